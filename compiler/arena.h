@@ -1,0 +1,49 @@
+// Memory for one compilation: blocks that are freed all at once.
+//
+// Nothing is freed singly. After a failed allocation [failed] stays true and
+// every later request gives NULL, so a stage may go on and look once, at its
+// end, whether what it built is whole.
+
+#ifndef TALLY_COMPILER_ARENA_H
+#define TALLY_COMPILER_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Resizes [block] from [old_size] to [new_size] bytes; NULL allocates, a
+// new_size of 0 frees and returns NULL. As in the host's options.
+typedef void *tl_resize_fn(void *context, void *block, size_t old_size,
+                           size_t new_size);
+
+typedef struct tl_arena_block tl_arena_block;
+
+typedef struct tl_arena {
+  tl_resize_fn *resize;
+  void *context;
+  tl_arena_block *blocks;  // newest first
+  char *next, *end;        // what is left of the newest
+  bool failed;             // sticky: an allocation failed
+} tl_arena;
+
+// Allocates nothing yet.
+void tl_arena_open(tl_arena *arena, tl_resize_fn *resize, void *context);
+
+// Gives every block back; the arena may be opened again.
+void tl_arena_close(tl_arena *arena);
+
+// Returns [nbytes] zero bytes aligned for any type, valid until the arena is
+// closed; NULL when memory fails or has failed before. 0 bytes: not NULL.
+void *tl_arena_alloc(tl_arena *arena, size_t nbytes);
+
+// The same for [count] items of [size] bytes; NULL also on overflow.
+void *tl_arena_array(tl_arena *arena, size_t count, size_t size);
+
+// Returns a copy of [nbytes] bytes of [text], with a zero after it; NULL on
+// failure. [text] may be NULL if nbytes is 0.
+char *tl_arena_text(tl_arena *arena, const char *text, size_t nbytes);
+
+#define TL_ARENA_NEW(arena, type) ((type *)tl_arena_alloc(arena, sizeof(type)))
+#define TL_ARENA_ARRAY(arena, type, count) \
+  ((type *)tl_arena_array(arena, count, sizeof(type)))
+
+#endif

@@ -1,0 +1,434 @@
+// The tree the parser builds and the resolver reads.
+//
+// Everything lives in the compilation's arena. Arrays of count 0 may be NULL.
+// Pointers that may be NULL otherwise say so.
+
+#ifndef TALLY_COMPILER_AST_H
+#define TALLY_COMPILER_AST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/arena.h"
+#include "compiler/names.h"
+#include "compiler/source.h"
+
+// X(KIND, "name in prints", payload type, member of the union)
+//
+// A statement that is just an expression stands in its block as it is.
+// AND, OR, NOT are separate from BINARY and UNARY: they decide what runs.
+#define TL_AST_KINDS(X)                                                  \
+  X(BOOL, "bool", tl_ast_bool, boolean)                                  \
+  X(INT, "int", tl_ast_int, integer)                                     \
+  X(FLOAT, "float", tl_ast_float, real)                                  \
+  X(IMAGINARY, "imaginary", tl_ast_float, real) /* real is its i part */ \
+  X(STRING, "string", tl_ast_string, string)                             \
+  X(INTERPOLATED, "format", tl_ast_interpolated, interpolated)           \
+  X(TYPE, "type", tl_ast_string, string) /* raw text between the ` ` */  \
+  X(NONE, "none", tl_ast_nothing, nothing)                               \
+  X(NAME, "name", tl_ast_name, name)                                     \
+  X(LIST, "list", tl_ast_items, items)                                   \
+  X(RECORD, "record", tl_ast_record, record)                             \
+  X(ARRAY, "array", tl_ast_items, items)                                 \
+  X(LIST_FOR, "list-for", tl_ast_comprehension, comprehension)           \
+  X(ARRAY_FOR, "array-for", tl_ast_comprehension, comprehension)         \
+  X(FUNCTION, "fn", tl_ast_function, function)                           \
+  X(BLOCK, "block", tl_ast_items, items) /* statements */                \
+  X(IF, "if", tl_ast_if, condition)                                      \
+  X(WHILE, "while", tl_ast_while, while_loop)                            \
+  X(FOR, "for", tl_ast_for, for_loop)                                    \
+  X(TRY, "try", tl_ast_try, attempt)                                     \
+  X(CALL, "call", tl_ast_call, call)                                     \
+  X(INDEX, "index", tl_ast_index, index)                                 \
+  X(FIELD, "field", tl_ast_field, field)                                 \
+  X(SELECT, "select", tl_ast_select, select)                             \
+  X(UNARY, "unary", tl_ast_unary, unary)                                 \
+  X(BINARY, "binary", tl_ast_binary, binary)                             \
+  X(COMPARE, "compare", tl_ast_binary, binary)                           \
+  X(AND, "and", tl_ast_binary, binary)                                   \
+  X(OR, "or", tl_ast_binary, binary)                                     \
+  X(NOT, "not", tl_ast_unary, unary)                                     \
+  X(RANGE, "range", tl_ast_range, range)                                 \
+  X(OPERATOR, "operator", tl_ast_operator, op) /* (+) as a function */   \
+  X(COMPOSE, "compose", tl_ast_binary, binary) /* left ∘ right */      \
+  /* statements */                                                       \
+  X(ASSIGN, "=", tl_ast_assign, assign)                                  \
+  X(UPDATE, "update", tl_ast_update, update)                             \
+  X(DEFINE, "define", tl_ast_define, define) /* fn name(…) … */      \
+  X(GLOBAL, "global", tl_ast_idents, idents)                             \
+  X(RETURN, "return", tl_ast_return, result)                             \
+  X(BREAK, "break", tl_ast_nothing, nothing)                             \
+  X(CONTINUE, "continue", tl_ast_nothing, nothing)                       \
+  X(IMPORT, "import", tl_ast_import, import)
+
+typedef enum tl_ast_kind {
+#define X(kind, text, type, member) TL_AST_##kind,
+  TL_AST_KINDS(X)
+#undef X
+      TL_AST_KIND_COUNT
+} tl_ast_kind;
+
+// X(NAME, "its ASCII form")
+#define TL_OPERATORS(X)                               \
+  /* BINARY, UPDATE and OPERATOR */                   \
+  X(ADD, "+")                                         \
+  X(SUBTRACT, "-")                                    \
+  X(MULTIPLY, "*")                                    \
+  X(DIVIDE, "/")                                      \
+  X(FLOOR_DIVIDE, "//")                               \
+  X(REMAINDER, "%")                                   \
+  X(MATMUL, "@")                                      \
+  X(POWER, "**")                                      \
+  X(BIT_AND, "&")                                     \
+  X(BIT_OR, "|")                                      \
+  X(BIT_XOR, "^")                                     \
+  X(SHIFT_LEFT, "<<")                                 \
+  X(SHIFT_RIGHT, ">>")                                \
+  /* COMPARE and OPERATOR; NOT_IN in COMPARE alone */ \
+  X(EQUAL, "==")                                      \
+  X(NOT_EQUAL, "!=")                                  \
+  X(LESS, "<")                                        \
+  X(LESS_EQUAL, "<=")                                 \
+  X(GREATER, ">")                                     \
+  X(GREATER_EQUAL, ">=")                              \
+  X(IN, "in")                                         \
+  X(NOT_IN, "not in")                                 \
+  /* AND, OR and OPERATOR; NOT */                     \
+  X(AND, "and")                                       \
+  X(OR, "or")                                         \
+  X(NOT, "not")                                       \
+  /* UNARY */                                         \
+  X(NEGATE, "-")                                      \
+  X(PLUS, "+")                                        \
+  X(INVERT, "~")                                      \
+  X(SQRT, "√")                                        \
+  /* COMPOSE */                                       \
+  X(COMPOSE, "∘")
+
+typedef enum tl_operator {
+#define X(name, text) TL_OPERATOR_##name,
+  TL_OPERATORS(X)
+#undef X
+      TL_OPERATOR_COUNT
+} tl_operator;
+
+typedef struct tl_ast tl_ast;
+
+// A name where it stands.
+typedef struct tl_ident {
+  const tl_name *name;
+  tl_span span;
+} tl_ident;
+
+typedef struct tl_ast_nothing {
+  char unused;
+} tl_ast_nothing;
+
+typedef struct tl_ast_bool {
+  bool value;
+} tl_ast_bool;
+
+// Up to INT64_MAX, and INT64_MAX + 1 where it is directly the operand of a
+// unary minus. 0x… alike.
+typedef struct tl_ast_int {
+  uint64_t value;
+} tl_ast_int;
+
+typedef struct tl_ast_float {
+  double value;
+} tl_ast_float;
+
+typedef struct tl_ast_string {
+  const char *text;  // decoded; a zero byte follows, others may be inside
+  uint32_t nbytes;
+} tl_ast_string;
+
+// One part of "text {value:format}": either text or a value.
+typedef struct tl_part {
+  tl_span span;
+  const char *text;  // of a text part, else NULL
+  uint32_t nbytes;
+  tl_ast *value;       // of a hole, else NULL
+  const char *format;  // of a hole with ':', else NULL
+  uint32_t format_nbytes;
+} tl_part;
+
+typedef struct tl_ast_interpolated {
+  tl_part *parts;
+  uint32_t count;
+} tl_ast_interpolated;
+
+typedef struct tl_ast_name {
+  const tl_name *name;
+} tl_ast_name;
+
+typedef struct tl_ast_items {
+  tl_ast **items;
+  uint32_t count;
+} tl_ast_items;
+
+typedef struct tl_entry {
+  const tl_name *key;  // a string key has its bytes, a name its NFC
+  tl_span key_span;
+  tl_ast *value;
+} tl_entry;
+
+typedef struct tl_ast_record {
+  tl_entry *entries;
+  uint32_t count;
+} tl_ast_record;
+
+// `for a, b in value`, or with name_count 0 `if value`.
+typedef struct tl_clause {
+  tl_span span;
+  tl_ident *names;
+  uint32_t name_count;
+  tl_ast *value;
+} tl_clause;
+
+typedef struct tl_ast_comprehension {
+  tl_ast *item;
+  tl_clause *clauses;  // at least one; the first may be an `if`
+  uint32_t count;
+} tl_ast_comprehension;
+
+typedef enum tl_param_kind {
+  TL_PARAM_REQUIRED,  // x
+  TL_PARAM_DEFAULT,   // x = value
+  TL_PARAM_REST,      // ...x
+  TL_PARAM_NAMED,     // x: value
+} tl_param_kind;
+
+// In order of kind, at most one REST, names distinct (but `_`).
+typedef struct tl_param {
+  tl_param_kind kind;
+  tl_span span;
+  const tl_name *name;
+  tl_ast *value;    // the default: DEFAULT and NAMED, else NULL
+  tl_ast *pattern;  // a TYPE node, or NULL
+} tl_param;
+
+typedef struct tl_ast_function {
+  const tl_name *name;  // NULL: no name
+  tl_param *params;
+  uint32_t count;
+  tl_ast *body;     // any expression
+  const char *doc;  // the ## lines above, without the marks; NULL: none
+  uint32_t doc_nbytes;
+} tl_ast_function;
+
+typedef struct tl_arm {
+  tl_ast *test;
+  tl_ast *body;  // a BLOCK
+} tl_arm;
+
+// if … else if … else …
+typedef struct tl_ast_if {
+  tl_arm *arms;  // at least one
+  uint32_t count;
+  tl_ast *otherwise;  // a BLOCK, or NULL
+} tl_ast_if;
+
+typedef struct tl_ast_while {
+  tl_ast *test;
+  tl_ast *body;  // a BLOCK
+} tl_ast_while;
+
+typedef struct tl_ast_for {
+  tl_ident *names;  // one or more
+  uint32_t name_count;
+  tl_ast *value;
+  tl_ast *body;  // a BLOCK
+} tl_ast_for;
+
+typedef struct tl_ast_try {
+  tl_ast *body;     // a BLOCK
+  tl_ident error;   // error.name NULL: catch without a name
+  tl_ast *handler;  // a BLOCK
+} tl_ast_try;
+
+typedef enum tl_argument_kind {
+  TL_ARGUMENT_POSITIONAL,
+  TL_ARGUMENT_SPREAD,  // ...value
+  TL_ARGUMENT_NAMED,   // name: value
+} tl_argument_kind;
+
+typedef struct tl_argument {
+  tl_argument_kind kind;
+  tl_span span;
+  const tl_name *name;  // NAMED, else NULL
+  tl_ast *value;
+} tl_argument;
+
+// The caret of a call is its callee's: in m.f(x) it stands under f.
+typedef struct tl_ast_call {
+  tl_ast *callee;
+  tl_argument *arguments;
+  uint32_t count;
+  bool is_piped;  // arguments[0] stood before |>
+} tl_ast_call;
+
+typedef enum tl_item_kind {
+  TL_ITEM_VALUE,
+  TL_ITEM_SLICE,     // start:stop:step, each may be NULL
+  TL_ITEM_ELLIPSIS,  // ...
+} tl_item_kind;
+
+typedef struct tl_item {
+  tl_item_kind kind;
+  tl_span span;
+  tl_ast *value;                // VALUE
+  tl_ast *start, *stop, *step;  // SLICE
+} tl_item;
+
+typedef struct tl_ast_index {
+  tl_ast *object;
+  tl_item *items;  // at least one
+  uint32_t count;
+} tl_ast_index;
+
+typedef struct tl_ast_field {
+  tl_ast *object;
+  tl_ident field;
+} tl_ast_field;
+
+typedef struct tl_ast_select {
+  tl_ast *object;
+  tl_ident *fields;  // at least one
+  uint32_t count;
+} tl_ast_select;
+
+typedef struct tl_ast_unary {
+  tl_operator op;
+  tl_ast *operand;
+} tl_ast_unary;
+
+typedef struct tl_ast_binary {
+  tl_operator op;
+  tl_ast *left, *right;
+} tl_ast_binary;
+
+typedef struct tl_ast_range {
+  tl_ast *start, *stop;
+  tl_ast *step;  // NULL: 1
+} tl_ast_range;
+
+typedef struct tl_ast_operator {
+  tl_operator op;
+} tl_ast_operator;
+
+// What stands left of '='.
+typedef struct tl_target tl_target;
+
+typedef enum tl_target_kind {
+  TL_TARGET_NAME,   // name
+  TL_TARGET_PLACE,  // name and steps
+  TL_TARGET_LIST,   // targets
+} tl_target_kind;
+
+// [items] or .field
+typedef struct tl_step {
+  tl_span span;
+  tl_item *items;  // NULL: a field
+  uint32_t count;
+  tl_ident field;  // name NULL: an index
+} tl_step;
+
+struct tl_target {
+  tl_target_kind kind;
+  tl_span span;
+  const tl_name *name;  // NAME, PLACE
+  tl_span name_span;
+  tl_step *steps;  // PLACE
+  uint32_t step_count;
+  tl_target *targets;  // LIST
+  uint32_t count;
+};
+
+typedef struct tl_ast_assign {
+  tl_target target;
+  tl_ast *value;    // `a, b = b, a`: a LIST
+  const char *doc;  // as in a function
+  uint32_t doc_nbytes;
+} tl_ast_assign;
+
+typedef struct tl_ast_update {
+  tl_target target;  // a NAME or a PLACE
+  tl_operator op;
+  tl_ast *value;
+} tl_ast_update;
+
+typedef struct tl_ast_define {
+  tl_ident name;
+  tl_ast *function;  // a FUNCTION with the same name, and the doc
+} tl_ast_define;
+
+typedef struct tl_ast_idents {
+  tl_ident *names;
+  uint32_t count;
+} tl_ast_idents;
+
+typedef struct tl_ast_return {
+  tl_ast *value;  // NULL: none
+} tl_ast_return;
+
+// import "path" as alias    import "path" (names)    import name as alias
+typedef struct tl_ast_import {
+  const char *path;  // NULL: by name
+  uint32_t path_nbytes;
+  tl_span path_span;  // of the path or the name
+  const tl_name *name;
+  tl_ident alias;  // alias.name NULL: as it is called, or the names alone
+  tl_ident *names;
+  uint32_t count;
+} tl_ast_import;
+
+struct tl_ast {
+  tl_ast_kind kind;
+  bool is_parenthesised;  // stood in ( ) of its own
+  uint16_t height;        // 1 for a leaf; at most TL_TREE_HEIGHT_MAX
+  tl_span span;
+  union {
+    tl_ast_nothing nothing;
+    tl_ast_bool boolean;
+    tl_ast_int integer;
+    tl_ast_float real;
+    tl_ast_string string;
+    tl_ast_interpolated interpolated;
+    tl_ast_name name;
+    tl_ast_items items;
+    tl_ast_record record;
+    tl_ast_comprehension comprehension;
+    tl_ast_function function;
+    tl_ast_if condition;
+    tl_ast_while while_loop;
+    tl_ast_for for_loop;
+    tl_ast_try attempt;
+    tl_ast_call call;
+    tl_ast_index index;
+    tl_ast_field field;
+    tl_ast_select select;
+    tl_ast_unary unary;
+    tl_ast_binary binary;
+    tl_ast_range range;
+    tl_ast_operator op;
+    tl_ast_assign assign;
+    tl_ast_update update;
+    tl_ast_define define;
+    tl_ast_idents idents;
+    tl_ast_return result;
+    tl_ast_import import;
+  };
+};
+
+// "name", "list-for" … as tl_ast_print writes them.
+const char *tl_ast_kind_name(tl_ast_kind kind);
+
+// "+", "not in" …
+const char *tl_operator_text(tl_operator op);
+
+// The tree as an S-expression, for tests and for people; NULL when memory
+// fails. `x[0] = 2 ** y` is (= (place x [0]) (** 2 y)).
+const char *tl_ast_print(const tl_ast *ast, tl_arena *arena);
+
+#endif

@@ -1,0 +1,36 @@
+// From text to tree.
+
+#ifndef TALLY_COMPILER_PARSER_H
+#define TALLY_COMPILER_PARSER_H
+
+#include "compiler/arena.h"
+#include "compiler/ast.h"
+#include "compiler/diagnostics.h"
+#include "compiler/names.h"
+#include "compiler/source.h"
+
+// No tree is higher than this, so a recursive walk of it is safe on an 8 MB
+// stack, also under sanitizers. Text that would need more is an error.
+#define TL_TREE_HEIGHT_MAX 1000
+
+// Parses the whole of [source] into a block. Returns NULL if there are errors
+// (see [diagnostics]) or if memory failed (arena->failed, and perhaps no
+// diagnostic). Nodes and names live in [names]' arena, which must be [arena].
+// The tree keeps no pointer into source->text.
+tl_ast *tl_parse(tl_arena *arena, tl_names *names, tl_source *source,
+                 tl_diagnostics *diagnostics);
+
+typedef enum tl_parse_status {
+  TL_PARSE_COMPLETE,
+  TL_PARSE_INCOMPLETE,  // more lines can make it right: an open bracket or
+                        // string, or an operator at the end
+  TL_PARSE_ERROR,       // no further text can mend it
+  TL_PARSE_NO_MEMORY,
+} tl_parse_status;
+
+// For the prompt: whether [text] can be run, or the next line is wanted.
+// Text that is not UTF-8 is an error. Leaves nothing allocated.
+tl_parse_status tl_parser_check(tl_resize_fn *resize, void *context,
+                                const char *text, size_t nbytes);
+
+#endif

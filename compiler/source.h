@@ -1,0 +1,59 @@
+// A source text: where its lines are, and how an offset is shown.
+
+#ifndef TALLY_COMPILER_SOURCE_H
+#define TALLY_COMPILER_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler/arena.h"
+
+// Byte offsets into a source. [begin, end) is the whole expression; [at] is
+// its operator, or the place where an error's caret belongs.
+typedef struct tl_span {
+  uint32_t begin, end, at;
+} tl_span;
+
+typedef struct tl_source {
+  const char *name;  // as shown in messages: a path, "<prompt>"; borrowed
+  const char *text;  // borrowed; valid UTF-8 once tl_source_open returned true
+  uint32_t nbytes;
+  uint32_t line_count;
+  uint32_t *line_starts;  // offsets, line_count of them; in the arena
+  // The last place asked for: makes places along one long line linear.
+  uint32_t last_offset, last_column;
+} tl_source;
+
+typedef enum tl_source_status {
+  TL_SOURCE_OK,
+  TL_SOURCE_MALFORMED,  // not UTF-8, see bad_offset
+  TL_SOURCE_TOO_LONG,   // 4 GiB or more
+  TL_SOURCE_NO_MEMORY,
+} tl_source_status;
+
+// Opens [text], which must stay as it is while the source is used. A byte
+// order mark at its start is skipped (it stays part of the offsets). Sets
+// [bad_offset] to the first byte that belongs to no UTF-8 character.
+tl_source_status tl_source_open(tl_source *source, tl_arena *arena,
+                                const char *name, const char *text,
+                                size_t nbytes, size_t *bad_offset);
+
+// How people count: lines from 1, columns from 1 in display cells.
+typedef struct tl_place {
+  uint32_t line, column;
+  uint32_t line_begin, line_end;  // the line's bytes, without its newline
+} tl_place;
+
+// Offsets past the end give the end.
+tl_place tl_source_place(tl_source *source, uint32_t offset);
+
+// Display cells that [text] takes: 2 for a wide character, 0 for a combining
+// one, 1 for a tab (which is printed as a blank). Malformed bytes: 1 each.
+uint32_t tl_display_width(const char *text, size_t nbytes);
+
+// The first byte of [text] that belongs to no UTF-8 character; nbytes if all
+// is well.
+size_t tl_utf8_check(const char *text, size_t nbytes);
+
+#endif
