@@ -1,0 +1,147 @@
+# Builds Tally. `make help` lists the targets.
+#
+# Everything that is made goes below $(BUILD); `make` also puts links to the
+# three results beside this file. GNU make 3.81 or later.
+
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+BUILD   ?= build/release
+PREFIX  ?= /usr/local
+WERROR  ?= -Werror
+
+VERSION := $(shell sed -n 's/^.define TALLY_VERSION "\(.*\)".*/\1/p' tally.h)
+
+# Sanitized, and every count recounted after every instruction.
+CHECK_CFLAGS = -O1 -g -fsanitize=address,undefined \
+  -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DTALLY_AUDIT=1
+
+pkg = $(shell pkg-config $(1) $(2) 2>/dev/null || echo $(3))
+UTF8PROC_CFLAGS := $(call pkg,--cflags,libutf8proc)
+UTF8PROC_LIBS   := $(call pkg,--libs,libutf8proc,-lutf8proc)
+CMOCKA_CFLAGS    = $(call pkg,--cflags,cmocka)
+CMOCKA_LIBS      = $(call pkg,--libs,cmocka,-lcmocka)
+
+WARNINGS = -Wall -Wextra -Wpedantic -Wconversion $(WERROR)
+
+# No contraction into fused multiply-adds: results are the same on every
+# machine. No errno from libm: a loop that sets it is never vectorised.
+# Position-independent, so that both libraries share one set of objects.
+BASE = -std=c11 -D_POSIX_C_SOURCE=200809L -I. $(WARNINGS) -ffp-contract=off \
+  -fno-math-errno -fPIC -fvisibility=hidden -pthread $(UTF8PROC_CFLAGS)
+LIBS = $(UTF8PROC_LIBS) -lm -pthread
+
+COMPILE = $(CC) $(BASE) $(CFLAGS) $(CPPFLAGS) -MMD -MP
+
+# $(call accepts,FLAGS) is those of FLAGS that this compiler knows.
+accepts = $(foreach flag,$(1),$(shell $(CC) -Werror $(flag) -S -o /dev/null \
+  -x c /dev/null >/dev/null 2>&1 && echo $(flag)))
+
+# The dispatch loop: these passes merge its jumps back into one, and pair up
+# slot words that are cheaper apart.
+INTERP_FLAGS = $(call accepts,-fno-gcse -fno-crossjumping \
+  -fno-tree-slp-vectorize -fno-slp-vectorize)
+
+# vm/kernels has rules of its own, one object per instruction set; its
+# kernels.mk adds them to OBJECTS.
+SOURCES   := $(wildcard vm/*.c compiler/*.c stdlib/*.c)
+OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
+MODULES   := $(wildcard stdlib/*.tly)
+REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
+UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
+HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+
+# `make -j` decides itself; where nobody asked, use every core.
+JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+SUBMAKE = +$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+
+.PHONY: all programs tests demo test check audit format install clean help
+.DELETE_ON_ERROR:
+
+## all       build tally, libtally.a and libtally.so (the default)
+all: programs
+	@ln -sf $(BUILD)/tally $(BUILD)/libtally.a $(BUILD)/libtally.so .
+
+-include vm/kernels/kernels.mk
+
+programs: $(BUILD)/tally $(BUILD)/libtally.a $(BUILD)/libtally.so
+tests: programs $(UNIT) $(HOSTS)
+
+$(BUILD)/tally: $(REPL) $(BUILD)/libtally.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/libtally.a: $(OBJECTS)
+	rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/libtally.so: $(OBJECTS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(LIBS)
+
+$(BUILD)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(COMPILE) -c $< -o $@
+
+$(BUILD)/vm/interp.o: BASE += $(INTERP_FLAGS)
+
+$(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtally.a
+	@mkdir -p $(@D)
+	$(COMPILE) $(CMOCKA_CFLAGS) -o $@ $< $(BUILD)/libtally.a \
+	  $(CMOCKA_LIBS) $(LDFLAGS) $(LIBS)
+
+$(BUILD)/examples/%: examples/%.c $(BUILD)/libtally.a
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $< $(BUILD)/libtally.a $(LDFLAGS) $(LIBS)
+
+# The modules of the library that are written in Tally, as C arrays.
+$(BUILD)/embedded.c: $(MODULES) stdlib tools/embed
+	@mkdir -p $(@D)
+	tools/embed $(MODULES) > $@
+
+$(BUILD)/embedded.o: $(BUILD)/embedded.c stdlib/embedded.h
+	$(COMPILE) -c $< -o $@
+
+## demo      install what is missing, build, and run the solar cycle example
+demo:
+	@CC='$(CC)' tools/setup
+	$(SUBMAKE) all
+	./tally examples/sunspots.tly
+
+## test      the same set-up, then build and run all tests
+test:
+	@CC='$(CC)' tools/setup --tests
+	$(SUBMAKE) all tests
+	@CC='$(CC)' tests/run $(BUILD)
+
+## check     all tests under the sanitizers and the auditor of counts
+check:
+	@CC='$(CC)' tools/setup --tests
+	$(SUBMAKE) BUILD=build/check CFLAGS='$(CHECK_CFLAGS)' tests
+	@CC='$(CC)' CFLAGS='$(CHECK_CFLAGS)' tests/run build/check
+
+## audit     the same as check
+audit: check
+
+## format    lay out all C as .clang-format says
+format:
+	clang-format -i $$(find vm compiler stdlib repl tests examples \
+	  -name '*.[ch]') tally.h
+
+## install   to PREFIX (/usr/local), below DESTDIR if that is set
+install: programs
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 755 $(BUILD)/tally $(DESTDIR)$(PREFIX)/bin
+	install -m 644 tally.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 $(BUILD)/libtally.a $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(BUILD)/libtally.so $(DESTDIR)$(PREFIX)/lib
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+	  tools/tally.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tally.pc
+
+## clean     remove everything that was made
+clean:
+	rm -rf build tally libtally.a libtally.so
+
+## help      show this list
+help:
+	@sed -n 's/^## /make /p' Makefile
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
