@@ -1,0 +1,89 @@
+// The dtypes of array items and typed scalars, written once.
+//
+// Everything else about a dtype (names, sizes, promotion, kernels, printing)
+// follows from this table. The order within a kind is by width; promotion and
+// kernels rely on the enum order only through tl_dtype_info.
+#ifndef TALLY_VM_DTYPE_H
+#define TALLY_VM_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Complex items are two adjacent reals; a pair, not C's _Complex, so that the
+// loops over them vectorise and special cases are ours to decide.
+typedef struct tl_c64 {
+  float re, im;
+} tl_c64;
+typedef struct tl_c128 {
+  double re, im;
+} tl_c128;
+
+struct tl_string;
+
+// X(ENUM, name, C type of an item, kind)
+//
+// kind: B bool, I signed, U unsigned, F real, C complex, S string
+#define TL_DTYPES(X)                          \
+  X(BOOL, bool, uint8_t, B)                   \
+  X(INT8, int8, int8_t, I)                    \
+  X(INT16, int16, int16_t, I)                 \
+  X(INT32, int32, int32_t, I)                 \
+  X(INT64, int64, int64_t, I)                 \
+  X(UINT8, uint8, uint8_t, U)                 \
+  X(UINT16, uint16, uint16_t, U)              \
+  X(UINT32, uint32, uint32_t, U)              \
+  X(UINT64, uint64, uint64_t, U)              \
+  X(FLOAT32, float32, float, F)               \
+  X(FLOAT64, float64, double, F)              \
+  X(COMPLEX64, complex64, tl_c64, C)          \
+  X(COMPLEX128, complex128, tl_c128, C)       \
+  X(STRING, string, struct tl_string *, S)
+
+typedef enum tl_dtype {
+#define X(ENUM, name, T, kind) TL_##ENUM,
+  TL_DTYPES(X)
+#undef X
+      TL_DTYPE_COUNT
+} tl_dtype;
+
+typedef struct tl_dtype_info {
+  const char *name;
+  uint8_t itemsize;  // bytes of an item in an array
+  char kind;         // 'B' 'I' 'U' 'F' 'C' 'S'
+} tl_dtype_info;
+
+extern const tl_dtype_info tl_dtypes[TL_DTYPE_COUNT];
+
+static inline size_t tl_itemsize(tl_dtype dtype) {
+  return tl_dtypes[dtype].itemsize;
+}
+static inline bool tl_dtype_is_integer(tl_dtype dtype) {
+  return tl_dtypes[dtype].kind == 'I' || tl_dtypes[dtype].kind == 'U';
+}
+static inline bool tl_dtype_is_real(tl_dtype dtype) {
+  return tl_dtypes[dtype].kind == 'F';
+}
+static inline bool tl_dtype_is_complex(tl_dtype dtype) {
+  return tl_dtypes[dtype].kind == 'C';
+}
+static inline bool tl_dtype_is_numeric(tl_dtype dtype) {
+  return dtype > TL_BOOL && dtype < TL_STRING;
+}
+
+// The dtype that holds both by NumPy 2's table (NEP 50), for dtypes below
+// TL_STRING: int8 with uint8 gives int16, int64 with uint64 gives float64,
+// int32 with float32 gives float64.
+tl_dtype tl_dtype_promote(tl_dtype a, tl_dtype b);
+
+// The dtype of a weak scalar of [weak] (TL_INT64, TL_FLOAT64 or
+// TL_COMPLEX128; TL_BOOL is never weak) met by a typed [other]: other's own
+// where its kind is the same or higher, else the default of the weak kind at
+// other's width (float64 weak with float32 gives float32; with int32 gives
+// float64; complex128 weak with float32 gives complex64).
+tl_dtype tl_dtype_promote_weak(tl_dtype weak, tl_dtype other);
+
+// The dtype called [name] (nbytes long), or TL_DTYPE_COUNT.
+tl_dtype tl_dtype_find(const char *name, size_t nbytes);
+
+#endif

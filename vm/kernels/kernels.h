@@ -1,0 +1,245 @@
+// Element kernels: loops over pointers and counts, and nothing else. No VM, no
+// allocation, no errors; whoever calls has checked shapes, bounds and divisors.
+//
+// One table per instruction set holds every loop. All tables give the same
+// bits (NaNs aside, whose payload is unspecified), matrix products excepted.
+//
+// Items are contiguous unless a stride (in bytes, may be 0 or negative) is
+// passed, and aligned to their size. bool items are bytes of 0 or 1. [out] may
+// be exactly an input if their items have the same size; it never overlaps an
+// input in another way. n may be 0 everywhere unless said otherwise.
+#ifndef TALLY_VM_KERNELS_KERNELS_H
+#define TALLY_VM_KERNELS_KERNELS_H
+
+#include "vm/dtype.h"
+#include "vm/elementwise.h"
+
+typedef void tl_kernel1(void *out, const void *a, size_t n);
+typedef void tl_kernel2(void *out, const void *a, const void *b, size_t n);
+typedef void tl_kernel3(void *out, const void *a, const void *b, const void *c,
+                        size_t n);
+
+// A question about n items, asked before the first write.
+typedef bool tl_check(const void *a, size_t n);
+
+// Kernels exist for the dtypes below TL_STRING.
+enum { TL_KERNEL_DTYPES = TL_STRING };
+
+// Kernels that only move items are indexed by the logarithm of the item size:
+// 1, 2, 4, 8 and 16 bytes are 0 to 4.
+enum { TL_MOVE_SIZES = 5 };
+
+static inline unsigned tl_move_size(size_t itemsize) {
+  return itemsize > 8   ? 4
+         : itemsize > 4 ? 3
+         : itemsize > 2 ? 2
+         : itemsize > 1 ? 1
+                        : 0;
+}
+
+// What a reduction does. Results have the dtype tl_fold_result() tells.
+typedef enum tl_fold {
+  TL_FOLD_SUM,
+  TL_FOLD_PROD,
+  TL_FOLD_MIN,    // real dtypes; NaN where any item is; n > 0
+  TL_FOLD_MAX,    // the same
+  TL_FOLD_ANY,    // whether any item is not zero (NaN is not zero)
+  TL_FOLD_ALL,    // whether no item is zero
+  TL_FOLD_COUNT,  // how many items are not zero
+  TL_FOLD_KINDS
+} tl_fold;
+
+// A reduction in progress over a sequence of items that is fed in pieces. The
+// result depends on the sequence alone, not on the pieces. Start with
+// tl_fold_begin().
+//
+// Sums and products have one order for every machine: item i belongs to lane
+// i mod 32 of its leaf of 1024 items, lanes fold by halves, leaves merge like a
+// binary counter.
+enum { TL_FOLD_LANES = 32, TL_FOLD_LEAF = 1024, TL_FOLD_DEPTH = 56 };
+
+typedef struct tl_fold_state {
+  uint64_t count;  // items fed
+  union {
+    float f32[2 * TL_FOLD_LANES];   // real parts, then imaginary parts
+    double f64[2 * TL_FOLD_LANES];
+    uint64_t u64;                   // integers need no order
+    unsigned char item[16];         // so far: min, max
+  } lanes;                          // of the leaf in work
+  tl_c128 partial[TL_FOLD_DEPTH];   // whole leaves, by falling size
+} tl_fold_state;
+
+static inline void tl_fold_begin(tl_fold_state *state) {
+  state->count = 0;
+}
+
+typedef void tl_fold_feed(tl_fold_state *state, const void *a, size_t n);
+// Writes one item of the result's dtype. min and max need count > 0. The state
+// is used up.
+typedef void tl_fold_end(tl_fold_state *state, void *out);
+// Appends what [next] was fed to what [state] was fed (threads). Sums and
+// products: state->count is a multiple of the smallest power of two, at least
+// TL_FOLD_LEAF, that is not below next->count.
+typedef void tl_fold_merge(tl_fold_state *state, const tl_fold_state *next);
+
+// Folds nrows rows of ncols contiguous items, row_stride bytes apart, into one
+// row of ncols results. min and max need nrows > 0. Sums take 8 rows by a fixed
+// tree and a binary counter of such; the others go row by row. [scratch] has
+// tl_fold_outer_scratch() bytes, aligned to 64; it may be NULL if that is 0.
+typedef void tl_fold_outer(void *out, const void *a, ptrdiff_t row_stride,
+                           size_t nrows, size_t ncols, void *scratch);
+
+// The index of the first item that is the smallest or largest; NaN is both.
+// n > 0. Real dtypes and bool.
+typedef size_t tl_arg_fold(const void *a, size_t n);
+// The same down the columns. nrows > 0. [best] is scratch for ncols items.
+typedef void tl_arg_outer(int64_t *out, void *best, const void *a,
+                          ptrdiff_t row_stride, size_t nrows, size_t ncols);
+
+// Sequential scans: out[i] is the fold of all items up to i. [carry] holds one
+// item of the result's dtype, as [out] does; it goes in and comes out. Begin
+// sums at 0, products at 1, min and max at the first item.
+// TL_FOLD_SUM to TL_FOLD_MAX.
+typedef void tl_scan(void *out, const void *a, void *carry, size_t n);
+
+// Moves between strided and contiguous items.
+typedef void tl_pack(void *out, const void *a, ptrdiff_t stride, size_t n);
+typedef void tl_unpack(void *out, ptrdiff_t stride, const void *a, size_t n);
+// A tile: out's rows are contiguous and out_row bytes apart.
+typedef void tl_pack_tile(void *out, ptrdiff_t out_row, const void *a,
+                          ptrdiff_t a_row, ptrdiff_t a_column, size_t nrows,
+                          size_t ncols);
+
+// out[k++] = a[i] for every true mask[i]; returns k. [out] has room for k.
+typedef size_t tl_compress(void *out, const void *a, const uint8_t *mask,
+                           size_t n);
+// out[i] = a[k++] for every true mask[i]; returns k.
+typedef size_t tl_expand(void *out, const uint8_t *mask, const void *a,
+                         size_t n);
+// out[i] = a[index[i]], items of a being stride bytes apart. 0 <= index.
+typedef void tl_take(void *out, const void *a, ptrdiff_t stride,
+                     const int64_t *index, size_t n);
+// out[index[i]] = a[i], in order: the last of equal indices wins.
+typedef void tl_put(void *out, ptrdiff_t stride, const int64_t *index,
+                    const void *a, size_t n);
+
+// Where each of n queries would go in m sorted items (NaN last): the first
+// position whose item is not less, or with [right] the first that is greater.
+typedef void tl_search(int64_t *out, const void *sorted, size_t m,
+                       const void *queries, size_t n, bool right);
+
+// c = a @ b: c is m rows of n contiguous items, c_row bytes apart; a is m by k
+// and b is k by n with any strides in bytes. [scratch] has tl_gemm_scratch()
+// bytes, aligned to 64. c overlaps neither. k may be 0: c is zeros.
+typedef void tl_gemm(void *c, ptrdiff_t c_row, const void *a, ptrdiff_t a_row,
+                     ptrdiff_t a_column, const void *b, ptrdiff_t b_row,
+                     ptrdiff_t b_column, size_t m, size_t n, size_t k,
+                     void *scratch);
+
+// NULL where no kernel exists. "By dtype" is the dtype computed in: operands
+// are cast to it first (tl_op_compute_dtype), results follow from it
+// (tl_op_result).
+typedef struct tl_kernel_table {
+  const char *name;  // "base", "avx2", "avx512"
+
+  tl_kernel1 *unary[TL_OP_COUNT][TL_KERNEL_DTYPES];
+  tl_kernel2 *binary[TL_OP_COUNT][TL_KERNEL_DTYPES];
+  // b (vs) or a (sv) points to one item. float64, float32, int64 of + - * /,
+  // comparisons, maximum and minimum; callers splat elsewhere.
+  tl_kernel2 *binary_vs[TL_OP_COUNT][TL_KERNEL_DTYPES];
+  tl_kernel2 *binary_sv[TL_OP_COUNT][TL_KERNEL_DTYPES];
+  // out = a ? b : c, with a bools (TL_OP_WHERE).
+  tl_kernel3 *select[TL_KERNEL_DTYPES];
+  // Comparisons of int64 with uint64, exact (float64 would round), by
+  // op - TL_OP_EQUAL: a is int64, b is uint64; and the other way round.
+  tl_kernel2 *compare_iu[6];
+  tl_kernel2 *compare_ui[6];
+
+  // Casts, from and to the same included; NULL from complex to anything else.
+  // Integers wrap; floats are truncated toward zero, saturate at the range's
+  // ends, and NaN gives 0; anything but 0 is true.
+  tl_kernel1 *cast[TL_KERNEL_DTYPES][TL_KERNEL_DTYPES];
+  // Whether no item wraps, saturates or is NaN in that cast (a lost fraction
+  // or rounding is no matter); NULL where none can.
+  tl_check *cast_check[TL_KERNEL_DTYPES][TL_KERNEL_DTYPES];
+
+  // To be asked of the right operand: any_zero before integer // and %;
+  // any_negative before integer ** << >> (NULL for unsigned and bool).
+  tl_check *any_zero[TL_KERNEL_DTYPES];
+  tl_check *any_negative[TL_KERNEL_DTYPES];
+
+  tl_kernel1 *fill[TL_MOVE_SIZES];  // a points to one item
+  tl_pack *pack[TL_MOVE_SIZES];
+  tl_unpack *unpack[TL_MOVE_SIZES];
+  tl_pack_tile *pack_tile[TL_MOVE_SIZES];
+  tl_compress *compress[TL_MOVE_SIZES];
+  tl_expand *expand[TL_MOVE_SIZES];
+  tl_take *take[TL_MOVE_SIZES];
+  tl_put *put[TL_MOVE_SIZES];
+  // base + i for every true mask[i]; returns their count.
+  size_t (*true_indices)(int64_t *out, const uint8_t *mask, int64_t base,
+                         size_t n);
+  // out[i] = index[i], plus length if negative. Returns the position of the
+  // first index outside [-length, length), or n; items after it are undefined.
+  size_t (*wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
+                         size_t n);
+  // out[i] = start + i * step.
+  void (*iota)(int64_t *out, int64_t start, int64_t step, size_t n);
+  // out[index[i]] += 1, or += weight[i]. Indices are in range.
+  void (*bincount)(int64_t *out, const int64_t *index, size_t n);
+  void (*bincount_weighted)(double *out, const int64_t *index,
+                            const double *weight, size_t n);
+  // Copies past the caches; both ends aligned to 64 bytes, out not overlapping.
+  void (*stream_copy)(void *out, const void *a, size_t nbytes);
+
+  tl_fold_feed *fold_feed[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
+  tl_fold_end *fold_end[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
+  tl_fold_merge *fold_merge[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
+  tl_fold_outer *fold_outer[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
+  tl_arg_fold *argmin[TL_KERNEL_DTYPES];
+  tl_arg_fold *argmax[TL_KERNEL_DTYPES];
+  tl_arg_outer *argmin_outer[TL_KERNEL_DTYPES];
+  tl_arg_outer *argmax_outer[TL_KERNEL_DTYPES];
+  tl_scan *scan[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
+  // out[i] = |a[i] - *b|^2 for variances: float32, float64; complex items give
+  // reals of the same width.
+  tl_kernel2 *square_deviation[TL_KERNEL_DTYPES];
+
+  tl_search *search[TL_KERNEL_DTYPES];
+  tl_gemm *gemm[TL_KERNEL_DTYPES];  // not bool
+} tl_kernel_table;
+
+// The table for this machine; chosen at the first call, any thread. The
+// environment variable TALLY_ISA (base, avx2, avx512) lowers the choice.
+const tl_kernel_table *tl_kernels(void);
+
+// The table called [name] if it was built and this machine can run it, or NULL.
+const tl_kernel_table *tl_kernels_named(const char *name);
+
+// The dtype of a fold's (and scan's) result over items of [dtype]; sums and
+// products of bools and integers widen to int64 or uint64. TL_DTYPE_COUNT
+// where the fold is refused (min and max of complex).
+tl_dtype tl_fold_result(tl_fold fold, tl_dtype dtype);
+
+size_t tl_fold_outer_scratch(tl_fold fold, tl_dtype dtype, size_t nrows,
+                             size_t ncols);
+size_t tl_gemm_scratch(tl_dtype dtype, size_t m, size_t n, size_t k);
+
+// Sorts n items in place, or writes the order (the positions of the items from
+// first to last). Stable, ascending or descending, NaN last in both; complex by
+// real part, then imaginary. tl_sort gives NaNs one payload and puts -0.0
+// before 0.0 (descending: after); tl_argsort takes these as equal. [scratch]
+// has tl_sort_scratch() or tl_argsort_scratch() bytes, aligned to 64.
+void tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch);
+void tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
+                bool descending, void *scratch);
+size_t tl_sort_scratch(tl_dtype dtype, size_t n);
+size_t tl_argsort_scratch(tl_dtype dtype, size_t n);
+
+// The position where each run of equal items begins; returns how many runs.
+// NaNs differ from one another. [out] has room for n. The items at these
+// positions are the distinct ones, differences of positions their counts.
+size_t tl_run_starts(tl_dtype dtype, int64_t *out, const void *sorted,
+                     size_t n);
+
+#endif

@@ -1,0 +1,46 @@
+# How the element kernels are built: files of loops once for each instruction
+# set, the others once. Included by the main Makefile, which sets BUILD, CC and
+# CFLAGS before and links $(KERNEL_OBJS) after.
+
+# Compiled once for each instruction set, with TL_ISA defined as its name.
+KERNEL_LOOPS := table arith integer compare round vmath complex cast move \
+                reduce outer search gemm
+# Compiled once.
+KERNEL_PLAIN := isa rare complex_rare sort sort_merge
+
+# Same bits everywhere: no fused multiply-add but in matrix products, and no
+# -ffast-math. Loops carry their own promise that exact aliases are safe.
+KERNEL_FLAGS := -O2 -ffp-contract=off -fno-math-errno
+ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
+KERNEL_FLAGS += -fno-unroll-loops
+else
+KERNEL_FLAGS += -ftree-vectorize -fvect-cost-model=dynamic \
+                --param vect-epilogues-nomask=0 -fno-trapping-math
+endif
+
+KERNEL_ISAS := base
+KERNEL_ISA_base :=
+ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine)),)
+KERNEL_ISAS += avx2 avx512
+KERNEL_ISA_avx2 := -mavx2 -mfma -mbmi2
+KERNEL_ISA_avx512 := $(KERNEL_ISA_avx2) -mavx512f -mavx512dq -mavx512bw \
+                     -mavx512vl -mprefer-vector-width=512
+endif
+
+define kernel_rule
+$(BUILD)/vm/kernels/%.$(1).o: vm/kernels/%.c vm/kernels/kernels.mk
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS) $$(KERNEL_FLAGS) $$(KERNEL_ISA_$(1)) -DTL_ISA=$(1) \
+	  -MMD -MP -c $$< -o $$@
+KERNEL_OBJS += $(KERNEL_LOOPS:%=$(BUILD)/vm/kernels/%.$(1).o)
+endef
+$(foreach isa,$(KERNEL_ISAS),$(eval $(call kernel_rule,$(isa))))
+
+# These need no instruction set of their own.
+KERNEL_PLAIN_OBJS := $(KERNEL_PLAIN:%=$(BUILD)/vm/kernels/%.o)
+$(KERNEL_PLAIN_OBJS): $(BUILD)/vm/kernels/%.o: vm/kernels/%.c \
+                      vm/kernels/kernels.mk
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(KERNEL_FLAGS) -MMD -MP -c $< -o $@
+KERNEL_OBJS += $(KERNEL_PLAIN_OBJS)
+-include $(KERNEL_OBJS:.o=.d)
