@@ -1,0 +1,334 @@
+// Tally: an array engine and its language, for use inside C and C++ programs.
+//
+// No global state: any number of VMs, each used by one thread at a time. A
+// function that can fail returns a tally_status; the message, place and trace
+// are read from tally_error. Nothing aborts, exits, prints or jumps over the
+// host's frames.
+//
+// Ownership, in four phrases with exactly these meanings:
+//   borrows x         the caller still owns x. The default; unsaid
+//   takes x           Tally releases or stores x on every path, failure too
+//   returns owned     the caller must give it back with tally_release
+//   returns borrowed  valid until the named owner is released or changed
+#ifndef TALLY_H
+#define TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TALLY_API __attribute__((visibility("default")))
+#else
+#define TALLY_API
+#endif
+
+#define TALLY_VERSION "0.1.0"
+
+typedef enum tally_status {
+  TALLY_OK = 0,
+  TALLY_ERR_SYNTAX,     // the text is no program
+  TALLY_ERR_NAME,       // a name that nothing has
+  TALLY_ERR_TYPE,       // a value of the wrong type
+  TALLY_ERR_SHAPE,      // shapes that do not fit
+  TALLY_ERR_INDEX,      // outside an array, list or record
+  TALLY_ERR_VALUE,      // the right type, but not this value
+  TALLY_ERR_DOMAIN,     // a value for which the operation is not defined
+  TALLY_ERR_MEMORY,     // no memory, or the limit reached
+  TALLY_ERR_IO,         // a file or device
+  TALLY_ERR_LIMIT,      // instruction budget, time, depth
+  TALLY_ERR_INTERRUPT,  // tally_interrupt was called
+  TALLY_ERR_HOST,       // raised by the host, or the API was used wrongly
+  TALLY_ERR_ASSERT,     // assert(…) in a script
+  TALLY_STATUS_COUNT
+} tally_status;
+
+typedef struct tally_vm tally_vm;
+
+// A handle to a value: passed by value, given back with tally_release.
+typedef struct tally_value {
+  uint64_t handle;
+  uint64_t check;
+} tally_value;
+
+enum {  // tally_options.capabilities: what a script may do
+  TALLY_MAY_FILES = 1,
+  TALLY_MAY_CLOCK = 2,
+  TALLY_MAY_ENVIRONMENT = 4,
+  TALLY_MAY_ALL = 7,
+};
+
+// What a host decides about a VM. Start from tally_default_options().
+typedef struct tally_options {
+  size_t size;  // sizeof(tally_options), set by tally_default_options
+  // Resizes [block] from [old_size] to [new_size] bytes; NULL allocates, a
+  // new_size of 0 frees and returns NULL. Default: realloc and free.
+  void *(*resize)(void *context, void *block, size_t old_size,
+                  size_t new_size);
+  // Receives what scripts print, UTF-8. Nonzero refuses: print then fails with
+  // kind io. Default: standard output.
+  int (*write)(void *context, const char *text, size_t nbytes);
+  // Gives the source of the module that [name] names, as an owned block made
+  // by resize, or returns nonzero: there is none. NULL: files beside the
+  // importing file, TALLY_PATH, the library.
+  int (*load)(void *context, const char *name, char **text, size_t *nbytes);
+  void *context;               // handed to these, never touched
+  size_t memory_limit;         // bytes live at once; 0: no limit
+  uint64_t instruction_limit;  // per call into the VM; 0: no limit
+  double time_limit;           // seconds per call into the VM; 0: no limit
+  unsigned capabilities;       // TALLY_MAY_…; default: all
+  int threads;                 // at most; 0: as many as cores
+} tally_options;
+
+TALLY_API tally_options tally_default_options(void);
+
+// --- Life -------------------------------------------------------------------
+
+// Opens a VM into *out. options NULL: the defaults. Fails with
+// TALLY_ERR_MEMORY; *out is then NULL.
+TALLY_API tally_status tally_open(const tally_options *options, tally_vm **out);
+
+// Closes a VM and releases all it holds. Returns the number of values that the
+// host had not released. NULL is allowed.
+TALLY_API size_t tally_close(tally_vm *vm);
+
+// Stops a running script at its next poll, within milliseconds, with
+// TALLY_ERR_INTERRUPT. From any thread or a signal handler.
+TALLY_API void tally_interrupt(tally_vm *vm);
+
+TALLY_API const char *tally_version(void);
+
+// --- Running ----------------------------------------------------------------
+
+// Runs [source] as the VM's main module goes on: its variables stay. *out gets
+// the value of the last expression, returns owned; NULL: dropped.
+TALLY_API tally_status tally_eval(tally_vm *vm, const char *source,
+                                  tally_value *out);
+
+// Runs the script at [path] ("-": standard input) with os.args. Top-level
+// variables that no function reads are freed at their last use.
+TALLY_API tally_status tally_run(tally_vm *vm, const char *path, int argc,
+                                 const char *const *argv);
+// The same for a text in memory; [name] stands in messages.
+TALLY_API tally_status tally_run_source(tally_vm *vm, const char *name,
+                                        const char *source, size_t nbytes,
+                                        int argc, const char *const *argv);
+
+// Compiles the body of a function without parameters; *function returns owned.
+TALLY_API tally_status tally_compile(tally_vm *vm, const char *source,
+                                     tally_value *function);
+
+// Calls a function value, or a function of the main module by name. Borrows
+// args; *out returns owned; NULL: dropped.
+TALLY_API tally_status tally_apply(tally_vm *vm, tally_value function,
+                                   int count, const tally_value *args,
+                                   tally_value *out);
+TALLY_API tally_status tally_call(tally_vm *vm, const char *name, int count,
+                                  const tally_value *args, tally_value *out);
+
+// Variables of the main module. get returns owned; set borrows; move takes,
+// so that the script may free or reuse the value at its last use.
+TALLY_API tally_status tally_get_global(tally_vm *vm, const char *name,
+                                        tally_value *out);
+TALLY_API tally_status tally_set_global(tally_vm *vm, const char *name,
+                                        tally_value value);
+TALLY_API tally_status tally_move_global(tally_vm *vm, const char *name,
+                                         tally_value value);
+
+// --- For prompts ------------------------------------------------------------
+
+// Runs one input of a prompt: like tally_eval, but an expression's value is
+// shown (type and aligned columns) through the write hook. width: columns of
+// the terminal.
+TALLY_API tally_status tally_interact(tally_vm *vm, const char *source,
+                                      int width);
+
+// What a prompt should do with the text so far.
+typedef enum tally_input {
+  TALLY_INPUT_COMPLETE,    // run it (it may still be wrong)
+  TALLY_INPUT_INCOMPLETE,  // a bracket, string or operator is open: read on
+} tally_input;
+TALLY_API tally_input tally_check_input(tally_vm *vm, const char *source);
+
+// --- Values -----------------------------------------------------------------
+
+TALLY_API tally_status tally_from_none(tally_vm *vm, tally_value *out);
+TALLY_API tally_status tally_from_bool(tally_vm *vm, int b, tally_value *out);
+TALLY_API tally_status tally_from_int(tally_vm *vm, int64_t i,
+                                      tally_value *out);
+TALLY_API tally_status tally_from_float(tally_vm *vm, double f,
+                                        tally_value *out);
+TALLY_API tally_status tally_from_complex(tally_vm *vm, double re, double im,
+                                          tally_value *out);
+// UTF-8, copied; malformed text is TALLY_ERR_VALUE.
+TALLY_API tally_status tally_from_string(tally_vm *vm, const char *text,
+                                         size_t nbytes, tally_value *out);
+TALLY_API tally_status tally_from_list(tally_vm *vm, size_t count,
+                                       const tally_value *items,
+                                       tally_value *out);
+TALLY_API tally_status tally_from_record(tally_vm *vm, size_t count,
+                                         const char *const *keys,
+                                         const tally_value *values,
+                                         tally_value *out);
+
+TALLY_API tally_status tally_to_bool(tally_vm *vm, tally_value v, int *out);
+TALLY_API tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out);
+TALLY_API tally_status tally_to_float(tally_vm *vm, tally_value v,
+                                      double *out);
+TALLY_API tally_status tally_to_complex(tally_vm *vm, tally_value v,
+                                        double *re, double *im);
+// Returns borrowed: valid until v is released. NUL-terminated.
+TALLY_API tally_status tally_to_string(tally_vm *vm, tally_value v,
+                                       const char **text, size_t *nbytes);
+
+// "3 * 4 * float32", "int64", "string", "list", "record", "function", "none".
+// Returns borrowed: valid until the next call of tally_type on this VM.
+TALLY_API const char *tally_type(tally_vm *vm, tally_value v);
+// The value as print shows it; *out is a string, returns owned.
+TALLY_API tally_status tally_format(tally_vm *vm, tally_value v,
+                                    tally_value *out);
+// Items of an array's leading axis, list, record or string (bytes); else 0.
+TALLY_API size_t tally_length(tally_vm *vm, tally_value v);
+// *out returns owned. Lists, records (by position) and leading axes.
+TALLY_API tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
+                                  tally_value *out);
+TALLY_API tally_status tally_field(tally_vm *vm, tally_value v,
+                                   const char *key, tally_value *out);
+
+TALLY_API tally_value tally_retain(tally_vm *vm, tally_value v);
+TALLY_API void tally_release(tally_vm *vm, tally_value v);
+
+// --- Arrays -----------------------------------------------------------------
+
+enum { TALLY_MAX_DIMS = 32 };
+
+typedef struct tally_buffer {
+  void *data;
+  const char *type;        // a datashape: "1080 * 1920 * float32"
+  const int64_t *strides;  // bytes for each dimension; NULL: row-major
+  int read_only;
+  size_t nbytes;           // of the block that data lie in
+  void (*release)(void *context, void *data);  // NULL: nothing to do
+  void *context;
+} tally_buffer;
+
+// Sets *out to an array over buffer->data, without copying it.
+//
+//   buffer   borrowed; its type and strides are copied
+//   data     readable and unchanged until release(context, data) runs: once,
+//            at the array's last use or in tally_close
+//   out      returns owned; untouched on failure
+//
+// On failure release is not called, so the host still owns the data:
+//   TALLY_ERR_TYPE    buffer->type is not a datashape of fixed size
+//   TALLY_ERR_SHAPE   an item would lie outside data[0 .. nbytes)
+//   TALLY_ERR_MEMORY  memory_limit would be passed (nbytes counts)
+TALLY_API tally_status tally_from_buffer(tally_vm *vm,
+                                         const tally_buffer *buffer,
+                                         tally_value *out);
+
+typedef struct tally_array {
+  void *data;              // the item at 0, 0, …
+  const char *dtype;       // "float64"
+  int ndim;
+  int64_t shape[TALLY_MAX_DIMS];
+  int64_t strides[TALLY_MAX_DIMS];  // bytes
+  size_t size;             // items
+} tally_array;
+
+// Describes an array's memory: returns borrowed, valid until v is released.
+// The data are for reading. TALLY_ERR_TYPE: v is no array.
+TALLY_API tally_status tally_to_buffer(tally_vm *vm, tally_value v,
+                                       tally_array *out);
+
+// --- Errors -----------------------------------------------------------------
+
+typedef struct tally_error_info {
+  tally_status status;
+  const char *kind;      // "shape"
+  const char *message;   // without kind and place
+  const char *file;      // "" where there is none
+  int line, column;      // from 1; 0: unknown. Columns count display cells
+  const char *report;    // all of it as a person reads it: place, kind, message,
+                         // the source line with a caret, the trace; for syntax
+                         // errors each of up to 20
+  size_t trace_count;    // calls, innermost first: "called from f.tly:3:5 in g"
+  const char *const *trace;
+} tally_error_info;
+
+// The last error; returns borrowed: valid until the next call that can fail.
+TALLY_API const tally_error_info *tally_error(tally_vm *vm);
+
+// --- Seeing it --------------------------------------------------------------
+
+// X(field, what it counts)
+#define TALLY_STATS(X)                                                    \
+  X(instructions, "instructions run")                                     \
+  X(refs_virtual, "references owned where the compiler knew it")          \
+  X(refs_embedded, "references decided by a slot's bit")                  \
+  X(refs_immediate, "references that wrote a heap count")                 \
+  X(rc_inc, "heap counts raised")                                         \
+  X(rc_dec, "heap counts lowered without freeing")                        \
+  X(rc_immortal_touched, "counts of immortals written (always 0)")        \
+  X(promotions_item, "promotions: stored in a list")                      \
+  X(promotions_field, "promotions: stored in a record")                   \
+  X(promotions_capture, "promotions: captured")                           \
+  X(promotions_global, "promotions: stored in a module variable")         \
+  X(promotions_host, "promotions: given to the host")                     \
+  X(promotions_view, "promotions: a view's hold on its block")            \
+  X(promotions_call, "promotions: an argument or result of a call")       \
+  X(promotions_keep, "promotions: an item kept past its container")       \
+  X(promotions_unwind, "promotions: kept for a handler")                  \
+  X(moves, "ownership moved")                                             \
+  X(borrows, "operands borrowed")                                         \
+  X(allocs, "array blocks allocated")                                     \
+  X(alloc_bytes, "bytes of them")                                         \
+  X(frees, "array blocks freed")                                          \
+  X(inplace, "results written into a dying operand")                      \
+  X(inplace_refused_live, "reuse refused: operand used later")            \
+  X(inplace_refused_shared, "reuse refused: operand shared")              \
+  X(inplace_refused_shape, "reuse refused: shape differs")                \
+  X(inplace_refused_dtype, "reuse refused: item size differs")            \
+  X(inplace_refused_external, "reuse refused: memory not ours to write")  \
+  X(copies, "arrays copied")                                              \
+  X(copy_bytes, "bytes of them")                                          \
+  X(fused_ops, "operations fused into another")                           \
+  X(cache_hits, "blocks taken from the cache")                            \
+  X(live, "objects alive")                                                \
+  X(live_bytes, "bytes alive")                                            \
+  X(peak_bytes, "largest live_bytes")                                     \
+  X(ext_bytes, "bytes of the host's memory in use")                       \
+  X(unwound_drops, "values given back while an error unwound")            \
+  X(temps_ended, "temporaries freed, reused or fused away")
+
+typedef struct tally_stats {
+#define X(field, what) uint64_t field;
+  TALLY_STATS(X)
+#undef X
+} tally_stats;
+
+TALLY_API void tally_get_stats(tally_vm *vm, tally_stats *out);
+// Sets all but live, live_bytes and ext_bytes to 0, peak_bytes to live_bytes.
+TALLY_API void tally_reset_stats(tally_vm *vm);
+// Counting of references, moves and borrows costs a little: off at first.
+TALLY_API void tally_count(tally_vm *vm, int on);
+// Gives cached memory back to the system; returns how many bytes.
+TALLY_API size_t tally_trim(tally_vm *vm);
+
+// The bytecode of a script, with each operand's ownership, through the write
+// hook: what `tally dis` prints. NULL path: nbytes of source are given.
+TALLY_API tally_status tally_disassemble(tally_vm *vm, const char *name,
+                                         const char *source, size_t nbytes);
+
+// The documentation of a built-in or a module, NULL if there is none; returns
+// borrowed. tally_documented(i) enumerates the names, NULL at the end.
+TALLY_API const char *tally_documentation(tally_vm *vm, const char *name);
+TALLY_API const char *tally_documented(tally_vm *vm, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,91 @@
+// How the library's functions look to the VM and the compiler.
+#ifndef TALLY_VM_BUILTIN_H
+#define TALLY_VM_BUILTIN_H
+
+#include "vm/value.h"
+
+// Computes a built-in. [args] has one slot for each parameter, in order:
+// defaults are filled in, `...rest` is a list. On success *out holds the
+// result: owned, a scalar, or an immortal; false after tl_fail.
+//
+// Arguments: a slot with its OWNED bit set is dying here. The function may
+// take what it owns (tl_take, or reuse in place where tl_is_unique) and must
+// then leave the slot without the bit; the VM drops whatever still owns after
+// the call, on success and on failure. A borrowed argument may not be kept
+// without tl_take, which then retains. A result that is a view of a borrowed
+// argument may be returned as it is: the VM makes it hold its block.
+typedef bool tl_builtin_fn(tl_vm *vm, tl_slot *args, tl_slot *out);
+
+enum {  // tl_builtin.flags
+  TL_PURE = 0,
+  TL_EFFECT = 1,       // worth calling for what it does: print, write_text …
+  TL_CALLS = 2,        // calls functions it is given (each, fold …)
+  TL_FILES = 4,        // capabilities it needs
+  TL_CLOCK = 8,
+  TL_ENVIRONMENT = 16,
+};
+
+typedef struct tl_builtin {
+  const char *name;
+  const char *params;  // "x, axis: none, keepdims: false": as in the language
+  tl_builtin_fn *call;
+  unsigned flags;
+  const char *doc;     // first line a sentence; examples indented by four
+} tl_builtin;
+
+// A module's functions: module NULL for what is there without an import.
+// Tables end with a row whose name is NULL.
+typedef struct tl_family {
+  const char *module;
+  const tl_builtin *rows;
+} tl_family;
+
+// All families (stdlib/library.c); ends with rows NULL.
+extern const tl_family tl_library[];
+
+typedef struct tl_constant {
+  const char *module;  // NULL: everywhere
+  const char *name;    // pi e inf nan newaxis, dtypes are separate
+  double value;
+  const char *doc;
+} tl_constant;
+extern const tl_constant tl_constants[];  // ends with name NULL
+
+// --- Signatures -------------------------------------------------------------
+
+enum { TL_MAX_PARAMS = 16 };
+
+typedef enum tl_param_kind {
+  TL_PARAM_REQUIRED,
+  TL_PARAM_OPTIONAL,  // has a default, may be given by position or name
+  TL_PARAM_REST,      // ...rest
+  TL_PARAM_NAMED,     // by name only
+} tl_param_kind;
+
+typedef struct tl_param {
+  const char *name;  // into the params text, name_length bytes
+  size_t name_length;
+  tl_param_kind kind;
+  tl_slot value;     // the default: none, bool, weak number; a string default
+                     // is given as none and documented
+} tl_param;
+
+// Parses a params text; always succeeds for the library's own (a unit test
+// checks them all). Returns the number of parameters.
+int tl_params_parse(const char *params, tl_param out[TL_MAX_PARAMS]);
+
+// Finds a function; module NULL for the global ones. NULL: there is none.
+const tl_builtin *tl_builtin_find(const char *module, const char *name,
+                                  size_t nbytes);
+bool tl_module_exists(const char *module, size_t nbytes);
+
+static inline tl_slot tl_builtin_slot(const tl_builtin *builtin) {
+  return (tl_slot){.tag = TL_TAG_BUILTIN, .pointer = (void *)builtin};
+}
+
+// Calls any function value with positional arguments. Takes what args own (on
+// failure too); *out is owned. For fold, each, sort by key …
+bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
+             tl_slot *out);
+
+#endif

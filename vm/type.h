@@ -1,0 +1,62 @@
+// Types as values: datashapes, parsed, matched and printed.
+#ifndef TALLY_VM_TYPE_H
+#define TALLY_VM_TYPE_H
+
+#include "vm/memory.h"
+
+// A node of a datashape. Dimensions, then what they hold, as a chain.
+typedef enum tl_type_kind {
+  TL_TYPE_DTYPE,     // float64
+  TL_TYPE_FIXED,     // 3 * of
+  TL_TYPE_VAR,       // var * of
+  TL_TYPE_SYMBOL,    // N * of          matches one dimension
+  TL_TYPE_ELLIPSIS,  // Dims... * of    matches any number of dimensions
+  TL_TYPE_VARIABLE,  // Scalar          matches any dtype
+  TL_TYPE_STRUCT,    // {x: float64}
+  TL_TYPE_OTHER,     // list, record, function … (typeof gives these)
+} tl_type_kind;
+
+typedef struct tl_type_field {
+  tl_string *name;
+  tl_type *type;
+} tl_type_field;
+
+// Types are interned: equal types are one object. They are immortal.
+struct tl_type {
+  tl_object head;
+  tl_type_kind kind;
+  tl_dtype dtype;        // DTYPE
+  int64_t size;          // FIXED
+  tl_string *name;       // SYMBOL, ELLIPSIS (may be NULL), VARIABLE, OTHER
+  tl_type *of;           // FIXED, VAR, SYMBOL, ELLIPSIS
+  int64_t field_count;   // STRUCT
+  tl_type_field *fields;
+};
+
+// Parses a datashape; fails (kind type) with the place in the text.
+tl_type *tl_type_parse(tl_vm *vm, const char *text, size_t nbytes);
+tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype);
+tl_type *tl_type_of(tl_vm *vm, tl_slot value);  // typeof(x)
+tl_slot tl_type_slot(tl_type *type);            // borrowed: types are immortal
+tl_string *tl_type_text(tl_vm *vm, const tl_type *type);
+
+// Whether a value matches a pattern such as `N * M * float64`; variables seen
+// before (in bindings, an opaque record the caller clears) must agree. Fails
+// (kind type) naming the mismatch.
+typedef struct tl_bindings {
+  int count;
+  struct {
+    tl_string *name;
+    int64_t size;    // SYMBOL
+    tl_type *type;   // VARIABLE
+  } items[16];
+} tl_bindings;
+bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
+                   tl_bindings *bindings, const char *what);
+
+// A dtype argument: a type value of kind DTYPE; else kind type, naming the
+// function and the argument.
+bool tl_dtype_argument(tl_vm *vm, const char *function, tl_slot s,
+                       tl_dtype *out);
+
+#endif

@@ -1,0 +1,83 @@
+// A virtual machine: everything that one interpreter owns.
+#ifndef TALLY_VM_VM_H
+#define TALLY_VM_VM_H
+
+#include "tally.h"
+#include "vm/builtin.h"
+#include "vm/error.h"
+#include "vm/string.h"
+
+typedef struct tl_unit tl_unit;      // a compiled module's code (function.h)
+typedef struct tl_module tl_module;  // its variables (module.h)
+typedef struct tl_frame tl_frame;    // a call record (function.h)
+struct tl_memory;                    // free lists and the block cache
+struct tl_handles;                   // values held by the host (api.c)
+struct tl_types;                     // interned types (type.c)
+
+// What the compiler offers to the VM; the embedding layer hands it over, so
+// that vm/ does not depend on compiler/.
+typedef struct tl_compiler_hooks {
+  // Compiles a module's text into a unit. Fails with kind syntax or name.
+  tl_unit *(*compile)(tl_vm *vm, tl_module *module, const char *name,
+                      const char *text, size_t nbytes, unsigned mode);
+} tl_compiler_hooks;
+
+typedef struct tl_pending_error {
+  bool set;
+  tally_status status;
+  char *message;        // owned, or static when memory ran out
+  size_t message_size;  // of the allocation, 0: static
+  char *note;           // under the caret: operands' types; owned or NULL
+  size_t note_size;
+  tl_string *file;      // counted
+  int line, column;
+  int caret_width;
+  tl_list *trace;       // of strings, innermost first; NULL: none yet
+  char *excerpt;        // the source line and caret, owned or NULL
+  size_t excerpt_size;
+  char left[TL_DESCRIBE], right[TL_DESCRIBE];  // operand types, "" if none
+  bool placed;          // line and excerpt are set
+} tl_pending_error;
+
+struct tally_vm {
+  tally_options options;
+  const tl_compiler_hooks *compiler;
+
+  // The slot stack, reserved at open and never moved; frame records apart.
+  tl_slot *stack, *stack_end;
+  tl_slot *stack_top;  // first slot free for a call from C
+  tl_frame *frames, *frames_end, *frame;
+  int native_depth;    // calls into the VM from inside built-ins
+
+  tl_pending_error error;
+  tally_stats stats;
+  bool counting;
+  bool no_reuse;       // --no-reuse: nothing is written in place or fused
+
+  // Polling: one counter for interrupt, deadline and budget.
+  volatile int interrupted;
+  uint64_t budget;     // instructions left beyond fuel; UINT64_MAX: no limit
+  int32_t fuel;        // of code running in C
+  double deadline;     // clock() seconds; 0: none
+
+  struct tl_memory *memory;
+  struct tl_handles *handles;
+  struct tl_types *types;
+  tl_module *main;     // the main module
+  tl_module *modules;  // all, linked
+  tl_slot args;        // os.args: a list
+  uint64_t seed;       // random.seed
+};
+
+// Polls for interrupt, deadline and budget after [work] items of 1,024
+// elements or turns; false after tl_fail (kind interrupt or limit). Built-ins
+// with long loops call it once per block.
+bool tl_poll(tl_vm *vm, uint64_t work);
+
+// Fails (kind io) where the VM lacks a capability; [what] names the function.
+bool tl_require(tl_vm *vm, unsigned capability, const char *what);
+
+// Sends text to the write hook; false after tl_fail (kind io).
+bool tl_write(tl_vm *vm, const char *text, size_t nbytes);
+
+#endif
