@@ -1,0 +1,9 @@
+// tally test: golden scripts, examples and documented lines.
+#ifndef TALLY_REPL_TEST_H
+#define TALLY_REPL_TEST_H
+
+// Runs `tally test` with the arguments after that word. Returns the exit
+// status: 0, 1 if an expectation failed, 2 for wrong usage.
+int tl_test_command(int argc, char **argv);
+
+#endif
