@@ -1,0 +1,261 @@
+// tally test: finds the files, tests each in a child process, so that a crash
+// loses one file and not the rest, and sums up.
+
+#include "repl/test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "repl/golden.h"
+
+enum { SECONDS_PER_FILE = 300 };
+
+// One file to test; path NULL stands for the library's documentation.
+typedef struct job {
+  char *path;
+  pid_t child;
+  FILE *report;  // failures, then a line with the two counts
+  bool done;
+  int status;    // as wait gives it
+} job;
+
+typedef struct command {
+  job *jobs;
+  size_t count, capacity;
+  const char *filter;
+  long parallel;
+  bool verbose;
+  unsigned long passed, failed;
+} command;
+
+static const char usage[] =
+    "usage: tally test [-v] [--filter TEXT] [--jobs N] [--library] [PATH ...]\n"
+    "Runs golden scripts (.tly), the code in Markdown files and documented\n"
+    "examples. A directory stands for all such files in it. --library: the\n"
+    "examples in the documentation of built-in functions. No PATH: all that\n"
+    "is here, and the library.\n";
+
+static void *need(void *block) {
+  if (block) return block;
+  fputs("tally test: no memory\n", stderr);
+  exit(1);
+}
+
+static void add_job(command *cmd, const char *path) {
+  if (cmd->count == cmd->capacity) {
+    cmd->capacity = cmd->capacity ? 2 * cmd->capacity : 64;
+    cmd->jobs = need(realloc(cmd->jobs, cmd->capacity * sizeof *cmd->jobs));
+  }
+  job *added = &cmd->jobs[cmd->count++];
+  *added = (job){0};
+  if (path) {
+    size_t nbytes = strlen(path) + 1;
+    added->path = memcpy(need(malloc(nbytes)), path, nbytes);
+  }
+}
+
+// --- Finding files ----------------------------------------------------------
+
+static bool has_ending(const char *path, const char *ending) {
+  size_t n = strlen(path), m = strlen(ending);
+  return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+static bool is_test(const char *path) {
+  return has_ending(path, ".tly") || has_ending(path, ".md");
+}
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// The names in a directory, sorted, without hidden ones; returns owned.
+static char **list_directory(const char *path, size_t *count) {
+  char **names = NULL;
+  size_t capacity = 0;
+  *count = 0;
+  DIR *directory = opendir(path);
+  if (!directory) return NULL;
+  for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+    if (entry->d_name[0] == '.' || strcmp(entry->d_name, "build") == 0) {
+      continue;
+    }
+    if (*count == capacity) {
+      capacity = capacity ? 2 * capacity : 32;
+      names = need(realloc(names, capacity * sizeof *names));
+    }
+    size_t nbytes = strlen(entry->d_name) + 1;
+    names[(*count)++] = memcpy(need(malloc(nbytes)), entry->d_name, nbytes);
+  }
+  closedir(directory);
+  if (names) qsort(names, *count, sizeof *names, compare_names);
+  return names;
+}
+
+// Adds the tests at path; a name that was [asked] for must be one.
+static void find_tests(command *cmd, const char *path, bool asked) {
+  struct stat info;
+  if (stat(path, &info) != 0) {
+    printf("%s: %s\n", path, strerror(errno));
+    cmd->failed++;
+    return;
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    if (asked || is_test(path)) add_job(cmd, path);
+    return;
+  }
+  size_t count;
+  char **names = list_directory(path, &count);
+  bool here = strcmp(path, ".") == 0;
+  for (size_t i = 0; i < count; i++) {
+    size_t nbytes = strlen(path) + strlen(names[i]) + 2;
+    char *below = need(malloc(nbytes));
+    snprintf(below, nbytes, "%s%s%s", here ? "" : path,
+             here || has_ending(path, "/") ? "" : "/", names[i]);
+    find_tests(cmd, below, false);
+    free(below);
+    free(names[i]);
+  }
+  free(names);
+}
+
+// --- Running ----------------------------------------------------------------
+
+static void run_child(const command *cmd, const job *test) {
+  tl_golden golden = {.filter = cmd->filter, .report = test->report};
+  alarm(SECONDS_PER_FILE);
+  if (test->path) {
+    tl_golden_file(&golden, test->path);
+  } else {
+    tl_golden_library(&golden);
+  }
+  fprintf(test->report, "%lu %lu\n", golden.passed, golden.failed);
+  fflush(test->report);
+}
+
+static void start(command *cmd, job *test) {
+  fflush(NULL);
+  test->report = need(tmpfile());
+  test->child = fork();
+  if (test->child == 0) {
+    run_child(cmd, test);
+    exit(0);  // not _exit: a leak checker reports at exit
+  }
+  if (test->child < 0) {
+    test->done = true;
+    test->status = -1;
+  }
+}
+
+static void finish_one(command *cmd) {
+  int status;
+  pid_t child = wait(&status);
+  for (size_t i = 0; i < cmd->count; i++) {
+    job *test = &cmd->jobs[i];
+    if (test->child == child && test->report && !test->done) {
+      test->done = true;
+      test->status = status;
+      return;
+    }
+  }
+}
+
+// --- Reporting --------------------------------------------------------------
+
+// Prints a finished job's failures and adds its counts. The counts come last;
+// a child that died wrote none.
+static void report(command *cmd, job *test) {
+  const char *name = test->path ? test->path : "library";
+  unsigned long passed = 0, failed = 0;
+  char *line = NULL;
+  size_t capacity = 0;
+  bool counted = false;
+  rewind(test->report);
+  while (getline(&line, &capacity, test->report) > 0) {
+    counted = sscanf(line, "%lu %lu\n", &passed, &failed) == 2;
+    if (!counted) fputs(line, stdout);
+  }
+  free(line);
+  fclose(test->report);
+  if (!counted) passed = failed = 0;
+  if (WIFSIGNALED(test->status)) {
+    int signal = WTERMSIG(test->status);
+    printf("%s: %s (signal %d)\n", name,
+           signal == SIGALRM ? "took too long" : "crashed", signal);
+    failed++;
+  } else if (test->status != 0 || !counted) {
+    printf("%s: ended with status %d\n", name, WEXITSTATUS(test->status));
+    failed++;
+  }
+  if (cmd->verbose) {
+    printf("%s: %lu passed, %lu failed\n", name, passed, failed);
+  }
+  cmd->passed += passed;
+  cmd->failed += failed;
+}
+
+// Runs all jobs, several at a time, and reports them in their order.
+static void run_all(command *cmd) {
+  size_t started = 0, reported = 0;
+  while (reported < cmd->count) {
+    if (started < cmd->count &&
+        started < reported + (size_t)cmd->parallel) {
+      start(cmd, &cmd->jobs[started++]);
+    } else {
+      finish_one(cmd);
+    }
+    while (reported < started && cmd->jobs[reported].done) {
+      report(cmd, &cmd->jobs[reported++]);
+    }
+  }
+}
+
+// --- The command ------------------------------------------------------------
+
+// Takes the options off; returns false for a wrong one.
+static bool read_arguments(command *cmd, int argc, char **argv) {
+  for (int i = 0; i < argc; i++) {
+    const char *arg = argv[i];
+    if (strcmp(arg, "-v") == 0) {
+      cmd->verbose = true;
+    } else if (strcmp(arg, "--library") == 0) {
+      add_job(cmd, NULL);
+    } else if (strcmp(arg, "--filter") == 0 && i + 1 < argc) {
+      cmd->filter = argv[++i];
+    } else if (strcmp(arg, "--jobs") == 0 && i + 1 < argc) {
+      cmd->parallel = strtol(argv[++i], NULL, 10);
+      if (cmd->parallel < 1) return false;
+    } else if (arg[0] == '-') {
+      return false;
+    } else {
+      find_tests(cmd, arg, true);
+    }
+  }
+  return true;
+}
+
+int tl_test_command(int argc, char **argv) {
+  command cmd = {.parallel = sysconf(_SC_NPROCESSORS_ONLN)};
+  if (cmd.parallel < 1) cmd.parallel = 1;
+  if (!read_arguments(&cmd, argc, argv)) {
+    fputs(usage, stderr);
+    return 2;
+  }
+  if (cmd.count == 0 && cmd.failed == 0) {
+    add_job(&cmd, NULL);
+    find_tests(&cmd, ".", false);
+  }
+  run_all(&cmd);
+  for (size_t i = 0; i < cmd.count; i++) free(cmd.jobs[i].path);
+  free(cmd.jobs);
+  printf("%lu passed, %lu failed\n", cmd.passed, cmd.failed);
+  return cmd.failed != 0;
+}
