@@ -1,0 +1,31 @@
+// The tables of the library's functions, one for each family. A new family
+// takes a line here and one in library.c.
+#ifndef TALLY_STDLIB_FAMILIES_H
+#define TALLY_STDLIB_FAMILIES_H
+
+#include "vm/builtin.h"
+
+extern const tl_builtin tl_value_builtins[];
+extern const tl_builtin tl_list_builtins[];
+extern const tl_builtin tl_record_builtins[];
+extern const tl_builtin tl_string_builtins[];
+extern const tl_builtin tl_strings_module[];
+extern const tl_builtin tl_elementwise_builtins[];
+extern const tl_builtin tl_reduce_builtins[];
+extern const tl_builtin tl_functional_builtins[];
+extern const tl_builtin tl_create_builtins[];
+extern const tl_builtin tl_shape_builtins[];
+extern const tl_builtin tl_sort_builtins[];
+extern const tl_builtin tl_search_builtins[];
+extern const tl_builtin tl_set_builtins[];
+extern const tl_builtin tl_linear_builtins[];
+extern const tl_builtin tl_dtype_builtins[];
+extern const tl_builtin tl_io_text_module[];
+extern const tl_builtin tl_io_csv_module[];
+extern const tl_builtin tl_io_npy_module[];
+extern const tl_builtin tl_linalg_module[];
+extern const tl_builtin tl_time_module[];
+extern const tl_builtin tl_os_module[];
+extern const tl_builtin tl_memory_module[];
+
+#endif
