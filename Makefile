@@ -41,8 +41,8 @@ accepts = $(foreach flag,$(1),$(shell $(CC) -Werror $(flag) -S -o /dev/null \
 INTERP_FLAGS = $(call accepts,-fno-gcse -fno-crossjumping \
   -fno-tree-slp-vectorize -fno-slp-vectorize)
 
-# vm/kernels has rules of its own, one object per instruction set; its
-# kernels.mk adds them to OBJECTS.
+# vm/kernels has rules of its own, one object per instruction set: its
+# kernels.mk lists them in KERNEL_OBJS.
 SOURCES   := $(wildcard vm/*.c compiler/*.c stdlib/*.c)
 OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 MODULES   := $(wildcard stdlib/*.tly)
@@ -61,7 +61,7 @@ SUBMAKE = +$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(
 all: programs
 	@ln -sf $(BUILD)/tally $(BUILD)/libtally.a $(BUILD)/libtally.so .
 
--include vm/kernels/kernels.mk
+include vm/kernels/kernels.mk
 
 programs: $(BUILD)/tally $(BUILD)/libtally.a $(BUILD)/libtally.so
 tests: programs $(UNIT) $(HOSTS)
@@ -69,11 +69,11 @@ tests: programs $(UNIT) $(HOSTS)
 $(BUILD)/tally: $(REPL) $(BUILD)/libtally.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/libtally.a: $(OBJECTS)
+$(BUILD)/libtally.a: $(OBJECTS) $(KERNEL_OBJS)
 	rm -f $@
 	ar rcs $@ $^
 
-$(BUILD)/libtally.so: $(OBJECTS)
+$(BUILD)/libtally.so: $(OBJECTS) $(KERNEL_OBJS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(LIBS)
 
 $(BUILD)/%.o: %.c Makefile

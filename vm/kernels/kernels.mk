@@ -1,6 +1,6 @@
 # How the element kernels are built: files of loops once for each instruction
-# set, the others once. Included by the main Makefile, which sets BUILD, CC and
-# CFLAGS before and links $(KERNEL_OBJS) after.
+# set, the others once. Included by the main Makefile, which sets BUILD and
+# COMPILE before and links $(KERNEL_OBJS) after.
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
 KERNEL_LOOPS := table arith integer compare round vmath complex cast move \
@@ -30,8 +30,8 @@ endif
 define kernel_rule
 $(BUILD)/vm/kernels/%.$(1).o: vm/kernels/%.c vm/kernels/kernels.mk
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) $$(KERNEL_FLAGS) $$(KERNEL_ISA_$(1)) -DTL_ISA=$(1) \
-	  -MMD -MP -c $$< -o $$@
+	$$(COMPILE) $$(KERNEL_FLAGS) $$(KERNEL_ISA_$(1)) -DTL_ISA=$(1) \
+	  -c $$< -o $$@
 KERNEL_OBJS += $(KERNEL_LOOPS:%=$(BUILD)/vm/kernels/%.$(1).o)
 endef
 $(foreach isa,$(KERNEL_ISAS),$(eval $(call kernel_rule,$(isa))))
@@ -41,6 +41,6 @@ KERNEL_PLAIN_OBJS := $(KERNEL_PLAIN:%=$(BUILD)/vm/kernels/%.o)
 $(KERNEL_PLAIN_OBJS): $(BUILD)/vm/kernels/%.o: vm/kernels/%.c \
                       vm/kernels/kernels.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(KERNEL_FLAGS) -MMD -MP -c $< -o $@
+	$(COMPILE) $(KERNEL_FLAGS) -c $< -o $@
 KERNEL_OBJS += $(KERNEL_PLAIN_OBJS)
 -include $(KERNEL_OBJS:.o=.d)
