@@ -1,0 +1,240 @@
+// Script functions: bytecode, its side tables, closures and call records.
+#ifndef TALLY_VM_FUNCTION_H
+#define TALLY_VM_FUNCTION_H
+
+#include "vm/builtin.h"
+#include "vm/index.h"
+#include "vm/opcodes.h"
+#include "vm/type.h"
+#include "vm/vm.h"
+
+// One instruction. Slots and constants reached through a, b, c are stored
+// times 16, so that a handler adds them to a base; counts, immediates and
+// extra words are not. [modes] has two bits each for b, c, a and a fourth.
+typedef struct tl_ins {
+  uint8_t op;
+  uint8_t modes;
+  uint16_t a, b, c;
+} tl_ins;
+
+typedef enum tl_mode {
+  TL_MODE_BORROW,   // read; its OWNED bit is not looked at
+  TL_MODE_CONSUME,  // x!  owns for certain, ends here
+  TL_MODE_EITHER,   // x?  ends here if its bit is set
+  TL_MODE_CONST,    // a constant or an immediate
+} tl_mode;
+
+// b:c as 32 bits: an extra index or a jump's offset, in instructions from the
+// next one.
+static inline uint32_t tl_ins_extra(tl_ins ins) {
+  return (uint32_t)ins.b | (uint32_t)ins.c << 16;
+}
+
+enum { TL_MAX_SLOTS = 4095 };  // of a function
+
+// Where an instruction stands in the source: byte offsets.
+typedef struct tl_place_entry {
+  uint32_t pc;
+  uint32_t begin, end, at;
+} tl_place_entry;
+
+// In [start, end) the slot owns what it holds (either: if its bit is set).
+typedef struct tl_unwind_range {
+  uint32_t start, end;
+  uint16_t slot;
+  uint8_t either;
+} tl_unwind_range;
+
+// A try: an error raised in [start, end) goes to handler, with the innermost
+// first. Slots in kept stay; those in own are made owners first.
+typedef struct tl_handler {
+  uint32_t start, end;
+  uint32_t handler;
+  uint16_t kept_count, own_count;
+  const uint16_t *kept, *own;
+} tl_handler;
+
+typedef struct tl_function_param {
+  tl_string *name;
+  tl_param_kind kind;
+  tl_type *pattern;  // NULL: none
+} tl_function_param;
+
+// What callers may rely on (ownership.md, "Summaries"); the verifier checks it.
+typedef struct tl_result_lender {
+  uint16_t param;     // UINT16_MAX: an immortal
+  uint8_t relation;   // tl_relation: same, part or hold
+} tl_result_lender;
+
+typedef struct tl_summary {
+  uint8_t *param_modes;  // per parameter: TL_MODE_BORROW or TL_MODE_EITHER
+  bool may_own, may_borrow;  // what the result is
+  uint16_t lender_count;
+  tl_result_lender *lenders;
+  bool rebinds_any;          // calls something unknown
+  uint32_t rebind_count;     // module variables it may rebind
+  uint32_t *rebinds;
+} tl_summary;
+
+// A call's arguments where position alone does not say it: for each argument
+// in the window, how it is given. Unknown callees and spreading only.
+typedef struct tl_call_argument {
+  uint8_t kind;     // 0 positional, 1 spread, 2 named
+  tl_string *name;  // of a named one
+} tl_call_argument;
+typedef struct tl_call_shape {
+  uint32_t count;
+  tl_call_argument *arguments;
+} tl_call_shape;
+
+// A script function's code. As a value (no captures) it is immortal: it lives
+// as long as its unit.
+typedef struct tl_prototype {
+  tl_object head;
+  struct tl_unit *unit;
+  tl_string *name;        // "" for a lambda
+  tl_string *doc;         // or NULL
+  uint32_t param_count;
+  uint32_t required_count;
+  bool has_rest;          // a ...rest parameter
+  bool plain;             // required parameters only, no pattern
+  tl_function_param *params;
+  uint32_t capture_count;  // of the closure group it belongs to
+  uint32_t member;         // its index in the group
+  uint32_t slot_count;     // of a frame, at least 4
+  uint32_t code_count;
+  tl_ins *code;
+  uint32_t constant_count;
+  tl_slot *constants;      // never owned by slots: immortal while the unit is
+  uint32_t place_count;
+  tl_place_entry *places;  // sorted by pc
+  uint32_t range_count;
+  tl_unwind_range *ranges;  // sorted by start
+  uint32_t handler_count;
+  tl_handler *handlers;     // innermost first where they overlap
+  tl_string **slot_names;   // of variables; NULL for temporaries
+  tl_string **capture_names;  // of the group's captures
+  tl_summary summary;
+  uint8_t verified;         // 0 not yet, 1 yes, 2 refused
+} tl_prototype;
+
+// A closure, or a group of local functions that name each other: one object,
+// one count, one set of captures. A member's value is this object and an index
+// in the slot's tag (bits 32-47).
+typedef struct tl_closure {
+  tl_object head;
+  uint32_t member_count;
+  uint32_t capture_count;
+  tl_prototype *const *members;
+  tl_slot captures[];  // heap slots
+} tl_closure;
+
+static inline uint32_t tl_member_index(tl_slot s) {
+  return (uint32_t)(s.tag >> 32 & 0xffff);
+}
+// The prototype behind a FUNC slot of kind FUNCTION or CLOSURE.
+tl_prototype *tl_function_prototype(tl_slot s);
+
+// A library function with values of its own: compose(f, g).
+typedef struct tl_native {
+  tl_object head;
+  const tl_builtin *builtin;  // gets values before the call's arguments
+  uint32_t count;
+  tl_slot values[];           // heap slots
+} tl_native;
+tl_native *tl_native_new(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                         tl_slot *values);
+
+// A group that CLOSURE makes.
+typedef struct tl_group {
+  uint32_t member_count;
+  tl_prototype **members;
+} tl_group;
+
+// All code compiled from one text.
+struct tl_unit {
+  tl_module *module;
+  tl_unit *next;            // of the module
+  tl_string *file;          // as messages name it
+  char *text;               // the source, for excerpts
+  size_t nbytes;
+  uint32_t line_count;
+  uint32_t *line_starts;
+  uint32_t prototype_count;
+  tl_prototype **prototypes;  // [0] is the module's own code
+  uint32_t path_count;
+  tl_path *paths;
+  uint32_t shape_count;
+  tl_call_shape *shapes;
+  uint32_t group_count;
+  tl_group *groups;
+  uint32_t key_count;       // lists of names: record literals, field selections
+  struct tl_keys {
+    uint32_t count;
+    tl_string **names;
+  } *keys;
+  uint32_t name_count;      // field names, module names, format specifications
+  tl_string **names;
+  struct tl_chunk *chunks;  // everything above, freed at once
+};
+
+// A module's variables.
+struct tl_module {
+  tl_module *next;
+  tl_string *name;      // "main", "linalg", a path
+  tl_string *path;      // directory that imports start from; or NULL
+  const char *builtin;  // a library module's name: its functions are built in
+  tl_unit *units;
+  uint32_t variable_count, variable_capacity;
+  tl_string **variable_names;
+  tl_slot *variables;   // heap slots; the array may move when compiling only
+  uint8_t state;        // 0 new, 1 running, 2 done, 3 failed
+};
+
+// Call records stand apart from the slots.
+struct tl_frame {
+  const tl_ins *pc;     // the next instruction of the caller, while calling
+  tl_slot *base;        // slot 0
+  tl_prototype *function;
+  tl_closure *closure;  // the running closure, or NULL
+  uint32_t flags;
+};
+enum { TL_FRAME_ENTRY = 1 };  // called from C: return leaves the loop
+
+// --- Running ----------------------------------------------------------------
+
+// Runs a unit's own code. *out is owned.
+bool tl_run_unit(tl_vm *vm, tl_unit *unit, tl_slot *out);
+
+// Binds a call's arguments to parameters: [shape] NULL means all positional.
+// Takes what args own, on failure too. out gets one slot for each parameter,
+// unset where a default applies, a list for the rest parameter.
+bool tl_bind_arguments(tl_vm *vm, tl_slot function, const tl_call_shape *shape,
+                       uint32_t count, tl_slot *args, tl_slot *out);
+
+// --- Reading bytecode -------------------------------------------------------
+
+// An instruction taken apart: what the listing, the verifier and the auditor
+// know of encodings.
+typedef struct tl_decoded {
+  uint8_t op;
+  uint8_t words;          // 1 or 2
+  int32_t result;         // slot, -1: none
+  uint32_t operand_count;
+  uint16_t operands[8];   // slots outside the window
+  uint8_t modes[8];       // tl_mode of each
+  uint32_t window, window_count;  // slots taken over whole; count 0: none
+  uint32_t extra;
+  int64_t target;         // pc jumped to, -1: none
+  bool falls_through;
+} tl_decoded;
+void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out);
+
+// Checks a function's bytecode (ownership.md, "The verifier"): false after
+// tl_fail (kind host) naming the function, the instruction and the rule.
+bool tl_verify(tl_vm *vm, tl_prototype *function);
+
+// The listing that `tally dis` prints.
+bool tl_disassemble_unit(tl_vm *vm, const tl_unit *unit, tl_text *out);
+
+#endif
