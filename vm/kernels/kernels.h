@@ -117,7 +117,7 @@ typedef size_t tl_compress(void *out, const void *a, const uint8_t *mask,
 typedef size_t tl_expand(void *out, const uint8_t *mask, const void *a,
                          size_t n);
 // out[i] = a[index[i]], items of a being stride bytes apart. 0 <= index.
-typedef void tl_take(void *out, const void *a, ptrdiff_t stride,
+typedef void tl_gather(void *out, const void *a, ptrdiff_t stride,
                      const int64_t *index, size_t n);
 // out[index[i]] = a[i], in order: the last of equal indices wins.
 typedef void tl_put(void *out, ptrdiff_t stride, const int64_t *index,
@@ -174,7 +174,7 @@ typedef struct tl_kernel_table {
   tl_pack_tile *pack_tile[TL_MOVE_SIZES];
   tl_compress *compress[TL_MOVE_SIZES];
   tl_expand *expand[TL_MOVE_SIZES];
-  tl_take *take[TL_MOVE_SIZES];
+  tl_gather *take[TL_MOVE_SIZES];
   tl_put *put[TL_MOVE_SIZES];
   // base + i for every true mask[i]; returns their count.
   size_t (*true_indices)(int64_t *out, const uint8_t *mask, int64_t base,
