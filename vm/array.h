@@ -9,7 +9,8 @@
 enum { TL_MAX_DIMS = 32 };
 
 // head.dtype and head.ndim say the rest of the type. The fields up to dims[4)
-// fill 64 bytes; small data follow on the next line of the same allocation.
+// fill 64 bytes; the data follow on the next line of the same allocation, so
+// they are aligned to 64 bytes whatever their size.
 struct tl_array {
   tl_object head;
   char *data;      // the item at index 0, 0, …
@@ -24,7 +25,6 @@ typedef struct tl_array_extra {
   void (*release)(void *context, void *data);  // of an external block
   void *context;
   size_t nbytes;
-  void *block;      // of a large owning array: its separate allocation, or NULL
 } tl_array_extra;
 
 static inline int tl_ndim(const tl_array *a) {
@@ -42,6 +42,10 @@ static inline int64_t *tl_strides(const tl_array *a) {
 static inline bool tl_is_view(const tl_array *a) {
   return (a->head.flags & TL_VIEW) != 0;
 }
+// Behind dims, for TL_VIEW (where owner is all there is) and TL_EXTERNAL.
+static inline tl_array_extra *tl_array_more(const tl_array *a) {
+  return (tl_array_extra *)((int64_t *)a->dims + 2 * a->head.ndim);
+}
 // The array that owns a view's data; of an owning array, itself.
 tl_array *tl_array_owner(const tl_array *a);
 
@@ -53,6 +57,19 @@ tl_array *tl_array_new(tl_vm *vm, tl_dtype dtype, int ndim,
                        const int64_t *shape);
 tl_array *tl_array_zeros(tl_vm *vm, tl_dtype dtype, int ndim,
                          const int64_t *shape);
+
+// An array over a host's or mapped block, never written: [strides] in bytes,
+// NULL for row-major. [nbytes] are accounted as external; release (may be NULL)
+// runs once, at the array's end; on failure it is not called.
+tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
+                            const int64_t *shape, const int64_t *strides,
+                            void *data, size_t nbytes,
+                            void (*release)(void *context, void *data),
+                            void *context);
+
+// Frees an array whose last owner is gone: its hold on a block, its strings,
+// an external block, its memory. tl_drop and nothing else calls it.
+void tl_array_free(tl_vm *vm, tl_array *a);
 
 // The slot that owns [a], its tag mirroring it. Does not turn rank 0 into a
 // scalar: see tl_result.
@@ -88,6 +105,15 @@ bool tl_array_is_reusable(tl_slot s);
 // Copies items of [from] into [to] (equal dtype; from broadcasts to to's
 // shape, already checked). Handles overlap. Retains strings and drops old.
 bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from);
+
+// Whether the two may share an item's memory (by their extents: true may be
+// wrong, false is not).
+bool tl_arrays_overlap(const tl_array *a, const tl_array *b);
+// The first byte and the one after the last that [a] covers.
+void tl_array_extent(const tl_array *a, char **begin, char **end);
+
+// What an uninitialised string item is: "", immortal.
+tl_string *tl_empty_string(void);
 
 // --- Shapes -----------------------------------------------------------------
 

@@ -1,0 +1,272 @@
+// Copying items: into new arrays, converted, or over other items.
+#include <inttypes.h>
+#include <string.h>
+
+#include "vm/array.h"
+#include "vm/kernels/kernels.h"
+#include "vm/vm.h"
+
+// --- Extents ----------------------------------------------------------------
+
+void tl_array_extent(const tl_array *a, char **begin, char **end) {
+  *begin = *end = a->data;
+  if (a->size == 0)
+    return;
+  *end += tl_itemsize(tl_array_dtype(a));
+  for (int i = 0; i < tl_ndim(a); i++) {
+    int64_t reach = (tl_shape(a)[i] - 1) * tl_strides(a)[i];
+    if (reach < 0)
+      *begin += reach;
+    else
+      *end += reach;
+  }
+}
+
+bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
+  char *a_begin, *a_end, *b_begin, *b_end;
+  tl_array_extent(a, &a_begin, &a_end);
+  tl_array_extent(b, &b_begin, &b_end);
+  return a_begin < b_end && b_begin < a_end;
+}
+
+// --- Moving bytes -----------------------------------------------------------
+
+// Copies one run of a walk: to is operand 0, from is operand 1.
+static void copy_run(const tl_walk *walk, size_t itemsize) {
+  const tl_kernel_table *kernels = tl_kernels();
+  unsigned move = tl_move_size(itemsize);
+  ptrdiff_t to_step = walk->step[0], from_step = walk->step[1];
+  char *to = walk->data[0];
+  const char *from = walk->data[1];
+  size_t n = (size_t)walk->length;
+  if (n == 1 || (to_step == (ptrdiff_t)itemsize && from_step == to_step)) {
+    memcpy(to, from, n * itemsize);
+  } else if (to_step == (ptrdiff_t)itemsize && from_step == 0) {
+    kernels->fill[move](to, from, n);
+  } else if (to_step == (ptrdiff_t)itemsize) {
+    kernels->pack[move](to, from, from_step, n);
+  } else if (from_step == (ptrdiff_t)itemsize) {
+    kernels->unpack[move](to, to_step, from, n);
+  } else {
+    for (; n > 0; n--, to += to_step, from += from_step) {
+      memcpy(to, from, itemsize);
+    }
+  }
+}
+
+// Columns of a transposed matrix lie together, its rows do not: tiles of a few
+// rows read whole cache lines.
+enum { TILE_ROWS = 8, TILE_COLUMNS = 256 };
+
+static void copy_tiles(char *to, int64_t to_row, const char *from,
+                       int64_t from_row, int64_t from_column, int64_t rows,
+                       int64_t columns, size_t itemsize) {
+  tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
+  for (int64_t i = 0; i < rows; i += TILE_ROWS) {
+    int64_t height = rows - i < TILE_ROWS ? rows - i : TILE_ROWS;
+    for (int64_t j = 0; j < columns; j += TILE_COLUMNS) {
+      int64_t width = columns - j < TILE_COLUMNS ? columns - j : TILE_COLUMNS;
+      pack(to + i * to_row + j * (int64_t)itemsize, (ptrdiff_t)to_row,
+           from + i * from_row + j * from_column, (ptrdiff_t)from_row,
+           (ptrdiff_t)from_column, (size_t)height, (size_t)width);
+    }
+  }
+}
+
+static int64_t distance(int64_t a) {
+  return a < 0 ? -a : a;
+}
+
+// Copies the two innermost dimensions as tiles where that pays: the target's
+// rows are contiguous, the source's are not but its columns nearly are.
+static bool wants_tiles(const tl_walk *walk, size_t itemsize) {
+  if (walk->ndim == 0 || walk->step[0] != (int64_t)itemsize)
+    return false;
+  int row = walk->ndim - 1;
+  return walk->length >= 8 && walk->shape[row] >= 4 &&
+         distance(walk->strides[1][row]) < distance(walk->step[1]);
+}
+
+static void copy_by_tiles(tl_walk *walk, size_t itemsize) {
+  int row = --walk->ndim;  // the tiles take this dimension too
+  while (!walk->done) {
+    copy_tiles(walk->data[0], walk->strides[0][row], walk->data[1],
+               walk->strides[1][row], walk->step[1], walk->shape[row],
+               walk->length, itemsize);
+    tl_walk_next(walk);
+  }
+}
+
+// Copies the bytes of [from], walked with [from_strides], over [to].
+static void move_items(tl_array *to, const tl_array *from,
+                       const int64_t *from_strides) {
+  tl_walk walk;
+  size_t itemsize = tl_itemsize(tl_array_dtype(to));
+  tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
+                (char *[]){to->data, from->data},
+                (const int64_t *[]){tl_strides(to), from_strides});
+  if (wants_tiles(&walk, itemsize)) {
+    copy_by_tiles(&walk, itemsize);
+    return;
+  }
+  for (; !walk.done; tl_walk_next(&walk)) copy_run(&walk, itemsize);
+}
+
+// --- Strings ----------------------------------------------------------------
+
+static tl_slot string_slot(tl_string *string) {
+  bool immortal = (string->head.flags & TL_IMMORTAL) != 0;
+  return (tl_slot){.tag = TL_TAG_STRING | (immortal ? 0 : TL_OWNED),
+                   .string = string};
+}
+
+static void move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
+                         const int64_t *from_strides) {
+  tl_walk walk;
+  tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
+                (char *[]){to->data, from->data},
+                (const int64_t *[]){tl_strides(to), from_strides});
+  for (; !walk.done; tl_walk_next(&walk)) {
+    char *at = walk.data[0], *source = walk.data[1];
+    for (int64_t i = 0; i < walk.length; i++) {
+      tl_string **item = (tl_string **)(void *)at, *old = *item;
+      tl_string *new = *(tl_string **)(void *)source;
+      tl_retain(vm, (tl_slot){.tag = TL_TAG_STRING, .string = new});
+      *item = new;
+      tl_drop(vm, string_slot(old));
+      at += walk.step[0];
+      source += walk.step[1];
+    }
+  }
+}
+
+// --- Whole arrays -----------------------------------------------------------
+
+static void copy_items(tl_vm *vm, tl_array *to, const tl_array *from) {
+  int64_t strides[TL_MAX_DIMS];
+  tl_broadcast_strides(from, tl_ndim(to), tl_shape(to), strides);
+  if (to->head.dtype == TL_STRING)
+    move_strings(vm, to, from, strides);
+  else
+    move_items(to, from, strides);
+}
+
+tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
+  tl_dtype dtype = tl_array_dtype(a);
+  tl_array *copy = tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
+  if (copy == NULL)
+    return NULL;
+  copy_items(vm, copy, a);
+  vm->stats.copies++;
+  vm->stats.copy_bytes += (uint64_t)a->size * tl_itemsize(dtype);
+  return copy;
+}
+
+bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from) {
+  if (!tl_arrays_overlap(to, from)) {
+    copy_items(vm, to, from);
+    return true;
+  }
+  bool shifted = to->size == from->size && tl_is_contiguous(to) &&
+                 tl_is_contiguous(from) && to->head.dtype != TL_STRING;
+  if (shifted) {
+    memmove(to->data, from->data,
+            (size_t)to->size * tl_itemsize(tl_array_dtype(to)));
+    return true;
+  }
+  tl_array *apart = tl_array_copy(vm, from);
+  if (apart == NULL)
+    return false;
+  copy_items(vm, to, apart);
+  tl_drop(vm, tl_own_array(apart));
+  return true;
+}
+
+bool tl_array_contiguous(tl_vm *vm, tl_slot *s, tl_slot *out) {
+  if ((s->tag & TL_DENSE) != 0) {
+    tl_copy_slot(out, s);
+    s->tag &= ~TL_OWNED;
+    return true;
+  }
+  tl_array *copy = tl_array_copy(vm, s->array);
+  if (copy == NULL)
+    return false;
+  *out = tl_own_array(copy);
+  return true;
+}
+
+// --- Conversion -------------------------------------------------------------
+
+static bool fail_item(tl_vm *vm, tl_dtype from, const char *item, tl_dtype to) {
+  const char *name = tl_dtypes[to].name;
+  if (tl_dtype_is_real(from)) {
+    double value = from == TL_FLOAT64 ? *(const double *)(const void *)item
+                                      : *(const float *)(const void *)item;
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s(%.17g) is out of range", name,
+                   value);
+  }
+  tl_slot s = tl_scalar_load(from, item);
+  if (tl_dtypes[from].kind == 'U') {
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s(%" PRIu64 ") is out of range", name,
+                   s.u);
+  }
+  return tl_fail(vm, TALLY_ERR_VALUE, "%s(%" PRId64 ") is out of range", name,
+                 s.i);
+}
+
+enum { BLOCK = 256 };  // items that are converted at a time
+
+// Converts [n] items, [step] bytes apart, to the contiguous [to].
+static bool cast_run(tl_vm *vm, tl_dtype from, const char *items, int64_t step,
+                     tl_dtype dtype, char *to, int64_t n) {
+  _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];
+  const tl_kernel_table *kernels = tl_kernels();
+  size_t size = tl_itemsize(from);
+  tl_check *fits = kernels->cast_check[from][dtype];
+  for (int64_t i = 0; i < n; i += BLOCK) {
+    size_t count = (size_t)(n - i < BLOCK ? n - i : BLOCK);
+    const char *block = items + i * step;
+    if (step != (int64_t)size) {
+      kernels->pack[tl_move_size(size)](packed, block, (ptrdiff_t)step, count);
+      block = packed;
+    }
+    if (fits != NULL && !fits(block, count)) {
+      while (fits(block, 1)) block += size;
+      return fail_item(vm, from, block, dtype);
+    }
+    kernels->cast[from][dtype](to + (size_t)i * tl_itemsize(dtype), block,
+                               count);
+  }
+  return true;
+}
+
+tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
+  tl_dtype from = tl_array_dtype(a);
+  if (from == dtype)
+    return tl_array_copy(vm, a);
+  if (from == TL_STRING || dtype == TL_STRING ||
+      tl_kernels()->cast[from][dtype] == NULL) {
+    const char *hint = tl_dtype_is_complex(from) && dtype != TL_STRING
+                           ? ": take .real, .imag or abs(x)"
+                           : "";
+    tl_fail(vm, TALLY_ERR_TYPE, "cannot convert %s items to %s%s",
+            tl_dtypes[from].name, tl_dtypes[dtype].name, hint);
+    return NULL;
+  }
+  tl_array *out = tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
+  if (out == NULL)
+    return NULL;
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), (char *[]){a->data},
+                (const int64_t *[]){tl_strides(a)});
+  char *to = out->data;
+  for (; !walk.done; tl_walk_next(&walk)) {
+    if (!cast_run(vm, from, walk.data[0], walk.step[0], dtype, to,
+                  walk.length)) {
+      tl_drop(vm, tl_own_array(out));
+      return NULL;
+    }
+    to += (size_t)walk.length * tl_itemsize(dtype);
+  }
+  return out;
+}
