@@ -1,7 +1,8 @@
 // The tree the parser builds and the resolver reads.
 //
 // Everything lives in the compilation's arena. Arrays of count 0 may be NULL.
-// Pointers that may be NULL otherwise say so.
+// Pointers that may be NULL otherwise say so. Types are called tl_ast_… where
+// vm/ has one of the short name.
 
 #ifndef TALLY_COMPILER_AST_H
 #define TALLY_COMPILER_AST_H
@@ -192,25 +193,25 @@ typedef struct tl_ast_comprehension {
   uint32_t count;
 } tl_ast_comprehension;
 
-typedef enum tl_param_kind {
-  TL_PARAM_REQUIRED,  // x
-  TL_PARAM_DEFAULT,   // x = value
-  TL_PARAM_REST,      // ...x
-  TL_PARAM_NAMED,     // x: value
-} tl_param_kind;
+typedef enum tl_ast_param_kind {
+  TL_AST_PARAM_REQUIRED,  // x
+  TL_AST_PARAM_DEFAULT,   // x = value
+  TL_AST_PARAM_REST,      // ...x
+  TL_AST_PARAM_NAMED,     // x: value
+} tl_ast_param_kind;
 
 // In order of kind, at most one REST, names distinct (but `_`).
-typedef struct tl_param {
-  tl_param_kind kind;
+typedef struct tl_ast_param {
+  tl_ast_param_kind kind;
   tl_span span;
   const tl_name *name;
   tl_ast *value;    // the default: DEFAULT and NAMED, else NULL
   tl_ast *pattern;  // a TYPE node, or NULL
-} tl_param;
+} tl_ast_param;
 
 typedef struct tl_ast_function {
   const tl_name *name;  // NULL: no name
-  tl_param *params;
+  tl_ast_param *params;
   uint32_t count;
   tl_ast *body;     // any expression
   const char *doc;  // the ## lines above, without the marks; NULL: none
@@ -268,22 +269,22 @@ typedef struct tl_ast_call {
   bool is_piped;  // arguments[0] stood before |>
 } tl_ast_call;
 
-typedef enum tl_item_kind {
-  TL_ITEM_VALUE,
-  TL_ITEM_SLICE,     // start:stop:step, each may be NULL
-  TL_ITEM_ELLIPSIS,  // ...
-} tl_item_kind;
+typedef enum tl_ast_item_kind {
+  TL_AST_ITEM_VALUE,
+  TL_AST_ITEM_SLICE,     // start:stop:step, each may be NULL
+  TL_AST_ITEM_ELLIPSIS,  // ...
+} tl_ast_item_kind;
 
-typedef struct tl_item {
-  tl_item_kind kind;
+typedef struct tl_ast_item {
+  tl_ast_item_kind kind;
   tl_span span;
   tl_ast *value;                // VALUE
   tl_ast *start, *stop, *step;  // SLICE
-} tl_item;
+} tl_ast_item;
 
 typedef struct tl_ast_index {
   tl_ast *object;
-  tl_item *items;  // at least one
+  tl_ast_item *items;  // at least one
   uint32_t count;
 } tl_ast_index;
 
@@ -327,19 +328,19 @@ typedef enum tl_target_kind {
 } tl_target_kind;
 
 // [items] or .field
-typedef struct tl_step {
+typedef struct tl_ast_step {
   tl_span span;
-  tl_item *items;  // NULL: a field
+  tl_ast_item *items;  // NULL: a field
   uint32_t count;
   tl_ident field;  // name NULL: an index
-} tl_step;
+} tl_ast_step;
 
 struct tl_target {
   tl_target_kind kind;
   tl_span span;
   const tl_name *name;  // NAME, PLACE
   tl_span name_span;
-  tl_step *steps;  // PLACE
+  tl_ast_step *steps;  // PLACE
   uint32_t step_count;
   tl_target *targets;  // LIST
   uint32_t count;

@@ -50,10 +50,10 @@ tl_place tl_source_place(tl_source *source, uint32_t offset);
 
 // Display cells that [text] takes: 2 for a wide character, 0 for a combining
 // one, 1 for a tab (which is printed as a blank). Malformed bytes: 1 each.
-uint32_t tl_display_width(const char *text, size_t nbytes);
+uint32_t tl_source_width(const char *text, size_t nbytes);
 
 // The first byte of [text] that belongs to no UTF-8 character; nbytes if all
 // is well.
-size_t tl_utf8_check(const char *text, size_t nbytes);
+size_t tl_source_check_utf8(const char *text, size_t nbytes);
 
 #endif

@@ -1,0 +1,125 @@
+// Collecting errors and showing them.
+
+#include "compiler/diagnostics.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void tl_diagnostics_open(tl_diagnostics *list, tl_arena *arena) {
+  *list = (tl_diagnostics){.arena = arena};
+}
+
+static const char *format_message(tl_arena *arena, const char *format,
+                                  va_list args, va_list again) {
+  int length = vsnprintf(NULL, 0, format, args);
+  if (length < 0)
+    return NULL;
+  char *text = tl_arena_alloc(arena, (size_t)length + 1);
+  if (text)
+    vsnprintf(text, (size_t)length + 1, format, again);
+  return text;
+}
+
+void tl_diagnose(tl_diagnostics *list, tl_diagnostic_kind kind, tl_span span,
+                 const char *format, ...) {
+  list->total++;
+  if (list->count == TL_DIAGNOSTICS_MAX)
+    return;
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  const char *message = format_message(list->arena, format, args, again);
+  va_end(again);
+  va_end(args);
+  if (!message)
+    message = "an error, and no memory left to describe it";
+  list->items[list->count++] =
+      (tl_diagnostic){.kind = kind, .span = span, .message = message};
+}
+
+const char *tl_diagnostic_kind_name(tl_diagnostic_kind kind) {
+  static const char *const names[] = {
+      [TL_DIAGNOSTIC_SYNTAX] = "syntax", [TL_DIAGNOSTIC_NAME] = "name",
+      [TL_DIAGNOSTIC_TYPE] = "type",     [TL_DIAGNOSTIC_VALUE] = "value",
+      [TL_DIAGNOSTIC_IO] = "io",         [TL_DIAGNOSTIC_LIMIT] = "limit",
+  };
+  return names[kind];
+}
+
+// Lines are shown up to this many bytes on either side of the caret.
+#define BEFORE_CARET 90
+#define AFTER_CARET 60
+
+static bool continues_character(char byte) {
+  return (byte & 0xc0) == 0x80;
+}
+
+// Cuts the place's line around [at], between characters.
+static void cut_line(const tl_source *source, const tl_place *place,
+                     uint32_t at, uint32_t *begin, uint32_t *end) {
+  *begin = place->line_begin;
+  *end = place->line_end;
+  if (at - *begin > BEFORE_CARET)
+    *begin = at - BEFORE_CARET;
+  if (*end - at > AFTER_CARET)
+    *end = at + AFTER_CARET;
+  while (*begin < at && continues_character(source->text[*begin])) (*begin)++;
+  while (*end > at && *end < place->line_end &&
+         continues_character(source->text[*end])) {
+    (*end)--;
+  }
+}
+
+// What is printed of a source line: a tab would move the caret's column, and
+// other control characters the terminal.
+static void blank_controls(char *text) {
+  for (; *text; text++) {
+    if ((unsigned char)*text < 0x20 || *text == 0x7f)
+      *text = ' ';
+  }
+}
+
+static const char *render_line(const tl_diagnostic *diagnostic,
+                               tl_source *source, tl_arena *arena,
+                               const tl_place *place) {
+  uint32_t at = diagnostic->span.at, begin, end;
+  if (at > place->line_end)
+    at = place->line_end;
+  cut_line(source, place, at, &begin, &end);
+  char *line = tl_arena_text(arena, source->text + begin, end - begin);
+  const char *ahead = begin > place->line_begin ? "…" : "";
+  const char *behind = end < place->line_end ? "…" : "";
+  uint32_t indent = tl_source_width(source->text + begin, at - begin);
+  if (*ahead)
+    indent++;
+  size_t size = (end - begin) + indent + 64;
+  char *out = tl_arena_alloc(arena, size);
+  if (!line || !out)
+    return NULL;
+  for (uint32_t i = 0; i < end - begin; i++) {
+    if (line[i] == 0)
+      line[i] = ' ';
+  }
+  blank_controls(line);
+  snprintf(out, size, "%5u | %s%s%s\n      | %*s^", place->line, ahead, line,
+           behind, (int)indent, "");
+  return out;
+}
+
+const char *tl_diagnostic_render(const tl_diagnostic *diagnostic,
+                                 tl_source *source, tl_arena *arena) {
+  tl_place place = tl_source_place(source, diagnostic->span.at);
+  const char *line = render_line(diagnostic, source, arena, &place);
+  const char *kind = tl_diagnostic_kind_name(diagnostic->kind);
+  if (!line)
+    return NULL;
+  size_t size = strlen(source->name) + strlen(kind) +
+                strlen(diagnostic->message) + strlen(line) + 64;
+  char *out = tl_arena_alloc(arena, size);
+  if (!out)
+    return NULL;
+  snprintf(out, size, "%s:%u:%u: %s error: %s\n%s", source->name, place.line,
+           place.column, kind, diagnostic->message, line);
+  return out;
+}

@@ -1,0 +1,518 @@
+// Tokens, but for strings (lexer_string.c) and brackets (lexer_bracket.c).
+
+#include "compiler/lexer.h"
+
+#include <string.h>
+#include <utf8proc.h>
+
+#include "compiler/lexer_internal.h"
+
+const tl_token_info tl_token_infos[TL_TOKEN_KIND_COUNT] = {
+#define X(kind, string) [TL_TOKEN_##kind] = {.text = string},
+    TL_TOKEN_MARKS(X)
+#undef X
+#define X(kind, string, in_level, operator)          \
+  [TL_TOKEN_##kind] = {.text = string,               \
+                       .level = TL_LEVEL_##in_level, \
+                       .op = TL_OPERATOR_##operator},
+        TL_TOKEN_OPERATORS(X)
+#undef X
+#define X(kind, string) [TL_TOKEN_##kind] = {.text = string, .is_word = true},
+            TL_TOKEN_KEYWORDS(X)
+#undef X
+};
+
+// The rows above cannot say it for these.
+static bool is_operator_word(tl_token_kind kind) {
+  return kind == TL_TOKEN_IN || kind == TL_TOKEN_AND || kind == TL_TOKEN_OR ||
+         kind == TL_TOKEN_NOT;
+}
+
+typedef struct tl_sign {
+  const char *text;
+  uint8_t kind;
+  uint8_t op;  // of an UPDATE
+} tl_sign;
+
+#define UPDATE(text, op) \
+  { text, TL_TOKEN_UPDATE, TL_OPERATOR_##op }
+
+// Longer signs first, so that the first that fits is the longest.
+static const tl_sign ascii_signs[] = {
+    UPDATE("**=", POWER),
+    UPDATE("//=", FLOOR_DIVIDE),
+    UPDATE("<<=", SHIFT_LEFT),
+    UPDATE(">>=", SHIFT_RIGHT),
+    {"...", TL_TOKEN_ELLIPSIS, 0},
+    UPDATE("+=", ADD),
+    UPDATE("-=", SUBTRACT),
+    UPDATE("*=", MULTIPLY),
+    UPDATE("/=", DIVIDE),
+    UPDATE("%=", REMAINDER),
+    UPDATE("@=", MATMUL),
+    UPDATE("&=", BIT_AND),
+    UPDATE("|=", BIT_OR),
+    UPDATE("^=", BIT_XOR),
+    {"==", TL_TOKEN_EQUAL, 0},
+    {"=>", TL_TOKEN_ARROW, 0},
+    {"!=", TL_TOKEN_NOT_EQUAL, 0},
+    {"<=", TL_TOKEN_LESS_EQUAL, 0},
+    {"<<", TL_TOKEN_SHIFT_LEFT, 0},
+    {">=", TL_TOKEN_GREATER_EQUAL, 0},
+    {">>", TL_TOKEN_SHIFT_RIGHT, 0},
+    {"**", TL_TOKEN_STARS, 0},
+    {"//", TL_TOKEN_SLASHES, 0},
+    {"|>", TL_TOKEN_PIPE, 0},
+    {"..", TL_TOKEN_DOTS, 0},
+    {"+", TL_TOKEN_PLUS, 0},
+    {"-", TL_TOKEN_MINUS, 0},
+    {"*", TL_TOKEN_STAR, 0},
+    {"/", TL_TOKEN_SLASH, 0},
+    {"%", TL_TOKEN_PERCENT, 0},
+    {"@", TL_TOKEN_AT, 0},
+    {"&", TL_TOKEN_AMPERSAND, 0},
+    {"|", TL_TOKEN_BAR, 0},
+    {"^", TL_TOKEN_CARET, 0},
+    {"~", TL_TOKEN_TILDE, 0},
+    {"<", TL_TOKEN_LESS, 0},
+    {">", TL_TOKEN_GREATER, 0},
+    {"=", TL_TOKEN_ASSIGN, 0},
+    {",", TL_TOKEN_COMMA, 0},
+    {":", TL_TOKEN_COLON, 0},
+    {".", TL_TOKEN_DOT, 0},
+    {";", TL_TOKEN_SEMICOLON, 0},
+};
+
+typedef struct tl_unicode_sign {
+  int32_t code;
+  uint8_t kind;
+} tl_unicode_sign;
+
+static const tl_unicode_sign unicode_signs[] = {
+    {0x00b2, TL_TOKEN_SQUARE},
+    {0x00b3, TL_TOKEN_CUBE},
+    {0x00b7, TL_TOKEN_AT},
+    {0x00d7, TL_TOKEN_STAR},
+    {0x00f7, TL_TOKEN_SLASH},
+    {0x2192, TL_TOKEN_ARROW},
+    {0x2208, TL_TOKEN_IN},
+    {0x2209, TL_TOKEN_NOT_IN},
+    {0x2212, TL_TOKEN_MINUS},
+    {0x2218, TL_TOKEN_RING},
+    {0x221a, TL_TOKEN_ROOT},
+    {0x221e, TL_TOKEN_NAME},
+    {0x2227, TL_TOKEN_AMPERSAND},
+    {0x2228, TL_TOKEN_BAR},
+    {0x00ac, TL_TOKEN_TILDE},
+    {0x22bb, TL_TOKEN_CARET},
+    {0x2260, TL_TOKEN_NOT_EQUAL},
+    {0x2264, TL_TOKEN_LESS_EQUAL},
+    {0x2265, TL_TOKEN_GREATER_EQUAL},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+// Doubles the room for tokens.
+static bool grow(tl_lexer *lexer) {
+  tl_tokens *tokens = lexer->tokens;
+  tl_arena *arena = lexer->arena;
+  uint32_t capacity = tokens->capacity ? tokens->capacity * 2 : 256;
+  size_t old_size = tokens->capacity * sizeof(tl_token);
+  tl_token *items = arena->resize(arena->context, tokens->items, old_size,
+                                  capacity * sizeof(tl_token));
+  if (!items) {
+    arena->failed = true;
+    lexer->is_done = true;
+    return false;
+  }
+  tokens->items = items;
+  tokens->capacity = capacity;
+  return true;
+}
+
+tl_token *tl_lexer_add(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
+  tl_tokens *tokens = lexer->tokens;
+  if (tokens->count == tokens->capacity && !grow(lexer))
+    return NULL;
+  tl_token *token = &tokens->items[tokens->count++];
+  *token = (tl_token){.kind = (uint8_t)kind, .begin = begin, .end = lexer->at};
+  if (lexer->is_first)
+    token->flags = TL_TOKEN_IS_FIRST;
+  if (lexer->has_doc && (kind == TL_TOKEN_FN || kind == TL_TOKEN_NAME)) {
+    token->flags |= TL_TOKEN_HAS_DOC;
+    token->other = lexer->doc_begin;
+  }
+  lexer->is_first = lexer->has_doc = false;
+  return token;
+}
+
+void tl_lexer_add_error(tl_lexer *lexer, tl_lex_error error, uint32_t begin,
+                        uint32_t other) {
+  tl_token *token = tl_lexer_add(lexer, TL_TOKEN_ERROR, begin);
+  if (!token)
+    return;
+  token->code = (uint16_t)error;
+  token->other = other;
+}
+
+// The character at [at]; its bytes in [length]. The source is valid UTF-8.
+static int32_t character_at(const tl_lexer *lexer, uint32_t at,
+                            uint32_t *length) {
+  utf8proc_int32_t code = -1;
+  if (at >= lexer->nbytes)
+    return *length = 0, -1;
+  utf8proc_ssize_t taken =
+      utf8proc_iterate((const utf8proc_uint8_t *)lexer->text + at,
+                       (utf8proc_ssize_t)(lexer->nbytes - at), &code);
+  *length = taken > 0 ? (uint32_t)taken : 1;
+  return code;
+}
+
+static char byte_at(const tl_lexer *lexer, uint32_t at) {
+  return at < lexer->nbytes ? lexer->text[at] : 0;
+}
+
+static bool is_digit(char byte) {
+  return byte >= '0' && byte <= '9';
+}
+
+static bool is_hex_digit(char byte) {
+  return is_digit(byte) || (byte >= 'a' && byte <= 'f') ||
+         (byte >= 'A' && byte <= 'F');
+}
+
+static bool is_ascii_letter(int32_t code) {
+  return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
+}
+
+static bool starts_name(int32_t code) {
+  if (code < 0x80)
+    return is_ascii_letter(code) || code == '_';
+  switch (utf8proc_category(code)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_NL:
+      return true;
+    default:
+      return false;
+  }
+}
+
+static bool continues_name(int32_t code) {
+  if (code < 0x80) {
+    return is_ascii_letter(code) || code == '_' || (code >= '0' && code <= '9');
+  }
+  if (code >= 0x2080 && code <= 0x2089)
+    return true;  // subscript digits
+  if ((code >= 0x2032 && code <= 0x2034) || code == 0x2057)
+    return true;
+  utf8proc_category_t category = utf8proc_category(code);
+  return starts_name(code) || category == UTF8PROC_CATEGORY_ND ||
+         category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC;
+}
+
+static bool name_starts_at(const tl_lexer *lexer, uint32_t at) {
+  uint32_t length;
+  return starts_name(character_at(lexer, at, &length));
+}
+
+static uint32_t name_end(const tl_lexer *lexer, uint32_t at) {
+  uint32_t length;
+  while (continues_name(character_at(lexer, at, &length))) at += length;
+  return at;
+}
+
+static tl_token_kind keyword_kind(const char *text, uint32_t nbytes) {
+  for (int kind = TL_TOKEN_PLUS; kind < TL_TOKEN_KIND_COUNT; kind++) {
+    const tl_token_info *info = &tl_token_infos[kind];
+    if (!info->is_word && !is_operator_word((tl_token_kind)kind))
+      continue;
+    if (info->text[0] == text[0] && strlen(info->text) == nbytes &&
+        memcmp(info->text, text, nbytes) == 0) {
+      return (tl_token_kind)kind;
+    }
+  }
+  return TL_TOKEN_NAME;
+}
+
+static void lex_name(tl_lexer *lexer) {
+  uint32_t begin = lexer->at;
+  lexer->at = name_end(lexer, begin);
+  uint32_t nbytes = lexer->at - begin;
+  tl_lexer_add(lexer, keyword_kind(lexer->text + begin, nbytes), begin);
+}
+
+// Behind digits ('_'? digit)* of the kind [is_wanted].
+static uint32_t digits_end(const tl_lexer *lexer, uint32_t at,
+                           bool (*is_wanted)(char)) {
+  for (;;) {
+    if (is_wanted(byte_at(lexer, at))) {
+      at++;
+    } else if (byte_at(lexer, at) == '_' && is_wanted(byte_at(lexer, at + 1))) {
+      at += 2;
+    } else {
+      return at;
+    }
+  }
+}
+
+static uint32_t exponent_end(const tl_lexer *lexer, uint32_t at) {
+  uint32_t digits = at + 1;
+  if (byte_at(lexer, at) != 'e' && byte_at(lexer, at) != 'E')
+    return at;
+  if (byte_at(lexer, digits) == '+' || byte_at(lexer, digits) == '-')
+    digits++;
+  if (!is_digit(byte_at(lexer, digits)))
+    return at;
+  return digits_end(lexer, digits, is_digit);
+}
+
+// `2.` where neither a digit, nor `..`, nor a field's name follows; and 2.e5.
+static bool ends_in_point(const tl_lexer *lexer, uint32_t at) {
+  if (byte_at(lexer, at) != '.')
+    return false;
+  if (byte_at(lexer, at + 1) == '.')
+    return false;
+  return !name_starts_at(lexer, at + 1) || exponent_end(lexer, at + 1) > at + 1;
+}
+
+static uint32_t decimal_end(const tl_lexer *lexer, uint32_t at) {
+  at = digits_end(lexer, at, is_digit);
+  if (byte_at(lexer, at) == '.' && is_digit(byte_at(lexer, at + 1))) {
+    at = digits_end(lexer, at + 1, is_digit);
+  }
+  at = exponent_end(lexer, at);
+  uint32_t length;
+  if (byte_at(lexer, at) == 'i' &&
+      !continues_name(character_at(lexer, at + 1, &length))) {
+    at++;
+  }
+  return at;
+}
+
+static void lex_number(tl_lexer *lexer) {
+  uint32_t begin = lexer->at;
+  uint32_t end = begin;
+  if (byte_at(lexer, begin) == '0' && byte_at(lexer, begin + 1) == 'x' &&
+      is_hex_digit(byte_at(lexer, begin + 2))) {
+    end = digits_end(lexer, begin + 2, is_hex_digit);
+  } else {
+    end = decimal_end(lexer, begin);
+  }
+  lexer->at = end;
+  if (name_starts_at(lexer, end)) {
+    lexer->at = name_end(lexer, end);
+    tl_lexer_add_error(lexer, TL_LEX_NUMBER_NAME, begin, end);
+  } else if (ends_in_point(lexer, end)) {
+    lexer->at = exponent_end(lexer, end + 1);
+    tl_lexer_add_error(lexer, TL_LEX_NUMBER_POINT, begin, end);
+  } else {
+    tl_lexer_add(lexer, TL_TOKEN_NUMBER, begin);
+  }
+}
+
+// Whether what was read last touches this place and may be an operand's end:
+// then .5 is a wrong field, not a wrong number.
+static bool touches_operand(const tl_lexer *lexer) {
+  const tl_tokens *tokens = lexer->tokens;
+  if (!tokens->count)
+    return false;
+  const tl_token *last = &tokens->items[tokens->count - 1];
+  if (last->end != lexer->at)
+    return false;
+  return last->kind == TL_TOKEN_NAME || last->kind == TL_TOKEN_PAREN_END ||
+         last->kind == TL_TOKEN_BRACKET_END || last->kind == TL_TOKEN_NUMBER;
+}
+
+static bool lex_point_number(tl_lexer *lexer) {
+  uint32_t begin = lexer->at;
+  if (byte_at(lexer, begin) != '.' || !is_digit(byte_at(lexer, begin + 1)) ||
+      touches_operand(lexer)) {
+    return false;
+  }
+  lexer->at = decimal_end(lexer, begin + 1);
+  tl_lexer_add_error(lexer, TL_LEX_POINT_NUMBER, begin, 0);
+  return true;
+}
+
+static bool lex_ascii_sign(tl_lexer *lexer) {
+  const char *text = lexer->text + lexer->at;
+  size_t left = lexer->nbytes - lexer->at;
+  for (size_t i = 0; i < COUNT(ascii_signs); i++) {
+    const tl_sign *sign = &ascii_signs[i];
+    if (sign->text[0] != text[0])
+      continue;
+    size_t length = strlen(sign->text);
+    if (left < length || memcmp(sign->text, text, length) != 0)
+      continue;
+    uint32_t begin = lexer->at;
+    lexer->at += (uint32_t)length;
+    tl_token *token = tl_lexer_add(lexer, (tl_token_kind)sign->kind, begin);
+    if (token)
+      token->code = sign->op;
+    return true;
+  }
+  return false;
+}
+
+// Whether `=` makes an update of the sign just read: `×=` as `*=`.
+static bool is_update(const tl_lexer *lexer, tl_token_kind kind) {
+  int level = tl_token_infos[kind].level;
+  return level >= TL_LEVEL_BIT_OR && level <= TL_LEVEL_PRODUCT &&
+         byte_at(lexer, lexer->at) == '=' &&
+         byte_at(lexer, lexer->at + 1) != '=';
+}
+
+static bool lex_unicode_sign(tl_lexer *lexer) {
+  uint32_t begin = lexer->at, length;
+  int32_t code = character_at(lexer, begin, &length);
+  for (size_t i = 0; i < COUNT(unicode_signs); i++) {
+    tl_token_kind kind = (tl_token_kind)unicode_signs[i].kind;
+    if (unicode_signs[i].code != code)
+      continue;
+    lexer->at += length;
+    if (!is_update(lexer, kind)) {
+      tl_lexer_add(lexer, kind, begin);
+      return true;
+    }
+    lexer->at++;
+    tl_token *token = tl_lexer_add(lexer, TL_TOKEN_UPDATE, begin);
+    if (token)
+      token->code = tl_token_infos[kind].op;
+    return true;
+  }
+  return false;
+}
+
+static bool lex_bracket(tl_lexer *lexer) {
+  uint32_t begin = lexer->at++;
+  switch (lexer->text[begin]) {
+    case '(':
+      tl_lexer_open(lexer, TL_TOKEN_PAREN, begin, false);
+      return true;
+    case '[':
+      tl_lexer_open(lexer, TL_TOKEN_BRACKET, begin, false);
+      return true;
+    case '{':
+      tl_lexer_open(lexer, TL_TOKEN_BRACE, begin, false);
+      return true;
+    case ')':
+      tl_lexer_close(lexer, TL_TOKEN_PAREN_END, begin);
+      return true;
+    case ']':
+      tl_lexer_close(lexer, TL_TOKEN_BRACKET_END, begin);
+      return true;
+    case '}':
+      tl_lexer_close(lexer, TL_TOKEN_BRACE_END, begin);
+      return true;
+    default:
+      lexer->at = begin;
+      return false;
+  }
+}
+
+// A run of characters that begin no token makes one error, not many.
+static void lex_unknown(tl_lexer *lexer) {
+  uint32_t begin = lexer->at, length;
+  character_at(lexer, begin, &length);
+  lexer->at += length;
+  tl_lexer_add_error(lexer, TL_LEX_CHARACTER, begin, 0);
+}
+
+static void lex_token(tl_lexer *lexer) {
+  char byte = lexer->text[lexer->at];
+  if (byte == '"') {
+    tl_lexer_string(lexer);
+  } else if (byte == 'r' && byte_at(lexer, lexer->at + 1) == '"') {
+    tl_lexer_raw_string(lexer);
+  } else if (byte == '`') {
+    tl_lexer_type(lexer);
+  } else if (is_digit(byte)) {
+    lex_number(lexer);
+  } else if (name_starts_at(lexer, lexer->at)) {
+    lex_name(lexer);
+  } else if (byte == ':' && tl_lexer_innermost(lexer) &&
+             tl_lexer_innermost(lexer)->kind == TL_TOKEN_HEAD) {
+    tl_lexer_format(lexer);
+  } else if (!lex_bracket(lexer) && !lex_point_number(lexer) &&
+             !lex_ascii_sign(lexer) && !lex_unicode_sign(lexer)) {
+    lex_unknown(lexer);
+  }
+}
+
+static void skip_comment(tl_lexer *lexer) {
+  const char *text = lexer->text + lexer->at;
+  size_t left = lexer->nbytes - lexer->at;
+  bool is_doc = lexer->is_first && left > 1 && text[1] == '#' &&
+                (left == 2 || text[2] != '#');
+  if (is_doc && !lexer->has_doc)
+    lexer->doc_begin = lexer->at;
+  lexer->has_doc = is_doc;
+  const char *end = memchr(text, '\n', left);
+  lexer->at = end ? (uint32_t)(end - lexer->text) : lexer->nbytes;
+}
+
+// Skips blanks, comments and ends of lines up to the next token. A blank line
+// parts the ## lines above it from what follows.
+static void skip_space(tl_lexer *lexer) {
+  bool is_blank = lexer->is_first;
+  for (; lexer->at < lexer->nbytes;) {
+    char byte = lexer->text[lexer->at];
+    if (byte == '#') {
+      skip_comment(lexer);
+      is_blank = false;
+    } else if (byte == '\n') {
+      if (is_blank)
+        lexer->has_doc = false;
+      lexer->is_first = is_blank = true;
+      lexer->at++;
+    } else if (byte == ' ' || byte == '\t' || byte == '\r' || byte == '\f') {
+      lexer->at++;
+    } else {
+      return;
+    }
+  }
+}
+
+static void skip_byte_order_mark(tl_lexer *lexer) {
+  if (lexer->nbytes >= 3 && memcmp(lexer->text, "\xef\xbb\xbf", 3) == 0) {
+    lexer->at = 3;
+  }
+}
+
+bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
+            bool is_partial) {
+  *tokens = (tl_tokens){0};
+  tl_lexer *lexer = TL_ARENA_NEW(arena, tl_lexer);
+  if (!lexer)
+    return false;
+  lexer->source = source;
+  lexer->text = source->text;
+  lexer->nbytes = source->nbytes;
+  lexer->arena = arena;
+  lexer->tokens = tokens;
+  lexer->is_first = true;
+  skip_byte_order_mark(lexer);
+  while (!lexer->is_done) {
+    skip_space(lexer);
+    if (lexer->at == lexer->nbytes)
+      break;
+    lex_token(lexer);
+  }
+  tl_lexer_add(lexer, TL_TOKEN_END, lexer->at);
+  if (arena->failed)
+    return false;
+  tl_lexer_lay_out(lexer, is_partial);
+  return true;
+}
+
+void tl_tokens_release(tl_tokens *tokens, tl_arena *arena) {
+  if (tokens->items) {
+    arena->resize(arena->context, tokens->items,
+                  tokens->capacity * sizeof(tl_token), 0);
+  }
+  *tokens = (tl_tokens){0};
+}

@@ -1,0 +1,182 @@
+// From text to tokens.
+//
+// The lexer finds where tokens begin and end, matches brackets and decides
+// which ends of lines count (rule 1 of the grammar). What is inside numbers
+// and strings is read later, in literal.h. It reports nothing itself: what is
+// wrong becomes an ERROR token, which the parser reports when it gets there.
+// So errors come in the order of their places, and one that lies in a
+// statement already given up stays unsaid.
+
+#ifndef TALLY_COMPILER_LEXER_H
+#define TALLY_COMPILER_LEXER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/arena.h"
+#include "compiler/ast.h"
+#include "compiler/source.h"
+
+// How tightly binary operators bind; levels 6 to 12 of the language's table.
+typedef enum tl_level {
+  TL_LEVEL_NONE,  // no binary operator
+  TL_LEVEL_OR,
+  TL_LEVEL_AND,
+  TL_LEVEL_NOT,  // a prefix, but `not in` is a comparison
+  TL_LEVEL_COMPARE,
+  TL_LEVEL_RANGE,
+  TL_LEVEL_BIT_OR,
+  TL_LEVEL_BIT_AND,
+  TL_LEVEL_SHIFT,
+  TL_LEVEL_SUM,
+  TL_LEVEL_PRODUCT,
+  TL_LEVEL_POWER,    // read by a function of its own
+  TL_LEVEL_COMPOSE,  // likewise
+} tl_level;
+
+// X(KIND, "text", level, operator)
+//
+// A newline after a token that has a level is dropped, and no statement may
+// begin with one (but see `+`, `-` and `not`).
+#define TL_TOKEN_OPERATORS(X)                    \
+  X(PLUS, "+", SUM, ADD)                         \
+  X(MINUS, "-", SUM, SUBTRACT)                   \
+  X(STAR, "*", PRODUCT, MULTIPLY)                \
+  X(SLASH, "/", PRODUCT, DIVIDE)                 \
+  X(SLASHES, "//", PRODUCT, FLOOR_DIVIDE)        \
+  X(PERCENT, "%", PRODUCT, REMAINDER)            \
+  X(AT, "@", PRODUCT, MATMUL)                    \
+  X(STARS, "**", POWER, POWER)                   \
+  X(AMPERSAND, "&", BIT_AND, BIT_AND)            \
+  X(BAR, "|", BIT_OR, BIT_OR)                    \
+  X(CARET, "^", BIT_OR, BIT_XOR)                 \
+  X(SHIFT_LEFT, "<<", SHIFT, SHIFT_LEFT)         \
+  X(SHIFT_RIGHT, ">>", SHIFT, SHIFT_RIGHT)       \
+  X(EQUAL, "==", COMPARE, EQUAL)                 \
+  X(NOT_EQUAL, "!=", COMPARE, NOT_EQUAL)         \
+  X(LESS, "<", COMPARE, LESS)                    \
+  X(LESS_EQUAL, "<=", COMPARE, LESS_EQUAL)       \
+  X(GREATER, ">", COMPARE, GREATER)              \
+  X(GREATER_EQUAL, ">=", COMPARE, GREATER_EQUAL) \
+  X(IN, "in", COMPARE, IN)                       \
+  X(NOT_IN, "∉", COMPARE, NOT_IN)                \
+  X(AND, "and", AND, AND)                        \
+  X(OR, "or", OR, OR)                            \
+  X(NOT, "not", NOT, NOT)                        \
+  X(DOTS, "..", RANGE, ADD)                      \
+  X(RING, "∘", COMPOSE, COMPOSE)
+
+// X(KIND, "text")
+#define TL_TOKEN_MARKS(X)                                                    \
+  X(END, "the end of the text")                                              \
+  X(ERROR, "an error")              /* code: tl_lex_error */                 \
+  X(NEWLINE, "the end of the line") /* never stored, see tl_token */         \
+  X(SEMICOLON, ";")                                                          \
+  X(NAME, "a name")                                                          \
+  X(NUMBER, "a number")                                                      \
+  X(STRING, "a string") /* whole, without holes; raw ones too */             \
+  X(HEAD, "a string")   /* "text{   other: the token after the hole */       \
+  X(MIDDLE, "}")        /* }text{   likewise */                              \
+  X(TAIL, "}")          /* }text"   */                                       \
+  X(FORMAT, ":")        /* :format  before the } of a hole */                \
+  X(TYPE, "a type")                                                          \
+  X(PAREN, "(")     /* other: the closing bracket's index, here and below */ \
+  X(PAREN_END, ")") /* other: the opening one's */                           \
+  X(BRACKET, "[")                                                            \
+  X(BRACKET_END, "]")                                                        \
+  X(BRACE, "{")                                                              \
+  X(BRACE_END, "}")                                                          \
+  X(COMMA, ",")                                                              \
+  X(COLON, ":")                                                              \
+  X(DOT, ".")                                                                \
+  X(ELLIPSIS, "...")                                                         \
+  X(ASSIGN, "=")                                                             \
+  X(UPDATE, "an update") /* code: tl_operator */                             \
+  X(ARROW, "=>")                                                             \
+  X(PIPE, "|>")                                                              \
+  X(TILDE, "~")                                                              \
+  X(ROOT, "√")                                                               \
+  X(SQUARE, "²")                                                             \
+  X(CUBE, "³")
+
+// X(KIND, "text")
+#define TL_TOKEN_KEYWORDS(X) \
+  X(FN, "fn")                \
+  X(IF, "if")                \
+  X(ELSE, "else")            \
+  X(WHILE, "while")          \
+  X(FOR, "for")              \
+  X(BREAK, "break")          \
+  X(CONTINUE, "continue")    \
+  X(RETURN, "return")        \
+  X(TRY, "try")              \
+  X(CATCH, "catch")          \
+  X(IMPORT, "import")        \
+  X(AS, "as")                \
+  X(GLOBAL, "global")        \
+  X(TRUE, "true")            \
+  X(FALSE, "false")          \
+  X(NONE, "none")
+
+typedef enum tl_token_kind {
+#define X(kind, ...) TL_TOKEN_##kind,
+  TL_TOKEN_MARKS(X) TL_TOKEN_OPERATORS(X) TL_TOKEN_KEYWORDS(X)
+#undef X
+      TL_TOKEN_KIND_COUNT
+} tl_token_kind;
+
+typedef struct tl_token_info {
+  const char *text;
+  uint8_t level;  // tl_level
+  uint8_t op;     // tl_operator, where level is not NONE
+  bool is_word;   // a keyword, `and` and its like among them
+} tl_token_info;
+
+extern const tl_token_info tl_token_infos[TL_TOKEN_KIND_COUNT];
+
+typedef enum tl_lex_error {
+  TL_LEX_CHARACTER,      // no token begins so
+  TL_LEX_STRING,         // ends with its line
+  TL_LEX_TRIPLE_STRING,  // ends with the text
+  TL_LEX_TYPE,           // likewise
+  TL_LEX_HOLE,           // is not closed; other: where its string begins
+  TL_LEX_FORMAT,         // a format that holds { or "
+  TL_LEX_UNCLOSED,       // an opening bracket
+  TL_LEX_STRAY,          // a closing one; nothing is open
+  TL_LEX_MISMATCH,       // likewise; other: the offset of what is open
+  TL_LEX_SEMICOLON,      // within ( ), [ ] or a hole; other: its offset
+  TL_LEX_DEPTH,          // too many open brackets; nothing follows
+  TL_LEX_NUMBER_POINT,   // 2.
+  TL_LEX_POINT_NUMBER,   // .5
+  TL_LEX_NUMBER_NAME,    // 2x     other: where the name begins
+} tl_lex_error;
+
+enum {
+  TL_TOKEN_IS_FIRST = 1,       // on its line
+  TL_TOKEN_AFTER_NEWLINE = 2,  // one that counts: a NEWLINE comes before it
+  TL_TOKEN_HAS_DOC = 4,        // other: the offset of the ## lines above
+};
+
+typedef struct tl_token {
+  uint8_t kind;  // tl_token_kind
+  uint8_t flags;
+  uint16_t code;
+  uint32_t begin, end;
+  uint32_t other;  // 0 where the kinds above say nothing else
+} tl_token;
+
+typedef struct tl_tokens {
+  tl_token *items;  // the last is END
+  uint32_t count, capacity;
+  bool is_open;  // the text ends in a bracket, a hole or a """string
+} tl_tokens;
+
+// Fills [tokens] with [source]'s tokens. Where [is_partial], a bracket that is
+// never closed stays a bracket (with other 0), else it becomes an ERROR.
+// Returns false, and sets arena->failed, when memory fails. The tokens are
+// outside the arena; release them in either case.
+bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
+            bool is_partial);
+void tl_tokens_release(tl_tokens *tokens, tl_arena *arena);
+
+#endif

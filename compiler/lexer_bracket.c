@@ -1,0 +1,179 @@
+// Which brackets belong together, and which ends of lines count.
+
+#include "compiler/lexer_internal.h"
+
+tl_open *tl_lexer_innermost(tl_lexer *lexer) {
+  return lexer->depth ? &lexer->open[lexer->depth - 1] : NULL;
+}
+
+void tl_lexer_open(tl_lexer *lexer, tl_token_kind kind, uint32_t begin,
+                   bool is_triple) {
+  if (lexer->depth == TL_TREE_HEIGHT_MAX) {
+    tl_lexer_add_error(lexer, TL_LEX_DEPTH, begin, 0);
+    lexer->is_done = true;
+    return;
+  }
+  if (!tl_lexer_add(lexer, kind, begin))
+    return;
+  lexer->open[lexer->depth++] = (tl_open){.token = lexer->tokens->count - 1,
+                                          .kind = (uint8_t)kind,
+                                          .is_triple = is_triple};
+}
+
+static tl_token_kind opening_kind(tl_token_kind closing) {
+  if (closing == TL_TOKEN_PAREN_END)
+    return TL_TOKEN_PAREN;
+  if (closing == TL_TOKEN_BRACKET_END)
+    return TL_TOKEN_BRACKET;
+  return TL_TOKEN_BRACE;
+}
+
+static bool fits(const tl_open *open, tl_token_kind closing) {
+  return open->kind == opening_kind(closing) ||
+         (closing == TL_TOKEN_BRACE_END && open->kind == TL_TOKEN_HEAD);
+}
+
+// The depth below which the bracket that [closing] ends lies; 0: nowhere.
+// A `)` or `]` does not reach past a brace or a hole: rather is it the one too
+// many than that the brace, with all its lines, is not closed.
+static uint32_t find_open(const tl_lexer *lexer, tl_token_kind closing) {
+  for (uint32_t depth = lexer->depth; depth > 0; depth--) {
+    const tl_open *open = &lexer->open[depth - 1];
+    if (fits(open, closing))
+      return depth;
+    if (open->kind == TL_TOKEN_BRACE || open->kind == TL_TOKEN_HEAD)
+      return 0;
+  }
+  return 0;
+}
+
+static void join(tl_lexer *lexer, uint32_t opening, uint32_t closing) {
+  lexer->tokens->items[opening].other = closing;
+  lexer->tokens->items[closing].other = opening;
+}
+
+// What is wrong with a closing bracket that fits nothing. One that stands
+// where another is due is taken for it, so that only one error comes of it.
+static void add_misfit(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
+  tl_open *open = tl_lexer_innermost(lexer);
+  if (!open) {
+    tl_lexer_add_error(lexer, TL_LEX_STRAY, begin, 0);
+    return;
+  }
+  const tl_token *token = &lexer->tokens->items[open->token];
+  uint32_t offset = open->kind == TL_TOKEN_HEAD ? token->end - 1 : token->begin;
+  uint32_t opening = open->token;
+  bool replaces = kind != TL_TOKEN_BRACE_END || open->kind != TL_TOKEN_HEAD;
+  if (open->kind == TL_TOKEN_BRACE || open->kind == TL_TOKEN_HEAD) {
+    replaces = false;
+  }
+  if (replaces)
+    lexer->depth--;
+  tl_lexer_add_error(lexer, TL_LEX_MISMATCH, begin, offset);
+  if (replaces)
+    lexer->tokens->items[opening].other = lexer->tokens->count - 1;
+}
+
+void tl_lexer_close(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
+  uint32_t depth = find_open(lexer, kind);
+  if (!depth) {
+    add_misfit(lexer, kind, begin);
+    return;
+  }
+  tl_open open = lexer->open[depth - 1];
+  if (open.kind == TL_TOKEN_HEAD) {
+    lexer->depth = depth;
+    tl_lexer_string_rest(lexer, begin);
+    return;
+  }
+  lexer->depth = depth - 1;
+  if (tl_lexer_add(lexer, kind, begin)) {
+    join(lexer, open.token, lexer->tokens->count - 1);
+  }
+}
+
+static bool is_opening(const tl_token *token) {
+  return token->kind == TL_TOKEN_PAREN || token->kind == TL_TOKEN_BRACKET ||
+         token->kind == TL_TOKEN_BRACE || token->kind == TL_TOKEN_HEAD ||
+         token->kind == TL_TOKEN_MIDDLE;
+}
+
+// Rule 1: a newline after these is dropped.
+static bool joins_next_line(const tl_token *token) {
+  switch (token->kind) {
+    case TL_TOKEN_ASSIGN:
+    case TL_TOKEN_UPDATE:
+    case TL_TOKEN_ARROW:
+    case TL_TOKEN_PIPE:
+    case TL_TOKEN_COMMA:
+    case TL_TOKEN_DOT:
+      return true;
+    default:
+      return tl_token_infos[token->kind].level != TL_LEVEL_NONE;
+  }
+}
+
+// And one before these.
+static bool joins_line_above(const tl_token *token) {
+  return token->kind == TL_TOKEN_PIPE || token->kind == TL_TOKEN_ELSE ||
+         token->kind == TL_TOKEN_CATCH;
+}
+
+static void mark_unclosed(tl_lexer *lexer, tl_token *token) {
+  bool is_hole = token->kind == TL_TOKEN_HEAD || token->kind == TL_TOKEN_MIDDLE;
+  token->kind = TL_TOKEN_ERROR;
+  token->code = is_hole ? TL_LEX_HOLE : TL_LEX_UNCLOSED;
+  token->other = 0;
+  (void)lexer;
+}
+
+static void mark_semicolon(tl_lexer *lexer, tl_token *token) {
+  const tl_open *open = tl_lexer_innermost(lexer);
+  if (!open || open->kind == TL_TOKEN_BRACE)
+    return;
+  token->kind = TL_TOKEN_ERROR;
+  token->code = TL_LEX_SEMICOLON;
+  token->other = lexer->tokens->items[open->token].begin;
+}
+
+// Follows the brackets a second time, now that the pairs are known: a bracket
+// without a partner must not swallow the ends of the lines below it.
+static void follow(tl_lexer *lexer, uint32_t index, bool is_partial) {
+  tl_token *token = &lexer->tokens->items[index];
+  tl_open *open = tl_lexer_innermost(lexer);
+  if (open && lexer->tokens->items[open->token].other == index) {
+    lexer->depth--;
+  }
+  if (is_opening(token)) {
+    if (!token->other && !is_partial) {
+      mark_unclosed(lexer, token);
+    } else {
+      lexer->open[lexer->depth++] =
+          (tl_open){.token = index, .kind = token->kind};
+    }
+  } else if (token->kind == TL_TOKEN_SEMICOLON) {
+    mark_semicolon(lexer, token);
+  }
+}
+
+static bool newline_counts(tl_lexer *lexer, uint32_t index) {
+  const tl_token *token = &lexer->tokens->items[index];
+  const tl_open *open = tl_lexer_innermost(lexer);
+  if (!(token->flags & TL_TOKEN_IS_FIRST) || index == 0)
+    return false;
+  if (open && open->kind != TL_TOKEN_BRACE)
+    return false;
+  return !joins_next_line(token - 1) && !joins_line_above(token);
+}
+
+void tl_lexer_lay_out(tl_lexer *lexer, bool is_partial) {
+  if (lexer->depth)
+    lexer->tokens->is_open = true;
+  lexer->depth = 0;
+  for (uint32_t i = 0; i < lexer->tokens->count; i++) {
+    if (newline_counts(lexer, i)) {
+      lexer->tokens->items[i].flags |= TL_TOKEN_AFTER_NEWLINE;
+    }
+    follow(lexer, i, is_partial);
+  }
+}

@@ -1,0 +1,155 @@
+// Where strings, their holes, and type literals end.
+
+#include <string.h>
+
+#include "compiler/lexer_internal.h"
+
+static bool is_at(const tl_lexer *lexer, uint32_t at, const char *text) {
+  size_t length = strlen(text);
+  return lexer->nbytes - at >= length &&
+         memcmp(lexer->text + at, text, length) == 0;
+}
+
+// Passes over text to the string's end, to a hole's {, or to where the string
+// breaks off. Returns false for the last.
+static bool skip_text(tl_lexer *lexer, bool is_triple) {
+  while (lexer->at < lexer->nbytes) {
+    char byte = lexer->text[lexer->at];
+    if (is_triple ? is_at(lexer, lexer->at, "\"\"\"") : byte == '"')
+      return true;
+    if (byte == '\n' && !is_triple)
+      return false;
+    if (byte == '{' && !is_at(lexer, lexer->at, "{{"))
+      return true;
+    bool is_pair = byte == '{' || byte == '\\' || is_at(lexer, lexer->at, "}}");
+    // A backslash does not save the end of a line.
+    if (byte == '\\' && is_at(lexer, lexer->at, "\\\n"))
+      is_pair = false;
+    lexer->at += is_pair ? 2 : 1;
+  }
+  lexer->at = lexer->nbytes;
+  return false;
+}
+
+// Gives up the string that breaks off here, and the holes of the strings
+// around it that lie on this line: one error, and the next line is sound.
+static void break_off(tl_lexer *lexer, uint32_t begin, bool is_triple) {
+  tl_open *open = tl_lexer_innermost(lexer);
+  uint32_t depth = lexer->depth;
+  for (uint32_t i = lexer->depth; i > 0 && !is_triple; i--) {
+    if (lexer->open[i - 1].kind == TL_TOKEN_BRACE)
+      break;
+    if (lexer->open[i - 1].kind == TL_TOKEN_HEAD &&
+        !lexer->open[i - 1].is_triple) {
+      depth = i - 1;
+    }
+  }
+  (void)open;
+  if (depth < lexer->depth) {
+    lexer->depth = depth;  // the HEAD, without a partner, is the error
+    return;
+  }
+  if (is_triple)
+    lexer->tokens->is_open = true;
+  tl_lexer_add_error(lexer, is_triple ? TL_LEX_TRIPLE_STRING : TL_LEX_STRING,
+                     begin, 0);
+}
+
+// After the opening quotes, which stand at [begin].
+static void finish_string(tl_lexer *lexer, uint32_t begin, bool is_triple) {
+  if (!skip_text(lexer, is_triple)) {
+    break_off(lexer, begin, is_triple);
+    return;
+  }
+  if (lexer->text[lexer->at] == '{') {
+    lexer->at++;
+    tl_lexer_open(lexer, TL_TOKEN_HEAD, begin, is_triple);
+    return;
+  }
+  lexer->at += is_triple ? 3 : 1;
+  tl_lexer_add(lexer, TL_TOKEN_STRING, begin);
+}
+
+void tl_lexer_string(tl_lexer *lexer) {
+  uint32_t begin = lexer->at;
+  bool is_triple = is_at(lexer, begin, "\"\"\"");
+  lexer->at += is_triple ? 3 : 1;
+  finish_string(lexer, begin, is_triple);
+}
+
+// At a MIDDLE the hole before it is closed and the next one opened.
+static void join_hole(tl_lexer *lexer, uint32_t opening) {
+  lexer->tokens->items[opening].other = lexer->tokens->count - 1;
+}
+
+// The innermost open is the hole; its } is at [begin], lexer->at behind it.
+void tl_lexer_string_rest(tl_lexer *lexer, uint32_t begin) {
+  tl_open *hole = tl_lexer_innermost(lexer);
+  uint32_t opening = hole->token;
+  bool is_triple = hole->is_triple;
+  lexer->depth--;
+  if (!skip_text(lexer, is_triple)) {
+    break_off(lexer, begin, is_triple);
+    return;
+  }
+  if (lexer->text[lexer->at] == '{') {
+    lexer->at++;
+    tl_lexer_open(lexer, TL_TOKEN_MIDDLE, begin, is_triple);
+    if (lexer->depth)
+      lexer->open[lexer->depth - 1].kind = TL_TOKEN_HEAD;
+  } else {
+    lexer->at += is_triple ? 3 : 1;
+    tl_lexer_add(lexer, TL_TOKEN_TAIL, begin);
+  }
+  if (!lexer->arena->failed)
+    join_hole(lexer, opening);
+}
+
+void tl_lexer_raw_string(tl_lexer *lexer) {
+  uint32_t begin = lexer->at;
+  lexer->at += 2;
+  const char *text = lexer->text + lexer->at;
+  size_t left = lexer->nbytes - lexer->at;
+  const char *line = memchr(text, '\n', left);
+  if (line)
+    left = (size_t)(line - text);
+  const char *quote = memchr(text, '"', left);
+  lexer->at += (uint32_t)(quote ? (size_t)(quote - text) + 1 : left);
+  if (quote) {
+    tl_lexer_add(lexer, TL_TOKEN_STRING, begin);
+  } else {
+    break_off(lexer, begin, false);
+  }
+}
+
+// A format is text up to the hole's end.
+void tl_lexer_format(tl_lexer *lexer) {
+  uint32_t begin = lexer->at++;
+  while (lexer->at < lexer->nbytes) {
+    char byte = lexer->text[lexer->at];
+    if (byte == '}') {
+      tl_lexer_add(lexer, TL_TOKEN_FORMAT, begin);
+      return;
+    }
+    if (byte == '{' || byte == '"' || byte == '\n')
+      break;
+    lexer->at++;
+  }
+  tl_lexer_add_error(lexer, TL_LEX_FORMAT, begin, 0);
+}
+
+// A type may go over several lines, but then it must end somewhere.
+void tl_lexer_type(tl_lexer *lexer) {
+  uint32_t begin = lexer->at++;
+  const char *text = lexer->text + lexer->at;
+  size_t left = lexer->nbytes - lexer->at;
+  const char *end = memchr(text, '`', left);
+  if (end) {
+    lexer->at += (uint32_t)(end - text) + 1;
+    tl_lexer_add(lexer, TL_TOKEN_TYPE, begin);
+    return;
+  }
+  const char *line = memchr(text, '\n', left);
+  lexer->at = line ? (uint32_t)(line - lexer->text) : lexer->nbytes;
+  tl_lexer_add_error(lexer, TL_LEX_TYPE, begin, 0);
+}

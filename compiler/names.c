@@ -1,0 +1,119 @@
+// An open-addressing table of names.
+
+#include "compiler/names.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#define FIRST_CAPACITY 64
+
+void tl_names_open(tl_names *names, tl_arena *arena) {
+  *names = (tl_names){.arena = arena};
+}
+
+// FNV-1a: short keys, and nobody else chooses them.
+static uint32_t hash_text(const char *text, size_t nbytes) {
+  uint32_t hash = 2166136261u;
+  for (size_t i = 0; i < nbytes; i++) {
+    hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+  }
+  return hash;
+}
+
+// The slot that holds the name, or the empty one where it belongs.
+static tl_name **find_slot(const tl_names *names, const char *text,
+                           size_t nbytes, uint32_t hash) {
+  uint32_t mask = names->capacity - 1;
+  for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
+    tl_name *name = names->slots[i];
+    if (!name)
+      return &names->slots[i];
+    if (name->hash == hash && name->nbytes == nbytes &&
+        memcmp(name->text, text, nbytes) == 0) {
+      return &names->slots[i];
+    }
+  }
+}
+
+// The old table stays in the arena: all of them together are no larger than
+// the last one.
+static bool grow(tl_names *names) {
+  tl_names old = *names;
+  names->capacity = old.capacity ? old.capacity * 2 : FIRST_CAPACITY;
+  names->slots = TL_ARENA_ARRAY(names->arena, tl_name *, names->capacity);
+  if (!names->slots) {
+    *names = old;
+    return false;
+  }
+  for (uint32_t i = 0; i < old.capacity; i++) {
+    tl_name *name = old.slots[i];
+    if (name)
+      *find_slot(names, name->text, name->nbytes, name->hash) = name;
+  }
+  return true;
+}
+
+static tl_name *add_name(tl_names *names, const char *text, size_t nbytes,
+                         uint32_t hash) {
+  tl_name *name = TL_ARENA_NEW(names->arena, tl_name);
+  char *copy = tl_arena_text(names->arena, text, nbytes);
+  if (!name || !copy)
+    return NULL;
+  *name = (tl_name){.text = copy,
+                    .nbytes = (uint32_t)nbytes,
+                    .hash = hash,
+                    .id = names->count++};
+  return name;
+}
+
+const tl_name *tl_names_get(tl_names *names, const char *text, size_t nbytes) {
+  if (names->count >= names->capacity / 2 && !grow(names))
+    return NULL;
+  uint32_t hash = hash_text(text, nbytes);
+  tl_name **slot = find_slot(names, text, nbytes, hash);
+  if (!*slot)
+    *slot = add_name(names, text, nbytes, hash);
+  return *slot;
+}
+
+static bool is_ascii(const char *text, size_t nbytes) {
+  for (size_t i = 0; i < nbytes; i++) {
+    if ((unsigned char)text[i] >= 0x80)
+      return false;
+  }
+  return true;
+}
+
+// Code points of [text], decomposed into [out] (of [capacity]); what they take.
+static utf8proc_ssize_t decompose(const char *text, size_t nbytes,
+                                  utf8proc_int32_t *out,
+                                  utf8proc_ssize_t capacity) {
+  return utf8proc_decompose((const utf8proc_uint8_t *)text,
+                            (utf8proc_ssize_t)nbytes, out, capacity,
+                            UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+}
+
+// utf8proc's own utf8proc_NFC allocates with malloc; this takes the arena.
+const tl_name *tl_names_get_nfc(tl_names *names, const char *text,
+                                size_t nbytes) {
+  if (is_ascii(text, nbytes))
+    return tl_names_get(names, text, nbytes);
+  utf8proc_ssize_t count = decompose(text, nbytes, NULL, 0);
+  if (count < 0)
+    return tl_names_get(names, text, nbytes);
+  // One more: utf8proc_reencode ends the text with a zero byte.
+  utf8proc_int32_t *codes =
+      TL_ARENA_ARRAY(names->arena, utf8proc_int32_t, (size_t)count + 1);
+  if (!codes)
+    return NULL;
+  count = decompose(text, nbytes, codes, count);
+  if (count < 0)
+    return tl_names_get(names, text, nbytes);
+  utf8proc_ssize_t length =
+      utf8proc_reencode(codes, count, UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+  if (length < 0)
+    return tl_names_get(names, text, nbytes);
+  return tl_names_get(names, (const char *)codes, (size_t)length);
+}

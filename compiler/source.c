@@ -1,0 +1,171 @@
+// UTF-8, lines and columns.
+
+#include "compiler/source.h"
+
+#include <string.h>
+#include <utf8proc.h>
+
+// A character's first byte decides how many follow and the range of the
+// second, which is where overlong forms, surrogates and what lies past
+// U+10FFFF are told apart.
+static size_t sequence_length(const unsigned char *at, size_t left) {
+  unsigned char first = at[0], low = 0x80, high = 0xbf;
+  size_t length;
+  if (first < 0x80)
+    return 1;
+  if (first < 0xc2 || first > 0xf4)
+    return 0;
+  length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (left < length)
+    return 0;
+  if (first == 0xe0)
+    low = 0xa0;
+  if (first == 0xed)
+    high = 0x9f;
+  if (first == 0xf0)
+    low = 0x90;
+  if (first == 0xf4)
+    high = 0x8f;
+  if (at[1] < low || at[1] > high)
+    return 0;
+  for (size_t i = 2; i < length; i++) {
+    if (at[i] < 0x80 || at[i] > 0xbf)
+      return 0;
+  }
+  return length;
+}
+
+size_t tl_source_check_utf8(const char *text, size_t nbytes) {
+  const unsigned char *bytes = (const unsigned char *)text;
+  size_t i = 0;
+  while (i < nbytes) {
+    size_t length = sequence_length(bytes + i, nbytes - i);
+    if (!length)
+      break;
+    i += length;
+  }
+  return i;
+}
+
+// Cells of the character at [text]; sets [length] to its bytes.
+static uint32_t cell_count(const char *text, size_t left, size_t *length) {
+  unsigned char first = (unsigned char)text[0];
+  utf8proc_int32_t code = -1;
+  *length = 1;
+  if (first == '\t')
+    return 1;
+  if (first < 0x80)
+    return first >= 0x20 && first != 0x7f;
+  *length = sequence_length((const unsigned char *)text, left);
+  if (!*length) {
+    *length = 1;
+    return 1;
+  }
+  utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)*length,
+                   &code);
+  int width = utf8proc_charwidth(code);
+  return width > 0 ? (uint32_t)width : 0;
+}
+
+uint32_t tl_source_width(const char *text, size_t nbytes) {
+  uint32_t cells = 0;
+  size_t length;
+  for (size_t i = 0; i < nbytes; i += length) {
+    cells += cell_count(text + i, nbytes - i, &length);
+  }
+  return cells;
+}
+
+static uint32_t count_lines(const char *text, size_t nbytes) {
+  uint32_t count = 1;
+  const char *end = text + nbytes;
+  for (const char *at = text; at < end; count++) {
+    at = memchr(at, '\n', (size_t)(end - at));
+    if (!at)
+      break;
+    at++;
+  }
+  return count;
+}
+
+static void find_lines(tl_source *source) {
+  const char *end = source->text + source->nbytes;
+  const char *at = source->text;
+  for (uint32_t line = 1; line < source->line_count; line++) {
+    at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+    source->line_starts[line] = (uint32_t)(at - source->text);
+  }
+}
+
+tl_source_status tl_source_open(tl_source *source, tl_arena *arena,
+                                const char *name, const char *text,
+                                size_t nbytes, size_t *bad_offset) {
+  *source = (tl_source){.name = name, .text = nbytes ? text : ""};
+  if (nbytes >= UINT32_MAX)
+    return TL_SOURCE_TOO_LONG;
+  size_t bad = tl_source_check_utf8(source->text, nbytes);
+  if (bad < nbytes) {
+    *bad_offset = bad;
+    return TL_SOURCE_MALFORMED;
+  }
+  source->nbytes = (uint32_t)nbytes;
+  source->line_count = count_lines(source->text, nbytes);
+  if (nbytes && source->text[nbytes - 1] == '\n')
+    source->line_count--;
+  source->line_starts = TL_ARENA_ARRAY(arena, uint32_t, source->line_count);
+  if (!source->line_starts)
+    return TL_SOURCE_NO_MEMORY;
+  find_lines(source);
+  return TL_SOURCE_OK;
+}
+
+// The index of the line that [offset] is on.
+static uint32_t find_line(const tl_source *source, uint32_t offset) {
+  uint32_t low = 0, high = source->line_count;
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    if (source->line_starts[middle] <= offset) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+static uint32_t line_end(const tl_source *source, uint32_t begin) {
+  const char *text = source->text;
+  const char *found = memchr(text + begin, '\n', source->nbytes - begin);
+  uint32_t end = found ? (uint32_t)(found - text) : source->nbytes;
+  if (end > begin && text[end - 1] == '\r')
+    end--;
+  return end;
+}
+
+// Cells before [offset] on the line that starts at [begin]; goes on from the
+// last answer where that is on the same line and not behind it.
+static uint32_t cells_before(tl_source *source, uint32_t begin,
+                             uint32_t offset) {
+  uint32_t from = begin, cells = 0;
+  if (source->last_offset >= begin && source->last_offset <= offset) {
+    from = source->last_offset;
+    cells = source->last_column;
+  }
+  cells += tl_source_width(source->text + from, offset - from);
+  source->last_offset = offset;
+  source->last_column = cells;
+  return cells;
+}
+
+tl_place tl_source_place(tl_source *source, uint32_t offset) {
+  if (offset > source->nbytes)
+    offset = source->nbytes;
+  uint32_t line = find_line(source, offset);
+  uint32_t begin = source->line_starts[line];
+  tl_place place = {.line = line + 1, .line_begin = begin};
+  place.line_end = line_end(source, begin);
+  if (offset > place.line_end)
+    offset = place.line_end;
+  place.column = cells_before(source, begin, offset) + 1;
+  return place;
+}
