@@ -1,0 +1,571 @@
+// New arrays: filled, counted up, from lists, or like another.
+
+#include <math.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "vm/engine.h"
+#include "vm/kernels/kernels.h"
+#include "vm/list.h"
+#include "vm/vm.h"
+
+// --- Filled -----------------------------------------------------------------
+
+// A new array of [value]s, converted to dtype.
+static bool filled(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
+                   tl_slot value, tl_slot *out) {
+  tl_array *one = tl_array_zeros(vm, dtype, 0, NULL);
+  if (!one) return false;
+  tl_array *a = NULL;
+  bool ok = dtype == TL_STRING ? tl_item_store(vm, one, one->data, value)
+                               : tl_scalar_convert(vm, value, dtype, one->data);
+  if (ok) a = tl_array_new(vm, dtype, ndim, shape);
+  if (a && dtype == TL_STRING) {
+    ok = tl_array_assign(vm, a, one);
+  } else if (a) {
+    unsigned size = tl_move_size(tl_itemsize(dtype));
+    tl_kernels()->fill[size](a->data, one->data, (size_t)a->size);
+  }
+  tl_drop(vm, tl_own_array(one));
+  if (a && !ok) tl_drop(vm, tl_own_array(a));
+  if (!a || !ok) return false;
+  *out = tl_result(vm, a);
+  return true;
+}
+
+static bool zeros_of(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
+                     tl_slot *out) {
+  tl_array *a = tl_array_zeros(vm, dtype, ndim, shape);
+  if (!a) return false;
+  *out = tl_result(vm, a);
+  return true;
+}
+
+static bool ones_of(tl_vm *vm, const char *function, tl_dtype dtype, int ndim,
+                    const int64_t *shape, tl_slot *out) {
+  if (dtype == TL_STRING)
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s: a string has no one", function);
+  tl_slot one = dtype == TL_BOOL ? tl_bool(true) : tl_weak_int(1);
+  return filled(vm, dtype, ndim, shape, one, out);
+}
+
+static bool zeros(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  tl_dtype dtype;
+  return tl_arg_shape(vm, "zeros", args[0], &ndim, shape) &&
+         tl_arg_dtype(vm, "zeros", args[1], TL_FLOAT64, &dtype) &&
+         zeros_of(vm, dtype, ndim, shape, out);
+}
+
+static bool ones(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  tl_dtype dtype;
+  return tl_arg_shape(vm, "ones", args[0], &ndim, shape) &&
+         tl_arg_dtype(vm, "ones", args[1], TL_FLOAT64, &dtype) &&
+         ones_of(vm, "ones", dtype, ndim, shape, out);
+}
+
+// The dtype that an array of this value has by itself.
+static bool value_dtype(tl_vm *vm, const char *function, tl_slot value,
+                        tl_dtype *out) {
+  if (tl_is_string(value))
+    *out = TL_STRING;
+  else if (tl_is_number(value))
+    *out = (tl_dtype)tl_dtype_of(value);
+  else
+    return tl_arg_fail(vm, function, "fill_value", "a number, bool or string",
+                       value);
+  return true;
+}
+
+static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  tl_dtype own, dtype;
+  return tl_arg_shape(vm, "full", args[0], &ndim, shape) &&
+         value_dtype(vm, "full", args[1], &own) &&
+         tl_arg_dtype(vm, "full", args[2], own, &dtype) &&
+         filled(vm, dtype, ndim, shape, args[1], out);
+}
+
+// --- Like another -----------------------------------------------------------
+
+static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_dtype dtype;
+  if (!tl_arg_array(vm, "zeros_like", &args[0])) return false;
+  const tl_array *x = args[0].array;
+  return tl_arg_dtype(vm, "zeros_like", args[1], tl_array_dtype(x), &dtype) &&
+         zeros_of(vm, dtype, tl_ndim(x), tl_shape(x), out);
+}
+
+static bool ones_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_dtype dtype;
+  if (!tl_arg_array(vm, "ones_like", &args[0])) return false;
+  const tl_array *x = args[0].array;
+  return tl_arg_dtype(vm, "ones_like", args[1], tl_array_dtype(x), &dtype) &&
+         ones_of(vm, "ones_like", dtype, tl_ndim(x), tl_shape(x), out);
+}
+
+static bool full_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_dtype own, dtype;
+  if (!tl_arg_array(vm, "full_like", &args[0])) return false;
+  const tl_array *x = args[0].array;
+  return value_dtype(vm, "full_like", args[1], &own) &&
+         tl_arg_dtype(vm, "full_like", args[2], tl_array_dtype(x), &dtype) &&
+         filled(vm, dtype, tl_ndim(x), tl_shape(x), args[1], out);
+}
+
+// --- Counted up -------------------------------------------------------------
+
+static bool is_integer(tl_slot s) {
+  return tl_is_scalar(s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(s));
+}
+
+static bool arange_integers(tl_vm *vm, int64_t start, int64_t stop,
+                            int64_t step, tl_dtype dtype, tl_slot *out) {
+  // Unsigned: the distance of two int64 may be too large for one.
+  uint64_t n = 0, by = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+  if (step > 0 && start < stop)
+    n = ((uint64_t)stop - (uint64_t)start - 1) / by + 1;
+  if (step < 0 && start > stop)
+    n = ((uint64_t)start - (uint64_t)stop - 1) / by + 1;
+  if (n > INT64_MAX / 8)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "arange: %llu items are too many",
+                   (unsigned long long)n);
+  int64_t shape = (int64_t)n;
+  tl_array *a = tl_array_new(vm, TL_INT64, 1, &shape);
+  if (!a) return false;
+  tl_kernels()->iota((int64_t *)a->data, start, step, (size_t)n);
+  return tl_cast_own(vm, a, dtype, out);
+}
+
+static bool arange_floats(tl_vm *vm, double start, double stop, double step,
+                          tl_dtype dtype, tl_slot *out) {
+  double n = ceil((stop - start) / step);
+  if (!(n < 0x1p60))  // also where it is NaN
+    return tl_fail(vm, TALLY_ERR_VALUE, "arange: from %g to %g by %g is no "
+                   "finite number of items", start, stop, step);
+  int64_t shape = n > 0 ? (int64_t)n : 0;
+  tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &shape);
+  if (!a) return false;
+  double *item = (double *)a->data;
+  for (int64_t i = 0; i < shape; i++) item[i] = start + (double)i * step;
+  return tl_cast_own(vm, a, dtype, out);
+}
+
+// arange(stop), arange(start, stop), arange(start, stop, step).
+static bool arange(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot start = args[0], stop = args[1], step = args[2];
+  if (tl_is_none(stop)) {
+    stop = start;
+    start = tl_weak_int(0);
+  }
+  bool integers = is_integer(start) && is_integer(stop) && is_integer(step);
+  tl_dtype dtype;
+  if (!tl_arg_dtype(vm, "arange", args[3], integers ? TL_INT64 : TL_FLOAT64,
+                    &dtype))
+    return false;
+  if (integers) {
+    int64_t from, to, by;
+    if (!tl_arg_int(vm, "arange", "start", start, &from) ||
+        !tl_arg_int(vm, "arange", "stop", stop, &to) ||
+        !tl_arg_int(vm, "arange", "step", step, &by))
+      return false;
+    if (by == 0)
+      return tl_fail(vm, TALLY_ERR_VALUE, "arange: step must not be 0");
+    return arange_integers(vm, from, to, by, dtype, out);
+  }
+  double from, to, by;
+  if (!tl_arg_float(vm, "arange", "start", start, &from) ||
+      !tl_arg_float(vm, "arange", "stop", stop, &to) ||
+      !tl_arg_float(vm, "arange", "step", step, &by))
+    return false;
+  if (by == 0)
+    return tl_fail(vm, TALLY_ERR_VALUE, "arange: step must not be 0");
+  return arange_floats(vm, from, to, by, dtype, out);
+}
+
+static tl_array *spaced(tl_vm *vm, double start, double stop, int64_t num,
+                        bool endpoint) {
+  tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &num);
+  if (!a) return NULL;
+  double *item = (double *)a->data;
+  int64_t gaps = endpoint ? num - 1 : num;
+  double step = gaps > 0 ? (stop - start) / (double)gaps : 0;
+  for (int64_t i = 0; i < num; i++) item[i] = start + (double)i * step;
+  // Exactly the end, whatever rounding did on the way.
+  if (endpoint && num > 1) item[num - 1] = stop;
+  return a;
+}
+
+static bool linspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  double start, stop;
+  int64_t num;
+  tl_dtype dtype;
+  bool endpoint;
+  if (!tl_arg_float(vm, "linspace", "start", args[0], &start) ||
+      !tl_arg_float(vm, "linspace", "stop", args[1], &stop) ||
+      !tl_arg_count(vm, "linspace", "num", args[2], &num) ||
+      !tl_arg_dtype(vm, "linspace", args[3], TL_FLOAT64, &dtype) ||
+      !tl_arg_bool(vm, "linspace", "endpoint", args[4], &endpoint))
+    return false;
+  tl_array *a = spaced(vm, start, stop, num, endpoint);
+  return a && tl_cast_own(vm, a, dtype, out);
+}
+
+static bool logspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  double start, stop, base;
+  int64_t num;
+  if (!tl_arg_float(vm, "logspace", "start", args[0], &start) ||
+      !tl_arg_float(vm, "logspace", "stop", args[1], &stop) ||
+      !tl_arg_count(vm, "logspace", "num", args[2], &num) ||
+      !tl_arg_float(vm, "logspace", "base", args[3], &base))
+    return false;
+  tl_array *a = spaced(vm, start, stop, num, true);
+  if (!a) return false;
+  double *item = (double *)a->data;
+  for (int64_t i = 0; i < num; i++) item[i] = pow(base, item[i]);
+  *out = tl_result(vm, a);
+  return true;
+}
+
+static bool geomspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  double start, stop;
+  int64_t num;
+  if (!tl_arg_float(vm, "geomspace", "start", args[0], &start) ||
+      !tl_arg_float(vm, "geomspace", "stop", args[1], &stop) ||
+      !tl_arg_count(vm, "geomspace", "num", args[2], &num))
+    return false;
+  if (!(start / stop > 0))
+    return tl_fail(vm, TALLY_ERR_DOMAIN, "geomspace: %g and %g must not be 0 "
+                   "and have the same sign", start, stop);
+  tl_array *a = spaced(vm, 0, log10(stop / start), num, true);
+  if (!a) return false;
+  double *item = (double *)a->data;
+  for (int64_t i = 0; i < num; i++) item[i] = start * pow(10, item[i]);
+  if (num > 1) item[num - 1] = stop;
+  *out = tl_result(vm, a);
+  return true;
+}
+
+// --- Matrices ---------------------------------------------------------------
+
+static bool eye(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t shape[2], k;
+  tl_dtype dtype;
+  char one[16];
+  if (!tl_arg_count(vm, "eye", "n_rows", args[0], &shape[0]) ||
+      !tl_arg_int(vm, "eye", "k", args[2], &k) ||
+      !tl_arg_dtype(vm, "eye", args[3], TL_FLOAT64, &dtype))
+    return false;
+  shape[1] = shape[0];
+  if (!tl_is_none(args[1]) &&
+      !tl_arg_count(vm, "eye", "n_cols", args[1], &shape[1]))
+    return false;
+  if (dtype == TL_STRING)
+    return tl_fail(vm, TALLY_ERR_TYPE, "eye: a string has no one");
+  tl_slot value = dtype == TL_BOOL ? tl_bool(true) : tl_weak_int(1);
+  if (!tl_scalar_convert(vm, value, dtype, one)) return false;
+  tl_array *a = tl_array_zeros(vm, dtype, 2, shape);
+  if (!a) return false;
+  size_t itemsize = tl_itemsize(dtype);
+  int64_t row = k < 0 ? (k < -shape[0] ? shape[0] : -k) : 0;
+  int64_t column = k > 0 ? (k > shape[1] ? shape[1] : k) : 0;
+  for (; row < shape[0] && column < shape[1]; row++, column++)
+    memcpy(a->data + (size_t)(row * shape[1] + column) * itemsize, one,
+           itemsize);
+  *out = tl_own_array(a);
+  return true;
+}
+
+// The first column of a row that is above diagonal k, clipped.
+static int64_t diagonal_end(int64_t row, int64_t k, int64_t columns) {
+  if (k > columns) return columns;
+  if (row + k + 1 < 0) return 0;
+  return row + k + 1 < columns ? row + k + 1 : columns;
+}
+
+static bool triangle(tl_vm *vm, const char *function, tl_slot *args, bool lower,
+                     tl_slot *out) {
+  int64_t k;
+  if (!tl_arg_numeric(vm, function, &args[0]) ||
+      !tl_arg_int(vm, function, "k", args[1], &k))
+    return false;
+  int ndim = tl_ndim(args[0].array);
+  if (ndim < 2)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "%s: x has %d axes, needs 2 or more",
+                   function, ndim);
+  tl_array *a = tl_take_dense(vm, &args[0]);
+  if (!a) return false;
+  int64_t rows = tl_shape(a)[ndim - 2], columns = tl_shape(a)[ndim - 1];
+  size_t itemsize = tl_itemsize(tl_array_dtype(a));
+  if (!lower) k = k > -INT64_MAX ? k - 1 : k;
+  if (k < -rows - 1) k = -rows - 1;
+  char *data = a->data;
+  int64_t lines = columns > 0 ? a->size / columns : 0;
+  for (int64_t line = 0; line < lines; line++) {
+    int64_t end = diagonal_end(line % rows, k, columns);
+    if (lower)
+      memset(data + (size_t)end * itemsize, 0,
+             (size_t)(columns - end) * itemsize);
+    else
+      memset(data, 0, (size_t)end * itemsize);
+    data += (size_t)columns * itemsize;
+  }
+  *out = tl_own_array(a);
+  return true;
+}
+
+static bool tril(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return triangle(vm, "tril", args, true, out);
+}
+static bool triu(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return triangle(vm, "triu", args, false, out);
+}
+
+// --- Grids ------------------------------------------------------------------
+
+static bool grid_order(tl_vm *vm, tl_slot s, bool *swap) {
+  *swap = true;
+  if (tl_is_none(s)) return true;
+  tl_string *text;
+  if (!tl_arg_string(vm, "meshgrid", "indexing", s, &text)) return false;
+  *swap = strcmp(text->text, "xy") == 0;
+  if (*swap || strcmp(text->text, "ij") == 0) return true;
+  return tl_fail(vm, TALLY_ERR_VALUE, "meshgrid: indexing must be \"xy\" or "
+                 "\"ij\", not \"%s\"", text->text);
+}
+
+// The view of one axis's coordinates over the whole grid.
+static tl_array *grid_axis(tl_vm *vm, tl_slot *coordinates, int ndim,
+                           const int64_t *shape, int axis) {
+  int64_t strides[TL_MAX_DIMS] = {0};
+  const tl_array *a = coordinates->array;
+  if (tl_ndim(a) > 0) strides[axis] = tl_strides(a)[0];
+  return tl_view_new(vm, coordinates, tl_array_dtype(a), a->data, ndim, shape,
+                     strides);
+}
+
+static bool meshgrid(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_arrays axes;
+  bool swap;
+  if (!grid_order(vm, args[1], &swap) ||
+      !tl_arg_arrays(vm, "meshgrid", args[0], &axes))
+    return false;
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = (int)axes.count;
+  bool ok = axes.count <= TL_MAX_DIMS ||
+            tl_fail(vm, TALLY_ERR_VALUE, "meshgrid: %lld arrays are too many",
+                    (long long)axes.count);
+  swap = swap && ndim > 1;
+  for (int i = 0; ok && i < ndim; i++) {
+    const tl_array *a = axes.items[i].array;
+    if (tl_ndim(a) > 1)
+      ok = tl_fail(vm, TALLY_ERR_SHAPE, "meshgrid: array %d has %d axes, needs "
+                   "1", i, tl_ndim(a));
+    else
+      shape[swap && i < 2 ? 1 - i : i] = tl_ndim(a) ? tl_shape(a)[0] : 1;
+  }
+  tl_list *grids = ok ? tl_list_new(vm, ndim) : NULL;
+  for (int i = 0; grids && i < ndim; i++) {
+    tl_array *grid = grid_axis(vm, &axes.items[i], ndim, shape,
+                               swap && i < 2 ? 1 - i : i);
+    tl_slot item = grid ? tl_own_array(grid) : tl_none();
+    if (grid && tl_list_push(vm, &grids, &item)) continue;
+    tl_drop(vm, item);
+    tl_drop(vm, tl_own_list(grids));
+    grids = NULL;
+  }
+  tl_arrays_close(vm, &axes);
+  if (grids) *out = tl_own_list(grids);
+  return grids != NULL;
+}
+
+// --- From lists -------------------------------------------------------------
+
+// What is known of the array while its nested lists are measured.
+typedef struct nest {
+  int ndim;  // -1: no item seen yet
+  int64_t shape[TL_MAX_DIMS];
+  tl_slot sofar;  // stands for the dtype, and whether it is weak
+} nest;
+
+static bool nest_dtype(tl_vm *vm, nest *n, tl_slot s) {
+  tl_slot item = {.tag = TL_TAG(TL_CLASS_SMALL, tl_dtype_of(s)) |
+                         (tl_is_weak(s) ? TL_WEAK : 0)};
+  if (tl_is_string(s)) item.tag = TL_TAG(TL_CLASS_SMALL, TL_STRING);
+  if (tl_is_unset(n->sofar)) {
+    n->sofar = item;
+    return true;
+  }
+  tl_dtype dtype;
+  if (!tl_promote_slots(vm, "asarray", n->sofar, item, &dtype)) return false;
+  bool weak = tl_is_weak(n->sofar) && tl_is_weak(item);
+  n->sofar.tag = TL_TAG(TL_CLASS_SMALL, dtype) | (weak ? TL_WEAK : 0);
+  return true;
+}
+
+// An item's own dimensions, and that they agree with those before it.
+static bool nest_dims(tl_vm *vm, nest *n, int depth, int ndim,
+                      const int64_t *shape) {
+  if (depth + ndim > TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: more than %d axes",
+                   TL_MAX_DIMS);
+  if (n->ndim < 0) {
+    n->ndim = depth + ndim;
+    for (int i = 0; i < ndim; i++) n->shape[depth + i] = shape[i];
+    return true;
+  }
+  if (n->ndim != depth + ndim)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: items with %d and %d axes; "
+                   "all must have the same shape", n->ndim - depth, ndim);
+  for (int i = 0; i < ndim; i++)
+    if (n->shape[depth + i] != shape[i])
+      return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: axis %d is %lld and %lld; "
+                     "all items must have the same shape", depth + i,
+                     (long long)n->shape[depth + i], (long long)shape[i]);
+  return true;
+}
+
+static bool nest_measure(tl_vm *vm, nest *n, int depth, tl_slot s) {
+  if (tl_is_array(s))
+    return nest_dims(vm, n, depth, tl_ndim(s.array), tl_shape(s.array)) &&
+           nest_dtype(vm, n, s);
+  if (tl_is_scalar(s) || tl_is_string(s))
+    return nest_dims(vm, n, depth, 0, NULL) && nest_dtype(vm, n, s);
+  if (!tl_is_list(s))
+    return tl_arg_fail(vm, "asarray", "an item", "a number, bool, string, "
+                       "array or list", s);
+  if (depth == TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: more than %d axes",
+                   TL_MAX_DIMS);
+  int64_t length = s.list->length;
+  if (n->ndim < 0 && length > 0) {
+    // Down to the first item that says how many axes there are.
+    n->shape[depth] = length;
+  } else if (n->ndim < 0) {
+    return nest_dims(vm, n, depth, 1, &length);
+  } else if (depth >= n->ndim || n->shape[depth] != length) {
+    return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: lists of different lengths "
+                   "along axis %d; all items must have the same shape", depth);
+  }
+  for (int64_t i = 0; i < length; i++)
+    if (!nest_measure(vm, n, depth + 1, s.list->items[i])) return false;
+  return true;
+}
+
+static bool nest_fill(tl_vm *vm, tl_array *a, char *data, int depth,
+                      tl_slot s) {
+  if (tl_is_array(s))
+    return tl_assign_part(vm, a, data, tl_ndim(a) - depth, tl_shape(a) + depth,
+                          tl_strides(a) + depth, s.array);
+  if (!tl_is_list(s))
+    return tl_array_dtype(a) == TL_STRING
+               ? tl_item_store(vm, a, data, s)
+               : tl_scalar_convert(vm, s, tl_array_dtype(a), data);
+  for (int64_t i = 0; i < s.list->length; i++)
+    if (!nest_fill(vm, a, data + i * tl_strides(a)[depth], depth + 1,
+                   s.list->items[i]))
+      return false;
+  return true;
+}
+
+static bool from_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
+  nest n = {.ndim = -1, .sofar = tl_unset()};
+  if (!nest_measure(vm, &n, 0, s)) return false;
+  tl_dtype dtype =
+      tl_is_unset(n.sofar) ? TL_FLOAT64 : (tl_dtype)tl_dtype_of(n.sofar);
+  tl_dtype result;
+  if (!tl_arg_dtype(vm, "asarray", wanted, dtype, &result)) return false;
+  tl_array *a = tl_array_new(vm, dtype, n.ndim, n.shape);
+  if (!a) return false;
+  if (!nest_fill(vm, a, a->data, 0, s)) {
+    tl_drop(vm, tl_own_array(a));
+    return false;
+  }
+  return tl_cast_own(vm, a, result, out);
+}
+
+static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_list(args[0])) return from_list(vm, args[0], args[1], out);
+  if (!tl_arg_array(vm, "asarray", &args[0])) return false;
+  tl_dtype own = tl_array_dtype(args[0].array), dtype;
+  if (!tl_arg_dtype(vm, "asarray", args[1], own, &dtype)) return false;
+  if (dtype != own) return tl_cast(vm, &args[0], dtype, out);
+  if (tl_ndim(args[0].array) > 0) {
+    *out = tl_take(vm, &args[0]);
+    return true;
+  }
+  tl_array *a = tl_take_dense(vm, &args[0]);
+  if (a) *out = tl_result(vm, a);
+  return a != NULL;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_create_builtins[] = {
+    {"zeros", "shape, dtype: none", zeros, TL_PURE,
+     "An array of zeros, float64 unless dtype says otherwise.\n"
+     "    zeros((2, 2))    # [[0.0, 0.0], [0.0, 0.0]]\n"
+     "    zeros(3, dtype: int8)    # [0, 0, 0]\n"},
+    {"ones", "shape, dtype: none", ones, TL_PURE,
+     "An array of ones, float64 unless dtype says otherwise.\n"
+     "    ones(2)    # [1.0, 1.0]\n"},
+    {"empty", "shape, dtype: none", zeros, TL_PURE,
+     "The same as zeros: Tally has no uninitialised memory.\n"
+     "    empty(2)    # [0.0, 0.0]\n"},
+    {"full", "shape, fill_value, dtype: none", full, TL_PURE,
+     "An array that holds one value everywhere.\n"
+     "    full(3, 7)    # [7, 7, 7]\n"},
+    {"zeros_like", "x, dtype: none", zeros_like, TL_PURE,
+     "Zeros in the shape and dtype of x.\n"
+     "    zeros_like([1, 2])    # [0, 0]\n"},
+    {"ones_like", "x, dtype: none", ones_like, TL_PURE,
+     "Ones in the shape and dtype of x.\n"
+     "    ones_like([3.0, 4.0])    # [1.0, 1.0]\n"},
+    {"empty_like", "x, dtype: none", zeros_like, TL_PURE,
+     "The same as zeros_like.\n"
+     "    empty_like([1, 2])    # [0, 0]\n"},
+    {"full_like", "x, fill_value, dtype: none", full_like, TL_PURE,
+     "One value in the shape and dtype of x.\n"
+     "    full_like([1, 2], 9)    # [9, 9]\n"},
+    {"arange", "start, stop = none, step = 1, dtype: none", arange, TL_PURE,
+     "Numbers from start up to but without stop; arange(n) counts from 0.\n"
+     "    arange(3)    # [0, 1, 2]\n"
+     "    arange(1.0, 2.0, 0.25)    # [1.0, 1.25, 1.5, 1.75]\n"},
+    {"linspace", "start, stop, num, dtype: none, endpoint: true", linspace,
+     TL_PURE,
+     "num evenly spaced floats from start to stop; stop itself is left out\n"
+     "where endpoint is false.\n"
+     "    linspace(0, 1, 5)    # [0.0, 0.25, 0.5, 0.75, 1.0]\n"},
+    {"logspace", "start, stop, num, base: 10", logspace, TL_PURE,
+     "num floats whose logarithms are evenly spaced from start to stop.\n"
+     "    logspace(0, 2, 3)    # [1.0, 10.0, 100.0]\n"},
+    {"geomspace", "start, stop, num", geomspace, TL_PURE,
+     "num floats from start to stop, each the same multiple of the last.\n"
+     "    geomspace(1, 4, 3)    # [1.0, 2.0, 4.0]\n"},
+    {"eye", "n_rows, n_cols = none, k: 0, dtype: none", eye, TL_PURE,
+     "A matrix with ones on its diagonal number k (0: the main one; above it\n"
+     "from 1 on), zeros elsewhere. It is square unless n_cols is given.\n"
+     "    eye(2)    # [[1.0, 0.0], [0.0, 1.0]]\n"},
+    {"tril", "x, k: 0", tril, TL_PURE,
+     "x with zeros above diagonal number k of its last two axes.\n"
+     "    tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]\n"},
+    {"triu", "x, k: 0", triu, TL_PURE,
+     "x with zeros below diagonal number k of its last two axes.\n"
+     "    triu([[1, 2], [3, 4]])    # [[1, 2], [0, 4]]\n"},
+    {"meshgrid", "...arrays, indexing: \"xy\"", meshgrid, TL_PURE,
+     "The coordinates of every point of a grid, as a list with an array for\n"
+     "each axis. With indexing \"xy\" (unless given) the first two axes change\n"
+     "places; with \"ij\" they stay.\n"
+     "    meshgrid([1, 2], [3, 4], indexing: \"ij\")[0]    "
+     "# [[1, 1], [2, 2]]\n"},
+    {"asarray", "x, dtype: none", asarray, TL_PURE,
+     "x as an array: nested lists are stacked, a range is counted out, and an\n"
+     "array stays what it is unless dtype converts it.\n"
+     "    asarray(((1, 2), (3, 4)))    # [[1, 2], [3, 4]]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
