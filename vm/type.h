@@ -11,6 +11,7 @@ typedef enum tl_type_kind {
   TL_TYPE_VAR,       // var * of
   TL_TYPE_SYMBOL,    // N * of          matches one dimension
   TL_TYPE_ELLIPSIS,  // Dims... * of    matches any number of dimensions
+  TL_TYPE_OPTION,    // ?of             may be missing
   TL_TYPE_VARIABLE,  // Scalar          matches any dtype
   TL_TYPE_STRUCT,    // {x: float64}
   TL_TYPE_OTHER,     // list, record, function … (typeof gives these)
@@ -25,30 +26,48 @@ typedef struct tl_type_field {
 struct tl_type {
   tl_object head;
   tl_type_kind kind;
-  tl_dtype dtype;        // DTYPE
-  int64_t size;          // FIXED
-  tl_string *name;       // SYMBOL, ELLIPSIS (may be NULL), VARIABLE, OTHER
-  tl_type *of;           // FIXED, VAR, SYMBOL, ELLIPSIS
-  int64_t field_count;   // STRUCT
+  tl_dtype dtype;       // DTYPE
+  int64_t size;         // FIXED
+  tl_string *name;      // SYMBOL, ELLIPSIS (may be NULL), VARIABLE, OTHER
+  tl_type *of;          // FIXED, VAR, SYMBOL, ELLIPSIS, OPTION
+  int64_t field_count;  // STRUCT
   tl_type_field *fields;
 };
 
 // Parses a datashape; fails (kind type) with the place in the text.
+//
+//   dimensions  3 *  var *  N *  Dims... *  ... *
+//   items       a dtype or an alias (int real float complex), a variable
+//               (a capital letter first), {x: float64, "a b": int32}, ?item,
+//               the kinds of other values (list record function range type
+//               module handle none)
+//   comments    # to the end of the line
 tl_type *tl_type_parse(tl_vm *vm, const char *text, size_t nbytes);
 tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype);
 tl_type *tl_type_of(tl_vm *vm, tl_slot value);  // typeof(x)
 tl_slot tl_type_slot(tl_type *type);            // borrowed: types are immortal
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type);
 
+static inline bool tl_type_is_dimension(const tl_type *type) {
+  return type->kind >= TL_TYPE_FIXED && type->kind <= TL_TYPE_ELLIPSIS;
+}
+
+// The interned type that equals [model], whose name and field names are
+// borrowed; NULL after tl_fail (kind memory).
+tl_type *tl_type_intern(tl_vm *vm, const tl_type *model);
+
+// Frees all of a VM's types; when it closes.
+void tl_types_close(tl_vm *vm);
+
 // Whether a value matches a pattern such as `N * M * float64`; variables seen
 // before (in bindings, an opaque record the caller clears) must agree. Fails
-// (kind type) naming the mismatch.
+// (kind type) naming the mismatch; [what] is the parameter's name.
 typedef struct tl_bindings {
   int count;
   struct {
     tl_string *name;
-    int64_t size;    // SYMBOL
-    tl_type *type;   // VARIABLE
+    int64_t size;   // SYMBOL
+    tl_type *type;  // VARIABLE; ELLIPSIS: the dimensions, over bool
   } items[16];
 } tl_bindings;
 bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,

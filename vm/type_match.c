@@ -1,0 +1,187 @@
+// Whether a value has the type that a pattern asks for.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/array.h"
+#include "vm/range.h"
+#include "vm/type.h"
+#include "vm/vm.h"
+
+// A match in progress: the value's dimensions, what its items are, and the
+// reason why it does not match, once that is known.
+typedef struct matching {
+  tl_vm *vm;
+  tl_bindings *bindings;
+  int ndim;
+  const int64_t *shape;
+  tl_type *item;
+  char reason[160];
+  bool failed;  // an error is pending
+} matching;
+
+// --- Variables --------------------------------------------------------------
+
+// The binding of [name]; a new one has size -1 and type NULL. NULL: too many,
+// an error is pending.
+static int bind(matching *m, tl_string *name) {
+  tl_bindings *b = m->bindings;
+  for (int i = 0; i < b->count; i++) {
+    if (tl_string_equal(b->items[i].name, name))
+      return i;
+  }
+  int room = (int)(sizeof b->items / sizeof *b->items);
+  if (b->count == room) {
+    tl_fail(m->vm, TALLY_ERR_TYPE,
+            "the patterns of a function have at most %d variables", room);
+    m->failed = true;
+    return -1;
+  }
+  b->items[b->count].name = name;
+  b->items[b->count].size = -1;
+  b->items[b->count].type = NULL;
+  return b->count++;
+}
+
+static bool match_symbol(matching *m, tl_string *name, int axis) {
+  int i = bind(m, name);
+  if (i < 0)
+    return false;
+  int64_t *size = &m->bindings->items[i].size;
+  if (*size < 0)
+    *size = m->shape[axis];
+  if (*size == m->shape[axis])
+    return true;
+  snprintf(m->reason, sizeof m->reason,
+           "%.60s is %" PRId64 " from before, here axis %d is %" PRId64,
+           name->text, *size, axis, m->shape[axis]);
+  return false;
+}
+
+static bool match_bound_type(matching *m, tl_string *name, tl_type *type) {
+  int i = bind(m, name);
+  if (i < 0)
+    return false;
+  tl_type **bound = &m->bindings->items[i].type;
+  if (*bound == NULL)
+    *bound = type;
+  if (*bound == type)
+    return true;
+  snprintf(m->reason, sizeof m->reason, "%.60s stood for something else before",
+           name->text);
+  return false;
+}
+
+// --- Dimensions and items ---------------------------------------------------
+
+static bool match_dimension(matching *m, const tl_type *pattern, int axis) {
+  if (pattern->kind == TL_TYPE_SYMBOL) {
+    return match_symbol(m, pattern->name, axis);
+  }
+  if (pattern->kind == TL_TYPE_FIXED && pattern->size == m->shape[axis]) {
+    return true;
+  }
+  if (pattern->kind == TL_TYPE_FIXED) {
+    snprintf(m->reason, sizeof m->reason,
+             "axis %d is %" PRId64 " against %" PRId64, axis, m->shape[axis],
+             pattern->size);
+  } else {
+    snprintf(m->reason, sizeof m->reason, "axis %d is not ragged", axis);
+  }
+  return false;
+}
+
+// The axes [first, last) stand for the name; as a type over bool they compare.
+static bool match_ellipsis(matching *m, tl_string *name, int first, int last) {
+  if (name == NULL)
+    return true;
+  tl_type *dims = tl_type_of_dtype(m->vm, TL_BOOL);
+  for (int i = last - 1; i >= first && dims != NULL; i--) {
+    tl_type model = {.kind = TL_TYPE_FIXED, .size = m->shape[i], .of = dims};
+    dims = tl_type_intern(m->vm, &model);
+  }
+  if (dims == NULL)
+    m->failed = true;
+  return dims != NULL && match_bound_type(m, name, dims);
+}
+
+static bool match_item(matching *m, const tl_type *pattern) {
+  if (pattern == m->item)
+    return true;
+  if (pattern->kind == TL_TYPE_VARIABLE && m->item->kind == TL_TYPE_DTYPE) {
+    return match_bound_type(m, pattern->name, m->item);
+  }
+  if (m->ndim > 0) {
+    snprintf(m->reason, sizeof m->reason, "the items are %s",
+             tl_dtypes[m->item->dtype].name);
+  }
+  return false;
+}
+
+static bool match_value(matching *m, const tl_type *pattern) {
+  int wanted = 0;
+  bool any = false;
+  for (const tl_type *t = pattern; tl_type_is_dimension(t); t = t->of) {
+    if (t->kind == TL_TYPE_ELLIPSIS)
+      any = true;
+    else
+      wanted++;
+  }
+  if (any ? m->ndim < wanted : m->ndim != wanted) {
+    snprintf(m->reason, sizeof m->reason, "%d %s against %s%d", m->ndim,
+             m->ndim == 1 ? "dimension" : "dimensions", any ? "at least " : "",
+             wanted);
+    return false;
+  }
+  int axis = 0;
+  for (; tl_type_is_dimension(pattern); pattern = pattern->of) {
+    if (pattern->kind == TL_TYPE_ELLIPSIS) {
+      int last = axis + m->ndim - wanted;
+      if (!match_ellipsis(m, pattern->name, axis, last))
+        return false;
+      axis = last;
+    } else if (!match_dimension(m, pattern, axis++)) {
+      return false;
+    }
+  }
+  return match_item(m, pattern);
+}
+
+// --- The whole --------------------------------------------------------------
+
+static bool fail_match(matching *m, const tl_type *pattern, tl_slot value,
+                       const char *what) {
+  char got[TL_DESCRIBE];
+  tl_string *text = tl_type_text(m->vm, pattern);
+  if (text == NULL)
+    return false;
+  bool reason = m->reason[0] != '\0';
+  tl_fail(m->vm, TALLY_ERR_TYPE, "%s: expected %.200s, got %s%s%s%s", what,
+          text->text, tl_describe(value, got, sizeof got), reason ? " (" : "",
+          m->reason, reason ? ")" : "");
+  tl_drop(m->vm, tl_own_string(text));
+  return false;
+}
+
+bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
+                   tl_bindings *bindings, const char *what) {
+  matching m = {.vm = vm, .bindings = bindings};
+  if (tl_is_array(value)) {
+    m.ndim = tl_ndim(value.array);
+    m.shape = tl_shape(value.array);
+    m.item = tl_type_of_dtype(vm, tl_array_dtype(value.array));
+  } else if (tl_is_range(value) && pattern->kind != TL_TYPE_OTHER) {
+    m.ndim = 1;
+    m.shape = &value.range->length;
+    m.item = tl_type_of_dtype(vm, TL_INT64);
+  } else {
+    m.item = tl_type_of(vm, value);
+    if (m.item == NULL)
+      return false;
+  }
+  int seen = bindings->count;
+  if (match_value(&m, pattern))
+    return true;
+  bindings->count = seen;
+  return m.failed ? false : fail_match(&m, pattern, value, what);
+}

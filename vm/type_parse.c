@@ -1,0 +1,396 @@
+// The parser of datashapes.
+#include <string.h>
+
+#include "vm/suggest.h"
+#include "vm/type.h"
+#include "vm/vm.h"
+
+enum {
+  TL_TYPE_DEPTH = 200,   // structs and dimensions within each other
+  TL_TYPE_FIELDS = 1000  // of one struct
+};
+
+typedef struct parser {
+  tl_vm *vm;
+  const char *text;
+  size_t nbytes;
+  size_t at;
+  int depth;
+} parser;
+
+static tl_type *parse_type(parser *p);
+
+// --- Tokens -----------------------------------------------------------------
+
+static void skip_space(parser *p) {
+  while (p->at < p->nbytes) {
+    char c = p->text[p->at];
+    if (c == '#') {
+      while (p->at < p->nbytes && p->text[p->at] != '\n') p->at++;
+    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      p->at++;
+    } else {
+      return;
+    }
+  }
+}
+
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         (uint8_t)c >= 0x80;
+}
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+static char peek(parser *p) {
+  skip_space(p);
+  return p->at < p->nbytes ? p->text[p->at] : '\0';
+}
+
+static bool accept(parser *p, const char *token) {
+  size_t n = strlen(token);
+  skip_space(p);
+  if (p->nbytes - p->at < n || memcmp(p->text + p->at, token, n) != 0) {
+    return false;
+  }
+  p->at += n;
+  return true;
+}
+
+// The name that begins here; its length, 0: there is none.
+static size_t read_name(parser *p, const char **name) {
+  skip_space(p);
+  size_t begin = p->at;
+  *name = p->text + begin;
+  if (begin == p->nbytes || !is_letter(p->text[begin]))
+    return 0;
+  while (p->at < p->nbytes &&
+         (is_letter(p->text[p->at]) || is_digit(p->text[p->at]))) {
+    p->at++;
+  }
+  return p->at - begin;
+}
+
+// --- Errors -----------------------------------------------------------------
+
+// Columns count code points, from 1.
+static int column(const parser *p, size_t at) {
+  int n = 1;
+  for (size_t i = 0; i < at; i++) n += ((uint8_t)p->text[i] & 0xc0) != 0x80;
+  return n;
+}
+
+// "expected a dtype, got "}" at column 7 of the type `3 * }`"
+static void *fail_expected(parser *p, const char *expected) {
+  skip_space(p);
+  int shown = p->nbytes < 80 ? (int)p->nbytes : 80;
+  size_t end = p->at;
+  while (end < p->nbytes && end - p->at < 20 && is_letter(p->text[end])) end++;
+  if (end == p->at && end < p->nbytes)
+    end++;
+  if (p->at == p->nbytes) {
+    tl_fail(p->vm, TALLY_ERR_TYPE,
+            "expected %s, but the type `%.*s` ends there", expected, shown,
+            p->text);
+  } else {
+    tl_fail(p->vm, TALLY_ERR_TYPE,
+            "expected %s, got \"%.*s\" at column %d of the type `%.*s`",
+            expected, (int)(end - p->at), p->text + p->at, column(p, p->at),
+            shown, p->text);
+  }
+  return NULL;
+}
+
+static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
+  char hint[160];
+  tl_suggestion near;
+  tl_suggest_begin(&near, name, nbytes);
+  for (int i = 0; i < TL_DTYPE_COUNT; i++) {
+    tl_suggest_offer(&near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
+  }
+  const char *more = tl_suggest_text(&near, hint, sizeof hint);
+  if (more[0] == '\0')
+    more = "; a type variable begins with a capital letter";
+  tl_fail(p->vm, TALLY_ERR_TYPE, "unknown type %.*s at column %d of `%.*s`%s",
+          nbytes < 60 ? (int)nbytes : 60, name,
+          column(p, (size_t)(name - p->text)),
+          p->nbytes < 80 ? (int)p->nbytes : 80, p->text, more);
+  return NULL;
+}
+
+// --- Items ------------------------------------------------------------------
+
+static tl_type *intern_named(parser *p, tl_type model, const char *name,
+                             size_t nbytes) {
+  model.name = tl_string_new(p->vm, name, nbytes);
+  if (model.name == NULL)
+    return NULL;
+  tl_type *type = tl_type_intern(p->vm, &model);
+  tl_drop(p->vm, tl_own_string(model.name));
+  return type;
+}
+
+static bool is_word(const char *name, size_t nbytes, const char *word) {
+  return strlen(word) == nbytes && memcmp(name, word, nbytes) == 0;
+}
+
+static tl_dtype find_dtype(const char *name, size_t nbytes) {
+  static const struct {
+    const char *name;
+    tl_dtype dtype;
+  } aliases[] = {{"int", TL_INT64},
+                 {"real", TL_FLOAT64},
+                 {"float", TL_FLOAT64},
+                 {"complex", TL_COMPLEX128}};
+  for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+    if (is_word(name, nbytes, aliases[i].name))
+      return aliases[i].dtype;
+  }
+  return tl_dtype_find(name, nbytes);
+}
+
+static bool is_kind(const char *name, size_t nbytes) {
+  static const char *const kinds[] = {"list", "record", "function", "range",
+                                      "type", "module", "handle",   "none"};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (is_word(name, nbytes, kinds[i]))
+      return true;
+  }
+  return false;
+}
+
+// Names that do not begin with an ASCII small letter are variables.
+static bool is_variable(const char *name) {
+  return !(name[0] >= 'a' && name[0] <= 'z');
+}
+
+static tl_type *item_named(parser *p, const char *name, size_t nbytes) {
+  tl_dtype dtype = find_dtype(name, nbytes);
+  if (dtype != TL_DTYPE_COUNT)
+    return tl_type_of_dtype(p->vm, dtype);
+  tl_type model = {.kind = TL_TYPE_OTHER};
+  if (is_variable(name))
+    model.kind = TL_TYPE_VARIABLE;
+  else if (!is_kind(name, nbytes))
+    return fail_name(p, name, nbytes);
+  return intern_named(p, model, name, nbytes);
+}
+
+// --- Structs ----------------------------------------------------------------
+
+// "a \"quoted\" name" after the opening quote: escapes are \" \\ \n.
+static tl_string *parse_quoted(parser *p) {
+  tl_text text;
+  tl_text_open(&text, p->vm);
+  while (p->at < p->nbytes && p->text[p->at] != '"') {
+    char c = p->text[p->at++];
+    if (c == '\\' && p->at < p->nbytes) {
+      c = p->text[p->at++];
+      if (c == 'n')
+        c = '\n';
+    }
+    tl_text_putc(&text, c);
+  }
+  if (p->at == p->nbytes) {
+    tl_text_close(&text);
+    return fail_expected(p, "\" after a field's name");
+  }
+  p->at++;
+  return tl_text_finish(&text);
+}
+
+static tl_string *parse_field_name(parser *p) {
+  if (accept(p, "\""))
+    return parse_quoted(p);
+  const char *name;
+  size_t n = read_name(p, &name);
+  if (n == 0)
+    return fail_expected(p, "a field's name");
+  return tl_string_new(p->vm, name, n);
+}
+
+static bool is_new_field(parser *p, const tl_type *model,
+                         const tl_string *name) {
+  for (int64_t i = 0; i < model->field_count; i++) {
+    if (tl_string_equal(model->fields[i].name, name)) {
+      return tl_fail(p->vm, TALLY_ERR_TYPE,
+                     "the struct type has two fields named %.80s", name->text);
+    }
+  }
+  if (model->field_count == TL_TYPE_FIELDS) {
+    return tl_fail(p->vm, TALLY_ERR_TYPE, "a struct type has at most %d fields",
+                   TL_TYPE_FIELDS);
+  }
+  return true;
+}
+
+static bool make_room(parser *p, tl_type *model, size_t *capacity) {
+  if ((size_t)model->field_count < *capacity)
+    return true;
+  size_t more = *capacity > 0 ? *capacity * 2 : 8;
+  size_t item = sizeof *model->fields;
+  tl_type_field *fields =
+      *capacity == 0 ? tl_alloc(p->vm, more * item, "a struct type")
+                     : tl_realloc(p->vm, model->fields, *capacity * item,
+                                  more * item, "a struct type");
+  if (fields == NULL)
+    return false;
+  model->fields = fields;
+  *capacity = more;
+  return true;
+}
+
+static bool parse_field(parser *p, tl_type *model, size_t *capacity) {
+  tl_string *name = parse_field_name(p);
+  if (name == NULL)
+    return false;
+  tl_type *type = NULL;
+  if (is_new_field(p, model, name) && make_room(p, model, capacity)) {
+    if (accept(p, ":"))
+      type = parse_type(p);
+    else
+      fail_expected(p, "\":\" after a field's name");
+  }
+  if (type == NULL) {
+    tl_drop(p->vm, tl_own_string(name));
+    return false;
+  }
+  model->fields[model->field_count++] = (tl_type_field){name, type};
+  return true;
+}
+
+static bool parse_fields(parser *p, tl_type *model, size_t *capacity) {
+  while (!accept(p, "}")) {
+    if (!parse_field(p, model, capacity))
+      return false;
+    if (!accept(p, ",") && peek(p) != '}') {
+      return fail_expected(p, "\",\" or \"}\" after a field") != NULL;
+    }
+  }
+  return true;
+}
+
+static tl_type *parse_struct(parser *p) {
+  tl_type model = {.kind = TL_TYPE_STRUCT};
+  size_t capacity = 0;
+  tl_type *type = NULL;
+  if (parse_fields(p, &model, &capacity))
+    type = tl_type_intern(p->vm, &model);
+  for (int64_t i = 0; i < model.field_count; i++) {
+    tl_drop(p->vm, tl_own_string(model.fields[i].name));
+  }
+  if (capacity > 0) {
+    tl_free(p->vm, model.fields, capacity * sizeof *model.fields);
+  }
+  return type;
+}
+
+// --- Dimensions -------------------------------------------------------------
+
+static bool has_ellipsis(const tl_type *type) {
+  for (; tl_type_is_dimension(type); type = type->of) {
+    if (type->kind == TL_TYPE_ELLIPSIS)
+      return true;
+  }
+  return false;
+}
+
+// What follows a dimension: "* type".
+static tl_type *parse_over(parser *p, tl_type model, const char *name,
+                           size_t nbytes) {
+  if (!accept(p, "*"))
+    return fail_expected(p, "\"*\" after a dimension");
+  model.of = parse_type(p);
+  if (model.of == NULL)
+    return NULL;
+  if (model.kind == TL_TYPE_ELLIPSIS && has_ellipsis(model.of)) {
+    tl_fail(p->vm, TALLY_ERR_TYPE,
+            "a type has at most one \"...\" among its dimensions");
+    return NULL;
+  }
+  if (nbytes == 0)
+    return tl_type_intern(p->vm, &model);
+  return intern_named(p, model, name, nbytes);
+}
+
+static tl_type *parse_fixed(parser *p) {
+  tl_type model = {.kind = TL_TYPE_FIXED};
+  while (p->at < p->nbytes && is_digit(p->text[p->at])) {
+    int64_t digit = p->text[p->at] - '0';
+    if (model.size > (INT64_MAX - digit) / 10) {
+      return fail_expected(p, "a dimension below 2**63");
+    }
+    model.size = model.size * 10 + digit;
+    p->at++;
+  }
+  return parse_over(p, model, NULL, 0);
+}
+
+static tl_type *parse_named(parser *p) {
+  const char *name;
+  size_t n = read_name(p, &name);
+  if (n == 0)
+    return fail_expected(p, "a dimension, a dtype or \"{\"");
+  if (accept(p, "...")) {
+    return parse_over(p, (tl_type){.kind = TL_TYPE_ELLIPSIS}, name, n);
+  }
+  if (peek(p) != '*')
+    return item_named(p, name, n);
+  if (is_word(name, n, "var")) {
+    return parse_over(p, (tl_type){.kind = TL_TYPE_VAR}, NULL, 0);
+  }
+  if (!is_variable(name)) {
+    p->at = (size_t)(name - p->text);
+    return fail_expected(
+        p, "a dimension (a number, var, or a name that begins with a capital)");
+  }
+  return parse_over(p, (tl_type){.kind = TL_TYPE_SYMBOL}, name, n);
+}
+
+static tl_type *parse_option(parser *p) {
+  tl_type model = {.kind = TL_TYPE_OPTION, .of = parse_type(p)};
+  if (model.of == NULL)
+    return NULL;
+  if (tl_type_is_dimension(model.of) || model.of->kind == TL_TYPE_OPTION) {
+    tl_fail(p->vm, TALLY_ERR_TYPE,
+            "\"?\" stands before an item's type, as in 3 * ?float64");
+    return NULL;
+  }
+  return tl_type_intern(p->vm, &model);
+}
+
+static tl_type *parse_type(parser *p) {
+  if (p->depth == TL_TYPE_DEPTH) {
+    tl_fail(p->vm, TALLY_ERR_TYPE, "the type is nested more than %d deep",
+            TL_TYPE_DEPTH);
+    return NULL;
+  }
+  p->depth++;
+  char c = peek(p);
+  tl_type *type;
+  if (is_digit(c))
+    type = parse_fixed(p);
+  else if (accept(p, "{"))
+    type = parse_struct(p);
+  else if (accept(p, "?"))
+    type = parse_option(p);
+  else if (accept(p, "...")) {
+    type = parse_over(p, (tl_type){.kind = TL_TYPE_ELLIPSIS}, NULL, 0);
+  } else
+    type = parse_named(p);
+  p->depth--;
+  return type;
+}
+
+tl_type *tl_type_parse(tl_vm *vm, const char *text, size_t nbytes) {
+  parser p = {.vm = vm, .text = text, .nbytes = nbytes};
+  tl_type *type = parse_type(&p);
+  if (type == NULL)
+    return NULL;
+  skip_space(&p);
+  if (p.at < nbytes)
+    return fail_expected(&p, "the end of the type");
+  return type;
+}
