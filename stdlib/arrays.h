@@ -1,0 +1,45 @@
+// Array operations that several families of the library share.
+#ifndef TALLY_STDLIB_ARRAYS_H
+#define TALLY_STDLIB_ARRAYS_H
+
+#include "vm/array.h"
+
+// The array in [s] in a shape that has as many items: a view where that can
+// be, which takes over what s owns; else a copy. Scalars for ndim 0.
+bool tl_reshape(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
+                tl_slot *out);
+
+// The view of an array with its axes in another order.
+bool tl_permute(tl_vm *vm, tl_slot *s, const int *axes, tl_slot *out);
+
+// x at the positions index[0 .. n) along an axis; all are within its length.
+bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
+                  int axis, tl_slot *out);
+
+// The positions where x is not zero: an int64 array for each axis, in a list.
+bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out);
+
+// Sorts n items of any dtype in place, or writes their order; stable.
+bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
+                   bool descending);
+bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
+                      const void *items, int64_t n, bool descending);
+// Where each run of equal items begins in n sorted ones; returns how many.
+int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
+                         int64_t n);
+
+// Walks the lanes of up to 3 arrays along one axis: all other indices, in
+// row-major order. The other axes' lengths are those of the first array.
+typedef struct tl_lanes {
+  int n, ndim;
+  int64_t shape[TL_MAX_DIMS];
+  int64_t strides[3][TL_MAX_DIMS];
+  int64_t index[TL_MAX_DIMS];
+  char *data[3];   // of the lanes' first items
+  int64_t step[3]; // bytes between a lane's items
+  bool done;
+} tl_lanes;
+void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis);
+void tl_lanes_next(tl_lanes *lanes);
+
+#endif
