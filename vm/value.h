@@ -296,5 +296,8 @@ enum { TL_DESCRIBE = 160 };  // a buffer size that always suffices
 // one bool for all kinds (the language's same(a, b)); deep, without recursion
 // limits becoming crashes. Dtypes are compared too; NaN is the same as NaN.
 bool tl_same(tl_vm *vm, tl_slot a, tl_slot b);
+// The same by value, as == on lists and records and `in` on lists: numbers are
+// compared across dtypes, NaN equals nothing, a range equals an array.
+bool tl_equal(tl_vm *vm, tl_slot a, tl_slot b);
 
 #endif

@@ -1,0 +1,573 @@
+// Blocks, caches and limits: the only caller of the VM's allocator.
+//
+//   up to 8 KiB    cut from chunks in classes of 64 bytes; dead ones wait on a
+//                  list for each class, linked through their own memory
+//   larger         from the allocator, a note of the capacity before the data
+//   from 32 KiB    dead ones are kept in a cache, since fresh pages cost more
+//                  than the arithmetic on them
+//   from 4 MiB     fresh ones are mapped in huge pages, where the allocator is
+//                  the default one
+//
+// Under the sanitizers and the auditor each block is the allocator's own, so
+// that they see its bounds and its death.
+
+#define _DEFAULT_SOURCE 1  // for madvise and anonymous mappings
+
+#include "vm/memory_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#if defined(__unix__) || defined(__APPLE__)
+#include <sys/mman.h>
+#endif
+
+#include "vm/vm.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PLAIN 1
+#endif
+#endif
+#if defined(TALLY_AUDIT) || defined(__SANITIZE_ADDRESS__)
+#undef PLAIN
+#define PLAIN 1
+#endif
+#ifndef PLAIN
+#define PLAIN 0
+#endif
+
+enum {
+  ALIGNMENT = 64,
+  HUGE_PAGE = 2 << 20,
+  FIRST_CHUNK = 32 << 10,
+  LARGEST_CHUNK = 1 << 20,
+  SMALLEST_CACHE = 64 << 20,
+};
+
+// Stands in the 16 bytes before the data of a large block.
+typedef struct note {
+  size_t capacity;   // bytes from the data on
+  uint32_t padding;  // from the allocator's address to the data
+  uint32_t mapped;   // bytes of padding and capacity belong to a mapping
+} note;
+_Static_assert(sizeof(note) == 16, "the allocator aligns to 16 alone");
+
+static note *note_of(void *block) {
+  return (note *)block - 1;
+}
+
+static char *align_up(char *at, size_t to) {
+  return at + (to - (uintptr_t)at % to) % to;
+}
+
+// --- The allocator ----------------------------------------------------------
+
+void *tl_memory_resize(void *context, void *block, size_t old_size,
+                       size_t new_size) {
+  (void)context;
+  (void)old_size;
+  if (new_size != 0)
+    return realloc(block, new_size);
+  free(block);
+  return NULL;
+}
+
+static void *host_new(tl_vm *vm, size_t nbytes) {
+  return vm->options.resize(vm->options.context, NULL, 0, nbytes);
+}
+
+static void host_free(tl_vm *vm, void *block, size_t nbytes) {
+  vm->options.resize(vm->options.context, block, nbytes, 0);
+}
+
+// [nbytes] of fresh pages that begin on a huge page's boundary.
+#if !PLAIN && defined(MAP_ANONYMOUS)
+static char *map_pages(size_t nbytes) {
+  size_t whole = nbytes + HUGE_PAGE;
+  char *raw = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED)
+    return NULL;
+  char *begin = align_up(raw, HUGE_PAGE), *end = begin + nbytes;
+  if (begin > raw)
+    munmap(raw, (size_t)(begin - raw));
+  if (raw + whole > end)
+    munmap(end, (size_t)(raw + whole - end));
+#ifdef MADV_HUGEPAGE
+  madvise(begin, nbytes, MADV_HUGEPAGE);
+#endif
+  return begin;
+}
+
+static void unmap_pages(char *begin, size_t nbytes) {
+  munmap(begin, nbytes);
+}
+#else
+static char *map_pages(size_t nbytes) {
+  (void)nbytes;
+  return NULL;
+}
+
+static void unmap_pages(char *begin, size_t nbytes) {
+  (void)begin;
+  (void)nbytes;
+}
+#endif
+
+// --- Large blocks -----------------------------------------------------------
+
+static void *large_mapped(size_t nbytes) {
+  size_t page = 4096, whole;
+  if (tl_add_overflows(nbytes, ALIGNMENT + page + HUGE_PAGE, &whole))
+    return NULL;
+  whole = (nbytes + ALIGNMENT + page - 1) / page * page;
+  char *raw = map_pages(whole);
+  if (raw == NULL)
+    return NULL;
+  char *block = raw + ALIGNMENT;
+  *note_of(block) = (note){whole - ALIGNMENT, ALIGNMENT, 1};
+  return block;
+}
+
+// The host's resize aligns to 16, and a note of 16 bytes fits before the next
+// multiple of 64 that lies above.
+static void *large_host(tl_vm *vm, size_t nbytes) {
+  size_t whole;
+  if (tl_add_overflows(nbytes, ALIGNMENT, &whole))
+    return NULL;
+  char *raw = host_new(vm, whole);
+  if (raw == NULL)
+    return NULL;
+  char *block = align_up(raw + 1, ALIGNMENT);
+  *note_of(block) = (note){nbytes, (uint32_t)(block - raw), 0};
+  return block;
+}
+
+static void *large_fresh(tl_vm *vm, size_t nbytes) {
+  if (vm->memory->system && nbytes >= TL_HUGE_FROM) {
+    void *block = large_mapped(nbytes);
+    if (block != NULL)
+      return block;
+  }
+  return large_host(vm, nbytes);
+}
+
+static void large_free(tl_vm *vm, void *block) {
+  note n = *note_of(block);
+  char *raw = (char *)block - n.padding;
+  if (n.mapped)
+    unmap_pages(raw, n.capacity + n.padding);
+  else
+    host_free(vm, raw, n.capacity + ALIGNMENT);
+}
+
+// --- The cache of dead blocks -----------------------------------------------
+
+static void cache_remove(struct tl_memory *memory, int at) {
+  memory->cached_bytes -= memory->cache[at].capacity;
+  memory->cache_count--;
+  memmove(&memory->cache[at], &memory->cache[at + 1],
+          (size_t)(memory->cache_count - at) * sizeof(tl_cached));
+}
+
+// Gives the oldest blocks back until at most [keep] bytes are cached.
+static size_t cache_shrink(tl_vm *vm, size_t keep) {
+  struct tl_memory *memory = vm->memory;
+  size_t before = memory->cached_bytes;
+  while (memory->cache_count > 0 && memory->cached_bytes > keep) {
+    char *block = memory->cache[0].block;
+    cache_remove(memory, 0);
+    large_free(vm, block);
+  }
+  return before - memory->cached_bytes;
+}
+
+static void *cache_find(tl_vm *vm, size_t nbytes) {
+  struct tl_memory *memory = vm->memory;
+  for (int i = memory->cache_count - 1; i >= 0; i--) {
+    size_t capacity = memory->cache[i].capacity;
+    if (capacity < nbytes || capacity - nbytes > nbytes / 4)
+      continue;
+    char *block = memory->cache[i].block;
+    cache_remove(memory, i);
+    vm->stats.cache_hits++;
+    return block;
+  }
+  return NULL;
+}
+
+static size_t physical_memory(void) {
+#ifdef _SC_PHYS_PAGES
+  long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && size > 0)
+    return (size_t)pages * (size_t)size;
+#endif
+  return (size_t)1 << 30;
+}
+
+static size_t cache_limit(tl_vm *vm) {
+  struct tl_memory *memory = vm->memory;
+  if (memory->cache_limit == 0) {
+    size_t all = physical_memory(), cap = vm->options.memory_limit;
+    if (cap != 0 && cap < all)
+      all = cap;
+    memory->cache_limit = all / 8 + 1;
+  }
+  size_t wanted = memory->largest_freed > SMALLEST_CACHE / 2
+                      ? 2 * memory->largest_freed
+                      : SMALLEST_CACHE;
+  return wanted < memory->cache_limit ? wanted : memory->cache_limit;
+}
+
+static void large_dead(tl_vm *vm, void *block) {
+  struct tl_memory *memory = vm->memory;
+  size_t capacity = note_of(block)->capacity;
+  if (capacity > memory->largest_freed)
+    memory->largest_freed = capacity;
+  size_t limit = cache_limit(vm);
+  if (capacity < TL_CACHE_FROM || capacity > limit) {
+    large_free(vm, block);
+    return;
+  }
+  cache_shrink(vm, limit - capacity);
+  if (memory->cache_count == TL_CACHE_COUNT)
+    cache_shrink(vm, memory->cached_bytes - memory->cache[0].capacity);
+  memory->cache[memory->cache_count++] = (tl_cached){block, capacity};
+  memory->cached_bytes += capacity;
+}
+
+static void *large_new(tl_vm *vm, size_t nbytes) {
+  if (nbytes >= TL_CACHE_FROM) {
+    void *block = cache_find(vm, nbytes);
+    if (block != NULL)
+      return block;
+  }
+  void *block = large_fresh(vm, nbytes);
+  if (block == NULL && tl_memory_trim(vm) > 0)
+    block = large_fresh(vm, nbytes);
+  return block;
+}
+
+// --- Small blocks -----------------------------------------------------------
+
+static size_t class_of(size_t nbytes) {
+  return nbytes == 0 ? 1 : (nbytes + TL_SMALL_STEP - 1) / TL_SMALL_STEP;
+}
+
+static void list_add(struct tl_memory *memory, size_t class, void *block) {
+  *(void **)block = memory->lists[class];
+  memory->lists[class] = block;
+}
+
+// Puts what is left of the newest chunk on the lists.
+static void retire_fresh(struct tl_memory *memory) {
+  size_t left = (size_t)(memory->fresh_end - memory->fresh);
+  while (left >= TL_SMALL_STEP) {
+    size_t nbytes = left < TL_SMALL_LIMIT ? left : TL_SMALL_LIMIT;
+    list_add(memory, nbytes / TL_SMALL_STEP, memory->fresh);
+    memory->fresh += nbytes;
+    left -= nbytes;
+  }
+}
+
+static bool chunks_reserve(tl_vm *vm) {
+  struct tl_memory *memory = vm->memory;
+  if (memory->chunk_count < memory->chunk_room)
+    return true;
+  size_t old = memory->chunk_room * sizeof(tl_memory_chunk);
+  size_t room = memory->chunk_room ? 2 * memory->chunk_room : 16;
+  tl_memory_chunk *chunks = vm->options.resize(
+      vm->options.context, memory->chunks, old, room * sizeof(tl_memory_chunk));
+  if (chunks == NULL)
+    return false;
+  memory->chunks = chunks;
+  memory->chunk_room = room;
+  return true;
+}
+
+// Kept by address, so that trimming finds a block's chunk by halving.
+static void chunk_insert(struct tl_memory *memory, tl_memory_chunk chunk) {
+  size_t at = memory->chunk_count++;
+  for (; at > 0 && memory->chunks[at - 1].begin > chunk.begin; at--)
+    memory->chunks[at] = memory->chunks[at - 1];
+  memory->chunks[at] = chunk;
+}
+
+static bool chunk_new(tl_vm *vm) {
+  struct tl_memory *memory = vm->memory;
+  size_t nbytes = FIRST_CHUNK;
+  for (size_t i = memory->chunk_count; i > 0 && nbytes < LARGEST_CHUNK; i /= 2)
+    nbytes *= 2;
+  if (!chunks_reserve(vm))
+    return false;
+  char *raw = host_new(vm, nbytes);
+  if (raw == NULL)
+    return false;
+  retire_fresh(memory);
+  char *begin = align_up(raw, ALIGNMENT);
+  size_t room = (nbytes - (size_t)(begin - raw)) / ALIGNMENT * ALIGNMENT;
+  chunk_insert(memory, (tl_memory_chunk){raw, nbytes, begin, begin + room, 0});
+  memory->fresh = begin;
+  memory->fresh_end = begin + room;
+  return true;
+}
+
+static void *small_new(tl_vm *vm, size_t nbytes) {
+  struct tl_memory *memory = vm->memory;
+  size_t class = class_of(nbytes);
+  void *block = memory->lists[class];
+  if (block != NULL) {
+    memory->lists[class] = *(void **)block;
+    return block;
+  }
+  size_t size = class * TL_SMALL_STEP;
+  if ((size_t)(memory->fresh_end - memory->fresh) < size && !chunk_new(vm) &&
+      (tl_memory_trim(vm) == 0 || !chunk_new(vm)))
+    return NULL;
+  block = memory->fresh;
+  memory->fresh += size;
+  return block;
+}
+
+// --- Trimming ---------------------------------------------------------------
+
+static tl_memory_chunk *chunk_of(struct tl_memory *memory, const char *block) {
+  size_t low = 0, high = memory->chunk_count;
+  while (high - low > 1) {
+    size_t middle = (low + high) / 2;
+    if (memory->chunks[middle].begin <= block)
+      low = middle;
+    else
+      high = middle;
+  }
+  return &memory->chunks[low];
+}
+
+static bool chunk_is_dead(const tl_memory_chunk *chunk) {
+  return chunk->dead == (size_t)(chunk->end - chunk->begin);
+}
+
+static void count_dead(struct tl_memory *memory) {
+  for (size_t i = 0; i < memory->chunk_count; i++) memory->chunks[i].dead = 0;
+  for (size_t class = 1; class <= TL_SMALL_LIMIT / TL_SMALL_STEP; class ++)
+    for (void *at = memory->lists[class]; at; at = *(void **)at)
+      chunk_of(memory, at)->dead += class * TL_SMALL_STEP;
+}
+
+static void unlink_dead(struct tl_memory *memory) {
+  for (size_t class = 1; class <= TL_SMALL_LIMIT / TL_SMALL_STEP; class ++) {
+    void **link = &memory->lists[class];
+    while (*link) {
+      if (chunk_is_dead(chunk_of(memory, *link)))
+        *link = *(void **)*link;
+      else
+        link = *link;
+    }
+  }
+}
+
+// Frees the chunks of which every block is dead. O(dead blocks), so only when
+// someone asks or the allocator has nothing left.
+static size_t chunks_trim(tl_vm *vm) {
+  struct tl_memory *memory = vm->memory;
+  if (memory->chunk_count == 0)
+    return 0;
+  retire_fresh(memory);
+  memory->fresh = memory->fresh_end = NULL;
+  count_dead(memory);
+  unlink_dead(memory);
+  size_t kept = 0, freed = 0;
+  for (size_t i = 0; i < memory->chunk_count; i++) {
+    tl_memory_chunk chunk = memory->chunks[i];
+    if (chunk_is_dead(&chunk)) {
+      freed += chunk.nbytes;
+      host_free(vm, chunk.raw, chunk.nbytes);
+    } else {
+      memory->chunks[kept++] = chunk;
+    }
+  }
+  memory->chunk_count = kept;
+  return freed;
+}
+
+size_t tl_memory_trim(tl_vm *vm) {
+  return cache_shrink(vm, 0) + chunks_trim(vm);
+}
+
+// --- Accounting -------------------------------------------------------------
+
+// Room for [nbytes] more under the cap, cached blocks counting as free: they
+// go first.
+static bool account(tl_vm *vm, size_t nbytes) {
+  tally_stats *stats = &vm->stats;
+  uint64_t live = stats->live_bytes + nbytes;
+  size_t cap = vm->options.memory_limit;
+  if (cap != 0) {
+    uint64_t all = live + stats->ext_bytes;
+    if (live < nbytes || all > cap)
+      return false;
+    if (all + vm->memory->cached_bytes > cap)
+      cache_shrink(vm, cap - all);
+  }
+  stats->live_bytes = live;
+  if (live > stats->peak_bytes)
+    stats->peak_bytes = live;
+  return true;
+}
+
+bool tl_account_external(tl_vm *vm, size_t nbytes) {
+  uint64_t all = vm->stats.live_bytes + vm->stats.ext_bytes;
+  size_t cap = vm->options.memory_limit;
+  if (cap != 0 && (nbytes > cap || all > cap - nbytes))
+    return tl_fail_memory(vm, nbytes, "memory of the host's");
+  vm->stats.ext_bytes += nbytes;
+  if (cap != 0 && all + nbytes + vm->memory->cached_bytes > cap)
+    cache_shrink(vm, cap - (size_t)all - nbytes);
+  return true;
+}
+
+void tl_unaccount_external(tl_vm *vm, size_t nbytes) {
+  vm->stats.ext_bytes -= nbytes;
+}
+
+void tl_memory_fail_at(tl_vm *vm, uint64_t n) {
+  vm->memory->fail_at = n;
+}
+
+// --- The door ---------------------------------------------------------------
+
+static void *block_new(tl_vm *vm, size_t nbytes) {
+  if (!PLAIN)
+    return nbytes <= TL_SMALL_LIMIT ? small_new(vm, nbytes)
+                                    : large_new(vm, nbytes);
+  if (!vm->memory->system)
+    return large_host(vm, nbytes);
+  void *block = NULL;
+  if (nbytes == 0)
+    nbytes = 1;
+  return posix_memalign(&block, ALIGNMENT, nbytes) == 0 ? block : NULL;
+}
+
+static void block_free(tl_vm *vm, void *block, size_t nbytes) {
+  if (PLAIN && vm->memory->system)
+    free(block);
+  else if (PLAIN)
+    large_free(vm, block);
+  else if (nbytes <= TL_SMALL_LIMIT)
+    list_add(vm->memory, class_of(nbytes), block);
+  else
+    large_dead(vm, block);
+}
+
+// Whether a block serves another size without moving.
+static bool block_fits(void *block, size_t old_nbytes, size_t nbytes) {
+  if (PLAIN)
+    return old_nbytes == nbytes;
+  if (old_nbytes <= TL_SMALL_LIMIT || nbytes <= TL_SMALL_LIMIT)
+    return old_nbytes <= TL_SMALL_LIMIT && nbytes <= TL_SMALL_LIMIT &&
+           class_of(old_nbytes) == class_of(nbytes);
+  size_t capacity = note_of(block)->capacity;
+  return nbytes <= capacity && capacity - nbytes <= nbytes / 4;
+}
+
+void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
+  struct tl_memory *memory = vm->memory;
+  if (memory->fail_at != 0 && --memory->fail_at == 0)
+    return NULL;
+  if (nbytes > PTRDIFF_MAX / 2 || !account(vm, nbytes))
+    return NULL;
+  void *block = block_new(vm, nbytes);
+  if (block == NULL)
+    vm->stats.live_bytes -= nbytes;
+  return block;
+}
+
+void *tl_alloc(tl_vm *vm, size_t nbytes, const char *what) {
+  void *block = tl_alloc_quiet(vm, nbytes);
+  if (block == NULL)
+    tl_fail_memory(vm, nbytes, what);
+  return block;
+}
+
+// A mapping made for this block is zero already; anything else is cleared.
+void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what) {
+  uint64_t hits = vm->stats.cache_hits;
+  void *block = tl_alloc(vm, nbytes, what);
+  if (block == NULL)
+    return NULL;
+  if (PLAIN || nbytes < TL_HUGE_FROM || vm->stats.cache_hits != hits ||
+      !note_of(block)->mapped)
+    memset(block, 0, nbytes);
+  return block;
+}
+
+void tl_free(tl_vm *vm, void *block, size_t nbytes) {
+  if (block == NULL)
+    return;
+  vm->stats.live_bytes -= nbytes;
+  block_free(vm, block, nbytes);
+}
+
+void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
+                 const char *what) {
+  if (block != NULL && block_fits(block, old_nbytes, new_nbytes)) {
+    if (new_nbytes > old_nbytes && !account(vm, new_nbytes - old_nbytes)) {
+      tl_fail_memory(vm, new_nbytes, what);
+      return NULL;
+    }
+    if (new_nbytes < old_nbytes)
+      vm->stats.live_bytes -= old_nbytes - new_nbytes;
+    return block;
+  }
+  void *moved = tl_alloc(vm, new_nbytes, what);
+  if (moved == NULL)
+    return NULL;
+  if (block != NULL)
+    memcpy(moved, block, old_nbytes < new_nbytes ? old_nbytes : new_nbytes);
+  tl_free(vm, block, old_nbytes);
+  return moved;
+}
+
+// --- Objects ----------------------------------------------------------------
+
+void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what) {
+  tl_object *object = tl_alloc(vm, nbytes, what);
+  if (object == NULL)
+    return NULL;
+  *object = (tl_object){.count = 1, .kind = (uint8_t)kind, .nbytes = nbytes};
+  vm->stats.live++;
+  return object;
+}
+
+void tl_object_free(tl_vm *vm, tl_object *object) {
+  vm->stats.live--;
+  tl_free(vm, object, object->nbytes);
+}
+
+// --- Life -------------------------------------------------------------------
+
+bool tl_memory_open(tl_vm *vm) {
+  if (vm->options.resize == NULL)
+    vm->options.resize = tl_memory_resize;
+  struct tl_memory *memory = host_new(vm, sizeof *memory);
+  if (memory == NULL)
+    return false;
+  memset(memory, 0, sizeof *memory);
+  memory->system = vm->options.resize == tl_memory_resize;
+  vm->memory = memory;
+  return true;
+}
+
+void tl_memory_close(tl_vm *vm) {
+  struct tl_memory *memory = vm->memory;
+  if (memory == NULL)
+    return;
+  cache_shrink(vm, 0);
+  for (size_t i = 0; i < memory->chunk_count; i++)
+    host_free(vm, memory->chunks[i].raw, memory->chunks[i].nbytes);
+  if (memory->chunks != NULL)
+    host_free(vm, memory->chunks, memory->chunk_room * sizeof(tl_memory_chunk));
+  host_free(vm, memory, sizeof *memory);
+  vm->memory = NULL;
+}
