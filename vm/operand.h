@@ -47,6 +47,9 @@ bool tl_op_refuse(tl_vm *vm, tl_op op, const tl_slot *slots);
 // How messages call it: "+", "hypot".
 const char *tl_op_label(tl_op op);
 
+// bool 0, integers 1, reals 2, complex 3: what may be stored in what.
+int tl_kind_rank(tl_dtype dtype);
+
 // Whether an integer is one of [dtype]'s, an integer dtype.
 bool tl_int_fits(int64_t value, tl_dtype dtype);
 

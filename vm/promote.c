@@ -69,6 +69,20 @@ bool tl_int_fits(int64_t value, tl_dtype dtype) {
   return value >= -top - 1 && value <= top;
 }
 
+int tl_kind_rank(tl_dtype dtype) {
+  switch (tl_dtypes[dtype].kind) {
+    case 'B':
+      return 0;
+    case 'I':
+    case 'U':
+      return 1;
+    case 'F':
+      return 2;
+    default:
+      return 3;
+  }
+}
+
 static const char *needs(tl_op op) {
   switch ((tl_rule)tl_ops[op].rule) {
     case TL_RULE_ARITH:

@@ -1,0 +1,518 @@
+// Elementwise operations: the short paths for dense arrays and scalars first,
+// then any operands, by a plan.
+#include "vm/engine_internal.h"
+
+#include <string.h>
+
+#include "vm/error.h"
+
+// --- Short paths ------------------------------------------------------------
+
+enum { PLAIN_NONE, PLAIN_SAME, PLAIN_BOOL, PLAIN_ITEMS = 16384 };
+
+// Operations that never fail on equal dtypes, and their result's dtype.
+static const uint8_t plain_ops[TL_OP_COUNT] = {
+    [TL_OP_ADD] = PLAIN_SAME,           [TL_OP_SUBTRACT] = PLAIN_SAME,
+    [TL_OP_MULTIPLY] = PLAIN_SAME,      [TL_OP_DIVIDE] = PLAIN_SAME,
+    [TL_OP_MAXIMUM] = PLAIN_SAME,       [TL_OP_MINIMUM] = PLAIN_SAME,
+    [TL_OP_BITWISE_AND] = PLAIN_SAME,   [TL_OP_BITWISE_OR] = PLAIN_SAME,
+    [TL_OP_BITWISE_XOR] = PLAIN_SAME,   [TL_OP_LOGICAL_AND] = PLAIN_SAME,
+    [TL_OP_LOGICAL_OR] = PLAIN_SAME,    [TL_OP_LOGICAL_XOR] = PLAIN_SAME,
+    [TL_OP_ATAN2] = PLAIN_SAME,         [TL_OP_HYPOT] = PLAIN_SAME,
+    [TL_OP_EQUAL] = PLAIN_BOOL,         [TL_OP_NOT_EQUAL] = PLAIN_BOOL,
+    [TL_OP_LESS] = PLAIN_BOOL,          [TL_OP_LESS_EQUAL] = PLAIN_BOOL,
+    [TL_OP_GREATER] = PLAIN_BOOL,       [TL_OP_GREATER_EQUAL] = PLAIN_BOOL,
+};
+
+#define TAG_NDIM (UINT64_C(7) << 24)
+#define TAG_TYPE (UINT64_C(0xffff) | TAG_NDIM | TL_DENSE)
+
+// A dense array of numbers of rank 1 or 2, told by its tag.
+static inline bool is_plain(uint64_t tag) {
+  return (tag & (0xff | TL_DENSE)) == (TL_CLASS_ARRAY | TL_DENSE) &&
+         ((tag & TAG_NDIM) >> 24) - 1 < 2 && (tag >> 8 & 0xff) < TL_STRING;
+}
+
+static inline bool is_dying(tl_slot s) {
+  const uint64_t mine = TL_OWNED | TL_DIRECT;
+  return (s.tag & mine) == mine && s.array->head.count == 1;
+}
+
+// Whether [other] may be read while [target] is written: another block, or the
+// very same items.
+static inline bool is_apart(tl_slot target, tl_slot other) {
+  return (other.tag & TL_DIRECT) != 0 ||
+         tl_array_owner(other.array) != target.array;
+}
+
+static tl_slot take_over(tl_vm *vm, tl_slot *operand) {
+  tl_slot taken;
+  tl_copy_slot(&taken, operand);
+  operand->tag &= ~TL_OWNED;
+  vm->stats.inplace++;
+  vm->stats.temps_ended++;
+  return taken;
+}
+
+static bool fresh_like(tl_vm *vm, const tl_array *like, tl_dtype dtype,
+                       tl_slot *out) {
+  tl_array *array = tl_array_new(vm, dtype, tl_ndim(like), tl_shape(like));
+  if (array == NULL) return false;
+  *out = tl_own_array(array);
+  return true;
+}
+
+static void count_fresh(tl_vm *vm, tl_slot a) {
+  if (vm->no_reuse) return;
+  if (!tl_is_owned(a)) {
+    vm->stats.inplace_refused_live++;
+  } else if ((a.tag & TL_DIRECT) == 0) {
+    vm->stats.inplace_refused_external++;
+  } else {
+    vm->stats.inplace_refused_shared++;
+  }
+}
+
+// Two plain arrays of one type: *done tells whether this was such a case.
+static bool plain_arrays(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out,
+                         bool *done) {
+  const tl_array *a = x[0].array, *b = x[1].array;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(x[0]);
+  tl_kernel2 *kernel = tl_kernels()->binary[op][dtype];
+  if (kernel == NULL || a->size > PLAIN_ITEMS || a->dims[0] != b->dims[0] ||
+      (a->head.ndim == 2 && a->dims[1] != b->dims[1])) {
+    return true;
+  }
+  tl_slot result;
+  if (plain_ops[op] == PLAIN_BOOL) {
+    if (tl_itemsize(dtype) == 1) return true;
+    *done = true;
+    if (!fresh_like(vm, a, TL_BOOL, &result)) return false;
+  } else {
+    *done = true;
+    if (!vm->no_reuse && is_dying(x[0]) && is_apart(x[0], x[1])) {
+      result = take_over(vm, &x[0]);
+    } else if (!vm->no_reuse && is_dying(x[1]) && is_apart(x[1], x[0])) {
+      result = take_over(vm, &x[1]);
+    } else {
+      count_fresh(vm, x[0]);
+      if (!fresh_like(vm, a, dtype, &result)) return false;
+    }
+  }
+  kernel(result.array->data, a->data, b->data, (size_t)a->size);
+  tl_copy_slot(out, &result);
+  return true;
+}
+
+// A scalar as an item of [dtype], where promotion leaves the array's dtype and
+// nothing can fail; false: the general way.
+static inline bool plain_scalar(tl_slot s, tl_dtype dtype, tl_c128 *item) {
+  int from = tl_dtype_of(s);
+  if ((s.tag & (TL_CLASS_I64 | TL_CLASS_F64)) == 0) return false;
+  if ((int)dtype == from) {
+    memcpy(item, &s.u, sizeof s.u);
+    return true;
+  }
+  if (!tl_is_weak(s)) return false;
+  double value = from == TL_FLOAT64 ? s.f : (double)s.i;
+  if (dtype == TL_FLOAT64) {
+    memcpy(item, &value, sizeof value);
+    return true;
+  }
+  if (dtype == TL_FLOAT32) {
+    float narrow = from == TL_FLOAT64 ? (float)s.f : (float)s.i;
+    memcpy(item, &narrow, sizeof narrow);
+    return true;
+  }
+  return false;
+}
+
+// A plain array with a scalar; [at] is the array's position.
+static bool plain_mixed(tl_vm *vm, tl_op op, tl_slot *x, int at, tl_slot *out,
+                        bool *done) {
+  const tl_array *a = x[at].array;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(x[at]);
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_kernel2 *kernel = at == 0 ? kernels->binary_vs[op][dtype]
+                               : kernels->binary_sv[op][dtype];
+  tl_c128 item;
+  if (kernel == NULL || a->size > PLAIN_ITEMS ||
+      !plain_scalar(x[1 - at], dtype, &item)) {
+    return true;
+  }
+  *done = true;
+  tl_slot result;
+  bool same = plain_ops[op] == PLAIN_SAME;
+  if (same && !vm->no_reuse && is_dying(x[at])) {
+    result = take_over(vm, &x[at]);
+  } else {
+    if (same) count_fresh(vm, x[at]);
+    if (!fresh_like(vm, a, same ? dtype : TL_BOOL, &result)) return false;
+  }
+  if (at == 0) {
+    kernel(result.array->data, a->data, &item, (size_t)a->size);
+  } else {
+    kernel(result.array->data, &item, a->data, (size_t)a->size);
+  }
+  tl_copy_slot(out, &result);
+  return true;
+}
+
+static bool plain_unary(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out,
+                        bool *done) {
+  const tl_array *a = x[0].array;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(x[0]);
+  tl_kernel1 *kernel = tl_kernels()->unary[op][dtype];
+  if (kernel == NULL || a->size > PLAIN_ITEMS) return true;
+  *done = true;
+  tl_dtype result_dtype = tl_op_result(op, dtype);
+  tl_slot result;
+  if (result_dtype == dtype && !vm->no_reuse && is_dying(x[0])) {
+    result = take_over(vm, &x[0]);
+  } else {
+    if (result_dtype == dtype) count_fresh(vm, x[0]);
+    if (!fresh_like(vm, a, result_dtype, &result)) return false;
+  }
+  kernel(result.array->data, a->data, (size_t)a->size);
+  tl_copy_slot(out, &result);
+  return true;
+}
+
+static inline bool short_path(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out,
+                              bool *done) {
+  uint64_t a = x[0].tag;
+  if (plain_ops[op] != PLAIN_NONE) {
+    uint64_t b = x[1].tag;
+    if (is_plain(a)) {
+      if (((a ^ b) & TAG_TYPE) == 0) return plain_arrays(vm, op, x, out, done);
+      return plain_mixed(vm, op, x, 0, out, done);
+    }
+    if (is_plain(b)) return plain_mixed(vm, op, x, 1, out, done);
+  } else if (tl_ops[op].arity == 1 && is_plain(a)) {
+    return plain_unary(vm, op, x, out, done);
+  }
+  return true;
+}
+
+// --- Checks -----------------------------------------------------------------
+
+// Asks [check] about all items of an operand, whatever its layout.
+static bool any_item(const tl_operand *x, tl_check *check) {
+  if (x->array == NULL) return check(x->data, 1);
+  const tl_array *a = x->array;
+  if (tl_is_contiguous(a)) return check(a->data, (size_t)a->size);
+  enum { ITEMS = 256 };
+  _Alignas(64) char buffer[ITEMS * sizeof(tl_c128)];
+  const int64_t *strides = tl_strides(a);
+  size_t itemsize = tl_itemsize(x->dtype);
+  tl_pack *pack = tl_kernels()->pack[tl_move_size(itemsize)];
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), (char *const[]){a->data},
+                &strides);
+  for (; !walk.done; tl_walk_next(&walk)) {
+    for (int64_t at = 0; at < walk.length; at += ITEMS) {
+      int64_t left = walk.length - at;
+      size_t n = (size_t)(left < ITEMS ? left : ITEMS);
+      pack(buffer, walk.data[0] + at * walk.step[0], walk.step[0], n);
+      if (check(buffer, n)) return true;
+    }
+  }
+  return false;
+}
+
+bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
+                       const tl_typing *typing) {
+  if (!tl_dtype_is_integer(typing->computed)) return true;
+  const tl_kernel_table *kernels = tl_kernels();
+  switch (op) {
+    case TL_OP_FLOOR_DIVIDE:
+    case TL_OP_REMAINDER: {
+      tl_dtype dtype = x[1].dtype == TL_BOOL ? TL_UINT8 : x[1].dtype;
+      if (!any_item(&x[1], kernels->any_zero[dtype])) return true;
+      return tl_fail(vm, TALLY_ERR_DOMAIN, "integer %s by zero",
+                     tl_op_label(op));
+    }
+    case TL_OP_POW:
+    case TL_OP_LEFT_SHIFT:
+    case TL_OP_RIGHT_SHIFT: {
+      tl_check *negative = kernels->any_negative[x[1].dtype];
+      if (negative == NULL || !any_item(&x[1], negative)) return true;
+      if (op == TL_OP_POW) {
+        return tl_fail(vm, TALLY_ERR_DOMAIN,
+                       "%s integers ** a negative power; float64(x) ** p is a "
+                       "float",
+                       tl_dtypes[typing->computed].name);
+      }
+      return tl_fail(vm, TALLY_ERR_DOMAIN, "%s by a negative count",
+                     tl_op_label(op));
+    }
+    default:
+      return true;
+  }
+}
+
+// --- The general way --------------------------------------------------------
+
+// Adds the operation's steps over the operands' streams; returns the result's
+// value.
+static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
+                      const tl_typing *typing) {
+  const tl_kernel_table *kernels = tl_kernels();
+  int values[TL_MAX_OPERANDS] = {0, 0, 0};
+  int arity = tl_ops[op].arity;
+  size_t itemsize = tl_itemsize(typing->result);
+  for (int i = 0; i < arity; i++) {
+    values[i] = tl_plan_cast(plan, i, x[i].dtype, typing->operands[i]);
+  }
+  tl_dtype dtype = typing->computed;
+  switch (arity) {
+    case 1:
+      return tl_plan_unary(plan, kernels->unary[op][dtype], values[0],
+                           itemsize);
+    case 2: {
+      bool alike = typing->operands[0] == typing->operands[1];
+      return tl_plan_binary(plan, tl_binary_kernel(op, typing),
+                            alike ? kernels->binary_vs[op][dtype] : NULL,
+                            alike ? kernels->binary_sv[op][dtype] : NULL,
+                            values[0], values[1], itemsize);
+    }
+    default:
+      return tl_plan_select(plan, kernels->select[dtype], values[0], values[1],
+                            values[2], itemsize);
+  }
+}
+
+// Runs the operation into [target], whose dtype is the result's or one that it
+// is cast to.
+static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
+                     const tl_typing *typing, tl_array *target,
+                     bool may_stop) {
+  tl_plan plan;
+  int ndim = tl_ndim(target), arity = tl_ops[op].arity;
+  tl_plan_open(&plan, ndim, tl_shape(target));
+  for (int i = 0; i < arity; i++) {
+    int64_t strides[TL_MAX_DIMS];
+    if (x[i].array != NULL) {
+      tl_broadcast_strides(x[i].array, ndim, tl_shape(target), strides);
+    }
+    tl_plan_stream(&plan, x[i].data, tl_itemsize(x[i].dtype),
+                   x[i].array != NULL ? strides : NULL);
+  }
+  tl_dtype dtype = tl_array_dtype(target);
+  int output = tl_plan_stream(&plan, target->data, tl_itemsize(dtype),
+                              tl_strides(target));
+  tl_plan_arrange(&plan, output);
+  int value = plan_steps(&plan, op, x, typing);
+  tl_plan_finish(&plan, tl_plan_cast(&plan, value, typing->result, dtype));
+  return tl_plan_run(vm, &plan, may_stop);
+}
+
+static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
+                         const tl_slot *slots, int *ndim, int64_t *shape) {
+  const tl_array *arrays[TL_MAX_OPERANDS];
+  int count = 0;
+  for (int i = 0; i < tl_ops[op].arity; i++) {
+    if (x[i].array != NULL) arrays[count++] = x[i].array;
+  }
+  if (tl_broadcast(vm, count, arrays, ndim, shape)) return true;
+  if (tl_ops[op].arity == 2) tl_fail_operands(vm, slots[0], slots[1]);
+  return false;
+}
+
+// Whether operand [index] may be written while the others are read.
+static bool is_safe_target(const tl_operand *x, int arity, int index) {
+  for (int i = 0; i < arity; i++) {
+    if (i == index || x[i].array == NULL) continue;
+    if (tl_arrays_overlap(x[i].array, x[index].array) &&
+        !tl_arrays_coincide(x[i].array, x[index].array)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+enum { POLL_ITEMS = 64 * 1024 };
+
+// The dying operand that takes the result; NULL with *failed where the VM was
+// stopped. A pass over it must finish, so it is paid for before it starts.
+static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
+                             const tl_typing *typing, int ndim,
+                             const int64_t *shape, bool *failed) {
+  int arity = tl_ops[op].arity, refused = -1;
+  for (int i = 0; i < arity; i++) {
+    if (x[i].array == NULL) continue;
+    if (refused < 0) refused = i;
+    if (!tl_can_reuse(vm, *x[i].owner, typing->result, ndim, shape) ||
+        !is_safe_target(x, arity, i)) {
+      continue;
+    }
+    int64_t size = x[i].array->size;
+    if (size >= POLL_ITEMS && !tl_poll(vm, (uint64_t)size / 1024)) {
+      *failed = true;
+      return NULL;
+    }
+    return tl_reuse(vm, x[i].owner, typing->result, ndim, shape);
+  }
+  // Counts why not, for the first array.
+  if (refused >= 0 && !tl_can_reuse(vm, *x[refused].owner, typing->result, ndim,
+                                    shape)) {
+    tl_reuse(vm, x[refused].owner, typing->result, ndim, shape);
+  }
+  return NULL;
+}
+
+static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
+                           const tl_slot *slots, tl_slot *out) {
+  tl_typing typing;
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  if (!tl_operands_resolve(vm, op, x, slots, &typing) ||
+      !result_shape(vm, op, x, slots, &ndim, shape) ||
+      !tl_operands_check(vm, op, x, &typing)) {
+    return false;
+  }
+  bool failed = false;
+  tl_array *target = find_target(vm, op, x, &typing, ndim, shape, &failed);
+  bool reused = target != NULL;
+  if (failed) return false;
+  if (target == NULL) target = tl_array_new(vm, typing.result, ndim, shape);
+  if (target == NULL) return false;
+  bool ok = run_into(vm, op, x, &typing, target, !reused);
+  tl_slot result = tl_own_array(target);
+  if (!ok) {
+    tl_drop(vm, result);
+    return false;
+  }
+  tl_copy_slot(out, &result);
+  return true;
+}
+
+static bool compute(tl_vm *vm, tl_op op, tl_operand *x, const tl_slot *slots,
+                    tl_slot *out) {
+  for (int i = 0; i < tl_ops[op].arity; i++) {
+    if (x[i].array != NULL) return compute_arrays(vm, op, x, slots, out);
+  }
+  tl_typing typing;
+  return tl_operands_resolve(vm, op, x, slots, &typing) &&
+         tl_scalar_compute(vm, op, x, &typing, out);
+}
+
+bool tl_elementwise(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
+  bool done = false;
+  if (!short_path(vm, op, operands, out, &done)) return false;
+  if (done) return true;
+  tl_operand x[TL_MAX_OPERANDS];
+  int arity = tl_ops[op].arity, opened = 0;
+  bool ok = true, all_numbers = true;
+  while (ok && all_numbers && opened < arity) {
+    ok = tl_operand_open(vm, &operands[opened], &x[opened], &all_numbers);
+    if (ok) opened++;
+  }
+  if (ok) {
+    ok = all_numbers ? compute(vm, op, x, operands, out)
+                     : tl_elementwise_other(vm, op, operands, out);
+  }
+  while (opened > 0) tl_operand_close(vm, &x[--opened]);
+  return ok;
+}
+
+// --- Into a part of an array ------------------------------------------------
+
+// Operands that overlap the target otherwise than item on item are copied.
+static bool copy_overlapping(tl_vm *vm, tl_operand *x, int arity,
+                             const tl_array *target) {
+  for (int i = 0; i < arity; i++) {
+    if (x[i].array == NULL || tl_arrays_coincide(x[i].array, target) ||
+        !tl_arrays_overlap(x[i].array, target)) {
+      continue;
+    }
+    tl_array *copy = tl_array_copy(vm, x[i].array);
+    if (copy == NULL) return false;
+    tl_clear(vm, &x[i].made);
+    x[i].made = tl_own_array(copy);
+    x[i].array = copy;
+    x[i].data = copy->data;
+  }
+  return true;
+}
+
+static bool fits_target(tl_vm *vm, int ndim, const int64_t *shape,
+                        const tl_array *target) {
+  bool same = ndim <= tl_ndim(target);
+  for (int i = 0; same && i < ndim; i++) {
+    int64_t length = tl_shape(target)[tl_ndim(target) - ndim + i];
+    same = shape[i] == length || shape[i] == 1;
+  }
+  if (same) return true;
+  char text[TL_DESCRIBE];
+  tl_slot s = {.tag = tl_array_tag(target), .array = (tl_array *)target};
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "the result does not fit the part assigned to, %s",
+                 tl_describe(s, text, sizeof text));
+}
+
+static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
+                         const tl_slot *slots, tl_array *target) {
+  tl_typing typing;
+  int ndim = 0;
+  int64_t shape[TL_MAX_DIMS];
+  tl_dtype dtype = tl_array_dtype(target);
+  if (!tl_operands_resolve(vm, op, x, slots, &typing)) return false;
+  if (tl_kind_rank(typing.result) > tl_kind_rank(dtype)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s gives %s, which an array of %s cannot hold; convert "
+                   "with %s(x)",
+                   tl_op_label(op), tl_dtypes[typing.result].name,
+                   tl_dtypes[dtype].name, tl_dtypes[dtype].name);
+  }
+  if (!result_shape(vm, op, x, slots, &ndim, shape) ||
+      !fits_target(vm, ndim, shape, target) ||
+      !tl_operands_check(vm, op, x, &typing) ||
+      !copy_overlapping(vm, x, tl_ops[op].arity, target)) {
+    return false;
+  }
+  if (target->size >= POLL_ITEMS &&
+      !tl_poll(vm, (uint64_t)target->size / 1024)) {
+    return false;
+  }
+  return run_into(vm, op, x, &typing, target, false);
+}
+
+// Strings and the like: computed apart, then assigned.
+static bool other_into(tl_vm *vm, tl_op op, tl_slot *operands,
+                       tl_array *target) {
+  tl_slot result, array;
+  if (!tl_elementwise_other(vm, op, operands, &result)) return false;
+  bool ok = false;
+  if (tl_is_array(result) &&
+      tl_dtype_of(result) == (int)tl_array_dtype(target)) {
+    ok = fits_target(vm, tl_ndim(result.array), tl_shape(result.array),
+                     target) &&
+         tl_array_assign(vm, target, result.array);
+  } else {
+    array = (tl_slot){.tag = tl_array_tag(target), .array = target};
+    char left[TL_DESCRIBE], right[TL_DESCRIBE];
+    tl_fail(vm, TALLY_ERR_TYPE, "%s gives %s, which %s cannot hold",
+            tl_op_label(op), tl_describe(result, left, sizeof left),
+            tl_describe(array, right, sizeof right));
+  }
+  if (tl_is_owned(result)) tl_drop(vm, result);
+  return ok;
+}
+
+bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
+                         tl_array *target) {
+  tl_operand x[TL_MAX_OPERANDS];
+  int arity = tl_ops[op].arity, opened = 0;
+  bool ok = true, all_numbers = true;
+  while (ok && all_numbers && opened < arity) {
+    ok = tl_operand_open(vm, &operands[opened], &x[opened], &all_numbers);
+    if (ok) opened++;
+  }
+  if (ok) {
+    ok = all_numbers ? compute_into(vm, op, x, operands, target)
+                     : other_into(vm, op, operands, target);
+  }
+  while (opened > 0) tl_operand_close(vm, &x[--opened]);
+  return ok;
+}

@@ -1,0 +1,100 @@
+// Plans: elementwise operations over arrays of any layout, in blocks that stay
+// in cache.
+//
+// A plan holds streams (arrays walked together), values (what a step reads or
+// writes: a stream's items of this block, or a register) and steps (one kernel
+// call a block). Made in this order:
+//
+//   tl_plan_open       the shape
+//   tl_plan_stream     each operand, and the output
+//   tl_plan_arrange    merges axes; from here on it is known which are single
+//   tl_plan_cast …     the steps, in order
+//   tl_plan_finish     what goes to the output
+//   tl_plan_run
+#ifndef TALLY_VM_PLAN_H
+#define TALLY_VM_PLAN_H
+
+#include "vm/array.h"
+#include "vm/kernels/kernels.h"
+
+enum {
+  TL_BLOCK_BYTES = 2048,   // of a register
+  TL_PLAN_REGISTERS = 16,
+  TL_PLAN_STREAMS = 12,
+  TL_PLAN_STEPS = 48,
+  TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_REGISTERS + 1,
+};
+
+typedef struct tl_plan_value {
+  char *at;       // the items of this block
+  int8_t where;   // its register, -1: a stream read or written in place
+  uint8_t itemsize;
+  bool single;    // one item for the whole inner axis
+  bool constant;  // one item for the whole run
+  bool splat;     // a register filled with a single's item
+} tl_plan_value;
+
+typedef struct tl_plan_stream_state {
+  char *data;     // of the current row
+  char *base;
+  bool packed;    // its items are moved through a register
+  int64_t strides[TL_MAX_DIMS];
+} tl_plan_stream_state;
+
+typedef struct tl_plan_step {
+  uint8_t arity;
+  bool single;  // one item is enough
+  bool once;    // at the start of the run
+  int8_t out, a, b, c;
+  union {
+    tl_kernel1 *k1;
+    tl_kernel2 *k2;
+    tl_kernel3 *k3;
+  };
+} tl_plan_step;
+
+typedef struct tl_plan {
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  int64_t size;
+  int stream_count, value_count, step_count, register_count;
+  int output;      // the stream written
+  int64_t rows;    // rows that share a block; 1: blocks are parts of a row
+  size_t widest;   // the largest item in a register or stream
+  bool failed;     // too many registers or steps
+  uint32_t free_registers;
+  tl_plan_stream_state streams[TL_PLAN_STREAMS];
+  tl_plan_value values[TL_PLAN_VALUES];
+  tl_plan_step steps[TL_PLAN_STEPS];
+} tl_plan;
+
+void tl_plan_open(tl_plan *plan, int ndim, const int64_t *shape);
+
+// Adds an array walked with these strides, in bytes; returns its value. All
+// strides NULL: one item, which stays where it is.
+int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
+                   const int64_t *strides);
+
+// Merges and orders the axes; [output] is the stream that is written.
+void tl_plan_arrange(tl_plan *plan, int output);
+
+// Steps; each returns the value it makes. Casts of a value to its own dtype
+// are left out.
+int tl_plan_cast(tl_plan *plan, int value, tl_dtype from, tl_dtype to);
+int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize);
+// vs, sv: the forms with one single operand, or NULL.
+int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
+                   tl_kernel2 *sv, int a, int b, size_t itemsize);
+int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
+                   size_t itemsize);
+// A register that is not read any more is free for the next step.
+void tl_plan_release(tl_plan *plan, int value);
+
+// The output gets [value].
+void tl_plan_finish(tl_plan *plan, int value);
+
+// Runs all blocks. With [may_stop] the VM is polled between them, and false
+// means that it stopped halfway. Without, the caller has polled for all of it.
+bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop);
+
+#endif

@@ -1,0 +1,166 @@
+// Running plans: the loops over axes, rows and blocks.
+#include "vm/plan.h"
+#include "vm/vm.h"
+
+// A run whose streams are all used in place takes blocks of this many bytes.
+enum { DIRECT_BYTES = 256 * 1024, POLL_ITEMS = 64 * 1024 };
+
+static void call_step(const tl_plan_step *step, tl_plan_value *values,
+                      size_t n) {
+  char *out = values[step->out].at;
+  if (step->single) n = 1;
+  switch (step->arity) {
+    case 1:
+      step->k1(out, values[step->a].at, n);
+      break;
+    case 2:
+      step->k2(out, values[step->a].at, values[step->b].at, n);
+      break;
+    default:
+      step->k3(out, values[step->a].at, values[step->b].at, values[step->c].at,
+               n);
+      break;
+  }
+}
+
+static void call_steps(tl_plan *plan, size_t n, bool once) {
+  for (int i = 0; i < plan->step_count; i++) {
+    if (plan->steps[i].once == once) call_step(&plan->steps[i], plan->values, n);
+  }
+}
+
+// Points each stream's value at [nrows] rows of [ncols] items from [column]
+// on, moving those that are no plain run into their registers.
+static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
+                         size_t ncols) {
+  int inner = plan->ndim - 1;
+  for (int s = 0; s < plan->stream_count; s++) {
+    tl_plan_stream_state *stream = &plan->streams[s];
+    tl_plan_value *value = &plan->values[s];
+    int64_t step = stream->strides[inner];
+    char *from = stream->data + column * step;
+    if (!stream->packed) {
+      value->at = from;
+    } else if (s != plan->output) {
+      unsigned size = tl_move_size(value->itemsize);
+      if (nrows == 1) {
+        tl_kernels()->pack[size](value->at, from, step, ncols);
+      } else {
+        tl_kernels()->pack_tile[size](
+            value->at, (ptrdiff_t)(ncols * value->itemsize), from,
+            stream->strides[inner - 1], step, nrows, ncols);
+      }
+    }
+  }
+}
+
+static void store_output(tl_plan *plan, int64_t column, size_t nrows,
+                         size_t ncols) {
+  tl_plan_stream_state *stream = &plan->streams[plan->output];
+  if (!stream->packed) return;
+  const tl_plan_value *value = &plan->values[plan->output];
+  int inner = plan->ndim - 1;
+  int64_t step = stream->strides[inner];
+  unsigned size = tl_move_size(value->itemsize);
+  char *to = stream->data + column * step;
+  const char *from = value->at;
+  for (size_t row = 0; row < nrows; row++) {
+    tl_kernels()->unpack[size](to, step, from, ncols);
+    if (row + 1 == nrows) break;
+    to += stream->strides[inner - 1];
+    from += ncols * value->itemsize;
+  }
+}
+
+static void run_block(tl_plan *plan, int64_t column, size_t nrows,
+                      size_t ncols) {
+  load_streams(plan, column, nrows, ncols);
+  call_steps(plan, nrows * ncols, false);
+  store_output(plan, column, nrows, ncols);
+}
+
+typedef struct runner {
+  tl_vm *vm;
+  tl_plan *plan;
+  int64_t block;     // items
+  int64_t unpolled;  // items since the last poll
+  bool may_stop;
+} runner;
+
+static bool poll(runner *r, int64_t items) {
+  if (!r->may_stop) return true;
+  r->unpolled += items;
+  if (r->unpolled < POLL_ITEMS) return true;
+  uint64_t work = (uint64_t)r->unpolled / 1024;
+  r->unpolled = 0;
+  return tl_poll(r->vm, work);
+}
+
+// One row in parts.
+static bool run_row(runner *r) {
+  int64_t length = r->plan->shape[r->plan->ndim - 1];
+  for (int64_t at = 0; at < length; at += r->block) {
+    int64_t n = length - at < r->block ? length - at : r->block;
+    run_block(r->plan, at, 1, (size_t)n);
+    if (!poll(r, n)) return false;
+  }
+  return true;
+}
+
+static void advance(tl_plan *plan, int axis, int64_t count) {
+  for (int s = 0; s < plan->stream_count; s++) {
+    plan->streams[s].data += plan->streams[s].strides[axis] * count;
+  }
+}
+
+// Several short rows at a time.
+static bool run_rows(runner *r) {
+  tl_plan *plan = r->plan;
+  int axis = plan->ndim - 2;
+  int64_t length = plan->shape[plan->ndim - 1], count = plan->shape[axis];
+  int64_t step = r->block / length;
+  if (step < 1) step = 1;
+  for (int64_t at = 0; at < count; at += step) {
+    int64_t n = count - at < step ? count - at : step;
+    run_block(plan, 0, (size_t)n, (size_t)length);
+    advance(plan, axis, n);
+    if (!poll(r, n * length)) return false;
+  }
+  advance(plan, axis, -count);
+  return true;
+}
+
+// All index positions of the axes before [axes], in row-major order.
+static bool run_outer(runner *r, int axes) {
+  tl_plan *plan = r->plan;
+  int64_t index[TL_MAX_DIMS] = {0};
+  for (;;) {
+    if (!(plan->rows > 1 ? run_rows(r) : run_row(r))) return false;
+    int axis = axes - 1;
+    while (axis >= 0 && ++index[axis] == plan->shape[axis]) {
+      advance(plan, axis, 1 - plan->shape[axis]);
+      index[axis--] = 0;
+    }
+    if (axis < 0) return true;
+    advance(plan, axis, 1);
+  }
+}
+
+bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
+  if (plan->size == 0) return true;
+  _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
+  for (int i = 0; i < plan->value_count; i++) {
+    tl_plan_value *value = &plan->values[i];
+    if (value->where >= 0) value->at = registers[value->where];
+  }
+  for (int s = 0; s < plan->stream_count; s++) {
+    plan->streams[s].data = plan->streams[s].base;
+    if (plan->values[s].constant) plan->values[s].at = plan->streams[s].base;
+  }
+  bool direct = plan->register_count == 0;
+  runner r = {.vm = vm, .plan = plan, .may_stop = may_stop};
+  r.block = (int64_t)((direct ? DIRECT_BYTES : TL_BLOCK_BYTES) / plan->widest);
+  // Constants are repeated over no more than a register.
+  call_steps(plan, TL_BLOCK_BYTES / plan->widest, true);
+  return run_outer(&r, plan->ndim - (plan->rows > 1 ? 2 : 1));
+}
