@@ -64,7 +64,7 @@ static bool record_bytes(tl_vm *vm, int64_t capacity, size_t *nbytes) {
 }
 
 tl_record *tl_record_new(tl_vm *vm, int64_t capacity) {
-  size_t nbytes;
+  size_t nbytes = 0;
   if (!record_bytes(vm, capacity, &nbytes))
     return NULL;
   tl_record *record = tl_object_new(vm, TL_KIND_RECORD, nbytes, "a record");
@@ -86,7 +86,7 @@ static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
     capacity = old->length + room;
   if (capacity < 4)
     capacity = 4;
-  size_t nbytes;
+  size_t nbytes = 0;
   if (!record_bytes(vm, capacity, &nbytes))
     return false;
   tl_record *grown = tl_realloc(vm, old, old->head.nbytes, nbytes, "a record");

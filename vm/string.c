@@ -47,24 +47,19 @@ tl_string *tl_string_from(tl_vm *vm, const char *text) {
   return tl_string_new(vm, text, strlen(text));
 }
 
-static tl_string *string_format(tl_vm *vm, const char *format, va_list args) {
-  va_list again;
+tl_string *tl_string_format(tl_vm *vm, const char *format, ...) {
+  va_list args, again;
+  va_start(args, format);
   va_copy(again, args);
-  int length = vsnprintf(NULL, 0, format, args);
+  char first[1];  // gcc 12 warns where no buffer is given
+  int length = vsnprintf(first, sizeof first, format, args);
+  va_end(args);
   tl_string *string = tl_string_new(vm, NULL, length < 0 ? 0 : (size_t)length);
   if (string != NULL) {
     vsnprintf(string->text, string->length + 1, format, again);
     tl_string_finish(string);
   }
   va_end(again);
-  return string;
-}
-
-tl_string *tl_string_format(tl_vm *vm, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  tl_string *string = string_format(vm, format, args);
-  va_end(args);
   return string;
 }
 
