@@ -4,13 +4,6 @@
 
 #include "vm/memory.h"
 
-// Lets the compiler check the arguments of functions that are like printf.
-#if defined(__GNUC__)
-#define TL_PRINTF(format, first) __attribute__((format(printf, format, first)))
-#else
-#define TL_PRINTF(format, first)
-#endif
-
 struct tl_string {
   tl_object head;
   size_t length;   // bytes, without the final NUL
@@ -23,8 +16,7 @@ struct tl_string {
 tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes);
 void tl_string_finish(tl_string *string);  // sets TL_ASCII, the NUL
 tl_string *tl_string_from(tl_vm *vm, const char *text);  // NUL-terminated
-tl_string *tl_string_format(tl_vm *vm, const char *format, ...)
-    TL_PRINTF(2, 3);
+tl_string *tl_string_format(tl_vm *vm, const char *format, ...);
 tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b);
 bool tl_string_equal(const tl_string *a, const tl_string *b);
 int tl_string_compare(const tl_string *a, const tl_string *b);  // code points
@@ -55,7 +47,7 @@ void tl_text_open(tl_text *text, tl_vm *vm);
 void tl_text_add(tl_text *text, const char *bytes, size_t nbytes);
 void tl_text_puts(tl_text *text, const char *string);
 void tl_text_putc(tl_text *text, char c);
-void tl_text_printf(tl_text *text, const char *format, ...) TL_PRINTF(2, 3);
+void tl_text_printf(tl_text *text, const char *format, ...);
 tl_string *tl_text_finish(tl_text *text);  // returns owned; closes
 void tl_text_close(tl_text *text);
 
