@@ -47,22 +47,6 @@ tl_string *tl_string_from(tl_vm *vm, const char *text) {
   return tl_string_new(vm, text, strlen(text));
 }
 
-tl_string *tl_string_format(tl_vm *vm, const char *format, ...) {
-  va_list args, again;
-  va_start(args, format);
-  va_copy(again, args);
-  char first[1];  // gcc 12 warns where no buffer is given
-  int length = vsnprintf(first, sizeof first, format, args);
-  va_end(args);
-  tl_string *string = tl_string_new(vm, NULL, length < 0 ? 0 : (size_t)length);
-  if (string != NULL) {
-    vsnprintf(string->text, string->length + 1, format, again);
-    tl_string_finish(string);
-  }
-  va_end(again);
-  return string;
-}
-
 tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b) {
   tl_string *string = tl_string_new(vm, NULL, a->length + b->length);
   if (string == NULL)
@@ -299,17 +283,32 @@ void tl_text_putc(tl_text *text, char c) {
     text->bytes[text->length++] = c;
 }
 
-void tl_text_printf(tl_text *text, const char *format, ...) {
-  va_list args, again;
-  va_start(args, format);
+static void add_formatted(tl_text *text, const char *format, va_list args) {
+  va_list again;
   va_copy(again, args);
   int length = vsnprintf(NULL, 0, format, args);
-  va_end(args);
   if (length > 0 && reserve(text, (size_t)length)) {
     vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
     text->length += (size_t)length;
   }
   va_end(again);
+}
+
+void tl_text_printf(tl_text *text, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  add_formatted(text, format, args);
+  va_end(args);
+}
+
+tl_string *tl_string_format(tl_vm *vm, const char *format, ...) {
+  tl_text text;
+  tl_text_open(&text, vm);
+  va_list args;
+  va_start(args, format);
+  add_formatted(&text, format, args);
+  va_end(args);
+  return tl_text_finish(&text);
 }
 
 tl_string *tl_text_finish(tl_text *text) {

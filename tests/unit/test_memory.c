@@ -128,9 +128,11 @@ static void *host_resize(void *context, void *block, size_t old_size,
                          size_t new_size) {
   host *h = context;
   size_t bytes = h->bytes - old_size + new_size;
-  if (bytes > h->most) return NULL;
+  if (bytes > h->most)
+    return NULL;
   h->bytes = bytes;
-  if (new_size != 0) return realloc(block, new_size);
+  if (new_size != 0)
+    return realloc(block, new_size);
   free(block);
   return NULL;
 }
