@@ -28,6 +28,11 @@ bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
 int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
                          int64_t n);
 
+// Where each of the dense queries goes in a dense sorted array of their dtype:
+// before equal items, or with [right] behind them.
+bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
+                      const tl_array *queries, bool right, int64_t *out);
+
 // Walks the lanes of up to 3 arrays along one axis: all other indices, in
 // row-major order. The other axes' lengths are those of the first array.
 typedef struct tl_lanes {

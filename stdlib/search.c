@@ -1,0 +1,745 @@
+// Picking items: by position, by truth; counting them into bins.
+
+#include <math.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "vm/engine.h"
+#include "vm/kernels/kernels.h"
+#include "vm/list.h"
+#include "vm/vm.h"
+
+// --- take -------------------------------------------------------------------
+
+static bool take_strings(tl_vm *vm, tl_array *to, tl_array *from,
+                         const int64_t *index, int64_t n, int axis) {
+  tl_lanes lanes;
+  tl_lanes_begin(&lanes, 2, (tl_array *[]){to, from}, axis);
+  for (; !lanes.done; tl_lanes_next(&lanes)) {
+    for (int64_t i = 0; i < n; i++) {
+      tl_slot item =
+          tl_item(vm, from, lanes.data[1] + index[i] * lanes.step[1]);
+      char *place = lanes.data[0] + i * lanes.step[0];
+      bool ok = tl_item_store(vm, to, place, item);
+      tl_drop(vm, item);
+      if (!ok) return false;
+    }
+  }
+  return true;
+}
+
+// Where the axes behind [axis] are dense, whole rows of them move at once.
+static bool take_rows(tl_vm *vm, tl_array *to, tl_array *from,
+                      const int64_t *index, int64_t n, int axis,
+                      size_t row) {
+  char *place = to->data;
+  int64_t outer = 1;
+  for (int k = 0; k < axis; k++) outer *= tl_shape(to)[k];
+  int64_t step = tl_strides(from)[axis];
+  int64_t block = tl_shape(from)[axis] * step;
+  for (int64_t o = 0; o < outer; o++) {
+    const char *base = from->data + o * block;
+    if (!tl_poll(vm, (uint64_t)n * row >> 13)) return false;
+    for (int64_t i = 0; i < n; i++, place += row)
+      memcpy(place, base + index[i] * step, row);
+  }
+  return true;
+}
+
+static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
+                       const int64_t *index, int64_t n, int axis) {
+  size_t itemsize = tl_itemsize(tl_array_dtype(to));
+  unsigned size = tl_move_size(itemsize);
+  tl_lanes lanes;
+  tl_lanes_begin(&lanes, 2, (tl_array *[]){to, from}, axis);
+  char *row = NULL;
+  size_t nbytes = ((size_t)n + 1) * itemsize;
+  bool dense = tl_strides(to)[axis] == (int64_t)itemsize;
+  if (!dense && !(row = tl_alloc(vm, nbytes, "take"))) return false;
+  bool ok = true;
+  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
+    tl_kernels()->take[size](dense ? lanes.data[0] : row, lanes.data[1],
+                             lanes.step[1], index, (size_t)n);
+    if (!dense)
+      tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], row, (size_t)n);
+    ok = tl_poll(vm, (uint64_t)n >> 10);
+  }
+  if (row) tl_free(vm, row, nbytes);
+  return ok;
+}
+
+bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
+                  int axis, tl_slot *out) {
+  int ndim = tl_ndim(x);
+  tl_dtype dtype = tl_array_dtype(x);
+  int64_t shape[TL_MAX_DIMS];
+  memcpy(shape, tl_shape(x), sizeof(int64_t) * (size_t)ndim);
+  shape[axis] = n;
+  tl_array *to = tl_array_new(vm, dtype, ndim, shape);
+  if (!to) return false;
+  size_t row = tl_itemsize(dtype);
+  for (int k = axis + 1; k < ndim; k++) row *= (size_t)shape[k];
+  bool ok = true;
+  if (to->size > 0 && dtype == TL_STRING)
+    ok = take_strings(vm, to, x, index, n, axis);
+  else if (to->size > 0 && axis < ndim - 1 && tl_is_contiguous(x))
+    ok = take_rows(vm, to, x, index, n, axis, row);
+  else if (to->size > 0)
+    ok = take_lanes(vm, to, x, index, n, axis);
+  if (ok)
+    *out = tl_own_array(to);
+  else
+    tl_drop(vm, tl_own_array(to));
+  return ok;
+}
+
+// The indices as dense int64 from 0 on, checked against the length. *out owns.
+static bool wrap_indices(tl_vm *vm, const char *function, tl_slot s,
+                         int64_t length, tl_slot *out) {
+  if (!tl_arg_numeric(vm, function, &s)) return false;
+  if (!tl_dtype_is_integer(tl_array_dtype(s.array)))
+    return tl_arg_fail(vm, function, "the indices", "integers", s);
+  tl_array *index = tl_array_dtype(s.array) == TL_INT64
+                        ? tl_array_copy(vm, s.array)
+                        : tl_array_cast(vm, s.array, TL_INT64);
+  if (!index) return false;
+  int64_t *items = (int64_t *)index->data;
+  size_t n = (size_t)index->size;
+  for (size_t at = 0; at < n;) {
+    // In blocks, so that the wrong index is still there to be named.
+    int64_t wrapped[512];
+    size_t count = n - at < 512 ? n - at : 512;
+    size_t bad =
+        tl_kernels()->wrap_indices(wrapped, items + at, length, count);
+    if (bad < count) {
+      tl_fail(vm, TALLY_ERR_INDEX, "%s: index %lld is outside an axis of "
+              "length %lld", function, (long long)items[at + bad],
+              (long long)length);
+      tl_drop(vm, tl_own_array(index));
+      return false;
+    }
+    memcpy(items + at, wrapped, count * sizeof *wrapped);
+    at += count;
+  }
+  *out = tl_own_array(index);
+  return true;
+}
+
+// The result of taking by a 1-d index, in the shape that indices of several
+// axes give: theirs in place of the axis.
+static bool take_shape(tl_vm *vm, const tl_array *index, int axis,
+                       tl_slot *taken, tl_slot *out) {
+  const tl_array *a = taken->array;
+  int inner = tl_ndim(index), ndim = tl_ndim(a) - 1 + inner, at = 0;
+  int64_t shape[TL_MAX_DIMS];
+  if (ndim > TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "take: more than %d axes", TL_MAX_DIMS);
+  for (int k = 0; k < axis; k++) shape[at++] = tl_shape(a)[k];
+  for (int k = 0; k < inner; k++) shape[at++] = tl_shape(index)[k];
+  for (int k = axis + 1; k < tl_ndim(a); k++) shape[at++] = tl_shape(a)[k];
+  return tl_reshape(vm, taken, ndim, shape, out);
+}
+
+static bool take(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  if (!tl_arg_array(vm, "take", &args[0]) ||
+      !tl_arg_array(vm, "take", &args[1]))
+    return false;
+  tl_array *x = args[0].array;
+  if (tl_is_none(args[2]) && tl_ndim(x) != 1)
+    return tl_fail(vm, TALLY_ERR_VALUE, "take: x has %d axes, so it needs to "
+                   "be told the axis", tl_ndim(x));
+  if (!tl_arg_axis(vm, "take", args[2], tl_ndim(x), 0, &axis)) return false;
+  tl_slot index, taken;
+  if (!wrap_indices(vm, "take", args[1], tl_shape(x)[axis], &index))
+    return false;
+  bool ok = tl_take_axis(vm, x, (const int64_t *)index.array->data,
+                         index.array->size, axis, &taken);
+  if (ok && tl_ndim(index.array) != 1) {
+    tl_slot flat = taken;
+    ok = take_shape(vm, index.array, axis, &flat, &taken);
+    tl_drop(vm, flat);
+  }
+  if (ok) *out = taken;
+  tl_drop(vm, index);
+  return ok;
+}
+
+// Both arrays broadcast to each other along all axes but one.
+static bool align_axis(tl_vm *vm, tl_slot *x, tl_slot *index, int axis) {
+  const tl_array *a = x->array, *b = index->array;
+  int ndim = tl_ndim(a);
+  int64_t shapes[2][TL_MAX_DIMS], strides[2][TL_MAX_DIMS];
+  for (int k = 0; k < ndim; k++) {
+    int64_t m = tl_shape(a)[k], n = tl_shape(b)[k];
+    strides[0][k] = tl_strides(a)[k];
+    strides[1][k] = tl_strides(b)[k];
+    shapes[0][k] = m;
+    shapes[1][k] = n;
+    if (k == axis || m == n) continue;
+    if (m != 1 && n != 1)
+      return tl_fail(vm, TALLY_ERR_SHAPE, "take_along_axis: axis %d is %lld "
+                     "against %lld", k, (long long)m, (long long)n);
+    shapes[0][k] = shapes[1][k] = m == 1 ? n : m;
+    strides[m == 1 ? 0 : 1][k] = 0;
+  }
+  tl_slot bases[2] = {tl_borrow(*x), tl_borrow(*index)};
+  tl_slot *slots[2] = {x, index};
+  for (int i = 0; i < 2; i++) {
+    const tl_array *from = slots[i]->array;
+    tl_array *view = tl_view_new(vm, &bases[i], tl_array_dtype(from),
+                                 from->data, ndim, shapes[i], strides[i]);
+    if (!view) {
+      if (i == 1) tl_drop(vm, *x);
+      return false;
+    }
+    *slots[i] = tl_own_array(view);
+  }
+  return true;
+}
+
+static bool take_lanes_along(tl_vm *vm, tl_array *to, tl_array *x,
+                             tl_array *index, int axis) {
+  tl_lanes lanes;
+  int64_t n = tl_shape(to)[axis];
+  tl_lanes_begin(&lanes, 3, (tl_array *[]){to, x, index}, axis);
+  for (; !lanes.done; tl_lanes_next(&lanes)) {
+    for (int64_t i = 0; i < n; i++) {
+      int64_t at =
+          *(const int64_t *)(void *)(lanes.data[2] + i * lanes.step[2]);
+      tl_slot item = tl_item(vm, x, lanes.data[1] + at * lanes.step[1]);
+      bool ok = !tl_is_unset(item) &&
+                tl_item_store(vm, to, lanes.data[0] + i * lanes.step[0], item);
+      tl_drop(vm, item);
+      if (!ok) return false;
+    }
+    if (!tl_poll(vm, (uint64_t)n >> 10)) return false;
+  }
+  return true;
+}
+
+static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  if (!tl_arg_array(vm, "take_along_axis", &args[0]) ||
+      !tl_arg_array(vm, "take_along_axis", &args[1]))
+    return false;
+  tl_array *x = args[0].array;
+  int ndim = tl_ndim(x);
+  if (tl_ndim(args[1].array) != ndim || ndim == 0)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "take_along_axis: x has %d axes and "
+                   "indices %d; they need as many", ndim,
+                   tl_ndim(args[1].array));
+  if (!tl_arg_axis(vm, "take_along_axis", args[2], ndim, -1, &axis))
+    return false;
+  tl_slot index;
+  if (!wrap_indices(vm, "take_along_axis", args[1], tl_shape(x)[axis], &index))
+    return false;
+  tl_slot from = tl_borrow(args[0]), by = index;
+  tl_array *to = NULL;
+  if (align_axis(vm, &from, &by, axis)) {
+    to = tl_array_zeros(vm, tl_array_dtype(x), ndim, tl_shape(by.array));
+    if (to && to->size > 0 &&
+        !take_lanes_along(vm, to, from.array, by.array, axis)) {
+      tl_drop(vm, tl_own_array(to));
+      to = NULL;
+    }
+    tl_drop(vm, from);
+    tl_drop(vm, by);
+  }
+  tl_drop(vm, index);
+  if (to) *out = tl_own_array(to);
+  return to != NULL;
+}
+
+// --- nonzero ----------------------------------------------------------------
+
+// Where x is not zero, as a dense array of bools. *out borrows or owns.
+static bool truth(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
+  if (!tl_arg_numeric(vm, function, x)) return false;
+  if (tl_array_dtype(x->array) == TL_BOOL) {
+    tl_slot s = tl_borrow(*x);
+    return tl_array_contiguous(vm, &s, out);
+  }
+  tl_slot operands[2] = {tl_borrow(*x), tl_weak_int(0)}, mask;
+  if (!tl_elementwise(vm, TL_OP_NOT_EQUAL, operands, &mask)) return false;
+  if (tl_is_array(mask)) {
+    *out = mask;
+    return true;
+  }
+  return tl_as_array(vm, function, mask, out);
+}
+
+static int64_t count_true(const tl_array *mask) {
+  const uint8_t *items = (const uint8_t *)mask->data;
+  int64_t count = 0;
+  for (int64_t i = 0; i < mask->size; i++) count += items[i];
+  return count;
+}
+
+// Positions in row-major order, split into an index for each axis.
+static bool unravel(tl_vm *vm, tl_array *flat, const tl_array *shape_of,
+                    tl_list **list) {
+  int ndim = tl_ndim(shape_of);
+  const int64_t *shape = tl_shape(shape_of), *at = (int64_t *)flat->data;
+  int64_t below = 1;  // items of one step along the axis
+  for (int k = 1; k < ndim; k++) below *= shape[k] > 0 ? shape[k] : 1;
+  for (int k = 0; k < ndim; k++) {
+    tl_array *index = tl_array_new(vm, TL_INT64, 1, &flat->size);
+    if (!index) return false;
+    int64_t *to = (int64_t *)index->data;
+    for (int64_t i = 0; i < flat->size; i++) to[i] = at[i] / below % shape[k];
+    tl_slot item = tl_own_array(index);
+    if (!tl_list_push(vm, list, &item)) {
+      tl_drop(vm, item);
+      return false;
+    }
+    if (k + 1 < ndim) below /= shape[k + 1] > 0 ? shape[k + 1] : 1;
+  }
+  return true;
+}
+
+bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
+  tl_slot mask;
+  if (!truth(vm, function, x, &mask)) return false;
+  const tl_array *m = mask.array;
+  int64_t count = count_true(m);
+  tl_array *flat = NULL;
+  tl_list *list = NULL;
+  bool ok = false;
+  if (tl_ndim(m) == 0)
+    tl_fail(vm, TALLY_ERR_SHAPE, "%s: a scalar has no positions", function);
+  else if ((flat = tl_array_new(vm, TL_INT64, 1, &count)) != NULL)
+    list = tl_list_new(vm, tl_ndim(m));
+  if (list) {
+    tl_kernels()->true_indices((int64_t *)flat->data, (uint8_t *)m->data, 0,
+                               (size_t)m->size);
+    if (tl_ndim(m) == 1) {
+      tl_slot item = tl_own_array(flat);
+      ok = tl_list_push(vm, &list, &item);
+      flat = ok ? NULL : flat;
+    } else {
+      ok = unravel(vm, flat, m, &list);
+    }
+  }
+  if (flat) tl_drop(vm, tl_own_array(flat));
+  tl_drop(vm, mask);
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
+static bool nonzero(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return tl_nonzero(vm, "nonzero", &args[0], out);
+}
+
+// --- Differences and sums between neighbours --------------------------------
+
+// x without its first or last item along an axis.
+static bool without_end(tl_vm *vm, tl_slot x, int axis, bool first,
+                        tl_slot *out) {
+  const tl_array *a = x.array;
+  int64_t shape[TL_MAX_DIMS];
+  memcpy(shape, tl_shape(a), sizeof(int64_t) * (size_t)tl_ndim(a));
+  if (shape[axis] > 0) shape[axis]--;
+  tl_slot base = tl_borrow(x);
+  char *data = a->data;
+  if (first && shape[axis] > 0) data += tl_strides(a)[axis];
+  tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), data, tl_ndim(a),
+                               shape, tl_strides(a));
+  if (view) *out = tl_own_array(view);
+  return view != NULL;
+}
+
+// op(x[1:], x[:-1]) along an axis.
+static bool neighbours(tl_vm *vm, tl_op op, tl_slot x, int axis,
+                       tl_slot *out) {
+  tl_slot operands[2];
+  if (!without_end(vm, x, axis, true, &operands[0])) return false;
+  bool ok = without_end(vm, x, axis, false, &operands[1]);
+  if (ok) {
+    ok = tl_elementwise(vm, op, operands, out);
+    tl_drop(vm, operands[1]);
+  }
+  tl_drop(vm, operands[0]);
+  return ok;
+}
+
+static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  int64_t n;
+  if (!tl_arg_numeric(vm, "diff", &args[0]) ||
+      !tl_arg_axis(vm, "diff", args[1], tl_ndim(args[0].array), -1, &axis) ||
+      !tl_arg_count(vm, "diff", "n", args[2], &n))
+    return false;
+  tl_op op = tl_array_dtype(args[0].array) == TL_BOOL ? TL_OP_NOT_EQUAL
+                                                      : TL_OP_SUBTRACT;
+  // Differences of more steps than there are items are none at all.
+  if (n > tl_shape(args[0].array)[axis]) n = tl_shape(args[0].array)[axis];
+  for (; n > 0; n--) {
+    tl_slot next;
+    if (!neighbours(vm, op, args[0], axis, &next)) return false;
+    tl_clear(vm, &args[0]);
+    args[0] = next;
+  }
+  *out = tl_take(vm, &args[0]);
+  return true;
+}
+
+// Between items along the axis: the differences of x, or dx.
+static bool widths(tl_vm *vm, tl_slot *args, int ndim, int axis,
+                   tl_slot *out) {
+  if (tl_is_none(args[1])) {
+    *out = args[2];
+    return tl_is_scalar(args[2]) ||
+           tl_arg_fail(vm, "trapezoid", "dx", "a number", args[2]);
+  }
+  if (!tl_arg_numeric(vm, "trapezoid", &args[1])) return false;
+  tl_slot x = tl_borrow(args[1]);
+  if (tl_ndim(x.array) != 1) {
+    if (tl_ndim(x.array) != ndim)
+      return tl_fail(vm, TALLY_ERR_SHAPE, "trapezoid: x has %d axes, y %d",
+                     tl_ndim(x.array), ndim);
+    return neighbours(vm, TL_OP_SUBTRACT, x, axis, out);
+  }
+  tl_slot flat;
+  if (!neighbours(vm, TL_OP_SUBTRACT, x, 0, &flat)) return false;
+  int64_t shape[TL_MAX_DIMS];
+  for (int k = 0; k < ndim; k++)
+    shape[k] = k == axis ? flat.array->size : 1;
+  bool ok = tl_reshape(vm, &flat, ndim, shape, out);
+  tl_drop(vm, flat);
+  return ok;
+}
+
+static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  if (!tl_arg_numeric(vm, "trapezoid", &args[0]) ||
+      !tl_arg_axis(vm, "trapezoid", args[3], tl_ndim(args[0].array), -1, &axis))
+    return false;
+  tl_slot sums[2], areas[2], product;
+  if (!neighbours(vm, TL_OP_ADD, args[0], axis, &sums[0])) return false;
+  sums[1] = tl_weak_float(0.5);
+  bool ok = tl_elementwise(vm, TL_OP_MULTIPLY, sums, &areas[0]);
+  tl_drop(vm, sums[0]);
+  if (!ok) return false;
+  if (!widths(vm, args, tl_ndim(args[0].array), axis, &areas[1])) {
+    tl_drop(vm, areas[0]);
+    return false;
+  }
+  ok = tl_elementwise(vm, TL_OP_MULTIPLY, areas, &product);
+  tl_drop(vm, areas[0]);
+  if (!tl_is_none(args[1])) tl_drop(vm, areas[1]);
+  if (!ok) return false;
+  ok = tl_reduce(vm, TL_REDUCE_SUM, &product, UINT32_C(1) << axis, false,
+                 TL_DTYPE_COUNT, 0, out);
+  tl_drop(vm, product);
+  return ok;
+}
+
+// --- Bins -------------------------------------------------------------------
+
+static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t length;
+  tl_slot index, weights = tl_none();
+  if (!tl_arg_numeric(vm, "bincount", &args[0]) ||
+      !tl_arg_count(vm, "bincount", "minlength", args[2], &length))
+    return false;
+  if (tl_ndim(args[0].array) != 1 ||
+      !tl_dtype_is_integer(tl_array_dtype(args[0].array)))
+    return tl_arg_fail(vm, "bincount", "x", "integers along one axis", args[0]);
+  if (!tl_as_contiguous(vm, "bincount", args[0], TL_INT64, &index))
+    return false;
+  const int64_t *items = (const int64_t *)index.array->data;
+  int64_t n = index.array->size;
+  bool weighted = !tl_is_none(args[1]), ok = true;
+  for (int64_t i = 0; ok && i < n; i++) {
+    if (items[i] < 0)
+      ok = tl_fail(vm, TALLY_ERR_VALUE, "bincount: item %lld is %lld, but must "
+                   "not be negative", (long long)i, (long long)items[i]);
+    else if (items[i] >= length)
+      length = items[i] < INT64_MAX ? items[i] + 1 : INT64_MAX;
+  }
+  ok = ok && (!weighted || tl_as_contiguous(vm, "bincount", args[1], TL_FLOAT64,
+                                            &weights));
+  if (ok && weighted && weights.array->size != n)
+    ok = tl_fail(vm, TALLY_ERR_SHAPE, "bincount: %lld weights for %lld items",
+                 (long long)weights.array->size, (long long)n);
+  tl_array *counts = NULL;
+  if (ok)
+    counts = tl_array_zeros(vm, weighted ? TL_FLOAT64 : TL_INT64, 1, &length);
+  if (counts && weighted)
+    tl_kernels()->bincount_weighted((double *)counts->data, items,
+                                    (const double *)weights.array->data,
+                                    (size_t)n);
+  else if (counts)
+    tl_kernels()->bincount((int64_t *)counts->data, items, (size_t)n);
+  tl_drop(vm, weights);
+  tl_drop(vm, index);
+  if (counts) *out = tl_own_array(counts);
+  return counts != NULL;
+}
+
+static bool check_increasing(tl_vm *vm, const char *function, const char *name,
+                             const double *edges, int64_t n) {
+  for (int64_t i = 1; i < n; i++)
+    if (!(edges[i - 1] <= edges[i]))
+      return tl_fail(vm, TALLY_ERR_VALUE, "%s: %s must increase, but item %lld "
+                     "is %g after %g", function, name, (long long)i, edges[i],
+                     edges[i - 1]);
+  return true;
+}
+
+// Adds each x between the edges to its bin; the last bin has its upper edge.
+static bool count_bins(tl_vm *vm, const tl_array *x, const tl_array *edges,
+                       const double *weight, double *sums) {
+  const double *edge = (const double *)edges->data;
+  const double *item = (const double *)x->data;
+  int64_t bins = edges->size - 1;
+  for (int64_t at = 0; at < x->size; at += 1024) {
+    int64_t place[1024], n = x->size - at < 1024 ? x->size - at : 1024;
+    if (!tl_poll(vm, 1)) return false;
+    tl_kernels()->search[TL_FLOAT64](place, edge, (size_t)edges->size,
+                                     item + at, (size_t)n, true);
+    for (int64_t i = 0; i < n; i++) {
+      int64_t bin = place[i] - 1;
+      if (item[at + i] == edge[bins]) bin = bins - 1;
+      if (bin >= 0 && bin < bins) sums[bin] += weight ? weight[at + i] : 1;
+    }
+  }
+  return true;
+}
+
+static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
+                       tl_slot *out) {
+  int64_t bins;
+  double low = 0, high = 1;
+  const double *item = (const double *)x->data;
+  if (!tl_arg_count(vm, "histogram", "bins", args[1], &bins)) return false;
+  if (bins < 1 || bins == INT64_MAX)
+    return tl_fail(vm, TALLY_ERR_VALUE, "histogram: bins must be 1 or more");
+  if (!tl_is_none(args[2])) {
+    if (!tl_is_list(args[2]) || args[2].list->length != 2)
+      return tl_arg_fail(vm, "histogram", "range", "two numbers", args[2]);
+    if (!tl_arg_float(vm, "histogram", "range", args[2].list->items[0], &low) ||
+        !tl_arg_float(vm, "histogram", "range", args[2].list->items[1], &high))
+      return false;
+  } else if (x->size > 0) {
+    low = high = item[0];
+    for (int64_t i = 0; i < x->size; i++) {
+      if (!isfinite(item[i]))
+        return tl_fail(vm, TALLY_ERR_VALUE, "histogram: item %lld is %g, so "
+                       "there is no range", (long long)i, item[i]);
+      if (item[i] < low) low = item[i];
+      if (item[i] > high) high = item[i];
+    }
+  }
+  if (!(low <= high) || !isfinite(low) || !isfinite(high))
+    return tl_fail(vm, TALLY_ERR_VALUE, "histogram: %g to %g is no range", low,
+                   high);
+  if (low == high) low -= 0.5, high += 0.5;
+  int64_t count = bins + 1;
+  tl_array *edges = tl_array_new(vm, TL_FLOAT64, 1, &count);
+  if (!edges) return false;
+  double *edge = (double *)edges->data;
+  double step = (high - low) / (double)bins;
+  for (int64_t i = 0; i < bins; i++) edge[i] = low + (double)i * step;
+  edge[bins] = high;
+  *out = tl_own_array(edges);
+  return true;
+}
+
+static bool histogram_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
+                            tl_slot *out) {
+  if (!tl_is_array(args[1])) return even_edges(vm, args, x, out);
+  if (!tl_as_contiguous(vm, "histogram", args[1], TL_FLOAT64, out))
+    return false;
+  const tl_array *edges = out->array;
+  if (tl_ndim(edges) != 1 || edges->size < 2)
+    tl_fail(vm, TALLY_ERR_SHAPE, "histogram: the edges of the bins must be 2 "
+            "or more along one axis");
+  else if (check_increasing(vm, "histogram", "the edges",
+                            (const double *)edges->data, edges->size))
+    return true;
+  tl_drop(vm, *out);
+  return false;
+}
+
+static bool pair(tl_vm *vm, tl_slot *first, tl_slot *second, tl_slot *out) {
+  tl_list *list = tl_list_new(vm, 2);
+  if (!list) return false;
+  if (!tl_list_push(vm, &list, first) || !tl_list_push(vm, &list, second)) {
+    tl_drop(vm, tl_own_list(list));
+    return false;
+  }
+  *out = tl_own_list(list);
+  return true;
+}
+
+static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
+                             const tl_array *edges, tl_slot *out) {
+  bool density;
+  tl_slot weights = tl_none();
+  const double *weight = NULL, *edge = (const double *)edges->data;
+  if (!tl_arg_bool(vm, "histogram", "density", args[4], &density))
+    return false;
+  if (!tl_is_none(args[3])) {
+    if (!tl_as_contiguous(vm, "histogram", args[3], TL_FLOAT64, &weights))
+      return false;
+    weight = (const double *)weights.array->data;
+  }
+  int64_t bins = edges->size - 1;
+  bool ok = !weight || weights.array->size == x->size ||
+            tl_fail(vm, TALLY_ERR_SHAPE, "histogram: %lld weights for %lld "
+                    "items", (long long)weights.array->size,
+                    (long long)x->size);
+  tl_array *sums = ok ? tl_array_zeros(vm, TL_FLOAT64, 1, &bins) : NULL;
+  ok = sums && count_bins(vm, x, edges, weight, (double *)sums->data);
+  tl_drop(vm, weights);
+  if (!ok) {
+    if (sums) tl_drop(vm, tl_own_array(sums));
+    return false;
+  }
+  double *sum = (double *)sums->data, total = 0;
+  for (int64_t i = 0; density && i < bins; i++) total += sum[i];
+  for (int64_t i = 0; density && i < bins; i++)
+    sum[i] /= total * (edge[i + 1] - edge[i]);
+  return tl_cast_own(vm, sums, density || weight ? TL_FLOAT64 : TL_INT64, out);
+}
+
+static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot x, edges, counts;
+  if (!tl_as_contiguous(vm, "histogram", args[0], TL_FLOAT64, &x))
+    return false;
+  bool ok = histogram_edges(vm, args, x.array, &edges);
+  if (ok) {
+    ok = histogram_counts(vm, args, x.array, edges.array, &counts);
+    if (ok) {
+      ok = pair(vm, &counts, &edges, out);
+      tl_drop(vm, counts);
+    }
+    tl_drop(vm, edges);
+  }
+  tl_drop(vm, x);
+  return ok;
+}
+
+static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool right;
+  tl_slot x, bins;
+  tl_array *found = NULL;
+  if (!tl_arg_bool(vm, "digitize", "right", args[2], &right) ||
+      !tl_as_contiguous(vm, "digitize", args[0], TL_FLOAT64, &x))
+    return false;
+  if (tl_as_contiguous(vm, "digitize", args[1], TL_FLOAT64, &bins)) {
+    const double *edge = (const double *)bins.array->data;
+    if (check_increasing(vm, "digitize", "bins", edge, bins.array->size))
+      found = tl_array_new(vm, TL_INT64, tl_ndim(x.array), tl_shape(x.array));
+    if (found && !tl_search_sorted(vm, bins.array, x.array, !right,
+                                   (int64_t *)found->data)) {
+      tl_drop(vm, tl_own_array(found));
+      found = NULL;
+    }
+    tl_drop(vm, bins);
+  }
+  tl_drop(vm, x);
+  if (found) *out = tl_result(vm, found);
+  return found != NULL;
+}
+
+// --- interp -----------------------------------------------------------------
+
+static void interpolate(double *out, const double *x, int64_t n,
+                        const double *xp, const double *fp, int64_t m) {
+  for (int64_t at = 0; at < n; at += 1024) {
+    int64_t place[1024], count = n - at < 1024 ? n - at : 1024;
+    tl_kernels()->search[TL_FLOAT64](place, xp, (size_t)m, x + at,
+                                     (size_t)count, true);
+    for (int64_t i = 0; i < count; i++) {
+      double at_x = x[at + i];
+      int64_t k = place[i];  // xp[k - 1] <= x < xp[k]
+      if (isnan(at_x))
+        out[at + i] = at_x;
+      else if (k == 0)
+        out[at + i] = fp[0];
+      else if (k == m || xp[k - 1] == at_x)
+        out[at + i] = fp[k - 1];
+      else
+        out[at + i] = fp[k - 1] + (fp[k] - fp[k - 1]) *
+                                      ((at_x - xp[k - 1]) /
+                                       (xp[k] - xp[k - 1]));
+    }
+  }
+}
+
+static bool interp_arrays(tl_vm *vm, const tl_array *x, const tl_array *xp,
+                          const tl_array *fp, tl_slot *out) {
+  if (xp->size == 0 || xp->size != fp->size)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "interp: xp has %lld items and fp "
+                   "%lld; they need as many, and one at least",
+                   (long long)xp->size, (long long)fp->size);
+  if (!check_increasing(vm, "interp", "xp", (const double *)xp->data, xp->size))
+    return false;
+  tl_array *a = tl_array_new(vm, TL_FLOAT64, tl_ndim(x), tl_shape(x));
+  if (!a) return false;
+  interpolate((double *)a->data, (const double *)x->data, x->size,
+              (const double *)xp->data, (const double *)fp->data, xp->size);
+  *out = tl_result(vm, a);
+  return true;
+}
+
+static bool interp(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot a[3];
+  int made = 0;
+  while (made < 3 && tl_as_contiguous(vm, "interp", args[made], TL_FLOAT64,
+                                      &a[made]))
+    made++;
+  bool ok = made == 3 &&
+            interp_arrays(vm, a[0].array, a[1].array, a[2].array, out);
+  while (made > 0) tl_drop(vm, a[--made]);
+  return ok;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_search_builtins[] = {
+    {"take", "x, indices, axis: none", take, TL_PURE,
+     "The items of x at the positions in indices, along an axis; only a\n"
+     "one-dimensional x may do without axis.\n"
+     "    take([10, 20, 30], [2, 0])    # [30, 10]\n"},
+    {"take_along_axis", "x, indices, axis: -1", take_along_axis, TL_PURE,
+     "For each lane of x along the axis, its items at the positions in the\n"
+     "same lane of indices, as argsort gives them.\n"
+     "    take_along_axis([[3, 1], [2, 4]], [[1], [0]])    # [[1], [2]]\n"},
+    {"nonzero", "x", nonzero, TL_PURE,
+     "The positions of the items that are not zero: a list with an index\n"
+     "array for each axis.\n"
+     "    nonzero([0, 5, 0, 7])[0]    # [1, 3]\n"},
+    {"diff", "x, axis: -1, n: 1", diff, TL_PURE,
+     "The differences between neighbours along an axis, taken n times.\n"
+     "    diff([1, 4, 9, 16])    # [3, 5, 7]\n"},
+    {"trapezoid", "y, x: none, dx: 1.0, axis: -1", trapezoid, TL_PURE,
+     "The area below points joined by lines; they stand at x, or dx apart.\n"
+     "    trapezoid([0.0, 1.0, 2.0])    # 2.0\n"},
+    {"bincount", "x, weights: none, minlength: 0", bincount, TL_PURE,
+     "How often each of 0, 1, 2, … occurs in x, or the sum of its weights.\n"
+     "    bincount([0, 2, 2])    # [1, 0, 2]\n"},
+    {"histogram", "x, bins = 10, range: none, weights: none, density: false",
+     histogram, TL_PURE,
+     "Counts of the items in each bin, and the bins' edges, as a list of two\n"
+     "arrays. bins is a number of even bins over range (the smallest and the\n"
+     "largest item unless given), or an array of edges.\n"
+     "    histogram([1, 2, 2, 3], 2)[0]    # [1, 3]\n"},
+    {"digitize", "x, bins, right: false", digitize, TL_PURE,
+     "The bin in which each item lies: how many of the increasing edges are\n"
+     "not above it (with right: below it).\n"
+     "    digitize([0.5, 1.0, 9.0], [1.0, 2.0])    # [0, 1, 2]\n"},
+    {"interp", "x, xp, fp", interp, TL_PURE,
+     "The values at x of the line through the points (xp, fp), where xp\n"
+     "increases; before and behind them, the first and last fp.\n"
+     "    interp([0.5, 1.5], [0, 1, 2], [0, 10, 0])    # [5.0, 5.0]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,272 @@
+// Arrays as sets: distinct items, membership.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "vm/engine.h"
+#include "vm/list.h"
+#include "vm/record.h"
+#include "vm/vm.h"
+
+// --- Distinct items ---------------------------------------------------------
+
+// All that can be asked about the distinct items of an array. Counts and
+// positions are missing where nobody asked.
+typedef struct distinct {
+  tl_array *values;
+  tl_array *indices;  // where each value occurs first
+  tl_array *inverse;  // in x's shape: which value each item is
+  tl_array *counts;
+} distinct;
+
+static void distinct_close(tl_vm *vm, distinct *d) {
+  tl_array *parts[] = {d->values, d->indices, d->inverse, d->counts};
+  for (int i = 0; i < 4; i++)
+    if (parts[i]) tl_drop(vm, tl_own_array(parts[i]));
+}
+
+static tl_array *ints(tl_vm *vm, int64_t n) {
+  return tl_array_new(vm, TL_INT64, 1, &n);
+}
+
+static int64_t *items_of(tl_array *a) {
+  return (int64_t *)a->data;
+}
+
+// Counts from the sorted items' run positions.
+static bool find_counts(tl_vm *vm, distinct *d, const int64_t *start,
+                        int64_t runs, int64_t n) {
+  d->counts = ints(vm, runs);
+  if (!d->counts) return false;
+  for (int64_t i = 0; i < runs; i++)
+    items_of(d->counts)[i] = (i + 1 < runs ? start[i + 1] : n) - start[i];
+  return true;
+}
+
+static bool take_values(tl_vm *vm, distinct *d, tl_array *sorted,
+                        const int64_t *start, int64_t runs) {
+  tl_slot values;
+  if (!tl_take_axis(vm, sorted, start, runs, 0, &values)) return false;
+  d->values = values.array;
+  return true;
+}
+
+// Without positions: sorts a copy of the items.
+static bool by_values(tl_vm *vm, tl_array *flat, bool counts, distinct *d) {
+  tl_array *sorted = tl_array_copy(vm, flat);
+  if (!sorted) return false;
+  tl_array *start = ints(vm, flat->size);
+  bool ok = start && tl_sort_items(vm, tl_array_dtype(flat), sorted->data,
+                                   flat->size, false);
+  if (ok) {
+    int64_t runs = tl_run_positions(tl_array_dtype(flat), items_of(start),
+                                    sorted->data, flat->size);
+    ok = take_values(vm, d, sorted, items_of(start), runs) &&
+         (!counts || find_counts(vm, d, items_of(start), runs, flat->size));
+  }
+  if (start) tl_drop(vm, tl_own_array(start));
+  tl_drop(vm, tl_own_array(sorted));
+  return ok;
+}
+
+// With positions: a stable argsort puts the first of equal items first.
+static bool by_order(tl_vm *vm, tl_array *flat, const tl_array *x,
+                     distinct *d) {
+  int64_t n = flat->size, runs = 0;
+  tl_slot sorted = tl_none();
+  tl_array *order = ints(vm, n), *start = ints(vm, n);
+  bool ok = order && start &&
+            tl_argsort_items(vm, tl_array_dtype(flat), items_of(order),
+                             flat->data, n, false) &&
+            tl_take_axis(vm, flat, items_of(order), n, 0, &sorted);
+  if (ok) {
+    runs = tl_run_positions(tl_array_dtype(flat), items_of(start),
+                            sorted.array->data, n);
+    d->indices = ints(vm, runs);
+    d->inverse = tl_array_new(vm, TL_INT64, tl_ndim(x), tl_shape(x));
+    ok = d->indices && d->inverse &&
+         take_values(vm, d, sorted.array, items_of(start), runs) &&
+         find_counts(vm, d, items_of(start), runs, n);
+  }
+  for (int64_t i = 0; ok && i < runs; i++) {
+    int64_t end = i + 1 < runs ? items_of(start)[i + 1] : n;
+    items_of(d->indices)[i] = items_of(order)[items_of(start)[i]];
+    for (int64_t k = items_of(start)[i]; k < end; k++)
+      items_of(d->inverse)[items_of(order)[k]] = i;
+  }
+  tl_drop(vm, sorted);
+  if (order) tl_drop(vm, tl_own_array(order));
+  if (start) tl_drop(vm, tl_own_array(start));
+  return ok;
+}
+
+static bool find_distinct(tl_vm *vm, const char *function, tl_slot *x,
+                          bool positions, bool counts, distinct *d) {
+  *d = (distinct){NULL, NULL, NULL, NULL};
+  if (!tl_arg_array(vm, function, x)) return false;
+  tl_slot flat, base = tl_borrow(*x), dense;
+  int64_t size = x->array->size;
+  if (!tl_array_contiguous(vm, &base, &dense)) return false;
+  bool ok = tl_reshape(vm, &dense, 1, &size, &flat);
+  if (ok) {
+    ok = positions ? by_order(vm, flat.array, x->array, d)
+                   : by_values(vm, flat.array, counts, d);
+    tl_drop(vm, flat);
+  }
+  tl_drop(vm, dense);
+  if (!ok) distinct_close(vm, d);
+  return ok;
+}
+
+// Gives the parts that have a name to a record.
+static bool distinct_record(tl_vm *vm, distinct *d, const char *const names[4],
+                            tl_slot *out) {
+  tl_array **parts[] = {&d->values, &d->indices, &d->inverse, &d->counts};
+  tl_record *record = tl_record_new(vm, 4);
+  bool ok = record != NULL;
+  for (int i = 0; ok && i < 4; i++) {
+    if (!names[i]) continue;
+    tl_slot part = *parts[i] ? tl_own_array(*parts[i]) : tl_none();
+    if (tl_ndim(*parts[i]) == 0) part = tl_result(vm, *parts[i]);
+    *parts[i] = NULL;
+    ok = !tl_is_unset(part) &&
+         tl_record_set_name(vm, &record, names[i], &part);
+    if (!ok) tl_drop(vm, part);
+  }
+  distinct_close(vm, d);
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record)
+    tl_drop(vm, tl_own_record(record));
+  return ok;
+}
+
+static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  distinct d;
+  if (!find_distinct(vm, "unique_values", &args[0], false, false, &d))
+    return false;
+  *out = tl_own_array(d.values);
+  return true;
+}
+
+static bool unique_counts(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  distinct d;
+  return find_distinct(vm, "unique_counts", &args[0], false, true, &d) &&
+         distinct_record(vm, &d,
+                         (const char *[]){"values", NULL, NULL, "counts"}, out);
+}
+
+static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  distinct d;
+  return find_distinct(vm, "unique_inverse", &args[0], true, true, &d) &&
+         distinct_record(
+             vm, &d, (const char *[]){"values", NULL, "inverse_indices", NULL},
+             out);
+}
+
+static bool unique_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  distinct d;
+  return find_distinct(vm, "unique_all", &args[0], true, true, &d) &&
+         distinct_record(vm, &d,
+                         (const char *[]){"values", "indices",
+                                          "inverse_indices", "counts"},
+                         out);
+}
+
+// --- Membership -------------------------------------------------------------
+
+// Whether each dense query is among the dense sorted items.
+static void mark_found(uint8_t *found, const tl_array *sorted,
+                       const tl_array *queries, const int64_t *place) {
+  tl_dtype dtype = tl_array_dtype(sorted);
+  size_t itemsize = tl_itemsize(dtype);
+  for (int64_t i = 0; i < queries->size; i++) {
+    // The place after equal items: the one before it may be the query.
+    const char *query = queries->data + (size_t)i * itemsize;
+    found[i] = 0;
+    if (place[i] == 0) continue;
+    const char *item = sorted->data + (size_t)(place[i] - 1) * itemsize;
+    if (dtype == TL_STRING)
+      found[i] = tl_string_equal(*(tl_string *const *)(const void *)item,
+                                 *(tl_string *const *)(const void *)query);
+    else if (dtype == TL_FLOAT64)
+      found[i] = *(const double *)(const void *)item ==
+                 *(const double *)(const void *)query;
+    else if (dtype == TL_FLOAT32)
+      found[i] = *(const float *)(const void *)item ==
+                 *(const float *)(const void *)query;
+    else
+      found[i] = memcmp(item, query, itemsize) == 0;
+  }
+}
+
+static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *sorted,
+                         bool invert, tl_slot *out) {
+  tl_array *place = ints(vm, queries->size), *found = NULL;
+  bool ok = place && tl_sort_items(vm, tl_array_dtype(sorted), sorted->data,
+                                   sorted->size, false) &&
+            tl_search_sorted(vm, sorted, queries, true, items_of(place));
+  if (ok)
+    found = tl_array_new(vm, TL_BOOL, tl_ndim(queries), tl_shape(queries));
+  if (found) {
+    uint8_t *is = (uint8_t *)found->data;
+    mark_found(is, sorted, queries, items_of(place));
+    for (int64_t i = 0; invert && i < found->size; i++) is[i] ^= 1;
+    *out = tl_result(vm, found);
+  }
+  if (place) tl_drop(vm, tl_own_array(place));
+  return found != NULL;
+}
+
+static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool invert;
+  tl_dtype dtype;
+  tl_slot weak[2] = {args[0], args[1]};
+  if (!tl_arg_bool(vm, "isin", "invert", args[2], &invert)) return false;
+  for (int i = 0; i < 2; i++) {
+    if (!tl_arg_array(vm, "isin", &args[i])) return false;
+    if (!tl_is_scalar(weak[i])) weak[i] = args[i];
+  }
+  if (!tl_promote_slots(vm, "isin", weak[0], weak[1], &dtype)) return false;
+  if (tl_dtype_is_complex(dtype))
+    return tl_arg_fail(vm, "isin", "x1", "real", args[0]);
+  tl_slot queries;
+  if (!tl_as_contiguous(vm, "isin", args[0], dtype, &queries)) return false;
+  tl_array *sorted = tl_array_dtype(args[1].array) == dtype
+                         ? tl_array_copy(vm, args[1].array)
+                         : tl_array_cast(vm, args[1].array, dtype);
+  bool ok = sorted && find_members(vm, queries.array, sorted, invert, out);
+  if (sorted) tl_drop(vm, tl_own_array(sorted));
+  tl_drop(vm, queries);
+  return ok;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_set_builtins[] = {
+    {"unique", "x", unique_values, TL_PURE,
+     "The distinct items of x, sorted; the same as unique_values. NaNs differ\n"
+     "from one another.\n"
+     "    unique([3, 1, 3])    # [1, 3]\n"},
+    {"unique_values", "x", unique_values, TL_PURE,
+     "The distinct items of x, sorted.\n"
+     "    unique_values([2, 2, 1])    # [1, 2]\n"},
+    {"unique_counts", "x", unique_counts, TL_PURE,
+     "The distinct items of x and how often each occurs.\n"
+     "    unique_counts([5, 7, 5])    # (values: [5, 7], counts: [2, 1])\n"},
+    {"unique_inverse", "x", unique_inverse, TL_PURE,
+     "The distinct items of x, and for each item of x the position of its\n"
+     "value: r.values[r.inverse_indices] is x.\n"
+     "    unique_inverse([7, 5, 7]).inverse_indices    # [1, 0, 1]\n"},
+    {"unique_all", "x", unique_all, TL_PURE,
+     "The distinct items of x: values, indices (where each occurs first),\n"
+     "inverse_indices and counts.\n"
+     "    unique_all([7, 5, 7]).indices    # [1, 0]\n"},
+    {"isin", "x1, x2, invert: false", isin, TL_PURE,
+     "Whether each item of x1 is among the items of x2; or is not, where\n"
+     "invert is true.\n"
+     "    isin([1, 2, 3], [3, 1])    # [true, false, true]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
