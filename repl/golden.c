@@ -388,28 +388,38 @@ static void compare_whole(tl_golden *golden, const part *p, span output) {
 // One error of a run: from the report's line "file:3:9: shape error: …".
 typedef struct found_error {
   int line, column;
-  span text;  // "shape error: …"
+  bool elsewhere;  // in another file: a module's
+  span text;       // "shape error: …"
 } found_error;
 
-// Reads "path:3:9: text"; false for any other line.
-static bool read_place(span line, const char *path, found_error *out) {
-  if (!starts(line, path)) return false;
-  line = skip(line, strlen(path));
-  int *numbers[] = {&out->line, &out->column};
-  for (int i = 0; i < 2; i++) {
-    if (!starts(line, ":")) return false;
-    line = skip(line, 1);
-    int value = 0, digits = 0;
-    for (; line.n > 0 && *line.at >= '0' && *line.at <= '9'; digits++) {
-      value = 10 * value + (*line.at - '0');
-      line = skip(line, 1);
-    }
-    if (digits == 0) return false;
-    *numbers[i] = value;
+// Takes ":3" off [line]; false if it does not begin so.
+static bool read_number(span *line, int *out) {
+  span rest = *line;
+  int value = 0;
+  if (!starts(rest, ":")) return false;
+  for (rest = skip(rest, 1); rest.n > 0 && *rest.at >= '0' && *rest.at <= '9';
+       rest = skip(rest, 1)) {
+    value = 10 * value + (*rest.at - '0');
   }
-  if (!starts(line, ": ")) return false;
-  out->text = skip(line, 2);
+  if (rest.n + 1 == line->n) return false;
+  *line = rest;
+  *out = value;
   return true;
+}
+
+// Reads "path:3:9: shape error: text"; false for any other line.
+static bool read_place(span line, const char *path, found_error *out) {
+  for (size_t i = 0; i < line.n; i++) {
+    span rest = skip(line, i);
+    if (!read_number(&rest, &out->line) || !read_number(&rest, &out->column) ||
+        !starts(rest, ": ")) {
+      continue;
+    }
+    out->text = skip(rest, 2);
+    out->elsewhere = !same((span){line.at, i}, spell(path));
+    return find(out->text, spell(" error: ")) < out->text.n;
+  }
+  return false;
 }
 
 // The errors in a report, at most max; others count as well.
@@ -419,7 +429,7 @@ static size_t read_errors(const tally_error_info *info, const char *path,
   size_t count = 0;
   while (next_line(&rest, &line)) {
     found_error one;
-    if (!read_place(trim_left(line), path, &one)) continue;
+    if (!read_place(line, path, &one)) continue;
     if (count < max) out[count] = one;
     count++;
   }
@@ -427,8 +437,10 @@ static size_t read_errors(const tally_error_info *info, const char *path,
 }
 
 static bool fits(const answer *a, const found_error *e) {
-  return a->error_line == e->line && (!a->column || a->column == e->column) &&
-         matches(e->text, a->text);
+  bool here = e->elsewhere ||
+              (a->error_line == e->line &&
+               (a->column == 0 || a->column == e->column));
+  return here && matches(e->text, a->text);
 }
 
 // The report has a line that begins as [wanted] says.
