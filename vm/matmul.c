@@ -1,0 +1,207 @@
+// Matrix products over stacks, through the kernels' blocked product.
+
+#include "vm/matmul.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/kernels/kernels.h"
+#include "vm/vm.h"
+
+// Multiplications between two polls: some ten milliseconds.
+enum { PANEL_WORK = 1 << 25 };
+
+// Rows that go through the kernel at once.
+static int64_t panel_rows(int64_t m, int64_t n, int64_t k) {
+  double row = (double)n * (double)k;
+  double rows = PANEL_WORK / (row > 1 ? row : 1);
+  if (rows < 16) rows = 16;
+  return rows < (double)m ? (int64_t)rows : m;
+}
+
+static bool one_product(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
+                        const char *b, const tl_matrices *as,
+                        const tl_matrices *bs, int64_t m, int64_t n, int64_t k,
+                        void *scratch) {
+  int64_t panel = panel_rows(m, n, k);
+  int64_t out_row = n * (int64_t)tl_itemsize(dtype);
+  for (int64_t i = 0; i < m; i += panel) {
+    int64_t rows = m - i < panel ? m - i : panel;
+    double work = (double)rows * (double)n * (double)k / 1024;
+    if (!tl_poll(vm, work < 1 ? 1 : (uint64_t)work)) return false;
+    tl_kernels()->gemm[dtype](out + i * out_row, out_row, a + i * as->row,
+                              as->row, as->column, b, bs->row, bs->column,
+                              (size_t)rows, (size_t)n, (size_t)k, scratch);
+  }
+  return true;
+}
+
+bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
+                     const int64_t *shape, const tl_matrices *a,
+                     const tl_matrices *b, int64_t m, int64_t n, int64_t k) {
+  int64_t count = 1, index[TL_MAX_DIMS] = {0};
+  for (int i = 0; i < ndim; i++) count *= shape[i];
+  if (count == 0 || m == 0 || n == 0) return true;
+  size_t nbytes = tl_gemm_scratch(dtype, (size_t)panel_rows(m, n, k),
+                                  (size_t)n, (size_t)k);
+  if (nbytes < 64) nbytes = 64;  // aligned to as much
+  void *scratch = tl_alloc(vm, nbytes, "the matrix product");
+  if (!scratch) return false;
+  const char *from_a = a->data, *from_b = b->data;
+  int64_t step = m * n * (int64_t)tl_itemsize(dtype);
+  bool ok = true;
+  for (int64_t done = 0; ok && done < count; done++, out += step) {
+    ok = one_product(vm, dtype, out, from_a, from_b, a, b, m, n, k, scratch);
+    for (int i = ndim - 1; i >= 0; i--) {
+      from_a += a->strides[i];
+      from_b += b->strides[i];
+      if (++index[i] < shape[i]) break;
+      from_a -= a->strides[i] * shape[i];
+      from_b -= b->strides[i] * shape[i];
+      index[i] = 0;
+    }
+  }
+  tl_free(vm, scratch, nbytes);
+  return ok;
+}
+
+// --- @ ----------------------------------------------------------------------
+
+static bool wrong_shapes(tl_vm *vm, const tl_slot *operands,
+                         const char *reason) {
+  char left[TL_DESCRIBE], right[TL_DESCRIBE];
+  tl_fail(vm, TALLY_ERR_SHAPE, "%s and %s have no matrix product: %s",
+          tl_describe(operands[0], left, sizeof left),
+          tl_describe(operands[1], right, sizeof right), reason);
+  tl_fail_operands(vm, operands[0], operands[1]);
+  return false;
+}
+
+// The geometry of a product of two arrays.
+typedef struct product {
+  int ndim;                    // of the stack
+  int64_t shape[TL_MAX_DIMS];  // of the stack, then of the result
+  tl_matrices a, b;
+  int64_t m, n, k;
+  int out_ndim;
+} product;
+
+// An array's matrices: a vector is one row (left) or one column.
+static void matrices_of(const tl_array *x, bool left, tl_matrices *out,
+                        int64_t *rows, int64_t *columns) {
+  int ndim = tl_ndim(x);
+  const int64_t *shape = tl_shape(x), *strides = tl_strides(x);
+  memset(out, 0, sizeof *out);
+  out->data = x->data;
+  *rows = *columns = 1;
+  if (ndim > 1) {
+    *rows = shape[ndim - 2];
+    *columns = shape[ndim - 1];
+    out->row = strides[ndim - 2];
+    out->column = strides[ndim - 1];
+  } else if (left) {
+    *columns = shape[0];
+    out->column = strides[0];
+  } else {
+    *rows = shape[0];
+    out->row = strides[0];
+  }
+}
+
+static bool stack_shape(tl_vm *vm, const tl_slot *operands, product *p) {
+  const tl_array *x[2] = {operands[0].array, operands[1].array};
+  tl_matrices *matrices[2] = {&p->a, &p->b};
+  int own[2];
+  for (int i = 0; i < 2; i++) own[i] = tl_ndim(x[i]) > 2 ? tl_ndim(x[i]) - 2 : 0;
+  p->ndim = own[0] > own[1] ? own[0] : own[1];
+  for (int k = 0; k < p->ndim; k++) {
+    p->shape[k] = 1;
+    for (int i = 0; i < 2; i++) {
+      int axis = k - (p->ndim - own[i]);
+      if (axis < 0 || tl_shape(x[i])[axis] == 1) continue;
+      if (p->shape[k] != 1 && p->shape[k] != tl_shape(x[i])[axis])
+        return wrong_shapes(vm, operands, "their stacks do not broadcast");
+      p->shape[k] = tl_shape(x[i])[axis];
+      matrices[i]->strides[k] = tl_strides(x[i])[axis];
+    }
+  }
+  return true;
+}
+
+static bool plan(tl_vm *vm, const tl_slot *operands, product *p) {
+  const tl_array *a = operands[0].array, *b = operands[1].array;
+  int64_t k_of_b;
+  if (tl_ndim(a) == 0 || tl_ndim(b) == 0)
+    return wrong_shapes(vm, operands, "a scalar is no matrix; use *");
+  matrices_of(a, true, &p->a, &p->m, &p->k);
+  matrices_of(b, false, &p->b, &k_of_b, &p->n);
+  if (p->k != k_of_b) {
+    char reason[80];
+    snprintf(reason, sizeof reason, "%lld columns against %lld rows",
+             (long long)p->k, (long long)k_of_b);
+    return wrong_shapes(vm, operands, reason);
+  }
+  if (!stack_shape(vm, operands, p)) return false;
+  p->out_ndim = p->ndim;
+  if (tl_ndim(a) > 1) p->shape[p->out_ndim++] = p->m;
+  if (tl_ndim(b) > 1) p->shape[p->out_ndim++] = p->n;
+  return true;
+}
+
+// The items computed in, and the result's: bools count in int64, and a result
+// other than 0 is true.
+static bool product_dtypes(tl_vm *vm, const tl_slot *operands,
+                           tl_dtype *compute, tl_dtype *result) {
+  tl_dtype dtypes[2];
+  for (int i = 0; i < 2; i++) {
+    dtypes[i] = tl_array_dtype(operands[i].array);
+    if (dtypes[i] < TL_STRING) continue;
+    return tl_fail(vm, TALLY_ERR_TYPE, "@ takes numbers, not strings");
+  }
+  *result = tl_dtype_promote(dtypes[0], dtypes[1]);
+  *compute = *result == TL_BOOL ? TL_INT64 : *result;
+  return true;
+}
+
+static bool converted(tl_vm *vm, tl_slot *s, tl_dtype dtype) {
+  if (tl_array_dtype(s->array) == dtype) return true;
+  tl_array *cast = tl_array_cast(vm, s->array, dtype);
+  if (!cast) return false;
+  if (tl_is_owned(*s)) tl_drop(vm, *s);
+  *s = tl_own_array(cast);
+  return true;
+}
+
+static bool multiply(tl_vm *vm, tl_slot *operands, tl_slot *out) {
+  product p;
+  tl_dtype compute = TL_FLOAT64, result = TL_FLOAT64;
+  if (!product_dtypes(vm, operands, &compute, &result) ||
+      !plan(vm, operands, &p) || !converted(vm, &operands[0], compute) ||
+      !converted(vm, &operands[1], compute) || !plan(vm, operands, &p))
+    return false;
+  tl_array *c = tl_array_new(vm, compute, p.out_ndim, p.shape);
+  if (!c) return false;
+  bool ok = tl_matmul_stack(vm, compute, c->data, p.ndim, p.shape, &p.a, &p.b,
+                            p.m, p.n, p.k);
+  if (ok && result != compute) {
+    tl_array *cast = tl_array_cast(vm, c, result);
+    tl_drop(vm, tl_own_array(c));
+    if (!cast) return false;
+    c = cast;
+  }
+  if (ok)
+    *out = tl_result(vm, c);
+  else
+    tl_drop(vm, tl_own_array(c));
+  return ok;
+}
+
+bool tl_matmul(tl_vm *vm, tl_slot *operands, tl_slot *out) {
+  tl_slot arrays[2];
+  int made = 0;
+  while (made < 2 && tl_as_array(vm, "@", operands[made], &arrays[made]))
+    made++;
+  bool ok = made == 2 && multiply(vm, arrays, out);
+  while (made > 0) tl_drop(vm, arrays[--made]);
+  return ok;
+}
