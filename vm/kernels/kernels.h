@@ -50,8 +50,8 @@ typedef enum tl_fold {
 } tl_fold;
 
 // A reduction in progress over a sequence of items that is fed in pieces. The
-// result depends on the sequence alone, not on the pieces. Start with
-// tl_fold_begin().
+// result depends on the sequence alone, not on the pieces (but which of -0.0
+// and 0.0 is the smaller is open). Start with tl_fold_begin().
 //
 // Sums and products have one order for every machine: item i belongs to lane
 // i mod 32 of its leaf of 1024 items, lanes fold by halves, leaves merge like a
@@ -61,16 +61,17 @@ enum { TL_FOLD_LANES = 32, TL_FOLD_LEAF = 1024, TL_FOLD_DEPTH = 56 };
 typedef struct tl_fold_state {
   uint64_t count;  // items fed
   union {
-    float f32[2 * TL_FOLD_LANES];   // real parts, then imaginary parts
+    float f32[2 * TL_FOLD_LANES];  // twice for the two parts of complex items
     double f64[2 * TL_FOLD_LANES];
-    uint64_t u64;                   // integers need no order
-    unsigned char item[16];         // so far: min, max
-  } lanes;                          // of the leaf in work
-  tl_c128 partial[TL_FOLD_DEPTH];   // whole leaves, by falling size
+    uint64_t u64;            // integers need no order; any, all, count
+    unsigned char item[16];  // so far: min, max
+  } lanes;                   // of the leaf in work
+  tl_c128 partial[TL_FOLD_DEPTH];  // of whole leaves, by falling size
 } tl_fold_state;
 
 static inline void tl_fold_begin(tl_fold_state *state) {
   state->count = 0;
+  state->lanes.u64 = 0;
 }
 
 typedef void tl_fold_feed(tl_fold_state *state, const void *a, size_t n);

@@ -3,10 +3,10 @@
 # COMPILE before and links $(KERNEL_OBJS) after.
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
-KERNEL_LOOPS := table arith integer compare round vmath complex cast move \
-                reduce outer search gemm
+KERNEL_LOOPS := table arith integer compare round complex cast move \
+                reduce extreme outer search gemm
 # Compiled once.
-KERNEL_PLAIN := isa rare complex_rare sort sort_merge
+KERNEL_PLAIN := isa scratch rare complex_rare sort argsort
 
 # Same bits everywhere: no fused multiply-add but in matrix products, and no
 # -ffast-math. Loops carry their own promise that exact aliases are safe.
@@ -17,6 +17,10 @@ else
 KERNEL_FLAGS += -ftree-vectorize -fvect-cost-model=dynamic \
                 --param vect-epilogues-nomask=0 -fno-trapping-math
 endif
+
+# Tiles and lanes stay in registers only if short loops are spelled out.
+KERNEL_FLAGS_gemm := -O3 -ffp-contract=fast
+KERNEL_FLAGS_reduce := -O3
 
 KERNEL_ISAS := base
 KERNEL_ISA_base :=
@@ -30,8 +34,8 @@ endif
 define kernel_rule
 $(BUILD)/vm/kernels/%.$(1).o: vm/kernels/%.c vm/kernels/kernels.mk
 	@mkdir -p $$(@D)
-	$$(COMPILE) $$(KERNEL_FLAGS) $$(KERNEL_ISA_$(1)) -DTL_ISA=$(1) \
-	  -c $$< -o $$@
+	$$(COMPILE) $$(KERNEL_FLAGS) $$(KERNEL_FLAGS_$$*) $$(KERNEL_ISA_$(1)) \
+	  -DTL_ISA=$(1) -c $$< -o $$@
 KERNEL_OBJS += $(KERNEL_LOOPS:%=$(BUILD)/vm/kernels/%.$(1).o)
 endef
 $(foreach isa,$(KERNEL_ISAS),$(eval $(call kernel_rule,$(isa))))
@@ -43,4 +47,3 @@ $(KERNEL_PLAIN_OBJS): $(BUILD)/vm/kernels/%.o: vm/kernels/%.c \
 	@mkdir -p $(@D)
 	$(COMPILE) $(KERNEL_FLAGS) -c $< -o $@
 KERNEL_OBJS += $(KERNEL_PLAIN_OBJS)
--include $(KERNEL_OBJS:.o=.d)

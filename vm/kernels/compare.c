@@ -1,0 +1,141 @@
+// Comparisons, with the forms for one scalar operand; choices; and questions
+// about single items that give bools.
+#include "vm/kernels/list.h"
+
+#define VV(name, sfx, T, expr) TL_BINARY(name##_##sfx, T, uint8_t, expr)
+#define SCALARS(name, sfx, T, expr)                 \
+  TL_BINARY_VS(name##_vs_##sfx, T, uint8_t, expr)       \
+  TL_BINARY_SV(name##_sv_##sfx, T, uint8_t, expr)
+
+#define EQUALITY(form, sfx, T)                 \
+  form(equal, sfx, T, x == y)           \
+  form(not_equal, sfx, T, x != y)
+#define ORDER(form, sfx, T)                          \
+  form(less, sfx, T, x < y)                    \
+  form(less_equal, sfx, T, x <= y)
+// These turn the operands, which costs a jump and saves a loop.
+#define TURNED(sfx)                                                      \
+  void TL_K(greater_##sfx)(void *out, const void *a, const void *b,      \
+                           size_t n) {                                   \
+    TL_K(less_##sfx)(out, b, a, n);                                      \
+  }                                                                      \
+  void TL_K(greater_equal_##sfx)(void *out, const void *a, const void *b, \
+                                 size_t n) {                             \
+    TL_K(less_equal_##sfx)(out, b, a, n);                                \
+  }
+#define TURNED_SCALARS(sfx)                                                   \
+  void TL_K(greater_vs_##sfx)(void *out, const void *a, const void *b,        \
+                              size_t n) {                                     \
+    TL_K(less_sv_##sfx)(out, b, a, n);                                        \
+  }                                                                           \
+  void TL_K(greater_sv_##sfx)(void *out, const void *a, const void *b,        \
+                              size_t n) {                                     \
+    TL_K(less_vs_##sfx)(out, b, a, n);                                        \
+  }                                                                           \
+  void TL_K(greater_equal_vs_##sfx)(void *out, const void *a, const void *b,  \
+                                    size_t n) {                               \
+    TL_K(less_equal_sv_##sfx)(out, b, a, n);                                  \
+  }                                                                           \
+  void TL_K(greater_equal_sv_##sfx)(void *out, const void *a, const void *b,  \
+                                    size_t n) {                               \
+    TL_K(less_equal_vs_##sfx)(out, b, a, n);                                  \
+  }
+
+#define X(D, sfx, T, W) EQUALITY(VV, sfx, T) ORDER(VV, sfx, T) TURNED(sfx)
+TL_UNSIGNED(X)
+TL_FLOATS(X)
+#undef X
+#define X(D, sfx, T, W) ORDER(VV, sfx, T) TURNED(sfx)
+TL_SIGNED(X)
+#undef X
+#define X(D, sfx, T, W) \
+  EQUALITY(SCALARS, sfx, T) ORDER(SCALARS, sfx, T) TURNED_SCALARS(sfx)
+TL_FLOATS(X)
+X(INT64, int64, int64_t, uint64_t)
+#undef X
+#define X(D, sfx, T, W)                                                      \
+  TL_BINARY(equal_##sfx, T, uint8_t, (x.re == y.re) & (x.im == y.im))        \
+  TL_BINARY(not_equal_##sfx, T, uint8_t, (x.re != y.re) | (x.im != y.im))
+TL_COMPLEXES(X)
+#undef X
+
+// A signed x against an unsigned y: no common type holds both, so a negative x
+// is settled by its sign.
+#define MIXED(name, TA, TB, expr)                                      \
+  void TL_K(name)(void *out, const void *a, const void *b, size_t n) { \
+    uint8_t *to = out;                                                 \
+    const TA *from_a = a;                                              \
+    const TB *from_b = b;                                              \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
+      const TA x = from_a[i];                                          \
+      const TB y = from_b[i];                                          \
+      to[i] = (uint8_t)(expr);                                         \
+    }                                                                  \
+  }
+#define MIXED_BOTH(name, below, op, turned)                                 \
+  MIXED(name##_iu, int64_t, uint64_t, x < 0 ? below : (uint64_t)x op y)     \
+  MIXED(name##_ui, uint64_t, int64_t, y < 0 ? turned : x op(uint64_t) y)
+MIXED_BOTH(equal, 0, ==, 0)
+MIXED_BOTH(not_equal, 1, !=, 1)
+MIXED_BOTH(less, 1, <, 0)
+MIXED_BOTH(less_equal, 1, <=, 0)
+MIXED_BOTH(greater, 0, >, 1)
+MIXED_BOTH(greater_equal, 0, >=, 1)
+
+// Choosing moves items; only their size counts.
+#define SELECT(size, T)                                                    \
+  void TL_K(select_##size)(void *out, const void *a, const void *b,        \
+                           const void *c, size_t n) {                      \
+    T *to = out;                                                           \
+    const uint8_t *mask = a;                                               \
+    const T *from_b = b, *from_c = c;                                      \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                               \
+      const T x = from_b[i], y = from_c[i];                                \
+      to[i] = mask[i] ? x : y;                                             \
+    }                                                                      \
+  }
+SELECT(1, tl_word1)
+SELECT(2, tl_word2)
+SELECT(4, tl_word4)
+SELECT(8, tl_word8)
+
+void TL_K(select_16)(void *out, const void *a, const void *b, const void *c,
+                     size_t n) {
+  tl_word8 *to = out;
+  const uint8_t *mask = a;
+  const tl_word8 *x = b, *y = c;
+  TL_LOOP for (size_t i = 0; i < n; i++) {
+    const uint64_t keep = (uint64_t)0 - (mask[i] != 0);
+    const uint64_t first = (x[2 * i] & keep) | (y[2 * i] & ~keep);
+    const uint64_t second = (x[2 * i + 1] & keep) | (y[2 * i + 1] & ~keep);
+    to[2 * i] = first;
+    to[2 * i + 1] = second;
+  }
+}
+
+#define X(D, sfx, T, W)                                                     \
+  TL_UNARY(isnan_##sfx, T, uint8_t, x != x)                                 \
+  TL_UNARY(isinf_##sfx, T, uint8_t, (x == (T)INFINITY) | (x == -(T)INFINITY)) \
+  TL_UNARY(isfinite_##sfx, T, uint8_t, x - x == 0)
+TL_FLOATS(X)
+#undef X
+TL_UNARY(signbit_float32, tl_word4, uint8_t, x >> 31)
+TL_UNARY(signbit_float64, tl_word8, uint8_t, x >> 63)
+
+#define IS_INF(x, W) ((x) == (W)INFINITY) | ((x) == -(W)INFINITY)
+#define X(D, sfx, T, W)                                                      \
+  TL_UNARY(isnan_##sfx, T, uint8_t, (x.re != x.re) | (x.im != x.im))         \
+  TL_UNARY(isinf_##sfx, T, uint8_t, IS_INF(x.re, W) | IS_INF(x.im, W))       \
+  TL_UNARY(isfinite_##sfx, T, uint8_t,                                       \
+           (x.re - x.re == 0) & (x.im - x.im == 0))
+TL_COMPLEXES(X)
+#undef X
+
+void TL_K(all_false)(void *out, const void *a, size_t n) {
+  (void)a;
+  memset(out, 0, n);
+}
+void TL_K(all_true)(void *out, const void *a, size_t n) {
+  (void)a;
+  memset(out, 1, n);
+}

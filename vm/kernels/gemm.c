@@ -1,0 +1,191 @@
+// Matrix products. Floats: panels of both operands are packed so that tiles of
+// the result stay in registers (the method of Goto and van de Geijn). This file
+// alone may fuse multiply and add, so results differ in the last bits between
+// instruction sets. Integers and complex items: plain loops in blocks.
+#include "vm/kernels/list.h"
+#include "vm/kernels/search.h"
+
+#if defined(__AVX512F__)
+enum { VECTOR = 64, TALL = 8, ACROSS = 3 };
+#elif defined(__AVX2__)
+enum { VECTOR = 32, TALL = 4, ACROSS = 3 };
+#else
+enum { VECTOR = 16, TALL = 4, ACROSS = 2 };
+#endif
+
+enum { BLOCK_K = TL_GEMM_K, BLOCK_M = TL_GEMM_M, BLOCK_N = TL_GEMM_N };
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+// Loops over a tile are short and known: spelled out in full, the tile stays in
+// registers.
+#ifdef __clang__
+#define SPELL_OUT _Pragma("clang loop unroll(full)")
+#else
+#define SPELL_OUT _Pragma("GCC unroll 16")
+#endif
+
+// Strides are in items here.
+#define GEMM(sfx, T)                                                           \
+  typedef T vector_##sfx                                                       \
+      __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_alias));     \
+  enum { PER_##sfx = VECTOR / sizeof(T), WIDE_##sfx = ACROSS * PER_##sfx };    \
+  static void tile_##sfx(T *c, size_t c_row, const T *a, const T *b, size_t k, \
+                         bool add) {                                           \
+    vector_##sfx sum[TALL][ACROSS];                                            \
+    SPELL_OUT for (int i = 0; i < TALL; i++) {                                 \
+      SPELL_OUT for (int j = 0; j < ACROSS; j++)                               \
+          sum[i][j] = (vector_##sfx){0};                                       \
+    }                                                                          \
+    for (; k > 0; k--, a += TALL, b += WIDE_##sfx) {                           \
+      vector_##sfx row[ACROSS];                                                \
+      SPELL_OUT for (int j = 0; j < ACROSS; j++) row[j] =                      \
+          *(const vector_##sfx *)(b + j * PER_##sfx);                          \
+      SPELL_OUT for (int i = 0; i < TALL; i++) {                               \
+        const vector_##sfx x = a[i] - (vector_##sfx){0};                       \
+        SPELL_OUT for (int j = 0; j < ACROSS; j++) sum[i][j] += x * row[j];    \
+      }                                                                        \
+    }                                                                          \
+    SPELL_OUT for (int i = 0; i < TALL; i++) {                                 \
+      SPELL_OUT for (int j = 0; j < ACROSS; j++) {                             \
+        vector_##sfx *to =                                                     \
+            (vector_##sfx *)(c + (size_t)i * c_row + j * PER_##sfx);           \
+        if (add) sum[i][j] += *to;                                             \
+        *to = sum[i][j];                                                       \
+      }                                                                        \
+    }                                                                          \
+  }                                                                            \
+  /* A tile that reaches over the edge of c is computed beside it. */          \
+  static void edge_tile_##sfx(T *c, size_t c_row, const T *a, const T *b,      \
+                              size_t k, bool add, size_t rows, size_t cols) {  \
+    T whole[TALL * WIDE_##sfx];                                                \
+    tile_##sfx(whole, WIDE_##sfx, a, b, k, false);                             \
+    for (size_t i = 0; i < rows; i++)                                          \
+      for (size_t j = 0; j < cols; j++)                                        \
+        c[i * c_row + j] = add ? c[i * c_row + j] + whole[i * WIDE_##sfx + j]  \
+                               : whole[i * WIDE_##sfx + j];                    \
+  }                                                                            \
+  static void pack_rows_##sfx(T *to, const T *a, ptrdiff_t row,                \
+                              ptrdiff_t column, size_t m, size_t k) {          \
+    for (size_t i = 0; i < m; i += TALL, a += TALL * row) {                    \
+      const size_t rows = smaller(m - i, TALL);                                \
+      const T *from = a;                                                       \
+      for (size_t p = 0; p < k; p++, from += column, to += TALL) {             \
+        for (size_t r = 0; r < rows; r++) to[r] = from[(ptrdiff_t)r * row];    \
+        for (size_t r = rows; r < TALL; r++) to[r] = 0;                        \
+      }                                                                        \
+    }                                                                          \
+  }                                                                            \
+  static void pack_columns_##sfx(T *to, const T *b, ptrdiff_t row,             \
+                                 ptrdiff_t column, size_t k, size_t n) {       \
+    for (size_t j = 0; j < n; j += WIDE_##sfx, b += WIDE_##sfx * column) {     \
+      const size_t cols = smaller(n - j, WIDE_##sfx);                          \
+      const T *from = b;                                                       \
+      for (size_t p = 0; p < k; p++, from += row, to += WIDE_##sfx) {          \
+        if (cols == WIDE_##sfx && column == 1) {                               \
+          memcpy(to, from, WIDE_##sfx * sizeof(T));                            \
+          continue;                                                            \
+        }                                                                      \
+        for (size_t q = 0; q < cols; q++)                                      \
+          to[q] = from[(ptrdiff_t)q * column];                                 \
+        for (size_t q = cols; q < WIDE_##sfx; q++) to[q] = 0;                  \
+      }                                                                        \
+    }                                                                          \
+  }                                                                            \
+  static void panel_##sfx(T *c, size_t c_row, const T *a, const T *b,          \
+                          size_t m, size_t n, size_t k, bool add) {            \
+    for (size_t j = 0; j < n; j += WIDE_##sfx) {                               \
+      for (size_t i = 0; i < m; i += TALL) {                                   \
+        const size_t rows = smaller(m - i, TALL);                              \
+        const size_t cols = smaller(n - j, WIDE_##sfx);                        \
+        T *to = c + i * c_row + j;                                             \
+        if (rows == TALL && cols == WIDE_##sfx) {                              \
+          tile_##sfx(to, c_row, a + i * k, b + j * k, k, add);                 \
+        } else {                                                               \
+          edge_tile_##sfx(to, c_row, a + i * k, b + j * k, k, add, rows,       \
+                          cols);                                               \
+        }                                                                      \
+      }                                                                        \
+    }                                                                          \
+  }                                                                            \
+  void TL_K(gemm_##sfx)(void *c_, ptrdiff_t c_row, const void *a_,             \
+                        ptrdiff_t a_row, ptrdiff_t a_column, const void *b_,   \
+                        ptrdiff_t b_row, ptrdiff_t b_column, size_t m,         \
+                        size_t n, size_t k, void *scratch) {                   \
+    const ptrdiff_t size = sizeof(T);                                          \
+    T *c = c_, *rows = scratch;                                                \
+    T *columns = rows + tl_gemm_rows(m, k);                                    \
+    const size_t c_step = (size_t)(c_row / size);                              \
+    a_row /= size, a_column /= size, b_row /= size, b_column /= size;          \
+    if (k == 0)                                                                \
+      for (size_t i = 0; i < m; i++) memset(c + i * c_step, 0, n * sizeof(T)); \
+    for (size_t j = 0; j < n; j += BLOCK_N) {                                  \
+      const size_t width = smaller(n - j, BLOCK_N);                            \
+      for (size_t p = 0; p < k; p += BLOCK_K) {                                \
+        const size_t depth = smaller(k - p, BLOCK_K);                          \
+        pack_columns_##sfx(columns,                                            \
+                           (const T *)b_ + (ptrdiff_t)p * b_row +              \
+                               (ptrdiff_t)j * b_column,                        \
+                           b_row, b_column, depth, width);                     \
+        for (size_t i = 0; i < m; i += BLOCK_M) {                              \
+          const size_t height = smaller(m - i, BLOCK_M);                       \
+          pack_rows_##sfx(rows,                                                \
+                          (const T *)a_ + (ptrdiff_t)i * a_row +               \
+                              (ptrdiff_t)p * a_column,                         \
+                          a_row, a_column, height, depth);                     \
+          panel_##sfx(c + i * c_step + j, c_step, rows, columns, height,       \
+                      width, depth, p > 0);                                    \
+        }                                                                      \
+      }                                                                        \
+    }                                                                          \
+  }
+GEMM(float32, float)
+GEMM(float64, double)
+
+// Rows of b are added to rows of c, in blocks of b that stay in cache.
+enum { PLAIN_K = TL_GEMM_PLAIN_K, PLAIN_N = TL_GEMM_PLAIN_N };
+
+#define PLAIN_GEMM(sfx, T, step)                                               \
+  void TL_K(gemm_##sfx)(void *c, ptrdiff_t c_row, const void *a,               \
+                        ptrdiff_t a_row, ptrdiff_t a_column, const void *b,    \
+                        ptrdiff_t b_row, ptrdiff_t b_column, size_t m,         \
+                        size_t n, size_t k, void *scratch) {                   \
+    T *packed = scratch;                                                       \
+    for (size_t i = 0; i < m; i++)                                             \
+      memset((char *)c + (ptrdiff_t)i * c_row, 0, n * sizeof(T));              \
+    for (size_t j = 0; j < n; j += PLAIN_N) {                                  \
+      const size_t width = smaller(n - j, PLAIN_N);                            \
+      for (size_t p = 0; p < k; p += PLAIN_K) {                                \
+        const size_t depth = smaller(k - p, PLAIN_K);                          \
+        for (size_t q = 0; q < depth; q++)                                     \
+          for (size_t r = 0; r < width; r++)                                   \
+            packed[q * width + r] =                                            \
+                *(const T *)((const char *)b + (ptrdiff_t)(p + q) * b_row +    \
+                             (ptrdiff_t)(j + r) * b_column);                   \
+        for (size_t i = 0; i < m; i++) {                                       \
+          T *to = (T *)((char *)c + (ptrdiff_t)i * c_row) + j;                 \
+          for (size_t q = 0; q < depth; q++) {                                 \
+            const T x =                                                        \
+                *(const T *)((const char *)a + (ptrdiff_t)i * a_row +          \
+                             (ptrdiff_t)(p + q) * a_column);                   \
+            const T *row = packed + q * width;                                 \
+            TL_LOOP for (size_t r = 0; r < width; r++) {                       \
+              const T y = row[r], z = to[r];                                   \
+              to[r] = step;                                                    \
+            }                                                                  \
+          }                                                                    \
+        }                                                                      \
+      }                                                                        \
+    }                                                                          \
+  }
+#define X(D, sfx, T, W) PLAIN_GEMM(sfx, T, (T)((W)z + (W)x * (W)y))
+TL_UNSIGNED(X)
+#undef X
+#define X(D, sfx, T, W)                                             \
+  PLAIN_GEMM(sfx, T,                                                \
+             ((T){.re = z.re + (x.re * y.re - x.im * y.im),         \
+                  .im = z.im + (x.re * y.im + x.im * y.re)}))
+TL_COMPLEXES(X)
+#undef X

@@ -1,0 +1,67 @@
+// Chooses the table of kernels for this machine.
+#include <stdlib.h>
+#include <string.h>
+
+
+#include "vm/kernels/kernels.h"
+
+extern const tl_kernel_table tl_kernels_base;
+
+#if defined(__x86_64__)
+extern const tl_kernel_table tl_kernels_avx2;
+extern const tl_kernel_table tl_kernels_avx512;
+
+// Asked of the C library where it has the answer at hand: the compiler's own
+// test runs cpuid, which traps in virtual machines (some 20 microseconds each).
+#if defined(__GLIBC__) && \
+    (__GLIBC__ > 2 || (__GLIBC__ == 2 && __GLIBC_MINOR__ >= 33))
+#include <sys/platform/x86.h>
+#define HAS(FEATURE, name) (x86_cpu_active(x86_cpu_##FEATURE))
+#else
+#define HAS(FEATURE, name) (__builtin_cpu_supports(name))
+#endif
+
+static bool has_avx2(void) {
+  return HAS(AVX2, "avx2") && HAS(FMA, "fma") && HAS(BMI2, "bmi2");
+}
+
+static bool has_avx512(void) {
+  return has_avx2() && HAS(AVX512F, "avx512f") && HAS(AVX512DQ, "avx512dq") &&
+         HAS(AVX512BW, "avx512bw") && HAS(AVX512VL, "avx512vl");
+}
+#else
+static bool has_avx2(void) {
+  return false;
+}
+static bool has_avx512(void) {
+  return false;
+}
+#define tl_kernels_avx2 tl_kernels_base
+#define tl_kernels_avx512 tl_kernels_base
+#endif
+
+const tl_kernel_table *tl_kernels_named(const char *name) {
+  if (strcmp(name, "base") == 0) return &tl_kernels_base;
+  if (strcmp(name, "avx2") == 0 && has_avx2()) return &tl_kernels_avx2;
+  if (strcmp(name, "avx512") == 0 && has_avx512()) return &tl_kernels_avx512;
+  return NULL;
+}
+
+static const tl_kernel_table *choose(void) {
+  const char *wish = getenv("TALLY_ISA");
+  const tl_kernel_table *wished = wish ? tl_kernels_named(wish) : NULL;
+  if (wished) return wished;
+  if (has_avx512()) return &tl_kernels_avx512;
+  return has_avx2() ? &tl_kernels_avx2 : &tl_kernels_base;
+}
+
+// Threads that come first together all choose the same.
+const tl_kernel_table *tl_kernels(void) {
+  static const tl_kernel_table *chosen;
+  const tl_kernel_table *table = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+  if (table) return table;
+  table = choose();
+  __atomic_store_n(&chosen, table, __ATOMIC_RELAXED);
+  return table;
+}
+

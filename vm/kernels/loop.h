@@ -1,0 +1,107 @@
+// What every file of kernel loops shares: names, item types, the loop promise.
+#ifndef TALLY_VM_KERNELS_LOOP_H
+#define TALLY_VM_KERNELS_LOOP_H
+
+#include <math.h>
+#include <string.h>
+
+#include "vm/kernels/kernels.h"
+
+// The instruction set this file is compiled for; kernels are named for it.
+#ifndef TL_ISA
+#define TL_ISA base
+#endif
+#define TL_PASTE_(a, b, c) a##b##_##c
+#define TL_PASTE(a, b, c) TL_PASTE_(a, b, c)
+#define TL_K(name) TL_PASTE(tl_k_, name, TL_ISA)
+#define TL_TEXT_(x) #x
+#define TL_TEXT(x) TL_TEXT_(x)
+
+// Promises that turns of the next loop do not depend on each other, which holds
+// for exact aliases too; `restrict` would make these undefined.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"  // it is leave, not a demand
+#define TL_LOOP \
+  _Pragma("clang loop vectorize(assume_safety) interleave_count(2)")
+#else
+#define TL_LOOP _Pragma("GCC ivdep")
+#endif
+
+// Items of any dtype, moved as words of their size: such words may alias them.
+typedef uint8_t tl_word1;
+typedef uint16_t __attribute__((may_alias)) tl_word2;
+typedef uint32_t __attribute__((may_alias)) tl_word4;
+typedef uint64_t __attribute__((may_alias)) tl_word8;
+typedef struct {
+  uint64_t low, high;
+} __attribute__((may_alias)) tl_word16;
+
+#define TL_INLINE static inline __attribute__((always_inline))
+
+// X(DTYPE, suffix, item type, type to compute in)
+//
+// Integers compute in unsigned types, because signed overflow is undefined in C
+// and wraps in Tally; 16 bits compute in 32, as int would overflow.
+#define TL_UNSIGNED(X)                 \
+  X(UINT8, uint8, uint8_t, uint32_t)   \
+  X(UINT16, uint16, uint16_t, uint32_t) \
+  X(UINT32, uint32, uint32_t, uint32_t) \
+  X(UINT64, uint64, uint64_t, uint64_t)
+#define TL_SIGNED(X)                 \
+  X(INT8, int8, int8_t, uint32_t)    \
+  X(INT16, int16, int16_t, uint32_t) \
+  X(INT32, int32, int32_t, uint32_t) \
+  X(INT64, int64, int64_t, uint64_t)
+#define TL_INTEGERS(X) TL_SIGNED(X) TL_UNSIGNED(X)
+#define TL_FLOATS(X)                  \
+  X(FLOAT32, float32, float, float)   \
+  X(FLOAT64, float64, double, double)
+#define TL_COMPLEXES(X)                    \
+  X(COMPLEX64, complex64, tl_c64, float)   \
+  X(COMPLEX128, complex128, tl_c128, double)
+
+// void name(out, a, n): out[i] = expr of x, which is a[i].
+#define TL_UNARY(name, T, R, expr)                      \
+  void TL_K(name)(void *out, const void *a, size_t n) { \
+    R *to = out;                                        \
+    const T *from = a;                                  \
+    TL_LOOP for (size_t i = 0; i < n; i++) {            \
+      const T x = from[i];                              \
+      to[i] = (R)(expr);                                \
+    }                                                   \
+  }
+
+// void name(out, a, b, n): out[i] = expr of x and y, which are a[i] and b[i].
+#define TL_BINARY(name, T, R, expr)                                    \
+  void TL_K(name)(void *out, const void *a, const void *b, size_t n) { \
+    R *to = out;                                                       \
+    const T *from_a = a, *from_b = b;                                  \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
+      const T x = from_a[i], y = from_b[i];                            \
+      to[i] = (R)(expr);                                               \
+    }                                                                  \
+  }
+
+// The same with b, or a, one item.
+#define TL_BINARY_VS(name, T, R, expr)                                 \
+  void TL_K(name)(void *out, const void *a, const void *b, size_t n) { \
+    R *to = out;                                                       \
+    const T *from_a = a;                                               \
+    const T y = *(const T *)b;                                         \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
+      const T x = from_a[i];                                           \
+      to[i] = (R)(expr);                                               \
+    }                                                                  \
+  }
+#define TL_BINARY_SV(name, T, R, expr)                                 \
+  void TL_K(name)(void *out, const void *a, const void *b, size_t n) { \
+    R *to = out;                                                       \
+    const T *from_b = b;                                               \
+    const T x = *(const T *)a;                                         \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
+      const T y = from_b[i];                                           \
+      to[i] = (R)(expr);                                               \
+    }                                                                  \
+  }
+
+#endif

@@ -1,0 +1,178 @@
+// Kernels that move items and do not look at them: copies, strides, selection
+// by mask and by index. Items are words of their size.
+#include "vm/kernels/list.h"
+#include "vm/kernels/move.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+// Strided loops are not marked: an unpack of stride 0 writes one item n times.
+#define MOVES(size, T)                                                        \
+  void TL_K(copy_##size)(void *out, const void *a, size_t n) {                \
+    if (out != a) memcpy(out, a, n * sizeof(T));                              \
+  }                                                                           \
+  void TL_K(zeros_##size)(void *out, const void *a, size_t n) {               \
+    (void)a;                                                                  \
+    memset(out, 0, n * sizeof(T));                                            \
+  }                                                                           \
+  void TL_K(fill_##size)(void *out, const void *a, size_t n) {                \
+    T *to = out;                                                              \
+    const T item = *(const T *)a;                                             \
+    TL_LOOP for (size_t i = 0; i < n; i++) to[i] = item;                      \
+  }                                                                           \
+  void TL_K(pack_##size)(void *out, const void *a, ptrdiff_t stride,          \
+                         size_t n) {                                          \
+    T *to = out;                                                              \
+    const char *from = a;                                                     \
+    if (stride == (ptrdiff_t)sizeof(T)) {                                     \
+      TL_K(copy_##size)(out, a, n);                                           \
+    } else if (stride == 0) {                                                 \
+      if (n > 0) TL_K(fill_##size)(out, a, n);                                \
+    } else {                                                                  \
+      for (size_t i = 0; i < n; i++, from += stride)                          \
+        to[i] = *(const T *)from;                                             \
+    }                                                                         \
+  }                                                                           \
+  void TL_K(unpack_##size)(void *out, ptrdiff_t stride, const void *a,        \
+                           size_t n) {                                        \
+    char *to = out;                                                           \
+    const T *from = a;                                                        \
+    if (stride == (ptrdiff_t)sizeof(T)) {                                     \
+      TL_K(copy_##size)(out, a, n);                                           \
+    } else {                                                                  \
+      for (size_t i = 0; i < n; i++, to += stride) *(T *)to = from[i];        \
+    }                                                                         \
+  }                                                                           \
+  void TL_K(pack_tile_##size)(void *out, ptrdiff_t out_row, const void *a,    \
+                              ptrdiff_t a_row, ptrdiff_t a_column,            \
+                              size_t nrows, size_t ncols) {                   \
+    char *to = out;                                                           \
+    const char *from = a;                                                     \
+    if (a_row != (ptrdiff_t)sizeof(T) || a_column == (ptrdiff_t)sizeof(T)) {  \
+      for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)        \
+        TL_K(pack_##size)(to, from, a_column, ncols);                         \
+      return;                                                                 \
+    }                                                                         \
+    for (; nrows >= TILE_ROWS; nrows -= TILE_ROWS) {                          \
+      const char *column = from;                                              \
+      for (size_t j = 0; j < ncols; j++, column += a_column)                  \
+        for (size_t r = 0; r < TILE_ROWS; r++)                                \
+          ((T *)(to + (ptrdiff_t)r * out_row))[j] = ((const T *)column)[r];   \
+      to += TILE_ROWS * out_row;                                              \
+      from += TILE_ROWS * a_row;                                              \
+    }                                                                         \
+    for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)          \
+      TL_K(pack_##size)(to, from, a_column, ncols);                           \
+  }                                                                           \
+  /* Nothing is written after the last item chosen, not even a spare one. */  \
+  size_t TL_K(compress_##size)(void *out, const void *a, const uint8_t *mask, \
+                               size_t n) {                                    \
+    T *to = out;                                                              \
+    const T *from = a;                                                        \
+    size_t count = 0;                                                         \
+    while (n > 0 && !mask[n - 1]) n--;                                        \
+    for (size_t i = 0; i < n; i++) {                                          \
+      to[count] = from[i];                                                    \
+      count += mask[i];                                                       \
+    }                                                                         \
+    return count;                                                             \
+  }                                                                           \
+  size_t TL_K(expand_##size)(void *out, const uint8_t *mask, const void *a,   \
+                             size_t n) {                                      \
+    T *to = out;                                                              \
+    const T *from = a;                                                        \
+    size_t count = 0;                                                         \
+    for (size_t i = 0; i < n; i++)                                            \
+      if (mask[i]) to[i] = from[count++];                                     \
+    return count;                                                             \
+  }                                                                           \
+  void TL_K(take_##size)(void *out, const void *a, ptrdiff_t stride,          \
+                         const int64_t *index, size_t n) {                    \
+    T *to = out;                                                              \
+    const char *from = a;                                                     \
+    if (stride == (ptrdiff_t)sizeof(T)) {                                     \
+      const T *items = a;                                                     \
+      TL_LOOP for (size_t i = 0; i < n; i++) to[i] = items[index[i]];         \
+    } else {                                                                  \
+      TL_LOOP for (size_t i = 0; i < n; i++) to[i] =                          \
+          *(const T *)(from + index[i] * stride);                             \
+    }                                                                         \
+  }                                                                           \
+  void TL_K(put_##size)(void *out, ptrdiff_t stride, const int64_t *index,    \
+                        const void *a, size_t n) {                            \
+    char *to = out;                                                           \
+    const T *from = a;                                                        \
+    for (size_t i = 0; i < n; i++) *(T *)(to + index[i] * stride) = from[i];  \
+  }
+
+// Rows that are gathered together where columns are far apart: one line of
+// memory serves all of them.
+enum { TILE_ROWS = 8 };
+
+MOVES(1, tl_word1)
+MOVES(2, tl_word2)
+MOVES(4, tl_word4)
+MOVES(8, tl_word8)
+MOVES(16, tl_word16)
+
+size_t TL_K(true_indices)(int64_t *out, const uint8_t *mask, int64_t base,
+                          size_t n) {
+  size_t count = 0;
+  while (n > 0 && !mask[n - 1]) n--;
+  for (size_t i = 0; i < n; i++) {
+    out[count] = base + (int64_t)i;
+    count += mask[i];
+  }
+  return count;
+}
+
+size_t TL_K(wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
+                          size_t n) {
+  enum { BLOCK = 512 };
+  for (size_t start = 0; start < n; start += BLOCK) {
+    size_t end = n - start < BLOCK ? n : start + BLOCK;
+    unsigned char bad = 0;
+    for (size_t i = start; i < end; i++) {
+      const int64_t at = index[i] + (index[i] < 0 ? length : 0);
+      bad = (unsigned char)(bad | ((uint64_t)at >= (uint64_t)length));
+    }
+    if (bad)
+      for (size_t i = start; i < end; i++)
+        if (index[i] >= length || index[i] < -length) return i;
+    TL_LOOP for (size_t i = start; i < end; i++) {
+      const int64_t at = index[i];
+      out[i] = at + (at < 0 ? length : 0);
+    }
+  }
+  return n;
+}
+
+void TL_K(iota)(int64_t *out, int64_t start, int64_t step, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = (int64_t)((uint64_t)start + (uint64_t)step * i);
+}
+
+void TL_K(bincount)(int64_t *out, const int64_t *index, size_t n) {
+  for (size_t i = 0; i < n; i++) out[index[i]]++;
+}
+
+void TL_K(bincount_weighted)(double *out, const int64_t *index,
+                             const double *weight, size_t n) {
+  for (size_t i = 0; i < n; i++) out[index[i]] += weight[i];
+}
+
+void TL_K(stream_copy)(void *out, const void *a, size_t nbytes) {
+#if defined(__x86_64__)
+  char *to = out;
+  const char *from = a;
+  for (; nbytes >= 64; nbytes -= 64, to += 64, from += 64)
+    for (int part = 0; part < 64; part += 16)
+      _mm_stream_si128((__m128i *)(void *)(to + part),
+                       _mm_load_si128((const __m128i *)(const void *)(from + part)));
+  memcpy(to, from, nbytes);
+  _mm_sfence();
+#else
+  memcpy(out, a, nbytes);
+#endif
+}

@@ -1,0 +1,148 @@
+// Reductions down columns, and sequential scans.
+#include "vm/kernels/fold.h"
+#include "vm/kernels/list.h"
+
+static const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
+  return (const char *)a + (ptrdiff_t)row * row_stride;
+}
+
+// Sums of reals go down in strips: 8 rows by a fixed tree, then a binary
+// counter of rows, so that errors stay small and columns do not depend on how
+// many there are beside them.
+#define X(D, sfx, T, W)                                                       \
+  static void add_row_##sfx(T *into, const T *row, size_t n) {                \
+    TL_LOOP for (size_t i = 0; i < n; i++) into[i] += row[i];                 \
+  }                                                                           \
+  static void add_group_##sfx(T *out, const void *a, ptrdiff_t row_stride,    \
+                              size_t n) {                                     \
+    const T *r0 = a, *r1 = row_of(a, row_stride, 1);                          \
+    const T *r2 = row_of(a, row_stride, 2), *r3 = row_of(a, row_stride, 3);   \
+    const T *r4 = row_of(a, row_stride, 4), *r5 = row_of(a, row_stride, 5);   \
+    const T *r6 = row_of(a, row_stride, 6), *r7 = row_of(a, row_stride, 7);   \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                  \
+      out[i] = ((r0[i] + r1[i]) + (r2[i] + r3[i])) +                          \
+               ((r4[i] + r5[i]) + (r6[i] + r7[i]));                           \
+    }                                                                         \
+  }                                                                           \
+  static void add_few_##sfx(T *out, const void *a, ptrdiff_t row_stride,      \
+                            size_t nrows, size_t n) {                         \
+    memcpy(out, a, n * sizeof(T));                                            \
+    for (size_t r = 1; r < nrows; r++)                                        \
+      add_row_##sfx(out, row_of(a, row_stride, r), n);                        \
+  }                                                                           \
+  static void add_strip_##sfx(T *out, const void *a, ptrdiff_t row_stride,    \
+                              size_t nrows, size_t n, T *counter) {           \
+    size_t waiting = 0, groups = 0;                                           \
+    for (size_t r = 0; r < nrows; r += TL_OUTER_GROUP) {                      \
+      T *group = counter + waiting++ * n;                                     \
+      const void *rows = row_of(a, row_stride, r);                            \
+      if (nrows - r >= TL_OUTER_GROUP) {                                      \
+        add_group_##sfx(group, rows, row_stride, n);                          \
+      } else {                                                                \
+        add_few_##sfx(group, rows, row_stride, nrows - r, n);                 \
+      }                                                                       \
+      for (size_t q = ++groups; !(q & 1); q >>= 1, waiting--)                 \
+        add_row_##sfx(counter + (waiting - 2) * n,                            \
+                      counter + (waiting - 1) * n, n);                        \
+    }                                                                         \
+    for (; waiting > 1; waiting--)                                            \
+      add_row_##sfx(counter + (waiting - 2) * n, counter + (waiting - 1) * n, \
+                    n);                                                       \
+    memcpy(out, counter, n * sizeof(T));                                      \
+  }                                                                           \
+  static void add_rows_##sfx(T *out, const T *a, ptrdiff_t row_stride,        \
+                             size_t nrows, size_t nreals, T *counter) {       \
+    if (nrows == 0) {                                                         \
+      memset(out, 0, nreals * sizeof(T));                                     \
+      return;                                                                 \
+    }                                                                         \
+    for (size_t i = 0; i < nreals; i += TL_OUTER_STRIP) {                     \
+      size_t n = nreals - i < TL_OUTER_STRIP ? nreals - i : TL_OUTER_STRIP;   \
+      add_strip_##sfx(out + i, a + i, row_stride, nrows, n, counter);         \
+    }                                                                         \
+  }                                                                           \
+  void TL_K(outer_sum_##sfx)(void *out, const void *a, ptrdiff_t row_stride,  \
+                             size_t nrows, size_t ncols, void *scratch) {     \
+    add_rows_##sfx(out, a, row_stride, nrows, ncols, scratch);                \
+  }
+TL_FLOATS(X)
+#undef X
+
+void TL_K(outer_sum_complex64)(void *out, const void *a, ptrdiff_t row_stride,
+                               size_t nrows, size_t ncols, void *scratch) {
+  add_rows_float32(out, a, row_stride, nrows, 2 * ncols, scratch);
+}
+void TL_K(outer_sum_complex128)(void *out, const void *a, ptrdiff_t row_stride,
+                                size_t nrows, size_t ncols, void *scratch) {
+  add_rows_float64(out, a, row_stride, nrows, 2 * ncols, scratch);
+}
+
+// Row after row into the results, which begin as `unit`. `step` is the new
+// value of a result x that meets an item y.
+#define ROW_BY_ROW(name, T, R, unit, step)                              \
+  void TL_K(outer_##name)(void *out, const void *a, ptrdiff_t row_stride, \
+                          size_t nrows, size_t ncols, void *scratch) {  \
+    (void)scratch;                                                      \
+    R *results = out;                                                   \
+    for (size_t i = 0; i < ncols; i++) results[i] = unit;               \
+    for (size_t r = 0; r < nrows; r++) {                                \
+      const T *row = row_of(a, row_stride, r);                          \
+      TL_LOOP for (size_t i = 0; i < ncols; i++) {                      \
+        const R x = results[i];                                         \
+        const T y = row[i];                                             \
+        results[i] = (step);                                            \
+      }                                                                 \
+    }                                                                   \
+  }
+#define SCAN(name, T, R, step)                                              \
+  void TL_K(scan_##name)(void *out, const void *a, void *carry, size_t n) { \
+    R *to = out, x = *(R *)carry;                                           \
+    const T *items = a;                                                     \
+    for (size_t i = 0; i < n; i++) {                                        \
+      const T y = items[i];                                                 \
+      to[i] = x = (step);                                                   \
+    }                                                                       \
+    *(R *)carry = x;                                                        \
+  }
+
+#define INTEGER_ROWS(sfx, T, Wide)                                        \
+  ROW_BY_ROW(sum_##sfx, T, uint64_t, 0, x + (uint64_t)(Wide)y)            \
+  ROW_BY_ROW(prod_##sfx, T, uint64_t, 1, x *(uint64_t)(Wide)y)            \
+  SCAN(sum_##sfx, T, uint64_t, x + (uint64_t)(Wide)y)                     \
+  SCAN(prod_##sfx, T, uint64_t, x *(uint64_t)(Wide)y)
+#define X(D, sfx, T, W) INTEGER_ROWS(sfx, T, int64_t)
+TL_SIGNED(X)
+#undef X
+#define X(D, sfx, T, W) INTEGER_ROWS(sfx, T, uint64_t)
+TL_UNSIGNED(X)
+#undef X
+
+#define TRUTH_ROWS(sfx, T, is_true)                                 \
+  ROW_BY_ROW(any_##sfx, T, uint8_t, 0, (uint8_t)(x | (is_true)))    \
+  ROW_BY_ROW(all_##sfx, T, uint8_t, 1, (uint8_t)(x & (is_true)))    \
+  ROW_BY_ROW(count_##sfx, T, int64_t, 0, x + (is_true))
+#define X(D, sfx, T, W) TRUTH_ROWS(sfx, T, (y != 0))
+TL_UNSIGNED(X)
+TL_FLOATS(X)
+#undef X
+#define X(D, sfx, T, W) TRUTH_ROWS(sfx, T, ((y.re != 0) | (y.im != 0)))
+TL_COMPLEXES(X)
+#undef X
+
+#define X(D, sfx, T, W)                          \
+  ROW_BY_ROW(prod_##sfx, T, T, 1, x *y)          \
+  SCAN(sum_##sfx, T, T, x + y)                   \
+  SCAN(prod_##sfx, T, T, x *y)
+TL_FLOATS(X)
+#undef X
+
+#define PAIR(T, real, imaginary) \
+  (T) { .re = (real), .im = (imaginary) }
+#define PRODUCT(T) \
+  PAIR(T, x.re *y.re - x.im * y.im, x.re * y.im + x.im * y.re)
+#define X(D, sfx, T, W)                                        \
+  ROW_BY_ROW(prod_##sfx, T, T, PAIR(T, 1, 0), PRODUCT(T))      \
+  SCAN(sum_##sfx, T, T, PAIR(T, x.re + y.re, x.im + y.im))     \
+  SCAN(prod_##sfx, T, T, PRODUCT(T))
+TL_COMPLEXES(X)
+#undef X

@@ -1,0 +1,88 @@
+// Functions of reals that call the C library item by item. float32 computes in
+// double: rounded once, the result is better than the library's own float.
+#include "vm/kernels/list.h"
+
+#define UNARY(name, call)                                               \
+  void tl_rare_##name##_float64(void *out, const void *a, size_t n) {   \
+    double *to = out;                                                   \
+    const double *from = a;                                             \
+    for (size_t i = 0; i < n; i++) to[i] = call(from[i]);               \
+  }                                                                     \
+  void tl_rare_##name##_float32(void *out, const void *a, size_t n) {   \
+    float *to = out;                                                    \
+    const float *from = a;                                              \
+    for (size_t i = 0; i < n; i++) to[i] = (float)call((double)from[i]); \
+  }
+
+#define BINARY_OF(name, sfx, T, call)                                       \
+  void tl_rare_##name##_##sfx(void *out, const void *a, const void *b,      \
+                              size_t n) {                                   \
+    T *to = out;                                                            \
+    const T *from_a = a, *from_b = b;                                       \
+    for (size_t i = 0; i < n; i++) to[i] = (T)call(from_a[i], from_b[i]);   \
+  }
+#define BINARY(name, call)                  \
+  BINARY_OF(name, float32, float, call)     \
+  BINARY_OF(name, float64, double, call)
+
+// The quotient rounded to minus infinity, from the exact remainder: rounding
+// x / y first could step over a whole number. An infinite x has no remainder;
+// its quotient is infinite.
+static double floor_quotient(double x, double y) {
+  if (y == 0 || isinf(x)) return x / y;
+  double rest = fmod(x, y);
+  double quotient = (x - rest) / y;
+  if (rest != 0 && (rest < 0) != (y < 0)) quotient -= 1;
+  if (quotient == 0) return copysign(0, x / y);
+  double whole = floor(quotient);
+  return quotient - whole > 0.5 ? whole + 1 : whole;
+}
+
+// The remainder of the floored quotient: of y's sign, also where it is 0.
+static double floor_rest(double x, double y) {
+  double rest = fmod(x, y);
+  if (rest == 0) return copysign(0, y);
+  return (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
+static double add_exponentials(double x, double y) {
+  if (x == y) return x + 0.69314718055994530942;  // infinities too
+  double distance = x - y;
+  if (distance > 0) return x + log1p(exp(-distance));
+  if (distance <= 0) return y + log1p(exp(distance));
+  return distance;  // NaN
+}
+
+BINARY(floor_divide, floor_quotient)
+BINARY(remainder, floor_rest)
+BINARY(pow, pow)
+BINARY(atan2, atan2)
+BINARY(hypot, hypot)
+BINARY(logaddexp, add_exponentials)
+BINARY_OF(nextafter, float32, float, nextafterf)
+BINARY_OF(nextafter, float64, double, nextafter)
+
+UNARY(cbrt, cbrt)
+UNARY(exp, exp)
+UNARY(exp2, exp2)
+UNARY(expm1, expm1)
+UNARY(log, log)
+UNARY(log1p, log1p)
+UNARY(log2, log2)
+UNARY(log10, log10)
+UNARY(sin, sin)
+UNARY(cos, cos)
+UNARY(tan, tan)
+UNARY(asin, asin)
+UNARY(acos, acos)
+UNARY(atan, atan)
+UNARY(sinh, sinh)
+UNARY(cosh, cosh)
+UNARY(tanh, tanh)
+UNARY(asinh, asinh)
+UNARY(acosh, acosh)
+UNARY(atanh, atanh)
+UNARY(erf, erf)
+UNARY(erfc, erfc)
+UNARY(gamma, tgamma)
+UNARY(lgamma, lgamma)

@@ -1,0 +1,33 @@
+// Declarations of the search and matrix product kernels.
+#ifndef TALLY_VM_KERNELS_SEARCH_H
+#define TALLY_VM_KERNELS_SEARCH_H
+
+#include "vm/kernels/loop.h"
+
+#define X(D, sfx, T, W)       \
+  tl_search TL_K(search_##sfx); \
+  tl_gemm TL_K(gemm_##sfx);
+TL_INTEGERS(X)
+TL_FLOATS(X)
+TL_COMPLEXES(X)
+#undef X
+
+// Products go in blocks: so many rows, columns and terms are packed at once. A
+// tile of the result has at most TALL rows and WIDE bytes of columns.
+enum {
+  TL_GEMM_M = 128,
+  TL_GEMM_N = 3072,
+  TL_GEMM_K = 256,
+  TL_GEMM_TALL = 8,
+  TL_GEMM_WIDE = 192,
+  TL_GEMM_PLAIN_K = 64,  // where items are neither float32 nor float64
+  TL_GEMM_PLAIN_N = 512
+};
+
+// How many items of the left operand are packed, whole lines of memory.
+static inline size_t tl_gemm_rows(size_t m, size_t k) {
+  size_t rows = (m < TL_GEMM_M ? m : TL_GEMM_M) + TL_GEMM_TALL;
+  return (rows * (k < TL_GEMM_K ? k : TL_GEMM_K) + 15) / 16 * 16;
+}
+
+#endif

@@ -1,0 +1,328 @@
+// Sorting values: radix sorts of keys; merging where there are few.
+#include "vm/kernels/sort.h"
+
+#include <string.h>
+
+#include "vm/kernels/loop.h"
+
+#define TOP_BIT(U) ((U)((U)1 << (8 * sizeof(U) - 1)))
+#define ALL_ONES(U) ((U) ~(U)0)
+
+// X(DTYPE, suffix, word, kind): how an item's bits become a key and back.
+#define KEY_DTYPES(X)               \
+  X(BOOL, truth, tl_word1, NATURAL)  \
+  X(INT8, int8, tl_word1, SIGN)     \
+  X(INT16, int16, tl_word2, SIGN)   \
+  X(INT32, int32, tl_word4, SIGN)   \
+  X(INT64, int64, tl_word8, SIGN)   \
+  X(UINT8, uint8, tl_word1, NATURAL) \
+  X(UINT16, uint16, tl_word2, NATURAL) \
+  X(UINT32, uint32, tl_word4, NATURAL) \
+  X(UINT64, uint64, tl_word8, NATURAL) \
+  X(FLOAT32, float32, tl_word4, REAL32) \
+  X(FLOAT64, float64, tl_word8, REAL64)
+
+#define KEY_OF_NATURAL(U, bits, zero) (U)(bits)
+#define BITS_OF_NATURAL(U, key) (U)(key)
+#define KEY_OF_SIGN(U, bits, zero) (U)((bits) ^ TOP_BIT(U))
+#define BITS_OF_SIGN(U, key) (U)((key) ^ TOP_BIT(U))
+// A set sign turns all bits, a clear one the sign alone.
+#define KEY_OF_REAL(U, bits) \
+  (U)((bits) ^ ((bits)&TOP_BIT(U) ? ALL_ONES(U) : TOP_BIT(U)))
+#define BITS_OF_REAL(U, key) \
+  (U)((key) ^ ((key)&TOP_BIT(U) ? TOP_BIT(U) : ALL_ONES(U)))
+#define KEY_OF_REAL32(U, bits, zero) \
+  KEY_OF_REAL(U, (zero) && (bits) == TOP_BIT(U) ? (U)0 : (bits))
+#define KEY_OF_REAL64 KEY_OF_REAL32
+#define BITS_OF_REAL32 BITS_OF_REAL
+#define BITS_OF_REAL64 BITS_OF_REAL
+
+// The largest finite magnitude's bits, plus one, are infinity's; above is NaN.
+#define IS_NAN_NATURAL(U, bits) false
+#define IS_NAN_SIGN(U, bits) false
+#define IS_NAN_REAL32(U, bits) (((bits)&0x7fffffffu) > 0x7f800000u)
+#define IS_NAN_REAL64(U, bits) \
+  (((bits)&0x7fffffffffffffffu) > 0x7ff0000000000000u)
+#define NAN_NATURAL 0
+#define NAN_SIGN 0
+#define NAN_REAL32 0x7fc00000u
+#define NAN_REAL64 0x7ff8000000000000u
+#define HAS_NAN_NATURAL false
+#define HAS_NAN_SIGN false
+#define HAS_NAN_REAL32 true
+#define HAS_NAN_REAL64 true
+
+// Keys and items may be one array where their widths agree.
+#define KEYS(sfx, U, KIND, width, K)                                          \
+  static void keys_##sfx##_##width(K *keys, const void *a, size_t n,          \
+                                   bool descending, bool same_zero) {         \
+    const U *items = a;                                                       \
+    const U turn = descending ? ALL_ONES(U) : 0;                              \
+    (void)same_zero;                                                          \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                  \
+      const U bits = items[i];                                                \
+      const U key = (U)(KEY_OF_##KIND(U, bits, same_zero) ^ turn);            \
+      keys[i] = IS_NAN_##KIND(U, bits) ? ALL_ONES(U) : key;                   \
+    }                                                                         \
+  }                                                                           \
+  static void items_##sfx##_##width(void *a, const K *keys, size_t n,         \
+                                    bool descending) {                        \
+    U *items = a;                                                             \
+    const U turn = descending ? ALL_ONES(U) : 0;                              \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                  \
+      const U key = (U)((U)keys[i] ^ turn);                                   \
+      const bool is_nan = HAS_NAN_##KIND && (U)keys[i] == ALL_ONES(U);        \
+      items[i] = is_nan ? (U)NAN_##KIND : BITS_OF_##KIND(U, key);             \
+    }                                                                         \
+  }
+#define X(D, sfx, U, KIND)         \
+  KEYS(sfx, U, KIND, own, U)       \
+  KEYS(sfx, U, KIND, wide, uint64_t)
+KEY_DTYPES(X)
+#undef X
+
+void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
+                  bool descending, bool same_zero) {
+  switch ((int)dtype) {
+#define X(D, sfx, U, KIND)                                   \
+  case TL_##D:                                               \
+    keys_##sfx##_wide(keys, a, n, descending, same_zero);    \
+    break;
+    KEY_DTYPES(X)
+#undef X
+  }
+}
+
+bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n) {
+  if (counts[digit_of_first] == n) return false;
+  size_t start = 0;
+  for (size_t i = 0; i < TL_DIGITS; i++) {
+    size_t count = counts[i];
+    counts[i] = start;
+    start += count;
+  }
+  return true;
+}
+
+// Least significant digit first. All digits are counted in one pass; a digit
+// that is the same everywhere is left out.
+#define RADIX_SORT(U)                                                          \
+  static U *radix_sort_##U(U *a, U *b, size_t n, unsigned shift,               \
+                           unsigned passes, tl_radix_counts *counts) {         \
+    memset(counts->digit, 0, passes * sizeof counts->digit[0]);                \
+    for (size_t i = 0; i < n; i++)                                             \
+      for (unsigned p = 0; p < passes; p++)                                    \
+        counts->digit[p][DIGIT(a[i], shift + p * TL_DIGIT_BITS)]++;            \
+    for (unsigned p = 0; p < passes; p++) {                                    \
+      const unsigned at = shift + p * TL_DIGIT_BITS;                           \
+      size_t *next = counts->digit[p];                                         \
+      if (!tl_radix_starts(next, DIGIT(a[0], at), n)) continue;                \
+      for (size_t i = 0; i < n; i++) b[next[DIGIT(a[i], at)]++] = a[i];        \
+      U *other = a;                                                            \
+      a = b;                                                                   \
+      b = other;                                                               \
+    }                                                                          \
+    return a;                                                                  \
+  }
+#define DIGIT(key, at) ((size_t)((key) >> (at)) & (TL_DIGITS - 1))
+RADIX_SORT(tl_word1)
+RADIX_SORT(tl_word2)
+RADIX_SORT(tl_word4)
+RADIX_SORT(tl_word8)
+
+uint64_t *tl_radix_sort(uint64_t *a, uint64_t *b, size_t n, unsigned shift,
+                        unsigned passes, tl_radix_counts *counts) {
+  return (uint64_t *)radix_sort_tl_word8((tl_word8 *)a, (tl_word8 *)b, n, shift,
+                                         passes, counts);
+}
+
+uint64_t tl_keys_varying(const uint64_t *keys, size_t n) {
+  uint64_t varying = 0;
+  for (size_t i = 1; i < n; i++) varying |= keys[i] ^ keys[0];
+  return varying;
+}
+
+// Puts right what a sort by the upper digits left in disorder, if that takes
+// few moves. Returns false if it would take more, with the keys still a
+// permutation of themselves.
+static bool finish_by_insertion(tl_word8 *a, size_t n) {
+  size_t moves = n / 4 + 64;
+  for (size_t i = 1; i < n; i++) {
+    const uint64_t key = a[i];
+    size_t j = i;
+    for (; j > 0 && a[j - 1] > key; j--) a[j] = a[j - 1];
+    a[j] = key;
+    if (i - j > moves) return false;
+    moves -= i - j;
+  }
+  return true;
+}
+
+// 64-bit keys mostly differ in their upper half: three passes over the top 33
+// bits that vary, and hardly anything is left to do.
+static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
+                           tl_radix_counts *counts) {
+  enum { UPPER = 3 * TL_DIGIT_BITS };
+  const uint64_t varying = tl_keys_varying((uint64_t *)a, n);
+  if (varying == 0) return a;
+  const unsigned bits = 64 - (unsigned)__builtin_clzll(varying);
+  if (bits > UPPER) {
+    tl_word8 *sorted = radix_sort_tl_word8(a, b, n, bits - UPPER, 3, counts);
+    if (finish_by_insertion(sorted, n)) return sorted;
+    if (sorted == b) b = a;
+    a = sorted;
+  }
+  return radix_sort_tl_word8(a, b, n, 0,
+                             (bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS,
+                             counts);
+}
+
+static void insertion_runs(uint64_t *a, size_t n) {
+  for (size_t start = 0; start < n; start += TL_INSERTION_RUN) {
+    size_t end = n - start < TL_INSERTION_RUN ? n : start + TL_INSERTION_RUN;
+    for (size_t i = start + 1; i < end; i++) {
+      const uint64_t key = a[i];
+      size_t j = i;
+      for (; j > start && a[j - 1] > key; j--) a[j] = a[j - 1];
+      a[j] = key;
+    }
+  }
+}
+
+static void merge_runs(uint64_t *to, const uint64_t *left,
+                       const uint64_t *middle, const uint64_t *end) {
+  const uint64_t *right = middle;
+  while (left < middle && right < end) {
+    const bool take_right = *right < *left;
+    *to++ = take_right ? *right : *left;
+    right += take_right;
+    left += !take_right;
+  }
+  while (left < middle) *to++ = *left++;
+  while (right < end) *to++ = *right++;
+}
+
+static uint64_t *sort_few(uint64_t *a, uint64_t *b, size_t n) {
+  insertion_runs(a, n);
+  for (size_t run = TL_INSERTION_RUN; run < n; run *= 2) {
+    for (size_t i = 0; i < n; i += 2 * run) {
+      size_t middle = n - i < run ? n : i + run;
+      size_t end = n - i < 2 * run ? n : i + 2 * run;
+      merge_runs(b + i, a + i, a + middle, a + end);
+    }
+    uint64_t *other = a;
+    a = b;
+    b = other;
+  }
+  return a;
+}
+
+static size_t whole_lines(size_t nbytes) {
+  return (nbytes + 63) / 64 * 64;
+}
+
+size_t tl_sort_scratch(tl_dtype dtype, size_t n) {
+  if (n < 2) return 0;
+  if (tl_dtype_is_complex(dtype))
+    return tl_argsort_scratch(dtype, n) + whole_lines(n * sizeof(int64_t)) +
+           whole_lines(n * tl_itemsize(dtype));
+  if (n < TL_SMALL_SORT) return 2 * n * sizeof(uint64_t);
+  return sizeof(tl_radix_counts) + n * tl_itemsize(dtype);
+}
+
+static void sort_complex(tl_dtype dtype, void *a, size_t n, bool descending,
+                         void *scratch) {
+  const size_t itemsize = tl_itemsize(dtype);
+  int64_t *order = scratch;
+  char *copy = (char *)scratch + whole_lines(n * sizeof *order);
+  char *rest = copy + whole_lines(n * itemsize);
+  tl_argsort(dtype, order, a, n, descending, rest);
+  memcpy(copy, a, n * itemsize);
+  for (size_t i = 0; i < n; i++)
+    memcpy((char *)a + i * itemsize, copy + (size_t)order[i] * itemsize,
+           itemsize);
+}
+
+#define NARROW_SORT(U, passes)                                   \
+  static U *sort_##U(U *a, U *b, size_t n, tl_radix_counts *counts) { \
+    return radix_sort_##U(a, b, n, 0, passes, counts);           \
+  }
+NARROW_SORT(tl_word1, 1)
+NARROW_SORT(tl_word2, 2)
+NARROW_SORT(tl_word4, 3)
+#define sort_tl_word8 sort_wide
+
+#define X(D, sfx, U, KIND)                                                    \
+  static void sort_##sfx(void *a, size_t n, bool descending, void *scratch) { \
+    if (n < TL_SMALL_SORT) {                                                  \
+      uint64_t *keys = scratch;                                               \
+      keys_##sfx##_wide(keys, a, n, descending, false);                       \
+      items_##sfx##_wide(a, sort_few(keys, keys + n, n), n, descending);      \
+      return;                                                                 \
+    }                                                                         \
+    keys_##sfx##_own(a, a, n, descending, false);                             \
+    U *buffer = (void *)((char *)scratch + sizeof(tl_radix_counts));          \
+    items_##sfx##_own(a, sort_##U(a, buffer, n, scratch), n, descending);     \
+  }
+KEY_DTYPES(X)
+#undef X
+
+void tl_sort(tl_dtype dtype, void *a, size_t n, bool descending,
+             void *scratch) {
+  if (n < 2) return;
+  switch ((int)dtype) {
+#define X(D, sfx, U, KIND)                    \
+  case TL_##D:                                \
+    sort_##sfx(a, n, descending, scratch);    \
+    break;
+    KEY_DTYPES(X)
+#undef X
+    case TL_COMPLEX64:
+    case TL_COMPLEX128:
+      sort_complex(dtype, a, n, descending, scratch);
+      break;
+  }
+}
+
+// Complex items are pairs of reals here.
+#define RUN_STARTS(T, same)                                 \
+  for (size_t i = 0; i < n; i++) {                          \
+    const T *x = (const T *)sorted + (i > 0 ? i - 1 : 0);   \
+    const T *y = (const T *)sorted + i;                     \
+    out[count] = (int64_t)i;                                \
+    count += i == 0 || !(same);                             \
+  }
+
+size_t tl_run_starts(tl_dtype dtype, int64_t *out, const void *sorted,
+                     size_t n) {
+  size_t count = 0;
+  switch ((int)dtype) {
+    case TL_FLOAT32:
+      RUN_STARTS(float, *x == *y)
+      break;
+    case TL_FLOAT64:
+      RUN_STARTS(double, *x == *y)
+      break;
+    case TL_COMPLEX64:
+      RUN_STARTS(tl_c64, x->re == y->re && x->im == y->im)
+      break;
+    case TL_COMPLEX128:
+      RUN_STARTS(tl_c128, x->re == y->re && x->im == y->im)
+      break;
+    default:
+      switch (tl_itemsize(dtype)) {
+        case 1:
+          RUN_STARTS(tl_word1, *x == *y)
+          break;
+        case 2:
+          RUN_STARTS(tl_word2, *x == *y)
+          break;
+        case 4:
+          RUN_STARTS(tl_word4, *x == *y)
+          break;
+        default:
+          RUN_STARTS(tl_word8, *x == *y)
+      }
+  }
+  return count;
+}

@@ -1,0 +1,41 @@
+// What sorting values and sorting positions share.
+//
+// Items become keys: unsigned integers in the items' order, turned over for
+// descending order, so that one ascending sort serves all. NaN is the largest
+// key in both directions.
+#ifndef TALLY_VM_KERNELS_SORT_H
+#define TALLY_VM_KERNELS_SORT_H
+
+#include "vm/kernels/kernels.h"
+
+enum {
+  TL_DIGIT_BITS = 11,  // of a radix pass
+  TL_DIGITS = 1 << TL_DIGIT_BITS,
+  TL_DIGIT_PASSES = 6,   // for 64 bits
+  TL_SMALL_SORT = 200,   // below it, merging is faster
+  TL_INSERTION_RUN = 16  // the runs that merging starts from
+};
+
+// Writes the keys of [n] real items or bools, widened to 64 bits. With
+// [same_zero], -0.0 and 0.0 have one key.
+void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
+                  bool descending, bool same_zero);
+
+// Counters for all radix passes over n keys.
+typedef struct tl_radix_counts {
+  size_t digit[TL_DIGIT_PASSES][TL_DIGITS];
+} tl_radix_counts;
+
+// Turns counts into the positions where each digit's items begin. Returns
+// false, having changed nothing, if one digit has all n items.
+bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n);
+
+// Sorts 64-bit words by [passes] digits from bit [shift] up, using the buffer b
+// of the same length; the result is in a or in b: the one returned.
+uint64_t *tl_radix_sort(uint64_t *a, uint64_t *b, size_t n, unsigned shift,
+                        unsigned passes, tl_radix_counts *counts);
+
+// The bits in which the n > 0 keys differ.
+uint64_t tl_keys_varying(const uint64_t *keys, size_t n);
+
+#endif
