@@ -58,4 +58,11 @@ typedef enum tl_reduction {
 bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
                bool keepdims, tl_dtype dtype, double parameter, tl_slot *out);
 
+// Running sums, products, minima or maxima along one axis, in order: item i is
+// the fold of the items up to i. dtype as in tl_reduce. With [initial] the
+// result begins with 0 or 1 and is one longer (sums and products). Takes over
+// an owned array's memory. *out is owned.
+bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
+                   bool initial, tl_dtype dtype, tl_slot *out);
+
 #endif
