@@ -1,0 +1,215 @@
+// Asking about dtypes, and converting between them.
+
+#include <float.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "vm/engine.h"
+#include "vm/list.h"
+#include "vm/record.h"
+#include "vm/type.h"
+#include "vm/vm.h"
+
+static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_dtype dtype;
+  bool copy;
+  // A range has no array to be converted yet.
+  if (tl_is_range(args[0]) && !tl_arg_array(vm, "astype", &args[0]))
+    return false;
+  return tl_arg_dtype(vm, "astype", args[1], TL_FLOAT64, &dtype) &&
+         tl_arg_bool(vm, "astype", "copy", args[2], &copy) &&
+         tl_cast(vm, &args[0], dtype, out);
+}
+
+// The dtype that an argument is or has.
+static bool dtype_of(tl_vm *vm, const char *function, tl_slot s,
+                     tl_dtype *out) {
+  if (tl_is_type(s)) return tl_dtype_argument(vm, function, s, out);
+  if (!tl_is_array(s) && !tl_is_scalar(s))
+    return tl_arg_fail(vm, function, "each argument", "an array, number or "
+                       "dtype", s);
+  *out = (tl_dtype)tl_dtype_of(s);
+  return true;
+}
+
+static bool can_cast(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_dtype from, to;
+  if (!dtype_of(vm, "can_cast", args[0], &from) ||
+      !tl_dtype_argument(vm, "can_cast", args[1], &to))
+    return false;
+  bool same = from == to;
+  if (!same && from < TL_STRING && to < TL_STRING)
+    same = tl_dtype_promote(from, to) == to;
+  *out = tl_bool(same);
+  return true;
+}
+
+static bool result_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const tl_list *list = args[0].list;
+  tl_slot sofar = tl_unset();
+  if (list->length == 0)
+    return tl_fail(vm, TALLY_ERR_VALUE, "result_type: needs an array or dtype");
+  for (int64_t i = 0; i < list->length; i++) {
+    tl_slot s = list->items[i];
+    tl_dtype dtype;
+    if (!dtype_of(vm, "result_type", s, &dtype)) return false;
+    bool weak = tl_is_scalar(s) && tl_is_weak(s);
+    s = (tl_slot){.tag = TL_TAG(TL_CLASS_SMALL, dtype) | (weak ? TL_WEAK : 0)};
+    if (tl_is_unset(sofar)) {
+      sofar = s;
+      continue;
+    }
+    if (!tl_promote_slots(vm, "result_type", sofar, s, &dtype)) return false;
+    weak = weak && tl_is_weak(sofar);
+    sofar.tag = TL_TAG(TL_CLASS_SMALL, dtype) | (weak ? TL_WEAK : 0);
+  }
+  tl_type *type = tl_type_of_dtype(vm, (tl_dtype)tl_dtype_of(sofar));
+  if (type) *out = tl_type_slot(type);
+  return type != NULL;
+}
+
+// --- isdtype ----------------------------------------------------------------
+
+static const struct {
+  const char *name;
+  const char *kinds;  // of tl_dtype_info
+} groups[] = {
+    {"bool", "B"},           {"signed integer", "I"}, {"unsigned integer", "U"},
+    {"integral", "IU"},      {"real floating", "F"},  {"complex floating", "C"},
+    {"numeric", "IUFC"},     {"string", "S"},
+};
+
+static bool is_of_kind(tl_vm *vm, tl_dtype dtype, tl_slot kind, bool *out) {
+  if (tl_is_list(kind)) {
+    *out = false;
+    for (int64_t i = 0; i < kind.list->length && !*out; i++) {
+      tl_slot item = kind.list->items[i];
+      if (tl_is_list(item))
+        return tl_arg_fail(vm, "isdtype", "an item of kind",
+                           "a dtype or a string", item);
+      if (!is_of_kind(vm, dtype, item, out)) return false;
+    }
+    return true;
+  }
+  if (tl_is_type(kind)) {
+    tl_dtype other = TL_DTYPE_COUNT;
+    if (!tl_dtype_argument(vm, "isdtype", kind, &other)) return false;
+    *out = dtype == other;
+    return true;
+  }
+  tl_string *name;
+  if (!tl_arg_string(vm, "isdtype", "kind", kind, &name)) return false;
+  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+    if (strcmp(groups[i].name, name->text) != 0) continue;
+    *out = strchr(groups[i].kinds, tl_dtypes[dtype].kind) != NULL;
+    return true;
+  }
+  return tl_fail(vm, TALLY_ERR_VALUE, "isdtype: there is no kind \"%s\"; it is "
+                 "\"bool\", \"integral\", \"signed integer\", \"unsigned "
+                 "integer\", \"real floating\", \"complex floating\", "
+                 "\"numeric\" or \"string\"", name->text);
+}
+
+static bool isdtype(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_dtype dtype;
+  bool is = false;
+  if (!tl_dtype_argument(vm, "isdtype", args[0], &dtype) ||
+      !is_of_kind(vm, dtype, args[1], &is))
+    return false;
+  *out = tl_bool(is);
+  return true;
+}
+
+// --- finfo and iinfo --------------------------------------------------------
+
+typedef struct fact {
+  const char *name;
+  tl_slot value;
+} fact;
+
+static bool facts_record(tl_vm *vm, const fact *facts, int count,
+                         tl_slot *out) {
+  tl_record *record = tl_record_new(vm, count);
+  for (int i = 0; record && i < count; i++) {
+    tl_slot value = facts[i].value;
+    if (tl_record_set_name(vm, &record, facts[i].name, &value)) continue;
+    tl_drop(vm, tl_own_record(record));
+    return false;
+  }
+  if (record) *out = tl_own_record(record);
+  return record != NULL;
+}
+
+static bool finfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_dtype dtype;
+  if (!dtype_of(vm, "finfo", args[0], &dtype)) return false;
+  if (dtype == TL_COMPLEX64) dtype = TL_FLOAT32;
+  if (dtype == TL_COMPLEX128) dtype = TL_FLOAT64;
+  if (!tl_dtype_is_real(dtype))
+    return tl_fail(vm, TALLY_ERR_TYPE, "finfo: %s is no floating dtype",
+                   tl_dtypes[dtype].name);
+  bool single = dtype == TL_FLOAT32;
+  tl_type *type = tl_type_of_dtype(vm, dtype);
+  if (!type) return false;
+  fact facts[] = {
+      {"bits", tl_weak_int(single ? 32 : 64)},
+      {"eps", tl_weak_float(single ? (double)FLT_EPSILON : DBL_EPSILON)},
+      {"max", tl_weak_float(single ? (double)FLT_MAX : DBL_MAX)},
+      {"min", tl_weak_float(single ? -(double)FLT_MAX : -DBL_MAX)},
+      {"smallest_normal", tl_weak_float(single ? (double)FLT_MIN : DBL_MIN)},
+      {"dtype", tl_type_slot(type)},
+  };
+  return facts_record(vm, facts, 6, out);
+}
+
+static bool iinfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_dtype dtype;
+  if (!dtype_of(vm, "iinfo", args[0], &dtype)) return false;
+  if (!tl_dtype_is_integer(dtype))
+    return tl_fail(vm, TALLY_ERR_TYPE, "iinfo: %s is no integer dtype",
+                   tl_dtypes[dtype].name);
+  int bits = (int)tl_itemsize(dtype) * 8;
+  bool is_signed = tl_dtypes[dtype].kind == 'I';
+  uint64_t top = UINT64_MAX >> (64 - bits) >> (is_signed ? 1 : 0);
+  tl_slot max = tl_weak_int((int64_t)top);
+  // No weak integer is as large as this one.
+  if (dtype == TL_UINT64) max = tl_scalar_load(TL_UINT64, &top);
+  tl_type *type = tl_type_of_dtype(vm, dtype);
+  if (!type) return false;
+  fact facts[] = {
+      {"bits", tl_weak_int(bits)},
+      {"max", max},
+      {"min", tl_weak_int(is_signed ? -(int64_t)top - 1 : 0)},
+      {"dtype", tl_type_slot(type)},
+  };
+  return facts_record(vm, facts, 4, out);
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_dtype_builtins[] = {
+    {"astype", "x, dtype, copy: true", astype, TL_PURE,
+     "x converted to a dtype; float32(x) does the same. Fractions are cut off\n"
+     "on the way to integers; what does not fit there is an error.\n"
+     "    astype([1.7, -1.7], int32)    # [1, -1]\n"},
+    {"can_cast", "from, to", can_cast, TL_PURE,
+     "Whether every value of a dtype (or of an array's) is kept by another.\n"
+     "    can_cast(int32, float64)    # true\n"
+     "    can_cast(float64, int64)    # false\n"},
+    {"finfo", "type", finfo, TL_PURE,
+     "What a floating dtype can hold: bits, eps, max, min, smallest_normal.\n"
+     "    finfo(float64).eps    # 2.220446049250313e-16\n"},
+    {"iinfo", "type", iinfo, TL_PURE,
+     "What an integer dtype can hold: bits, max, min.\n"
+     "    iinfo(int8).max    # 127\n"},
+    {"isdtype", "dtype, kind", isdtype, TL_PURE,
+     "Whether a dtype is of a kind: another dtype, \"bool\", \"integral\",\n"
+     "\"signed integer\", \"unsigned integer\", \"real floating\",\n"
+     "\"complex floating\", \"numeric\", \"string\", or one of a list of such.\n"
+     "    isdtype(int8, \"integral\")    # true\n"},
+    {"result_type", "...arrays_and_dtypes", result_type, TL_PURE,
+     "The dtype that an operation on these arrays, numbers and dtypes gives.\n"
+     "    result_type(int32, float32)    # float64\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
