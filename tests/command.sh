@@ -1,0 +1,225 @@
+#!/bin/sh
+# The command: its options, exit statuses, and what it does with bad input.
+#
+#   tests/command.sh build/release/tally
+#
+# The last line is the sum, and the exit status 1 if anything failed.
+set -u
+
+tally=${1:?usage: tests/command.sh TALLY}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+passed=0
+failed=0
+limit=
+if command -v timeout >/dev/null 2>&1; then limit='timeout 120'; fi
+
+# expect STATUS PATTERN NAME: the run that run() has just made ended with this
+# status (or one of these), and what it wrote matches (empty: anything).
+expect() {
+  case " $1 " in *" $status "*)
+    if [ -z "$2" ] || grep -qE -- "$2" "$dir/out"; then
+      passed=$((passed + 1))
+      return
+    fi ;;
+  esac
+  failed=$((failed + 1))
+  echo "FAILED: $3: status $status instead of $1, or no match for: $2"
+  head -c 1000 "$dir/out"
+}
+
+# run ARGUMENT...: the command, with standard input from $dir/in.
+run() {
+  $limit "$tally" "$@" <"$dir/in" >"$dir/out" 2>&1
+  status=$?
+}
+
+# text TEXT: becomes standard input and the script $dir/script.tly.
+text() {
+  printf "$1" >"$dir/in"
+  cp "$dir/in" "$dir/script.tly"
+}
+
+script() {
+  run "$dir/script.tly"
+}
+
+# absent PATTERN NAME: the last run wrote nothing like it.
+absent() {
+  if grep -qE -- "$1" "$dir/out"; then
+    failed=$((failed + 1))
+    echo "FAILED: $2: found $1"
+  else
+    passed=$((passed + 1))
+  fi
+}
+
+: >"$dir/in"
+
+# --- Options ----------------------------------------------------------------
+
+run --version;              expect 0 '^tally [0-9]+\.[0-9]+' '--version'
+run --help;                 expect 0 'tally FILE' '--help'
+run --nosuch;               expect 2 'nosuch' 'an unknown option'
+run -e;                     expect 2 '' '-e without code'
+run -e '1 + 1';             expect 0 '^2$' '-e prints a value'
+run -e 'x = 5';             expect 0 '' '-e of an assignment'
+absent . '-e of an assignment prints nothing'
+run -e 'print(1); 2';       expect 0 '^2$' '-e prints the last value'
+run -e '1 +';               expect 1 'syntax error' '-e of broken code'
+run -e 'foo';               expect 1 'name error.*foo' '-e of an unknown name'
+run -e '[1, 2, 3] * 2';     expect 0 '2.*4.*6' '-e of an array'
+run --stats -e '1';         expect 0 'peak_bytes|peak' '--stats'
+run --stats=json -e '1';    expect 0 '"peak_bytes": *[0-9]+' '--stats=json'
+text 'print(40 + 2)\n';     run -
+expect 0 '^42$' 'standard input'
+text 'import os\nprint(os.args)\n'; run "$dir/script.tly" a 'b c'
+expect 0 '\("a", "b c"\)' 'arguments of a script'
+text 'print(x)\n';          script
+expect 1 'script.tly:1:7: name error: .*x' 'the place of an error'
+run dis "$dir/nosuch.tly";  expect 1 'nosuch' 'dis of no file'
+text 'x = ones(3)\nprint(x + (x + (x + x)))\n'; run dis "$dir/script.tly"
+expect 0 'add.*!' 'dis shows consumed temporaries'
+run --limit-memory 10M -e 'zeros(10000000)'
+expect 1 'memory error' '--limit-memory'
+run --limit-time 0.2s -e 'while true { }'
+expect 1 'limit error' '--limit-time'
+run --sandbox -e 'import io
+io.read_text("README.md")'
+expect 1 'error' '--sandbox forbids files'
+run test --nosuch;          expect 2 'usage' 'test with an unknown option'
+
+# --- The prompt, fed by a pipe ----------------------------------------------
+
+text 'x = [1,2,3]\nx * 2\nfoo\nx + 1\n'
+run
+expect 0 '2.*4.*6' 'the prompt shows the first value'
+expect 0 '2.*3.*4' 'the prompt shows the second value'
+expect 0 'name error.*foo' 'the prompt survives an error that names foo'
+if [ "$(grep -c 'error' "$dir/out")" = 1 ]; then passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo 'FAILED: the prompt reports one error'
+fi
+script
+expect 1 'script.tly:2:' 'the same text as a script is an error'
+absent '4.*6' 'and a script does not show values'
+text 'fn f(x) {\n  x + 1\n}\nf(4)\n'; run
+expect 0 '5' 'the prompt reads on in an open brace'
+text 'x = (1,\n'; run
+expect 0 'syntax error' 'the prompt ends with an open bracket'
+
+# --- Bad input --------------------------------------------------------------
+
+run "$dir/nosuch.tly";      expect 1 'nosuch.tly' 'a missing file'
+run "$dir";                 expect 1 "$dir" 'a directory instead of a file'
+text 'x = "a\377b"\n';      script
+expect 1 'UTF-8.*byte 6|byte 6.*UTF-8' 'malformed UTF-8'
+text 'x = 1\000\n';         script
+expect 1 'error' 'a zero byte'
+text '';                    script
+expect 0 '' 'an empty file'
+text '# only a comment';    script
+expect 0 '' 'a comment without an end of line'
+text 'print(1)\r\nprint(2)\r\n'; script
+expect 0 '^2' 'lines that end as on Windows'
+text '\357\273\277print(7)\n'; script
+expect 0 '^7$' 'a byte order mark'
+
+awk 'BEGIN {printf "x = \""; for (i = 0; i < 1000000; i++) printf "0123456789"
+  print "\"\nprint(len(x))"}' >"$dir/script.tly"
+script;                     expect 0 '^10000000$' 'a line of 10 MB'
+awk 'BEGIN {printf "x = 1"; for (i = 0; i < 100000; i++) printf " + 1"
+  print "\nprint(x)"}' >"$dir/script.tly"
+script;                     expect '0 1' '' 'a sum of 100,000 terms'
+for pair in '( )' '[ ]' '{ }' '-( )' 'f( )' 'not( )' '[x[ ]]'; do
+  set -- $pair
+  awk -v a="$1" -v b="$2" 'BEGIN {printf "x = "
+    for (i = 0; i < 100000; i++) printf "%s", a
+    printf "1"
+    for (i = 0; i < 100000; i++) printf "%s", b
+    print ""}' >"$dir/script.tly"
+  script
+  expect 1 'error' "100,000 nested $pair"
+  awk -v a="$1" 'BEGIN {printf "x = "
+    for (i = 0; i < 100000; i++) printf "%s", a
+    print ""}' >"$dir/script.tly"
+  script
+  expect 1 'error' "100,000 open $1"
+done
+awk 'BEGIN {for (i = 0; i < 30; i++) print "x = 2."}' >"$dir/script.tly"
+script
+if [ "$(grep -c 'syntax error' "$dir/out")" = 20 ]; then passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo 'FAILED: 20 syntax errors from one run'
+fi
+awk 'BEGIN {printf "x = "; for (i = 0; i < 70000; i++) printf "y%d + ", i
+  print "1"}' >"$dir/script.tly"
+script;                     expect 1 'error' 'more names than slots'
+awk 'BEGIN {for (i = 0; i < 70000; i++) printf "y%d = %d\n", i, i
+  print "print(y69999)"}' >"$dir/script.tly"
+script;                     expect '0 1' '69999|error' '70,000 variables'
+text 'x = 99999999999999999999\n'; script
+expect 1 '99999999999999999999' 'a number too large'
+text 'x = zeros((4294967296, 4294967296))\n'; script
+expect 1 'error' 'a shape whose product overflows'
+
+# --- Hostile files ----------------------------------------------------------
+
+npy() {
+  printf 'import io\nprint(io.read_npy("%s"))\n' "$dir/a.npy" \
+    >"$dir/script.tly"
+  script
+}
+header="{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }"
+printf '\223NUMPY\001\000v\000%-117s\n12345678' "$header" >"$dir/a.npy"
+npy;                        expect 1 '(io|value) error' 'a truncated .npy'
+printf '\223NUMPY\001\000v\000%-117s\n1234567812345678' "$header" \
+  >"$dir/a.npy"
+npy;                        expect 0 '^\[' 'a whole .npy'
+printf '\223NUMPY\001\000\377\377' >"$dir/a.npy"
+npy;                        expect 1 '(io|value) error' 'a .npy without header'
+header="{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }"
+printf '\223NUMPY\001\000v\000%-117s\n12345678' "$header" >"$dir/a.npy"
+npy;                        expect 1 '(io|value) error' 'a negative shape'
+header="{'descr': '<f8', 'fortran_order': False,
+ 'shape': (4611686018427387904, 4611686018427387904), }"
+printf '\223NUMPY\001\000v\000%-117s\n12345678' "$header" >"$dir/a.npy"
+npy;                        expect 1 '(io|value|memory|shape) error' \
+  'a shape beyond memory'
+header="{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"
+printf '\223NUMPY\001\000v\000%-117s\n12345678' "$header" >"$dir/a.npy"
+npy;                        expect 1 '(io|value|type) error' 'objects in a .npy'
+printf '' >"$dir/a.npy"
+npy;                        expect 1 '(io|value) error' 'an empty .npy'
+
+csv() {
+  printf 'import io\nprint(io.read_csv("%s"))\n' "$dir/a.csv" \
+    >"$dir/script.tly"
+  script
+}
+printf 'a,b\n1,2\n3\n' >"$dir/a.csv"
+csv;                        expect 1 'error.*3' 'a row with too few columns'
+printf 'a,b\n1,2\n3,4,5\n' >"$dir/a.csv"
+csv;                        expect 1 'error.*3' 'a row with too many columns'
+printf 'a,b\n"1,2\n3,4\n' >"$dir/a.csv"
+csv;                        expect 1 'error' 'an open quote'
+printf '' >"$dir/a.csv"
+csv;                        expect '0 1' '' 'an empty CSV'
+
+# --- Interrupt --------------------------------------------------------------
+
+text 'i = 0\nwhile true { i += 1 }\n'
+"$tally" "$dir/script.tly" >"$dir/out" 2>&1 &
+child=$!
+sleep 0.5
+kill -INT "$child" 2>/dev/null
+wait "$child"
+status=$?
+# A shell without job control starts children that ignore the interrupt,
+# unless the program installs a handler of its own.
+expect 130 '' 'an interrupt ends a script'
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
