@@ -41,15 +41,15 @@
   X(TRY, "try", tl_ast_try, attempt)                                     \
   X(CALL, "call", tl_ast_call, call)                                     \
   X(INDEX, "index", tl_ast_index, index)                                 \
-  X(FIELD, "field", tl_ast_field, field)                                 \
-  X(SELECT, "select", tl_ast_select, select)                             \
+  X(FIELD, ".", tl_ast_field, field)                                     \
+  X(SELECT, ".{}", tl_ast_select, select)                                \
   X(UNARY, "unary", tl_ast_unary, unary)                                 \
   X(BINARY, "binary", tl_ast_binary, binary)                             \
   X(COMPARE, "compare", tl_ast_binary, binary)                           \
   X(AND, "and", tl_ast_binary, binary)                                   \
   X(OR, "or", tl_ast_binary, binary)                                     \
   X(NOT, "not", tl_ast_unary, unary)                                     \
-  X(RANGE, "range", tl_ast_range, range)                                 \
+  X(RANGE, "..", tl_ast_range, range)                                    \
   X(OPERATOR, "operator", tl_ast_operator, op) /* (+) as a function */   \
   X(COMPOSE, "compose", tl_ast_binary, binary) /* left ∘ right */      \
   /* statements */                                                       \
@@ -191,6 +191,7 @@ typedef struct tl_ast_comprehension {
   tl_ast *item;
   tl_clause *clauses;  // at least one; the first may be an `if`
   uint32_t count;
+  struct tl_scope *scope;  // the resolver's
 } tl_ast_comprehension;
 
 typedef enum tl_ast_param_kind {
@@ -216,6 +217,8 @@ typedef struct tl_ast_function {
   tl_ast *body;     // any expression
   const char *doc;  // the ## lines above, without the marks; NULL: none
   uint32_t doc_nbytes;
+  struct tl_scope *scope;  // the resolver's
+  struct tl_closure_group *group;
 } tl_ast_function;
 
 typedef struct tl_arm {

@@ -7,26 +7,26 @@
 
 #include "compiler/lexer_internal.h"
 
+#define OPERATOR(kind, string, in_level, operator, word) \
+  [TL_TOKEN_##kind] = {.text = string,                   \
+                       .level = TL_LEVEL_##in_level,     \
+                       .op = TL_OPERATOR_##operator,     \
+                       .is_word = word },
+
 const tl_token_info tl_token_infos[TL_TOKEN_KIND_COUNT] = {
 #define X(kind, string) [TL_TOKEN_##kind] = {.text = string},
     TL_TOKEN_MARKS(X)
 #undef X
-#define X(kind, string, in_level, operator)          \
-  [TL_TOKEN_##kind] = {.text = string,               \
-                       .level = TL_LEVEL_##in_level, \
-                       .op = TL_OPERATOR_##operator},
+#define X(kind, string, level, op) OPERATOR(kind, string, level, op, false)
         TL_TOKEN_OPERATORS(X)
 #undef X
+#define X(kind, string, level, op) OPERATOR(kind, string, level, op, true)
+            TL_TOKEN_WORD_OPERATORS(X)
+#undef X
 #define X(kind, string) [TL_TOKEN_##kind] = {.text = string, .is_word = true},
-            TL_TOKEN_KEYWORDS(X)
+                TL_TOKEN_KEYWORDS(X)
 #undef X
 };
-
-// The rows above cannot say it for these.
-static bool is_operator_word(tl_token_kind kind) {
-  return kind == TL_TOKEN_IN || kind == TL_TOKEN_AND || kind == TL_TOKEN_OR ||
-         kind == TL_TOKEN_NOT;
-}
 
 typedef struct tl_sign {
   const char *text;
@@ -228,7 +228,7 @@ static uint32_t name_end(const tl_lexer *lexer, uint32_t at) {
 static tl_token_kind keyword_kind(const char *text, uint32_t nbytes) {
   for (int kind = TL_TOKEN_PLUS; kind < TL_TOKEN_KIND_COUNT; kind++) {
     const tl_token_info *info = &tl_token_infos[kind];
-    if (!info->is_word && !is_operator_word((tl_token_kind)kind))
+    if (!info->is_word)
       continue;
     if (info->text[0] == text[0] && strlen(info->text) == nbytes &&
         memcmp(info->text, text, nbytes) == 0) {

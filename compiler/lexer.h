@@ -58,13 +58,16 @@ typedef enum tl_level {
   X(LESS_EQUAL, "<=", COMPARE, LESS_EQUAL)       \
   X(GREATER, ">", COMPARE, GREATER)              \
   X(GREATER_EQUAL, ">=", COMPARE, GREATER_EQUAL) \
-  X(IN, "in", COMPARE, IN)                       \
   X(NOT_IN, "∉", COMPARE, NOT_IN)                \
-  X(AND, "and", AND, AND)                        \
-  X(OR, "or", OR, OR)                            \
-  X(NOT, "not", NOT, NOT)                        \
   X(DOTS, "..", RANGE, ADD)                      \
   X(RING, "∘", COMPOSE, COMPOSE)
+
+// The same, for those that are keywords.
+#define TL_TOKEN_WORD_OPERATORS(X) \
+  X(IN, "in", COMPARE, IN)         \
+  X(AND, "and", AND, AND)          \
+  X(OR, "or", OR, OR)              \
+  X(NOT, "not", NOT, NOT)
 
 // X(KIND, "text")
 #define TL_TOKEN_MARKS(X)                                                    \
@@ -120,9 +123,10 @@ typedef enum tl_level {
 
 typedef enum tl_token_kind {
 #define X(kind, ...) TL_TOKEN_##kind,
-  TL_TOKEN_MARKS(X) TL_TOKEN_OPERATORS(X) TL_TOKEN_KEYWORDS(X)
+  TL_TOKEN_MARKS(X) TL_TOKEN_OPERATORS(X) TL_TOKEN_WORD_OPERATORS(X)
+      TL_TOKEN_KEYWORDS(X)
 #undef X
-      TL_TOKEN_KIND_COUNT
+          TL_TOKEN_KIND_COUNT
 } tl_token_kind;
 
 typedef struct tl_token_info {
@@ -177,6 +181,10 @@ typedef struct tl_tokens {
 // outside the arena; release them in either case.
 bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
             bool is_partial);
+
+// Rule 1: whether a newline after the token is dropped.
+bool tl_token_joins_next_line(const tl_token *token);
+
 void tl_tokens_release(tl_tokens *tokens, tl_arena *arena);
 
 #endif

@@ -54,7 +54,7 @@ static void join(tl_lexer *lexer, uint32_t opening, uint32_t closing) {
 
 // What is wrong with a closing bracket that fits nothing. One that stands
 // where another is due is taken for it, so that only one error comes of it.
-static void add_misfit(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
+static void add_misfit(tl_lexer *lexer, uint32_t begin) {
   tl_open *open = tl_lexer_innermost(lexer);
   if (!open) {
     tl_lexer_add_error(lexer, TL_LEX_STRAY, begin, 0);
@@ -63,10 +63,8 @@ static void add_misfit(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
   const tl_token *token = &lexer->tokens->items[open->token];
   uint32_t offset = open->kind == TL_TOKEN_HEAD ? token->end - 1 : token->begin;
   uint32_t opening = open->token;
-  bool replaces = kind != TL_TOKEN_BRACE_END || open->kind != TL_TOKEN_HEAD;
-  if (open->kind == TL_TOKEN_BRACE || open->kind == TL_TOKEN_HEAD) {
-    replaces = false;
-  }
+  bool replaces =
+      open->kind == TL_TOKEN_PAREN || open->kind == TL_TOKEN_BRACKET;
   if (replaces)
     lexer->depth--;
   tl_lexer_add_error(lexer, TL_LEX_MISMATCH, begin, offset);
@@ -77,7 +75,7 @@ static void add_misfit(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
 void tl_lexer_close(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
   uint32_t depth = find_open(lexer, kind);
   if (!depth) {
-    add_misfit(lexer, kind, begin);
+    add_misfit(lexer, begin);
     return;
   }
   tl_open open = lexer->open[depth - 1];
@@ -98,8 +96,7 @@ static bool is_opening(const tl_token *token) {
          token->kind == TL_TOKEN_MIDDLE;
 }
 
-// Rule 1: a newline after these is dropped.
-static bool joins_next_line(const tl_token *token) {
+bool tl_token_joins_next_line(const tl_token *token) {
   switch (token->kind) {
     case TL_TOKEN_ASSIGN:
     case TL_TOKEN_UPDATE:
@@ -119,12 +116,11 @@ static bool joins_line_above(const tl_token *token) {
          token->kind == TL_TOKEN_CATCH;
 }
 
-static void mark_unclosed(tl_lexer *lexer, tl_token *token) {
+static void mark_unclosed(tl_token *token) {
   bool is_hole = token->kind == TL_TOKEN_HEAD || token->kind == TL_TOKEN_MIDDLE;
   token->kind = TL_TOKEN_ERROR;
   token->code = is_hole ? TL_LEX_HOLE : TL_LEX_UNCLOSED;
   token->other = 0;
-  (void)lexer;
 }
 
 static void mark_semicolon(tl_lexer *lexer, tl_token *token) {
@@ -146,7 +142,7 @@ static void follow(tl_lexer *lexer, uint32_t index, bool is_partial) {
   }
   if (is_opening(token)) {
     if (!token->other && !is_partial) {
-      mark_unclosed(lexer, token);
+      mark_unclosed(token);
     } else {
       lexer->open[lexer->depth++] =
           (tl_open){.token = index, .kind = token->kind};
@@ -163,7 +159,7 @@ static bool newline_counts(tl_lexer *lexer, uint32_t index) {
     return false;
   if (open && open->kind != TL_TOKEN_BRACE)
     return false;
-  return !joins_next_line(token - 1) && !joins_line_above(token);
+  return !tl_token_joins_next_line(token - 1) && !joins_line_above(token);
 }
 
 void tl_lexer_lay_out(tl_lexer *lexer, bool is_partial) {

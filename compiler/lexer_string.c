@@ -34,7 +34,6 @@ static bool skip_text(tl_lexer *lexer, bool is_triple) {
 // Gives up the string that breaks off here, and the holes of the strings
 // around it that lie on this line: one error, and the next line is sound.
 static void break_off(tl_lexer *lexer, uint32_t begin, bool is_triple) {
-  tl_open *open = tl_lexer_innermost(lexer);
   uint32_t depth = lexer->depth;
   for (uint32_t i = lexer->depth; i > 0 && !is_triple; i--) {
     if (lexer->open[i - 1].kind == TL_TOKEN_BRACE)
@@ -44,7 +43,6 @@ static void break_off(tl_lexer *lexer, uint32_t begin, bool is_triple) {
       depth = i - 1;
     }
   }
-  (void)open;
   if (depth < lexer->depth) {
     lexer->depth = depth;  // the HEAD, without a partner, is the error
     return;

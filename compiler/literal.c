@@ -1,0 +1,241 @@
+// Numbers and the text of strings.
+
+#include "compiler/literal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+// 768 digits decide how any decimal rounds; beyond, it matters only whether
+// one is not 0.
+#define DIGITS_MAX 800
+
+static int hex_value(char byte) {
+  if (byte >= '0' && byte <= '9')
+    return byte - '0';
+  if (byte >= 'a' && byte <= 'f')
+    return byte - 'a' + 10;
+  if (byte >= 'A' && byte <= 'F')
+    return byte - 'A' + 10;
+  return -1;
+}
+
+static tl_number read_integer(const char *text, size_t nbytes, unsigned base) {
+  tl_number out = {.kind = TL_NUMBER_INT};
+  for (size_t i = 0; i < nbytes; i++) {
+    if (text[i] == '_')
+      continue;
+    unsigned digit = (unsigned)hex_value(text[i]);
+    if (out.integer > (UINT64_MAX - digit) / base) {
+      out.kind = TL_NUMBER_TOO_LARGE;
+    }
+    out.integer = out.integer * base + digit;
+  }
+  return out;
+}
+
+// A decimal as digits × 10^exponent.
+typedef struct tl_decimal {
+  char digits[DIGITS_MAX + 2];
+  size_t count;
+  long exponent;
+} tl_decimal;
+
+static void add_digit(tl_decimal *decimal, char digit, bool is_fraction) {
+  if (is_fraction)
+    decimal->exponent--;
+  if (decimal->count == 0 && digit == '0')
+    return;
+  if (decimal->count < DIGITS_MAX) {
+    decimal->digits[decimal->count++] = digit;
+    return;
+  }
+  decimal->exponent++;
+  if (digit == '0')
+    return;
+  // Sticky: at least a little more than the digits kept.
+  decimal->count = DIGITS_MAX + 1;
+  decimal->digits[DIGITS_MAX] = '1';
+}
+
+static long read_exponent(const char *text, size_t nbytes) {
+  long sign = 1, value = 0;
+  size_t i = 0;
+  if (nbytes && (text[0] == '-' || text[0] == '+')) {
+    if (text[0] == '-')
+      sign = -1;
+    i = 1;
+  }
+  for (; i < nbytes; i++) {
+    if (text[i] == '_')
+      continue;
+    if (value < 100000000)
+      value = value * 10 + (text[i] - '0');
+  }
+  return sign * value;
+}
+
+static void read_decimal(tl_decimal *decimal, const char *text, size_t nbytes) {
+  bool is_fraction = false;
+  for (size_t i = 0; i < nbytes; i++) {
+    if (text[i] == 'e' || text[i] == 'E') {
+      decimal->exponent += read_exponent(text + i + 1, nbytes - i - 1);
+      return;
+    }
+    if (text[i] == '.') {
+      is_fraction = true;
+    } else if (text[i] != '_') {
+      add_digit(decimal, text[i], is_fraction);
+    }
+  }
+}
+
+// Without a point in it, strtod reads the same in every locale.
+static double read_real(const char *text, size_t nbytes) {
+  tl_decimal decimal = {.count = 0};
+  char buffer[DIGITS_MAX + 40];
+  read_decimal(&decimal, text, nbytes);
+  if (decimal.count == 0)
+    return 0.0;
+  if (decimal.count > DIGITS_MAX)
+    decimal.exponent--;
+  snprintf(buffer, sizeof buffer, "%.*se%ld", (int)decimal.count,
+           decimal.digits, decimal.exponent);
+  return strtod(buffer, NULL);
+}
+
+static bool is_real(const char *text, size_t nbytes) {
+  for (size_t i = 0; i < nbytes; i++) {
+    if (text[i] == '.' || text[i] == 'e' || text[i] == 'E')
+      return true;
+  }
+  return false;
+}
+
+tl_number tl_number_read(const char *text, size_t nbytes) {
+  if (nbytes > 2 && text[1] == 'x')
+    return read_integer(text + 2, nbytes - 2, 16);
+  if (text[nbytes - 1] == 'i') {
+    return (tl_number){.kind = TL_NUMBER_IMAGINARY,
+                       .real = read_real(text, nbytes - 1)};
+  }
+  if (!is_real(text, nbytes))
+    return read_integer(text, nbytes, 10);
+  return (tl_number){.kind = TL_NUMBER_FLOAT, .real = read_real(text, nbytes)};
+}
+
+typedef struct tl_decoder {
+  const char *text;
+  size_t at, nbytes;
+  char *out;
+  size_t length;
+  const char *error;
+} tl_decoder;
+
+static void put_character(tl_decoder *decoder, int32_t code) {
+  decoder->length += (size_t)utf8proc_encode_char(
+      code, (utf8proc_uint8_t *)decoder->out + decoder->length);
+}
+
+// \xhh is the character U+00hh.
+static void decode_byte(tl_decoder *decoder) {
+  int high = -1, low = -1;
+  if (decoder->nbytes - decoder->at >= 2) {
+    high = hex_value(decoder->text[decoder->at]);
+    low = hex_value(decoder->text[decoder->at + 1]);
+  }
+  if (high < 0 || low < 0) {
+    decoder->error = "\\x takes two hexadecimal digits, as in \\x41";
+    return;
+  }
+  decoder->at += 2;
+  put_character(decoder, high * 16 + low);
+}
+
+static void decode_code_point(tl_decoder *decoder) {
+  const char *text = decoder->text;
+  int32_t code = 0;
+  size_t at = decoder->at, digits;
+  decoder->error = "\\u takes a character's number in braces, as in \\u{3c0}";
+  if (at == decoder->nbytes || text[at] != '{')
+    return;
+  digits = ++at;
+  while (at < decoder->nbytes && hex_value(text[at]) >= 0) {
+    if (code < 0x110000)
+      code = code * 16 + hex_value(text[at]);
+    at++;
+  }
+  if (at == digits || at == decoder->nbytes || text[at] != '}')
+    return;
+  decoder->error =
+      "no character has this number: the last is \\u{10ffff}, "
+      "and d800 to dfff are none";
+  if (!utf8proc_codepoint_valid(code))
+    return;
+  decoder->error = NULL;
+  decoder->at = at + 1;
+  put_character(decoder, code);
+}
+
+static void decode_escape(tl_decoder *decoder) {
+  static const char letters[] = "ntr0\\\"", meanings[] = "\n\t\r\0\\\"";
+  if (decoder->at == decoder->nbytes) {
+    decoder->error = "a backslash needs a character after it";
+    return;
+  }
+  char letter = decoder->text[decoder->at++];
+  const char *found = letter ? strchr(letters, letter) : NULL;
+  if (found) {
+    decoder->out[decoder->length++] = meanings[found - letters];
+  } else if (letter == 'x') {
+    decode_byte(decoder);
+  } else if (letter == 'u') {
+    decode_code_point(decoder);
+  } else {
+    decoder->error =
+        "no such escape: there are \\n \\t \\r \\0 \\\\ \\\" \\x41 "
+        "\\u{3c0}, and r\"…\" takes every backslash as it is";
+  }
+}
+
+static void decode_brace(tl_decoder *decoder, char brace) {
+  if (decoder->at < decoder->nbytes && decoder->text[decoder->at] == brace) {
+    decoder->at++;
+    decoder->out[decoder->length++] = brace;
+  } else {
+    decoder->error = "in a string a brace is written twice: }}";
+  }
+}
+
+static void decode(tl_decoder *decoder) {
+  char byte = decoder->text[decoder->at++];
+  if (byte == '\\') {
+    decode_escape(decoder);
+  } else if (byte == '{' || byte == '}') {
+    decode_brace(decoder, byte);
+  } else if (byte != '\r' || decoder->at == decoder->nbytes ||
+             decoder->text[decoder->at] != '\n') {
+    decoder->out[decoder->length++] = byte;
+  }
+}
+
+const char *tl_string_read(tl_arena *arena, const char *text, size_t nbytes,
+                           uint32_t *length, const char **error,
+                           size_t *error_at) {
+  // No escape is shorter than what it stands for.
+  tl_decoder decoder = {.text = text, .nbytes = nbytes};
+  decoder.out = tl_arena_alloc(arena, nbytes + 1);
+  *error = NULL;
+  if (!decoder.out)
+    return NULL;
+  while (decoder.at < nbytes) {
+    *error_at = decoder.at;
+    decode(&decoder);
+    *error = decoder.error;
+    if (decoder.error)
+      return NULL;
+  }
+  *length = (uint32_t)decoder.length;
+  return decoder.out;
+}

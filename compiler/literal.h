@@ -1,0 +1,36 @@
+// What numbers and strings mean.
+
+#ifndef TALLY_COMPILER_LITERAL_H
+#define TALLY_COMPILER_LITERAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler/arena.h"
+
+typedef enum tl_number_kind {
+  TL_NUMBER_INT,
+  TL_NUMBER_TOO_LARGE,  // an integer past UINT64_MAX
+  TL_NUMBER_FLOAT,
+  TL_NUMBER_IMAGINARY,  // 2i, 2.5i: the factor is in real
+} tl_number_kind;
+
+typedef struct tl_number {
+  tl_number_kind kind;
+  uint64_t integer;
+  double real;
+} tl_number;
+
+// Reads the whole of [text], which is a number as the lexer delimits them.
+// Decimal fractions are rounded correctly, whatever the locale is.
+tl_number tl_number_read(const char *text, size_t nbytes);
+
+// Decodes escapes, {{ and }}, and ends of lines \r\n into \n. Returns the text
+// with its length in [length], or NULL: then [error] says what is wrong and
+// [error_at] at which byte of [text]; error NULL: memory failed.
+const char *tl_string_read(tl_arena *arena, const char *text, size_t nbytes,
+                           uint32_t *length, const char **error,
+                           size_t *error_at);
+
+#endif

@@ -1,0 +1,328 @@
+// Expressions, from lambdas down to powers. Binary levels climb by precedence
+// in one function, which keeps the C stack flat.
+
+#include "compiler/parser_internal.h"
+
+static tl_ast *make_binary(tl_parser *parser, tl_ast_kind kind, tl_operator op,
+                           tl_ast *left, tl_ast *right, uint32_t at) {
+  tl_ast *node = tl_parser_node(parser, kind, left->span.begin, at);
+  if (!tl_parser_adopt(parser, node, left) ||
+      !tl_parser_adopt(parser, node, right)) {
+    return NULL;
+  }
+  node->binary = (tl_ast_binary){.op = op, .left = left, .right = right};
+  return node;
+}
+
+static tl_ast *make_unary(tl_parser *parser, tl_ast_kind kind, tl_operator op,
+                          tl_ast *operand, uint32_t at) {
+  tl_ast *node = tl_parser_node(parser, kind, at, at);
+  if (!tl_parser_adopt(parser, node, operand))
+    return NULL;
+  node->unary = (tl_ast_unary){.op = op, .operand = operand};
+  return node;
+}
+
+// --- Composition, powers, signs ---
+
+static tl_ast *parse_compose(tl_parser *parser) {
+  tl_ast *left = tl_parse_postfix(parser);
+  while (left && parser->kind == TL_TOKEN_RING) {
+    uint32_t at = tl_parser_token(parser)->begin;
+    tl_parser_advance(parser);
+    tl_ast *right = tl_parse_postfix(parser);
+    if (!right)
+      return NULL;
+    left = make_binary(parser, TL_AST_COMPOSE, TL_OPERATOR_COMPOSE, left, right,
+                       at);
+  }
+  return left;
+}
+
+static tl_ast *parse_unary(tl_parser *parser);
+
+static tl_ast *parse_power(tl_parser *parser) {
+  tl_ast *base = parse_compose(parser);
+  if (!base || parser->kind != TL_TOKEN_STARS)
+    return base;
+  uint32_t at = tl_parser_token(parser)->begin;
+  if (!tl_parser_enter(parser))
+    return NULL;
+  tl_parser_advance(parser);
+  tl_ast *exponent = parse_unary(parser);
+  parser->depth--;
+  if (!exponent)
+    return NULL;
+  return make_binary(parser, TL_AST_BINARY, TL_OPERATOR_POWER, base, exponent,
+                     at);
+}
+
+static bool find_sign(tl_token_kind kind, tl_operator *op) {
+  switch (kind) {
+    case TL_TOKEN_MINUS:
+      *op = TL_OPERATOR_NEGATE;
+      return true;
+    case TL_TOKEN_PLUS:
+      *op = TL_OPERATOR_PLUS;
+      return true;
+    case TL_TOKEN_TILDE:
+      *op = TL_OPERATOR_INVERT;
+      return true;
+    case TL_TOKEN_ROOT:
+      *op = TL_OPERATOR_SQRT;
+      return true;
+    default:
+      return false;
+  }
+}
+
+static tl_ast *parse_unary(tl_parser *parser) {
+  tl_operator op;
+  uint32_t at = tl_parser_token(parser)->begin;
+  if (!find_sign(parser->kind, &op))
+    return parse_power(parser);
+  if (!tl_parser_enter(parser))
+    return NULL;
+  if (tl_parser_report_increment(parser))
+    return NULL;
+  tl_parser_advance(parser);
+  tl_ast *operand = parse_unary(parser);
+  parser->depth--;
+  if (!operand)
+    return NULL;
+  if (op == TL_OPERATOR_NEGATE && operand == parser->largest) {
+    parser->largest = NULL;
+  }
+  return make_unary(parser, TL_AST_UNARY, op, operand, at);
+}
+
+// --- Binary levels ---
+
+static const char *quote(tl_parser *parser, const tl_ast *ast) {
+  return tl_parser_quote(parser, ast->span.begin, ast->span.end, "…");
+}
+
+static bool is_bitwise(const tl_ast *ast) {
+  return ast->kind == TL_AST_BINARY && !ast->is_parenthesised &&
+         (ast->binary.op == TL_OPERATOR_BIT_AND ||
+          ast->binary.op == TL_OPERATOR_BIT_OR);
+}
+
+static tl_ast *parse_level(tl_parser *parser, tl_level level);
+
+// A second comparison: `0 <= i < n`, or `a > 0 & b > 0`.
+static void *report_chain(tl_parser *parser, const tl_ast *first) {
+  const tl_token *token = tl_parser_token(parser);
+  tl_span span = tl_token_span(token);
+  const tl_ast *middle = first->binary.right;
+  const char *op = tl_operator_text(first->binary.op);
+  const char *op2 = tl_token_infos[token->kind].text;
+  tl_parser_advance(parser);
+  const tl_ast *last = parse_level(parser, TL_LEVEL_RANGE);
+  if (!last)
+    return NULL;
+  const char *left = quote(parser, first->binary.left);
+  if (is_bitwise(middle)) {
+    return tl_parser_fail(
+        parser, middle->span,
+        "`%s` binds tighter than comparisons: write "
+        "(%s %s %s) %s (%s %s %s)",
+        tl_operator_text(middle->binary.op), left, op,
+        quote(parser, middle->binary.left), tl_operator_text(middle->binary.op),
+        quote(parser, middle->binary.right), op2, quote(parser, last));
+  }
+  const char *shared = quote(parser, middle);
+  return tl_parser_fail(parser, span,
+                        "comparisons are not chained: write %s %s %s and "
+                        "%s %s %s",
+                        left, op, shared, shared, op2, quote(parser, last));
+}
+
+// `¬ a == b` means (¬ a) == b, and nobody who writes ¬ expects it.
+static bool is_misread_not(const tl_parser *parser, const tl_ast *left) {
+  const char *sign = parser->source->text + left->span.begin;
+  return left->kind == TL_AST_UNARY && !left->is_parenthesised &&
+         left->unary.op == TL_OPERATOR_INVERT && *sign == '\xc2';
+}
+
+static void *report_misread_not(tl_parser *parser, const tl_ast *compare) {
+  const tl_ast *negated = compare->binary.left;
+  const char *operand = quote(parser, negated->unary.operand);
+  const char *op = tl_operator_text(compare->binary.op);
+  const char *right = quote(parser, compare->binary.right);
+  return tl_parser_fail(parser, negated->span,
+                        "`¬` binds tighter than `%s`: write not %s %s %s, or "
+                        "¬(%s %s %s) for arrays",
+                        op, operand, op, right, operand, op, right);
+}
+
+static tl_ast *finish_compare(tl_parser *parser, tl_ast *left, tl_operator op,
+                              uint32_t at) {
+  tl_ast *right = parse_level(parser, TL_LEVEL_RANGE);
+  if (!right)
+    return NULL;
+  tl_ast *node = make_binary(parser, TL_AST_COMPARE, op, left, right, at);
+  if (!node)
+    return NULL;
+  if (is_misread_not(parser, left))
+    return report_misread_not(parser, node);
+  if (tl_token_infos[parser->kind].level == TL_LEVEL_COMPARE) {
+    return report_chain(parser, node);
+  }
+  return node;
+}
+
+static tl_ast *parse_compare(tl_parser *parser, tl_ast *left) {
+  const tl_token *token = tl_parser_token(parser);
+  tl_operator op = (tl_operator)tl_token_infos[parser->kind].op;
+  tl_parser_advance(parser);
+  if (token->kind == TL_TOKEN_NOT) {
+    op = TL_OPERATOR_NOT_IN;
+    if (parser->kind != TL_TOKEN_IN) {
+      return tl_parser_fail(parser, tl_token_span(token),
+                            "after an operand `not` must be followed by `in`; "
+                            "`!=` is unequal");
+    }
+    tl_parser_advance(parser);
+  }
+  return finish_compare(parser, left, op, token->begin);
+}
+
+static tl_ast *parse_range(tl_parser *parser, tl_ast *start) {
+  uint32_t at = tl_parser_token(parser)->begin;
+  tl_parser_advance(parser);
+  tl_ast *stop = parse_level(parser, TL_LEVEL_BIT_OR);
+  if (!stop)
+    return NULL;
+  tl_ast *step = NULL;
+  if (parser->kind == TL_TOKEN_NAME &&
+      tl_token_is(parser, tl_parser_token(parser), "by")) {
+    tl_parser_advance(parser);
+    step = parse_level(parser, TL_LEVEL_BIT_OR);
+    if (!step)
+      return NULL;
+  }
+  if (parser->kind == TL_TOKEN_DOTS) {
+    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                          "a range has two ends; a step is written a..b by s");
+  }
+  tl_ast *node = tl_parser_node(parser, TL_AST_RANGE, start->span.begin, at);
+  if (!tl_parser_adopt(parser, node, start) ||
+      !tl_parser_adopt(parser, node, stop) ||
+      !tl_parser_adopt(parser, node, step)) {
+    return NULL;
+  }
+  node->range = (tl_ast_range){.start = start, .stop = stop, .step = step};
+  return node;
+}
+
+static tl_ast_kind kind_of_level(tl_level level) {
+  if (level == TL_LEVEL_OR)
+    return TL_AST_OR;
+  if (level == TL_LEVEL_AND)
+    return TL_AST_AND;
+  return TL_AST_BINARY;
+}
+
+// One operator of [level], which stands here, and its right operand.
+static tl_ast *parse_operator(tl_parser *parser, tl_ast *left, tl_level level) {
+  const tl_token_info *info = &tl_token_infos[parser->kind];
+  uint32_t at = tl_parser_token(parser)->begin;
+  if (level == TL_LEVEL_NOT || level == TL_LEVEL_COMPARE) {
+    return parse_compare(parser, left);
+  }
+  if (level == TL_LEVEL_RANGE)
+    return parse_range(parser, left);
+  tl_parser_advance(parser);
+  tl_ast *right = parse_level(parser, level + 1);
+  if (!right)
+    return NULL;
+  return make_binary(parser, kind_of_level(level), (tl_operator)info->op, left,
+                     right, at);
+}
+
+static tl_ast *parse_not(tl_parser *parser) {
+  uint32_t at = tl_parser_token(parser)->begin;
+  if (!tl_parser_enter(parser))
+    return NULL;
+  tl_parser_advance(parser);
+  tl_ast *operand = parse_level(parser, TL_LEVEL_NOT);
+  parser->depth--;
+  if (!operand)
+    return NULL;
+  return make_unary(parser, TL_AST_NOT, TL_OPERATOR_NOT, operand, at);
+}
+
+// The level of the operator that stands here. `not` is one after an operand,
+// as the first half of `not in`.
+static tl_level current_level(const tl_parser *parser) {
+  tl_level level = (tl_level)tl_token_infos[parser->kind].level;
+  if (level == TL_LEVEL_NOT)
+    return TL_LEVEL_COMPARE;
+  return level > TL_LEVEL_PRODUCT ? TL_LEVEL_NONE : level;
+}
+
+// Operators that bind at least as tightly as [lowest].
+static tl_ast *parse_level(tl_parser *parser, tl_level lowest) {
+  bool is_not = parser->kind == TL_TOKEN_NOT && lowest <= TL_LEVEL_NOT;
+  tl_ast *left = is_not ? parse_not(parser) : parse_unary(parser);
+  while (left) {
+    tl_level level = current_level(parser);
+    if (level == TL_LEVEL_NONE || level < lowest)
+      break;
+    left = parse_operator(parser, left, level);
+  }
+  return left;
+}
+
+// --- Pipes ---
+
+static tl_ast *make_piped_call(tl_parser *parser, tl_ast *value, tl_ast *callee,
+                               const tl_argument *arguments, uint32_t count) {
+  tl_argument *all =
+      TL_ARENA_ARRAY(parser->arena, tl_argument, (size_t)count + 1);
+  tl_ast *node =
+      tl_parser_node(parser, TL_AST_CALL, value->span.begin, callee->span.at);
+  if (!all || !node)
+    return NULL;
+  all[0] = (tl_argument){
+      .kind = TL_ARGUMENT_POSITIONAL, .span = value->span, .value = value};
+  for (uint32_t i = 0; i < count; i++) all[i + 1] = arguments[i];
+  node->call = (tl_ast_call){
+      .callee = callee, .arguments = all, .count = count + 1, .is_piped = true};
+  for (uint32_t i = 0; i <= count; i++) {
+    if (!tl_parser_adopt(parser, node, all[i].value))
+      return NULL;
+  }
+  return tl_parser_adopt(parser, node, callee) ? node : NULL;
+}
+
+// Rule 7: a stage that ends in a call gets the value before its arguments.
+static tl_ast *apply_stage(tl_parser *parser, tl_ast *value, tl_ast *stage) {
+  if (stage->kind == TL_AST_CALL && !stage->is_parenthesised) {
+    return make_piped_call(parser, value, stage->call.callee,
+                           stage->call.arguments, stage->call.count);
+  }
+  return make_piped_call(parser, value, stage, NULL, 0);
+}
+
+tl_ast *tl_parse_pipe(tl_parser *parser) {
+  tl_ast *value = parse_level(parser, TL_LEVEL_OR);
+  while (value && parser->kind == TL_TOKEN_PIPE) {
+    tl_parser_advance(parser);
+    tl_ast *stage = parse_compose(parser);
+    if (!stage)
+      return NULL;
+    value = apply_stage(parser, value, stage);
+  }
+  return value;
+}
+
+tl_ast *tl_parse_expr(tl_parser *parser) {
+  if (!tl_parser_enter(parser))
+    return NULL;
+  tl_ast *expr = tl_parser_at_lambda(parser) ? tl_parse_lambda(parser)
+                                             : tl_parse_pipe(parser);
+  parser->depth--;
+  return expr;
+}

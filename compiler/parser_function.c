@@ -1,0 +1,202 @@
+// Functions: parameters and bodies.
+
+#include "compiler/parser_internal.h"
+
+// Slots of a frame are few, and names are compared pairwise.
+#define PARAMS_MAX 255
+
+// `::` and a type; the first colon stands here.
+static bool parse_pattern(tl_parser *parser, tl_ast_param *param) {
+  tl_parser_advance(parser);
+  tl_parser_advance(parser);
+  if (parser->kind != TL_TOKEN_TYPE) {
+    tl_parser_unexpected(parser, "a type such as `N * float64` after `::`");
+    return false;
+  }
+  param->pattern = tl_parse_type(parser);
+  return param->pattern != NULL;
+}
+
+static bool parse_default(tl_parser *parser, tl_ast_param *param,
+                          tl_ast_param_kind kind) {
+  param->kind = kind;
+  tl_parser_advance(parser);
+  param->value = tl_parse_expr(parser);
+  return param->value != NULL;
+}
+
+static bool parse_param(tl_parser *parser, tl_ast_param *param) {
+  uint32_t begin = tl_parser_token(parser)->begin;
+  tl_ident ident;
+  *param = (tl_ast_param){.kind = TL_AST_PARAM_REQUIRED};
+  if (tl_parser_accept(parser, TL_TOKEN_ELLIPSIS)) {
+    param->kind = TL_AST_PARAM_REST;
+  }
+  if (!tl_parse_ident(parser, &ident, "the name of a parameter"))
+    return false;
+  param->name = ident.name;
+  bool may_have_value = param->kind == TL_AST_PARAM_REQUIRED;
+  if (may_have_value && parser->kind == TL_TOKEN_COLON) {
+    if (tl_parser_peek(parser, 1) == TL_TOKEN_COLON) {
+      if (!parse_pattern(parser, param))
+        return false;
+    } else if (!parse_default(parser, param, TL_AST_PARAM_NAMED)) {
+      return false;
+    }
+  }
+  if (param->kind == TL_AST_PARAM_REQUIRED && parser->kind == TL_TOKEN_ASSIGN &&
+      !parse_default(parser, param, TL_AST_PARAM_DEFAULT)) {
+    return false;
+  }
+  param->span = tl_parser_span(parser, begin, ident.span.begin);
+  return true;
+}
+
+static bool is_anonymous(const tl_name *name) {
+  return name->nbytes == 1 && name->text[0] == '_';
+}
+
+static bool check_names(tl_parser *parser, const tl_ast_function *function) {
+  for (uint32_t i = 0; i < function->count; i++) {
+    const tl_ast_param *param = &function->params[i];
+    for (uint32_t j = 0; j < i; j++) {
+      if (function->params[j].name == param->name &&
+          !is_anonymous(param->name)) {
+        tl_parser_fail(parser, param->span, "two parameters are called `%s`",
+                       param->name->text);
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static bool check_order(tl_parser *parser, const tl_ast_function *function) {
+  for (uint32_t i = 1; i < function->count; i++) {
+    const tl_ast_param *before = &function->params[i - 1];
+    const tl_ast_param *param = &function->params[i];
+    bool is_second_rest =
+        param->kind == TL_AST_PARAM_REST && before->kind == TL_AST_PARAM_REST;
+    if (param->kind < before->kind || is_second_rest) {
+      tl_parser_fail(parser, param->span,
+                     "parameters come in this order: required, with a "
+                     "default (x = 1), one ...rest, named (x: 1)");
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool check_params(tl_parser *parser, const tl_ast_function *function) {
+  if (function->count > PARAMS_MAX) {
+    tl_parser_fail(parser, function->params[PARAMS_MAX].span,
+                   "a function has at most %d parameters", PARAMS_MAX);
+    return false;
+  }
+  return check_order(parser, function) && check_names(parser, function);
+}
+
+static bool parse_params(tl_parser *parser, tl_ast_function *function) {
+  uint32_t opening = parser->pos;
+  size_t mark = parser->scratch_used;
+  if (!tl_parser_expect(parser, TL_TOKEN_PAREN, "parameters in `( )`")) {
+    return false;
+  }
+  while (parser->kind != TL_TOKEN_PAREN_END) {
+    tl_ast_param param;
+    if (!parse_param(parser, &param) ||
+        !tl_parser_push(parser, &param, sizeof param)) {
+      return false;
+    }
+    if (!tl_parser_accept(parser, TL_TOKEN_COMMA))
+      break;
+  }
+  return tl_parser_take(parser, mark, sizeof(tl_ast_param), &function->params,
+                        &function->count) &&
+         tl_parser_close(parser, TL_TOKEN_PAREN_END, opening) &&
+         check_params(parser, function);
+}
+
+static tl_ast *finish_function(tl_parser *parser,
+                               const tl_ast_function *function, uint32_t begin,
+                               uint32_t at) {
+  tl_ast *node = tl_parser_node(parser, TL_AST_FUNCTION, begin, at);
+  if (!tl_parser_adopt(parser, node, function->body))
+    return NULL;
+  node->function = *function;
+  for (uint32_t i = 0; i < function->count; i++) {
+    const tl_ast_param *param = &function->params[i];
+    if (!tl_parser_adopt(parser, node, param->value) ||
+        !tl_parser_adopt(parser, node, param->pattern)) {
+      return NULL;
+    }
+  }
+  return node;
+}
+
+static tl_ast *parse_body(tl_parser *parser) {
+  if (tl_parser_accept(parser, TL_TOKEN_ASSIGN))
+    return tl_parse_expr(parser);
+  if (parser->kind == TL_TOKEN_ARROW) {
+    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                          "a function that begins with `fn` goes on with "
+                          "`= e` or `{ … }`; without `fn`, (x) => e");
+  }
+  if (parser->kind != TL_TOKEN_BRACE) {
+    return tl_parser_unexpected(parser,
+                                "the function's body, `= e` or `{ … }`");
+  }
+  return tl_parse_block(parser);
+}
+
+tl_ast *tl_parse_function(tl_parser *parser, const tl_name *name,
+                          uint32_t begin, uint32_t at) {
+  tl_ast_function function = {.name = name};
+  if (!parse_params(parser, &function))
+    return NULL;
+  function.body = parse_body(parser);
+  return function.body ? finish_function(parser, &function, begin, at) : NULL;
+}
+
+tl_ast *tl_parse_fn(tl_parser *parser) {
+  uint32_t begin = tl_parser_token(parser)->begin;
+  tl_parser_advance(parser);
+  if (parser->kind == TL_TOKEN_NAME) {
+    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                          "a function within an expression has no name: "
+                          "fn(x) = e, or x => e");
+  }
+  return tl_parse_function(parser, NULL, begin, begin);
+}
+
+// x => e
+static tl_ast *parse_single(tl_parser *parser) {
+  tl_ast_function function = {.count = 1};
+  uint32_t begin = tl_parser_token(parser)->begin;
+  tl_ident ident;
+  if (!tl_parse_ident(parser, &ident, "the name of a parameter"))
+    return NULL;
+  function.params = TL_ARENA_NEW(parser->arena, tl_ast_param);
+  if (!function.params)
+    return NULL;
+  function.params[0] = (tl_ast_param){
+      .kind = TL_AST_PARAM_REQUIRED, .span = ident.span, .name = ident.name};
+  uint32_t at = tl_parser_token(parser)->begin;
+  tl_parser_advance(parser);
+  function.body = tl_parse_expr(parser);
+  return function.body ? finish_function(parser, &function, begin, at) : NULL;
+}
+
+tl_ast *tl_parse_lambda(tl_parser *parser) {
+  tl_ast_function function = {.count = 0};
+  uint32_t begin = tl_parser_token(parser)->begin;
+  if (parser->kind == TL_TOKEN_NAME)
+    return parse_single(parser);
+  if (!parse_params(parser, &function))
+    return NULL;
+  uint32_t at = tl_parser_token(parser)->begin;
+  if (!tl_parser_expect(parser, TL_TOKEN_ARROW, "`=>`"))
+    return NULL;
+  function.body = tl_parse_expr(parser);
+  return function.body ? finish_function(parser, &function, begin, at) : NULL;
+}

@@ -1,0 +1,344 @@
+// What follows an operand on its line: calls, indices, fields, ² and ³.
+
+#include "compiler/parser_internal.h"
+
+// --- Calls ---
+
+// NAME ':' expr; the name stands here.
+static bool parse_named(tl_parser *parser, tl_argument *out) {
+  tl_ident ident;
+  if (!tl_parse_ident(parser, &ident, "a name"))
+    return false;
+  tl_parser_advance(parser);
+  if (parser->kind == TL_TOKEN_COLON) {
+    tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                   "a type `::` belongs to a parameter of a definition, not "
+                   "to an argument");
+    return false;
+  }
+  out->kind = TL_ARGUMENT_NAMED;
+  out->name = ident.name;
+  out->span = ident.span;
+  out->value = tl_parse_expr(parser);
+  return out->value != NULL;
+}
+
+// f(x, axis=0)
+static bool report_keyword_argument(tl_parser *parser) {
+  const tl_token *token = tl_parser_token(parser);
+  if (parser->kind != TL_TOKEN_NAME ||
+      tl_parser_peek(parser, 1) != TL_TOKEN_ASSIGN) {
+    return false;
+  }
+  const char *name = tl_parser_quote(parser, token->begin, token->end, "name");
+  const tl_token *value = token + 2;
+  bool is_short = value->kind == TL_TOKEN_NUMBER ||
+                  value->kind == TL_TOKEN_TRUE ||
+                  value->kind == TL_TOKEN_FALSE ||
+                  value->kind == TL_TOKEN_NONE || value->kind == TL_TOKEN_NAME;
+  const char *text =
+      is_short ? tl_parser_quote(parser, value->begin, value->end, "…") : "…";
+  tl_parser_fail(parser, tl_token_span(token + 1),
+                 "an argument is named with a colon: write %s: %s", name, text);
+  return true;
+}
+
+static bool is_keyword_before_colon(const tl_parser *parser) {
+  return tl_token_infos[parser->kind].is_word &&
+         tl_parser_peek(parser, 1) == TL_TOKEN_COLON;
+}
+
+static bool parse_argument(tl_parser *parser, tl_argument *out) {
+  *out = (tl_argument){.kind = TL_ARGUMENT_POSITIONAL};
+  if (parser->kind == TL_TOKEN_NAME &&
+      tl_parser_peek(parser, 1) == TL_TOKEN_COLON) {
+    return parse_named(parser, out);
+  }
+  if (report_keyword_argument(parser))
+    return false;
+  if (is_keyword_before_colon(parser)) {
+    tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                   "`%s` is a keyword and cannot name an argument",
+                   tl_token_infos[parser->kind].text);
+    return false;
+  }
+  uint32_t begin = tl_parser_token(parser)->begin;
+  bool is_spread = tl_parser_accept(parser, TL_TOKEN_ELLIPSIS);
+  if (is_spread)
+    out->kind = TL_ARGUMENT_SPREAD;
+  out->value = tl_parse_expr(parser);
+  if (!out->value)
+    return false;
+  out->span = out->value->span;
+  if (is_spread)
+    out->span.begin = out->span.at = begin;
+  return true;
+}
+
+static bool report_bare_comprehension(tl_parser *parser) {
+  if (parser->kind != TL_TOKEN_FOR)
+    return false;
+  tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                 "a comprehension has brackets of its own: f([e for x in xs]) "
+                 "or f((e for x in xs))");
+  return true;
+}
+
+static bool parse_arguments(tl_parser *parser, tl_ast_call *call,
+                            uint32_t opening) {
+  size_t mark = parser->scratch_used;
+  while (parser->kind != TL_TOKEN_PAREN_END) {
+    tl_argument argument;
+    if (!parse_argument(parser, &argument) ||
+        report_bare_comprehension(parser) ||
+        !tl_parser_push(parser, &argument, sizeof argument)) {
+      return false;
+    }
+    if (!tl_parser_accept(parser, TL_TOKEN_COMMA))
+      break;
+  }
+  return tl_parser_take(parser, mark, sizeof(tl_argument), &call->arguments,
+                        &call->count) &&
+         tl_parser_close(parser, TL_TOKEN_PAREN_END, opening);
+}
+
+static bool is_number(const tl_ast *ast) {
+  return ast->kind == TL_AST_INT || ast->kind == TL_AST_FLOAT ||
+         ast->kind == TL_AST_IMAGINARY;
+}
+
+static tl_ast *parse_call(tl_parser *parser, tl_ast *callee) {
+  uint32_t opening = parser->pos;
+  tl_ast_call call = {.callee = callee};
+  if (is_number(callee) && !callee->is_parenthesised) {
+    return tl_parser_fail(
+        parser, tl_token_span(tl_parser_token(parser)),
+        "a number cannot be called: a product is written %s * (…)",
+        tl_parser_quote(parser, callee->span.begin, callee->span.end, "2"));
+  }
+  tl_parser_advance(parser);
+  if (!parse_arguments(parser, &call, opening))
+    return NULL;
+  tl_ast *node =
+      tl_parser_node(parser, TL_AST_CALL, callee->span.begin, callee->span.at);
+  if (!tl_parser_adopt(parser, node, callee))
+    return NULL;
+  node->call = call;
+  for (uint32_t i = 0; i < call.count; i++) {
+    if (!tl_parser_adopt(parser, node, call.arguments[i].value))
+      return NULL;
+  }
+  return node;
+}
+
+// --- Indices ---
+
+static bool ends_bound(tl_token_kind kind) {
+  return kind == TL_TOKEN_COLON || kind == TL_TOKEN_COMMA ||
+         kind == TL_TOKEN_BRACKET_END;
+}
+
+// One end of a slice, if it is given.
+static bool parse_bound(tl_parser *parser, tl_ast **out) {
+  *out = NULL;
+  if (ends_bound(parser->kind))
+    return true;
+  *out = tl_parse_expr(parser);
+  return *out != NULL;
+}
+
+static bool parse_slice(tl_parser *parser, tl_ast_item *item) {
+  item->kind = TL_AST_ITEM_SLICE;
+  item->start = item->value;
+  item->value = NULL;
+  tl_parser_advance(parser);
+  if (!parse_bound(parser, &item->stop))
+    return false;
+  if (!tl_parser_accept(parser, TL_TOKEN_COLON))
+    return true;
+  return parse_bound(parser, &item->step);
+}
+
+static bool parse_ellipsis(tl_parser *parser, tl_ast_item *item) {
+  item->kind = TL_AST_ITEM_ELLIPSIS;
+  tl_parser_advance(parser);
+  if (parser->kind == TL_TOKEN_COMMA || parser->kind == TL_TOKEN_BRACKET_END) {
+    return true;
+  }
+  tl_parser_unexpected(parser, "`,` or `]` after the `...` of an index");
+  return false;
+}
+
+static bool parse_item(tl_parser *parser, tl_ast_item *item) {
+  uint32_t begin = tl_parser_token(parser)->begin;
+  *item = (tl_ast_item){.kind = TL_AST_ITEM_VALUE};
+  if (parser->kind == TL_TOKEN_ELLIPSIS) {
+    if (!parse_ellipsis(parser, item))
+      return false;
+  } else {
+    if (parser->kind != TL_TOKEN_COLON) {
+      item->value = tl_parse_expr(parser);
+      if (!item->value)
+        return false;
+    }
+    if (parser->kind == TL_TOKEN_COLON && !parse_slice(parser, item)) {
+      return false;
+    }
+  }
+  item->span = tl_parser_span(parser, begin, begin);
+  return true;
+}
+
+static tl_ast *parse_index(tl_parser *parser, tl_ast *object) {
+  uint32_t opening = parser->pos, at = tl_parser_token(parser)->begin;
+  size_t mark = parser->scratch_used;
+  tl_ast_index index = {.object = object};
+  tl_parser_advance(parser);
+  if (parser->kind == TL_TOKEN_BRACKET_END) {
+    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                          "an index is missing: x[i], or x[...] for all");
+  }
+  while (parser->kind != TL_TOKEN_BRACKET_END) {
+    tl_ast_item item;
+    if (!parse_item(parser, &item) ||
+        !tl_parser_push(parser, &item, sizeof item)) {
+      return NULL;
+    }
+    if (!tl_parser_accept(parser, TL_TOKEN_COMMA))
+      break;
+  }
+  if (!tl_parser_take(parser, mark, sizeof(tl_ast_item), &index.items,
+                      &index.count) ||
+      !tl_parser_close(parser, TL_TOKEN_BRACKET_END, opening)) {
+    return NULL;
+  }
+  tl_ast *node = tl_parser_node(parser, TL_AST_INDEX, object->span.begin, at);
+  if (!tl_parser_adopt(parser, node, object))
+    return NULL;
+  node->index = index;
+  bool fits = tl_parser_adopt_items(parser, node, index.items, index.count);
+  return fits ? node : NULL;
+}
+
+// --- Fields ---
+
+// WORD: after a point keywords are names too.
+static bool parse_word(tl_parser *parser, tl_ident *out) {
+  const tl_token *token = tl_parser_token(parser);
+  const char *text = parser->source->text + token->begin;
+  size_t nbytes = token->end - token->begin;
+  bool is_word =
+      parser->kind == TL_TOKEN_NAME || tl_token_infos[parser->kind].is_word;
+  // `∈` is `in` elsewhere, but no field.
+  if (!is_word || (parser->kind == TL_TOKEN_IN && *text != 'i')) {
+    tl_parser_unexpected(parser, "a field's name after `.`");
+    return false;
+  }
+  out->name = tl_names_get_nfc(parser->names, text, nbytes);
+  out->span = tl_token_span(token);
+  tl_parser_advance(parser);
+  return out->name != NULL;
+}
+
+static bool parse_words(tl_parser *parser, tl_ast_select *select,
+                        uint32_t opening) {
+  size_t mark = parser->scratch_used;
+  do {
+    tl_ident word;
+    if (parser->kind == TL_TOKEN_BRACE_END && parser->scratch_used > mark) {
+      break;
+    }
+    if (!parse_word(parser, &word) ||
+        !tl_parser_push(parser, &word, sizeof word)) {
+      return false;
+    }
+  } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
+  return tl_parser_take(parser, mark, sizeof(tl_ident), &select->fields,
+                        &select->count) &&
+         tl_parser_close(parser, TL_TOKEN_BRACE_END, opening);
+}
+
+// The `}` of a selection ends no block: pass it before the error is left.
+static tl_ast *leave_selection(tl_parser *parser, uint32_t opening) {
+  uint32_t closing = parser->tokens.items[opening].other;
+  if (closing > parser->pos) {
+    parser->pos = closing;
+    parser->kind = TL_TOKEN_BRACE_END;
+    tl_parser_advance(parser);
+  }
+  return NULL;
+}
+
+static tl_ast *parse_select(tl_parser *parser, tl_ast *object, uint32_t at) {
+  uint32_t opening = parser->pos;
+  tl_ast_select select = {.object = object};
+  tl_parser_advance(parser);
+  if (!parse_words(parser, &select, opening)) {
+    return leave_selection(parser, opening);
+  }
+  tl_ast *node = tl_parser_node(parser, TL_AST_SELECT, object->span.begin, at);
+  if (!tl_parser_adopt(parser, node, object))
+    return NULL;
+  node->select = select;
+  return node;
+}
+
+static tl_ast *parse_field(tl_parser *parser, tl_ast *object) {
+  uint32_t at = tl_parser_token(parser)->begin;
+  tl_ident word;
+  tl_parser_advance(parser);
+  if (parser->kind == TL_TOKEN_BRACE)
+    return parse_select(parser, object, at);
+  if (!parse_word(parser, &word))
+    return NULL;
+  tl_ast *node =
+      tl_parser_node(parser, TL_AST_FIELD, object->span.begin, word.span.begin);
+  if (!tl_parser_adopt(parser, node, object))
+    return NULL;
+  node->field = (tl_ast_field){.object = object, .field = word};
+  return node;
+}
+
+// --- ² and ³ ---
+
+static tl_ast *parse_superscript(tl_parser *parser, tl_ast *base) {
+  uint64_t value = parser->kind == TL_TOKEN_SQUARE ? 2 : 3;
+  uint32_t at = tl_parser_token(parser)->begin;
+  tl_parser_advance(parser);
+  tl_ast *exponent = tl_parser_node(parser, TL_AST_INT, at, at);
+  tl_ast *node = tl_parser_node(parser, TL_AST_BINARY, base->span.begin, at);
+  if (!exponent || !tl_parser_adopt(parser, node, base))
+    return NULL;
+  exponent->integer.value = value;
+  node->binary =
+      (tl_ast_binary){.op = TL_OPERATOR_POWER, .left = base, .right = exponent};
+  return node;
+}
+
+tl_ast *tl_parse_postfix(tl_parser *parser) {
+  tl_ast *operand = tl_parse_primary(parser);
+  while (operand) {
+    // Rule 2: brackets and points belong to an operand only on its line,
+    // within parentheses too.
+    if (tl_parser_token(parser)->flags & TL_TOKEN_IS_FIRST)
+      break;
+    switch (parser->kind) {
+      case TL_TOKEN_PAREN:
+        operand = parse_call(parser, operand);
+        break;
+      case TL_TOKEN_BRACKET:
+        operand = parse_index(parser, operand);
+        break;
+      case TL_TOKEN_DOT:
+        operand = parse_field(parser, operand);
+        break;
+      case TL_TOKEN_SQUARE:
+      case TL_TOKEN_CUBE:
+        operand = parse_superscript(parser, operand);
+        break;
+      default:
+        return operand;
+    }
+  }
+  return operand;
+}

@@ -1,0 +1,484 @@
+// Statements: assignment in all its forms, definitions, imports and jumps.
+
+#include <string.h>
+
+#include "compiler/parser_internal.h"
+
+static bool ends_statement(tl_token_kind kind) {
+  return kind == TL_TOKEN_NEWLINE || kind == TL_TOKEN_SEMICOLON ||
+         kind == TL_TOKEN_BRACE_END || kind == TL_TOKEN_END;
+}
+
+// --- Values ---
+
+// After the first of several values, at the comma.
+static tl_ast *finish_values(tl_parser *parser, tl_ast *first, size_t mark) {
+  if (!tl_parser_push(parser, &first, sizeof first))
+    return NULL;
+  while (tl_parser_accept(parser, TL_TOKEN_COMMA)) {
+    if (ends_statement(parser->kind) || parser->kind == TL_TOKEN_ASSIGN)
+      break;
+    tl_ast *value = tl_parse_expr(parser);
+    if (!value || !tl_parser_push(parser, &value, sizeof value))
+      return NULL;
+  }
+  tl_ast *list =
+      tl_parser_node(parser, TL_AST_LIST, first->span.begin, first->span.begin);
+  if (!list || !tl_parser_take(parser, mark, sizeof(tl_ast *),
+                               &list->items.items, &list->items.count)) {
+    return NULL;
+  }
+  for (uint32_t i = 0; i < list->items.count; i++) {
+    if (!tl_parser_adopt(parser, list, list->items.items[i]))
+      return NULL;
+  }
+  return list;
+}
+
+static tl_ast *parse_values(tl_parser *parser) {
+  size_t mark = parser->scratch_used;
+  tl_ast *first = tl_parse_expr(parser);
+  if (!first || parser->kind != TL_TOKEN_COMMA)
+    return first;
+  return finish_values(parser, first, mark);
+}
+
+// --- Targets: expressions, read again as places ---
+
+static bool report_target(tl_parser *parser, const tl_ast *ast) {
+  const char *message =
+      "left of `=` stands a name, an index or a field; `==` compares";
+  switch (ast->kind) {
+    case TL_AST_CALL:
+      message =
+          "a call is no target: a function is defined as fn f(x) = e, "
+          "an item is set by x[i] = e";
+      break;
+    case TL_AST_ARRAY:
+      message = "several targets are written without brackets: a, b = p";
+      break;
+    case TL_AST_RECORD:
+      message = "a record is no target: write x, y = r.x, r.y";
+      break;
+    case TL_AST_BOOL:
+    case TL_AST_NONE:
+    case TL_AST_INT:
+    case TL_AST_FLOAT:
+    case TL_AST_IMAGINARY:
+    case TL_AST_STRING:
+    case TL_AST_INTERPOLATED:
+    case TL_AST_TYPE:
+      message = "a constant is no target; `==` compares";
+      break;
+    case TL_AST_SELECT:
+      message = "a selection is no target: set one field at a time";
+      break;
+    default:
+      break;
+  }
+  tl_parser_fail(parser, ast->span, "%s", message);
+  return false;
+}
+
+// The object that an index or a field is taken of; NULL for another node.
+static tl_ast *object_of(const tl_ast *ast) {
+  if (ast->kind == TL_AST_INDEX)
+    return ast->index.object;
+  if (ast->kind == TL_AST_FIELD)
+    return ast->field.object;
+  return NULL;
+}
+
+static tl_ast_step step_of(const tl_ast *ast) {
+  tl_ast_step step = {.span = ast->span};
+  if (ast->kind == TL_AST_FIELD) {
+    step.field = ast->field.field;
+  } else {
+    step.items = ast->index.items;
+    step.count = ast->index.count;
+  }
+  return step;
+}
+
+// name[…].field …: the steps lie innermost first in the tree.
+static bool make_place(tl_parser *parser, const tl_ast *ast, tl_target *out) {
+  uint32_t count = 0;
+  const tl_ast *base = ast;
+  for (; object_of(base); base = object_of(base)) {
+    if (base != ast && base->is_parenthesised)
+      break;
+    count++;
+  }
+  if (base->kind != TL_AST_NAME || (count && base->is_parenthesised)) {
+    return report_target(parser, base);
+  }
+  out->kind = TL_TARGET_PLACE;
+  out->name = base->name.name;
+  out->name_span = base->span;
+  out->step_count = count;
+  out->steps = TL_ARENA_ARRAY(parser->arena, tl_ast_step, count);
+  if (!out->steps)
+    return false;
+  for (; count > 0; ast = object_of(ast)) out->steps[--count] = step_of(ast);
+  return true;
+}
+
+static bool make_target(tl_parser *parser, const tl_ast *ast, tl_target *out);
+
+static bool make_target_list(tl_parser *parser, const tl_ast *ast,
+                             tl_target *out) {
+  if (!ast->items.count)
+    return report_target(parser, ast);
+  out->kind = TL_TARGET_LIST;
+  out->count = ast->items.count;
+  out->targets = TL_ARENA_ARRAY(parser->arena, tl_target, out->count);
+  if (!out->targets)
+    return false;
+  for (uint32_t i = 0; i < out->count; i++) {
+    if (!make_target(parser, ast->items.items[i], &out->targets[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool make_target(tl_parser *parser, const tl_ast *ast, tl_target *out) {
+  *out = (tl_target){.kind = TL_TARGET_NAME, .span = ast->span};
+  switch (ast->kind) {
+    case TL_AST_NAME:
+      out->name = ast->name.name;
+      out->name_span = ast->span;
+      return true;
+    case TL_AST_INDEX:
+    case TL_AST_FIELD:
+      return make_place(parser, ast, out);
+    case TL_AST_LIST:
+      return make_target_list(parser, ast, out);
+    default:
+      return report_target(parser, ast);
+  }
+}
+
+// --- Documentation ---
+
+static bool skip_doc_marks(const char *text, uint32_t *at, uint32_t end) {
+  while (*at < end && (text[*at] == ' ' || text[*at] == '\t')) (*at)++;
+  if (end - *at < 2 || text[*at] != '#')
+    return false;
+  *at += 2;
+  if (*at < end && text[*at] == ' ')
+    (*at)++;
+  return true;
+}
+
+// The lines from [begin] to [end] without their marks, each but the last with
+// its newline.
+static char *read_doc(tl_parser *parser, uint32_t begin, uint32_t end,
+                      uint32_t *nbytes) {
+  const char *text = parser->source->text;
+  char *out = tl_arena_alloc(parser->arena, end - begin + 1);
+  uint32_t length = 0;
+  while (out && begin < end && skip_doc_marks(text, &begin, end)) {
+    const char *line = memchr(text + begin, '\n', end - begin);
+    uint32_t line_end = line ? (uint32_t)(line - text) : end;
+    uint32_t next = line ? line_end + 1 : end;
+    if (line_end > begin && text[line_end - 1] == '\r')
+      line_end--;
+    if (length)
+      out[length++] = '\n';
+    memcpy(out + length, text + begin, line_end - begin);
+    length += line_end - begin;
+    begin = next;
+  }
+  *nbytes = length;
+  return out;
+}
+
+// Reads the ## lines above [token] into [doc]; false where memory fails.
+static bool take_doc(tl_parser *parser, const tl_token *token, const char **doc,
+                     uint32_t *nbytes) {
+  if (!(token->flags & TL_TOKEN_HAS_DOC))
+    return true;
+  *doc = read_doc(parser, token->other, token->begin, nbytes);
+  return *doc != NULL;
+}
+
+// --- Assignment ---
+
+static tl_ast *parse_assign(tl_parser *parser, const tl_ast *left,
+                            const tl_token *first) {
+  uint32_t at = tl_parser_token(parser)->begin;
+  tl_ast_assign assign = {.value = NULL};
+  if (!make_target(parser, left, &assign.target))
+    return NULL;
+  tl_parser_advance(parser);
+  assign.value = parse_values(parser);
+  if (!assign.value ||
+      !take_doc(parser, first, &assign.doc, &assign.doc_nbytes)) {
+    return NULL;
+  }
+  tl_ast *node = tl_parser_node(parser, TL_AST_ASSIGN, left->span.begin, at);
+  if (!tl_parser_adopt(parser, node, left) ||
+      !tl_parser_adopt(parser, node, assign.value)) {
+    return NULL;
+  }
+  node->assign = assign;
+  return node;
+}
+
+static tl_ast *parse_update(tl_parser *parser, const tl_ast *left) {
+  const tl_token *token = tl_parser_token(parser);
+  tl_ast_update update = {.op = (tl_operator)token->code};
+  if (left->kind == TL_AST_LIST) {
+    return tl_parser_fail(parser, tl_token_span(token),
+                          "an update has one target, not a list");
+  }
+  if (!make_target(parser, left, &update.target))
+    return NULL;
+  tl_parser_advance(parser);
+  update.value = tl_parse_expr(parser);
+  if (!update.value)
+    return NULL;
+  tl_ast *node =
+      tl_parser_node(parser, TL_AST_UPDATE, left->span.begin, token->begin);
+  if (!tl_parser_adopt(parser, node, left) ||
+      !tl_parser_adopt(parser, node, update.value)) {
+    return NULL;
+  }
+  node->update = update;
+  return node;
+}
+
+static tl_ast *parse_values_or_assign(tl_parser *parser) {
+  const tl_token *first = tl_parser_token(parser);
+  tl_ast *left = parse_values(parser);
+  if (!left)
+    return NULL;
+  if (parser->kind == TL_TOKEN_ASSIGN) {
+    return parse_assign(parser, left, first);
+  }
+  if (parser->kind == TL_TOKEN_UPDATE)
+    return parse_update(parser, left);
+  return left;
+}
+
+// --- Definitions ---
+
+static tl_ast *parse_define(tl_parser *parser) {
+  const tl_token *first = tl_parser_token(parser);
+  tl_ast_define define = {.function = NULL};
+  tl_parser_advance(parser);
+  if (!tl_parse_ident(parser, &define.name, "the name of a function")) {
+    return NULL;
+  }
+  uint32_t at = define.name.span.begin;
+  define.function =
+      tl_parse_function(parser, define.name.name, first->begin, at);
+  if (!define.function)
+    return NULL;
+  tl_ast_function *function = &define.function->function;
+  if (!take_doc(parser, first, &function->doc, &function->doc_nbytes)) {
+    return NULL;
+  }
+  tl_ast *node = tl_parser_node(parser, TL_AST_DEFINE, first->begin, at);
+  if (!tl_parser_adopt(parser, node, define.function))
+    return NULL;
+  node->define = define;
+  return node;
+}
+
+// --- global, return, break, continue ---
+
+// NAME (',' NAME)* up to the end of the statement or [closing].
+static bool parse_names(tl_parser *parser, tl_ident **names, uint32_t *count,
+                        tl_token_kind closing) {
+  size_t mark = parser->scratch_used;
+  do {
+    tl_ident ident;
+    if (parser->kind == closing && parser->scratch_used > mark)
+      break;
+    if (!tl_parse_ident(parser, &ident, "a name") ||
+        !tl_parser_push(parser, &ident, sizeof ident)) {
+      return false;
+    }
+  } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
+  return tl_parser_take(parser, mark, sizeof(tl_ident), names, count);
+}
+
+static tl_ast *parse_global(tl_parser *parser) {
+  uint32_t begin = tl_parser_token(parser)->begin;
+  tl_ast_idents idents;
+  tl_parser_advance(parser);
+  if (!parse_names(parser, &idents.names, &idents.count, TL_TOKEN_END)) {
+    return NULL;
+  }
+  if (parser->kind == TL_TOKEN_ASSIGN) {
+    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                          "`global` only names variables: assign to them in a "
+                          "statement of its own");
+  }
+  tl_ast *node = tl_parser_node(parser, TL_AST_GLOBAL, begin, begin);
+  if (node)
+    node->idents = idents;
+  return node;
+}
+
+static tl_ast *parse_return(tl_parser *parser) {
+  uint32_t begin = tl_parser_token(parser)->begin;
+  tl_ast *value = NULL;
+  tl_parser_advance(parser);
+  if (!ends_statement(parser->kind)) {
+    value = parse_values(parser);
+    if (!value)
+      return NULL;
+  }
+  tl_ast *node = tl_parser_node(parser, TL_AST_RETURN, begin, begin);
+  if (!tl_parser_adopt(parser, node, value))
+    return NULL;
+  node->result.value = value;
+  return node;
+}
+
+static tl_ast *parse_jump(tl_parser *parser, tl_ast_kind kind) {
+  uint32_t begin = tl_parser_token(parser)->begin;
+  tl_parser_advance(parser);
+  return tl_parser_node(parser, kind, begin, begin);
+}
+
+// --- import ---
+
+static bool parse_alias(tl_parser *parser, tl_ast_import *import) {
+  tl_parser_advance(parser);
+  return tl_parse_ident(parser, &import->alias, "a name after `as`");
+}
+
+static bool parse_imported_names(tl_parser *parser, tl_ast_import *import) {
+  uint32_t opening = parser->pos;
+  tl_parser_advance(parser);
+  return parse_names(parser, &import->names, &import->count,
+                     TL_TOKEN_PAREN_END) &&
+         tl_parser_close(parser, TL_TOKEN_PAREN_END, opening);
+}
+
+static bool parse_file_import(tl_parser *parser, tl_ast_import *import) {
+  const tl_token *token = tl_parser_token(parser);
+  import->path = tl_parse_string_text(parser, &import->path_nbytes);
+  if (!import->path)
+    return false;
+  if (parser->kind == TL_TOKEN_AS)
+    return parse_alias(parser, import);
+  if (parser->kind == TL_TOKEN_PAREN) {
+    return parse_imported_names(parser, import);
+  }
+  tl_parser_fail(parser, tl_token_span(token),
+                 "an imported file needs a name, import \"…\" as m, or the "
+                 "names that are taken from it, import \"…\" (a, b)");
+  return false;
+}
+
+static bool parse_module_import(tl_parser *parser, tl_ast_import *import) {
+  tl_ident ident;
+  if (!tl_parse_ident(parser, &ident, "a module, a name or a file in quotes")) {
+    return false;
+  }
+  import->name = ident.name;
+  if (parser->kind == TL_TOKEN_AS)
+    return parse_alias(parser, import);
+  if (parser->kind == TL_TOKEN_DOT || parser->kind == TL_TOKEN_PAREN ||
+      parser->kind == TL_TOKEN_COMMA) {
+    tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                   "a module is imported whole, one a line: import %s, then "
+                   "%s.name",
+                   ident.name->text, ident.name->text);
+    return false;
+  }
+  return true;
+}
+
+static tl_ast *parse_import(tl_parser *parser) {
+  uint32_t begin = tl_parser_token(parser)->begin;
+  tl_ast_import import = {.path = NULL};
+  tl_parser_advance(parser);
+  import.path_span = tl_token_span(tl_parser_token(parser));
+  if (parser->kind == TL_TOKEN_HEAD) {
+    return tl_parser_fail(parser, import.path_span,
+                          "the file of an import is known before the program "
+                          "runs: its name has no holes");
+  }
+  bool is_parsed = parser->kind == TL_TOKEN_STRING
+                       ? parse_file_import(parser, &import)
+                       : parse_module_import(parser, &import);
+  if (!is_parsed)
+    return NULL;
+  tl_ast *node =
+      tl_parser_node(parser, TL_AST_IMPORT, begin, import.path_span.begin);
+  if (node)
+    node->import = import;
+  return node;
+}
+
+// --- All statements ---
+
+// A line that begins with a binary operator: rule 2.
+static bool begins_with_operator(const tl_parser *parser) {
+  const tl_token *token = tl_parser_token(parser);
+  if (parser->kind == TL_TOKEN_NOT)
+    return false;
+  if (parser->kind == TL_TOKEN_MINUS)
+    return token[1].begin > token->end;
+  return parser->kind == TL_TOKEN_PIPE || parser->kind == TL_TOKEN_DOT ||
+         parser->kind == TL_TOKEN_ARROW || parser->kind == TL_TOKEN_UPDATE ||
+         tl_token_infos[parser->kind].level != TL_LEVEL_NONE;
+}
+
+static tl_ast *report_leading_operator(tl_parser *parser) {
+  const tl_token *token = tl_parser_token(parser);
+  const char *sign = tl_parser_quote(parser, token->begin, token->end,
+                                     tl_token_infos[token->kind].text);
+  if (parser->kind == TL_TOKEN_SLASHES) {
+    return tl_parser_fail(parser, tl_token_span(token),
+                          "a line cannot begin with `//`: a comment begins "
+                          "with #, and an operator ends the line above");
+  }
+  if (parser->pos == 0 || token[-1].kind == TL_TOKEN_BRACE) {
+    return tl_parser_unexpected(parser, "an expression");
+  }
+  return tl_parser_fail(parser, tl_token_span(token),
+                        "a statement cannot begin with `%s`: to go on with "
+                        "the line above, end that line with `%s`",
+                        sign, sign);
+}
+
+static tl_ast *parse_any(tl_parser *parser) {
+  switch (parser->kind) {
+    case TL_TOKEN_IMPORT:
+      return parse_import(parser);
+    case TL_TOKEN_GLOBAL:
+      return parse_global(parser);
+    case TL_TOKEN_RETURN:
+      return parse_return(parser);
+    case TL_TOKEN_BREAK:
+      return parse_jump(parser, TL_AST_BREAK);
+    case TL_TOKEN_CONTINUE:
+      return parse_jump(parser, TL_AST_CONTINUE);
+    case TL_TOKEN_FN:
+      if (tl_parser_peek(parser, 1) != TL_TOKEN_PAREN) {
+        return parse_define(parser);
+      }
+      return parse_values_or_assign(parser);
+    default:
+      if (begins_with_operator(parser))
+        return report_leading_operator(parser);
+      return parse_values_or_assign(parser);
+  }
+}
+
+tl_ast *tl_parse_statement(tl_parser *parser) {
+  tl_ast *statement = parse_any(parser);
+  if (statement && parser->largest) {
+    return tl_parser_fail(parser, parser->largest->span,
+                          "9223372036854775808 does not fit int64, whose "
+                          "largest is 9223372036854775807");
+  }
+  return statement;
+}
