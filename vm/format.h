@@ -4,14 +4,15 @@
 
 #include "vm/string.h"
 
-// The one-line text of a value: what print and string(x) give. Strings plain
-// at the top, quoted inside containers. Large arrays elided with "…" when
-// [limit] items are passed (0: never).
+// The text of a value: what print and string(x) give. Strings plain at the top
+// ([quoted] false), quoted inside containers. On one line, but that a matrix
+// wider than 80 columns at the top has its rows on lines of their own. Arrays,
+// lists and records of more than [limit] items are elided with "…" (0: never).
 bool tl_format_value(tl_vm *vm, tl_text *text, tl_slot value, bool quoted,
                      int64_t limit);
 
 // What the prompt shows: the type, then aligned columns; large arrays elided.
-// width is the terminal's columns.
+// width is the terminal's columns. Ends with a newline.
 bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width);
 
 // A value under a format specification of Python's format language
