@@ -309,7 +309,7 @@ static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
 
 static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
                          const tl_slot *slots, int *ndim, int64_t *shape) {
-  const tl_array *arrays[TL_MAX_OPERANDS];
+  const tl_array *arrays[TL_MAX_OPERANDS] = {NULL};
   int count = 0;
   for (int i = 0; i < tl_ops[op].arity; i++) {
     if (x[i].array != NULL) arrays[count++] = x[i].array;

@@ -103,7 +103,7 @@ static bool compute_items(tl_vm *vm, tl_op op, const tl_slot *slots,
 
 static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
                         tl_slot *out) {
-  const tl_array *arrays[TL_MAX_OPERANDS];
+  const tl_array *arrays[TL_MAX_OPERANDS] = {NULL};
   int count = 0, ndim;
   int64_t shape[TL_MAX_DIMS];
   for (int i = 0; i < tl_ops[op].arity; i++) {
