@@ -26,17 +26,17 @@ typedef struct tl_cfg_owned {  // of a point that can fail
 } tl_cfg_owned;
 
 typedef struct tl_cfg_ins {
-  uint8_t op;              // tl_opcode
-  uint8_t fails;           // tl_fails; lowering copies it from the table
-  bool is_drain;           // NEXT: modes[0] is ! or ? and items may move out
-  int32_t result;          // slot, -1: none
+  uint8_t op;      // tl_opcode
+  uint8_t fails;   // tl_fails; lowering copies it from the table
+  bool is_drain;   // NEXT: modes[0] is ! or ? and items may move out
+  int32_t result;  // slot, -1: none
   int32_t operand_count;
-  int32_t *operands;       // slots
-  uint8_t *modes;          // tl_mode of each: set by ownership
-  uint32_t extra;          // constant, global, path, built-in, function index …
-  uint32_t extra2;         // a second one (SETPATH's step, NEXT's hidden slot)
-  int32_t window;          // slot from which call arguments were laid out, -1
-  int32_t handler;         // block that catches, -1: out of the function
+  int32_t *operands;  // slots
+  uint8_t *modes;     // tl_mode of each: set by ownership
+  uint32_t extra;     // constant, global, path, built-in, function index …
+  uint32_t extra2;    // a second one (SETPATH's step, NEXT's hidden slot)
+  int32_t window;     // slot from which call arguments were laid out, -1
+  int32_t handler;    // block that catches, -1: out of the function
   tl_span span;
   // Ownership's answer for points that can fail: who owns then, apart from
   // the slots that the handler keeps.
@@ -51,27 +51,28 @@ typedef struct tl_cfg_ins {
 typedef struct tl_cfg_block {
   tl_cfg_ins *ins;
   int32_t count, capacity;
-  int32_t targets[2];      // -1: none
-  bool is_handler;         // reached by error edges only; begins with CATCH
+  int32_t targets[2];  // -1: none
+  bool is_handler;     // reached by error edges only; begins with CATCH
   // Of a handler, from ownership: what the unwinder leaves, and what of it
   // must be made an owner first.
   int32_t kept_count, own_count;
   int32_t *kept, *own;
-  int32_t order;           // position in emission; lowering numbers them
+  int32_t order;  // position in emission; lowering numbers them
 } tl_cfg_block;
 
 typedef struct tl_cfg_function {
   tl_prototype *prototype;  // names, params, group: filled in by lowering
   int32_t index;            // in the program; CALLK's extra
   int32_t param_count;
-  int32_t variable_count;   // params included
-  int32_t slot_count;       // temporaries included
+  int32_t variable_count;  // params included
+  int32_t slot_count;      // temporaries included
   int32_t block_count, block_capacity;
-  tl_cfg_block *blocks;     // [0] is the entry
+  int32_t order_count;      // blocks placed so far, while lowering
+  tl_cfg_block *blocks;  // [0] is the entry
   // Slots that always hold scalars (loop counters): never owned.
   bool *is_scalar;
-  bool is_main;             // the module's own code
-  tl_summary summary;       // from ownership
+  bool is_main;        // the module's own code
+  tl_summary summary;  // from ownership
 } tl_cfg_function;
 
 typedef struct tl_cfg_program {

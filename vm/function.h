@@ -92,6 +92,7 @@ typedef struct tl_call_shape {
 typedef struct tl_prototype {
   tl_object head;
   struct tl_unit *unit;
+  uint32_t index;         // in the unit's prototypes
   tl_string *name;        // "" for a lambda
   tl_string *doc;         // or NULL
   uint32_t param_count;
@@ -176,10 +177,12 @@ struct tl_unit {
   uint32_t name_count;      // field names, module names, format specifications
   tl_string **names;
   struct tl_chunk *chunks;  // everything above, freed at once
+  struct tl_adopted *adopted;  // its immortal objects (module.c)
 };
 
 // A module's variables.
 struct tl_module {
+  tl_object head;       // kind MODULE, immortal
   tl_module *next;
   tl_string *name;      // "main", "linalg", a path
   tl_string *path;      // directory that imports start from; or NULL

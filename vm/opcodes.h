@@ -178,8 +178,7 @@ typedef enum tl_format {
   OP(FORR, NONE, NONE, NONE, NONE, NONE, EARLY, LOOP) /* next turn, polls  */ \
   OP(FORVAR, IMMORTAL, NONE, NONE, NONE, NONE, NEVER, AX) /* its variable  */ \
   OP(MORE, NONE, NONE, NONE, NONE, NONE, EARLY, LOOP) /* of container a    */ \
-  OP(NEXT, NEXT, DRAIN, NONE, NONE, NONE, EARLY, ABX) /* item, or key      */ \
-  OP(NEXTVALUE, NEXT, DRAIN, NONE, NONE, NONE, EARLY, ABX) /* a record's   */ \
+  OP(NEXT, NEXT, DRAIN, NONE, NONE, NONE, EARLY, ABX) /* the next item     */ \
   OP(RET, NONE, STORE, NONE, NONE, NONE, NEVER, A)                            \
   OP(RAISE, NONE, USE, NONE, NONE, NONE, LATE, A)                             \
   OP(EXTRA, NONE, NONE, NONE, NONE, NONE, NEVER, NONE) /* a second word    */

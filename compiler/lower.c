@@ -1,0 +1,819 @@
+// Lowering: functions, blocks and statements.
+
+#include "compiler/lower.h"
+
+#include <string.h>
+
+
+// --- Instructions and blocks ------------------------------------------------
+
+static tl_cfg_block *current(tl_lower *l) {
+  return &l->f->blocks[l->block];
+}
+
+tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
+                    int32_t operand_count, tl_span span) {
+  static tl_cfg_ins dummy;  // written to and never read, once memory failed
+  static int32_t dummy_operands[TL_MAX_SLOTS + 1];
+  tl_cfg_block *block = current(l);
+  if (block->count == block->capacity) {
+    int32_t capacity = block->capacity * 2 + 8;
+    tl_cfg_ins *ins =
+        TL_ARENA_ARRAY(l->b->arena, tl_cfg_ins, (size_t)capacity);
+    if (ins != NULL) {
+      if (block->count > 0) {
+        memcpy(ins, block->ins, (size_t)block->count * sizeof *ins);
+      }
+      block->ins = ins;
+      block->capacity = capacity;
+    }
+  }
+  int32_t *operands = NULL;
+  uint8_t *modes = NULL;
+  if (operand_count > 0) {
+    operands = TL_ARENA_ARRAY(l->b->arena, int32_t, (size_t)operand_count);
+    modes = TL_ARENA_ARRAY(l->b->arena, uint8_t, (size_t)operand_count);
+  }
+  if (l->b->arena->failed || operand_count > TL_MAX_SLOTS) {
+    l->b->arena->failed = true;
+    dummy.operands = dummy_operands;
+    return &dummy;
+  }
+  tl_cfg_ins *ins = &block->ins[block->count++];
+  *ins = (tl_cfg_ins){.op = (uint8_t)op,
+                      .fails = tl_opcodes[op].fails,
+                      .result = result,
+                      .operand_count = operand_count,
+                      .operands = operands,
+                      .modes = modes,
+                      .window = -1,
+                      .handler = l->handler,
+                      .span = span};
+  return ins;
+}
+
+void tl_emit1(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
+              tl_span span) {
+  tl_emit(l, op, result, 1, span)->operands[0] = a;
+}
+
+void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
+              tl_span span) {
+  tl_cfg_ins *ins = tl_emit(l, op, result, 2, span);
+  ins->operands[0] = a;
+  ins->operands[1] = b;
+}
+
+void tl_emit_x(tl_lower *l, tl_opcode op, int32_t result, uint32_t extra,
+               tl_span span) {
+  tl_emit(l, op, result, 0, span)->extra = extra;
+}
+
+int32_t tl_new_block(tl_lower *l) {
+  tl_cfg_function *f = l->f;
+  if (f->block_count == f->block_capacity) {
+    int32_t capacity = f->block_capacity * 2 + 8;
+    tl_cfg_block *blocks =
+        TL_ARENA_ARRAY(l->b->arena, tl_cfg_block, (size_t)capacity);
+    if (blocks == NULL) return 0;
+    if (f->block_count > 0) {
+      memcpy(blocks, f->blocks, (size_t)f->block_count * sizeof *blocks);
+    }
+    f->blocks = blocks;
+    f->block_capacity = capacity;
+  }
+  f->blocks[f->block_count] = (tl_cfg_block){.targets = {-1, -1}, .order = -1};
+  return f->block_count++;
+}
+
+static int32_t next_order(tl_lower *l) {
+  return l->f->order_count++;
+}
+
+void tl_enter_block(tl_lower *l, int32_t block) {
+  l->block = block;
+  current(l)->order = next_order(l);
+}
+
+void tl_jump(tl_lower *l, int32_t target, tl_span span) {
+  tl_emit(l, TL_BC_JMP, -1, 0, span);
+  current(l)->targets[0] = target;
+}
+
+void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes,
+               int32_t no, tl_span span) {
+  if (slot >= 0) {
+    tl_emit1(l, op, -1, slot, span);
+  } else {
+    tl_emit(l, op, -1, 0, span);
+  }
+  current(l)->targets[0] = yes;
+  current(l)->targets[1] = no;
+}
+
+int32_t tl_temps(tl_lower *l, int32_t count) {
+  int32_t first = l->top;
+  l->top += count;
+  if (l->top > l->f->slot_count) l->f->slot_count = l->top;
+  return first;
+}
+
+int32_t tl_temp(tl_lower *l) {
+  return tl_temps(l, 1);
+}
+
+// --- Constants and names ----------------------------------------------------
+
+static uint32_t slot_hash(tl_slot s) {
+  if (tl_is_string(s)) return (uint32_t)tl_string_hash(s.string) & 255;
+  uint64_t h = (s.u ^ s.tag) * UINT64_C(0x9e3779b97f4a7c15);
+  return (uint32_t)(h >> 56);
+}
+
+static bool same_constant(tl_slot a, tl_slot b) {
+  if (tl_is_string(a) && tl_is_string(b)) {
+    return tl_string_equal(a.string, b.string);
+  }
+  return a.tag == b.tag && a.u == b.u;
+}
+
+uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
+  tl_prototype *p = l->f->prototype;
+  value.tag &= ~TL_OWNED;
+  if (tl_is_heap(value) && !tl_is_function(value)) {
+    value.object->flags |= TL_IMMORTAL;
+    if (tl_is_array(value)) value.tag = tl_array_tag(value.array);
+  }
+  uint32_t hash = slot_hash(value);
+  for (int32_t i = l->constant_table[hash]; i >= 0; i = l->constant_next[i]) {
+    if (same_constant(p->constants[i], value)) {
+      if (tl_is_heap(value) && !tl_is_function(value) &&
+          value.object != p->constants[i].object) {
+        tl_unit_adopt(l->b->vm, l->b->unit, value);
+      }
+      return (uint32_t)i;
+    }
+  }
+  if (p->constant_count == l->constant_capacity) {
+    uint32_t capacity = l->constant_capacity * 2 + 16;
+    tl_slot *constants = TL_ARENA_ARRAY(l->b->arena, tl_slot, capacity);
+    int32_t *next = TL_ARENA_ARRAY(l->b->arena, int32_t, capacity);
+    if (constants == NULL || next == NULL) return 0;
+    for (uint32_t i = 0; i < p->constant_count; i++) {
+      constants[i] = p->constants[i];
+      next[i] = l->constant_next[i];
+    }
+    p->constants = constants;
+    l->constant_next = next;
+    l->constant_capacity = capacity;
+  }
+  if (tl_is_heap(value) && !tl_is_function(value)) {
+    tl_unit_adopt(l->b->vm, l->b->unit, value);
+  }
+  p->constants[p->constant_count] = value;
+  l->constant_next[p->constant_count] = l->constant_table[hash];
+  l->constant_table[hash] = (int32_t)p->constant_count;
+  return p->constant_count++;
+}
+
+uint32_t tl_function_constant(tl_builder *b, tl_cfg_function *f,
+                              tl_slot value) {
+  tl_prototype *p = f->prototype;
+  tl_slot *constants =
+      TL_ARENA_ARRAY(b->arena, tl_slot, (size_t)p->constant_count + 1);
+  if (constants == NULL) return 0;
+  for (uint32_t i = 0; i < p->constant_count; i++) {
+    constants[i] = p->constants[i];
+  }
+  constants[p->constant_count] = value;
+  p->constants = constants;
+  return p->constant_count++;
+}
+
+uint32_t tl_string_constant(tl_lower *l, const char *text, size_t nbytes) {
+  tl_string *string = tl_string_new(l->b->vm, text, nbytes);
+  if (string == NULL) {
+    l->b->failed = true;
+    return 0;
+  }
+  return tl_add_constant(l, tl_own_string(string));
+}
+
+void tl_load_constant(tl_lower *l, int32_t into, tl_slot value, tl_span span) {
+  tl_emit_x(l, TL_BC_LOADK, into, tl_add_constant(l, value), span);
+}
+
+tl_string *tl_unit_string(tl_builder *b, const char *text, size_t nbytes) {
+  uint32_t index = tl_unit_name(b, text, nbytes);
+  return b->unit->name_count == 0 ? NULL : b->unit->names[index];
+}
+
+uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes) {
+  tl_unit *unit = b->unit;
+  // The names of one unit are few; those asked for last come again soonest.
+  uint32_t look = unit->name_count > 64 ? unit->name_count - 64 : 0;
+  for (uint32_t i = unit->name_count; i-- > look;) {
+    if (unit->names[i]->length == nbytes &&
+        memcmp(unit->names[i]->text, text, nbytes) == 0) {
+      return i;
+    }
+  }
+  if (unit->name_count == b->name_capacity) {
+    uint32_t capacity = b->name_capacity * 2 + 16;
+    tl_string **names = TL_ARENA_ARRAY(b->arena, tl_string *, capacity);
+    if (names == NULL) return 0;
+    if (unit->name_count > 0) {
+      memcpy(names, unit->names, unit->name_count * sizeof *names);
+    }
+    unit->names = names;
+    b->name_capacity = capacity;
+  }
+  tl_string *string = tl_string_new(b->vm, text, nbytes);
+  if (string == NULL) {
+    b->failed = true;
+    return 0;
+  }
+  string->head.flags |= TL_IMMORTAL;
+  tl_unit_adopt(b->vm, unit, (tl_slot){.tag = TL_TAG_STRING, .string = string});
+  unit->names[unit->name_count] = string;
+  return unit->name_count++;
+}
+
+// The program's functions and the unit's prototypes have the same numbers.
+uint32_t tl_prototype_index(const tl_builder *b, const tl_prototype *p) {
+  (void)b;
+  return p->index;
+}
+
+// --- Functions --------------------------------------------------------------
+
+static tl_prototype *new_prototype(tl_builder *b, const tl_name *name) {
+  tl_unit *unit = b->unit;
+  tl_prototype *p = tl_unit_alloc(b->vm, unit, sizeof *p);
+  if (p == NULL) {
+    b->failed = true;
+    return NULL;
+  }
+  p->head.kind = TL_KIND_FUNCTION;
+  p->head.flags = TL_IMMORTAL;
+  p->head.count = 1;
+  p->unit = unit;
+  p->name = name == NULL ? tl_unit_string(b, "", 0)
+                         : tl_unit_string(b, name->text, name->nbytes);
+  if (unit->prototype_count == b->prototype_capacity) {
+    uint32_t capacity = b->prototype_capacity * 2 + 8;
+    tl_prototype **all = TL_ARENA_ARRAY(b->arena, tl_prototype *, capacity);
+    if (all == NULL) return NULL;
+    if (unit->prototype_count > 0) {
+      memcpy(all, unit->prototypes, unit->prototype_count * sizeof *all);
+    }
+    unit->prototypes = all;
+    b->prototype_capacity = capacity;
+  }
+  p->index = unit->prototype_count;
+  unit->prototypes[unit->prototype_count++] = p;
+  return p;
+}
+
+static tl_cfg_function *new_function(tl_builder *b, tl_prototype *prototype) {
+  tl_cfg_program *program = b->program;
+  tl_cfg_function *f = TL_ARENA_NEW(b->arena, tl_cfg_function);
+  if (f == NULL) return NULL;
+  int32_t index = (int32_t)prototype->index;
+  if (index >= b->function_capacity) {
+    int32_t capacity = index * 2 + 8;
+    tl_cfg_function **functions =
+        TL_ARENA_ARRAY(b->arena, tl_cfg_function *, (size_t)capacity);
+    if (functions == NULL) return NULL;
+    for (int32_t i = 0; i < program->function_count; i++) {
+      functions[i] = program->functions[i];
+    }
+    program->functions = functions;
+    b->function_capacity = capacity;
+  }
+  f->prototype = prototype;
+  f->index = index;
+  program->functions[index] = f;
+  if (index >= program->function_count) program->function_count = index + 1;
+  return f;
+}
+
+static void begin(tl_lower *l, tl_builder *b, tl_lower *outer,
+                  tl_cfg_function *f, tl_scope *scope) {
+  *l = (tl_lower){.b = b, .outer = outer, .f = f, .scope = scope,
+                  .group = scope->group, .handler = -1};
+  memset(l->constant_table, -1, sizeof l->constant_table);
+  tl_enter_block(l, tl_new_block(l));
+}
+
+// Slots for the parameters, then for the function's other variables.
+static void assign_slots(tl_lower *l, uint32_t param_count) {
+  tl_cfg_function *f = l->f;
+  int32_t index = 0;
+  for (tl_variable *v = l->scope->variables; v != NULL; v = v->next) {
+    if (v->is_global) continue;
+    if (!v->is_bound && !v->is_updated) continue;
+    if (index >= TL_MAX_SLOTS - 600) {
+      if (l->scope->kind == TL_SCOPE_MODULE) {
+        v->is_global = true;  // the rest of a very long script
+        continue;
+      }
+      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_LIMIT, v->first,
+                  "a function has at most %d variables", TL_MAX_SLOTS - 600);
+      break;
+    }
+    v->index = index++;
+  }
+  f->param_count = (int32_t)param_count;
+  f->variable_count = index;
+  f->slot_count = index;
+  l->top = index;
+  l->assigned_in =
+      TL_ARENA_ARRAY(l->b->arena, int32_t, (size_t)index + 1);
+  if (l->assigned_in == NULL) return;
+  for (int32_t i = 0; i < index; i++) l->assigned_in[i] = -1;
+}
+
+static void name_slots(tl_lower *l) {
+  tl_prototype *p = l->f->prototype;
+  p->slot_names = tl_unit_alloc(
+      l->b->vm, l->b->unit,
+      sizeof *p->slot_names * (size_t)(l->f->variable_count + 1));
+  if (p->slot_names == NULL) {
+    l->b->failed = true;
+    return;
+  }
+  for (tl_variable *v = l->scope->variables; v != NULL; v = v->next) {
+    if (v->is_global || v->index < 0) continue;
+    p->slot_names[v->index] =
+        tl_unit_string(l->b, v->name->text, v->name->nbytes);
+  }
+}
+
+// A parameter's default stands where the argument is missing.
+static void lower_defaults(tl_lower *l, tl_ast_function *function) {
+  for (uint32_t i = 0; i < function->count; i++) {
+    tl_ast_param *param = &function->params[i];
+    l->assigned_in[i] = l->block;
+    if (param->value == NULL) continue;
+    int32_t missing = tl_new_block(l), there = tl_new_block(l);
+    tl_branch(l, TL_BC_JSET, (int32_t)i, there, missing, param->span);
+    tl_enter_block(l, missing);
+    int32_t mark = l->top;
+    tl_lower_expr(l, param->value, (int32_t)i);
+    l->top = mark;
+    tl_jump(l, there, param->span);
+    tl_enter_block(l, there);
+    for (uint32_t k = 0; k <= i; k++) l->assigned_in[k] = l->block;
+  }
+}
+
+static void describe_params(tl_lower *l, tl_ast_function *function) {
+  tl_prototype *p = l->f->prototype;
+  p->param_count = function->count;
+  p->plain = true;
+  p->params =
+      tl_unit_alloc(l->b->vm, l->b->unit,
+                    sizeof *p->params * ((size_t)function->count + 1));
+  if (p->params == NULL) {
+    l->b->failed = true;
+    return;
+  }
+  bool patterns = false;
+  for (uint32_t i = 0; i < function->count; i++) {
+    tl_ast_param *param = &function->params[i];
+    tl_function_param *out = &p->params[i];
+    static const tl_param_kind kinds[] = {
+        [TL_AST_PARAM_REQUIRED] = TL_PARAM_REQUIRED,
+        [TL_AST_PARAM_DEFAULT] = TL_PARAM_OPTIONAL,
+        [TL_AST_PARAM_REST] = TL_PARAM_REST,
+        [TL_AST_PARAM_NAMED] = TL_PARAM_NAMED,
+    };
+    out->kind = kinds[param->kind];
+    out->name = tl_unit_string(l->b, param->name->text, param->name->nbytes);
+    p->required_count += out->kind == TL_PARAM_REQUIRED;
+    p->has_rest = p->has_rest || out->kind == TL_PARAM_REST;
+    p->plain = p->plain && out->kind == TL_PARAM_REQUIRED;
+    if (param->pattern != NULL) {
+      out->pattern = tl_type_parse(l->b->vm, param->pattern->string.text,
+                                   param->pattern->string.nbytes);
+      patterns = true;
+      if (out->pattern == NULL) {
+        tl_diagnose_pending(l->b, param->pattern->span);
+      }
+    }
+  }
+  if (patterns) {
+    tl_span span = function->params[0].span;
+    tl_emit(l, TL_BC_CHECKTYPES, -1, 0, span);
+  }
+}
+
+void tl_diagnose_pending(tl_builder *b, tl_span span) {
+  const char *message =
+      b->vm->error.message == NULL ? "no memory" : b->vm->error.message;
+  tl_diagnose(b->diagnostics,
+              b->vm->error.status == TALLY_ERR_TYPE ? TL_DIAGNOSTIC_TYPE
+                                                    : TL_DIAGNOSTIC_VALUE,
+              span, "%s", message);
+  tl_error_clear(b->vm);
+}
+
+// The body of one function, in a graph of its own.
+static void lower_body(tl_builder *b, tl_lower *outer, tl_ast *ast,
+                       tl_prototype *prototype) {
+  tl_ast_function *function = &ast->function;
+  tl_cfg_function *f = new_function(b, prototype);
+  if (f == NULL || function->scope == NULL) return;
+  tl_lower l;
+  begin(&l, b, outer, f, function->scope);
+  assign_slots(&l, function->count);
+  if (l.assigned_in == NULL || b->failed) return;
+  if (function->doc != NULL) {
+    prototype->doc = tl_unit_string(b, function->doc, function->doc_nbytes);
+  }
+  lower_defaults(&l, function);
+  describe_params(&l, function);
+  int32_t value = tl_lower_expr(&l, function->body, -1);
+  tl_emit1(&l, TL_BC_RET, -1, value, function->body->span);
+  name_slots(&l);
+  tl_definite(b, f, function->scope);
+}
+
+// The prototypes of a group, made before its bodies, which may name them.
+tl_prototype **tl_group_prototypes(tl_builder *b, tl_closure_group *group) {
+  if (group->lowered != NULL) return group->lowered;
+  tl_prototype **members =
+      tl_unit_alloc(b->vm, b->unit, sizeof *members * group->count);
+  if (members == NULL) {
+    b->failed = true;
+    return NULL;
+  }
+  for (uint32_t i = 0; i < group->count; i++) {
+    members[i] = new_prototype(b, group->functions[i]->function.name);
+    if (members[i] == NULL) return NULL;
+    members[i]->member = i;
+    members[i]->capture_count = group->capture_count;
+  }
+  group->lowered = members;
+  return members;
+}
+
+static void name_captures(tl_builder *b, tl_closure_group *group,
+                          tl_prototype **members) {
+  if (group->capture_count == 0) return;
+  tl_string **names =
+      tl_unit_alloc(b->vm, b->unit, sizeof *names * group->capture_count);
+  if (names == NULL) {
+    b->failed = true;
+    return;
+  }
+  for (uint32_t i = 0; i < group->capture_count; i++) {
+    const tl_name *name = group->captures[i]->name;
+    names[i] = tl_unit_string(b, name->text, name->nbytes);
+  }
+  for (uint32_t i = 0; i < group->count; i++) {
+    members[i]->capture_names = names;
+  }
+}
+
+static uint32_t add_group(tl_builder *b, tl_closure_group *group,
+                          tl_prototype **members) {
+  tl_unit *unit = b->unit;
+  if (unit->group_count == b->group_capacity) {
+    uint32_t capacity = b->group_capacity * 2 + 8;
+    tl_group *groups = TL_ARENA_ARRAY(b->arena, tl_group, capacity);
+    if (groups == NULL) return 0;
+    if (unit->group_count > 0) {
+      memcpy(groups, unit->groups, unit->group_count * sizeof *groups);
+    }
+    unit->groups = groups;
+    b->group_capacity = capacity;
+  }
+  unit->groups[unit->group_count] = (tl_group){group->count, members};
+  return unit->group_count++;
+}
+
+// Lowers the members' bodies and, where they capture, makes the closure in
+// [base]; its result is member 0.
+static void make_group(tl_lower *l, tl_closure_group *group, int32_t base,
+                       tl_span span) {
+  tl_builder *b = l->b;
+  tl_prototype **members = tl_group_prototypes(b, group);
+  if (members == NULL) return;
+  if (group->capture_count > 0) {
+    name_captures(b, group, members);
+    int32_t count = (int32_t)group->capture_count;
+    int32_t first = tl_temps(l, count);
+    for (int32_t i = 0; i < count; i++) {
+      tl_lower_capture(l, group->captures[i], first + i, span);
+    }
+    tl_cfg_ins *ins = tl_emit(l, TL_BC_CLOSURE, base, count, span);
+    for (int32_t i = 0; i < count; i++) ins->operands[i] = first + i;
+    ins->window = base;
+    ins->extra = add_group(b, group, members);
+  }
+  for (uint32_t i = 0; i < group->count; i++) {
+    lower_body(b, l, group->functions[i], members[i]);
+  }
+}
+
+int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want) {
+  tl_closure_group *group = ast->function.group;
+  if (group == NULL) return want < 0 ? tl_temp(l) : want;
+  int32_t base = tl_temp(l);
+  int32_t mark = l->top;
+  make_group(l, group, base, ast->span);
+  l->top = mark;
+  tl_prototype **members = group->lowered;
+  if (members == NULL) return base;
+  if (group->capture_count == 0) {
+    tl_load_constant(
+        l, want < 0 ? base : want,
+        (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = members[0]}, ast->span);
+    return want < 0 ? base : want;
+  }
+  if (want < 0) return base;
+  tl_emit1(l, TL_BC_COPY, want, base, ast->span);
+  return want;
+}
+
+void tl_lower_group(tl_lower *l, tl_ast **defines, uint32_t count) {
+  tl_closure_group *group = defines[0]->define.function->function.group;
+  if (group == NULL) return;
+  int32_t mark = l->top;
+  int32_t base = tl_temp(l);
+  make_group(l, group, base, defines[0]->span);
+  tl_prototype **members = group->lowered;
+  for (uint32_t i = 0; i < count && members != NULL; i++) {
+    const tl_name *name = defines[i]->define.name.name;
+    tl_span span = defines[i]->define.name.span;
+    tl_variable *variable = tl_scope_find(l->scope, name);
+    tl_prototype *known;
+    if (variable != NULL && !variable->is_global &&
+        tl_known_constant(l, variable, &known)) {
+      continue;  // every use is the constant itself
+    }
+    int32_t value = base;
+    if (group->capture_count == 0) {
+      value = tl_temp(l);
+      tl_load_constant(
+          l, value, (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = members[i]},
+          span);
+    } else if (i > 0) {
+      value = tl_temp(l);
+      tl_cfg_ins *ins = tl_emit(l, TL_BC_MEMBER, value, 1, span);
+      ins->operands[0] = base;
+      ins->extra = i;
+    }
+    tl_store_name(l, name, value, span);
+  }
+  l->top = mark;
+}
+
+// --- Blocks and statements --------------------------------------------------
+
+static uint32_t group_length(tl_ast *block, uint32_t at) {
+  uint32_t n = 0;
+  while (at + n < block->items.count &&
+         block->items.items[at + n]->kind == TL_AST_DEFINE) {
+    n++;
+  }
+  return n;
+}
+
+static bool is_statement(const tl_ast *ast) {
+  switch (ast->kind) {
+    case TL_AST_ASSIGN:
+    case TL_AST_UPDATE:
+    case TL_AST_DEFINE:
+    case TL_AST_GLOBAL:
+    case TL_AST_RETURN:
+    case TL_AST_BREAK:
+    case TL_AST_CONTINUE:
+    case TL_AST_IMPORT:
+    case TL_AST_FOR:
+    case TL_AST_WHILE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want, bool value) {
+  uint32_t count = block->items.count;
+  for (uint32_t i = 0; i < count; i++) {
+    tl_ast *statement = block->items.items[i];
+    uint32_t n = group_length(block, i);
+    if (n > 0) {
+      tl_lower_group(l, &block->items.items[i], n);
+      i += n - 1;
+      continue;
+    }
+    if (value && i + 1 == count && !is_statement(statement)) {
+      return tl_lower_expr(l, statement, want);
+    }
+    int32_t mark = l->top;
+    tl_lower_statement(l, statement);
+    l->top = mark;
+  }
+  if (!value) return -1;
+  if (want < 0) want = tl_temp(l);
+  tl_load_constant(l, want, tl_none(), block->span);
+  return want;
+}
+
+static void lower_return(tl_lower *l, tl_ast *ast) {
+  if (l->scope->function->kind == TL_SCOPE_MODULE) {
+    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, ast->span,
+                "return stands outside a function");
+    return;
+  }
+  int32_t value;
+  if (ast->result.value == NULL) {
+    value = tl_temp(l);
+    tl_load_constant(l, value, tl_none(), ast->span);
+  } else {
+    value = tl_lower_expr(l, ast->result.value, -1);
+  }
+  tl_emit1(l, TL_BC_RET, -1, value, ast->span);
+  tl_enter_block(l, tl_new_block(l));
+}
+
+static void lower_leave(tl_lower *l, tl_ast *ast) {
+  bool is_break = ast->kind == TL_AST_BREAK;
+  if (l->loop == NULL) {
+    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, ast->span,
+                "%s stands outside a loop", is_break ? "break" : "continue");
+    return;
+  }
+  tl_jump(l, is_break ? l->loop->done : l->loop->again, ast->span);
+  tl_enter_block(l, tl_new_block(l));
+}
+
+static void lower_import(tl_lower *l, tl_ast *ast) {
+  tl_ast_import *import = &ast->import;
+  int32_t module = tl_temp(l);
+  const char *text = import->path != NULL ? import->path : import->name->text;
+  size_t nbytes =
+      import->path != NULL ? import->path_nbytes : import->name->nbytes;
+  // The first byte tells a path from a name.
+  char *spec = tl_arena_text(l->b->arena, "", 0);
+  spec = tl_arena_alloc(l->b->arena, nbytes + 2);
+  if (spec == NULL) return;
+  spec[0] = import->path != NULL ? '"' : ' ';
+  memcpy(spec + 1, text, nbytes);
+  tl_emit_x(l, TL_BC_IMPORT, module, tl_unit_name(l->b, spec, nbytes + 1),
+            import->path_span);
+  if (import->count == 0) {
+    const tl_name *name = tl_import_name(l->b->names, import);
+    if (name != NULL) tl_store_name(l, name, module, ast->span);
+    return;
+  }
+  for (uint32_t i = 0; i < import->count; i++) {
+    int32_t item = tl_temp(l);
+    const tl_name *name = import->names[i].name;
+    tl_cfg_ins *ins =
+        tl_emit(l, TL_BC_GETF, item, 1, import->names[i].span);
+    ins->operands[0] = module;
+    ins->extra = tl_unit_name(l->b, name->text, name->nbytes);
+    tl_store_name(l, name, item, import->names[i].span);
+  }
+}
+
+void tl_lower_statement(tl_lower *l, tl_ast *ast) {
+  switch (ast->kind) {
+    case TL_AST_ASSIGN:
+      tl_lower_assign(l, ast);
+      return;
+    case TL_AST_UPDATE:
+      tl_lower_update(l, ast);
+      return;
+    case TL_AST_DEFINE:
+      tl_lower_group(l, &ast, 1);
+      return;
+    case TL_AST_GLOBAL:
+      return;
+    case TL_AST_RETURN:
+      lower_return(l, ast);
+      return;
+    case TL_AST_BREAK:
+    case TL_AST_CONTINUE:
+      lower_leave(l, ast);
+      return;
+    case TL_AST_IMPORT:
+      lower_import(l, ast);
+      return;
+    case TL_AST_IF:
+      tl_lower_if(l, ast, -1, false);
+      return;
+    case TL_AST_WHILE:
+      tl_lower_while(l, ast);
+      return;
+    case TL_AST_FOR:
+      tl_lower_for(l, ast);
+      return;
+    case TL_AST_TRY:
+      tl_lower_try(l, ast, -1, false);
+      return;
+    case TL_AST_BLOCK:
+      tl_lower_block(l, ast, -1, false);
+      return;
+    default:
+      if (!tl_has_effect(l, ast)) {
+        tl_refuse_useless(l, ast);
+        return;
+      }
+      tl_lower_expr(l, ast, -1);
+      return;
+  }
+}
+
+// --- The module's own code --------------------------------------------------
+
+// Functions of the module are there before its first statement, for calls from
+// anywhere and for hosts.
+static void hoist_functions(tl_lower *l, tl_ast *program) {
+  for (uint32_t i = 0; i < program->items.count; i++) {
+    tl_ast *statement = program->items.items[i];
+    if (statement->kind != TL_AST_DEFINE) continue;
+    tl_variable *variable =
+        tl_scope_lookup(l->scope, statement->define.name.name);
+    tl_prototype *known;
+    if (variable == NULL || !tl_known_constant(l, variable, &known)) continue;
+    variable->is_global = true;
+    int32_t value = tl_temp(l);
+    tl_load_constant(l, value,
+                     (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = known},
+                     statement->span);
+    tl_store_name(l, variable->name, value, statement->span);
+    l->top--;
+  }
+}
+
+static void lower_prompt(tl_lower *l, tl_ast *program) {
+  for (uint32_t i = 0; i < program->items.count; i++) {
+    tl_ast *statement = program->items.items[i];
+    uint32_t n = group_length(program, i);
+    int32_t mark = l->top;
+    if (n > 0) {
+      tl_lower_group(l, &program->items.items[i], n);
+      i += n - 1;
+    } else if (is_statement(statement)) {
+      tl_lower_statement(l, statement);
+    } else {
+      int32_t value = tl_lower_expr(l, statement, -1);
+      tl_emit1(l, TL_BC_SHOW, -1, value, statement->span);
+    }
+    l->top = mark;
+  }
+  int32_t none = tl_temp(l);
+  tl_load_constant(l, none, tl_none(), program->span);
+  tl_emit1(l, TL_BC_RET, -1, none, program->span);
+}
+
+static bool add_globals(tl_builder *b, tl_scope *scope) {
+  for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
+    if (!v->is_global || v->index >= 0) continue;
+    v->index = tl_module_variable(b->vm, b->unit->module, v->name->text,
+                                  v->name->nbytes);
+    if (v->index < 0) return false;
+  }
+  return true;
+}
+
+bool tl_lower_program(tl_builder *b, tl_ast *program) {
+  tl_resolver *r = b->resolver;
+  tl_prototype *prototype = new_prototype(b, NULL);
+  if (prototype == NULL) return false;
+  tl_cfg_function *f = new_function(b, prototype);
+  if (f == NULL) return false;
+  f->is_main = true;
+  tl_lower l;
+  begin(&l, b, NULL, f, r->module_scope);
+  // Known functions become module variables: see hoist_functions.
+  for (tl_variable *v = l.scope->variables; v != NULL; v = v->next) {
+    tl_prototype *known;
+    if (v->definition != NULL && tl_known_constant(&l, v, &known)) {
+      v->is_global = true;
+    }
+  }
+  assign_slots(&l, 0);
+  if (l.assigned_in == NULL || !add_globals(b, l.scope)) return false;
+  hoist_functions(&l, program);
+  if (r->mode == TL_UNIT_PROMPT) {
+    lower_prompt(&l, program);
+  } else {
+    bool value = r->mode == TL_UNIT_EVAL;
+    int32_t slot = tl_lower_block(&l, program, -1, value);
+    if (!value) {
+      slot = tl_temp(&l);
+      tl_load_constant(&l, slot, tl_none(), program->span);
+    }
+    tl_emit1(&l, TL_BC_RET, -1, slot, program->span);
+  }
+  name_slots(&l);
+  tl_definite(b, f, l.scope);
+  b->program->global_count = (int32_t)b->unit->module->variable_count;
+  return !b->failed && !b->arena->failed && b->diagnostics->total == 0;
+}

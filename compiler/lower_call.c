@@ -1,0 +1,445 @@
+// Lowering of calls: arguments are bound to parameters here where the function
+// is known, else by the VM.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/lower.h"
+#include "vm/elementwise.h"
+
+// A callee's parameters, whether it is a script's or the library's.
+typedef struct signature {
+  const char *function;
+  int count;
+  struct {
+    const char *name;
+    size_t nbytes;
+    tl_param_kind kind;
+    tl_slot value;  // the default of a built-in; unset for a script's
+  } params[TL_MAX_PARAMS];
+} signature;
+
+static bool builtin_signature(const tl_builtin *builtin, signature *out) {
+  tl_param params[TL_MAX_PARAMS];
+  out->function = builtin->name;
+  out->count = tl_params_parse(builtin->params, params);
+  for (int i = 0; i < out->count; i++) {
+    out->params[i].name = params[i].name;
+    out->params[i].nbytes = params[i].name_length;
+    out->params[i].kind = params[i].kind;
+    out->params[i].value = params[i].value;
+  }
+  return true;
+}
+
+// From the tree: the callee's own description may not be made yet.
+static bool script_signature(const tl_ast_function *function,
+                             signature *out) {
+  static const tl_param_kind kinds[] = {
+      [TL_AST_PARAM_REQUIRED] = TL_PARAM_REQUIRED,
+      [TL_AST_PARAM_DEFAULT] = TL_PARAM_OPTIONAL,
+      [TL_AST_PARAM_REST] = TL_PARAM_REST,
+      [TL_AST_PARAM_NAMED] = TL_PARAM_NAMED,
+  };
+  if (function->count > TL_MAX_PARAMS) return false;
+  out->function = function->name == NULL ? "fn" : function->name->text;
+  out->count = (int)function->count;
+  for (int i = 0; i < out->count; i++) {
+    const tl_ast_param *param = &function->params[i];
+    out->params[i].name = param->name->text;
+    out->params[i].nbytes = param->name->nbytes;
+    out->params[i].kind = kinds[param->kind];
+    out->params[i].value = tl_unset();
+  }
+  return true;
+}
+
+// --- Binding ----------------------------------------------------------------
+
+// Which argument each parameter gets: an index, -1 none; the rest parameter
+// gets [rest_count] arguments in rest[].
+typedef struct binding {
+  int argument[TL_MAX_PARAMS];
+  uint32_t rest_count;
+  uint32_t *rest;
+} binding;
+
+static void too_many(tl_lower *l, const signature *s, tl_span span,
+                     int allowed) {
+  char hint[120] = "";
+  for (int i = 0; i < s->count; i++) {
+    if (s->params[i].kind != TL_PARAM_NAMED) continue;
+    snprintf(hint, sizeof hint, "; did you mean %s(…, %.*s: …)?", s->function,
+             (int)s->params[i].nbytes, s->params[i].name);
+    break;
+  }
+  if (strcmp(s->function, "max") == 0 || strcmp(s->function, "min") == 0) {
+    snprintf(hint, sizeof hint, "; for the larger or smaller of two values "
+             "write %simum(a, b)", s->function);
+  }
+  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, span,
+              "%s takes %d argument%s by position%s", s->function, allowed,
+              allowed == 1 ? "" : "s", hint);
+}
+
+static void unknown_argument(tl_lower *l, const signature *s,
+                             const tl_argument *a) {
+  char names[200];
+  size_t used = 0;
+  names[0] = 0;
+  for (int i = 0; i < s->count && used + 40 < sizeof names; i++) {
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
+                             i == 0 ? "" : ", ", (int)s->params[i].nbytes,
+                             s->params[i].name);
+  }
+  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
+              "%s has no parameter %s; its parameters: %s", s->function,
+              a->name->text, names);
+}
+
+static int find_param(const signature *s, const tl_name *name) {
+  for (int i = 0; i < s->count; i++) {
+    if (s->params[i].nbytes == name->nbytes &&
+        memcmp(s->params[i].name, name->text, name->nbytes) == 0) {
+      return s->params[i].kind == TL_PARAM_REST ? -1 : i;
+    }
+  }
+  return -1;
+}
+
+// False after a diagnostic.
+static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
+  tl_ast_call *call = &ast->call;
+  int rest = -1, positions = 0;
+  for (int i = 0; i < s->count; i++) {
+    out->argument[i] = -1;
+    if (s->params[i].kind == TL_PARAM_REST) rest = i;
+    if (s->params[i].kind < TL_PARAM_REST) positions++;
+  }
+  out->rest_count = 0;
+  out->rest = TL_ARENA_ARRAY(l->b->arena, uint32_t, call->count + 1);
+  if (out->rest == NULL) return false;
+  int next = 0;
+  for (uint32_t i = 0; i < call->count; i++) {
+    const tl_argument *a = &call->arguments[i];
+    if (a->kind == TL_ARGUMENT_NAMED) {
+      int p = find_param(s, a->name);
+      if (p < 0) {
+        unknown_argument(l, s, a);
+        return false;
+      }
+      if (out->argument[p] >= 0) {
+        tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
+                    "%s is given twice", a->name->text);
+        return false;
+      }
+      out->argument[p] = (int)i;
+    } else if (next < positions) {
+      if (out->argument[next] >= 0) {
+        tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
+                    "%.*s is given twice", (int)s->params[next].nbytes,
+                    s->params[next].name);
+        return false;
+      }
+      out->argument[next++] = (int)i;
+    } else if (rest >= 0) {
+      out->rest[out->rest_count++] = i;
+    } else {
+      too_many(l, s, a->span, positions);
+      return false;
+    }
+  }
+  for (int i = 0; i < s->count; i++) {
+    if (s->params[i].kind == TL_PARAM_REQUIRED && out->argument[i] < 0) {
+      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, ast->span,
+                  "%s needs its argument %.*s", s->function,
+                  (int)s->params[i].nbytes, s->params[i].name);
+      return false;
+    }
+  }
+  return true;
+}
+
+// --- The call itself --------------------------------------------------------
+
+static int32_t finish(tl_lower *l, int32_t base, int32_t want, tl_span span) {
+  l->top = base + 1;
+  if (want < 0) return base;
+  tl_emit1(l, TL_BC_COPY, want, base, span);
+  return want;
+}
+
+static bool is_own(tl_lower *l, const tl_ast *ast) {
+  if (ast->kind != TL_AST_NAME) return false;
+  tl_variable *v = tl_own_variable(l, ast->name.name);
+  tl_prototype *known;
+  return v != NULL && !v->is_global && !tl_known_constant(l, v, &known);
+}
+
+// One argument into its window slot, or the variable it names.
+static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
+                              int32_t slot) {
+  tl_ast *value = call->arguments[index].value;
+  int32_t want = slot;
+  if (is_own(l, value)) {
+    want = -1;
+    for (uint32_t i = index + 1; i < call->count && want < 0; i++) {
+      if (tl_may_assign(call->arguments[i].value)) want = slot;
+    }
+  }
+  int32_t mark = l->top;
+  int32_t result = tl_lower_expr(l, value, want);
+  l->top = mark;
+  return result;
+}
+
+static int32_t lower_rest(tl_lower *l, tl_ast_call *call, const binding *b,
+                          int32_t slot, tl_span span) {
+  tl_ast **items =
+      TL_ARENA_ARRAY(l->b->arena, tl_ast *, (size_t)b->rest_count + 1);
+  if (items == NULL) return slot;
+  for (uint32_t i = 0; i < b->rest_count; i++) {
+    items[i] = call->arguments[b->rest[i]].value;
+  }
+  int32_t mark = l->top;
+  tl_lower_window(l, TL_BC_LIST, items, b->rest_count, 0, slot, span);
+  l->top = mark;
+  return slot;
+}
+
+// Arguments are evaluated in the order they are written, whatever order the
+// parameters have.
+static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
+                           const binding *b, tl_opcode op, uint32_t extra,
+                           int32_t want) {
+  tl_ast_call *call = &ast->call;
+  int32_t base = tl_temp(l);
+  int32_t first = tl_temps(l, s->count);
+  int32_t operands[TL_MAX_PARAMS];
+  for (uint32_t a = 0; a < call->count; a++) {
+    for (int p = 0; p < s->count; p++) {
+      if (b->argument[p] == (int)a) {
+        operands[p] = lower_argument(l, call, a, first + p);
+      }
+    }
+  }
+  for (int p = 0; p < s->count; p++) {
+    if (b->argument[p] >= 0) continue;
+    operands[p] = first + p;
+    if (s->params[p].kind == TL_PARAM_REST) {
+      lower_rest(l, call, b, first + p, ast->span);
+    } else {
+      tl_load_constant(l, first + p, s->params[p].value, ast->span);
+    }
+  }
+  tl_cfg_ins *ins = tl_emit(l, op, base, s->count, ast->span);
+  for (int p = 0; p < s->count; p++) ins->operands[p] = operands[p];
+  ins->window = base;
+  ins->extra = extra;
+  return finish(l, base, want, ast->span);
+}
+
+static bool is_plain(const tl_ast_call *call) {
+  for (uint32_t i = 0; i < call->count; i++) {
+    if (call->arguments[i].kind != TL_ARGUMENT_POSITIONAL) return false;
+  }
+  return true;
+}
+
+static bool has_spread(const tl_ast_call *call) {
+  for (uint32_t i = 0; i < call->count; i++) {
+    if (call->arguments[i].kind == TL_ARGUMENT_SPREAD) return true;
+  }
+  return false;
+}
+
+static uint32_t add_shape(tl_lower *l, const tl_ast_call *call) {
+  tl_builder *b = l->b;
+  tl_unit *unit = b->unit;
+  if (unit->shape_count + 1 >= b->shape_capacity) {
+    uint32_t capacity = b->shape_capacity * 2 + 8;
+    tl_call_shape *shapes =
+        TL_ARENA_ARRAY(b->arena, tl_call_shape, capacity);
+    if (shapes == NULL) return 0;
+    if (unit->shape_count > 0) {
+      memcpy(shapes, unit->shapes, unit->shape_count * sizeof *shapes);
+    }
+    unit->shapes = shapes;
+    b->shape_capacity = capacity;
+  }
+  // Shape 0 means: all by position.
+  if (unit->shape_count == 0) unit->shape_count = 1;
+  tl_call_shape *shape = &unit->shapes[unit->shape_count];
+  shape->count = call->count;
+  shape->arguments = tl_unit_alloc(
+      b->vm, unit, sizeof *shape->arguments * ((size_t)call->count + 1));
+  if (shape->arguments == NULL) {
+    b->failed = true;
+    return 0;
+  }
+  for (uint32_t i = 0; i < call->count; i++) {
+    const tl_argument *a = &call->arguments[i];
+    shape->arguments[i].kind = (uint8_t)a->kind;
+    if (a->name != NULL) {
+      shape->arguments[i].name =
+          tl_unit_string(b, a->name->text, a->name->nbytes);
+    }
+  }
+  return unit->shape_count++;
+}
+
+// A callee that only the run knows.
+static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
+  tl_ast_call *call = &ast->call;
+  int32_t callee = tl_lower_expr(l, call->callee, -1);
+  if (is_own(l, call->callee)) {
+    for (uint32_t i = 0; i < call->count; i++) {
+      if (!tl_may_assign(call->arguments[i].value)) continue;
+      int32_t copy = tl_temp(l);
+      tl_emit1(l, TL_BC_COPY, copy, callee, ast->span);
+      callee = copy;
+      break;
+    }
+  }
+  int32_t base = tl_temp(l);
+  int32_t first = tl_temps(l, (int32_t)call->count);
+  int32_t *operands = TL_ARENA_ARRAY(l->b->arena, int32_t, call->count + 1);
+  if (operands == NULL) return base;
+  for (uint32_t i = 0; i < call->count; i++) {
+    operands[i] = lower_argument(l, call, i, first + (int32_t)i);
+  }
+  tl_cfg_ins *ins =
+      tl_emit(l, TL_BC_CALL, base, (int32_t)call->count + 1, ast->span);
+  ins->operands[0] = callee;
+  for (uint32_t i = 0; i < call->count; i++) {
+    ins->operands[i + 1] = operands[i];
+  }
+  ins->window = base;
+  ins->extra = is_plain(call) ? 0 : add_shape(l, call);
+  return finish(l, base, want, ast->span);
+}
+
+// Elementwise functions called in full are the operators' instructions.
+static bool lower_elementwise(tl_lower *l, tl_ast *ast,
+                              const tl_builtin *builtin, const binding *b,
+                              int32_t *want) {
+  int op = 0;
+  while (op < TL_OP_COUNT && strcmp(tl_ops[op].name, builtin->name) != 0) op++;
+  if (op == TL_OP_COUNT) return false;
+  int arity = tl_ops[op].arity;
+  if ((uint32_t)arity != ast->call.count || b->rest_count > 0) return false;
+  for (int i = 0; i < arity; i++) {
+    if (b->argument[i] != i) return false;
+  }
+  static const struct {
+    uint8_t op, opcode;
+  } binary[] = {
+      {TL_OP_ADD, TL_BC_ADD},
+      {TL_OP_SUBTRACT, TL_BC_SUB},
+      {TL_OP_MULTIPLY, TL_BC_MUL},
+      {TL_OP_DIVIDE, TL_BC_DIV},
+  };
+  tl_opcode opcode = arity == 1   ? TL_BC_ELEM1
+                     : arity == 2 ? TL_BC_ELEM2
+                                  : TL_BC_ELEM3;
+  for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
+    if (binary[i].op == op) opcode = (tl_opcode)binary[i].opcode;
+  }
+  if (*want < 0) *want = tl_temp(l);
+  int32_t mark = l->top;
+  int32_t first = tl_temps(l, arity);
+  int32_t operands[3];
+  for (int i = 0; i < arity; i++) {
+    operands[i] = lower_argument(l, &ast->call, (uint32_t)i, first + i);
+  }
+  tl_cfg_ins *ins = tl_emit(l, opcode, *want, arity, ast->span);
+  for (int i = 0; i < arity; i++) ins->operands[i] = operands[i];
+  ins->extra = (uint32_t)op;
+  l->top = mark;
+  return true;
+}
+
+static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
+                             const tl_builtin *builtin, int32_t want) {
+  signature s;
+  binding b;
+  if (!builtin_signature(builtin, &s) || !bind(l, &s, ast, &b)) {
+    return want < 0 ? tl_temp(l) : want;
+  }
+  if (lower_elementwise(l, ast, builtin, &b, &want)) return want;
+  uint32_t k = tl_add_constant(l, tl_builtin_slot(builtin));
+  return lower_bound(l, ast, &s, &b, TL_BC_CALLB, k, want);
+}
+
+// The library function that the callee names, or NULL.
+const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
+  if (callee->kind == TL_AST_NAME) {
+    if (tl_scope_find(l->scope, callee->name.name) != NULL) return NULL;
+    return tl_known_find(NULL, callee->name.name).builtin;
+  }
+  if (callee->kind == TL_AST_FIELD &&
+      callee->field.object->kind == TL_AST_NAME) {
+    tl_variable *v =
+        tl_scope_find(l->scope, callee->field.object->name.name);
+    if (v == NULL || v->library == NULL || v->assigns != 1) return NULL;
+    return tl_known_find(v->library, callee->field.field.name).builtin;
+  }
+  return NULL;
+}
+
+// del(name): the variable is unset, and what it held is gone.
+static bool lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
+  tl_ast_call *call = &ast->call;
+  if (call->callee->kind != TL_AST_NAME ||
+      strcmp(call->callee->name.name->text, "del") != 0 ||
+      tl_scope_find(l->scope, call->callee->name.name) != NULL) {
+    return false;
+  }
+  for (uint32_t i = 0; i < call->count; i++) {
+    tl_ast *value = call->arguments[i].value;
+    tl_variable *v = value->kind == TL_AST_NAME
+                         ? tl_scope_find(l->scope, value->name.name)
+                         : NULL;
+    if (v == NULL || (!v->is_global &&
+                      v->scope->function != l->scope->function)) {
+      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_NAME, value->span,
+                  "del takes names of variables of this function or module");
+      continue;
+    }
+    tl_lower_name(l, v->name, value->span, -1);
+    int32_t unset = tl_temp(l);
+    tl_load_constant(l, unset, tl_unset(), value->span);
+    tl_store_name(l, v->name, unset, value->span);
+    if (!v->is_global && v->index < l->f->variable_count) {
+      l->assigned_in[v->index] = -1;
+    }
+  }
+  if (want >= 0) tl_load_constant(l, want, tl_none(), ast->span);
+  return true;
+}
+
+int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
+  tl_ast_call *call = &ast->call;
+  if (lower_del(l, ast, want < 0 ? (want = tl_temp(l)) : want)) return want;
+  if (call->count > 200) {
+    tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_LIMIT, ast->span,
+                "a call has at most 200 arguments: spread a list");
+    return want;
+  }
+  if (has_spread(call)) return lower_unknown(l, ast, want);
+  const tl_builtin *builtin = tl_called_builtin(l, call->callee);
+  if (builtin != NULL) return lower_builtin(l, ast, builtin, want);
+  if (call->callee->kind == TL_AST_NAME) {
+    tl_variable *v = tl_scope_find(l->scope, call->callee->name.name);
+    tl_prototype *known;
+    signature s;
+    if (v != NULL && tl_known_constant(l, v, &known) &&
+        script_signature(&v->definition->define.function->function, &s)) {
+      binding b;
+      if (!bind(l, &s, ast, &b)) return want;
+      return lower_bound(l, ast, &s, &b, TL_BC_CALLK,
+                         tl_prototype_index(l->b, known), want);
+    }
+  }
+  return lower_unknown(l, ast, want);
+}

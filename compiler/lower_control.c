@@ -1,0 +1,278 @@
+// Lowering of what branches: conditions, loops, comprehensions, try.
+
+#include "compiler/lower.h"
+
+// --- Conditions -------------------------------------------------------------
+
+void tl_lower_condition(tl_lower *l, tl_ast *ast, int32_t yes, int32_t no) {
+  int32_t mark = l->top;
+  switch (ast->kind) {
+    case TL_AST_BOOL:
+      tl_jump(l, ast->boolean.value ? yes : no, ast->span);
+      break;
+    case TL_AST_AND:
+    case TL_AST_OR: {
+      int32_t next = tl_new_block(l);
+      bool is_and = ast->kind == TL_AST_AND;
+      tl_lower_condition(l, ast->binary.left, is_and ? next : yes,
+                         is_and ? no : next);
+      tl_enter_block(l, next);
+      tl_lower_condition(l, ast->binary.right, yes, no);
+      break;
+    }
+    case TL_AST_NOT:
+      tl_lower_condition(l, ast->unary.operand, no, yes);
+      break;
+    default: {
+      int32_t slot = tl_lower_expr(l, ast, -1);
+      tl_branch(l, TL_BC_JT, slot, yes, no, ast->span);
+      break;
+    }
+  }
+  l->top = mark;
+}
+
+int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
+  tl_ast_if *condition = &ast->condition;
+  if (value && want < 0) want = tl_temp(l);
+  int32_t mark = l->top;
+  int32_t end = tl_new_block(l);
+  for (uint32_t i = 0; i < condition->count; i++) {
+    int32_t yes = tl_new_block(l), no = tl_new_block(l);
+    tl_lower_condition(l, condition->arms[i].test, yes, no);
+    tl_enter_block(l, yes);
+    tl_lower_block(l, condition->arms[i].body, want, value);
+    l->top = mark;
+    tl_jump(l, end, ast->span);
+    tl_enter_block(l, no);
+  }
+  if (condition->otherwise != NULL) {
+    tl_lower_block(l, condition->otherwise, want, value);
+    l->top = mark;
+  } else if (value) {
+    tl_load_constant(l, want, tl_none(), ast->span);
+  }
+  tl_jump(l, end, ast->span);
+  tl_enter_block(l, end);
+  return want;
+}
+
+// --- Loops ------------------------------------------------------------------
+
+void tl_lower_while(tl_lower *l, tl_ast *ast) {
+  int32_t body = tl_new_block(l), test = tl_new_block(l),
+          done = tl_new_block(l);
+  tl_jump(l, test, ast->span);
+  tl_loop loop = {.outer = l->loop, .again = test, .done = done};
+  l->loop = &loop;
+  tl_enter_block(l, body);
+  int32_t mark = l->top;
+  tl_lower_block(l, ast->while_loop.body, -1, false);
+  l->top = mark;
+  tl_jump(l, test, ast->span);
+  l->loop = loop.outer;
+  tl_enter_block(l, test);
+  tl_lower_condition(l, ast->while_loop.test, body, done);
+  tl_enter_block(l, done);
+}
+
+// A `for` under way: of a statement or of a comprehension's clause.
+typedef struct walk {
+  int32_t body, again, done;
+  int32_t slots;   // hidden: next, limit, step, or container and position
+  bool is_range;
+} walk;
+
+static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
+  w->slots = tl_temps(l, 3);
+  int32_t mark = l->top;
+  tl_lower_expr(l, range->range.start, w->slots);
+  tl_lower_expr(l, range->range.stop, w->slots + 1);
+  if (range->range.step == NULL) {
+    tl_load_constant(l, w->slots + 2, tl_weak_int(1), span);
+  } else {
+    tl_lower_expr(l, range->range.step, w->slots + 2);
+  }
+  l->top = mark;
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_FORPREP, -1, 3, range->span);
+  for (int32_t i = 0; i < 3; i++) ins->operands[i] = w->slots + i;
+  ins->extra = (uint32_t)w->slots;
+  l->f->blocks[l->block].targets[0] = w->body;
+  l->f->blocks[l->block].targets[1] = w->done;
+}
+
+static void begin_container(tl_lower *l, tl_ast *value, walk *w,
+                            tl_span span) {
+  w->slots = tl_temps(l, 2);
+  int32_t mark = l->top;
+  tl_lower_expr(l, value, w->slots);
+  l->top = mark;
+  tl_emit_x(l, TL_BC_LOADI, w->slots + 1, 0, span);
+  tl_jump(l, w->again, span);
+}
+
+// Evaluates what is walked and enters the body.
+static void begin_walk(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
+  w->body = tl_new_block(l);
+  w->again = tl_new_block(l);
+  w->done = tl_new_block(l);
+  w->is_range = value->kind == TL_AST_RANGE;
+  if (w->is_range) {
+    begin_range(l, value, w, span);
+  } else {
+    begin_container(l, value, w, span);
+  }
+  tl_enter_block(l, w->body);
+}
+
+// Binds the names of a turn.
+static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
+                      tl_ast *value, const walk *w, tl_span span) {
+  int32_t mark = l->top;
+  tl_variable *v = count == 1 ? tl_own_variable(l, names[0].name) : NULL;
+  int32_t item = tl_temp(l);
+  if (w->is_range) {
+    if (v != NULL && !v->is_global) item = v->index;
+    tl_emit_x(l, TL_BC_FORVAR, item, (uint32_t)w->slots, span);
+  } else {
+    tl_cfg_ins *ins = tl_emit(l, TL_BC_NEXT, item, 1, value->span);
+    ins->operands[0] = w->slots;
+    ins->extra = count > 1;  // a record then gives (key, value)
+    ins->extra2 = (uint32_t)w->slots + 1;
+  }
+  tl_lower_targets(l, names, count, item, names[0].span);
+  l->top = mark;
+}
+
+static void end_walk(tl_lower *l, const walk *w, tl_span span) {
+  tl_jump(l, w->again, span);
+  tl_enter_block(l, w->again);
+  if (w->is_range) {
+    tl_emit_x(l, TL_BC_FORR, -1, (uint32_t)w->slots, span);
+  } else {
+    tl_emit1(l, TL_BC_MORE, -1, w->slots, span);
+  }
+  l->f->blocks[l->block].targets[0] = w->body;
+  l->f->blocks[l->block].targets[1] = w->done;
+  tl_enter_block(l, w->done);
+}
+
+void tl_lower_for(tl_lower *l, tl_ast *ast) {
+  tl_ast_for *loop = &ast->for_loop;
+  int32_t mark = l->top;
+  walk w;
+  begin_walk(l, loop->value, &w, ast->span);
+  bind_walk(l, loop->names, loop->name_count, loop->value, &w, ast->span);
+  tl_loop inner = {.outer = l->loop, .again = w.again, .done = w.done};
+  l->loop = &inner;
+  int32_t body_mark = l->top;
+  tl_lower_block(l, loop->body, -1, false);
+  l->top = body_mark;
+  l->loop = inner.outer;
+  end_walk(l, &w, ast->span);
+  l->top = mark;
+}
+
+// --- Comprehensions ---------------------------------------------------------
+
+static void reveal(tl_lower *l, tl_clause *clause) {
+  for (uint32_t i = 0; i < clause->name_count; i++) {
+    tl_variable *v = tl_scope_lookup(l->scope, clause->names[i].name);
+    if (v == NULL) continue;
+    v->is_hidden = false;
+    v->index = tl_temp(l);
+  }
+}
+
+static void lower_clauses(tl_lower *l, tl_ast_comprehension *c, uint32_t at,
+                          int32_t list) {
+  if (at == c->count) {
+    int32_t mark = l->top;
+    int32_t item = tl_lower_expr(l, c->item, -1);
+    tl_emit2(l, TL_BC_PUSH, list, list, item, c->item->span);
+    l->top = mark;
+    return;
+  }
+  tl_clause *clause = &c->clauses[at];
+  if (clause->name_count == 0) {
+    int32_t yes = tl_new_block(l), no = tl_new_block(l);
+    tl_lower_condition(l, clause->value, yes, no);
+    tl_enter_block(l, yes);
+    lower_clauses(l, c, at + 1, list);
+    tl_jump(l, no, clause->span);
+    tl_enter_block(l, no);
+    return;
+  }
+  // What is walked is evaluated before the clause's names can be seen.
+  walk w;
+  begin_walk(l, clause->value, &w, clause->span);
+  reveal(l, clause);
+  bind_walk(l, clause->names, clause->name_count, clause->value, &w,
+            clause->span);
+  lower_clauses(l, c, at + 1, list);
+  end_walk(l, &w, clause->span);
+}
+
+int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
+  tl_ast_comprehension *c = &ast->comprehension;
+  bool is_array = ast->kind == TL_AST_ARRAY_FOR;
+  if (c->scope == NULL) return want < 0 ? tl_temp(l) : want;
+  tl_scope *outer = l->scope;
+  tl_loop *loop = l->loop;
+  l->loop = NULL;  // break does not leave a comprehension
+  int32_t list = tl_temp(l);
+  int32_t mark = l->top;
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_LIST, list, 0, ast->span);
+  ins->window = list;
+  l->scope = c->scope;
+  lower_clauses(l, c, 0, list);
+  for (tl_variable *v = c->scope->variables; v != NULL; v = v->next) {
+    v->is_hidden = true;
+  }
+  l->scope = outer;
+  l->loop = loop;
+  l->top = mark;
+  if (is_array) {
+    if (want < 0) want = list;
+    int32_t result = want;
+    tl_emit1(l, TL_BC_STACKLIST, result, list, ast->span);
+    return result;
+  }
+  if (want < 0) return list;
+  tl_emit1(l, TL_BC_COPY, want, list, ast->span);
+  return want;
+}
+
+// --- Try --------------------------------------------------------------------
+
+int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
+  tl_ast_try *attempt = &ast->attempt;
+  int32_t result = value ? tl_temp(l) : -1;
+  int32_t mark = l->top;
+  int32_t handler = tl_new_block(l), end = tl_new_block(l);
+  // A block of its own, so that nothing before the try has its handler.
+  int32_t body = tl_new_block(l);
+  tl_jump(l, body, ast->span);
+  tl_enter_block(l, body);
+  int32_t outer = l->handler;
+  l->handler = handler;
+  tl_lower_block(l, attempt->body, result, value);
+  l->handler = outer;
+  l->top = mark;
+  tl_jump(l, end, ast->span);
+  tl_enter_block(l, handler);
+  l->f->blocks[handler].is_handler = true;
+  int32_t error = tl_temp(l);
+  const tl_name *name = attempt->error.name;
+  tl_variable *v = name == NULL ? NULL : tl_own_variable(l, name);
+  if (v != NULL && !v->is_global) error = v->index;
+  tl_emit_x(l, TL_BC_CATCH, error, 0, ast->span);
+  if (name != NULL) tl_store_name(l, name, error, attempt->error.span);
+  tl_lower_block(l, attempt->handler, result, value);
+  l->top = mark;
+  tl_jump(l, end, ast->span);
+  tl_enter_block(l, end);
+  if (!value || want < 0) return result;
+  tl_emit1(l, TL_BC_COPY, want, result, ast->span);
+  return want;
+}

@@ -1,0 +1,627 @@
+// Names resolved: a first walk of each function finds what it assigns, a
+// second finds what every name means and what closures capture.
+
+#include "compiler/resolver.h"
+
+#include <string.h>
+
+#include "compiler/scope.h"
+
+// --- What a function assigns ------------------------------------------------
+
+static void declare_in(tl_resolver *r, tl_ast *ast);
+
+static void declare_items(tl_resolver *r, tl_ast_item *items, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    declare_in(r, items[i].value);
+    declare_in(r, items[i].start);
+    declare_in(r, items[i].stop);
+    declare_in(r, items[i].step);
+  }
+}
+
+// [whole]: the name itself gets a value, not a place below it.
+static void declare_name(tl_resolver *r, const tl_name *name, tl_span span,
+                         bool whole) {
+  tl_scope *scope = r->scope->function;
+  if (scope->kind == TL_SCOPE_FUNCTION && tl_scope_is_global(scope, name)) {
+    tl_variable *global = tl_scope_declare(r->arena, r->module_scope, name);
+    if (global == NULL)
+      return;
+    global->assigns += 2;  // never a known function
+    global->is_read_below = true;
+    return;
+  }
+  tl_variable *variable = tl_scope_declare(r->arena, scope, name);
+  if (variable == NULL)
+    return;
+  if (variable->assigns == 0)
+    variable->first = span;
+  if (whole) {
+    variable->assigns++;
+    variable->is_bound = true;
+  } else {
+    variable->is_updated = true;
+  }
+}
+
+static void declare_target(tl_resolver *r, tl_target *target, bool whole) {
+  switch (target->kind) {
+    case TL_TARGET_LIST:
+      for (uint32_t i = 0; i < target->count; i++) {
+        declare_target(r, &target->targets[i], whole);
+      }
+      return;
+    case TL_TARGET_NAME:
+      declare_name(r, target->name, target->span, whole);
+      return;
+    case TL_TARGET_PLACE:
+      declare_name(r, target->name, target->span, false);
+      for (uint32_t i = 0; i < target->step_count; i++) {
+        declare_items(r, target->steps[i].items, target->steps[i].count);
+      }
+      return;
+  }
+}
+
+static void declare_idents(tl_resolver *r, tl_ident *names, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    declare_name(r, names[i].name, names[i].span, true);
+  }
+}
+
+static void declare_import(tl_resolver *r, tl_ast *ast) {
+  tl_ast_import *import = &ast->import;
+  if (import->count > 0) {
+    declare_idents(r, import->names, import->count);
+    return;
+  }
+  tl_ident ident = {tl_import_name(r->names, import), import->path_span};
+  if (ident.name == NULL)
+    return;
+  declare_idents(r, &ident, 1);
+  tl_variable *variable = tl_scope_lookup(r->scope->function, ident.name);
+  if (variable != NULL && variable->assigns == 1 && import->path == NULL &&
+      tl_module_exists(import->name->text, import->name->nbytes)) {
+    variable->library = import->name->text;
+  }
+}
+
+static void declare_block(tl_resolver *r, tl_ast *block) {
+  for (uint32_t i = 0; i < block->items.count; i++) {
+    tl_ast *statement = block->items.items[i];
+    declare_in(r, statement);
+    if (statement->kind != TL_AST_DEFINE)
+      continue;
+    tl_scope *scope = r->scope->function;
+    tl_variable *variable = tl_scope_lookup(scope, statement->define.name.name);
+    if (variable != NULL && scope->body == block) {
+      variable->definition = statement;
+    }
+  }
+}
+
+// Everything assigned in [ast], without looking into nested functions.
+static void declare_in(tl_resolver *r, tl_ast *ast) {
+  if (ast == NULL)
+    return;
+  switch (ast->kind) {
+    case TL_AST_INTERPOLATED:
+      for (uint32_t i = 0; i < ast->interpolated.count; i++) {
+        declare_in(r, ast->interpolated.parts[i].value);
+      }
+      break;
+    case TL_AST_LIST:
+    case TL_AST_ARRAY:
+      for (uint32_t i = 0; i < ast->items.count; i++) {
+        declare_in(r, ast->items.items[i]);
+      }
+      break;
+    case TL_AST_BLOCK:
+      declare_block(r, ast);
+      break;
+    case TL_AST_RECORD:
+      for (uint32_t i = 0; i < ast->record.count; i++) {
+        declare_in(r, ast->record.entries[i].value);
+      }
+      break;
+    case TL_AST_LIST_FOR:
+    case TL_AST_ARRAY_FOR:
+      declare_in(r, ast->comprehension.item);
+      for (uint32_t i = 0; i < ast->comprehension.count; i++) {
+        declare_in(r, ast->comprehension.clauses[i].value);
+      }
+      break;
+    case TL_AST_IF:
+      for (uint32_t i = 0; i < ast->condition.count; i++) {
+        declare_in(r, ast->condition.arms[i].test);
+        declare_in(r, ast->condition.arms[i].body);
+      }
+      declare_in(r, ast->condition.otherwise);
+      break;
+    case TL_AST_WHILE:
+      declare_in(r, ast->while_loop.test);
+      declare_in(r, ast->while_loop.body);
+      break;
+    case TL_AST_FOR:
+      declare_idents(r, ast->for_loop.names, ast->for_loop.name_count);
+      declare_in(r, ast->for_loop.value);
+      declare_in(r, ast->for_loop.body);
+      break;
+    case TL_AST_TRY:
+      declare_in(r, ast->attempt.body);
+      if (ast->attempt.error.name != NULL) {
+        declare_idents(r, &ast->attempt.error, 1);
+      }
+      declare_in(r, ast->attempt.handler);
+      break;
+    case TL_AST_CALL:
+      declare_in(r, ast->call.callee);
+      for (uint32_t i = 0; i < ast->call.count; i++) {
+        declare_in(r, ast->call.arguments[i].value);
+      }
+      break;
+    case TL_AST_INDEX:
+      declare_in(r, ast->index.object);
+      declare_items(r, ast->index.items, ast->index.count);
+      break;
+    case TL_AST_FIELD:
+      declare_in(r, ast->field.object);
+      break;
+    case TL_AST_SELECT:
+      declare_in(r, ast->select.object);
+      break;
+    case TL_AST_UNARY:
+    case TL_AST_NOT:
+      declare_in(r, ast->unary.operand);
+      break;
+    case TL_AST_BINARY:
+    case TL_AST_COMPARE:
+    case TL_AST_AND:
+    case TL_AST_OR:
+    case TL_AST_COMPOSE:
+      declare_in(r, ast->binary.left);
+      declare_in(r, ast->binary.right);
+      break;
+    case TL_AST_RANGE:
+      declare_in(r, ast->range.start);
+      declare_in(r, ast->range.stop);
+      declare_in(r, ast->range.step);
+      break;
+    case TL_AST_ASSIGN:
+      declare_target(r, &ast->assign.target, true);
+      declare_in(r, ast->assign.value);
+      break;
+    case TL_AST_UPDATE:
+      declare_target(r, &ast->update.target, false);
+      declare_in(r, ast->update.value);
+      break;
+    case TL_AST_DEFINE:
+      declare_name(r, ast->define.name.name, ast->define.name.span, true);
+      break;
+    case TL_AST_RETURN:
+      declare_in(r, ast->result.value);
+      break;
+    case TL_AST_IMPORT:
+      declare_import(r, ast);
+      break;
+    default:
+      break;
+  }
+}
+
+// `global n` counts for the whole function, wherever it stands.
+static void collect_globals(tl_resolver *r, tl_ast *body) {
+  if (body->kind != TL_AST_BLOCK)
+    return;
+  for (uint32_t i = 0; i < body->items.count; i++) {
+    tl_ast *statement = body->items.items[i];
+    if (statement->kind != TL_AST_GLOBAL)
+      continue;
+    for (uint32_t k = 0; k < statement->idents.count; k++) {
+      const tl_ident *ident = &statement->idents.names[k];
+      if (r->scope->kind == TL_SCOPE_MODULE) {
+        tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ident->span,
+                    "global %s stands outside a function, where every "
+                    "variable is the module's already",
+                    ident->name->text);
+        continue;
+      }
+      tl_scope_add_global(r->arena, r->scope->function, ident->name);
+      tl_variable *variable =
+          tl_scope_declare(r->arena, r->module_scope, ident->name);
+      if (variable != NULL)
+        variable->is_read_below = true;
+    }
+  }
+}
+
+// --- What names mean --------------------------------------------------------
+
+static void resolve(tl_resolver *r, tl_ast *ast);
+
+// Notes a use of [variable] from the current function: everything between it
+// and the variable's own function captures it.
+static void use(tl_resolver *r, tl_variable *variable) {
+  tl_scope *home = variable->scope->function;
+  tl_scope *scope = r->scope->function;
+  if (scope == home)
+    return;
+  variable->is_read_below = true;
+  if (home->kind == TL_SCOPE_MODULE && variable->scope == home)
+    return;
+  while (scope != home) {
+    tl_closure_group *group = scope->group;
+    if (variable->group == group)
+      return;  // a member names its own group
+    if (!tl_group_capture(r->arena, group, variable))
+      return;
+    scope = scope->parent->function;
+  }
+}
+
+static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
+  const char *near = tl_scope_suggest(r->scope, name);
+  if (near != NULL) {
+    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+                "%s is not defined; did you mean %s?", name->text, near);
+  } else {
+    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span, "%s is not defined",
+                name->text);
+  }
+}
+
+static void resolve_name(tl_resolver *r, const tl_name *name, tl_span span) {
+  tl_variable *variable = tl_scope_find(r->scope, name);
+  if (variable != NULL) {
+    use(r, variable);
+    return;
+  }
+  if (tl_known_find(NULL, name).kind != TL_KNOWN_NOTHING)
+    return;
+  unknown_name(r, name, span);
+}
+
+static void resolve_items(tl_resolver *r, tl_ast_item *items, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    resolve(r, items[i].value);
+    resolve(r, items[i].start);
+    resolve(r, items[i].stop);
+    resolve(r, items[i].step);
+  }
+}
+
+// x += 1 and x[i] = v need an x of this function, or a declared global.
+static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span) {
+  tl_scope *scope = r->scope->function;
+  tl_variable *own = tl_scope_lookup(scope, name);
+  if (own == NULL || own->is_bound || own->is_param ||
+      scope->kind == TL_SCOPE_MODULE) {
+    if (own == NULL)
+      resolve_name(r, name, span);
+    return;
+  }
+  tl_variable *outer =
+      scope->parent == NULL ? NULL : tl_scope_find(scope->parent, name);
+  if (outer == NULL) {
+    if (tl_known_find(NULL, name).kind != TL_KNOWN_NOTHING)
+      return;
+    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+                "%s is changed here but never assigned", name->text);
+  } else if (outer->scope->kind == TL_SCOPE_MODULE) {
+    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+                "%s is a variable of the module: write global %s in the "
+                "function that changes it",
+                name->text, name->text);
+  } else {
+    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+                "%s is captured from the function around this one and cannot "
+                "be assigned here: return the new value instead",
+                name->text);
+  }
+}
+
+static void resolve_target(tl_resolver *r, tl_target *target, bool whole) {
+  switch (target->kind) {
+    case TL_TARGET_LIST:
+      for (uint32_t i = 0; i < target->count; i++) {
+        resolve_target(r, &target->targets[i], whole);
+      }
+      return;
+    case TL_TARGET_NAME:
+      if (!whole)
+        resolve_update(r, target->name, target->name_span);
+      return;
+    case TL_TARGET_PLACE:
+      resolve_update(r, target->name, target->name_span);
+      for (uint32_t i = 0; i < target->step_count; i++) {
+        resolve_items(r, target->steps[i].items, target->steps[i].count);
+      }
+      return;
+  }
+}
+
+static void resolve_function(tl_resolver *r, tl_ast *ast,
+                             tl_closure_group *group) {
+  tl_ast_function *function = &ast->function;
+  tl_scope *scope = tl_scope_new(r->arena, TL_SCOPE_FUNCTION, r->scope);
+  if (scope == NULL)
+    return;
+  function->scope = scope;
+  scope->group = group;
+  scope->name = function->name;
+  scope->body = function->body;
+  r->scope = scope;
+  for (uint32_t i = 0; i < function->count; i++) {
+    tl_variable *param =
+        tl_scope_add(r->arena, scope, function->params[i].name);
+    if (param == NULL)
+      break;
+    param->is_param = param->is_bound = true;
+    param->assigns = 1;
+    param->first = function->params[i].span;
+  }
+  collect_globals(r, function->body);
+  declare_in(r, function->body);
+  for (uint32_t i = 0; i < function->count; i++) {
+    declare_in(r, function->params[i].value);
+  }
+  for (uint32_t i = 0; i < function->count; i++) {
+    resolve(r, function->params[i].value);
+  }
+  resolve(r, function->body);
+  r->scope = scope->parent;
+}
+
+static void resolve_group(tl_resolver *r, tl_ast **functions, uint32_t count,
+                          tl_variable **members) {
+  tl_closure_group *group = TL_ARENA_NEW(r->arena, tl_closure_group);
+  if (group == NULL)
+    return;
+  group->functions = functions;
+  group->count = count;
+  group->home = r->scope;
+  group->next = r->groups;
+  r->groups = group;
+  for (uint32_t i = 0; i < count && members != NULL; i++) {
+    if (members[i] == NULL || members[i]->assigns != 1)
+      continue;
+    members[i]->group = group;
+    members[i]->member = i;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    functions[i]->function.group = group;
+    resolve_function(r, functions[i], group);
+  }
+}
+
+static void resolve_block(tl_resolver *r, tl_ast *block) {
+  tl_ast **items = block->items.items;
+  uint32_t count = block->items.count;
+  for (uint32_t i = 0; i < count; i++) {
+    if (items[i]->kind != TL_AST_DEFINE) {
+      resolve(r, items[i]);
+      continue;
+    }
+    uint32_t n = 1;
+    while (i + n < count && items[i + n]->kind == TL_AST_DEFINE) n++;
+    tl_ast **functions = TL_ARENA_ARRAY(r->arena, tl_ast *, n);
+    tl_variable **members = TL_ARENA_ARRAY(r->arena, tl_variable *, n);
+    if (functions == NULL || members == NULL)
+      return;
+    for (uint32_t k = 0; k < n; k++) {
+      functions[k] = items[i + k]->define.function;
+      members[k] =
+          tl_scope_lookup(r->scope->function, items[i + k]->define.name.name);
+    }
+    resolve_group(r, functions, n, members);
+    i += n - 1;
+  }
+}
+
+static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
+  tl_ast_comprehension *c = &ast->comprehension;
+  tl_scope *scope = tl_scope_new(r->arena, TL_SCOPE_COMPREHENSION, r->scope);
+  if (scope == NULL)
+    return;
+  c->scope = scope;
+  r->scope = scope;
+  for (uint32_t i = 0; i < c->count; i++) {
+    resolve(r, c->clauses[i].value);
+    for (uint32_t k = 0; k < c->clauses[i].name_count; k++) {
+      tl_variable *variable =
+          tl_scope_add(r->arena, scope, c->clauses[i].names[k].name);
+      if (variable == NULL)
+        break;
+      variable->assigns = 2;
+      variable->is_bound = true;
+      variable->first = c->clauses[i].names[k].span;
+    }
+  }
+  resolve(r, c->item);
+  r->scope = scope->parent;
+  for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
+    v->is_hidden = true;  // until lowering reaches its clause
+  }
+}
+
+static void resolve_field(tl_resolver *r, tl_ast *ast) {
+  resolve(r, ast->field.object);
+  tl_ast *object = ast->field.object;
+  if (object->kind != TL_AST_NAME)
+    return;
+  tl_variable *variable = tl_scope_find(r->scope, object->name.name);
+  if (variable == NULL || variable->library == NULL || variable->assigns != 1) {
+    return;
+  }
+  const tl_name *field = ast->field.field.name;
+  if (tl_known_find(variable->library, field).kind != TL_KNOWN_NOTHING)
+    return;
+  const char *near = tl_module_suggest(variable->library, field);
+  tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
+              near == NULL ? "the module %s has no %s"
+                           : "the module %s has no %s; did you mean %s?",
+              variable->library, field->text, near == NULL ? "" : near);
+}
+
+static void resolve(tl_resolver *r, tl_ast *ast) {
+  if (ast == NULL || r->arena->failed)
+    return;
+  switch (ast->kind) {
+    case TL_AST_NAME:
+      resolve_name(r, ast->name.name, ast->span);
+      break;
+    case TL_AST_INTERPOLATED:
+      for (uint32_t i = 0; i < ast->interpolated.count; i++) {
+        resolve(r, ast->interpolated.parts[i].value);
+      }
+      break;
+    case TL_AST_LIST:
+    case TL_AST_ARRAY:
+      for (uint32_t i = 0; i < ast->items.count; i++) {
+        resolve(r, ast->items.items[i]);
+      }
+      break;
+    case TL_AST_BLOCK:
+      resolve_block(r, ast);
+      break;
+    case TL_AST_RECORD:
+      for (uint32_t i = 0; i < ast->record.count; i++) {
+        resolve(r, ast->record.entries[i].value);
+      }
+      break;
+    case TL_AST_LIST_FOR:
+    case TL_AST_ARRAY_FOR:
+      resolve_comprehension(r, ast);
+      break;
+    case TL_AST_FUNCTION: {
+      tl_ast **functions = TL_ARENA_ARRAY(r->arena, tl_ast *, 1);
+      if (functions == NULL)
+        return;
+      functions[0] = ast;
+      resolve_group(r, functions, 1, NULL);
+      break;
+    }
+    case TL_AST_IF:
+      for (uint32_t i = 0; i < ast->condition.count; i++) {
+        resolve(r, ast->condition.arms[i].test);
+        resolve(r, ast->condition.arms[i].body);
+      }
+      resolve(r, ast->condition.otherwise);
+      break;
+    case TL_AST_WHILE:
+      resolve(r, ast->while_loop.test);
+      resolve(r, ast->while_loop.body);
+      break;
+    case TL_AST_FOR:
+      resolve(r, ast->for_loop.value);
+      resolve(r, ast->for_loop.body);
+      break;
+    case TL_AST_TRY:
+      resolve(r, ast->attempt.body);
+      resolve(r, ast->attempt.handler);
+      break;
+    case TL_AST_CALL:
+      resolve(r, ast->call.callee);
+      for (uint32_t i = 0; i < ast->call.count; i++) {
+        resolve(r, ast->call.arguments[i].value);
+      }
+      break;
+    case TL_AST_INDEX:
+      resolve(r, ast->index.object);
+      resolve_items(r, ast->index.items, ast->index.count);
+      break;
+    case TL_AST_FIELD:
+      resolve_field(r, ast);
+      break;
+    case TL_AST_SELECT:
+      resolve(r, ast->select.object);
+      break;
+    case TL_AST_UNARY:
+    case TL_AST_NOT:
+      resolve(r, ast->unary.operand);
+      break;
+    case TL_AST_BINARY:
+    case TL_AST_COMPARE:
+    case TL_AST_AND:
+    case TL_AST_OR:
+    case TL_AST_COMPOSE:
+      resolve(r, ast->binary.left);
+      resolve(r, ast->binary.right);
+      break;
+    case TL_AST_RANGE:
+      resolve(r, ast->range.start);
+      resolve(r, ast->range.stop);
+      resolve(r, ast->range.step);
+      break;
+    case TL_AST_ASSIGN:
+      resolve(r, ast->assign.value);
+      resolve_target(r, &ast->assign.target, true);
+      break;
+    case TL_AST_UPDATE:
+      resolve(r, ast->update.value);
+      resolve_target(r, &ast->update.target, false);
+      break;
+    case TL_AST_RETURN:
+      resolve(r, ast->result.value);
+      break;
+    default:
+      break;
+  }
+}
+
+// A captured function that turns out to need no environment is a constant and
+// need not be captured; taking it out may make others constant.
+static void drop_constant_captures(tl_resolver *r) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (tl_closure_group *g = r->groups; g != NULL; g = g->next) {
+      uint32_t kept = 0;
+      for (uint32_t i = 0; i < g->capture_count; i++) {
+        tl_variable *v = g->captures[i];
+        bool constant = v->definition != NULL && v->assigns == 1 &&
+                        v->group != NULL && v->group->capture_count == 0;
+        if (!constant)
+          g->captures[kept++] = v;
+      }
+      changed = changed || kept != g->capture_count;
+      g->capture_count = kept;
+    }
+  }
+}
+
+// The module's variables from before, each known by its index.
+static void declare_existing(tl_resolver *r) {
+  for (uint32_t i = 0; i < r->module->variable_count; i++) {
+    tl_string *text = r->module->variable_names[i];
+    const tl_name *name = tl_names_get(r->names, text->text, text->length);
+    if (name == NULL)
+      return;
+    tl_variable *variable = tl_scope_add(r->arena, r->module_scope, name);
+    if (variable == NULL)
+      return;
+    variable->is_global = true;
+    variable->is_bound = true;
+    variable->assigns = 2;
+    variable->index = (int32_t)i;
+  }
+}
+
+bool tl_resolve(tl_resolver *r, tl_ast *program) {
+  r->module_scope = tl_scope_new(r->arena, TL_SCOPE_MODULE, NULL);
+  if (r->module_scope == NULL)
+    return false;
+  r->scope = r->module_scope;
+  r->groups = NULL;
+  r->module_scope->body = program;
+  declare_existing(r);
+  collect_globals(r, program);
+  declare_in(r, program);
+  resolve(r, program);
+  drop_constant_captures(r);
+  for (tl_variable *v = r->module_scope->variables; v != NULL; v = v->next) {
+    v->is_global =
+        v->is_global || r->mode != TL_UNIT_SCRIPT || v->is_read_below;
+  }
+  return !r->arena->failed && r->diagnostics->total == 0;
+}

@@ -1,0 +1,213 @@
+// Scopes as hash tables of variables.
+
+#include "compiler/scope.h"
+
+#include <string.h>
+
+#include "vm/suggest.h"
+
+tl_scope *tl_scope_new(tl_arena *arena, tl_scope_kind kind, tl_scope *parent) {
+  tl_scope *scope = TL_ARENA_NEW(arena, tl_scope);
+  if (scope == NULL)
+    return NULL;
+  scope->kind = kind;
+  scope->parent = parent;
+  scope->function = kind == TL_SCOPE_COMPREHENSION ? parent->function : scope;
+  scope->last = &scope->variables;
+  return scope;
+}
+
+static tl_variable **find_slot(const tl_scope *scope, const tl_name *name) {
+  uint32_t mask = scope->capacity - 1;
+  uint32_t i = name->hash & mask;
+  while (scope->table[i] != NULL && scope->table[i]->name != name) {
+    i = (i + 1) & mask;
+  }
+  return &scope->table[i];
+}
+
+tl_variable *tl_scope_lookup(const tl_scope *scope, const tl_name *name) {
+  return scope->capacity == 0 ? NULL : *find_slot(scope, name);
+}
+
+static bool grow(tl_arena *arena, tl_scope *scope) {
+  uint32_t old_capacity = scope->capacity;
+  tl_variable **old = scope->table;
+  uint32_t capacity = old_capacity == 0 ? 8 : old_capacity * 2;
+  tl_variable **table = TL_ARENA_ARRAY(arena, tl_variable *, capacity);
+  if (table == NULL)
+    return false;
+  scope->table = table;
+  scope->capacity = capacity;
+  for (uint32_t i = 0; i < old_capacity; i++) {
+    if (old[i] != NULL)
+      *find_slot(scope, old[i]->name) = old[i];
+  }
+  return true;
+}
+
+tl_variable *tl_scope_add(tl_arena *arena, tl_scope *scope,
+                          const tl_name *name) {
+  if (2 * scope->count >= scope->capacity && !grow(arena, scope))
+    return NULL;
+  tl_variable *variable = TL_ARENA_NEW(arena, tl_variable);
+  if (variable == NULL)
+    return NULL;
+  variable->name = name;
+  variable->scope = scope;
+  variable->index = -1;
+  *scope->last = variable;
+  scope->last = &variable->next;
+  tl_variable **slot = find_slot(scope, name);
+  if (*slot == NULL)
+    scope->count++;
+  *slot = variable;
+  return variable;
+}
+
+tl_variable *tl_scope_declare(tl_arena *arena, tl_scope *scope,
+                              const tl_name *name) {
+  tl_variable *variable = tl_scope_lookup(scope, name);
+  return variable != NULL ? variable : tl_scope_add(arena, scope, name);
+}
+
+void tl_scope_add_global(tl_arena *arena, tl_scope *scope,
+                         const tl_name *name) {
+  if (scope->global_count == scope->global_capacity) {
+    uint32_t capacity = scope->global_capacity * 2 + 4;
+    const tl_name **globals = TL_ARENA_ARRAY(arena, const tl_name *, capacity);
+    if (globals == NULL)
+      return;
+    for (uint32_t i = 0; i < scope->global_count; i++) {
+      globals[i] = scope->globals[i];
+    }
+    scope->globals = globals;
+    scope->global_capacity = capacity;
+  }
+  scope->globals[scope->global_count++] = name;
+}
+
+bool tl_scope_is_global(const tl_scope *scope, const tl_name *name) {
+  for (uint32_t i = 0; i < scope->global_count; i++) {
+    if (scope->globals[i] == name)
+      return true;
+  }
+  return false;
+}
+
+// Where a name is looked for next; a function's `global n` skips to the
+// module.
+tl_variable *tl_scope_find(const tl_scope *scope, const tl_name *name) {
+  for (; scope != NULL; scope = scope->parent) {
+    if (tl_scope_is_global(scope, name)) {
+      while (scope->parent != NULL) scope = scope->parent;
+    }
+    tl_variable *variable = tl_scope_lookup(scope, name);
+    // Changed here but never bound: the outer one is meant (and refused).
+    if (variable != NULL && !variable->is_hidden &&
+        (variable->is_bound || scope->parent == NULL)) {
+      return variable;
+    }
+  }
+  return NULL;
+}
+
+bool tl_group_capture(tl_arena *arena, tl_closure_group *group,
+                      tl_variable *variable) {
+  for (uint32_t i = 0; i < group->capture_count; i++) {
+    if (group->captures[i] == variable)
+      return false;
+  }
+  if (group->capture_count == group->capture_capacity) {
+    uint32_t capacity = group->capture_capacity * 2 + 4;
+    tl_variable **captures = TL_ARENA_ARRAY(arena, tl_variable *, capacity);
+    if (captures == NULL)
+      return false;
+    for (uint32_t i = 0; i < group->capture_count; i++) {
+      captures[i] = group->captures[i];
+    }
+    group->captures = captures;
+    group->capture_capacity = capacity;
+  }
+  group->captures[group->capture_count++] = variable;
+  return true;
+}
+
+bool tl_group_is_constant(const tl_closure_group *group) {
+  return group->capture_count == 0;
+}
+
+const tl_name *tl_import_name(tl_names *names, const tl_ast_import *import) {
+  if (import->alias.name != NULL)
+    return import->alias.name;
+  if (import->path == NULL)
+    return import->name;
+  const char *begin = import->path, *end = begin + import->path_nbytes;
+  for (const char *p = begin; p < end; p++) {
+    if (*p == '/')
+      begin = p + 1;
+  }
+  if (end - begin > 4 && memcmp(end - 4, ".tly", 4) == 0)
+    end -= 4;
+  return tl_names_get_nfc(names, begin, (size_t)(end - begin));
+}
+
+static void offer_library(tl_suggestion *near, const char *module) {
+  for (const tl_family *family = tl_library; family->rows != NULL; family++) {
+    if ((family->module == NULL) != (module == NULL))
+      continue;
+    if (module != NULL && strcmp(family->module, module) != 0)
+      continue;
+    for (const tl_builtin *row = family->rows; row->name != NULL; row++) {
+      tl_suggest_offer(near, row->name, strlen(row->name));
+    }
+  }
+}
+
+const char *tl_scope_suggest(const tl_scope *scope, const tl_name *name) {
+  tl_suggestion near;
+  tl_suggest_begin(&near, name->text, name->nbytes);
+  for (; scope != NULL; scope = scope->parent) {
+    for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
+      if (v->is_bound)
+        tl_suggest_offer(&near, v->name->text, v->name->nbytes);
+    }
+  }
+  offer_library(&near, NULL);
+  for (int i = 0; i < TL_DTYPE_COUNT; i++) {
+    tl_suggest_offer(&near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
+  }
+  return near.best;
+}
+
+const char *tl_module_suggest(const char *module, const tl_name *name) {
+  tl_suggestion near;
+  tl_suggest_begin(&near, name->text, name->nbytes);
+  offer_library(&near, module);
+  return near.best;
+}
+
+tl_known tl_known_find(const char *module, const tl_name *name) {
+  tl_known known = {.kind = TL_KNOWN_NOTHING};
+  known.builtin = tl_builtin_find(module, name->text, name->nbytes);
+  if (known.builtin != NULL)
+    known.kind = TL_KNOWN_BUILTIN;
+  if (module == NULL) {
+    tl_dtype dtype = tl_dtype_find(name->text, name->nbytes);
+    if (dtype != TL_DTYPE_COUNT) {
+      known.kind = TL_KNOWN_DTYPE;
+      known.dtype = dtype;
+    }
+  }
+  for (const tl_constant *c = tl_constants; c->name != NULL; c++) {
+    if ((c->module == NULL) != (module == NULL))
+      continue;
+    if (module != NULL && strcmp(c->module, module) != 0)
+      continue;
+    if (strcmp(c->name, name->text) == 0) {
+      known.kind = TL_KNOWN_CONSTANT;
+      known.value = c->value;
+    }
+  }
+  return known;
+}

@@ -1,0 +1,37 @@
+// Modules and the units compiled into them.
+#ifndef TALLY_VM_MODULE_H
+#define TALLY_VM_MODULE_H
+
+#include "vm/function.h"
+
+// A new module, linked into the VM. path: the directory that its imports start
+// from, or NULL. NULL after tl_fail.
+tl_module *tl_module_new(tl_vm *vm, const char *name, const char *path);
+// The variable of that name, added if need be; -1 after tl_fail.
+int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
+                           size_t nbytes);
+// -1: there is none.
+int32_t tl_module_find(const tl_module *module, const char *name,
+                       size_t nbytes);
+// Gives up the values of all variables.
+void tl_module_clear(tl_vm *vm, tl_module *module);
+void tl_modules_close(tl_vm *vm);
+
+// Loads and runs the module that an import names ("\"path" or " name"), once.
+// Fails with kind io, name (a cycle) or what its code raises.
+bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
+                      tl_slot *out);
+// A member of a module: a variable or a built-in; false after tl_fail.
+bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
+                   tl_slot *out);
+
+// A new unit with a copy of its text. NULL after tl_fail.
+tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
+                     const char *text, size_t nbytes);
+void tl_unit_free(tl_vm *vm, tl_unit *unit);
+// Zeroed memory that lives as long as the unit.
+void *tl_unit_alloc(tl_vm *vm, tl_unit *unit, size_t nbytes);
+// Makes an immortal object the unit's: freed with it.
+void tl_unit_adopt(tl_vm *vm, tl_unit *unit, tl_slot value);
+
+#endif
