@@ -1,0 +1,141 @@
+// Files of text.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "vm/io.h"
+#include "vm/list.h"
+#include "vm/vm.h"
+
+static const char bom[3] = {'\xef', '\xbb', '\xbf'};
+
+static bool check_text(tl_vm *vm, const char *function, const char *path,
+                       const char *text, size_t nbytes) {
+  size_t at;
+  if (tl_utf8_check(text, nbytes, &at)) return true;
+  return tl_fail(vm, TALLY_ERR_VALUE, "%s: \"%s\" is no UTF-8 text: malformed "
+                 "at byte %zu", function, path, at);
+}
+
+// The whole text of a file, checked and without a byte order mark. *out is to
+// be freed; *text points into it.
+static bool text_of(tl_vm *vm, const char *function, tl_slot name,
+                    tl_bytes *out, char **text, size_t *nbytes) {
+  tl_string *string;
+  if (!tl_arg_string(vm, function, "path", name, &string)) return false;
+  const char *path = tl_io_path(vm, function, string);
+  if (!path || !tl_io_read(vm, function, path, out)) return false;
+  *text = out->data;
+  *nbytes = out->nbytes;
+  if (*nbytes >= sizeof bom && memcmp(*text, bom, sizeof bom) == 0) {
+    *text += sizeof bom;
+    *nbytes -= sizeof bom;
+  }
+  if (check_text(vm, function, path, out->data, out->nbytes)) return true;
+  tl_bytes_free(vm, out);
+  return false;
+}
+
+static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_bytes bytes;
+  char *text;
+  size_t nbytes;
+  if (!text_of(vm, "read_text", args[0], &bytes, &text, &nbytes)) return false;
+  tl_string *string = tl_string_new(vm, text, nbytes);
+  tl_bytes_free(vm, &bytes);
+  if (string) *out = tl_own_string(string);
+  return string != NULL;
+}
+
+// Ends a line at \n, \r\n or a lone \r. Returns where the next one begins.
+static size_t line_end(const char *text, size_t nbytes, size_t from,
+                       size_t *end) {
+  size_t at = from;
+  while (at < nbytes && text[at] != '\n' && text[at] != '\r') at++;
+  *end = at;
+  if (at + 1 < nbytes && text[at] == '\r' && text[at + 1] == '\n') at++;
+  return at < nbytes ? at + 1 : at;
+}
+
+static bool split_lines(tl_vm *vm, const char *text, size_t nbytes,
+                        tl_list **list) {
+  for (size_t at = 0, turns = 0; at < nbytes; turns++) {
+    size_t end, start = at;
+    at = line_end(text, nbytes, at, &end);
+    if (turns % 1024 == 1023 && !tl_poll(vm, 1)) return false;
+    tl_string *line = tl_string_new(vm, text + start, end - start);
+    if (!line) return false;
+    tl_slot item = tl_own_string(line);
+    if (tl_list_push(vm, list, &item)) continue;
+    tl_drop(vm, item);
+    return false;
+  }
+  return true;
+}
+
+static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_bytes bytes;
+  char *text;
+  size_t nbytes;
+  if (!text_of(vm, "lines", args[0], &bytes, &text, &nbytes)) return false;
+  tl_list *list = tl_list_new(vm, 0);
+  bool ok = list && split_lines(vm, text, nbytes, &list);
+  tl_bytes_free(vm, &bytes);
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
+static bool path_and_text(tl_vm *vm, const char *function, tl_slot *args,
+                          const char **path, tl_string **text) {
+  tl_string *name;
+  if (!tl_arg_string(vm, function, "path", args[0], &name) ||
+      !tl_arg_string(vm, function, "text", args[1], text))
+    return false;
+  *path = tl_io_path(vm, function, name);
+  return *path != NULL;
+}
+
+static bool write_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *path;
+  tl_string *text;
+  tl_writer writer;
+  if (!path_and_text(vm, "write_text", args, &path, &text) ||
+      !tl_writer_open(vm, "write_text", path, &writer))
+    return false;
+  if (!tl_writer_write(&writer, text->text, text->length)) {
+    tl_writer_abandon(&writer);
+    return false;
+  }
+  *out = tl_none();
+  return tl_writer_commit(&writer);
+}
+
+static bool append_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *path;
+  tl_string *text;
+  *out = tl_none();
+  return path_and_text(vm, "append_text", args, &path, &text) &&
+         tl_io_append(vm, "append_text", path, text->text, text->length);
+}
+
+const tl_builtin tl_io_text_module[] = {
+    {"read_text", "path", read_text, TL_FILES | TL_EFFECT,
+     "The whole text of a file, which must be UTF-8; a byte order mark is left\n"
+     "out.\n"
+     "    io.read_text(\"notes.txt\")\n"},
+    {"lines", "path", lines, TL_FILES | TL_EFFECT,
+     "The list of a text file's lines, without their ends.\n"
+     "    io.lines(\"notes.txt\")\n"},
+    {"write_text", "path, text", write_text, TL_FILES | TL_EFFECT,
+     "Writes a text to a file, which is replaced when all of it is written: a\n"
+     "failure leaves the old one.\n"
+     "    io.write_text(\"notes.txt\", \"one\\ntwo\\n\")\n"},
+    {"append_text", "path, text", append_text, TL_FILES | TL_EFFECT,
+     "Writes a text behind what a file holds.\n"
+     "    io.append_text(\"log.txt\", \"done\\n\")\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
