@@ -38,6 +38,10 @@ typedef struct {
 
 #define TL_INLINE static inline __attribute__((always_inline))
 
+// Keeps a product from being fused with what follows: GCC 12.2 pairs the
+// halves of complex products into one fused instruction (its bug 107647).
+#define TL_APART(x) __asm__("" : "+m"(x))
+
 // X(DTYPE, suffix, item type, type to compute in)
 //
 // Integers compute in unsigned types, because signed overflow is undefined in C

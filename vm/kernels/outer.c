@@ -138,11 +138,15 @@ TL_FLOATS(X)
 
 #define PAIR(T, real, imaginary) \
   (T) { .re = (real), .im = (imaginary) }
-#define PRODUCT(T) \
-  PAIR(T, x.re *y.re - x.im * y.im, x.re * y.im + x.im * y.re)
 #define X(D, sfx, T, W)                                        \
-  ROW_BY_ROW(prod_##sfx, T, T, PAIR(T, 1, 0), PRODUCT(T))      \
+  TL_INLINE T product_##sfx(T x, T y) {                        \
+    W re = x.re * y.re, im = x.re * y.im;                      \
+    TL_APART(re);                                              \
+    TL_APART(im);                                              \
+    return PAIR(T, re - x.im * y.im, im + x.im * y.re);        \
+  }                                                            \
+  ROW_BY_ROW(prod_##sfx, T, T, PAIR(T, 1, 0), product_##sfx(x, y)) \
   SCAN(sum_##sfx, T, T, PAIR(T, x.re + y.re, x.im + y.im))     \
-  SCAN(prod_##sfx, T, T, PRODUCT(T))
+  SCAN(prod_##sfx, T, T, product_##sfx(x, y))
 TL_COMPLEXES(X)
 #undef X

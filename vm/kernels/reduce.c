@@ -19,8 +19,11 @@ static unsigned bits_set(uint64_t x) {
   }                                                                        \
   TL_INLINE void prod_pairs_##sfx(T *into, const T *from, size_t n) {      \
     for (size_t i = 0; i < n; i += 2) {                                    \
-      const T re = into[i] * from[i] - into[i + 1] * from[i + 1];          \
-      const T im = into[i] * from[i + 1] + into[i + 1] * from[i];          \
+      T re = into[i] * from[i], im = into[i] * from[i + 1];                \
+      TL_APART(re);                                                        \
+      TL_APART(im);                                                        \
+      re -= into[i + 1] * from[i + 1];                                     \
+      im += into[i + 1] * from[i];                                         \
       into[i] = re;                                                        \
       into[i + 1] = im;                                                    \
     }                                                                      \
