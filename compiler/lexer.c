@@ -391,13 +391,13 @@ static bool lex_bracket(tl_lexer *lexer) {
   uint32_t begin = lexer->at++;
   switch (lexer->text[begin]) {
     case '(':
-      tl_lexer_open(lexer, TL_TOKEN_PAREN, begin, false);
+      tl_lexer_open(lexer, TL_TOKEN_PAREN, begin);
       return true;
     case '[':
-      tl_lexer_open(lexer, TL_TOKEN_BRACKET, begin, false);
+      tl_lexer_open(lexer, TL_TOKEN_BRACKET, begin);
       return true;
     case '{':
-      tl_lexer_open(lexer, TL_TOKEN_BRACE, begin, false);
+      tl_lexer_open(lexer, TL_TOKEN_BRACE, begin);
       return true;
     case ')':
       tl_lexer_close(lexer, TL_TOKEN_PAREN_END, begin);

@@ -6,8 +6,7 @@ tl_open *tl_lexer_innermost(tl_lexer *lexer) {
   return lexer->depth ? &lexer->open[lexer->depth - 1] : NULL;
 }
 
-void tl_lexer_open(tl_lexer *lexer, tl_token_kind kind, uint32_t begin,
-                   bool is_triple) {
+void tl_lexer_open(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
   if (lexer->depth == TL_TREE_HEIGHT_MAX) {
     tl_lexer_add_error(lexer, TL_LEX_DEPTH, begin, 0);
     lexer->is_done = true;
@@ -15,9 +14,8 @@ void tl_lexer_open(tl_lexer *lexer, tl_token_kind kind, uint32_t begin,
   }
   if (!tl_lexer_add(lexer, kind, begin))
     return;
-  lexer->open[lexer->depth++] = (tl_open){.token = lexer->tokens->count - 1,
-                                          .kind = (uint8_t)kind,
-                                          .is_triple = is_triple};
+  lexer->open[lexer->depth++] =
+      (tl_open){.token = lexer->tokens->count - 1, .kind = (uint8_t)kind};
 }
 
 static tl_token_kind opening_kind(tl_token_kind closing) {

@@ -9,8 +9,9 @@
 // A bracket or a hole that waits for its end.
 typedef struct tl_open {
   uint32_t token;
-  uint8_t kind;    // PAREN, BRACKET, BRACE, or HEAD: a hole
-  bool is_triple;  // a hole: in a """string
+  uint8_t kind;           // PAREN, BRACKET, BRACE, or HEAD: a hole
+  bool is_triple;         // a hole: in a """string
+  uint32_t string_begin;  // a hole: where its string begins
 } tl_open;
 
 typedef struct tl_lexer {
@@ -33,8 +34,7 @@ void tl_lexer_add_error(tl_lexer *lexer, tl_lex_error error, uint32_t begin,
                         uint32_t other);
 
 // lexer_bracket.c: [begin] is the bracket's offset, lexer->at behind it.
-void tl_lexer_open(tl_lexer *lexer, tl_token_kind kind, uint32_t begin,
-                   bool is_triple);
+void tl_lexer_open(tl_lexer *lexer, tl_token_kind kind, uint32_t begin);
 void tl_lexer_close(tl_lexer *lexer, tl_token_kind kind, uint32_t begin);
 // The innermost open bracket; NULL: none.
 tl_open *tl_lexer_innermost(tl_lexer *lexer);

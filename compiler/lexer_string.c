@@ -53,54 +53,52 @@ static void break_off(tl_lexer *lexer, uint32_t begin, bool is_triple) {
                      begin, 0);
 }
 
-// After the opening quotes, which stand at [begin].
-static void finish_string(tl_lexer *lexer, uint32_t begin, bool is_triple) {
-  if (!skip_text(lexer, is_triple)) {
-    break_off(lexer, begin, is_triple);
+// The { of a hole was read. [begin] is the token's, [string] its string's.
+static void open_hole(tl_lexer *lexer, tl_token_kind kind, uint32_t begin,
+                      uint32_t string, bool is_triple) {
+  tl_lexer_open(lexer, kind, begin);
+  if (lexer->is_done)
     return;
-  }
-  if (lexer->text[lexer->at] == '{') {
-    lexer->at++;
-    tl_lexer_open(lexer, TL_TOKEN_HEAD, begin, is_triple);
-    return;
-  }
-  lexer->at += is_triple ? 3 : 1;
-  tl_lexer_add(lexer, TL_TOKEN_STRING, begin);
+  tl_open *hole = tl_lexer_innermost(lexer);
+  hole->kind = TL_TOKEN_HEAD;
+  hole->string_begin = string;
+  hole->is_triple = is_triple;
 }
 
 void tl_lexer_string(tl_lexer *lexer) {
   uint32_t begin = lexer->at;
   bool is_triple = is_at(lexer, begin, "\"\"\"");
   lexer->at += is_triple ? 3 : 1;
-  finish_string(lexer, begin, is_triple);
-}
-
-// At a MIDDLE the hole before it is closed and the next one opened.
-static void join_hole(tl_lexer *lexer, uint32_t opening) {
-  lexer->tokens->items[opening].other = lexer->tokens->count - 1;
+  if (!skip_text(lexer, is_triple)) {
+    break_off(lexer, begin, is_triple);
+  } else if (lexer->text[lexer->at] == '{') {
+    lexer->at++;
+    open_hole(lexer, TL_TOKEN_HEAD, begin, begin, is_triple);
+  } else {
+    lexer->at += is_triple ? 3 : 1;
+    tl_lexer_add(lexer, TL_TOKEN_STRING, begin);
+  }
 }
 
 // The innermost open is the hole; its } is at [begin], lexer->at behind it.
 void tl_lexer_string_rest(tl_lexer *lexer, uint32_t begin) {
-  tl_open *hole = tl_lexer_innermost(lexer);
-  uint32_t opening = hole->token;
-  bool is_triple = hole->is_triple;
+  tl_open hole = *tl_lexer_innermost(lexer);
+  uint32_t index = lexer->tokens->count;
   lexer->depth--;
-  if (!skip_text(lexer, is_triple)) {
-    break_off(lexer, begin, is_triple);
-    return;
-  }
-  if (lexer->text[lexer->at] == '{') {
+  if (!skip_text(lexer, hole.is_triple)) {
+    break_off(lexer, hole.string_begin, hole.is_triple);
+  } else if (lexer->text[lexer->at] == '{') {
     lexer->at++;
-    tl_lexer_open(lexer, TL_TOKEN_MIDDLE, begin, is_triple);
-    if (lexer->depth)
-      lexer->open[lexer->depth - 1].kind = TL_TOKEN_HEAD;
+    open_hole(lexer, TL_TOKEN_MIDDLE, begin, hole.string_begin, hole.is_triple);
   } else {
-    lexer->at += is_triple ? 3 : 1;
+    lexer->at += hole.is_triple ? 3 : 1;
     tl_lexer_add(lexer, TL_TOKEN_TAIL, begin);
   }
-  if (!lexer->arena->failed)
-    join_hole(lexer, opening);
+  // At a MIDDLE one hole ends and the next begins; at an ERROR the hole was
+  // sound, and only its string is not.
+  if (lexer->tokens->count > index) {
+    lexer->tokens->items[hole.token].other = index;
+  }
 }
 
 void tl_lexer_raw_string(tl_lexer *lexer) {

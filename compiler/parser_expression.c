@@ -110,6 +110,15 @@ static bool is_bitwise(const tl_ast *ast) {
 
 static tl_ast *parse_level(tl_parser *parser, tl_level level);
 
+// The level of the operator that stands here. `not` is one after an operand,
+// as the first half of `not in`.
+static tl_level current_level(const tl_parser *parser) {
+  tl_level level = (tl_level)tl_token_infos[parser->kind].level;
+  if (level == TL_LEVEL_NOT)
+    return TL_LEVEL_COMPARE;
+  return level > TL_LEVEL_PRODUCT ? TL_LEVEL_NONE : level;
+}
+
 // A second comparison: `0 <= i < n`, or `a > 0 & b > 0`.
 static void *report_chain(tl_parser *parser, const tl_ast *first) {
   const tl_token *token = tl_parser_token(parser);
@@ -118,6 +127,10 @@ static void *report_chain(tl_parser *parser, const tl_ast *first) {
   const char *op = tl_operator_text(first->binary.op);
   const char *op2 = tl_token_infos[token->kind].text;
   tl_parser_advance(parser);
+  if (token->kind == TL_TOKEN_NOT) {
+    op2 = "not in";
+    tl_parser_accept(parser, TL_TOKEN_IN);
+  }
   const tl_ast *last = parse_level(parser, TL_LEVEL_RANGE);
   if (!last)
     return NULL;
@@ -166,7 +179,7 @@ static tl_ast *finish_compare(tl_parser *parser, tl_ast *left, tl_operator op,
     return NULL;
   if (is_misread_not(parser, left))
     return report_misread_not(parser, node);
-  if (tl_token_infos[parser->kind].level == TL_LEVEL_COMPARE) {
+  if (current_level(parser) == TL_LEVEL_COMPARE) {
     return report_chain(parser, node);
   }
   return node;
@@ -251,15 +264,6 @@ static tl_ast *parse_not(tl_parser *parser) {
   if (!operand)
     return NULL;
   return make_unary(parser, TL_AST_NOT, TL_OPERATOR_NOT, operand, at);
-}
-
-// The level of the operator that stands here. `not` is one after an operand,
-// as the first half of `not in`.
-static tl_level current_level(const tl_parser *parser) {
-  tl_level level = (tl_level)tl_token_infos[parser->kind].level;
-  if (level == TL_LEVEL_NOT)
-    return TL_LEVEL_COMPARE;
-  return level > TL_LEVEL_PRODUCT ? TL_LEVEL_NONE : level;
 }
 
 // Operators that bind at least as tightly as [lowest].

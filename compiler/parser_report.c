@@ -197,14 +197,56 @@ static void *bad_mismatch(tl_parser *parser, const tl_token *token) {
                         tl_parser_place(parser, token->other));
 }
 
+// The blanks that the line of [offset] begins with.
+static uint32_t indentation(tl_parser *parser, uint32_t offset) {
+  tl_place place = tl_source_place(parser->source, offset);
+  uint32_t at = place.line_begin;
+  while (at < place.line_end && (parser->source->text[at] == ' ' ||
+                                 parser->source->text[at] == '\t')) {
+    at++;
+  }
+  return at - place.line_begin;
+}
+
+// The first `{` after [token] whose `}` begins a line further to the left
+// than its own line does: the one that most likely lacks its end.
+static const tl_token *find_suspect(tl_parser *parser, const tl_token *token) {
+  const tl_token *items = parser->tokens.items;
+  for (; token->kind != TL_TOKEN_END; token++) {
+    if (token->kind != TL_TOKEN_BRACE)
+      continue;
+    const tl_token *closing = &items[token->other];
+    if (closing->flags & TL_TOKEN_IS_FIRST &&
+        indentation(parser, closing->begin) <
+            indentation(parser, token->begin)) {
+      return token;
+    }
+  }
+  return NULL;
+}
+
+static void *bad_unclosed(tl_parser *parser, const tl_token *token) {
+  tl_span span = tl_token_span(token);
+  char sign = parser->source->text[token->begin];
+  const tl_token *suspect = sign == '{' ? find_suspect(parser, token) : NULL;
+  if (!suspect) {
+    return tl_parser_fail(parser, span, "this `%c` is never closed", sign);
+  }
+  const tl_token *closing = &parser->tokens.items[suspect->other];
+  return tl_parser_fail(parser, span,
+                        "this `{` is never closed, unless the one at %s "
+                        "lacks its `}` (that of %s stands further left)",
+                        tl_parser_place(parser, suspect->begin),
+                        tl_parser_place(parser, closing->begin));
+}
+
 // The bracket that a message is about; for a hole, its brace.
 static void *bad_bracket(tl_parser *parser, const tl_token *token) {
   tl_span span = tl_token_span(token);
   const char *text = parser->source->text;
   switch ((tl_lex_error)token->code) {
     case TL_LEX_UNCLOSED:
-      return tl_parser_fail(parser, span, "this `%c` is never closed",
-                            text[token->begin]);
+      return bad_unclosed(parser, token);
     case TL_LEX_HOLE:
       span.at = token->end - 1;
       return tl_parser_fail(parser, span,
@@ -315,8 +357,7 @@ static const tl_sign_habit sign_habits[] = {
     {TL_TOKEN_MINUS, TL_TOKEN_MINUS, "there is no `--`: write x -= 1"},
 };
 
-static const char *find_sign_habit(const tl_token *first,
-                                   const tl_token *second) {
+static const char *find_pair(const tl_token *first, const tl_token *second) {
   if (first->end != second->begin)
     return NULL;
   for (size_t i = 0; i < COUNT(sign_habits); i++) {
@@ -326,6 +367,18 @@ static const char *find_sign_habit(const tl_token *first,
     }
   }
   return NULL;
+}
+
+// A pair whose second, or else whose first sign is [token]; sets [span].
+static const char *find_sign_habit(const tl_parser *parser,
+                                   const tl_token *token, tl_span *span) {
+  const char *message = parser->pos ? find_pair(token - 1, token) : NULL;
+  *span = tl_token_span(message ? token - 1 : token);
+  bool may_begin_pair =
+      token->kind == TL_TOKEN_COLON || token->kind == TL_TOKEN_TILDE;
+  if (!message && may_begin_pair)
+    message = find_pair(token, token + 1);
+  return message;
 }
 
 // `x++` at the end of a line would read on into the next.
@@ -349,7 +402,7 @@ bool tl_parser_report_increment(tl_parser *parser) {
     return false;
   const tl_token *token = tl_parser_token(parser);
   tl_parser_fail(parser, tl_token_span(token - 1), "%s",
-                 find_sign_habit(token - 1, token));
+                 find_pair(token - 1, token));
   return true;
 }
 
@@ -475,10 +528,6 @@ static const char *find_message(tl_parser *parser, const tl_token *token,
                                 bool is_operand_wanted) {
   const tl_token *last = tl_parser_last(parser);
   const char *habit = NULL;
-  if (parser->pos)
-    habit = find_sign_habit(last, token);
-  if (habit)
-    return habit;
   if (last->kind == TL_TOKEN_DOTS && is_operand_wanted) {
     return "a range has two ends, a..b; in an index, a: and :b leave one out";
   }
@@ -496,7 +545,8 @@ static const char *find_message(tl_parser *parser, const tl_token *token,
       return "a string takes values without a prefix, \"{x}\"; only r\"…\" "
              "has one";
     }
-    habit = find_word_habit(parser, last);
+    bool is_after_block = last->kind == TL_TOKEN_BRACE_END;
+    habit = find_word_habit(parser, is_after_block ? token : last);
   }
   return habit;
 }
@@ -524,14 +574,12 @@ void *tl_parser_unexpected(tl_parser *parser, const char *expected) {
   if (parser->kind == TL_TOKEN_ERROR)
     return tl_parser_lex_error(parser, token);
   if (parser->kind != TL_TOKEN_NEWLINE) {
-    const char *message = find_message(parser, token, is_operand_wanted);
-    if (message) {
-      tl_span span = tl_token_span(token);
-      if (parser->pos && find_sign_habit(token - 1, token)) {
-        span = tl_token_span(token - 1);
-      }
+    tl_span span;
+    const char *message = find_sign_habit(parser, token, &span);
+    if (!message)
+      message = find_message(parser, token, is_operand_wanted);
+    if (message)
       return tl_parser_fail(parser, span, "%s", message);
-    }
   }
   return report(parser, expected);
 }
@@ -596,7 +644,8 @@ void *tl_parser_bad_end(tl_parser *parser) {
   const char *message = NULL;
   if (parser->panic)
     return NULL;
-  if (parser->pos && find_sign_habit(token - 1, token)) {
+  tl_span span;
+  if (find_sign_habit(parser, token, &span)) {
     return tl_parser_unexpected(parser, "the end of the statement");
   }
   message = end_message(parser);

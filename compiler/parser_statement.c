@@ -441,7 +441,8 @@ static tl_ast *report_leading_operator(tl_parser *parser) {
                           "with #, and an operator ends the line above");
   }
   if (parser->pos == 0 || token[-1].kind == TL_TOKEN_BRACE) {
-    return tl_parser_unexpected(parser, "an expression");
+    return tl_parser_fail(parser, tl_token_span(token),
+                          "a statement cannot begin with `%s`", sign);
   }
   return tl_parser_fail(parser, tl_token_span(token),
                         "a statement cannot begin with `%s`: to go on with "
@@ -449,7 +450,18 @@ static tl_ast *report_leading_operator(tl_parser *parser) {
                         sign, sign);
 }
 
+static bool at_keyword_target(const tl_parser *parser) {
+  tl_token_kind next = tl_parser_peek(parser, 1);
+  return tl_token_infos[parser->kind].is_word &&
+         (next == TL_TOKEN_ASSIGN || next == TL_TOKEN_UPDATE);
+}
+
 static tl_ast *parse_any(tl_parser *parser) {
+  if (at_keyword_target(parser)) {
+    return tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                          "`%s` is a keyword and cannot be a name",
+                          tl_token_infos[parser->kind].text);
+  }
   switch (parser->kind) {
     case TL_TOKEN_IMPORT:
       return parse_import(parser);
