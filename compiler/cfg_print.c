@@ -1,0 +1,82 @@
+// The control-flow graph as text.
+#include <ctype.h>
+
+#include "compiler/cfg.h"
+#include "vm/string.h"
+
+static void print_slot(const tl_cfg_function *f, int32_t slot, tl_text *out) {
+  const tl_prototype *p = f->prototype;
+  if (slot < f->variable_count && p != NULL && p->slot_names != NULL &&
+      p->slot_names[slot] != NULL)
+    tl_text_puts(out, p->slot_names[slot]->text);
+  else
+    tl_text_printf(out, "t%d", (int)slot);
+}
+
+static void print_op(int op, tl_text *out) {
+  for (const char *c = tl_opcodes[op].name; *c != '\0'; c++)
+    tl_text_putc(out, (char)tolower((unsigned char)*c));
+}
+
+static void print_ins(const tl_cfg_function *f, const tl_cfg_ins *ins,
+                      tl_text *out) {
+  static const char *const marks[] = {"", "!", "?", ""};
+  tl_text_puts(out, "  ");
+  if (ins->result >= 0) {
+    print_slot(f, ins->result, out);
+    tl_text_puts(out, " = ");
+  }
+  print_op(ins->op, out);
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    tl_text_puts(out, i == 0 ? " " : ", ");
+    print_slot(f, ins->operands[i], out);
+    if (ins->modes != NULL)
+      tl_text_puts(out, marks[ins->modes[i] & 3]);
+  }
+  tl_text_printf(out, " [%u]", (unsigned)ins->extra);
+  if (ins->fails != TL_NEVER && ins->handler >= 0)
+    tl_text_printf(out, " error -> b%d", (int)ins->handler);
+  if (ins->owned_count > 0) {
+    tl_text_puts(out, " owned");
+    for (int32_t i = 0; i < ins->owned_count; i++) {
+      tl_text_putc(out, ' ');
+      print_slot(f, ins->owned[i].slot, out);
+      if (ins->owned[i].either)
+        tl_text_putc(out, '?');
+    }
+  }
+  tl_text_putc(out, '\n');
+}
+
+static void print_slots(const tl_cfg_function *f, const char *what,
+                        const int32_t *slots, int32_t count, tl_text *out) {
+  if (count == 0)
+    return;
+  tl_text_puts(out, what);
+  for (int32_t i = 0; i < count; i++) {
+    tl_text_putc(out, ' ');
+    print_slot(f, slots[i], out);
+  }
+}
+
+bool tl_cfg_print(const tl_cfg_function *f, tl_text *out) {
+  for (int32_t b = 0; b < f->block_count; b++) {
+    const tl_cfg_block *block = &f->blocks[b];
+    tl_text_printf(out, "b%d:", (int)b);
+    if (block->is_handler) {
+      tl_text_puts(out, " handler");
+      print_slots(f, " keeps", block->kept, block->kept_count, out);
+      print_slots(f, " owns", block->own, block->own_count, out);
+    }
+    tl_text_putc(out, '\n');
+    for (int32_t i = 0; i < block->count; i++)
+      print_ins(f, &block->ins[i], out);
+    if (block->targets[0] >= 0)
+      tl_text_printf(out, "  -> b%d", (int)block->targets[0]);
+    if (block->targets[1] >= 0)
+      tl_text_printf(out, ", b%d", (int)block->targets[1]);
+    if (block->targets[0] >= 0)
+      tl_text_putc(out, '\n');
+  }
+  return !out->failed;
+}

@@ -1,0 +1,158 @@
+// Liveness over normal and error edges, and the order in which the forward
+// pass takes the blocks.
+#include <string.h>
+
+#include "compiler/ownership_internal.h"
+
+int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i) {
+  int32_t word = i >> 6;
+  if (word >= words)
+    return -1;
+  uint64_t rest = set[word] & (~UINT64_C(0) << (i & 63));
+  while (rest == 0) {
+    if (++word == words)
+      return -1;
+    rest = set[word];
+  }
+  return word * 64 + __builtin_ctzll(rest);
+}
+
+static void unite(uint64_t *to, const uint64_t *from, int32_t words) {
+  for (int32_t w = 0; w < words; w++) to[w] |= from[w];
+}
+
+// What is live before [ins], given what is live after it.
+static void step_back(const tl_owned_function *f, const tl_cfg_ins *ins,
+                      uint64_t *live) {
+  const tl_cfg_function *cfg = f->cfg;
+  if (tl_is_tracked(cfg, ins->result))
+    tl_bit_clear(live, ins->result);
+  for (int32_t i = 0; i < ins->operand_count; i++)
+    if (tl_is_tracked(cfg, ins->operands[i]))
+      tl_bit_set(live, ins->operands[i]);
+  if (ins->op == TL_BC_CHECKTYPES)  // reads the parameters without naming them
+    for (int32_t i = 0; i < cfg->param_count; i++)
+      if (tl_is_tracked(cfg, i))
+        tl_bit_set(live, i);
+  int32_t handler = tl_handler_of(ins);
+  if (handler >= 0)
+    unite(live, tl_live_at(f, handler), f->words);
+}
+
+static void live_at_end(const tl_owned_function *f, int32_t block,
+                        uint64_t *live) {
+  memset(live, 0, (size_t)f->words * sizeof(uint64_t));
+  for (int i = 0; i < 2; i++) {
+    int32_t target = f->cfg->blocks[block].targets[i];
+    if (target >= 0)
+      unite(live, tl_live_at(f, target), f->words);
+  }
+}
+
+void tl_live_rows(const tl_owned_function *f, int32_t block, uint64_t *rows) {
+  const tl_cfg_block *b = &f->cfg->blocks[block];
+  size_t words = (size_t)f->words;
+  if (b->count == 0)
+    return;
+  live_at_end(f, block, rows + (size_t)(b->count - 1) * words);
+  for (int32_t i = b->count - 1; i > 0; i--) {
+    uint64_t *row = rows + (size_t)(i - 1) * words;
+    memcpy(row, row + words, words * sizeof(uint64_t));
+    step_back(f, &b->ins[i], row);
+  }
+}
+
+// The blocks that control may reach from a block: two targets and, as far as
+// they differ from one instruction to the next, the handlers.
+static int32_t collect_successors(const tl_cfg_block *block, int32_t *out) {
+  int32_t count = 0, last = -1;
+  for (int i = 0; i < 2; i++)
+    if (block->targets[i] >= 0)
+      out[count++] = block->targets[i];
+  for (int32_t i = 0; i < block->count; i++) {
+    int32_t handler = tl_handler_of(&block->ins[i]);
+    if (handler >= 0 && handler != last)
+      out[count++] = last = handler;
+  }
+  return count;
+}
+
+// Depth first from the entry, without recursion. Each stack entry owns the
+// stretch of [pending] that holds its successors.
+static bool order_blocks(tl_arena *arena, tl_owned_function *f) {
+  const tl_cfg_function *cfg = f->cfg;
+  size_t n = (size_t)cfg->block_count, total = 0;
+  for (size_t b = 0; b < n; b++) total += (size_t)cfg->blocks[b].count + 2;
+  int32_t *pending = TL_ARENA_ARRAY(arena, int32_t, total);
+  int32_t *stack = TL_ARENA_ARRAY(arena, int32_t, n);
+  int32_t *begin = TL_ARENA_ARRAY(arena, int32_t, n + 1);
+  int32_t *next = TL_ARENA_ARRAY(arena, int32_t, n);
+  bool *seen = TL_ARENA_ARRAY(arena, bool, n);
+  f->sequence = TL_ARENA_ARRAY(arena, int32_t, n);
+  if (arena->failed)
+    return false;
+  int32_t depth = 0, left = (int32_t)n;
+  seen[0] = true;
+  stack[0] = next[0] = begin[0] = 0;
+  begin[1] = collect_successors(&cfg->blocks[0], pending);
+  depth = 1;
+  while (depth > 0) {
+    int32_t top = depth - 1;
+    if (next[top] == begin[depth]) {
+      f->sequence[--left] = stack[top];
+      depth--;
+      continue;
+    }
+    int32_t block = pending[next[top]++];
+    if (seen[block])
+      continue;
+    seen[block] = true;
+    stack[depth] = block;
+    next[depth] = begin[depth];
+    begin[depth + 1] = begin[depth] + collect_successors(&cfg->blocks[block],
+                                                         pending +
+                                                             begin[depth]);
+    depth++;
+  }
+  f->sequence_count = (int32_t)n - left;
+  memmove(f->sequence, f->sequence + left,
+          (size_t)f->sequence_count * sizeof(int32_t));
+  return true;
+}
+
+static void measure(tl_owned_function *f) {
+  for (int32_t b = 0; b < f->cfg->block_count; b++) {
+    const tl_cfg_block *block = &f->cfg->blocks[b];
+    if (block->count > f->longest)
+      f->longest = block->count;
+    for (int32_t i = 0; i < block->count; i++)
+      if (block->ins[i].operand_count > f->most_operands)
+        f->most_operands = block->ins[i].operand_count;
+  }
+}
+
+bool tl_liveness(tl_arena *arena, tl_owned_function *f) {
+  f->spare = f->cfg->slot_count;
+  f->words = (f->spare + 1 + 63) / 64;
+  measure(f);
+  size_t words = (size_t)f->words;
+  f->live =
+      TL_ARENA_ARRAY(arena, uint64_t, words * (size_t)f->cfg->block_count);
+  uint64_t *live = TL_ARENA_ARRAY(arena, uint64_t, words);
+  if (arena->failed || !order_blocks(arena, f))
+    return false;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int32_t i = f->sequence_count - 1; i >= 0; i--) {
+      int32_t b = f->sequence[i];
+      live_at_end(f, b, live);
+      for (int32_t k = f->cfg->blocks[b].count - 1; k >= 0; k--)
+        step_back(f, &f->cfg->blocks[b].ins[k], live);
+      if (memcmp(live, tl_live_at(f, b), words * sizeof(uint64_t)) != 0) {
+        memcpy(tl_live_at(f, b), live, words * sizeof(uint64_t));
+        changed = true;
+      }
+    }
+  }
+  return true;
+}

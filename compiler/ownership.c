@@ -1,0 +1,374 @@
+// The forward pass over one function: blocks in reverse postorder until the
+// states at their entries hold, then once more for the code.
+#include <string.h>
+
+#include "compiler/ownership_internal.h"
+
+// The code of one edge's deaths, and of one block.
+typedef struct final_code {
+  tl_ins_list *blocks;   // for each block
+  tl_ins_list *edges;    // for each block, two
+  tl_cfg_ins *polls;     // for each edge: the end of a block put into it
+  uint8_t *predecessors;  // for each block: 0, 1, 2 (or more)
+} final_code;
+
+// --- States at block entries ------------------------------------------------
+
+static void load_entry(tl_flow *flow, int32_t block) {
+  const tl_owned_function *f = flow->function;
+  const uint64_t *live = tl_live_at(f, block);
+  const tl_state *entry = f->entry[block];
+  memset(flow->present, 0, (size_t)f->words * sizeof(uint64_t));
+  TL_EACH_BIT(y, live, f->words) tl_set_state(flow, y, entry++);
+}
+
+static tl_state param_state(const tl_owned_function *f, int32_t param) {
+  tl_ownership_kind kind =
+      f->param_modes[param] == TL_MODE_BORROW ? TL_BORROWS : TL_EITHER;
+  return tl_state_lent(kind, TL_WHO_CALLER + (uint32_t)param, TL_SAME);
+}
+
+static void start_states(tl_owned_function *f) {
+  size_t n = (size_t)f->cfg->block_count;
+  memset(f->reached, 0, n * sizeof(bool));
+  memset(f->dirty, 0, n * sizeof(bool));
+  memset(f->must_own, 0, n * (size_t)f->words * sizeof(uint64_t));
+  for (size_t b = 0; b < n; b++) {
+    tl_state *entry = f->entry[b];
+    TL_EACH_BIT(y, tl_live_at(f, (int32_t)b), f->words) {
+      *entry = tl_state_new(TL_ABSENT);
+      if (b == 0)
+        *entry = y < f->cfg->param_count
+                     ? param_state(f, y)
+                     : tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
+      entry++;
+    }
+  }
+  f->reached[0] = f->dirty[0] = true;
+}
+
+// Parameters that nothing reads are given back first of all.
+static void drop_unread_params(tl_flow *flow) {
+  const tl_owned_function *f = flow->function;
+  for (int32_t i = 0; i < f->cfg->param_count; i++)
+    if (tl_is_tracked(f->cfg, i) && !tl_bit(tl_live_at(f, 0), i) &&
+        f->param_modes[i] != TL_MODE_BORROW)
+      tl_put(flow, TL_BC_DROP, -1, i, -1, TL_MODE_EITHER);
+}
+
+// --- Ends of blocks ---------------------------------------------------------
+
+// The result leaves: whoever calls must be able to rely on its lenders.
+static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
+  tl_owned_function *f = flow->function;
+  int32_t x = ins->operands[0];
+  tl_state *state = &flow->now[x];
+  flow->span = ins->span;
+  bool tracked = tl_is_tracked(f->cfg, x) && tl_bit(flow->present, x);
+  if (tracked) {
+    bool foreign = f->owned_result && state->kind != TL_OWNS;
+    for (int i = 0; i < state->count; i++) {
+      uint32_t who = tl_lender_who(state->lenders[i]);
+      foreign |= tl_who_is_global(who) || who == TL_WHO_SELF ||
+                 (f->owned_result && tl_who_is_caller(who));
+    }
+    if (foreign)
+      tl_own(flow, x);
+  }
+  tl_state left = *tl_state_of(flow, x);
+  tl_state_join(&f->result, &left);
+  if (f->result.full || f->result.count > TL_LENDER_LIMIT) {
+    f->owned_result = true;
+    f->result = tl_state_new(TL_ABSENT);
+    flow->again = true;
+  }
+  tl_cfg_ins *out = tl_put_ins(flow, ins);
+  if (out != NULL)
+    out->modes[0] = (uint8_t)tl_mode_of(&left);
+}
+
+// Where an edge that gets code of its own goes back, that code ends by polling
+// and may fail. The handler sees the error unless the edge leaves its `try`.
+static int32_t poll_handler(const tl_flow *flow, const tl_cfg_ins *end,
+                            int32_t target) {
+  if (end->handler < 0)
+    return -1;
+  const uint64_t *keep = tl_live_at(flow->function, end->handler);
+  const uint64_t *live = tl_live_at(flow->function, target);
+  for (int32_t w = 0; w < flow->function->words; w++)
+    if ((keep[w] & ~live[w]) != 0)
+      return -1;
+  return end->handler;
+}
+
+static void follow_edge(tl_flow *flow, int32_t block, int edge,
+                        final_code *code) {
+  tl_owned_function *f = flow->function;
+  const tl_cfg_block *b = &f->cfg->blocks[block];
+  const tl_cfg_ins *end = &b->ins[b->count - 1];
+  int32_t target = b->targets[edge];
+  if (code != NULL)
+    flow->out = &code->edges[2 * block + edge];
+  flow->span = end->span;
+  bool deaths = false;
+  TL_EACH_BIT(y, flow->present, f->words) {
+    deaths |= !tl_bit(tl_live_at(f, target), y) &&
+              flow->now[y].kind != TL_BORROWS;
+  }
+  tl_end_dead(flow, tl_live_at(f, target));
+  tl_flow_into(flow, target);
+  if (!deaths || f->cfg->blocks[target].order > b->order)
+    return;
+  int32_t handler = poll_handler(flow, end, target);
+  tl_cfg_ins *poll = code == NULL ? NULL : &code->polls[2 * block + edge];
+  if (poll != NULL) {
+    poll->fails = TL_EARLY;
+    poll->handler = handler;
+  }
+  tl_may_fail(flow, poll, handler, NULL);
+}
+
+static void save_states(tl_flow *flow, uint64_t *present) {
+  const tl_owned_function *f = flow->function;
+  memcpy(present, flow->present, (size_t)f->words * sizeof(uint64_t));
+  TL_EACH_BIT(y, present, f->words) flow->saved[y] = flow->now[y];
+}
+
+static void restore_states(tl_flow *flow, const uint64_t *present) {
+  const tl_owned_function *f = flow->function;
+  memcpy(flow->present, present, (size_t)f->words * sizeof(uint64_t));
+  TL_EACH_BIT(y, present, f->words) flow->now[y] = flow->saved[y];
+}
+
+static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
+  tl_owned_function *f = flow->function;
+  const tl_cfg_block *b = &f->cfg->blocks[block];
+  load_entry(flow, block);
+  tl_live_rows(f, block, flow->rows);
+  flow->out = code == NULL ? NULL : &code->blocks[block];
+  if (block == 0)
+    drop_unread_params(flow);
+  for (int32_t i = 0; i < b->count; i++) {
+    const tl_cfg_ins *ins = &b->ins[i];
+    if (ins->op == TL_BC_RET) {
+      transfer_return(flow, ins);
+      return;
+    }
+    tl_transfer(flow, ins, flow->rows + (size_t)i * (size_t)f->words);
+    if (ins->op == TL_BC_RAISE)
+      return;
+  }
+  if (b->count == 0 || b->targets[0] < 0)
+    return;
+  bool two = b->targets[1] >= 0;
+  if (two)
+    save_states(flow, flow->gone);
+  follow_edge(flow, block, 0, code);
+  if (two) {
+    restore_states(flow, flow->gone);
+    follow_edge(flow, block, 1, code);
+  }
+}
+
+// --- The final code ---------------------------------------------------------
+
+static bool append(tl_flow *flow, tl_ins_list *to, const tl_ins_list *from) {
+  flow->out = to;
+  for (int32_t i = 0; i < from->count; i++)
+    if (tl_put_ins(flow, &from->items[i]) == NULL)
+      return false;
+  return true;
+}
+
+static bool grow_blocks(tl_flow *flow, int32_t room) {
+  tl_cfg_function *cfg = flow->cfg;
+  if (cfg->block_count + room <= cfg->block_capacity)
+    return true;
+  tl_cfg_block *blocks = TL_ARENA_ARRAY(flow->arena, tl_cfg_block,
+                                        (size_t)(cfg->block_count + room));
+  if (blocks == NULL)
+    return false;
+  memcpy(blocks, cfg->blocks, (size_t)cfg->block_count * sizeof(tl_cfg_block));
+  cfg->blocks = blocks;
+  cfg->block_capacity = cfg->block_count + room;
+  return true;
+}
+
+// Puts a block into an edge. Orders have been spread, so that there is room
+// for it right behind its source.
+static bool split_edge(tl_flow *flow, int32_t block, int edge,
+                       final_code *code) {
+  tl_cfg_function *cfg = flow->cfg;
+  tl_ins_list *list = &code->edges[2 * block + edge];
+  int32_t target = cfg->blocks[block].targets[edge];
+  tl_cfg_ins end = code->polls[2 * block + edge];
+  end.op = end.fails == TL_NEVER ? TL_BC_JMP : TL_BC_LOOP;
+  end.result = end.window = -1;
+  if (end.fails == TL_NEVER)
+    end.handler = -1;
+  end.span = list->items[0].span;
+  flow->out = list;
+  if (tl_put_ins(flow, &end) == NULL || !grow_blocks(flow, 1))
+    return false;
+  cfg->blocks[block].targets[edge] = cfg->block_count;
+  cfg->blocks[cfg->block_count++] = (tl_cfg_block){
+      .ins = list->items,
+      .count = list->count,
+      .capacity = list->capacity,
+      .targets = {target, -1},
+      .order = cfg->blocks[block].order + 1 + edge,
+  };
+  return true;
+}
+
+static bool place_edges(tl_flow *flow, int32_t block_count, final_code *code) {
+  for (int32_t b = 0; b < block_count; b++) {
+    for (int edge = 0; edge < 2; edge++) {
+      tl_ins_list *list = &code->edges[2 * b + edge];
+      if (list->count == 0)
+        continue;
+      int32_t target = flow->cfg->blocks[b].targets[edge];
+      if (code->predecessors[target] > 1) {
+        if (!split_edge(flow, b, edge, code))
+          return false;
+        continue;
+      }
+      if (!append(flow, list, &code->blocks[target]))
+        return false;
+      code->blocks[target] = *list;
+    }
+  }
+  return true;
+}
+
+static void name_handler_slots(tl_flow *flow, int32_t block) {
+  tl_owned_function *f = flow->function;
+  tl_cfg_block *b = &f->cfg->blocks[block];
+  const uint64_t *live = tl_live_at(f, block);
+  const uint64_t *own = f->must_own + (size_t)block * (size_t)f->words;
+  int32_t room = f->cfg->slot_count;
+  b->kept = TL_ARENA_ARRAY(flow->arena, int32_t, (size_t)room);
+  b->own = TL_ARENA_ARRAY(flow->arena, int32_t, (size_t)room);
+  if (b->kept == NULL || b->own == NULL)
+    return;
+  TL_EACH_BIT(y, live, f->words) {
+    b->kept[b->kept_count++] = y;
+    if (tl_bit(own, y))
+      b->own[b->own_count++] = y;
+  }
+}
+
+// Orders become positions without gaps.
+static bool renumber(tl_flow *flow) {
+  tl_cfg_function *cfg = flow->cfg;
+  int32_t n = cfg->block_count, largest = 0;
+  for (int32_t b = 0; b < n; b++)
+    if (cfg->blocks[b].order > largest)
+      largest = cfg->blocks[b].order;
+  int32_t *first = TL_ARENA_ARRAY(flow->arena, int32_t, (size_t)largest + 2);
+  if (first == NULL)
+    return false;
+  for (int32_t b = 0; b < n; b++) first[cfg->blocks[b].order + 1]++;
+  for (int32_t i = 0; i < largest; i++) first[i + 1] += first[i];
+  for (int32_t b = 0; b < n; b++)
+    cfg->blocks[b].order = first[cfg->blocks[b].order]++;
+  return true;
+}
+
+static bool write_code(tl_flow *flow) {
+  tl_owned_function *f = flow->function;
+  size_t n = (size_t)f->cfg->block_count;
+  final_code code = {
+      .blocks = TL_ARENA_ARRAY(flow->arena, tl_ins_list, n),
+      .edges = TL_ARENA_ARRAY(flow->arena, tl_ins_list, 2 * n),
+      .polls = TL_ARENA_ARRAY(flow->arena, tl_cfg_ins, 2 * n),
+      .predecessors = TL_ARENA_ARRAY(flow->arena, uint8_t, n),
+  };
+  if (flow->arena->failed)
+    return false;
+  code.predecessors[0] = 1;  // the call
+  for (int32_t i = 0; i < f->sequence_count; i++) {
+    int32_t b = f->sequence[i];
+    if (!f->reached[b])
+      continue;
+    flow_block(flow, b, &code);
+    for (int edge = 0; edge < 2; edge++) {
+      int32_t target = f->cfg->blocks[b].targets[edge];
+      if (target >= 0 && code.predecessors[target] < 2)
+        code.predecessors[target]++;
+    }
+  }
+  for (size_t b = 0; b < n; b++) {
+    int32_t *order = &f->cfg->blocks[b].order;
+    *order = *order < 0 ? 0 : *order * 3;
+  }
+  if (!place_edges(flow, (int32_t)n, &code))
+    return false;
+  for (int32_t b = 0; b < (int32_t)n; b++) {
+    if (!f->reached[b])
+      continue;
+    tl_cfg_block *block = &f->cfg->blocks[b];
+    block->ins = code.blocks[b].items;
+    block->count = code.blocks[b].count;
+    block->capacity = code.blocks[b].capacity;
+    if (block->is_handler)
+      name_handler_slots(flow, b);
+  }
+  return renumber(flow) && !flow->arena->failed;
+}
+
+// --- The search -------------------------------------------------------------
+
+static bool open_flow(tl_flow *flow, tl_owned_program *program,
+                      tl_owned_function *f) {
+  tl_arena *arena = program->arena;
+  size_t words = (size_t)f->words, slots = (size_t)f->spare + 1;
+  size_t operands = (size_t)f->most_operands + 1;
+  *flow = (tl_flow){
+      .program = program,
+      .function = f,
+      .cfg = f->cfg,
+      .arena = arena,
+      .now = TL_ARENA_ARRAY(arena, tl_state, slots),
+      .saved = TL_ARENA_ARRAY(arena, tl_state, slots),
+      .present = TL_ARENA_ARRAY(arena, uint64_t, words),
+      .risk = TL_ARENA_ARRAY(arena, uint64_t, words),
+      .mask = TL_ARENA_ARRAY(arena, uint64_t, words),
+      .gone = TL_ARENA_ARRAY(arena, uint64_t, words),
+      .rows = TL_ARENA_ARRAY(arena, uint64_t, words * (size_t)(f->longest + 1)),
+      .operands = TL_ARENA_ARRAY(arena, int32_t, operands),
+      .modes = TL_ARENA_ARRAY(arena, uint8_t, operands),
+      .lent = TL_ARENA_ARRAY(arena, int32_t, operands),
+      .candidates = TL_ARENA_ARRAY(arena, int32_t, operands),
+      .uses = TL_ARENA_ARRAY(arena, uint8_t, slots),
+  };
+  return !arena->failed;
+}
+
+static void search(tl_flow *flow) {
+  tl_owned_function *f = flow->function;
+  do {
+    flow->again = false;
+    start_states(f);
+    for (bool busy = true; busy && !flow->again;) {
+      busy = false;
+      for (int32_t i = 0; i < f->sequence_count && !flow->again; i++) {
+        int32_t b = f->sequence[i];
+        if (!f->dirty[b])
+          continue;
+        f->dirty[b] = false;
+        busy = true;
+        flow_block(flow, b, NULL);
+      }
+    }
+  } while (flow->again);
+}
+
+bool tl_own_function(tl_owned_program *program, tl_owned_function *f,
+                     bool emit) {
+  tl_flow flow;
+  if (!open_flow(&flow, program, f))
+    return false;
+  search(&flow);
+  return !program->arena->failed && (!emit || write_code(&flow));
+}

@@ -1,0 +1,383 @@
+// The states of one point of a function, and the instructions that ownership
+// puts in: settling borrowers, owning, dropping, and what an error finds.
+#include <string.h>
+
+#include "compiler/ownership_internal.h"
+
+static const tl_state immortal = {
+    .kind = TL_BORROWS,
+    .count = 1,
+    .lenders = {TL_WHO_IMMORTAL << 2 | TL_PART},
+};
+
+const tl_state *tl_state_of(const tl_flow *flow, int32_t slot) {
+  if (!tl_is_tracked(flow->cfg, slot) || !tl_bit(flow->present, slot))
+    return &immortal;
+  return &flow->now[slot];
+}
+
+static void pin(tl_flow *flow, int32_t slot) {
+  if (slot >= flow->function->spare || flow->function->pinned[slot])
+    return;
+  flow->function->pinned[slot] = true;
+  flow->again = true;
+}
+
+// Sets that grow too large are avoided by owning early: the slot itself and
+// those that its set names.
+static void check_size(tl_flow *flow, int32_t slot) {
+  const tl_state *state = &flow->now[slot];
+  if (state->count <= TL_LENDER_LIMIT && !state->full)
+    return;
+  pin(flow, slot);
+  for (int i = 0; i < state->count; i++) {
+    uint32_t who = tl_lender_who(state->lenders[i]);
+    if (tl_who_is_slot(who))
+      pin(flow, (int32_t)who);
+  }
+}
+
+void tl_set_state(tl_flow *flow, int32_t slot, const tl_state *state) {
+  flow->now[slot] = *state;
+  tl_bit_set(flow->present, slot);
+  check_size(flow, slot);
+}
+
+void tl_forget(tl_flow *flow, int32_t slot) {
+  tl_bit_clear(flow->present, slot);
+}
+
+// --- Code -------------------------------------------------------------------
+
+tl_cfg_ins *tl_put_ins(tl_flow *flow, const tl_cfg_ins *ins) {
+  tl_ins_list *out = flow->out;
+  if (out == NULL)
+    return NULL;
+  if (out->count == out->capacity) {
+    int32_t capacity = out->capacity == 0 ? 16 : 2 * out->capacity;
+    tl_cfg_ins *items =
+        TL_ARENA_ARRAY(flow->arena, tl_cfg_ins, (size_t)capacity);
+    if (items == NULL)
+      return NULL;
+    if (out->count > 0)
+      memcpy(items, out->items, (size_t)out->count * sizeof(tl_cfg_ins));
+    out->items = items;
+    out->capacity = capacity;
+  }
+  out->items[out->count] = *ins;
+  return &out->items[out->count++];
+}
+
+static tl_cfg_ins *put(tl_flow *flow, int op, int32_t result, int32_t x,
+                       int32_t y, tl_mode mode) {
+  if (flow->out == NULL)
+    return NULL;
+  int32_t *operands = TL_ARENA_ARRAY(flow->arena, int32_t, 2);
+  uint8_t *modes = TL_ARENA_ARRAY(flow->arena, uint8_t, 2);
+  if (operands == NULL || modes == NULL)
+    return NULL;
+  operands[0] = x;
+  operands[1] = y;
+  modes[0] = (uint8_t)mode;
+  tl_cfg_ins ins = {
+      .op = (uint8_t)op,
+      .fails = tl_opcodes[op].fails,
+      .result = result,
+      .operand_count = y >= 0 ? 2 : 1,
+      .operands = operands,
+      .modes = modes,
+      .window = -1,
+      .handler = -1,
+      .span = flow->span,
+  };
+  return tl_put_ins(flow, &ins);
+}
+
+void tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
+            tl_mode mode) {
+  put(flow, op, result, x, y, mode);
+}
+
+void tl_own(tl_flow *flow, int32_t slot) {
+  tl_put(flow, TL_BC_OWN, -1, slot, -1, TL_MODE_BORROW);
+  tl_state state = tl_state_new(TL_OWNS);
+  tl_set_state(flow, slot, &state);
+}
+
+// --- Settling ---------------------------------------------------------------
+
+// Whether [y], an alias of [x], takes the ownership over for certain.
+static bool takes_over(const tl_flow *flow, int32_t x, int32_t y) {
+  const tl_state *state = &flow->now[y];
+  if (flow->now[x].kind != TL_OWNS || state->kind != TL_BORROWS)
+    return false;
+  bool same = false;
+  for (int i = 0; i < state->count; i++) {
+    tl_lender lender = state->lenders[i];
+    if (lender == tl_lender_of((uint32_t)x, TL_SAME))
+      same = true;
+    else if (tl_lender_relation(lender) != TL_HELD)
+      return false;
+  }
+  return same;
+}
+
+static void rename_others(tl_flow *flow, int32_t from, int32_t to,
+                          int32_t except) {
+  TL_EACH_BIT(z, flow->present, flow->function->words) {
+    if (z != from && z != except &&
+        tl_state_rename(&flow->now[z], (uint32_t)from, (uint32_t)to))
+      check_size(flow, z);
+  }
+}
+
+void tl_rename_lender(tl_flow *flow, int32_t from, int32_t to) {
+  rename_others(flow, from, to, -1);
+}
+
+// The view in [y] gets its hold on the block, perhaps from [x] itself: then x
+// no longer owns, and the owners of y's view object keep x's object alive.
+static void pass_hold(tl_flow *flow, int32_t x, int32_t y) {
+  tl_state *lost = &flow->now[x];
+  if (lost->kind == TL_BORROWS)
+    return;
+  tl_state keepers = tl_state_new(TL_OWNS);
+  const tl_state *state = &flow->now[y];
+  if (state->kind != TL_BORROWS)
+    tl_state_add(&keepers, tl_lender_of((uint32_t)y, TL_PART));
+  for (int i = 0; i < state->count; i++) {
+    uint32_t who = tl_lender_who(state->lenders[i]);
+    if (tl_lender_relation(state->lenders[i]) != TL_HELD && who != (uint32_t)x)
+      tl_state_add(&keepers, tl_lender_of(who, TL_PART));
+  }
+  lost->kind = TL_EITHER;
+  for (int i = 0; i < keepers.count; i++)
+    tl_state_add(lost, keepers.lenders[i]);
+  check_size(flow, x);
+  TL_EACH_BIT(z, flow->present, flow->function->words) {
+    unsigned relations = tl_state_relations(&flow->now[z], (uint32_t)x);
+    if (z == x || z == y || relations == 0)
+      continue;
+    for (int i = 0; i < keepers.count; i++) {
+      uint32_t who = tl_lender_who(keepers.lenders[i]);
+      if (who == (uint32_t)z)
+        continue;
+      if ((relations & (1u << TL_SAME | 1u << TL_PART)) != 0)
+        tl_state_add(&flow->now[z], tl_lender_of(who, TL_PART));
+      if ((relations & 1u << TL_HELD) != 0)
+        tl_state_add(&flow->now[z], tl_lender_of(who, TL_HELD));
+    }
+    check_size(flow, z);
+  }
+}
+
+static void settle_hold(tl_flow *flow, int32_t x, int32_t y,
+                        const tl_cfg_ins *update) {
+  if (update != NULL) {
+    tl_cfg_ins *ins = put(flow, TL_BC_DETACH, -1, y, x, TL_MODE_BORROW);
+    if (ins != NULL)
+      ins->handler = update->handler;
+    tl_may_fail(flow, ins, update->handler, NULL);
+  } else {
+    tl_put(flow, TL_BC_HOLD, -1, y, x, TL_MODE_BORROW);
+  }
+  tl_state_remove(&flow->now[y], (uint32_t)x, 1u << TL_HELD);
+  // DETACH copies or retains, so x keeps what it owns.
+  if (update == NULL)
+    pass_hold(flow, x, y);
+}
+
+static void owns_unless_lent(tl_state *state) {
+  if (state->kind != TL_OWNS)
+    state->kind = tl_state_needs_lender(state) ? TL_EITHER : TL_OWNS;
+}
+
+static void settle_part(tl_flow *flow, int32_t x, int32_t y) {
+  tl_put(flow, TL_BC_KEEP, -1, x, y, TL_MODE_BORROW);
+  tl_state *state = &flow->now[y];
+  tl_state_remove(state, (uint32_t)x, 1u << TL_SAME | 1u << TL_PART);
+  owns_unless_lent(state);
+}
+
+// True: y took the ownership over for certain, and nothing names x any more.
+static bool settle_same(tl_flow *flow, int32_t x, int32_t y) {
+  bool certain = takes_over(flow, x, y);
+  tl_put(flow, TL_BC_SETTLE, -1, x, y, TL_MODE_BORROW);
+  tl_state *from = &flow->now[x], *to = &flow->now[y];
+  tl_state_remove(to, (uint32_t)x, ~0u);
+  if (certain) {
+    to->kind = TL_OWNS;
+    rename_others(flow, x, y, y);
+    tl_state_strip(from, 1u << TL_SAME | 1u << TL_PART);
+    from->kind = TL_BORROWS;
+    tl_state_add(from, tl_lender_of((uint32_t)y, TL_SAME));
+    return true;
+  }
+  owns_unless_lent(to);
+  if (from->kind != TL_BORROWS) {
+    from->kind = TL_EITHER;
+    tl_state_add(from, tl_lender_of((uint32_t)y, TL_SAME));
+    check_size(flow, x);
+  }
+  TL_EACH_BIT(z, flow->present, flow->function->words) {
+    if (z == x || z == y || !tl_state_lent_by(&flow->now[z], (uint32_t)x))
+      continue;
+    tl_state_share(&flow->now[z], (uint32_t)x, (uint32_t)y);
+    check_size(flow, z);
+  }
+  return false;
+}
+
+static bool settle_one(tl_flow *flow, int32_t x, int32_t y,
+                       const tl_cfg_ins *update) {
+  unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
+  if ((relations & 1u << TL_HELD) != 0)
+    settle_hold(flow, x, y, update);
+  if ((relations & 1u << TL_PART) != 0) {
+    settle_part(flow, x, y);
+    return false;
+  }
+  return (relations & 1u << TL_SAME) != 0 && settle_same(flow, x, y);
+}
+
+static bool borrows_from(const tl_flow *flow, int32_t y, int32_t x,
+                         const uint64_t *live) {
+  return y != x && tl_bit(live, y) &&
+         tl_state_lent_by(&flow->now[y], (uint32_t)x);
+}
+
+void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
+               const tl_cfg_ins *update) {
+  int32_t words = flow->function->words;
+  // One that takes over for certain goes first: then it alone has to.
+  TL_EACH_BIT(y, flow->present, words) {
+    if (borrows_from(flow, y, x, live) && takes_over(flow, x, y)) {
+      if (settle_one(flow, x, y, update))
+        return;
+      break;
+    }
+  }
+  TL_EACH_BIT(y, flow->present, words) {
+    if (borrows_from(flow, y, x, live) && settle_one(flow, x, y, update))
+      return;
+  }
+}
+
+void tl_end_dead(tl_flow *flow, const uint64_t *live) {
+  int32_t words = flow->function->words;
+  // Settle what lives before anything is dropped: then the order of the drops
+  // does not matter.
+  TL_EACH_BIT(y, flow->present, words) {
+    if (!tl_bit(live, y) && flow->now[y].kind != TL_BORROWS)
+      tl_settle(flow, y, live, NULL);
+  }
+  TL_EACH_BIT(y, flow->present, words) {
+    if (tl_bit(live, y))
+      continue;
+    if (flow->now[y].kind != TL_BORROWS)
+      tl_put(flow, TL_BC_DROP, -1, y, -1, tl_mode_of(&flow->now[y]));
+    tl_forget(flow, y);
+  }
+}
+
+// --- Edges ------------------------------------------------------------------
+
+static void note_owners(tl_flow *flow, tl_cfg_ins *ins, const uint64_t *keep,
+                        const uint64_t *gone) {
+  int32_t count = 0, words = flow->function->words;
+  tl_cfg_owned *owned = NULL;
+  for (int pass = 0; pass < 2; pass++) {
+    count = 0;
+    TL_EACH_BIT(y, flow->present, words) {
+      if (flow->now[y].kind == TL_BORROWS || (gone != NULL && tl_bit(gone, y)) ||
+          (keep != NULL && tl_bit(keep, y)))
+        continue;
+      if (owned != NULL)
+        owned[count] = (tl_cfg_owned){y, flow->now[y].kind == TL_EITHER};
+      count++;
+    }
+    if (pass == 0)
+      owned = TL_ARENA_ARRAY(flow->arena, tl_cfg_owned, (size_t)count);
+    if (owned == NULL)
+      return;
+  }
+  ins->owned = owned;
+  ins->owned_count = count;
+}
+
+// Whether a slot's state is good in a handler as it is: it owns for certain or
+// borrows for certain, and its lenders stay.
+static bool stays_good(const tl_state *state, const uint64_t *keep) {
+  if (state->kind == TL_EITHER || state->full)
+    return false;
+  for (int i = 0; i < state->count; i++) {
+    uint32_t who = tl_lender_who(state->lenders[i]);
+    if (tl_who_is_slot(who) && !tl_bit(keep, (int32_t)who))
+      return false;
+  }
+  return true;
+}
+
+static void reach(tl_owned_function *f, int32_t block, bool changed) {
+  if (changed || !f->reached[block])
+    f->dirty[block] = true;
+  f->reached[block] = true;
+}
+
+// Looks only at the block's own set, not at the slot's.
+static void pin_large(tl_flow *flow, int32_t slot, const tl_state *state) {
+  if (state->count > TL_LENDER_LIMIT || state->full) {
+    pin(flow, slot);
+    for (int i = 0; i < state->count; i++)
+      if (tl_who_is_slot(tl_lender_who(state->lenders[i])))
+        pin(flow, (int32_t)tl_lender_who(state->lenders[i]));
+  }
+}
+
+static void raise_into(tl_flow *flow, int32_t handler) {
+  tl_owned_function *f = flow->function;
+  const uint64_t *keep = tl_live_at(f, handler);
+  uint64_t *must_own = f->must_own + (size_t)handler * (size_t)f->words;
+  tl_state *entry = f->entry[handler];
+  bool changed = false;
+  TL_EACH_BIT(y, keep, f->words) {
+    const tl_state *state = tl_state_of(flow, y);
+    tl_state before = *entry;
+    if (!stays_good(state, keep))
+      tl_bit_set(must_own, y);
+    else
+      tl_state_join(entry, state);
+    if (entry->kind == TL_EITHER)
+      tl_bit_set(must_own, y);
+    if (tl_bit(must_own, y))
+      *entry = tl_state_new(TL_OWNS);
+    pin_large(flow, y, entry);
+    changed |= !tl_state_equal(&before, entry);
+    entry++;
+  }
+  reach(f, handler, changed);
+}
+
+void tl_may_fail(tl_flow *flow, tl_cfg_ins *ins, int32_t handler,
+                 const uint64_t *gone) {
+  tl_owned_function *f = flow->function;
+  if (ins != NULL)
+    note_owners(flow, ins, handler >= 0 ? tl_live_at(f, handler) : NULL, gone);
+  if (handler >= 0)
+    raise_into(flow, handler);
+}
+
+void tl_flow_into(tl_flow *flow, int32_t block) {
+  tl_owned_function *f = flow->function;
+  const uint64_t *live = tl_live_at(f, block);
+  tl_state *entry = f->entry[block];
+  bool changed = false;
+  TL_EACH_BIT(y, live, f->words) {
+    if (tl_state_join(entry, tl_state_of(flow, y))) {
+      changed = true;
+      pin_large(flow, y, entry);
+    }
+    entry++;
+  }
+  reach(f, block, changed);
+}

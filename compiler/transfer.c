@@ -1,0 +1,564 @@
+// One instruction: which operands it consumes, what must be settled before,
+// and the state of what it defines (ownership.md, "Transfer").
+#include <limits.h>
+#include <string.h>
+
+#include "compiler/ownership_internal.h"
+
+// --- What an instruction does to module variables ---------------------------
+
+static const tl_builtin *builtin_of(const tl_flow *flow,
+                                    const tl_cfg_ins *ins) {
+  const tl_prototype *prototype = flow->cfg->prototype;
+  if (prototype == NULL || ins->extra >= prototype->constant_count)
+    return NULL;
+  tl_slot constant = prototype->constants[ins->extra];
+  return tl_is_kind(constant, TL_KIND_BUILTIN) ? constant.pointer : NULL;
+}
+
+static bool runs_unknown_code(const tl_flow *flow, const tl_cfg_ins *ins) {
+  switch (ins->op) {
+    case TL_BC_CALL:
+    case TL_BC_IMPORT:
+    case TL_BC_SHOW:
+      return true;
+    case TL_BC_CALLB: {
+      const tl_builtin *builtin = builtin_of(flow, ins);
+      return builtin == NULL || (builtin->flags & TL_CALLS) != 0;
+    }
+    default:
+      return false;
+  }
+}
+
+static const tl_owned_function *callee_of(const tl_flow *flow,
+                                          const tl_cfg_ins *ins) {
+  return ins->op == TL_BC_CALLK ? &flow->program->functions[ins->extra] : NULL;
+}
+
+static bool may_rebind(const tl_flow *flow, const tl_cfg_ins *ins,
+                       bool unknown, uint32_t global) {
+  if (unknown)
+    return true;
+  if (ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG)
+    return ins->extra == global;
+  const tl_owned_function *callee = callee_of(flow, ins);
+  return callee != NULL &&
+         (callee->rebinds_any ||
+          (int32_t)global / 64 >= flow->program->global_words ||
+          tl_bit(callee->rebinds, (int32_t)global));
+}
+
+static void note_rebinding(tl_flow *flow, const tl_cfg_ins *ins,
+                           bool unknown) {
+  tl_owned_function *f = flow->function;
+  const tl_owned_function *callee = callee_of(flow, ins);
+  f->rebinds_any |= unknown || (callee != NULL && callee->rebinds_any);
+  if (ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG) {
+    if ((int32_t)ins->extra / 64 < flow->program->global_words)
+      tl_bit_set(f->rebinds, (int32_t)ins->extra);
+    else
+      f->rebinds_any = true;
+  }
+  if (callee != NULL)
+    for (int32_t w = 0; w < flow->program->global_words; w++)
+      f->rebinds[w] |= callee->rebinds[w];
+}
+
+// Rule 1: whatever a module variable lends and something still needs is owned
+// before the variable may change.
+static void own_what_globals_lend(tl_flow *flow, const tl_cfg_ins *ins,
+                                  const uint64_t *err) {
+  bool unknown = runs_unknown_code(flow, ins);
+  if (!unknown && ins->op != TL_BC_SETG && ins->op != TL_BC_TAKEG &&
+      ins->op != TL_BC_CALLK)
+    return;
+  note_rebinding(flow, ins, unknown);
+  TL_EACH_BIT(y, flow->present, flow->function->words) {
+    const tl_state *state = &flow->now[y];
+    bool lent = false;
+    for (int i = 0; i < state->count && !lent; i++) {
+      uint32_t who = tl_lender_who(state->lenders[i]);
+      lent = tl_who_is_global(who) &&
+             may_rebind(flow, ins, unknown, who - TL_WHO_GLOBAL);
+    }
+    if (lent && (tl_bit(flow->after, y) || (err != NULL && tl_bit(err, y)) ||
+                 (flow->uses[y] != 0 && ins->op != TL_BC_SETG)))
+      tl_own(flow, y);
+  }
+}
+
+// --- Operands ---------------------------------------------------------------
+
+// Operands from this one on stand in a window: the instruction takes them over
+// whether it succeeds or not.
+static int32_t window_from(int op) {
+  switch (tl_opcodes[op].format) {
+    case TL_FORMAT_W:
+      return 0;
+    case TL_FORMAT_BW:
+      return 1;
+    case TL_FORMAT_TVW:
+      return 2;
+    default:
+      return INT_MAX;
+  }
+}
+
+// These read an operand and leave it, whatever becomes of it afterwards.
+static bool only_looks(int op) {
+  return op == TL_BC_CHECKSET || op == TL_BC_JSET || op == TL_BC_MORE ||
+         op == TL_BC_RAISE || op == TL_BC_SHOW;
+}
+
+static bool is_update(int op) {
+  return tl_opcodes[op].roles[0] == TL_ROLE_TARGET;
+}
+
+static tl_mode param_mode(const tl_flow *flow, const tl_cfg_ins *ins,
+                          int32_t position) {
+  const tl_owned_function *callee = callee_of(flow, ins);
+  if (callee == NULL || position >= callee->cfg->param_count)
+    return TL_MODE_EITHER;
+  return (tl_mode)callee->param_modes[position];
+}
+
+// (b) An operand that stands at several positions: may the last be consumed?
+static bool may_consume_one(const tl_flow *flow, const tl_cfg_ins *ins,
+                            int32_t slot) {
+  int role = -1;
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    if (flow->operands[i] != slot)
+      continue;
+    int r = tl_opcode_role(ins->op, i);
+    if (role >= 0 && r != role)
+      return false;
+    role = r;
+    if (r == TL_ROLE_ARG && param_mode(flow, ins, i) != TL_MODE_EITHER)
+      return false;
+  }
+  if (role == TL_ROLE_ARG)
+    return ins->op != TL_BC_CALLB;
+  return role == TL_ROLE_STORE || role == TL_ROLE_USE;
+}
+
+static bool is_kept_safe(int consumer_role, int other_role) {
+  return (consumer_role == TL_ROLE_STORE || consumer_role == TL_ROLE_TARGET) &&
+         (other_role == TL_ROLE_STORE || other_role == TL_ROLE_VALUE);
+}
+
+// Fills [lent]: the operands that some slot lends to. They are few.
+static int32_t find_lent(tl_flow *flow, const tl_cfg_ins *ins) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    const tl_state *state = tl_state_of(flow, flow->operands[i]);
+    for (int k = 0; k < state->count; k++)
+      if (tl_who_is_slot(tl_lender_who(state->lenders[k]))) {
+        flow->lent[count++] = i;
+        break;
+      }
+  }
+  return count;
+}
+
+// (c) Another operand borrows from [slot], and nobody settles it because it
+// ends here too. [risk] NULL: also where somebody would.
+static bool lends_to_operand(const tl_flow *flow, const tl_cfg_ins *ins,
+                             int32_t slot, int role, const uint64_t *risk,
+                             int32_t lent_count) {
+  for (int32_t k = 0; k < lent_count; k++) {
+    int32_t i = flow->lent[k], y = flow->operands[i];
+    if (y != slot && tl_bit(flow->present, y) &&
+        tl_state_lent_by(&flow->now[y], (uint32_t)slot) &&
+        !(risk != NULL && tl_bit(risk, y)) &&
+        !is_kept_safe(role, tl_opcode_role(ins->op, i)))
+      return true;
+  }
+  return false;
+}
+
+static bool has_hold_lender(const tl_state *state) {
+  for (int i = 0; i < state->count; i++)
+    if (tl_lender_relation(state->lenders[i]) == TL_HELD)
+      return true;
+  return false;
+}
+
+static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
+                         const uint64_t *err, bool risky, int32_t lent_count) {
+  int32_t x = flow->operands[i];
+  int role = tl_opcode_role(ins->op, i);
+  const tl_state *state = tl_state_of(flow, x);
+  if (state->kind == TL_BORROWS)
+    return false;
+  if (role == TL_ROLE_TARGET || role == TL_ROLE_DRAIN)
+    return true;
+  if (role == TL_ROLE_NONE || role == TL_ROLE_CALLEE || only_looks(ins->op))
+    return false;
+  if (x != ins->result && tl_bit(flow->after, x))
+    return false;
+  if (x == ins->result && is_update(ins->op))
+    return false;
+  if (risky && err != NULL && tl_bit(err, x))
+    return false;
+  if (flow->uses[x] > 1 && !may_consume_one(flow, ins, x))
+    return false;
+  if (lends_to_operand(flow, ins, x, role, flow->risk, lent_count))
+    return false;
+  return role != TL_ROLE_ARG || (!has_hold_lender(state) &&
+                                 param_mode(flow, ins, i) == TL_MODE_EITHER);
+}
+
+// Fills [candidates]: for each distinct operand its last position, or the
+// target's.
+static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
+                               const uint64_t *err, bool risky,
+                               int32_t lent_count) {
+  int32_t count = 0;
+  uint64_t *seen = flow->mask;
+  memset(seen, 0, (size_t)flow->function->words * sizeof(uint64_t));
+  for (int32_t i = ins->operand_count - 1; i >= 0; i--) {
+    int32_t x = flow->operands[i];
+    if (!tl_is_tracked(flow->cfg, x))
+      continue;
+    bool target = tl_opcode_role(ins->op, i) == TL_ROLE_TARGET;
+    if (tl_bit(seen, x) && !target)
+      continue;
+    tl_bit_set(seen, x);
+    if (is_candidate(flow, ins, i, err, risky, lent_count))
+      flow->candidates[count++] = i;
+  }
+  return count;
+}
+
+// Rule 3: settles what borrows from the candidates.
+static void settle_candidates(tl_flow *flow, const tl_cfg_ins *ins,
+                              int32_t count) {
+  size_t nbytes = (size_t)flow->function->words * sizeof(uint64_t);
+  for (int32_t k = 0; k < count; k++) {
+    int32_t i = flow->candidates[k], x = flow->operands[i];
+    int role = tl_opcode_role(ins->op, i);
+    if (flow->now[x].kind == TL_BORROWS)
+      continue;
+    memcpy(flow->mask, flow->risk, nbytes);
+    // What else an update reads must not change under its hands, except the
+    // value, which it looks after itself.
+    if (role == TL_ROLE_TARGET)
+      for (int32_t j = 0; j < ins->operand_count; j++)
+        if (tl_opcode_role(ins->op, j) == TL_ROLE_USE &&
+            tl_is_tracked(flow->cfg, flow->operands[j]))
+          tl_bit_set(flow->mask, flow->operands[j]);
+    tl_bit_clear(flow->mask, x);
+    tl_settle(flow, x, flow->mask, role == TL_ROLE_TARGET ? ins : NULL);
+    flow->modes[i] = (uint8_t)tl_mode_of(&flow->now[x]);
+  }
+}
+
+// Rules 4 and 5, and the further places of an argument given twice.
+static void decide_modes(tl_flow *flow, const tl_cfg_ins *ins, int32_t count,
+                         int32_t lent_count) {
+  for (int32_t k = 0; k < count; k++) {
+    int32_t i = flow->candidates[k], x = flow->operands[i];
+    int role = tl_opcode_role(ins->op, i);
+    if (role == TL_ROLE_DRAIN || role == TL_ROLE_TARGET)
+      continue;
+    // Settling may have made one operand another's lender.
+    if (lends_to_operand(flow, ins, x, role, NULL, lent_count))
+      flow->modes[i] = TL_MODE_BORROW;
+    if (flow->modes[i] == TL_MODE_BORROW || role != TL_ROLE_ARG ||
+        flow->uses[x] == 1)
+      continue;
+    for (int32_t j = 0; j < i; j++)
+      if (flow->operands[j] == x)
+        flow->modes[j] = TL_MODE_RETAIN;
+  }
+}
+
+// --- Rescues: operands that need a place of their own -----------------------
+
+// An index that is the target itself would change while it is read. It gets a
+// count of its own, so that the update copies.
+static void rescue_indices(tl_flow *flow, const tl_cfg_ins *ins) {
+  if (!is_update(ins->op))
+    return;
+  int32_t target = flow->operands[0], spare = flow->function->spare;
+  if (!tl_is_tracked(flow->cfg, target))
+    return;
+  bool done = false;
+  for (int32_t i = 1; i < ins->operand_count; i++) {
+    if (flow->operands[i] != target ||
+        tl_opcode_role(ins->op, i) != TL_ROLE_USE)
+      continue;
+    if (!done) {
+      tl_put(flow, TL_BC_COPY, spare, target, -1, TL_MODE_BORROW);
+      tl_state state = *tl_state_of(flow, target);
+      tl_set_state(flow, spare, &state);
+      tl_own(flow, spare);
+      flow->uses[spare] = 0;
+      done = true;
+    }
+    flow->operands[i] = spare;
+    flow->uses[spare]++;
+    flow->uses[target]--;
+  }
+}
+
+// The result's slot still owns its old value, which the instruction reads but
+// does not consume: the old value moves aside.
+static void rescue_result(tl_flow *flow, const tl_cfg_ins *ins) {
+  int32_t d = ins->result, spare = flow->function->spare;
+  if (!tl_is_tracked(flow->cfg, d) || is_update(ins->op) ||
+      !tl_bit(flow->present, d) || flow->now[d].kind == TL_BORROWS)
+    return;
+  bool plain = true;
+  for (int32_t i = 0; i < ins->operand_count; i++)
+    if (flow->operands[i] == d && (flow->modes[i] == TL_MODE_CONSUME ||
+                                   flow->modes[i] == TL_MODE_EITHER))
+      plain = tl_opcode_role(ins->op, i) == TL_ROLE_DRAIN;
+  if (!plain)
+    return;
+  tl_state state = flow->now[d];
+  tl_put(flow, TL_BC_COPY, spare, d, -1, tl_mode_of(&state));
+  tl_forget(flow, d);
+  tl_set_state(flow, spare, &state);
+  tl_rename_lender(flow, d, spare);
+  for (int32_t i = 0; i < ins->operand_count; i++)
+    if (flow->operands[i] == d)
+      flow->operands[i] = spare;
+}
+
+// Puts the instruction out, with operands and modes as decided.
+static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
+  if (flow->out == NULL)
+    return NULL;
+  int32_t n = ins->operand_count, extra = flow->function->spare + 1;
+  tl_cfg_ins decided = *ins;
+  decided.operands = TL_ARENA_ARRAY(flow->arena, int32_t, (size_t)n);
+  decided.modes = TL_ARENA_ARRAY(flow->arena, uint8_t, (size_t)n);
+  if (decided.operands == NULL || decided.modes == NULL)
+    return NULL;
+  for (int32_t i = 0; i < n; i++) {
+    decided.operands[i] = flow->operands[i];
+    decided.modes[i] = flow->modes[i];
+    if (flow->modes[i] != TL_MODE_RETAIN)
+      continue;
+    tl_put(flow, TL_BC_COPY, extra, flow->operands[i], -1, TL_MODE_BORROW);
+    tl_put(flow, TL_BC_OWN, -1, extra, -1, TL_MODE_BORROW);
+    decided.operands[i] = extra++;
+    decided.modes[i] = TL_MODE_CONSUME;
+  }
+  for (int32_t i = 0; i < n; i++)
+    if (decided.operands[i] >= flow->cfg->slot_count)
+      flow->cfg->slot_count = decided.operands[i] + 1;
+  decided.is_drain = n > 0 && tl_opcode_role(ins->op, 0) == TL_ROLE_DRAIN &&
+                     decided.modes[0] != TL_MODE_BORROW;
+  return tl_put_ins(flow, &decided);
+}
+
+// --- Definitions ------------------------------------------------------------
+
+// An item of operand 0, or a view of it: only the run knows.
+static tl_state item_state(const tl_flow *flow) {
+  int32_t x = flow->operands[0];
+  const tl_state *from = tl_state_of(flow, x);
+  tl_state state = tl_state_new(TL_EITHER);
+  if (flow->modes[0] == TL_MODE_BORROW) {
+    tl_state_derive(&state, from, (uint32_t)x, TL_PART);
+    tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+    return state;
+  }
+  if (flow->modes[0] == TL_MODE_CONSUME)
+    state.kind = TL_OWNS;
+  else
+    tl_state_derive_lenders(&state, from, TL_PART);
+  tl_state_derive_lenders(&state, from, TL_HELD);
+  return state;
+}
+
+static tl_state next_state(const tl_flow *flow) {
+  int32_t x = flow->operands[0];
+  const tl_state *from = tl_state_of(flow, x);
+  tl_state state = tl_state_new(TL_EITHER);
+  tl_state_derive(&state, from, (uint32_t)x, TL_PART);
+  tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+  return state;
+}
+
+static tl_state view_state(const tl_flow *flow) {
+  int32_t x = flow->operands[0];
+  tl_state state = tl_state_new(TL_OWNS);
+  if (flow->modes[0] == TL_MODE_BORROW)
+    tl_state_derive(&state, tl_state_of(flow, x), (uint32_t)x, TL_HELD);
+  else
+    tl_state_derive_lenders(&state, tl_state_of(flow, x), TL_HELD);
+  return state;
+}
+
+// What the callee's summary says about the result, in terms of the arguments.
+static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
+  const tl_owned_function *callee = callee_of(flow, ins);
+  if (callee->result.kind == TL_ABSENT)  // never returns, as far as is known
+    return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
+  bool owned = callee->result.kind != TL_BORROWS, borrowed = false;
+  tl_state state = tl_state_new(TL_OWNS);
+  for (int k = 0; k < callee->result.count; k++) {
+    uint32_t who = tl_lender_who(callee->result.lenders[k]);
+    tl_relation relation = tl_lender_relation(callee->result.lenders[k]);
+    bool whole = relation != TL_HELD;
+    if (!tl_who_is_caller(who)) {
+      tl_state_add(&state, callee->result.lenders[k]);
+      borrowed |= whole;
+      continue;
+    }
+    int32_t i = (int32_t)(who - TL_WHO_CALLER);
+    if (i >= ins->operand_count)
+      continue;
+    int32_t x = flow->operands[i];
+    const tl_state *from = tl_state_of(flow, x);
+    bool passed = flow->modes[i] != TL_MODE_BORROW;
+    owned |= passed && whole;
+    if (passed && (from->kind == TL_OWNS || flow->modes[i] == TL_MODE_RETAIN))
+      continue;
+    borrowed |= whole;
+    if (passed)
+      tl_state_derive_lenders(&state, from, relation);
+    else
+      tl_state_derive(&state, from, (uint32_t)x, relation);
+  }
+  state.kind = owned && borrowed ? TL_EITHER : borrowed ? TL_BORROWS : TL_OWNS;
+  return state;
+}
+
+static tl_state result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
+  switch ((tl_result_kind)tl_opcodes[ins->op].result) {
+    case TL_DEF_OWNED:
+    case TL_DEF_TARGET:
+      return tl_state_new(TL_OWNS);
+    case TL_DEF_ITEM:
+      return item_state(flow);
+    case TL_DEF_NEXT:
+      return next_state(flow);
+    case TL_DEF_VIEW:
+      return view_state(flow);
+    case TL_DEF_CALL:
+      return call_state(flow, ins);
+    case TL_DEF_GLOBAL:
+      return tl_state_lent(TL_BORROWS, TL_WHO_GLOBAL + ins->extra, TL_PART);
+    case TL_DEF_CAPTURE:
+      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_PART);
+    case TL_DEF_SELF:
+      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_SAME);
+    default:
+      return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
+  }
+}
+
+static void own_if_pinned(tl_flow *flow, int32_t slot) {
+  const tl_state *state = &flow->now[slot];
+  bool bare = state->kind == TL_OWNS && state->count == 0;
+  bool fixed = state->kind == TL_BORROWS && state->count == 1 &&
+               tl_lender_who(state->lenders[0]) == TL_WHO_IMMORTAL;
+  if (slot < flow->function->spare && flow->function->pinned[slot] && !bare &&
+      !fixed)
+    tl_own(flow, slot);
+}
+
+static void define(tl_flow *flow, const tl_cfg_ins *ins) {
+  bool defines = tl_is_tracked(flow->cfg, ins->result);
+  tl_state state = {0};
+  if (defines)
+    state = result_state(flow, ins);
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    int role = tl_opcode_role(ins->op, i);
+    bool consumed = flow->modes[i] == TL_MODE_CONSUME ||
+                    flow->modes[i] == TL_MODE_EITHER;
+    if (tl_is_tracked(flow->cfg, flow->operands[i]) &&
+        ((consumed && role != TL_ROLE_DRAIN) || role == TL_ROLE_TARGET))
+      tl_forget(flow, flow->operands[i]);
+  }
+  if (!defines)
+    return;
+  tl_set_state(flow, ins->result, &state);
+  own_if_pinned(flow, ins->result);
+}
+
+// --- The two shapes ---------------------------------------------------------
+
+// A copy is a move where its source ends here, else an alias that borrows.
+static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
+  int32_t d = ins->result, s = ins->operands[0];
+  bool tracked = tl_is_tracked(flow->cfg, s);
+  if (d == s && ins->op != TL_BC_MEMBER)
+    return;
+  tl_state state = *tl_state_of(flow, s);
+  bool moves = tracked && (d == s || !tl_bit(flow->after, s));
+  flow->modes[0] = moves ? (uint8_t)tl_mode_of(&state) : TL_MODE_BORROW;
+  put_decided(flow, ins);
+  if (!moves) {
+    tl_state alias = tl_state_new(TL_BORROWS);
+    tl_state_derive(&alias, &state, (uint32_t)s, TL_SAME);
+    state = alias;
+  } else if (d != s) {
+    tl_forget(flow, s);
+    if (tl_is_tracked(flow->cfg, d))
+      tl_rename_lender(flow, s, d);
+  }
+  if (!tl_is_tracked(flow->cfg, d))
+    return;
+  tl_set_state(flow, d, &state);
+  own_if_pinned(flow, d);
+}
+
+static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
+  size_t nbytes = (size_t)flow->function->words * sizeof(uint64_t);
+  int32_t handler = tl_handler_of(ins), window = window_from(ins->op);
+  const uint64_t *err =
+      handler >= 0 ? tl_live_at(flow->function, handler) : NULL;
+  bool risky = ins->fails == TL_LATE || window != INT_MAX;
+
+  own_what_globals_lend(flow, ins, err);
+  rescue_indices(flow, ins);
+  memcpy(flow->risk, flow->after, nbytes);
+  if (tl_is_tracked(flow->cfg, ins->result))
+    tl_bit_clear(flow->risk, ins->result);
+  if (risky && err != NULL)
+    for (int32_t w = 0; w < flow->function->words; w++)
+      flow->risk[w] |= err[w];
+
+  int32_t lent_count = find_lent(flow, ins);
+  int32_t count = find_candidates(flow, ins, err, risky, lent_count);
+  settle_candidates(flow, ins, count);
+  decide_modes(flow, ins, count, find_lent(flow, ins));
+  rescue_result(flow, ins);
+
+  tl_cfg_ins *done = put_decided(flow, ins);
+  if (ins->fails != TL_NEVER) {
+    memset(flow->gone, 0, nbytes);
+    for (int32_t i = window; i < ins->operand_count; i++)
+      if (flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER)
+        tl_bit_set(flow->gone, flow->operands[i]);
+    tl_may_fail(flow, done, handler, flow->gone);
+  }
+  define(flow, ins);
+}
+
+void tl_transfer(tl_flow *flow, const tl_cfg_ins *ins, const uint64_t *after) {
+  flow->after = after;
+  flow->span = ins->span;
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    int32_t slot = ins->operands[i];
+    flow->operands[i] = slot;
+    flow->modes[i] = TL_MODE_BORROW;
+    if (slot >= 0 && flow->uses[slot] < 255)
+      flow->uses[slot]++;
+  }
+  if (tl_opcodes[ins->op].result == TL_DEF_COPY)
+    transfer_copy(flow, ins);
+  else
+    transfer_operation(flow, ins);
+  for (int32_t i = 0; i < ins->operand_count; i++)
+    if (ins->operands[i] >= 0)
+      flow->uses[ins->operands[i]] = 0;
+  flow->uses[flow->function->spare] = 0;
+  tl_end_dead(flow, after);
+}

@@ -1,0 +1,111 @@
+// Who lends what to a slot: the states that the ownership analysis computes
+// and the verifier checks. The design is in ownership.md, "States".
+//
+// A slot owns (its OWNED bit is set), borrows (it is not), or either. While it
+// borrows, one of its lenders owns: each lender is a (who, relation) pair.
+#ifndef TALLY_VM_LENDERS_H
+#define TALLY_VM_LENDERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum tl_relation {
+  TL_SAME,  // that very object
+  TL_PART,  // an item inside it
+  TL_HELD,  // the block of the slot's view is kept by it
+} tl_relation;
+
+// Slots are their own numbers; other lenders start at these.
+#define TL_WHO_CALLER UINT32_C(0x01000000)  // + the argument's index
+#define TL_WHO_GLOBAL UINT32_C(0x02000000)  // + the module variable's index
+#define TL_WHO_SELF UINT32_C(0x10000000)    // the running closure
+#define TL_WHO_IMMORTAL UINT32_C(0x10000001)
+
+static inline bool tl_who_is_slot(uint32_t who) {
+  return who < TL_WHO_CALLER;
+}
+static inline bool tl_who_is_caller(uint32_t who) {
+  return who >= TL_WHO_CALLER && who < TL_WHO_GLOBAL;
+}
+static inline bool tl_who_is_global(uint32_t who) {
+  return who >= TL_WHO_GLOBAL && who < TL_WHO_SELF;
+}
+
+typedef uint32_t tl_lender;  // who * 4 + relation
+
+static inline tl_lender tl_lender_of(uint32_t who, tl_relation relation) {
+  return who << 2 | (uint32_t)relation;
+}
+static inline uint32_t tl_lender_who(tl_lender lender) {
+  return lender >> 2;
+}
+static inline tl_relation tl_lender_relation(tl_lender lender) {
+  return (tl_relation)(lender & 3);
+}
+
+typedef enum tl_ownership_kind {
+  TL_ABSENT,  // no state: dead, consumed or never written
+  TL_OWNS,
+  TL_BORROWS,
+  TL_EITHER,
+} tl_ownership_kind;
+
+enum { TL_MAX_LENDERS = 12 };
+
+typedef struct tl_state {
+  uint8_t kind;     // tl_ownership_kind
+  uint8_t count;
+  bool full;        // a lender found no room: the set is not the whole truth
+  bool invalid;     // for the verifier: a lender has ended
+  tl_lender lenders[TL_MAX_LENDERS];  // sorted
+} tl_state;
+
+// A state without lenders, and one with a single lender.
+static inline tl_state tl_state_new(tl_ownership_kind kind) {
+  return (tl_state){.kind = (uint8_t)kind};
+}
+static inline tl_state tl_state_lent(tl_ownership_kind kind, uint32_t who,
+                                     tl_relation relation) {
+  return (tl_state){
+      .kind = (uint8_t)kind, .count = 1, .lenders = {who << 2 | relation}};
+}
+
+void tl_state_add(tl_state *state, tl_lender lender);
+bool tl_state_has(const tl_state *state, tl_lender lender);
+
+// Whether [who] lends anything to the slot.
+bool tl_state_lent_by(const tl_state *state, uint32_t who);
+
+// The relations in which [who] lends: bit 1 << relation for each.
+unsigned tl_state_relations(const tl_state *state, uint32_t who);
+
+// Takes the lenders away that stand for [who] and a relation in [relations].
+void tl_state_remove(tl_state *state, uint32_t who, unsigned relations);
+
+// Takes every lender away whose relation is in [relations].
+void tl_state_strip(tl_state *state, unsigned relations);
+
+// [from] is called [to] from now on. False: it was not there.
+bool tl_state_rename(tl_state *state, uint32_t from, uint32_t to);
+
+// Adds a lender [to] wherever [from] lends, in the same relation.
+void tl_state_share(tl_state *state, uint32_t from, uint32_t to);
+
+// Whether a same or part lender is there: then the slot may borrow.
+bool tl_state_needs_lender(const tl_state *state);
+
+bool tl_state_equal(const tl_state *a, const tl_state *b);
+
+// What either path may bring: sets are united, different kinds give either.
+// An absent state gives way to the other. True where *state changed.
+bool tl_state_join(tl_state *state, const tl_state *other);
+
+// Adds to [out] the lenders of something that stands in [relation] to what
+// slot [who] in state [from] refers to.
+void tl_state_derive(tl_state *out, const tl_state *from, uint32_t who,
+                     tl_relation relation);
+// The same where the slot itself is out of the question.
+void tl_state_derive_lenders(tl_state *out, const tl_state *from,
+                             tl_relation relation);
+
+#endif
