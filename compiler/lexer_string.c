@@ -25,7 +25,9 @@ static bool skip_text(tl_lexer *lexer, bool is_triple) {
     // A backslash does not save the end of a line.
     if (byte == '\\' && is_at(lexer, lexer->at, "\\\n"))
       is_pair = false;
-    lexer->at += is_pair ? 2 : 1;
+    // The brace of \u{3c0} opens no hole.
+    bool is_code = is_at(lexer, lexer->at, "\\u{");
+    lexer->at += is_code ? 3 : is_pair ? 2 : 1;
   }
   lexer->at = lexer->nbytes;
   return false;
