@@ -1,0 +1,604 @@
+// Tables in text: comma-separated values, as RFC 4180 has them.
+//
+// A file is read whole and taken apart in place, every cell becoming a text
+// that ends with a NUL; so the columns are known before any of them is made.
+
+#include <math.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "stdlib/number.h"
+#include "vm/format.h"
+#include "vm/io.h"
+#include "vm/list.h"
+#include "vm/record.h"
+#include "vm/vm.h"
+
+// --- Taking a file apart ----------------------------------------------------
+
+typedef struct csv {
+  tl_vm *vm;
+  const char *path;
+  char *text;        // the file, then its cells
+  size_t nbytes, at; // read so far
+  size_t to;         // written so far, never beyond [at]
+  int64_t line;      // of [at], from 1
+  char separator;
+} csv;
+
+typedef struct cell {
+  char *text;
+  size_t nbytes;
+  bool last;  // of its row
+} cell;
+
+static bool csv_fail(const csv *c, int64_t line, const char *message) {
+  return tl_fail(c->vm, TALLY_ERR_VALUE, "read_csv: \"%s\", line %lld: %s",
+                 c->path, (long long)line, message);
+}
+
+static bool is_line_end(char c) {
+  return c == '\n' || c == '\r';
+}
+
+// Goes past \n, \r\n or \r, if one is here.
+static void skip_line_end(csv *c) {
+  if (c->at >= c->nbytes) return;
+  if (c->text[c->at] == '\r' && c->at + 1 < c->nbytes &&
+      c->text[c->at + 1] == '\n')
+    c->at++;
+  c->at++;
+  c->line++;
+}
+
+// The part of a cell between its quotes. A quote within is written twice.
+static bool quoted_part(csv *c) {
+  int64_t opened = c->line;
+  c->at++;
+  for (;; c->at++) {
+    if (c->at >= c->nbytes)
+      return csv_fail(c, opened, "a quote is opened and never closed");
+    char byte = c->text[c->at];
+    if (byte == '"' &&
+        !(c->at + 1 < c->nbytes && c->text[c->at + 1] == '"'))
+      break;
+    if (byte == '"') c->at++;
+    if (byte == '\n') c->line++;
+    if (byte == 0) return csv_fail(c, c->line, "a zero byte");
+    c->text[c->to++] = byte;
+  }
+  c->at++;
+  while (c->at < c->nbytes && c->text[c->at] == ' ' && c->separator != ' ')
+    c->at++;
+  if (c->at < c->nbytes && c->text[c->at] != c->separator &&
+      !is_line_end(c->text[c->at]))
+    return csv_fail(c, c->line, "text behind a closing quote");
+  return true;
+}
+
+static bool next_cell(csv *c, cell *out) {
+  out->text = c->text + c->to;
+  if (c->at < c->nbytes && c->text[c->at] == '"') {
+    if (!quoted_part(c)) return false;
+  } else {
+    char *from = c->text + c->at, *end = c->text + c->nbytes, *at = from;
+    while (at < end && *at != c->separator && *at != '\n' && *at != '\r' &&
+           *at != 0)
+      at++;
+    if (at < end && *at == 0) return csv_fail(c, c->line, "a zero byte");
+    size_t nbytes = (size_t)(at - from);
+    if (c->to != c->at) memmove(out->text, from, nbytes);
+    c->to += nbytes;
+    c->at += nbytes;
+  }
+  out->nbytes = (size_t)(c->text + c->to - out->text);
+  out->last = c->at >= c->nbytes || is_line_end(c->text[c->at]);
+  // Past the separator or line end first: the NUL may take its place.
+  if (out->last)
+    skip_line_end(c);
+  else
+    c->at++;
+  c->text[c->to++] = 0;
+  return true;
+}
+
+// Whether a row begins here; lines without any text are left out.
+static bool has_row(csv *c) {
+  while (c->at < c->nbytes && is_line_end(c->text[c->at])) skip_line_end(c);
+  return c->at < c->nbytes;
+}
+
+// --- Columns ----------------------------------------------------------------
+
+typedef enum column_kind { INTEGERS, FLOATS, STRINGS } column_kind;
+
+typedef struct column {
+  tl_string *name;  // counted
+  column_kind kind;
+  bool filled;      // some cell is not empty
+  bool gaps;        // some cell is empty
+  bool wanted;
+  tl_array *array;
+} column;
+
+typedef struct table {
+  csv csv;
+  column *columns;
+  int64_t count, capacity;
+  int64_t rows;
+  size_t body;  // where the cells of the first row of data begin
+} table;
+
+static void table_close(tl_vm *vm, table *t) {
+  for (int64_t i = 0; i < t->count; i++) {
+    if (t->columns[i].name) tl_drop(vm, tl_own_string(t->columns[i].name));
+    if (t->columns[i].array) tl_drop(vm, tl_own_array(t->columns[i].array));
+  }
+  if (t->columns)
+    tl_free(vm, t->columns, (size_t)t->capacity * sizeof *t->columns);
+}
+
+static bool add_column(tl_vm *vm, table *t, const char *name, size_t nbytes) {
+  if (t->count == t->capacity) {
+    int64_t capacity = t->capacity ? 2 * t->capacity : 16;
+    column *columns = tl_realloc(
+        vm, t->columns, (size_t)t->capacity * sizeof *columns,
+        (size_t)capacity * sizeof *columns, "the columns of a table");
+    if (!columns) return false;
+    t->columns = columns;
+    t->capacity = capacity;
+  }
+  tl_string *string = nbytes > 0
+                          ? tl_string_new(vm, name, nbytes)
+                          : tl_string_format(vm, "c%lld", (long long)t->count);
+  if (!string) return false;
+  t->columns[t->count++] = (column){.name = string, .wanted = true};
+  return true;
+}
+
+static void trim(const char **text, size_t *nbytes) {
+  while (*nbytes > 0 && **text == ' ') ++*text, --*nbytes;
+  while (*nbytes > 0 && (*text)[*nbytes - 1] == ' ') --*nbytes;
+}
+
+static bool is_blank(const char *text, size_t nbytes) {
+  trim(&text, &nbytes);
+  return nbytes == 0;
+}
+
+static bool read_header(tl_vm *vm, table *t) {
+  cell next;
+  do {
+    if (!next_cell(&t->csv, &next)) return false;
+    const char *name = next.text;
+    size_t nbytes = next.nbytes;
+    trim(&name, &nbytes);
+    if (!add_column(vm, t, name, nbytes)) return false;
+  } while (!next.last);
+  return true;
+}
+
+// What a cell tells about its column.
+static void learn(column *column, const cell *cell) {
+  int64_t i;
+  double f;
+  if (is_blank(cell->text, cell->nbytes)) {
+    column->gaps = true;
+    return;
+  }
+  column->filled = true;
+  if (column->kind == STRINGS) return;
+  tl_number_kind kind = tl_number_read(cell->text, cell->nbytes, &i, &f);
+  if (kind == TL_NUMBER_NONE)
+    column->kind = STRINGS;
+  else if (kind == TL_NUMBER_FLOAT)
+    column->kind = FLOATS;
+}
+
+static bool read_row(tl_vm *vm, table *t, bool naming) {
+  int64_t line = t->csv.line, count = 0;
+  cell next;
+  do {
+    if (!next_cell(&t->csv, &next)) return false;
+    if (naming && !add_column(vm, t, "", 0)) return false;
+    if (count < t->count) learn(&t->columns[count], &next);
+    count++;
+  } while (!next.last);
+  if (count == t->count) return true;
+  return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\", line %lld: %lld "
+                 "cells, but the first row has %lld", t->csv.path,
+                 (long long)line, (long long)count, (long long)t->count);
+}
+
+static bool read_rows(tl_vm *vm, table *t, bool header) {
+  if (!has_row(&t->csv))
+    return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no rows",
+                   t->csv.path);
+  if (header && !read_header(vm, t)) return false;
+  t->body = t->csv.to;
+  while (has_row(&t->csv)) {
+    if (!read_row(vm, t, !header && t->rows == 0)) return false;
+    if (++t->rows % 1024 == 0 && !tl_poll(vm, 1)) return false;
+  }
+  return true;
+}
+
+// --- Which columns ----------------------------------------------------------
+
+static bool check_names(tl_vm *vm, const table *t) {
+  tl_record *seen = tl_record_new(vm, t->count);
+  bool ok = seen != NULL;
+  for (int64_t i = 0; ok && i < t->count; i++) {
+    tl_slot none = tl_none();
+    if (tl_record_find(seen, t->columns[i].name) >= 0)
+      ok = tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has two columns "
+                   "named \"%s\"; read it with header: false, skip: 1",
+                   t->csv.path, t->columns[i].name->text);
+    else
+      ok = tl_record_set(vm, &seen, t->columns[i].name, &none);
+  }
+  if (seen) tl_drop(vm, tl_own_record(seen));
+  return ok;
+}
+
+static bool select_column(tl_vm *vm, table *t, tl_string *name) {
+  for (int64_t i = 0; i < t->count; i++) {
+    if (!tl_string_equal(t->columns[i].name, name)) continue;
+    t->columns[i].wanted = true;
+    return true;
+  }
+  return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no column \"%s\"",
+                 t->csv.path, name->text);
+}
+
+static bool rename_column(tl_vm *vm, column *column, tl_string *name) {
+  tl_slot slot = {.tag = TL_TAG_STRING, .string = name};
+  tl_drop(vm, tl_own_string(column->name));
+  column->name = NULL;
+  slot = tl_retain(vm, slot);
+  // An immortal string comes back without an owner: it needs none.
+  if (tl_is_owned(slot)) {
+    column->name = slot.string;
+    return true;
+  }
+  column->name = tl_string_new(vm, name->text, name->length);
+  return column->name != NULL;
+}
+
+// The columns argument: with a header it selects, without one it names.
+static bool apply_columns(tl_vm *vm, table *t, tl_slot s, bool header) {
+  if (tl_is_none(s)) return true;
+  if (!tl_is_list(s))
+    return tl_arg_fail(vm, "read_csv", "columns", "a list of strings", s);
+  if (!header && s.list->length != t->count)
+    return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: columns has %lld names, "
+                   "\"%s\" has %lld columns", (long long)s.list->length,
+                   t->csv.path, (long long)t->count);
+  for (int64_t i = 0; header && i < t->count; i++) t->columns[i].wanted = false;
+  for (int64_t i = 0; i < s.list->length; i++) {
+    tl_string *name;
+    if (!tl_arg_string(vm, "read_csv", "each of the columns", s.list->items[i],
+                       &name))
+      return false;
+    if (header ? !select_column(vm, t, name)
+               : !rename_column(vm, &t->columns[i], name))
+      return false;
+  }
+  return true;
+}
+
+// --- Making arrays ----------------------------------------------------------
+
+static bool make_arrays(tl_vm *vm, table *t) {
+  for (int64_t i = 0; i < t->count; i++) {
+    column *column = &t->columns[i];
+    if (!column->wanted) continue;
+    // A hole in a column of integers is NaN, and no integer is that.
+    if (column->kind == INTEGERS && (column->gaps || !column->filled))
+      column->kind = FLOATS;
+    tl_dtype dtype = column->kind == INTEGERS ? TL_INT64
+                     : column->kind == FLOATS ? TL_FLOAT64
+                                              : TL_STRING;
+    column->array = tl_array_new(vm, dtype, 1, &t->rows);
+    if (!column->array) return false;
+  }
+  return true;
+}
+
+static bool store_text(tl_vm *vm, tl_array *a, int64_t row, const char *text,
+                       size_t nbytes) {
+  if (nbytes == 0) return true;  // the array is born with empty strings
+  char *item = a->data + (size_t)row * sizeof(tl_string *);
+  // Tables often repeat a word: one string serves all of a run.
+  if (row > 0) {
+    tl_slot before = tl_item(vm, a, item - sizeof(tl_string *));
+    bool same = tl_is_string(before) && before.string->length == nbytes &&
+                memcmp(before.string->text, text, nbytes) == 0;
+    bool stored = same && tl_item_store(vm, a, item, before);
+    tl_drop(vm, before);
+    if (same) return stored;
+  }
+  tl_string *string = tl_string_new(vm, text, nbytes);
+  if (!string) return false;
+  bool ok = tl_item_store(vm, a, item, tl_borrow(tl_own_string(string)));
+  tl_drop(vm, tl_own_string(string));
+  return ok;
+}
+
+static bool store_cell(tl_vm *vm, column *column, int64_t row,
+                       const char *text, size_t nbytes) {
+  int64_t i = 0;
+  double f = (double)NAN;
+  if (!column->wanted) return true;
+  if (column->kind == STRINGS)
+    return store_text(vm, column->array, row, text, nbytes);
+  tl_number_read(text, nbytes, &i, &f);
+  if (column->kind == INTEGERS)
+    ((int64_t *)column->array->data)[row] = i;
+  else
+    ((double *)column->array->data)[row] = f;
+  return true;
+}
+
+static bool fill_arrays(tl_vm *vm, table *t) {
+  const char *text = t->csv.text + t->body;
+  for (int64_t row = 0; row < t->rows; row++) {
+    for (int64_t k = 0; k < t->count; k++) {
+      size_t nbytes = strlen(text);
+      if (!store_cell(vm, &t->columns[k], row, text, nbytes)) return false;
+      text += nbytes + 1;
+    }
+    if (row % 1024 == 1023 && !tl_poll(vm, 1)) return false;
+  }
+  return true;
+}
+
+static bool set_column(tl_vm *vm, tl_record **record, column *column) {
+  tl_slot value = tl_own_array(column->array);
+  column->array = NULL;
+  if (tl_record_set(vm, record, column->name, &value)) return true;
+  tl_drop(vm, value);
+  return false;
+}
+
+static tl_record *make_record(tl_vm *vm, table *t, tl_slot order) {
+  tl_record *record = tl_record_new(vm, t->count);
+  bool ok = record != NULL;
+  // In the order asked for, else that of the file.
+  for (int64_t i = 0; ok && tl_is_list(order) && i < order.list->length; i++) {
+    for (int64_t k = 0; ok && k < t->count; k++)
+      if (t->columns[k].array &&
+          tl_string_equal(t->columns[k].name, order.list->items[i].string))
+        ok = set_column(vm, &record, &t->columns[k]);
+  }
+  for (int64_t i = 0; ok && i < t->count; i++)
+    if (t->columns[i].array) ok = set_column(vm, &record, &t->columns[i]);
+  if (!ok && record) tl_drop(vm, tl_own_record(record));
+  return ok ? record : NULL;
+}
+
+// --- read_csv ---------------------------------------------------------------
+
+static bool separator(tl_vm *vm, const char *function, tl_slot s, char *out) {
+  tl_string *text;
+  *out = ',';
+  if (tl_is_none(s)) return true;
+  if (!tl_arg_string(vm, function, "sep", s, &text)) return false;
+  unsigned char c = (unsigned char)text->text[0];
+  if (text->length != 1 || c >= 0x80 || c == '"' || c == '\n' || c == '\r')
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s: sep must be one ASCII character "
+                   "and no quote or line end", function);
+  *out = (char)c;
+  return true;
+}
+
+static bool skip_lines(csv *c, int64_t count) {
+  for (; count > 0 && c->at < c->nbytes; count--) {
+    while (c->at < c->nbytes && !is_line_end(c->text[c->at])) c->at++;
+    skip_line_end(c);
+  }
+  return true;
+}
+
+static bool parse_table(tl_vm *vm, table *t, tl_slot *args, bool header,
+                        int64_t skip, tl_slot *out) {
+  csv *c = &t->csv;
+  size_t bad;
+  if (!tl_utf8_check(c->text, c->nbytes, &bad))
+    return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" is no UTF-8 text: "
+                   "malformed at byte %zu", c->path, bad);
+  if (c->nbytes >= 3 && memcmp(c->text, "\xef\xbb\xbf", 3) == 0) c->at = 3;
+  tl_record *record = NULL;
+  if (skip_lines(c, skip) && read_rows(vm, t, header) &&
+      apply_columns(vm, t, args[3], header) && check_names(vm, t) &&
+      make_arrays(vm, t) && fill_arrays(vm, t))
+    record = make_record(vm, t, args[3]);
+  if (record) *out = tl_own_record(record);
+  return record != NULL;
+}
+
+// path, header, sep, columns, skip
+static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *name;
+  bool header;
+  int64_t skip;
+  tl_bytes bytes;
+  table t = {.csv = {.vm = vm, .line = 1}};
+  if (!tl_arg_string(vm, "read_csv", "path", args[0], &name) ||
+      !tl_arg_bool(vm, "read_csv", "header", args[1], &header) ||
+      !separator(vm, "read_csv", args[2], &t.csv.separator) ||
+      !tl_arg_count(vm, "read_csv", "skip", args[4], &skip))
+    return false;
+  t.csv.path = tl_io_path(vm, "read_csv", name);
+  if (!t.csv.path || !tl_io_read(vm, "read_csv", t.csv.path, &bytes))
+    return false;
+  t.csv.text = bytes.data;
+  t.csv.nbytes = bytes.nbytes;
+  bool ok = parse_table(vm, &t, args, header, skip, out);
+  table_close(vm, &t);
+  tl_bytes_free(vm, &bytes);
+  return ok;
+}
+
+// --- write_csv --------------------------------------------------------------
+
+typedef struct csv_writer {
+  tl_vm *vm;
+  tl_writer file;
+  tl_text row;
+  char separator;
+} csv_writer;
+
+static bool needs_quotes(const csv_writer *w, const char *text,
+                         size_t nbytes) {
+  if (nbytes > 0 && (text[0] == ' ' || text[nbytes - 1] == ' ')) return true;
+  for (size_t i = 0; i < nbytes; i++)
+    if (text[i] == w->separator || text[i] == '"' || is_line_end(text[i]))
+      return true;
+  return false;
+}
+
+static void add_text(csv_writer *w, const char *text, size_t nbytes) {
+  if (!needs_quotes(w, text, nbytes)) {
+    tl_text_add(&w->row, text, nbytes);
+    return;
+  }
+  tl_text_putc(&w->row, '"');
+  for (size_t i = 0; i < nbytes; i++) {
+    if (text[i] == '"') tl_text_putc(&w->row, '"');
+    tl_text_putc(&w->row, text[i]);
+  }
+  tl_text_putc(&w->row, '"');
+}
+
+static bool add_value(csv_writer *w, tl_slot value, bool alone) {
+  if (tl_is_string(value)) {
+    // An empty row would be no row.
+    if (alone && value.string->length == 0)
+      tl_text_puts(&w->row, "\"\"");
+    else
+      add_text(w, value.string->text, value.string->length);
+    return true;
+  }
+  if (!tl_is_number(value))
+    return tl_arg_fail(w->vm, "write_csv", "each item",
+                       "a number, bool or string", value);
+  bool gap = (tl_dtype_of(value) == TL_FLOAT64 && isnan(value.f)) ||
+             (tl_dtype_of(value) == TL_FLOAT32 && isnan(value.f32));
+  if (gap && !alone) return true;
+  return tl_format_value(w->vm, &w->row, value, false, 0);
+}
+
+static int64_t column_length(tl_slot s) {
+  return tl_is_list(s) ? s.list->length : tl_shape(s.array)[0];
+}
+
+static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
+  if (tl_is_list(column))
+    return add_value(w, column.list->items[row], alone);
+  const tl_array *a = column.array;
+  const char *data = a->data + row * tl_strides(a)[0];
+  if (tl_array_dtype(a) == TL_FLOAT64) {
+    double value = *(const double *)(const void *)data;
+    char digits[32];
+    if (isnan(value) && !alone) return true;
+    tl_format_double(value, digits);
+    tl_text_puts(&w->row, digits);
+    return true;
+  }
+  tl_slot item = tl_item(w->vm, a, data);
+  bool ok = !tl_is_unset(item) && add_value(w, item, alone);
+  tl_drop(w->vm, item);
+  return ok;
+}
+
+static bool end_row(csv_writer *w) {
+  tl_text_putc(&w->row, '\n');
+  if (w->row.failed) return false;
+  bool ok = tl_writer_write(&w->file, w->row.bytes, w->row.length);
+  w->row.length = 0;
+  return ok;
+}
+
+static bool check_columns(tl_vm *vm, const tl_record *columns) {
+  for (int64_t i = 0; i < columns->length; i++) {
+    tl_slot value = columns->fields[i].value;
+    if (!tl_is_list(value) &&
+        !(tl_is_array(value) && tl_ndim(value.array) == 1))
+      return tl_arg_fail(vm, "write_csv", columns->fields[i].key->text,
+                         "an array with one axis or a list", value);
+    int64_t first = column_length(columns->fields[0].value);
+    if (column_length(value) != first)
+      return tl_fail(vm, TALLY_ERR_SHAPE, "write_csv: %s has %lld items, %s "
+                     "has %lld", columns->fields[0].key->text,
+                     (long long)first, columns->fields[i].key->text,
+                     (long long)column_length(value));
+  }
+  return true;
+}
+
+static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
+  int64_t count = columns->length;
+  int64_t rows = count > 0 ? column_length(columns->fields[0].value) : 0;
+  for (int64_t k = 0; header && k < count; k++) {
+    const tl_string *key = columns->fields[k].key;
+    if (k > 0) tl_text_putc(&w->row, w->separator);
+    add_text(w, key->text, key->length);
+  }
+  if (header && count > 0 && !end_row(w)) return false;
+  for (int64_t row = 0; row < rows; row++) {
+    for (int64_t k = 0; k < count; k++) {
+      if (k > 0) tl_text_putc(&w->row, w->separator);
+      if (!add_item(w, columns->fields[k].value, row, count == 1)) return false;
+    }
+    if (!end_row(w) || (row % 1024 == 1023 && !tl_poll(w->vm, 1))) return false;
+  }
+  return true;
+}
+
+// path, columns, header, sep
+static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *name;
+  bool header;
+  csv_writer w = {.vm = vm};
+  if (!tl_arg_string(vm, "write_csv", "path", args[0], &name) ||
+      !tl_arg_bool(vm, "write_csv", "header", args[2], &header) ||
+      !separator(vm, "write_csv", args[3], &w.separator))
+    return false;
+  if (!tl_is_record(args[1]))
+    return tl_arg_fail(vm, "write_csv", "columns", "a record of arrays",
+                       args[1]);
+  const char *path = tl_io_path(vm, "write_csv", name);
+  if (!path || !check_columns(vm, args[1].record) ||
+      !tl_writer_open(vm, "write_csv", path, &w.file))
+    return false;
+  tl_text_open(&w.row, vm);
+  bool ok = write_rows(&w, args[1].record, header);
+  tl_text_close(&w.row);
+  *out = tl_none();
+  if (ok) return tl_writer_commit(&w.file);
+  tl_writer_abandon(&w.file);
+  return false;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_io_csv_module[] = {
+    {"read_csv", "path, header: true, sep: \",\", columns: none, skip: 0",
+     read_csv, TL_FILES | TL_EFFECT,
+     "A table of text as a record of columns: arrays of int64, float64 or\n"
+     "string, the first of these that holds all cells. Empty cells are NaN\n"
+     "(in strings \"\"). The first row, behind skip lines, names the columns,\n"
+     "unless header is false: then they are c0, c1, … or what columns says.\n"
+     "With a header, columns lists those to be read. A row with too few or\n"
+     "too many cells is an error (kind value) with its line.\n"
+     "    io.read_csv(\"data.csv\", sep: \";\")\n"},
+    {"write_csv", "path, columns, header: true, sep: \",\"", write_csv,
+     TL_FILES | TL_EFFECT,
+     "Writes a record of columns (arrays or lists of one length) as a table\n"
+     "of text. NaN becomes an empty cell. The file is replaced when all of it\n"
+     "is written.\n"
+     "    io.write_csv(\"data.csv\", (t: [1, 2], v: [0.5, 0.25]))\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

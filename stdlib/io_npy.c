@@ -1,0 +1,496 @@
+// NumPy's .npy files, versions 1 to 3: a magic number, a Python dict that
+// describes the array, its items.
+//
+// A header is not to be believed: every length is checked against the file's
+// before anything of that length is allocated.
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "vm/io.h"
+#include "vm/vm.h"
+
+enum {
+  PREFIX = 8,            // magic, version
+  MOST_HEADER = 1 << 20  // bytes; NumPy's own are below 200
+};
+
+static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
+
+static bool is_big_endian(void) {
+  const uint16_t one = 1;
+  return *(const uint8_t *)&one == 0;
+}
+
+// --- The header -------------------------------------------------------------
+
+typedef struct npy {
+  tl_dtype dtype;
+  bool swapped;       // the other byte order than this machine's
+  bool fortran;
+  int64_t width;      // code points of a string
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+} npy;
+
+typedef struct header {
+  tl_vm *vm;
+  const char *path;
+  const char *at, *end;
+} header;
+
+static bool npy_fail(const header *h, const char *message) {
+  return tl_fail(h->vm, TALLY_ERR_VALUE, "read_npy: \"%s\" is no valid .npy "
+                 "file: %s", h->path, message);
+}
+
+static void skip_space(header *h) {
+  while (h->at < h->end && isspace((unsigned char)*h->at)) h->at++;
+}
+
+// Goes past a character, if it comes next.
+static bool accept(header *h, char c) {
+  skip_space(h);
+  if (h->at >= h->end || *h->at != c) return false;
+  h->at++;
+  return true;
+}
+
+static bool accept_word(header *h, const char *word) {
+  size_t nbytes = strlen(word);
+  skip_space(h);
+  if ((size_t)(h->end - h->at) < nbytes || memcmp(h->at, word, nbytes) != 0)
+    return false;
+  h->at += nbytes;
+  return true;
+}
+
+// A string in either kind of quotes, without escapes.
+static bool read_string(header *h, char *out, size_t room) {
+  skip_space(h);
+  if (h->at >= h->end || (*h->at != '\'' && *h->at != '"')) return false;
+  char quote = *h->at++;
+  size_t n = 0;
+  while (h->at < h->end && *h->at != quote) {
+    if (n + 1 >= room || *h->at == '\\') return false;
+    out[n++] = *h->at++;
+  }
+  out[n] = 0;
+  if (h->at >= h->end) return false;
+  h->at++;
+  return true;
+}
+
+static bool read_length(header *h, int64_t *out) {
+  skip_space(h);
+  if (h->at >= h->end || !isdigit((unsigned char)*h->at)) return false;
+  *out = 0;
+  for (; h->at < h->end && isdigit((unsigned char)*h->at); h->at++)
+    if (__builtin_mul_overflow(*out, 10, out) ||
+        __builtin_add_overflow(*out, *h->at - '0', out))
+      return false;
+  return true;
+}
+
+static bool read_shape(header *h, npy *out) {
+  out->ndim = 0;
+  if (!accept(h, '(')) return npy_fail(h, "its shape is no tuple");
+  while (!accept(h, ')')) {
+    if (out->ndim == TL_MAX_DIMS) return npy_fail(h, "it has too many axes");
+    if (!read_length(h, &out->shape[out->ndim++]))
+      return npy_fail(h, "a length in its shape is no number from 0 to 2^63");
+    accept_word(h, "L");  // Python 2 wrote long integers so
+    if (!accept(h, ',') && h->at < h->end && *h->at != ')')
+      return npy_fail(h, "its shape is no tuple");
+  }
+  return true;
+}
+
+static bool read_descr(header *h, npy *out) {
+  char text[32];
+  if (accept(h, '['))
+    return tl_fail(h->vm, TALLY_ERR_TYPE, "read_npy: \"%s\" has items of "
+                   "several fields, which cannot be read yet", h->path);
+  if (!read_string(h, text, sizeof text) || strlen(text) < 3)
+    return npy_fail(h, "it has no descr");
+  if (!strchr("<>|=", text[0])) return npy_fail(h, "its byte order is unknown");
+  char *rest;
+  long size = strtol(text + 2, &rest, 10);
+  if (*rest != 0 || size < 0) size = -1;
+  bool big = text[0] == '>' || (text[0] == '=' && is_big_endian());
+  out->swapped = text[0] != '|' && big != is_big_endian();
+  if (text[1] == 'U' && size >= 0) {
+    out->dtype = TL_STRING;
+    out->width = size;
+    return true;
+  }
+  static const char kinds[] = "BIUFC", letters[] = "biufc";
+  const char *letter = strchr(letters, text[1]);
+  for (int d = 0; letter && d < TL_STRING; d++) {
+    if (tl_dtypes[d].kind != kinds[letter - letters] ||
+        tl_dtypes[d].itemsize != size)
+      continue;
+    out->dtype = (tl_dtype)d;
+    return true;
+  }
+  return tl_fail(h->vm, TALLY_ERR_TYPE, "read_npy: \"%s\" has items of type "
+                 "\"%s\", which Tally does not have", h->path, text);
+}
+
+static bool read_dict(header *h, npy *out) {
+  unsigned seen = 0;
+  if (!accept(h, '{')) return npy_fail(h, "its header is no dict");
+  while (!accept(h, '}')) {
+    char key[32];
+    if (!read_string(h, key, sizeof key) || !accept(h, ':'))
+      return npy_fail(h, "its header is no dict");
+    if (strcmp(key, "descr") == 0) {
+      if (!read_descr(h, out)) return false;
+      seen |= 1;
+    } else if (strcmp(key, "fortran_order") == 0) {
+      out->fortran = accept_word(h, "True");
+      if (!out->fortran && !accept_word(h, "False"))
+        return npy_fail(h, "its fortran_order is neither True nor False");
+      seen |= 2;
+    } else if (strcmp(key, "shape") == 0) {
+      if (!read_shape(h, out)) return false;
+      seen |= 4;
+    } else {
+      return npy_fail(h, "its header has an unknown key");
+    }
+    accept(h, ',');
+  }
+  return seen == 7 ||
+         npy_fail(h, "its header lacks descr, fortran_order or shape");
+}
+
+static bool read_exactly(tl_reader *reader, void *to, size_t nbytes) {
+  size_t got;
+  if (!tl_reader_read(reader, to, nbytes, &got)) return false;
+  if (got == nbytes) return true;
+  return tl_fail(reader->vm, TALLY_ERR_IO, "read_npy: \"%s\" ends early: %zu "
+                 "bytes are missing", reader->path, nbytes - got);
+}
+
+// Reads up to where the items begin; [left] is what the file holds behind.
+static bool read_header(tl_reader *reader, npy *out, uint64_t *left) {
+  unsigned char start[PREFIX + 4];
+  header h = {.vm = reader->vm, .path = reader->path};
+  if (reader->size < 0)
+    return tl_fail(h.vm, TALLY_ERR_IO, "read_npy: \"%s\" is no regular file",
+                   h.path);
+  if (reader->size < PREFIX + 2 || !read_exactly(reader, start, PREFIX + 2) ||
+      memcmp(start, magic, sizeof magic) != 0)
+    return tl_failed(h.vm) ? false : npy_fail(&h, "it does not begin as one");
+  int version = start[6];
+  if (version < 1 || version > 3)
+    return npy_fail(&h, "its version is not 1, 2 or 3");
+  size_t nbytes = start[8] | (size_t)start[9] << 8, front = PREFIX + 2;
+  if (version > 1) {
+    if (!read_exactly(reader, start + front, 2)) return false;
+    nbytes |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
+    front += 2;
+  }
+  if (nbytes > MOST_HEADER) return npy_fail(&h, "its header is too long");
+  if (nbytes > (uint64_t)reader->size - front)
+    return npy_fail(&h, "its header is longer than the file");
+  *left = (uint64_t)reader->size - front - nbytes;
+  char *text = tl_alloc(h.vm, nbytes + 1, "a header");
+  if (!text) return false;
+  h.at = text;
+  h.end = text + nbytes;
+  bool ok = read_exactly(reader, text, nbytes) && read_dict(&h, out);
+  tl_free(h.vm, text, nbytes + 1);
+  return ok;
+}
+
+// --- Items ------------------------------------------------------------------
+
+static void swap_bytes(char *data, size_t width, size_t count) {
+  for (; count > 0; count--, data += width)
+    for (size_t i = 0; i < width / 2; i++) {
+      char byte = data[i];
+      data[i] = data[width - 1 - i];
+      data[width - 1 - i] = byte;
+    }
+}
+
+static bool read_numbers(tl_reader *reader, const npy *from, tl_array *a) {
+  size_t itemsize = tl_itemsize(from->dtype);
+  if (!read_exactly(reader, a->data, (size_t)a->size * itemsize)) return false;
+  bool complex = tl_dtype_is_complex(from->dtype);
+  size_t width = complex ? itemsize / 2 : itemsize;
+  if (from->swapped)
+    swap_bytes(a->data, width, (size_t)a->size * (itemsize / width));
+  // Kernels rely on bools being 0 or 1; a file may hold any byte.
+  if (from->dtype == TL_BOOL)
+    for (int64_t i = 0; i < a->size; i++) a->data[i] = a->data[i] != 0;
+  return true;
+}
+
+static size_t put_utf8(char *out, uint32_t c) {
+  if (c < 0x80) {
+    out[0] = (char)c;
+    return 1;
+  }
+  size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  for (size_t i = n; i-- > 1; c >>= 6) out[i] = (char)(0x80 | (c & 0x3f));
+  out[0] = (char)((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | c);
+  return n;
+}
+
+// One string of UTF-32 without the zeros at its end. [text] takes 4 bytes for
+// each code point.
+static bool store_string(tl_reader *reader, tl_array *a, int64_t index,
+                         const uint32_t *points, int64_t width, char *text) {
+  size_t nbytes = 0;
+  while (width > 0 && points[width - 1] == 0) width--;
+  for (int64_t i = 0; i < width; i++) {
+    uint32_t c = points[i];
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+      return tl_fail(reader->vm, TALLY_ERR_VALUE, "read_npy: \"%s\" has a "
+                     "string with an invalid code point", reader->path);
+    nbytes += put_utf8(text + nbytes, c);
+  }
+  tl_string *string = tl_string_new(reader->vm, text, nbytes);
+  if (!string) return false;
+  tl_slot slot = tl_own_string(string);
+  bool ok = tl_item_store(reader->vm, a,
+                          a->data + (size_t)index * sizeof(tl_string *),
+                          tl_borrow(slot));
+  tl_drop(reader->vm, slot);
+  return ok;
+}
+
+static bool read_strings(tl_reader *reader, const npy *from, tl_array *a) {
+  size_t width = (size_t)from->width, nbytes = 8 * width;
+  if (width == 0) return true;
+  uint32_t *points = tl_alloc(reader->vm, nbytes, "a string");
+  if (!points) return false;
+  bool ok = true;
+  for (int64_t i = 0; ok && i < a->size; i++) {
+    ok = read_exactly(reader, points, 4 * width);
+    if (ok && from->swapped) swap_bytes((char *)points, 4, width);
+    ok = ok && store_string(reader, a, i, points, from->width,
+                            (char *)(points + width));
+  }
+  tl_free(reader->vm, points, nbytes);
+  return ok;
+}
+
+// Checks that the file holds as many items as its shape says.
+static bool check_size(tl_reader *reader, const npy *from, uint64_t left) {
+  int64_t size;
+  size_t nbytes, itemsize = from->dtype == TL_STRING
+                                ? (size_t)from->width * 4
+                                : tl_itemsize(from->dtype);
+  if (!tl_shape_size(reader->vm, from->ndim, from->shape,
+                     itemsize ? itemsize : 1, &size, &nbytes))
+    return false;
+  if (itemsize == 0 && size > 0 && (uint64_t)size > left + (1 << 20))
+    return tl_fail(reader->vm, TALLY_ERR_VALUE, "read_npy: \"%s\" has %lld "
+                   "empty strings", reader->path, (long long)size);
+  if (itemsize == 0 || nbytes <= left) return true;
+  return tl_fail(reader->vm, TALLY_ERR_IO, "read_npy: \"%s\" ends early: its "
+                 "shape needs %zu bytes of items, the file has %llu",
+                 reader->path, nbytes, (unsigned long long)left);
+}
+
+static bool read_array(tl_reader *reader, tl_slot *out) {
+  tl_vm *vm = reader->vm;
+  npy from = {.width = 0};
+  uint64_t left = 0;
+  if (!read_header(reader, &from, &left) || !check_size(reader, &from, left))
+    return false;
+  // Fortran's order is ours of the reversed shape, seen transposed.
+  bool turned = from.fortran && from.ndim > 1;
+  int64_t shape[TL_MAX_DIMS];
+  int axes[TL_MAX_DIMS];
+  for (int k = 0; k < from.ndim; k++) {
+    axes[k] = from.ndim - 1 - k;
+    shape[k] = from.shape[turned ? axes[k] : k];
+  }
+  tl_array *a = tl_array_new(vm, from.dtype, from.ndim, shape);
+  if (!a) return false;
+  bool ok = from.dtype == TL_STRING ? read_strings(reader, &from, a)
+                                    : read_numbers(reader, &from, a);
+  if (!ok) {
+    tl_drop(vm, tl_own_array(a));
+    return false;
+  }
+  if (!turned) {
+    *out = tl_result(vm, a);
+    return true;
+  }
+  tl_slot whole = tl_own_array(a);
+  ok = tl_permute(vm, &whole, axes, out);
+  if (tl_is_owned(whole)) tl_drop(vm, whole);
+  return ok;
+}
+
+static bool file_name(tl_vm *vm, const char *function, tl_slot s,
+                      const char **path) {
+  tl_string *name;
+  if (!tl_arg_string(vm, function, "path", s, &name)) return false;
+  *path = tl_io_path(vm, function, name);
+  return *path != NULL;
+}
+
+static bool read_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *path;
+  tl_reader reader;
+  if (!file_name(vm, "read_npy", args[0], &path) ||
+      !tl_reader_open(vm, "read_npy", path, &reader))
+    return false;
+  bool ok = read_array(&reader, out);
+  tl_reader_close(&reader);
+  return ok;
+}
+
+// --- Writing ----------------------------------------------------------------
+
+static uint32_t next_point(const char *text, size_t *at) {
+  const unsigned char *s = (const unsigned char *)text + *at;
+  size_t n = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+  uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+  for (size_t i = 1; i < n; i++) c = c << 6 | (s[i] & 0x3f);
+  *at += n;
+  return c;
+}
+
+static int64_t count_points(const tl_string *s) {
+  int64_t count = 0;
+  for (size_t at = 0; at < s->length; count++) next_point(s->text, &at);
+  return count;
+}
+
+// Calls [each] on all items in row-major order, until it gives false.
+typedef bool item_visitor(void *context, const char *item);
+static bool visit_items(const tl_array *a, item_visitor *each, void *context) {
+  tl_walk walk;
+  char *data = a->data;
+  const int64_t *strides = tl_strides(a);
+  tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), &data, &strides);
+  for (; !walk.done; tl_walk_next(&walk))
+    for (int64_t i = 0; i < walk.length; i++)
+      if (!each(context, walk.data[0] + i * walk.step[0])) return false;
+  return true;
+}
+
+typedef struct output {
+  tl_vm *vm;
+  const tl_array *a;
+  tl_writer file;
+  int64_t width;  // code points of a string
+} output;
+
+static bool measure_string(void *context, const char *item) {
+  output *o = context;
+  tl_slot s = tl_item(o->vm, o->a, item);
+  if (tl_is_unset(s)) return false;
+  int64_t n = count_points(s.string);
+  if (n > o->width) o->width = n;
+  tl_drop(o->vm, s);
+  return true;
+}
+
+static bool write_string(void *context, const char *item) {
+  output *o = context;
+  tl_slot s = tl_item(o->vm, o->a, item);
+  if (tl_is_unset(s)) return false;
+  bool ok = true;
+  size_t at = 0;
+  for (int64_t i = 0; ok && i < o->width; i++) {
+    uint32_t c = at < s.string->length ? next_point(s.string->text, &at) : 0;
+    ok = tl_writer_write(&o->file, &c, sizeof c);
+  }
+  tl_drop(o->vm, s);
+  return ok;
+}
+
+static bool write_number(void *context, const char *item) {
+  output *o = context;
+  return tl_writer_write(&o->file, item, tl_itemsize(tl_array_dtype(o->a)));
+}
+
+static bool write_header(output *o) {
+  static const char letters[] = {
+      ['B'] = 'b', ['I'] = 'i', ['U'] = 'u', ['F'] = 'f', ['C'] = 'c'};
+  char text[1024];
+  tl_dtype dtype = tl_array_dtype(o->a);
+  char order = is_big_endian() ? '>' : '<';
+  size_t room = sizeof text, n;
+  if (dtype == TL_STRING)
+    n = (size_t)snprintf(text, room, "{'descr': '%cU%lld'", order,
+                         (long long)o->width);
+  else
+    n = (size_t)snprintf(text, room, "{'descr': '%c%c%zu'",
+                         tl_itemsize(dtype) == 1 ? '|' : order,
+                         letters[(int)tl_dtypes[dtype].kind],
+                         tl_itemsize(dtype));
+  n += (size_t)snprintf(text + n, room - n,
+                        ", 'fortran_order': False, 'shape': (");
+  for (int k = 0; k < tl_ndim(o->a); k++)
+    n += (size_t)snprintf(text + n, room - n,
+                          k == 0 || k + 1 < tl_ndim(o->a) ? "%lld, " : "%lld",
+                          (long long)tl_shape(o->a)[k]);
+  n += (size_t)snprintf(text + n, room - n, "), }");
+  // The items begin at a multiple of 64, so that they can be mapped.
+  size_t nbytes = (PREFIX + 2 + n + 1 + 63) / 64 * 64 - PREFIX - 2;
+  memset(text + n, ' ', nbytes - n);
+  text[nbytes - 1] = '\n';
+  unsigned char start[PREFIX + 2] = {0};
+  memcpy(start, magic, sizeof magic);
+  start[6] = 1;
+  start[8] = (unsigned char)(nbytes & 0xff);
+  start[9] = (unsigned char)(nbytes >> 8);
+  return tl_writer_write(&o->file, start, sizeof start) &&
+         tl_writer_write(&o->file, text, nbytes);
+}
+
+static bool write_items(output *o) {
+  if (tl_array_dtype(o->a) == TL_STRING)
+    return visit_items(o->a, write_string, o);
+  size_t itemsize = tl_itemsize(tl_array_dtype(o->a));
+  if (tl_is_contiguous(o->a))
+    return tl_writer_write(&o->file, o->a->data,
+                           (size_t)o->a->size * itemsize);
+  return visit_items(o->a, write_number, o);
+}
+
+static bool write_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *path;
+  if (!file_name(vm, "write_npy", args[0], &path) ||
+      !tl_arg_array(vm, "write_npy", &args[1]))
+    return false;
+  output o = {.vm = vm, .a = args[1].array};
+  if (tl_array_dtype(o.a) == TL_STRING &&
+      !visit_items(o.a, measure_string, &o))
+    return false;
+  // NumPy has no strings of width 0.
+  if (o.width == 0) o.width = 1;
+  if (!tl_writer_open(vm, "write_npy", path, &o.file)) return false;
+  *out = tl_none();
+  if (write_header(&o) && write_items(&o)) return tl_writer_commit(&o.file);
+  tl_writer_abandon(&o.file);
+  return false;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_io_npy_module[] = {
+    {"read_npy", "path", read_npy, TL_FILES | TL_EFFECT,
+     "The array in a file of NumPy's format .npy (versions 1 to 3, any byte\n"
+     "order; a file in Fortran's order gives a transposed view).\n"
+     "    io.read_npy(\"weights.npy\")\n"},
+    {"write_npy", "path, x", write_npy, TL_FILES | TL_EFFECT,
+     "Writes an array to a file of NumPy's format .npy, which is replaced when\n"
+     "all of it is written.\n"
+     "    io.write_npy(\"weights.npy\", zeros((3, 4)))\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
