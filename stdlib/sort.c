@@ -1,0 +1,372 @@
+// Sorting, and finding places in what is sorted.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "stdlib/shared.h"
+#include "vm/kernels/kernels.h"
+#include "vm/list.h"
+#include "vm/vm.h"
+
+// --- Lanes ------------------------------------------------------------------
+
+void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays,
+                    int axis) {
+  *lanes = (tl_lanes){.n = n, .ndim = tl_ndim(arrays[0]) - 1};
+  for (int k = 0, j = 0; k < tl_ndim(arrays[0]); k++) {
+    if (k == axis) continue;
+    lanes->shape[j] = tl_shape(arrays[0])[k];
+    if (lanes->shape[j] == 0) lanes->done = true;
+    for (int i = 0; i < n; i++)
+      lanes->strides[i][j] = tl_strides(arrays[i])[k];
+    j++;
+  }
+  for (int i = 0; i < n; i++) {
+    lanes->data[i] = arrays[i]->data;
+    lanes->step[i] = tl_strides(arrays[i])[axis];
+  }
+}
+
+void tl_lanes_next(tl_lanes *lanes) {
+  for (int k = lanes->ndim - 1; k >= 0; k--) {
+    bool more = ++lanes->index[k] < lanes->shape[k];
+    for (int i = 0; i < lanes->n; i++)
+      lanes->data[i] += more ? lanes->strides[i][k]
+                             : -lanes->strides[i][k] * (lanes->shape[k] - 1);
+    if (more) return;
+    lanes->index[k] = 0;
+  }
+  lanes->done = true;
+}
+
+// --- Sorting items of any dtype ---------------------------------------------
+
+static int compare_strings(tl_string *const *items, int64_t a, int64_t b,
+                           bool descending) {
+  int order = tl_string_compare(items[a], items[b]);
+  return descending ? -order : order;
+}
+
+// Merge sort of positions; [other] has room for n.
+static void argsort_strings(int64_t *order, int64_t *other,
+                            tl_string *const *items, int64_t n,
+                            bool descending) {
+  if (n < 2) return;
+  int64_t half = n / 2;
+  argsort_strings(order, other, items, half, descending);
+  argsort_strings(order + half, other, items, n - half, descending);
+  memcpy(other, order, (size_t)half * sizeof *order);
+  int64_t i = 0, k = half, to = 0;
+  while (i < half && k < n)
+    order[to++] = compare_strings(items, order[k], other[i], descending) < 0
+                      ? order[k++]
+                      : other[i++];
+  while (i < half) order[to++] = other[i++];
+}
+
+bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
+                      const void *items, int64_t n, bool descending) {
+  bool strings = dtype == TL_STRING;
+  size_t nbytes = strings ? (size_t)n * sizeof *out
+                          : tl_argsort_scratch(dtype, (size_t)n);
+  if (nbytes < 64) nbytes = 64;  // aligned to as much
+  if (!tl_poll(vm, (uint64_t)n >> 10)) return false;
+  void *scratch = tl_alloc(vm, nbytes, "argsort");
+  if (!scratch) return false;
+  if (strings) {
+    for (int64_t i = 0; i < n; i++) out[i] = i;
+    argsort_strings(out, scratch, items, n, descending);
+  } else {
+    tl_argsort(dtype, out, items, (size_t)n, descending, scratch);
+  }
+  tl_free(vm, scratch, nbytes);
+  return true;
+}
+
+// The strings only change places, so that no count changes.
+static bool sort_strings(tl_vm *vm, tl_string **items, int64_t n,
+                         bool descending) {
+  size_t nbytes = ((size_t)n + 1) * (sizeof(int64_t) + sizeof *items);
+  int64_t *order = tl_alloc(vm, nbytes, "sort");
+  if (!order) return false;
+  bool ok = tl_argsort_items(vm, TL_STRING, order, items, n, descending);
+  tl_string **sorted = (tl_string **)(void *)(order + n);
+  for (int64_t i = 0; ok && i < n; i++) sorted[i] = items[order[i]];
+  if (ok) memcpy(items, sorted, (size_t)n * sizeof *items);
+  tl_free(vm, order, nbytes);
+  return ok;
+}
+
+bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
+                   bool descending) {
+  if (dtype == TL_STRING) return sort_strings(vm, items, n, descending);
+  size_t nbytes = tl_sort_scratch(dtype, (size_t)n);
+  if (nbytes < 64) nbytes = 64;
+  if (!tl_poll(vm, (uint64_t)n >> 10)) return false;
+  void *scratch = tl_alloc(vm, nbytes, "sort");
+  if (!scratch) return false;
+  tl_sort(dtype, items, (size_t)n, descending, scratch);
+  tl_free(vm, scratch, nbytes);
+  return true;
+}
+
+int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
+                         int64_t n) {
+  if (dtype != TL_STRING)
+    return (int64_t)tl_run_starts(dtype, out, sorted, (size_t)n);
+  tl_string *const *items = sorted;
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (i == 0 || !tl_string_equal(items[i - 1], items[i])) out[count++] = i;
+  return count;
+}
+
+// --- sort and argsort -------------------------------------------------------
+
+// Sorts every lane of a dense array in place. A lane whose items do not lie
+// side by side is sorted in a row of its own; all lanes go through it in turn.
+static bool sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending) {
+  tl_dtype dtype = tl_array_dtype(a);
+  int64_t n = tl_shape(a)[axis];
+  size_t itemsize = tl_itemsize(dtype), nbytes = (size_t)n * itemsize;
+  unsigned size = tl_move_size(itemsize);
+  char *row = NULL;
+  if (n < 2) return true;
+  if (tl_strides(a)[axis] != (int64_t)itemsize) {
+    row = tl_alloc(vm, nbytes, "sort");
+    if (!row) return false;
+  }
+  bool ok = true;
+  tl_lanes lanes;
+  tl_lanes_begin(&lanes, 1, &a, axis);
+  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
+    char *data = row ? row : lanes.data[0];
+    if (row) tl_kernels()->pack[size](row, lanes.data[0], lanes.step[0],
+                                      (size_t)n);
+    ok = tl_sort_items(vm, dtype, data, n, descending);
+    // Written back also where it failed: strings must not get lost.
+    if (row) tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], row,
+                                        (size_t)n);
+  }
+  if (row) tl_free(vm, row, nbytes);
+  return ok;
+}
+
+// axis, descending and stable, the last of which changes nothing: every sort
+// is stable.
+static bool sort_arguments(tl_vm *vm, const char *function, tl_slot *args,
+                           int *axis, bool *descending) {
+  bool stable;
+  if (!tl_arg_array(vm, function, &args[0])) return false;
+  int ndim = tl_ndim(args[0].array);
+  if (ndim == 0)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "%s: a scalar has no order", function);
+  return tl_arg_axis(vm, function, args[1], ndim, -1, axis) &&
+         tl_arg_bool(vm, function, "descending", args[2], descending) &&
+         tl_arg_bool(vm, function, "stable", args[3], &stable);
+}
+
+static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  bool descending;
+  if (tl_is_list(args[0])) {
+    return tl_arg_bool(vm, "sort", "descending", args[2], &descending) &&
+           tl_list_sort(vm, &args[0], descending, args[4], out);
+  }
+  if (!tl_is_none(args[4]))
+    return tl_fail(vm, TALLY_ERR_TYPE, "sort: key is for lists; for an array, "
+                   "x[argsort(key(x))]");
+  if (!sort_arguments(vm, "sort", args, &axis, &descending)) return false;
+  tl_array *a = tl_take_dense(vm, &args[0]);
+  if (!a) return false;
+  if (!sort_lanes(vm, a, axis, descending)) {
+    tl_drop(vm, tl_own_array(a));
+    return false;
+  }
+  *out = tl_own_array(a);
+  return true;
+}
+
+static bool argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, int axis,
+                          bool descending) {
+  tl_dtype dtype = tl_array_dtype(a);
+  int64_t n = tl_shape(a)[axis];
+  size_t itemsize = tl_itemsize(dtype);
+  // The order first, then the items, aligned for any dtype.
+  size_t front = ((size_t)n * sizeof(int64_t) + 15) / 16 * 16;
+  size_t nbytes = front + ((size_t)n + 1) * itemsize;
+  int64_t *lane = tl_alloc(vm, nbytes, "argsort");
+  if (!lane) return false;
+  char *items = (char *)lane + front;
+  bool ok = true;
+  tl_lanes lanes;
+  tl_lanes_begin(&lanes, 2, (tl_array *[]){a, order}, axis);
+  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
+    tl_kernels()->pack[tl_move_size(itemsize)](items, lanes.data[0],
+                                               lanes.step[0], (size_t)n);
+    ok = tl_argsort_items(vm, dtype, lane, items, n, descending);
+    tl_kernels()->unpack[3](lanes.data[1], lanes.step[1], lane, (size_t)n);
+  }
+  tl_free(vm, lane, nbytes);
+  return ok;
+}
+
+static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  bool descending;
+  if (!sort_arguments(vm, "argsort", args, &axis, &descending)) return false;
+  tl_array *a = args[0].array;
+  tl_array *order = tl_array_zeros(vm, TL_INT64, tl_ndim(a), tl_shape(a));
+  if (!order) return false;
+  if (a->size > 0 && !argsort_lanes(vm, order, a, axis, descending)) {
+    tl_drop(vm, tl_own_array(order));
+    return false;
+  }
+  *out = tl_own_array(order);
+  return true;
+}
+
+// --- searchsorted -----------------------------------------------------------
+
+enum { BLOCK = 4096 };  // queries between two polls
+
+static void search_strings(int64_t *out, tl_string *const *sorted, int64_t m,
+                           tl_string *const *queries, int64_t n, bool right) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t low = 0, high = m;
+    while (low < high) {
+      int64_t middle = low + (high - low) / 2;
+      int order = tl_string_compare(sorted[middle], queries[i]);
+      if (order < 0 || (right && order == 0))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    out[i] = low;
+  }
+}
+
+bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
+                      const tl_array *queries, bool right, int64_t *out) {
+  tl_dtype dtype = tl_array_dtype(sorted);
+  size_t itemsize = tl_itemsize(dtype);
+  for (int64_t i = 0; i < queries->size; i += BLOCK) {
+    int64_t n = queries->size - i < BLOCK ? queries->size - i : BLOCK;
+    const char *query = queries->data + (size_t)i * itemsize;
+    if (!tl_poll(vm, BLOCK >> 10)) return false;
+    if (dtype == TL_STRING)
+      search_strings(out + i, (tl_string **)(void *)sorted->data, sorted->size,
+                     (tl_string *const *)(const void *)query, n, right);
+    else
+      tl_kernels()->search[dtype](out + i, sorted->data, (size_t)sorted->size,
+                                  query, (size_t)n, right);
+  }
+  return true;
+}
+
+static bool search_side(tl_vm *vm, tl_slot s, bool *right) {
+  *right = false;
+  if (tl_is_none(s)) return true;
+  tl_string *side;
+  if (!tl_arg_string(vm, "searchsorted", "side", s, &side)) return false;
+  *right = strcmp(side->text, "right") == 0;
+  if (*right || strcmp(side->text, "left") == 0) return true;
+  return tl_fail(vm, TALLY_ERR_VALUE, "searchsorted: side must be \"left\" or "
+                 "\"right\", not \"%s\"", side->text);
+}
+
+// x1 in the order that the sorter says; the slot then owns the copy.
+static bool apply_sorter(tl_vm *vm, tl_slot *x, tl_slot sorter) {
+  tl_slot order, sorted;
+  if (!tl_as_contiguous(vm, "searchsorted", sorter, TL_INT64, &order))
+    return false;
+  const int64_t *index = (const int64_t *)order.array->data;
+  int64_t n = order.array->size, length = tl_shape(x->array)[0];
+  bool ok = true;
+  for (int64_t i = 0; ok && i < n; i++)
+    if (index[i] < 0 || index[i] >= length)
+      ok = tl_fail(vm, TALLY_ERR_INDEX, "searchsorted: sorter has %lld, x1 has "
+                   "%lld items", (long long)index[i], (long long)length);
+  ok = ok && tl_take_axis(vm, x->array, index, n, 0, &sorted);
+  tl_drop(vm, order);
+  if (!ok) return false;
+  tl_clear(vm, x);
+  *x = sorted;
+  return true;
+}
+
+static bool search_contiguous(tl_vm *vm, tl_slot *args, tl_dtype dtype,
+                              bool right, tl_slot *out) {
+  tl_slot sorted, queries;
+  tl_array *found = NULL;
+  if (!tl_as_contiguous(vm, "searchsorted", args[0], dtype, &sorted))
+    return false;
+  if (tl_as_contiguous(vm, "searchsorted", args[1], dtype, &queries)) {
+    const tl_array *q = queries.array;
+    found = tl_array_new(vm, TL_INT64, tl_ndim(q), tl_shape(q));
+    if (found && !tl_search_sorted(vm, sorted.array, q, right,
+                                   (int64_t *)found->data)) {
+      tl_drop(vm, tl_own_array(found));
+      found = NULL;
+    }
+    tl_drop(vm, queries);
+  }
+  tl_drop(vm, sorted);
+  if (found) *out = tl_result(vm, found);
+  return found != NULL;
+}
+
+static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool right;
+  tl_dtype dtype;
+  if (!search_side(vm, args[2], &right) ||
+      !tl_arg_array(vm, "searchsorted", &args[0]))
+    return false;
+  if (tl_ndim(args[0].array) != 1)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "searchsorted: x1 has %d axes, needs 1",
+                   tl_ndim(args[0].array));
+  tl_slot queries = args[1];  // still weak, where it is a literal
+  if (tl_is_string(queries)) {
+    if (tl_array_dtype(args[0].array) != TL_STRING)
+      return tl_arg_fail(vm, "searchsorted", "x2", "of x1's type", queries);
+    tl_array *one = tl_array_zeros(vm, TL_STRING, 0, NULL);
+    if (!one) return false;
+    bool ok = tl_item_store(vm, one, one->data, queries);
+    tl_clear(vm, &args[1]);
+    args[1] = tl_own_array(one);
+    if (!ok) return false;
+    queries = args[1];
+  } else if (!tl_arg_array(vm, "searchsorted", &args[1])) {
+    return false;
+  }
+  if (!tl_is_none(args[3]) && !apply_sorter(vm, &args[0], args[3]))
+    return false;
+  return tl_promote_slots(vm, "searchsorted", args[0], queries, &dtype) &&
+         search_contiguous(vm, args, dtype, right, out);
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_sort_builtins[] = {
+    {"sort", "x, axis: -1, descending: false, stable: true, key: none", sort,
+     TL_CALLS,
+     "x with the items along an axis in order; NaN comes last. Items that are\n"
+     "equal keep their order. A list is sorted too, by key(item) where key is\n"
+     "given.\n"
+     "    sort([3, 1, 2])    # [1, 2, 3]\n"
+     "    sort([3, 1, 2], descending: true)    # [3, 2, 1]\n"},
+    {"argsort", "x, axis: -1, descending: false, stable: true", argsort,
+     TL_PURE,
+     "The positions that put the items of x in order: x[argsort(x)] is\n"
+     "sorted.\n"
+     "    argsort([30, 10, 20])    # [1, 2, 0]\n"},
+    {"searchsorted", "x1, x2, side: \"left\", sorter: none", searchsorted,
+     TL_PURE,
+     "Where the items of x2 would go in the sorted array x1 to keep it\n"
+     "sorted: before equal items, or behind them where side is \"right\".\n"
+     "sorter is argsort(x1) where x1 itself is not sorted.\n"
+     "    searchsorted([10, 20, 30], [5, 20, 35])    # [0, 1, 3]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
