@@ -30,7 +30,10 @@ BASE = -std=c11 -D_POSIX_C_SOURCE=200809L -I. $(WARNINGS) -ffp-contract=off \
   -fno-math-errno -fPIC -fvisibility=hidden -pthread $(UTF8PROC_CFLAGS)
 LIBS = $(UTF8PROC_LIBS) -lm -pthread
 
-COMPILE = $(CC) $(BASE) $(CFLAGS) $(CPPFLAGS) -MMD -MP
+# One short line for each file; all of it with `make V=1`.
+say = $(if $(V),,@echo "  $(1) $@" && )
+COMPILE = $(call say,cc)$(CC) $(BASE) $(CFLAGS) $(CPPFLAGS) -MMD -MP
+LINK = $(call say,ld)$(CC) $(CFLAGS) $(LDFLAGS)
 
 # $(call accepts,FLAGS) is those of FLAGS that this compiler knows.
 accepts = $(foreach flag,$(1),$(shell $(CC) -Werror $(flag) -S -o /dev/null \
@@ -67,14 +70,14 @@ programs: $(BUILD)/tally $(BUILD)/libtally.a $(BUILD)/libtally.so
 tests: programs $(UNIT) $(HOSTS)
 
 $(BUILD)/tally: $(REPL) $(BUILD)/libtally.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(LINK) -o $@ $^ $(LIBS)
 
 $(BUILD)/libtally.a: $(OBJECTS) $(KERNEL_OBJS)
-	rm -f $@
-	ar rcs $@ $^
+	@rm -f $@
+	$(call say,ar)ar rcs $@ $^
 
 $(BUILD)/libtally.so: $(OBJECTS) $(KERNEL_OBJS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(LIBS)
+	$(LINK) -shared -o $@ $^ $(LIBS)
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -94,7 +97,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libtally.a
 # The modules of the library that are written in Tally, as C arrays.
 $(BUILD)/embedded.c: $(MODULES) stdlib tools/embed
 	@mkdir -p $(@D)
-	tools/embed $(MODULES) > $@
+	@tools/embed $(MODULES) > $@
 
 $(BUILD)/embedded.o: $(BUILD)/embedded.c stdlib/embedded.h
 	$(COMPILE) -c $< -o $@
