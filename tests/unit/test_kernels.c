@@ -363,7 +363,7 @@ static void check_length(tl_op op, tl_dtype dtype, form form, size_t n) {
 
 static void every_operation(void **state) {
   (void)state;
-  for (int op = 0; op < TL_OP_COUNT; op++) {
+  for (tl_op op = 0; op < TL_OP_COUNT; op++) {
     if (tl_ops[op].arity == 3) continue;
     for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
       if (tl_op_compute_dtype(op, dtype) != dtype) continue;
@@ -377,7 +377,7 @@ static void scalar_forms(void **state) {
   (void)state;
   const tl_kernel_table *table = tl_kernels_named("base");
   int count = 0;
-  for (int op = 0; op < TL_OP_COUNT; op++) {
+  for (tl_op op = 0; op < TL_OP_COUNT; op++) {
     for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
       if (!table->binary_vs[op][dtype]) continue;
       count++;
@@ -396,7 +396,7 @@ static void no_kernel_is_missing(void **state) {
   const tl_kernel_table *tables[3];
   const int count = kernel_tables(tables);
   for (int t = 0; t < count; t++) {
-    for (int op = 0; op < TL_OP_COUNT; op++) {
+    for (tl_op op = 0; op < TL_OP_COUNT; op++) {
       for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
         tl_dtype computed = tl_op_compute_dtype(op, dtype);
         if (computed == TL_DTYPE_COUNT) continue;
