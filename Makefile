@@ -55,7 +55,7 @@ HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 
 # `make -j` decides itself; where nobody asked, use every core.
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-SUBMAKE = +$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+SUBMAKE = @+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
 .PHONY: all programs tests demo test check audit format install clean help
 .DELETE_ON_ERROR:

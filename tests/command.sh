@@ -88,6 +88,14 @@ run --sandbox -e 'import io
 io.read_text("README.md")'
 expect 1 'error' '--sandbox forbids files'
 run test --nosuch;          expect 2 'usage' 'test with an unknown option'
+text 'print(1)  # expect: 1\nprint(2)  # expect: 3\nprint(4)\n'
+run test "$dir/script.tly"
+expect 1 'script.tly:2: expected 3, got 2' 'test reports a wrong line'
+expect 1 '^1 passed, 2 failed$' 'test counts expectations'
+text 'print([1][2])  # expect error: index error: index 2\n'
+run test "$dir/script.tly"
+expect 0 '^1 passed, 0 failed$' 'test knows expected errors'
+run test "$dir/nosuch";     expect 1 'nosuch' 'test of no file'
 
 # --- The prompt, fed by a pipe ----------------------------------------------
 
