@@ -193,7 +193,8 @@ static void recover(tl_parser *parser);
 // A `{` on the way to the next statement: its statements are looked at too.
 static void recover_block(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
-  bool is_block = parser->pos == 0 || token[-1].kind != TL_TOKEN_DOT;
+  bool is_block = !tl_parser_at_braced_record(parser) &&
+                  (parser->pos == 0 || token[-1].kind != TL_TOKEN_DOT);
   if (is_block && parser->depth < TL_TREE_HEIGHT_MAX) {
     parser->panic = false;
     parser->depth++;
@@ -213,6 +214,7 @@ static void recover_block(tl_parser *parser) {
 // passed over by tokens: newlines within them are no tokens, and a brace
 // is parsed as a whole, so the first separator or `}` is ours.
 static void recover(tl_parser *parser) {
+  parser->largest = NULL;
   while (!is_over(parser) && !is_separator(parser->kind) &&
          parser->kind != TL_TOKEN_END && parser->kind != TL_TOKEN_BRACE_END) {
     if (parser->kind == TL_TOKEN_BRACE) {
@@ -222,7 +224,6 @@ static void recover(tl_parser *parser) {
     }
   }
   parser->panic = false;
-  parser->largest = NULL;
 }
 
 // One statement and what ends it; NULL after an error.

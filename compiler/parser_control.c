@@ -5,7 +5,7 @@
 // --- Blocks ---
 
 // {x: 1}, {"a": 1}
-static bool at_braced_record(const tl_parser *parser) {
+bool tl_parser_at_braced_record(const tl_parser *parser) {
   tl_token_kind first = tl_parser_peek(parser, 1);
   // On the next line, too: there a newline comes before the first key.
   if (first == TL_TOKEN_NEWLINE) {
@@ -48,7 +48,7 @@ tl_ast *tl_parse_block(tl_parser *parser) {
   uint32_t opening = parser->pos, begin = tl_parser_token(parser)->begin;
   if (parser->kind != TL_TOKEN_BRACE)
     return report_no_block(parser);
-  if (at_braced_record(parser))
+  if (tl_parser_at_braced_record(parser))
     return report_braced_record(parser);
   if (!tl_parser_enter(parser))
     return NULL;

@@ -102,6 +102,8 @@ tl_ast *tl_parse_for(tl_parser *parser);
 tl_ast *tl_parse_try(tl_parser *parser);
 bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count);
 tl_ast *tl_parse_block(tl_parser *parser);
+// At `{` and a key: {x: 1}, which is none of Tally's forms.
+bool tl_parser_at_braced_record(const tl_parser *parser);
 // parser_statement.c
 tl_ast *tl_parse_statement(tl_parser *parser);
 bool tl_parse_ident(tl_parser *parser, tl_ident *out, const char *what);
