@@ -1,0 +1,272 @@
+// Sorting, searching, runs of equal items, and matrix products.
+#include "tests/unit/kernel_items.h"
+
+enum { LONGEST = 4000, ROOM = LONGEST * 16 };
+
+static _Alignas(64) unsigned char a[ROOM], sorted[ROOM], scratch[1 << 22];
+static int64_t order[LONGEST];
+
+static int compare_reals(double x, double y) {
+  if (isnan(x) || isnan(y)) return isnan(x) - isnan(y);
+  return (x > y) - (x < y);
+}
+
+// By value, NaN last; descending turns all but that.
+static int compare(tl_dtype dtype, item x, item y, bool descending) {
+  int sign = descending ? -1 : 1;
+  if (tl_dtypes[dtype].kind == 'F' || tl_dtype_is_complex(dtype)) {
+    tl_c128 p = complex_of(dtype, x), q = complex_of(dtype, y);
+    int by = compare_reals(p.re, q.re);
+    if (by != 0) return isnan(p.re) || isnan(q.re) ? by : sign * by;
+    by = compare_reals(p.im, q.im);
+    return isnan(p.im) || isnan(q.im) ? by : sign * by;
+  }
+  if (tl_dtypes[dtype].kind == 'U') {
+    uint64_t p = (uint64_t)whole_of(dtype, x), q = (uint64_t)whole_of(dtype, y);
+    return sign * ((p > q) - (p < q));
+  }
+  int64_t p = whole_of(dtype, x), q = whole_of(dtype, y);
+  return sign * ((p > q) - (p < q));
+}
+
+// Different distributions take different ways through the radix sorts.
+static void fill_kind(tl_dtype dtype, size_t n, int kind) {
+  fill_random(dtype, a, n);
+  for (size_t i = 0; i < n; i++) {
+    item x = {{0}};
+    double value;
+    switch (kind) {
+      case 1:  // a narrow range
+        value = (double)(random_bits() % 50);
+        break;
+      case 2:  // close together: the upper bits are all equal
+        value = 1 + random_unit() * 1e-9;
+        break;
+      case 3:  // spread over the unit interval
+        value = random_unit();
+        break;
+      case 4:  // two clusters
+        value = (random_bits() & 1 ? 1e9 : 1) + random_unit() * 1e-6;
+        break;
+      case 5:  // already in order
+        value = (double)i;
+        break;
+      default:
+        return;
+    }
+    if (dtype == TL_FLOAT32) x.f32 = (float)value;
+    if (dtype == TL_FLOAT64) x.f64 = value;
+    if (dtype == TL_COMPLEX64) x.c64 = (tl_c64){(float)value, 1};
+    if (dtype == TL_COMPLEX128) x.c128 = (tl_c128){value, 1};
+    if (dtype == TL_BOOL) x.u8 = (int64_t)(value * 1e9) & 1;
+    if (tl_dtype_is_integer(dtype)) x.i64 = (int64_t)(value * 1e9);
+    store_item(dtype, a, i, x);
+  }
+}
+
+static void check_argsort(tl_dtype dtype, size_t n, bool descending, int kind) {
+  static bool seen[LONGEST];
+  memset(seen, 0, sizeof seen);
+  assert_true(tl_argsort_scratch(dtype, n) <= sizeof scratch);
+  tl_argsort(dtype, order, a, n, descending, scratch);
+  for (size_t i = 0; i < n; i++) {
+    assert_in_range(order[i], 0, n - 1);
+    assert_false(seen[order[i]]);
+    seen[order[i]] = true;
+    if (i == 0) continue;
+    int by = compare(dtype, load_item(dtype, a, (size_t)order[i - 1]),
+                     load_item(dtype, a, (size_t)order[i]), descending);
+    if (by > 0 || (by == 0 && order[i - 1] > order[i]))
+      fail_msg("argsort of %zu %s, kind %d, at %zu", n, tl_dtypes[dtype].name,
+               kind, i);
+  }
+}
+
+static void check_sort(tl_dtype dtype, size_t n, bool descending, int kind) {
+  const size_t itemsize = tl_itemsize(dtype);
+  assert_true(tl_sort_scratch(dtype, n) <= sizeof scratch);
+  memcpy(sorted, a, n * itemsize);
+  memset(sorted + n * itemsize, 0xA5, 16);
+  tl_sort(dtype, sorted, n, descending, scratch);
+  assert_int_equal(sorted[n * itemsize], 0xA5);
+  for (size_t i = 0; i < n; i++) {
+    item x = load_item(dtype, sorted, i);
+    item y = load_item(dtype, a, (size_t)order[i]);
+    if (!same_items(dtype, x, y, 1e-300))
+      fail_msg("sort of %zu %s, kind %d, at %zu", n, tl_dtypes[dtype].name,
+               kind, i);
+  }
+}
+
+static void sorts(void **state) {
+  (void)state;
+  static const size_t lengths[] = {0,  1,  2,   3,   15,  16,  17,   31, 33,
+                                   64, 70, 199, 200, 201, 500, 1000, 3900};
+  for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+      for (int kind = 0; kind < 6; kind++) {
+        fill_kind(dtype, lengths[k], kind);
+        for (int descending = 0; descending < 2; descending++) {
+          check_argsort(dtype, lengths[k], descending, kind);
+          check_sort(dtype, lengths[k], descending, kind);
+        }
+      }
+    }
+  }
+}
+
+static void zeros_are_equal_positions(void **state) {
+  (void)state;
+  const double x[] = {0.0, -0.0, 0.0, -0.0, -1, NAN, -NAN, INFINITY};
+  const int64_t up[] = {4, 0, 1, 2, 3, 7, 5, 6};
+  const int64_t down[] = {7, 0, 1, 2, 3, 4, 5, 6};
+  tl_argsort(TL_FLOAT64, order, x, 8, false, scratch);
+  assert_memory_equal(order, up, sizeof up);
+  tl_argsort(TL_FLOAT64, order, x, 8, true, scratch);
+  assert_memory_equal(order, down, sizeof down);
+}
+
+static void runs(void **state) {
+  (void)state;
+  const double x[] = {-1, -0.0, 0.0, 2, 2, 2, NAN, NAN};
+  const int64_t expected[] = {0, 1, 3, 6, 7};
+  assert_int_equal(tl_run_starts(TL_FLOAT64, order, x, 8), 5);
+  assert_memory_equal(order, expected, sizeof expected);
+  assert_int_equal(tl_run_starts(TL_FLOAT64, order, x, 0), 0);
+  const int8_t y[] = {1, 1, 5};
+  assert_int_equal(tl_run_starts(TL_INT8, order, y, 3), 2);
+  assert_int_equal(order[1], 2);
+  const tl_c64 z[] = {{1, 2}, {1, 2}, {1, 3}};
+  assert_int_equal(tl_run_starts(TL_COMPLEX64, order, z, 3), 2);
+}
+
+static void searches(void **state) {
+  (void)state;
+  static unsigned char queries[70 * 16];
+  const tl_kernel_table *tables[3];
+  const int count = kernel_tables(tables);
+  for (int t = 0; t < count; t++) {
+    for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
+      for (size_t m = 0; m <= 300; m += m < 20 ? 1 : 41) {
+        fill_random(dtype, a, m);
+        tl_sort(dtype, a, m, false, scratch);
+        const size_t n = random_bits() % 71;
+        fill_random(dtype, queries, n);
+        for (size_t i = 0; i + 1 < n && m > 0; i += 2)
+          store_item(dtype, queries, i, load_item(dtype, a, random_bits() % m));
+        for (int right = 0; right < 2; right++) {
+          tables[t]->search[dtype](order, a, m, queries, n, right);
+          for (size_t i = 0; i < n; i++) {
+            item q = load_item(dtype, queries, i);
+            size_t at = 0;
+            while (at < m) {
+              int by = compare(dtype, load_item(dtype, a, at), q, false);
+              if (right ? by > 0 : by >= 0) break;
+              at++;
+            }
+            if (order[i] != (int64_t)at)
+              fail_msg("search %d of %s in %zu: %lld for %zu", right,
+                       tl_dtypes[dtype].name, m, (long long)order[i], at);
+          }
+        }
+      }
+    }
+  }
+}
+
+// ---- matrix products --------------------------------------------------------
+
+// Small whole numbers, so that products are exact in every order.
+static void fill_small(tl_dtype dtype, unsigned char *to, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    item x = {{0}};
+    int value = (int)(random_bits() % 9) - 4, other = (int)(random_bits() % 3);
+    if (dtype == TL_FLOAT32) x.f32 = (float)value;
+    if (dtype == TL_FLOAT64) x.f64 = value;
+    if (dtype == TL_COMPLEX64) x.c64 = (tl_c64){(float)value, (float)other};
+    if (dtype == TL_COMPLEX128) x.c128 = (tl_c128){value, other};
+    if (tl_dtype_is_integer(dtype)) x.i64 = value;
+    store_item(dtype, to, i, x);
+  }
+}
+
+static item reference_dot(tl_dtype dtype, const unsigned char *x, ptrdiff_t x_by,
+                          const unsigned char *y, ptrdiff_t y_by, size_t k) {
+  tl_c128 sum = {0, 0};
+  uint64_t whole = 0;
+  item out = {{0}};
+  for (size_t p = 0; p < k; p++, x += x_by, y += y_by) {
+    item u = load_item(dtype, x, 0), v = load_item(dtype, y, 0);
+    tl_c128 s = complex_of(dtype, u), r = complex_of(dtype, v);
+    sum.re += s.re * r.re - s.im * r.im;
+    sum.im += s.re * r.im + s.im * r.re;
+    if (tl_dtype_is_integer(dtype))
+      whole += (uint64_t)whole_of(dtype, u) * (uint64_t)whole_of(dtype, v);
+  }
+  out.u64 = whole;
+  if (dtype == TL_FLOAT32) out.f32 = (float)sum.re;
+  if (dtype == TL_FLOAT64) out.f64 = sum.re;
+  if (dtype == TL_COMPLEX64) out.c64 = (tl_c64){(float)sum.re, (float)sum.im};
+  if (dtype == TL_COMPLEX128) out.c128 = sum;
+  return out;
+}
+
+static void check_product(const tl_kernel_table *table, tl_dtype dtype,
+                          size_t m, size_t n, size_t k, bool transposed) {
+  static unsigned char x[1 << 21], y[1 << 21], z[1 << 19];
+  const ptrdiff_t size = (ptrdiff_t)tl_itemsize(dtype);
+  const ptrdiff_t x_row = transposed ? size : (ptrdiff_t)k * size;
+  const ptrdiff_t x_col = transposed ? (ptrdiff_t)m * size : size;
+  const ptrdiff_t y_row = transposed ? size : (ptrdiff_t)n * size;
+  const ptrdiff_t y_col = transposed ? (ptrdiff_t)k * size : size;
+  const ptrdiff_t z_row = (ptrdiff_t)(n + 1) * size;
+  fill_small(dtype, x, m * k);
+  fill_small(dtype, y, k * n);
+  memset(z, 0xA5, m * (n + 1) * (size_t)size);
+  const size_t need = tl_gemm_scratch(dtype, m, n, k);
+  assert_true(need <= sizeof scratch - 64);
+  memset(scratch + need, 0xA5, 64);
+  table->gemm[dtype](z, z_row, x, x_row, x_col, y, y_row, y_col, m, n, k,
+                     scratch);
+  for (size_t i = 0; i < 64; i++) assert_int_equal(scratch[need + i], 0xA5);
+  for (size_t i = 0; i < m; i++) {
+    assert_int_equal(z[(ptrdiff_t)i * z_row + (ptrdiff_t)n * size], 0xA5);
+    for (size_t j = 0; j < n; j++) {
+      item expected = reference_dot(dtype, x + (ptrdiff_t)i * x_row, x_col,
+                                    y + (ptrdiff_t)j * y_col, y_row, k);
+      item got = load_item(dtype, z + (ptrdiff_t)i * z_row, j);
+      if (!same_items(dtype, got, expected, 1e-300))
+        fail_msg("%zu * %zu * %zu %s, %s, at %zu, %zu", m, k, n,
+                 tl_dtypes[dtype].name, table->name, i, j);
+    }
+  }
+}
+
+static void products(void **state) {
+  (void)state;
+  const tl_kernel_table *tables[3];
+  const int count = kernel_tables(tables);
+  for (int t = 0; t < count; t++) {
+    for (tl_dtype dtype = TL_INT8; dtype < TL_STRING; dtype++) {
+      for (int round = 0; round < 60; round++) {
+        const size_t m = random_bits() % 20, n = random_bits() % 60;
+        check_product(tables[t], dtype, m, n, random_bits() % 20, round & 1);
+      }
+      check_product(tables[t], dtype, 140, 50, 300, false);
+      check_product(tables[t], dtype, 9, 600, 70, true);
+    }
+    check_product(tables[t], TL_FLOAT64, 3, 3100, 5, false);
+    check_product(tables[t], TL_FLOAT64, 3, 3100, 5, true);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sorts),
+      cmocka_unit_test(zeros_are_equal_positions),
+      cmocka_unit_test(runs),
+      cmocka_unit_test(searches),
+      cmocka_unit_test(products),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
