@@ -18,7 +18,8 @@
 // X.out beside X.tly is instead the whole output of X.tly. In Markdown, each
 // block fenced as tally is a part; its answers stand behind `# →`, or in a
 // block fenced as text or output below it. In documentation, an indented line
-// `expr    # value` is evaluated and shown; one without # is run.
+// `expr    # value` is evaluated and shown, and lines without # are run where
+// another one has a value.
 #ifndef TALLY_REPL_GOLDEN_H
 #define TALLY_REPL_GOLDEN_H
 
