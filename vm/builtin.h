@@ -23,6 +23,7 @@ enum {  // tl_builtin.flags
   TL_FILES = 4,        // capabilities it needs
   TL_CLOCK = 8,
   TL_ENVIRONMENT = 16,
+  TL_VALUE = 32,       // no function: its name stands for its result (os.args)
 };
 
 typedef struct tl_builtin {

@@ -1,0 +1,144 @@
+// The small modules about the world outside: time, os, memory.
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "vm/record.h"
+#include "vm/vm.h"
+
+// --- time -------------------------------------------------------------------
+
+static bool seconds(tl_vm *vm, const char *function, clockid_t clock,
+                    tl_slot *out) {
+  struct timespec t;
+  if (!tl_require(vm, TALLY_MAY_CLOCK, function)) return false;
+  if (clock_gettime(clock, &t) != 0)
+    return tl_fail(vm, TALLY_ERR_IO, "%s: the system's clock cannot be read",
+                   function);
+  *out = tl_weak_float((double)t.tv_sec + 1e-9 * (double)t.tv_nsec);
+  return true;
+}
+
+static bool now(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  return seconds(vm, "time.now", CLOCK_REALTIME, out);
+}
+
+static bool monotonic(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  return seconds(vm, "time.clock", CLOCK_MONOTONIC, out);
+}
+
+const tl_builtin tl_time_module[] = {
+    {"now", "", now, TL_CLOCK | TL_EFFECT,
+     "Seconds since the beginning of 1970 (UTC), by the wall clock.\n"
+     "    time.now() > 0    # true\n"},
+    {"clock", "", monotonic, TL_CLOCK | TL_EFFECT,
+     "Seconds on a clock that is never set: for differences.\n"
+     "    time.clock() <= time.clock()    # true\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
+
+// --- os ---------------------------------------------------------------------
+
+static bool arguments(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  *out = tl_retain(vm, vm->args);
+  return true;
+}
+
+static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *name;
+  size_t at;
+  if (!tl_require(vm, TALLY_MAY_ENVIRONMENT, "os.getenv") ||
+      !tl_arg_string(vm, "os.getenv", "name", args[0], &name))
+    return false;
+  const char *value = getenv(name->text);
+  *out = tl_none();
+  if (!value) return true;
+  if (!tl_utf8_check(value, strlen(value), &at))
+    return tl_fail(vm, TALLY_ERR_VALUE, "os.getenv: %s is no UTF-8 text: "
+                   "malformed at byte %zu", name->text, at);
+  tl_string *string = tl_string_from(vm, value);
+  if (string) *out = tl_own_string(string);
+  return string != NULL;
+}
+
+const tl_builtin tl_os_module[] = {
+    {"args", "", arguments, TL_VALUE,
+     "The script's arguments: a list of strings.\n"
+     "    os.args\n"},
+    {"getenv", "name", environment, TL_ENVIRONMENT | TL_EFFECT,
+     "A variable of the environment as a string; none if there is none.\n"
+     "    os.getenv(\"NO_SUCH_VARIABLE\")    # none\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
+
+// --- memory -----------------------------------------------------------------
+
+static bool stats(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  // Read before the record itself changes them.
+  tally_stats now = vm->stats;
+  tl_record *record = tl_record_new(vm, 64);
+  bool ok = record != NULL;
+#define X(field, what)                                         \
+  if (ok) {                                                    \
+    tl_slot value = tl_weak_int((int64_t)now.field);           \
+    ok = tl_record_set_name(vm, &record, #field, &value);      \
+  }
+  TALLY_STATS(X)
+#undef X
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record)
+    tl_drop(vm, tl_own_record(record));
+  return ok;
+}
+
+static bool live(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  *out = tl_weak_int((int64_t)vm->stats.live_bytes);
+  return true;
+}
+
+static bool peak(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  *out = tl_weak_int((int64_t)vm->stats.peak_bytes);
+  return true;
+}
+
+static bool reset(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  tally_reset_stats(vm);
+  *out = tl_none();
+  return true;
+}
+
+static bool trim(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  *out = tl_weak_int((int64_t)tl_memory_trim(vm));
+  return true;
+}
+
+const tl_builtin tl_memory_module[] = {
+    {"stats", "", stats, TL_EFFECT,
+     "The counters that --stats shows, as a record of integers.\n"
+     "    memory.stats().rc_immortal_touched    # 0\n"},
+    {"live", "", live, TL_EFFECT,
+     "How many bytes are alive now.\n"
+     "    memory.live() > 0    # true\n"},
+    {"peak", "", peak, TL_EFFECT,
+     "The most bytes that were alive at once.\n"
+     "    memory.peak() >= memory.live()    # true\n"},
+    {"reset", "", reset, TL_EFFECT,
+     "Sets the counters to 0 and the peak to what is alive now.\n"
+     "    memory.reset()\n"},
+    {"trim", "", trim, TL_EFFECT,
+     "Gives cached memory back to the system; returns how many bytes.\n"
+     "    memory.trim() >= 0    # true\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
