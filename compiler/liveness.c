@@ -120,9 +120,22 @@ static bool order_blocks(tl_arena *arena, tl_owned_function *f) {
   return true;
 }
 
+// A jump backward polls, so it may fail whatever the table says.
+static void let_back_edges_poll(tl_cfg_function *cfg, tl_cfg_block *block) {
+  if (block->count == 0 || block->targets[0] < 0)
+    return;
+  tl_cfg_ins *end = &block->ins[block->count - 1];
+  for (int i = 0; i < 2; i++)
+    if (block->targets[i] >= 0 &&
+        cfg->blocks[block->targets[i]].order <= block->order &&
+        end->fails == TL_NEVER)
+      end->fails = TL_EARLY;
+}
+
 static void measure(tl_owned_function *f) {
   for (int32_t b = 0; b < f->cfg->block_count; b++) {
-    const tl_cfg_block *block = &f->cfg->blocks[b];
+    tl_cfg_block *block = &f->cfg->blocks[b];
+    let_back_edges_poll(f->cfg, block);
     if (block->count > f->longest)
       f->longest = block->count;
     for (int32_t i = 0; i < block->count; i++)
@@ -132,9 +145,10 @@ static void measure(tl_owned_function *f) {
 }
 
 bool tl_liveness(tl_arena *arena, tl_owned_function *f) {
-  f->spare = f->cfg->slot_count;
-  f->words = (f->spare + 1 + 63) / 64;
   measure(f);
+  f->spare = f->cfg->slot_count;
+  f->slots = f->spare + 1 + f->most_operands;
+  f->words = (f->slots + 63) / 64;
   size_t words = (size_t)f->words;
   f->live =
       TL_ARENA_ARRAY(arena, uint64_t, words * (size_t)f->cfg->block_count);

@@ -202,7 +202,7 @@ static bool split_edge(tl_flow *flow, int32_t block, int edge,
   tl_ins_list *list = &code->edges[2 * block + edge];
   int32_t target = cfg->blocks[block].targets[edge];
   tl_cfg_ins end = code->polls[2 * block + edge];
-  end.op = end.fails == TL_NEVER ? TL_BC_JMP : TL_BC_LOOP;
+  end.op = TL_BC_JMP;
   end.result = end.window = -1;
   if (end.fails == TL_NEVER)
     end.handler = -1;
@@ -272,6 +272,7 @@ static bool renumber(tl_flow *flow) {
   for (int32_t i = 0; i < largest; i++) first[i + 1] += first[i];
   for (int32_t b = 0; b < n; b++)
     cfg->blocks[b].order = first[cfg->blocks[b].order]++;
+  cfg->order_count = n;
   return true;
 }
 
@@ -322,7 +323,7 @@ static bool write_code(tl_flow *flow) {
 static bool open_flow(tl_flow *flow, tl_owned_program *program,
                       tl_owned_function *f) {
   tl_arena *arena = program->arena;
-  size_t words = (size_t)f->words, slots = (size_t)f->spare + 1;
+  size_t words = (size_t)f->words, slots = (size_t)f->slots;
   size_t operands = (size_t)f->most_operands + 1;
   *flow = (tl_flow){
       .program = program,

@@ -22,8 +22,10 @@ enum { TL_MODE_RETAIN = 4 };
 // A function, with what the passes find out about it.
 typedef struct tl_owned_function {
   tl_cfg_function *cfg;
-  int32_t words;        // of a bit set over the slots and the spare one
-  int32_t spare;        // a slot beyond the function's own, for rescues
+  int32_t words;        // of a bit set over all slots
+  int32_t slots;        // the function's own and the spare ones
+  int32_t spare;        // the first slot beyond the function's own: for an old
+                        // value; one more for each operand follow
   int32_t longest;      // instructions of the longest block
   int32_t most_operands;
   uint64_t *live;       // a bit set for each block: live at its start
@@ -96,7 +98,7 @@ int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i);
 
 // --- Liveness (liveness.c) --------------------------------------------------
 
-// Fills words, spare, live, sequence, longest and most_operands.
+// Fills words, slots, spare, live, sequence, longest and most_operands.
 bool tl_liveness(tl_arena *arena, tl_owned_function *function);
 
 static inline uint64_t *tl_live_at(const tl_owned_function *f, int32_t block) {

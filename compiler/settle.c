@@ -78,6 +78,8 @@ static tl_cfg_ins *put(tl_flow *flow, int op, int32_t result, int32_t x,
     return NULL;
   operands[0] = x;
   operands[1] = y;
+  if (result >= flow->cfg->slot_count)
+    flow->cfg->slot_count = result + 1;
   modes[0] = (uint8_t)mode;
   tl_cfg_ins ins = {
       .op = (uint8_t)op,

@@ -90,7 +90,7 @@ void tl_param_modes(tl_owned_program *program, tl_owned_function *f) {
 // Slots that the analysis adds lie behind the function's own.
 static bool extend_scalars(tl_arena *arena, tl_owned_function *f) {
   size_t old = (size_t)f->cfg->slot_count;
-  bool *more = TL_ARENA_ARRAY(arena, bool, old + 2 + (size_t)f->most_operands);
+  bool *more = TL_ARENA_ARRAY(arena, bool, (size_t)f->slots);
   if (more == NULL)
     return false;
   if (f->cfg->is_scalar != NULL)
@@ -126,6 +126,29 @@ static bool open_function(tl_owned_program *program, tl_owned_function *f,
     f->param_modes[i] = cfg->may_be_value ? TL_MODE_EITHER : TL_MODE_BORROW;
   f->stale = true;
   return !arena->failed;
+}
+
+// A function that some code has as a constant, or that is in a closure group.
+// Lowering says so too; what it cannot see yet when it lowers a function is
+// found here.
+static bool is_value(const tl_owned_program *program,
+                     const tl_cfg_function *f) {
+  const tl_prototype *p = f->prototype;
+  if (f->may_be_value || p == NULL || p->capture_count > 0)
+    return p != NULL || f->may_be_value;
+  for (int32_t i = 0; i < program->cfg->function_count; i++) {
+    const tl_prototype *q = program->cfg->functions[i]->prototype;
+    for (uint32_t k = 0; q != NULL && k < q->constant_count; k++)
+      if (tl_is_kind(q->constants[k], TL_KIND_FUNCTION) &&
+          q->constants[k].pointer == p)
+        return true;
+  }
+  const tl_unit *unit = p->unit;
+  for (uint32_t g = 0; unit != NULL && g < unit->group_count; g++)
+    for (uint32_t k = 0; k < unit->groups[g].member_count; k++)
+      if (unit->groups[g].members[k] == p)
+        return true;
+  return false;
 }
 
 // --- The fixpoint -----------------------------------------------------------
@@ -232,6 +255,10 @@ bool tl_ownership(tl_cfg_program *cfg) {
   };
   if (program.functions == NULL)
     return false;
+  for (int32_t i = 0; i < cfg->function_count; i++) {
+    tl_cfg_function *f = cfg->functions[i];
+    f->may_be_value = is_value(&program, f);
+  }
   for (int32_t i = 0; i < cfg->function_count; i++)
     if (!open_function(&program, &program.functions[i], cfg->functions[i]))
       return false;

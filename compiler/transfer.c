@@ -327,11 +327,38 @@ static void rescue_result(tl_flow *flow, const tl_cfg_ins *ins) {
       flow->operands[i] = spare;
 }
 
+// The window's slot for operand [i].
+static int32_t window_slot(const tl_cfg_ins *ins, int32_t i) {
+  int32_t from = window_from(ins->op);
+  if (ins->window < 0 || i < from)
+    return -1;
+  return ins->window + i + (from == 0 ? 1 : from == 1 ? 0 : -2);
+}
+
+// A window is taken over whole. What stands in it already, owns, and is not
+// consumed moves aside, so that the window gets a borrow.
+static void rescue_window(tl_flow *flow, const tl_cfg_ins *ins) {
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    int32_t x = flow->operands[i], aside = flow->function->spare + 1 + i;
+    if (flow->modes[i] != TL_MODE_BORROW || x != window_slot(ins, i) ||
+        tl_state_of(flow, x)->kind == TL_BORROWS)
+      continue;
+    tl_state state = flow->now[x];
+    tl_put(flow, TL_BC_COPY, aside, x, -1, tl_mode_of(&state));
+    tl_forget(flow, x);
+    tl_set_state(flow, aside, &state);
+    tl_rename_lender(flow, x, aside);
+    for (int32_t j = 0; j < ins->operand_count; j++)
+      if (flow->operands[j] == x)
+        flow->operands[j] = aside;
+  }
+}
+
 // Puts the instruction out, with operands and modes as decided.
 static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
   if (flow->out == NULL)
     return NULL;
-  int32_t n = ins->operand_count, extra = flow->function->spare + 1;
+  int32_t n = ins->operand_count, first = flow->function->spare + 1;
   tl_cfg_ins decided = *ins;
   decided.operands = TL_ARENA_ARRAY(flow->arena, int32_t, (size_t)n);
   decided.modes = TL_ARENA_ARRAY(flow->arena, uint8_t, (size_t)n);
@@ -342,14 +369,11 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
     decided.modes[i] = flow->modes[i];
     if (flow->modes[i] != TL_MODE_RETAIN)
       continue;
-    tl_put(flow, TL_BC_COPY, extra, flow->operands[i], -1, TL_MODE_BORROW);
-    tl_put(flow, TL_BC_OWN, -1, extra, -1, TL_MODE_BORROW);
-    decided.operands[i] = extra++;
+    tl_put(flow, TL_BC_COPY, first + i, flow->operands[i], -1, TL_MODE_BORROW);
+    tl_put(flow, TL_BC_OWN, -1, first + i, -1, TL_MODE_BORROW);
+    decided.operands[i] = first + i;
     decided.modes[i] = TL_MODE_CONSUME;
   }
-  for (int32_t i = 0; i < n; i++)
-    if (decided.operands[i] >= flow->cfg->slot_count)
-      flow->cfg->slot_count = decided.operands[i] + 1;
   decided.is_drain = n > 0 && tl_opcode_role(ins->op, 0) == TL_ROLE_DRAIN &&
                      decided.modes[0] != TL_MODE_BORROW;
   return tl_put_ins(flow, &decided);
@@ -530,6 +554,7 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   settle_candidates(flow, ins, count);
   decide_modes(flow, ins, count, find_lent(flow, ins));
   rescue_result(flow, ins);
+  rescue_window(flow, ins);
 
   tl_cfg_ins *done = put_decided(flow, ins);
   if (ins->fails != TL_NEVER) {

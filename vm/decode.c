@@ -32,10 +32,9 @@ static void decode_two(const tl_ins *ins, tl_decoded *out) {
   out->result = ins->a / 16;
   if (is_update(ins->op))
     add_operand(out, ins, ins->a, MODE_A);
-  // PUSH alone has no index: its value is c.
-  if (ins->op != TL_BC_PUSH)
-    add_operand(out, ins, ins->b, MODE_B);
-  add_operand(out, ins, ins->c, MODE_C);
+  add_operand(out, ins, ins->b, MODE_B);
+  if (ins->op != TL_BC_PUSH)  // which has no index
+    add_operand(out, ins, ins->c, MODE_C);
 }
 
 static void decode_window(uint32_t base, uint32_t count, tl_decoded *out) {
@@ -48,10 +47,14 @@ static void decode_jump(int64_t next, int32_t offset, tl_decoded *out) {
   out->falls_through = out->op != TL_BC_JMP && out->op != TL_BC_LOOP;
 }
 
-// The hidden slots of a loop stand side by side from a on.
+// The hidden slots of a loop stand side by side from a on: next, limit and
+// step of a range, or a container and the position in it. A range's loop also
+// writes the visible variable.
 static void decode_loop(const tl_ins *ins, int64_t next, tl_decoded *out) {
   decode_jump(next, (int16_t)ins->c, out);
   add_operand(out, ins, ins->a, MODE_A);
+  if (ins->op != TL_BC_MORE)
+    out->result = ins->b / 16;
   if (ins->op != TL_BC_FORPREP)
     return;
   for (uint16_t i = 1; i < 3; i++)
@@ -102,6 +105,7 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
       break;
     case TL_FORMAT_A:
       add_operand(out, ins, ins->a, MODE_A);
+      out->extra = ins->b;
       break;
     case TL_FORMAT_AB:
       out->result = ins->a / 16;
