@@ -1,0 +1,319 @@
+// tally.h as a host uses it: running, values both ways, errors, arrays.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tally.h"
+
+// A VM whose allocations are counted and whose output is kept.
+typedef struct host {
+  tally_vm *vm;
+  size_t live;
+  char output[1024];
+  size_t n;
+} host;
+
+static void *resize(void *context, void *block, size_t old_size,
+                    size_t new_size) {
+  host *h = context;
+  if (new_size == 0) {
+    free(block);
+    h->live -= old_size;
+    return NULL;
+  }
+  void *moved = realloc(block, new_size);
+  if (moved) h->live += new_size - old_size;
+  return moved;
+}
+
+static int keep(void *context, const char *text, size_t nbytes) {
+  host *h = context;
+  if (h->n + nbytes >= sizeof h->output) return 1;
+  memcpy(h->output + h->n, text, nbytes);
+  h->n += nbytes;
+  h->output[h->n] = 0;
+  return 0;
+}
+
+static int set_up(void **state) {
+  host *h = calloc(1, sizeof *h);
+  if (!h) return 1;
+  tally_options options = tally_default_options();
+  options.resize = resize;
+  options.write = keep;
+  options.context = h;
+  *state = h;
+  return tally_open(&options, &h->vm);
+}
+
+// Fails a test that keeps a value or leaks memory.
+static int tear_down(void **state) {
+  host *h = *state;
+  size_t held = tally_close(h->vm);
+  size_t live = h->live;
+  free(h);
+  return held != 0 || live != 0;
+}
+
+static tally_value eval(host *h, const char *source) {
+  tally_value value = {0, 0};
+  tally_status status = tally_eval(h->vm, source, &value);
+  if (status != TALLY_OK) fail_msg("%s", tally_error(h->vm)->report);
+  return value;
+}
+
+static void test_eval_gives_the_last_value(void **state) {
+  host *h = *state;
+  int64_t i;
+  double f;
+  int b;
+  tally_value v = eval(h, "x = 40\nx + 2");
+  assert_int_equal(tally_to_int(h->vm, v, &i), TALLY_OK);
+  assert_int_equal(i, 42);
+  assert_string_equal(tally_type(h->vm, v), "int64");
+  tally_release(h->vm, v);
+  v = eval(h, "x / 16");
+  assert_int_equal(tally_to_float(h->vm, v, &f), TALLY_OK);
+  assert_true(f == 2.5);
+  tally_release(h->vm, v);
+  v = eval(h, "x > 1");
+  assert_int_equal(tally_to_bool(h->vm, v, &b), TALLY_OK);
+  assert_true(b);
+  tally_release(h->vm, v);
+  assert_int_equal(tally_eval(h->vm, "print(x, [1, 2])", NULL), TALLY_OK);
+  assert_string_equal(h->output, "40 [1, 2]\n");
+}
+
+static void test_values_go_in_and_come_out(void **state) {
+  host *h = *state;
+  tally_value items[2], list, record, out;
+  const char *keys[2] = {"a", "b c"};
+  const char *text;
+  size_t n;
+  double re, im;
+  assert_int_equal(tally_from_int(h->vm, -7, &items[0]), TALLY_OK);
+  assert_int_equal(tally_from_string(h->vm, "\xcf\x80", 2, &items[1]),
+                   TALLY_OK);
+  assert_int_equal(tally_from_list(h->vm, 2, items, &list), TALLY_OK);
+  assert_int_equal(tally_from_record(h->vm, 2, keys, items, &record), TALLY_OK);
+  assert_int_equal(tally_length(h->vm, list), 2);
+  assert_string_equal(tally_type(h->vm, list), "list");
+  assert_int_equal(tally_item(h->vm, list, 1, &out), TALLY_OK);
+  assert_int_equal(tally_to_string(h->vm, out, &text, &n), TALLY_OK);
+  assert_string_equal(text, "\xcf\x80");
+  assert_int_equal(n, 2);
+  tally_release(h->vm, out);
+  assert_int_equal(tally_field(h->vm, record, "b c", &out), TALLY_OK);
+  tally_release(h->vm, out);
+  assert_int_equal(tally_field(h->vm, record, "nosuch", &out), TALLY_ERR_NAME);
+  assert_int_equal(tally_item(h->vm, list, 2, &out), TALLY_ERR_INDEX);
+  assert_int_equal(tally_format(h->vm, record, &out), TALLY_OK);
+  assert_int_equal(tally_to_string(h->vm, out, &text, &n), TALLY_OK);
+  assert_string_equal(text, "(a: -7, \"b c\": \"\xcf\x80\")");
+  tally_release(h->vm, out);
+  tally_release(h->vm, list);
+  tally_release(h->vm, record);
+  tally_release(h->vm, items[0]);
+  tally_release(h->vm, items[1]);
+  assert_int_equal(tally_from_complex(h->vm, 1, -2, &out), TALLY_OK);
+  assert_int_equal(tally_to_complex(h->vm, out, &re, &im), TALLY_OK);
+  assert_true(re == 1 && im == -2);
+  tally_release(h->vm, out);
+  assert_int_equal(tally_from_string(h->vm, "\xff", 1, &out), TALLY_ERR_VALUE);
+}
+
+static void test_wrong_kinds_are_type_errors(void **state) {
+  host *h = *state;
+  int64_t i;
+  const char *text;
+  size_t n;
+  tally_value v = eval(h, "\"text\"");
+  assert_int_equal(tally_to_int(h->vm, v, &i), TALLY_ERR_TYPE);
+  assert_string_equal(tally_error(h->vm)->kind, "type");
+  tally_release(h->vm, v);
+  v = eval(h, "1.5");
+  assert_int_equal(tally_to_string(h->vm, v, &text, &n), TALLY_ERR_TYPE);
+  tally_release(h->vm, v);
+}
+
+static void test_globals_and_calls(void **state) {
+  host *h = *state;
+  tally_value x, y;
+  int64_t i;
+  assert_int_equal(tally_from_int(h->vm, 20, &x), TALLY_OK);
+  assert_int_equal(tally_set_global(h->vm, "n", x), TALLY_OK);
+  assert_int_equal(tally_eval(h->vm, "fn add(a, b = 1) = a + b + n", NULL),
+                   TALLY_OK);
+  assert_int_equal(tally_call(h->vm, "add", 1, &x, &y), TALLY_OK);
+  assert_int_equal(tally_to_int(h->vm, y, &i), TALLY_OK);
+  assert_int_equal(i, 41);
+  assert_int_equal(tally_move_global(h->vm, "n", y), TALLY_OK);
+  assert_int_equal(tally_get_global(h->vm, "n", &y), TALLY_OK);
+  assert_int_equal(tally_to_int(h->vm, y, &i), TALLY_OK);
+  assert_int_equal(i, 41);
+  tally_release(h->vm, y);
+  assert_int_equal(tally_call(h->vm, "nosuch", 1, &x, &y), TALLY_ERR_NAME);
+  assert_int_equal(tally_call(h->vm, "add", 0, NULL, &y), TALLY_ERR_TYPE);
+  assert_int_equal(tally_get_global(h->vm, "nosuch", &y), TALLY_ERR_NAME);
+  tally_release(h->vm, x);
+}
+
+static void test_functions_are_compiled_once(void **state) {
+  host *h = *state;
+  tally_value f, v;
+  int64_t i;
+  assert_int_equal(tally_eval(h->vm, "k = 0", NULL), TALLY_OK);
+  assert_int_equal(tally_compile(h->vm, "k * 2", &f), TALLY_OK);
+  for (int64_t k = 1; k < 4; k++) {
+    assert_int_equal(tally_from_int(h->vm, k, &v), TALLY_OK);
+    assert_int_equal(tally_move_global(h->vm, "k", v), TALLY_OK);
+    assert_int_equal(tally_apply(h->vm, f, 0, NULL, &v), TALLY_OK);
+    assert_int_equal(tally_to_int(h->vm, v, &i), TALLY_OK);
+    assert_int_equal(i, 2 * k);
+    tally_release(h->vm, v);
+  }
+  tally_release(h->vm, f);
+}
+
+static void test_errors_tell_kind_place_and_trace(void **state) {
+  host *h = *state;
+  const char *source = "fn f(x) = x[9]\n\nf([1, 2])";
+  assert_int_equal(tally_eval(h->vm, source, NULL), TALLY_ERR_INDEX);
+  const tally_error_info *error = tally_error(h->vm);
+  assert_int_equal(error->status, TALLY_ERR_INDEX);
+  assert_string_equal(error->kind, "index");
+  assert_int_equal(error->line, 1);
+  assert_non_null(strstr(error->message, "9"));
+  assert_int_equal(error->trace_count, 1);
+  assert_non_null(strstr(error->report, error->message));
+  assert_int_equal(tally_eval(h->vm, "x = (1,", NULL), TALLY_ERR_SYNTAX);
+  assert_int_equal(tally_eval(h->vm, "1 // 0", NULL), TALLY_ERR_DOMAIN);
+  assert_int_equal(tally_eval(h->vm, "2 + 2", NULL), TALLY_OK);
+}
+
+static void test_limits(void **state) {
+  host *h = *state;
+  (void)h;
+  tally_options options = tally_default_options();
+  options.memory_limit = 8u << 20;
+  options.instruction_limit = 1000000;
+  options.capabilities = 0;
+  tally_vm *vm;
+  assert_int_equal(tally_open(&options, &vm), TALLY_OK);
+  assert_int_equal(tally_eval(vm, "sum(zeros(2000000))", NULL),
+                   TALLY_ERR_MEMORY);
+  assert_int_equal(tally_eval(vm, "while true { }", NULL), TALLY_ERR_LIMIT);
+  assert_int_equal(
+      tally_eval(vm, "try { while true { } } catch { }", NULL),
+      TALLY_ERR_LIMIT);
+  assert_int_not_equal(
+      tally_eval(vm, "import io\nio.read_text(\"README.md\")", NULL), TALLY_OK);
+  assert_int_equal(tally_eval(vm, "sum(zeros(1000))", NULL), TALLY_OK);
+  assert_int_equal(tally_close(vm), 0);
+}
+
+static void test_interrupt_stops_the_next_run(void **state) {
+  host *h = *state;
+  tally_interrupt(h->vm);
+  tally_status status = tally_eval(h->vm, "while true { }", NULL);
+  assert_int_equal(status, TALLY_ERR_INTERRUPT);
+  assert_int_equal(tally_eval(h->vm, "1", NULL), TALLY_OK);
+}
+
+static void test_arrays_are_described(void **state) {
+  host *h = *state;
+  tally_array a;
+  tally_value v = eval(h, "float32([[1, 2, 3], [4, 5, 6]]).T");
+  assert_string_equal(tally_type(h->vm, v), "3 * 2 * float32");
+  assert_int_equal(tally_to_buffer(h->vm, v, &a), TALLY_OK);
+  assert_string_equal(a.dtype, "float32");
+  assert_int_equal(a.ndim, 2);
+  assert_int_equal(a.size, 6);
+  assert_int_equal(a.shape[0], 3);
+  assert_int_equal(a.shape[1], 2);
+  float item;
+  memcpy(&item, (char *)a.data + a.strides[0] * 2 + a.strides[1], sizeof item);
+  assert_true(item == 6);
+  tally_release(h->vm, v);
+  v = eval(h, "(1, 2)");
+  assert_int_equal(tally_to_buffer(h->vm, v, &a), TALLY_ERR_TYPE);
+  tally_release(h->vm, v);
+}
+
+static int released;
+
+static void release(void *context, void *data) {
+  (void)data;
+  assert_ptr_equal(context, &released);
+  released++;
+}
+
+static void test_buffers_are_borrowed_until_released(void **state) {
+  host *h = *state;
+  double data[6] = {1, 2, 3, 4, 5, 6};
+  tally_buffer buffer = {.data = data, .type = "2 * 3 * float64",
+                         .nbytes = sizeof data, .release = release,
+                         .context = &released};
+  tally_value v, total;
+  double f;
+  released = 0;
+  assert_int_equal(tally_from_buffer(h->vm, &buffer, &v), TALLY_OK);
+  assert_int_equal(tally_set_global(h->vm, "x", v), TALLY_OK);
+  tally_release(h->vm, v);
+  total = eval(h, "sum(x[:, 1])");
+  assert_int_equal(tally_to_float(h->vm, total, &f), TALLY_OK);
+  assert_true(f == 7);
+  tally_release(h->vm, total);
+  assert_int_equal(released, 0);
+  assert_int_equal(tally_eval(h->vm, "x = 0", NULL), TALLY_OK);
+  assert_int_equal(released, 1);
+  buffer.nbytes = 8;
+  assert_int_equal(tally_from_buffer(h->vm, &buffer, &v), TALLY_ERR_SHAPE);
+  buffer.type = "var * float64";
+  assert_int_equal(tally_from_buffer(h->vm, &buffer, &v), TALLY_ERR_TYPE);
+  assert_int_equal(released, 1);
+}
+
+static void test_input_is_complete_or_not(void **state) {
+  host *h = *state;
+  assert_int_equal(tally_check_input(h->vm, "1 + 1"), TALLY_INPUT_COMPLETE);
+  assert_int_equal(tally_check_input(h->vm, "f(1,"), TALLY_INPUT_INCOMPLETE);
+  assert_int_equal(tally_check_input(h->vm, "if x {"), TALLY_INPUT_INCOMPLETE);
+  assert_int_equal(tally_check_input(h->vm, "1 +"), TALLY_INPUT_INCOMPLETE);
+  assert_int_equal(tally_check_input(h->vm, "x = )"), TALLY_INPUT_COMPLETE);
+}
+
+static void test_values_left_are_counted(void **state) {
+  (void)state;
+  tally_vm *vm;
+  tally_value v;
+  assert_int_equal(tally_open(NULL, &vm), TALLY_OK);
+  assert_int_equal(tally_eval(vm, "[1, 2, 3]", &v), TALLY_OK);
+  assert_int_equal(tally_close(vm), 1);
+  assert_int_equal(tally_close(NULL), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(test_eval_gives_the_last_value),
+      TEST(test_values_go_in_and_come_out),
+      TEST(test_wrong_kinds_are_type_errors),
+      TEST(test_globals_and_calls),
+      TEST(test_functions_are_compiled_once),
+      TEST(test_errors_tell_kind_place_and_trace),
+      TEST(test_limits),
+      TEST(test_interrupt_stops_the_next_run),
+      TEST(test_arrays_are_described),
+      TEST(test_buffers_are_borrowed_until_released),
+      TEST(test_input_is_complete_or_not),
+      TEST(test_values_left_are_counted),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

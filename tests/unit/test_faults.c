@@ -1,0 +1,146 @@
+// No memory, everywhere: each script runs again and again, and the first, the
+// second, … allocation fails, until none does. Whatever fails must end in an
+// error of kind memory, and give everything back.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tally.h"
+
+typedef struct host {
+  size_t live;
+  long left;    // allocations until one fails; that one only
+  int failed;
+} host;
+
+static void *resize(void *context, void *block, size_t old_size,
+                    size_t new_size) {
+  host *h = context;
+  if (new_size == 0) {
+    free(block);
+    h->live -= old_size;
+    return NULL;
+  }
+  if (new_size > old_size && h->left-- == 0) {
+    h->failed = 1;
+    return NULL;
+  }
+  void *moved = realloc(block, new_size);
+  if (moved) h->live += new_size - old_size;
+  return moved;
+}
+
+static int ignore(void *context, const char *text, size_t nbytes) {
+  (void)context, (void)text, (void)nbytes;
+  return 0;
+}
+
+static tally_status run(host *h, const char *source) {
+  tally_options options = tally_default_options();
+  tally_vm *vm;
+  options.resize = resize;
+  options.write = ignore;
+  options.context = h;
+  options.threads = 1;
+  tally_status status = tally_open(&options, &vm);
+  if (status == TALLY_OK) {
+    status = tally_run_source(vm, "fault.tly", source, strlen(source), 0, NULL);
+    if (status != TALLY_OK) assert_non_null(tally_error(vm)->report);
+  } else {
+    assert_null(vm);
+  }
+  tally_close(vm);
+  return status;
+}
+
+static void fail_each_allocation(const char *source) {
+  for (long n = 0;; n++) {
+    host h = {.left = n};
+    tally_status status = run(&h, source);
+    if (h.live != 0) fail_msg("allocation %ld fails: %zu bytes left", n, h.live);
+    if (!h.failed) {
+      assert_int_equal(status, TALLY_OK);
+      return;
+    }
+    // Where memory is only wanted to do better, its lack is no error.
+    if (status != TALLY_OK && status != TALLY_ERR_MEMORY) {
+      fail_msg("allocation %ld fails: status %d", n, (int)status);
+    }
+  }
+}
+
+static void test_values(void **state) {
+  (void)state;
+  fail_each_allocation(
+      "x = [[1.5, 2], [3, 4]]\n"
+      "l = (1, \"a\", x, (p: x, q: \"text\"))\n"
+      "l[3].p[0, 1] = 7\n"
+      "r = (:)\n"
+      "for k in \"abcdefghijklm\" { r[k + k] = x }\n"
+      "print(l, r, keys(r), typeof(x))\n");
+}
+
+static void test_arrays(void **state) {
+  (void)state;
+  fail_each_allocation(
+      "x = reshape(arange(600), (20, 30)) / 7\n"
+      "y = x + (x * 2 - sqrt(x)) + x[:, none, 0][:, 0][:, none]\n"
+      "z = y[x > 3]\n"
+      "w = x @ x.T\n"
+      "x[:, 1:5] += 1\n"
+      "x[[1, 2], [3, 4]] = 0\n"
+      "print(sum(y), sum(z), sum(w, axis: 0), sort(z)[:3], x[0, :2])\n"
+      "print([i * i for i in 0..40 if i % 3 == 0])\n");
+}
+
+static void test_functions(void **state) {
+  (void)state;
+  fail_each_allocation(
+      "fn make(n) {\n"
+      "  fn even(k) = if k == 0 { n } else { odd(k - 1) }\n"
+      "  fn odd(k) = if k == 0 { -n } else { even(k - 1) }\n"
+      "  (even, odd, x => x + n)\n"
+      "}\n"
+      "fs = make([1, 2, 3])\n"
+      "print(fs[0](4), fs[1](3), [1, 2, 3] |> fs[2])\n"
+      "fn many(a, ...rest, k: 1) = (a, rest, k)\n"
+      "print(many(...(1, 2, 3), k: \"named\"))\n"
+      "print(fold((1, 2, 3), (+)), scan([1, 2], (+)))\n");
+}
+
+static void test_errors(void **state) {
+  (void)state;
+  fail_each_allocation(
+      "fn fails(x) {\n"
+      "  y = x + 1\n"
+      "  y[9]\n"
+      "}\n"
+      "for i in 0..3 {\n"
+      "  try { fails([1, 2]) } catch e {\n"
+      "    if e.kind == \"memory\" { error(e) }\n"
+      "    print(e.kind, e.message, e.trace)\n"
+      "  }\n"
+      "}\n");
+}
+
+static void test_strings(void **state) {
+  (void)state;
+  fail_each_allocation(
+      "s = \"\"\n"
+      "for i in 0..20 { s += \"{i:03d} {pi:.2f} {[i, i]};\" }\n"
+      "print(s, len(s), s[::-1], \"é{s[3:5]}\" in s)\n");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_values),  cmocka_unit_test(test_arrays),
+      cmocka_unit_test(test_functions), cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_strings),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
