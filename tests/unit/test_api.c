@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tally.h"
 
@@ -217,11 +219,24 @@ static void test_limits(void **state) {
   assert_int_equal(tally_close(vm), 0);
 }
 
-static void test_interrupt_stops_the_next_run(void **state) {
+static tally_vm *running;
+
+static void interrupt(int signal) {
+  (void)signal;
+  tally_interrupt(running);
+}
+
+static void test_interrupt_stops_a_loop(void **state) {
   host *h = *state;
-  tally_interrupt(h->vm);
-  tally_status status = tally_eval(h->vm, "while true { }", NULL);
-  assert_int_equal(status, TALLY_ERR_INTERRUPT);
+  running = h->vm;
+  signal(SIGALRM, interrupt);
+  alarm(1);
+  assert_int_equal(
+      tally_eval(h->vm, "while true { try { 1 // 0 } catch { } }", NULL),
+      TALLY_ERR_INTERRUPT);
+  alarm(1);
+  assert_int_equal(tally_eval(h->vm, "while true { }", NULL),
+                   TALLY_ERR_INTERRUPT);
   assert_int_equal(tally_eval(h->vm, "1", NULL), TALLY_OK);
 }
 
@@ -309,7 +324,7 @@ int main(void) {
       TEST(test_functions_are_compiled_once),
       TEST(test_errors_tell_kind_place_and_trace),
       TEST(test_limits),
-      TEST(test_interrupt_stops_the_next_run),
+      TEST(test_interrupt_stops_a_loop),
       TEST(test_arrays_are_described),
       TEST(test_buffers_are_borrowed_until_released),
       TEST(test_input_is_complete_or_not),
