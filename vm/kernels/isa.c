@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #include "vm/kernels/kernels.h"
 
 extern const tl_kernel_table tl_kernels_base;
@@ -16,7 +15,15 @@ extern const tl_kernel_table tl_kernels_avx512;
 #if defined(__GLIBC__) && \
     (__GLIBC__ > 2 || (__GLIBC__ == 2 && __GLIBC_MINOR__ >= 33))
 #include <sys/platform/x86.h>
-#define HAS(FEATURE, name) (x86_cpu_active(x86_cpu_##FEATURE))
+
+// As the header's x86_cpu_active, whose shift into the sign is undefined.
+static bool is_active(unsigned index) {
+  return __x86_get_cpuid_feature_leaf(index / 128)
+             ->active_array[index % 128 / 32] >>
+             index % 32 &
+         1u;
+}
+#define HAS(FEATURE, name) (is_active(x86_cpu_##FEATURE))
 #else
 #define HAS(FEATURE, name) (__builtin_cpu_supports(name))
 #endif
@@ -64,4 +71,3 @@ const tl_kernel_table *tl_kernels(void) {
   __atomic_store_n(&chosen, table, __ATOMIC_RELAXED);
   return table;
 }
-
