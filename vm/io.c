@@ -322,3 +322,8 @@ bool tl_io_append(tl_vm *vm, const char *what, const char *path,
   }
   return close_file(&w);
 }
+
+bool tl_io_exists(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
+}

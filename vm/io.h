@@ -39,6 +39,10 @@ bool tl_reader_open(tl_vm *vm, const char *what, const char *path,
 bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got);
 void tl_reader_close(tl_reader *reader);
 
+// Whether a regular file (or a pipe or device) of that name is there; asks no
+// capability, for imports.
+bool tl_io_exists(const char *path);
+
 // --- Writing ----------------------------------------------------------------
 
 enum { TL_WRITER_BUFFER = 1 << 16 };
