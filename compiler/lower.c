@@ -343,6 +343,7 @@ static void name_slots(tl_lower *l) {
     l->b->failed = true;
     return;
   }
+  p->named_count = (uint32_t)l->f->variable_count;
   for (tl_variable *v = l->scope->variables; v != NULL; v = v->next) {
     if (v->is_global || v->index < 0) continue;
     p->slot_names[v->index] =

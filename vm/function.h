@@ -113,7 +113,8 @@ typedef struct tl_prototype {
   tl_unwind_range *ranges;  // sorted by start
   uint32_t handler_count;
   tl_handler *handlers;     // innermost first where they overlap
-  tl_string **slot_names;   // of variables; NULL for temporaries
+  uint32_t named_count;     // the first slots: those that may have a name
+  tl_string **slot_names;   // of variables; NULL for hidden ones
   tl_string **capture_names;  // of the group's captures
   tl_summary summary;
   uint8_t verified;         // 0 not yet, 1 yes, 2 refused
