@@ -41,7 +41,8 @@ static void feed_piece(void *context, const void *items, size_t n) {
 static bool fold_lanes(tl_reducer *r, tl_fold fold) {
   const tl_kernel_table *kernels = tl_kernels();
   const tl_split *split = &r->split;
-  feeder f = {.feed = kernels->fold_feed[fold][r->dtype]};
+  feeder f;  // large: not cleared
+  f.feed = kernels->fold_feed[fold][r->dtype];
   tl_fold_end *end = kernels->fold_end[fold][r->dtype];
   size_t itemsize = tl_itemsize(tl_fold_result(fold, r->dtype));
   tl_counter counter;
@@ -312,9 +313,11 @@ static tl_array *new_result(tl_vm *vm, const tl_array *x, uint32_t axes,
 static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
                          uint32_t axes, bool keepdims, tl_dtype dtype,
                          double parameter, tl_slot *out) {
-  tl_reducer r = {.vm = vm,
-                  .name = names[reduction],
-                  .from = tl_array_dtype(x.array)};
+  tl_reducer r;  // large: not cleared
+  r.vm = vm;
+  r.name = names[reduction];
+  r.from = tl_array_dtype(x.array);
+  r.unpolled = 0;
   if (!choose_dtypes(&r, reduction, dtype, x)) return false;
   tl_split_axes(x.array, axes, &r.split);
   if (is_ordering(reduction) && r.split.length == 0 && r.split.count > 0) {

@@ -68,7 +68,9 @@ typedef struct variance {
 static bool one_lane(tl_reducer *r, const variance *v, const tl_lane *lane,
                      void *out) {
   const tl_kernel_table *kernels = tl_kernels();
-  lane_passes p = {.dtype = lane->dtype, .real = r->result};
+  lane_passes p;  // large: not cleared
+  p.dtype = lane->dtype;
+  p.real = r->result;
   tl_fold_begin(&p.state);
   if (!tl_lane_walk(r->vm, lane, &r->unpolled, sum_piece, &p)) return false;
   kernels->fold_end[TL_FOLD_SUM][p.dtype](&p.state, &p.mean);

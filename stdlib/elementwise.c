@@ -1,0 +1,180 @@
+// The elementwise functions: a built-in for every row of the table in
+// vm/elementwise.h, and those made of several.
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "vm/engine.h"
+
+#define X(ENUM, name, arity, rule, sign, doc)                         \
+  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {   \
+    return tl_elementwise(vm, TL_OP_##ENUM, args, out);               \
+  }
+TL_ELEMENTWISE(X)
+#undef X
+
+// *a = op(*a, b): a is a temporary, b is left alone.
+static bool update(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
+  tl_slot operands[] = {*a, tl_borrow(b)}, result;
+  bool ok = tl_elementwise(vm, op, operands, &result);
+  a->tag = operands[0].tag;
+  if (!ok) return false;
+  if (tl_is_owned(*a)) tl_drop(vm, *a);
+  *a = result;
+  return true;
+}
+
+// *out = op(a, b), both left alone.
+static bool combine(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot *out) {
+  tl_slot operands[] = {tl_borrow(a), tl_borrow(b)};
+  return tl_elementwise(vm, op, operands, out);
+}
+
+static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_none(args[1]) && tl_is_none(args[2])) {
+    tl_slot operand[] = {args[0]};
+    bool ok = tl_elementwise(vm, TL_OP_POSITIVE, operand, out);
+    args[0].tag = operand[0].tag;
+    return ok;
+  }
+  // The argument is dying where it owns: then it is the temporary.
+  tl_slot x = args[0];
+  args[0].tag &= ~TL_OWNED;
+  bool ok = true;
+  if (!tl_is_none(args[1])) ok = update(vm, TL_OP_MAXIMUM, &x, args[1]);
+  if (ok && !tl_is_none(args[2])) ok = update(vm, TL_OP_MINIMUM, &x, args[2]);
+  if (ok) {
+    *out = x;
+  } else if (tl_is_owned(x)) {
+    tl_drop(vm, x);
+  }
+  return ok;
+}
+
+// --- Nearness ---------------------------------------------------------------
+
+typedef struct nearness {
+  tl_slot rtol, atol;
+  bool equal_nan;
+} nearness;
+
+// |x - y| <= atol + rtol * |y|, for finite y.
+static bool within(tl_vm *vm, tl_slot x, tl_slot y, const nearness *near,
+                   tl_slot *out) {
+  tl_slot slack = tl_none(), finite = tl_none();
+  tl_slot operand[] = {tl_borrow(y)};
+  *out = tl_none();
+  bool ok = tl_elementwise(vm, TL_OP_ABS, operand, &slack) &&
+            update(vm, TL_OP_MULTIPLY, &slack, near->rtol) &&
+            update(vm, TL_OP_ADD, &slack, near->atol) &&
+            combine(vm, TL_OP_SUBTRACT, x, y, out);
+  if (ok) {
+    tl_slot distance[] = {*out};
+    ok = tl_elementwise(vm, TL_OP_ABS, distance, out);
+    if (!ok) *out = distance[0];
+    else if (tl_is_owned(distance[0])) tl_drop(vm, distance[0]);
+  }
+  operand[0] = tl_borrow(y);
+  ok = ok && update(vm, TL_OP_LESS_EQUAL, out, slack) &&
+       tl_elementwise(vm, TL_OP_ISFINITE, operand, &finite) &&
+       update(vm, TL_OP_LOGICAL_AND, out, finite);
+  tl_clear(vm, &slack);
+  tl_clear(vm, &finite);
+  if (!ok) tl_clear(vm, out);
+  return ok;
+}
+
+// Where the condition [op] (equal, or both NaN) makes items near anyway.
+static bool or_where(tl_vm *vm, tl_slot *near, tl_slot x, tl_slot y,
+                     bool nan) {
+  tl_slot also = tl_none(), other = tl_none();
+  tl_slot a[] = {tl_borrow(x)}, b[] = {tl_borrow(y)};
+  bool ok;
+  if (nan) {
+    ok = tl_elementwise(vm, TL_OP_ISNAN, a, &also) &&
+         tl_elementwise(vm, TL_OP_ISNAN, b, &other) &&
+         update(vm, TL_OP_LOGICAL_AND, &also, other);
+  } else {
+    ok = combine(vm, TL_OP_EQUAL, x, y, &also);
+  }
+  ok = ok && update(vm, TL_OP_LOGICAL_OR, near, also);
+  tl_clear(vm, &also);
+  tl_clear(vm, &other);
+  return ok;
+}
+
+// Integers are compared as float64: their differences may wrap.
+static bool as_inexact(tl_vm *vm, tl_slot x, tl_slot *out) {
+  tl_slot borrowed = tl_borrow(x);
+  int dtype = tl_is_range(x) ? (int)TL_INT64 : tl_dtype_of(x);
+  if (dtype < TL_FLOAT32) return tl_cast(vm, &borrowed, TL_FLOAT64, out);
+  *out = borrowed;
+  return true;
+}
+
+static bool near_items(tl_vm *vm, const char *function, tl_slot *args,
+                       tl_slot *out) {
+  nearness near = {.rtol = tl_borrow(args[2]), .atol = tl_borrow(args[3])};
+  double value;
+  for (int i = 0; i < 2; i++) {
+    if (!tl_is_number(args[i]) && !tl_is_array(args[i]) &&
+        !tl_is_range(args[i])) {
+      return tl_arg_fail(vm, function, i == 0 ? "x" : "y",
+                         "a number or an array of numbers", args[i]);
+    }
+  }
+  if (!tl_arg_float(vm, function, "rtol", args[2], &value) ||
+      !tl_arg_float(vm, function, "atol", args[3], &value) ||
+      !tl_arg_bool(vm, function, "equal_nan", args[4], &near.equal_nan)) {
+    return false;
+  }
+  tl_slot x = tl_none(), y = tl_none(), result = tl_none();
+  bool ok = as_inexact(vm, args[0], &x) && as_inexact(vm, args[1], &y) &&
+            within(vm, x, y, &near, &result) &&
+            or_where(vm, &result, x, y, false) &&
+            (!near.equal_nan || or_where(vm, &result, x, y, true));
+  tl_clear(vm, &x);
+  tl_clear(vm, &y);
+  if (!ok) tl_clear(vm, &result);
+  if (ok) *out = result;
+  return ok;
+}
+
+static bool isclose(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return near_items(vm, "isclose", args, out);
+}
+
+static bool allclose(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot near;
+  if (!near_items(vm, "allclose", args, &near)) return false;
+  uint32_t axes = UINT32_MAX;
+  bool ok = tl_reduce(vm, TL_REDUCE_ALL, &near, axes, false, TL_DTYPE_COUNT, 0,
+                      out);
+  tl_clear(vm, &near);
+  return ok;
+}
+
+// --- The table --------------------------------------------------------------
+
+#define PARAMS_1 "x"
+#define PARAMS_2 "x, y"
+#define PARAMS_3 "condition, x, y"
+
+const tl_builtin tl_elementwise_builtins[] = {
+#define X(ENUM, name, arity, rule, sign, doc) \
+  {#name, PARAMS_##arity, call_##name, TL_PURE, doc},
+    TL_ELEMENTWISE(X)
+#undef X
+    {"clip", "x, min = none, max = none", clip, TL_PURE,
+     "x with items below min set to min and items above max set to max. Either\n"
+     "bound may be none or an array.\n"
+     "    clip([1, 5, 9], 2, 8)    # [2, 5, 8]\n"},
+    {"isclose", "x, y, rtol: 0.00001, atol: 0.00000001, equal_nan: false", isclose,
+     TL_PURE,
+     "Whether |x - y| <= atol + rtol * |y|, item by item.\n"
+     "    isclose([1.0, 2.0], [1.0 + 1e-9, 2.1])    # [true, false]\n"},
+    {"allclose", "x, y, rtol: 0.00001, atol: 0.00000001, equal_nan: false", allclose,
+     TL_PURE,
+     "Whether isclose(x, y) holds for all items.\n"
+     "    allclose([0.1 + 0.2], [0.3])    # true\n"},
+    {NULL, NULL, NULL, TL_PURE, NULL},
+};

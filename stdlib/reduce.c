@@ -1,0 +1,408 @@
+// Reductions along axes, running folds, medians and quantiles.
+
+#include <math.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "vm/engine.h"
+#include "vm/kernels/kernels.h"
+#include "vm/lane.h"
+#include "vm/vm.h"
+
+// --- Axes -------------------------------------------------------------------
+
+static int rank(tl_slot x) {
+  return tl_is_array(x) ? tl_ndim(x.array) : tl_is_range(x) ? 1 : 0;
+}
+
+// An axis argument as a set of bits: none is all axes.
+static bool read_axes(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
+                      uint32_t *out) {
+  int ndim = rank(x), count, axes[TL_MAX_DIMS];
+  if (tl_is_none(axis)) {
+    *out = ndim == 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
+    return true;
+  }
+  if (!tl_arg_axes(vm, function, axis, ndim, &count, axes)) return false;
+  *out = 0;
+  for (int i = 0; i < count; i++) *out |= UINT32_C(1) << axes[i];
+  return true;
+}
+
+typedef struct reduction_call {
+  const char *name;
+  tl_reduction reduction;
+  tl_slot axis, keepdims, dtype, correction;  // none: not a parameter
+} reduction_call;
+
+static bool reduce(tl_vm *vm, const reduction_call *call, tl_slot *x,
+                   tl_slot *out) {
+  uint32_t axes;
+  bool keepdims;
+  tl_dtype dtype;
+  double correction = 0;
+  if (!read_axes(vm, call->name, *x, call->axis, &axes) ||
+      !tl_arg_bool(vm, call->name, "keepdims", call->keepdims, &keepdims) ||
+      !tl_arg_dtype(vm, call->name, call->dtype, TL_DTYPE_COUNT, &dtype)) {
+    return false;
+  }
+  if (!tl_is_none(call->correction) &&
+      !tl_arg_float(vm, call->name, "correction", call->correction,
+                    &correction)) {
+    return false;
+  }
+  return tl_reduce(vm, call->reduction, x, axes, keepdims, dtype, correction,
+                   out);
+}
+
+// "x, axis: none, keepdims: false"
+#define PLAIN(name, KIND)                                              \
+  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {    \
+    reduction_call call = {#name,   TL_REDUCE_##KIND, args[1],         \
+                           args[2], tl_none(),        tl_none()};      \
+    return reduce(vm, &call, &args[0], out);                           \
+  }
+PLAIN(mean, MEAN)
+PLAIN(max, MAX)
+PLAIN(min, MIN)
+PLAIN(any, ANY)
+PLAIN(all, ALL)
+PLAIN(count_nonzero, COUNT_NONZERO)
+
+// "x, axis: none, keepdims: false, dtype: none"
+#define TYPED(name, KIND)                                              \
+  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {    \
+    reduction_call call = {#name,   TL_REDUCE_##KIND, args[1],         \
+                           args[2], args[3],          tl_none()};      \
+    return reduce(vm, &call, &args[0], out);                           \
+  }
+TYPED(sum, SUM)
+TYPED(prod, PROD)
+
+// "x, axis: none, correction: 0, keepdims: false"
+#define SPREAD(name, KIND)                                             \
+  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {    \
+    reduction_call call = {#name,   TL_REDUCE_##KIND, args[1],         \
+                           args[3], tl_none(),        args[2]};        \
+    return reduce(vm, &call, &args[0], out);                           \
+  }
+SPREAD(var, VAR)
+SPREAD(std, STD)
+
+static bool position(tl_vm *vm, const char *name, tl_reduction reduction,
+                     tl_slot *args, tl_slot *out) {
+  reduction_call call = {name,    reduction, args[1],
+                         args[2], tl_none(), tl_none()};
+  int64_t axis;
+  if (!tl_is_none(args[1]) && !tl_arg_int(vm, name, "axis", args[1], &axis)) {
+    return false;
+  }
+  return reduce(vm, &call, &args[0], out);
+}
+
+static bool call_argmax(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return position(vm, "argmax", TL_REDUCE_ARGMAX, args, out);
+}
+
+static bool call_argmin(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return position(vm, "argmin", TL_REDUCE_ARGMIN, args, out);
+}
+
+// --- Running folds ----------------------------------------------------------
+
+static bool cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
+                       tl_slot *x, tl_slot axis, tl_slot initial,
+                       tl_slot dtype_argument, tl_slot *out) {
+  int ndim = rank(*x), along;
+  bool include_initial;
+  tl_dtype dtype;
+  if (tl_is_none(axis) && ndim > 1) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s of %d axes needs one of them: %s(x, axis: 0)", name,
+                   ndim, name);
+  }
+  if (!tl_arg_bool(vm, name, "include_initial", initial, &include_initial) ||
+      !tl_arg_dtype(vm, name, dtype_argument, TL_DTYPE_COUNT, &dtype)) {
+    return false;
+  }
+  if (ndim > 0) {
+    if (!tl_arg_axis(vm, name, axis, ndim, 0, &along)) return false;
+  } else {
+    along = 0;
+  }
+  return tl_cumulative(vm, reduction, x, along, include_initial, dtype, out);
+}
+
+static bool cumulative_sum(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return cumulative(vm, "cumulative_sum", TL_REDUCE_SUM, &args[0], args[1],
+                    args[3], args[2], out);
+}
+
+static bool cumulative_prod(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return cumulative(vm, "cumulative_prod", TL_REDUCE_PROD, &args[0], args[1],
+                    args[3], args[2], out);
+}
+
+static bool cumulative_max(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return cumulative(vm, "cumulative_max", TL_REDUCE_MAX, &args[0], args[1],
+                    tl_bool(false), tl_none(), out);
+}
+
+static bool cumulative_min(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return cumulative(vm, "cumulative_min", TL_REDUCE_MIN, &args[0], args[1],
+                    tl_bool(false), tl_none(), out);
+}
+
+// --- Quantiles --------------------------------------------------------------
+
+typedef struct quantiles {
+  tl_vm *vm;
+  const char *name;
+  tl_split split;
+  tl_dtype from, dtype;  // the array's; float32 or float64
+  int64_t count;         // of quantiles
+  const double *at;      // from 0 to 1
+  char *lane;            // one lane's items
+  size_t lane_size;
+  char *scratch;
+} quantiles;
+
+typedef struct collector {
+  char *to;
+  size_t itemsize;
+} collector;
+
+static void collect(void *context, const void *items, size_t n) {
+  collector *c = context;
+  memcpy(c->to, items, n * c->itemsize);
+  c->to += n * c->itemsize;
+}
+
+static double real_at(tl_dtype dtype, const char *items, int64_t index) {
+  return dtype == TL_FLOAT32
+             ? (double)((const float *)(const void *)items)[index]
+             : ((const double *)(const void *)items)[index];
+}
+
+// Between the two sorted items around position q * (n - 1).
+static double interpolate(const quantiles *q, double at) {
+  int64_t n = q->split.length;
+  if (n == 0) return (double)NAN;
+  double last = real_at(q->dtype, q->lane, n - 1);
+  if (isnan(last)) return last;
+  double place = at * (double)(n - 1), whole = floor(place);
+  int64_t index = (int64_t)whole;
+  double low = real_at(q->dtype, q->lane, index);
+  if (index + 1 >= n || place == whole) return low;
+  double high = real_at(q->dtype, q->lane, index + 1), t = place - whole;
+  if (low == high) return low;
+  return t < 0.5 ? low + (high - low) * t : high - (high - low) * (1 - t);
+}
+
+static void store_real(tl_dtype dtype, char *items, int64_t index,
+                       double value) {
+  if (dtype == TL_FLOAT32) {
+    ((float *)(void *)items)[index] = (float)value;
+  } else {
+    ((double *)(void *)items)[index] = value;
+  }
+}
+
+static bool compute_quantiles(quantiles *q, char *out) {
+  const tl_split *split = &q->split;
+  int64_t unpolled = 0, result = 0;
+  size_t n = (size_t)split->length;
+  tl_counter counter;
+  tl_counter_begin(&counter, split->kept, split->kept_shape,
+                   split->kept_strides, split->array->data);
+  for (; !counter.done; tl_counter_next(&counter), result++) {
+    tl_lane lane = {counter.at,           split->reduced,
+                    split->reduced_shape, split->reduced_strides,
+                    q->from,              q->dtype};
+    collector c = {q->lane, tl_itemsize(q->dtype)};
+    if (n > 0 && !tl_lane_walk(q->vm, &lane, &unpolled, collect, &c)) {
+      return false;
+    }
+    tl_sort(q->dtype, q->lane, n, false, q->scratch);
+    for (int64_t k = 0; k < q->count; k++) {
+      store_real(q->dtype, out, k * split->count + result,
+                 interpolate(q, q->at[k]));
+    }
+  }
+  return true;
+}
+
+static tl_array *quantile_result(const quantiles *q, uint32_t axes,
+                                 bool keepdims, bool has_axis) {
+  int64_t shape[TL_MAX_DIMS + 1];
+  int ndim = 0;
+  const tl_array *x = q->split.array;
+  if (has_axis) shape[ndim++] = q->count;
+  for (int i = 0; i < tl_ndim(x); i++) {
+    bool reduced = (axes >> i & 1) != 0;
+    if (reduced && !keepdims) continue;
+    shape[ndim++] = reduced ? 1 : tl_shape(x)[i];
+  }
+  if (ndim > TL_MAX_DIMS) {
+    tl_fail(q->vm, TALLY_ERR_SHAPE, "%s: more than %d axes", q->name,
+            TL_MAX_DIMS);
+    return NULL;
+  }
+  return tl_array_new(q->vm, q->dtype, ndim, shape);
+}
+
+// [has_axis]: several quantiles, along a new first axis.
+static bool run_quantiles(tl_vm *vm, const char *name, tl_slot *x,
+                          tl_slot axis, tl_slot keepdims_argument,
+                          int64_t count, const double *at, bool has_axis,
+                          tl_slot *out) {
+  bool keepdims;
+  uint32_t axes;
+  if (!tl_arg_numeric(vm, name, x) ||
+      !read_axes(vm, name, *x, axis, &axes) ||
+      !tl_arg_bool(vm, name, "keepdims", keepdims_argument, &keepdims)) {
+    return false;
+  }
+  quantiles q = {.vm = vm, .name = name, .count = count, .at = at};
+  q.from = tl_array_dtype(x->array);
+  if (tl_dtype_is_complex(q.from)) {
+    return tl_arg_fail(vm, name, "x", "real", *x);
+  }
+  q.dtype = q.from == TL_FLOAT32 ? TL_FLOAT32 : TL_FLOAT64;
+  tl_split_axes(x->array, axes, &q.split);
+  size_t n = (size_t)q.split.length;
+  size_t items = (n * tl_itemsize(q.dtype) + 127) / 64 * 64;
+  q.lane_size = items + tl_sort_scratch(q.dtype, n) + 64;
+  q.lane = tl_alloc(vm, q.lane_size, name);
+  if (q.lane == NULL) return false;
+  q.scratch = q.lane + items;
+  tl_array *result = quantile_result(&q, axes, keepdims, has_axis);
+  bool ok = result != NULL && compute_quantiles(&q, result->data);
+  tl_free(vm, q.lane, q.lane_size);
+  if (!ok) {
+    if (result != NULL) tl_drop(vm, tl_own_array(result));
+    return false;
+  }
+  *out = tl_result(vm, result);
+  return true;
+}
+
+static bool median(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  static const double half = 0.5;
+  return run_quantiles(vm, "median", &args[0], args[1], args[2], 1, &half,
+                       false, out);
+}
+
+// The quantiles asked for, divided by [whole]: a number or a vector of them.
+static bool with_fractions(tl_vm *vm, const char *name, double whole,
+                           tl_slot *args, tl_slot *out) {
+  tl_slot wanted;
+  bool has_axis = !tl_is_number(args[1]);
+  if (!tl_as_contiguous(vm, name, args[1], TL_FLOAT64, &wanted)) return false;
+  int64_t count = wanted.array->size;
+  size_t nbytes = (size_t)(count + 1) * sizeof(double);
+  bool ok = tl_ndim(wanted.array) <= 1;
+  if (!ok) tl_fail(vm, TALLY_ERR_SHAPE, "%s: q must have one axis", name);
+  double *at = ok ? tl_alloc(vm, nbytes, name) : NULL;
+  ok = at != NULL;
+  for (int64_t i = 0; ok && i < count; i++) {
+    at[i] = ((const double *)(const void *)wanted.array->data)[i] / whole;
+    if (at[i] >= 0 && at[i] <= 1) continue;
+    ok = tl_fail(vm, TALLY_ERR_VALUE, "%s: q is %g, not from 0 to %g", name,
+                 at[i] * whole, whole);
+  }
+  ok = ok && run_quantiles(vm, name, &args[0], args[2], args[3], count, at,
+                           has_axis, out);
+  if (at != NULL) tl_free(vm, at, nbytes);
+  tl_clear(vm, &wanted);
+  return ok;
+}
+
+static bool quantile(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return with_fractions(vm, "quantile", 1, args, out);
+}
+
+static bool percentile(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return with_fractions(vm, "percentile", 100, args, out);
+}
+
+// --- The table --------------------------------------------------------------
+
+#define AXES "x, axis: none, keepdims: false"
+
+const tl_builtin tl_reduce_builtins[] = {
+    {"sum", AXES ", dtype: none", call_sum, TL_PURE,
+     "The sum of all items, or along one axis or a list of axes. Narrow\n"
+     "integers and bools are summed in 64 bits; the sum of no items is 0.\n"
+     "    sum([[1, 2], [3, 4]])             # 10\n"
+     "    sum([[1, 2], [3, 4]], axis: 0)    # [4, 6]\n"},
+    {"prod", AXES ", dtype: none", call_prod, TL_PURE,
+     "The product of all items, or along axis; of no items, 1.\n"
+     "    prod([[1, 2], [3, 4]], axis: 1)    # [2, 12]\n"},
+    {"mean", AXES, call_mean, TL_PURE,
+     "The mean of all items, or along axis; integers give float64.\n"
+     "    mean([1, 2, 3, 4])    # 2.5\n"},
+    {"var", "x, axis: none, correction: 0, keepdims: false", call_var, TL_PURE,
+     "The variance: the mean squared deviation from the mean. correction: 1\n"
+     "divides by n - 1.\n"
+     "    var([1.0, 2.0, 3.0, 4.0])                   # 1.25\n"
+     "    var([1.0, 2.0, 3.0], correction: 1)         # 1.0\n"},
+    {"std", "x, axis: none, correction: 0, keepdims: false", call_std, TL_PURE,
+     "The standard deviation, the root of var(x).\n"
+     "    std([2.0, 4.0])    # 1.0\n"},
+    {"max", AXES, call_max, TL_PURE,
+     "The largest item, or the largest along axis; NaN if there is one. Of two\n"
+     "values: maximum(a, b).\n"
+     "    max([[1, 5], [7, 2]], axis: 1)    # [5, 7]\n"},
+    {"min", AXES, call_min, TL_PURE,
+     "The smallest item, or the smallest along axis; NaN if there is one. Of\n"
+     "two values: minimum(a, b).\n"
+     "    min([3, 1, 2])    # 1\n"},
+    {"any", AXES, call_any, TL_PURE,
+     "Whether any item is true or not zero.\n"
+     "    any([false, true])    # true\n"},
+    {"all", AXES, call_all, TL_PURE,
+     "Whether all items are true or not zero; of no items, true.\n"
+     "    all([[true, false], [true, true]], axis: 1)    # [false, true]\n"},
+    {"count_nonzero", AXES, call_count_nonzero, TL_PURE,
+     "How many items are true or not zero.\n"
+     "    count_nonzero([0, 3, 0, 4])    # 2\n"},
+    {"argmax", AXES, call_argmax, TL_PURE,
+     "The position of the first largest item, in row-major order without axis.\n"
+     "    argmax([3, 7, 7])    # 1\n"},
+    {"argmin", AXES, call_argmin, TL_PURE,
+     "The position of the first smallest item, in row-major order without\n"
+     "axis.\n"
+     "    argmin([[3, 1], [0, 5]], axis: 0)    # [1, 0]\n"},
+    {"cumulative_sum",
+     "x, axis: none, dtype: none, include_initial: false", cumulative_sum,
+     TL_PURE,
+     "The running sum along axis, which a vector need not name.\n"
+     "    cumulative_sum([1, 2, 3])                           # [1, 3, 6]\n"
+     "    cumulative_sum([1, 2, 3], include_initial: true)    # [0, 1, 3, 6]\n"},
+    {"cumulative_prod",
+     "x, axis: none, dtype: none, include_initial: false", cumulative_prod,
+     TL_PURE,
+     "The running product along axis, which a vector need not name.\n"
+     "    cumulative_prod([1, 2, 3, 4])    # [1, 2, 6, 24]\n"},
+    {"cumulative_max", "x, axis: none", cumulative_max, TL_PURE,
+     "The largest item so far along axis.\n"
+     "    cumulative_max([1, 3, 2, 5])    # [1, 3, 3, 5]\n"},
+    {"cumulative_min", "x, axis: none", cumulative_min, TL_PURE,
+     "The smallest item so far along axis.\n"
+     "    cumulative_min([4, 3, 5, 1])    # [4, 3, 3, 1]\n"},
+    {"median", AXES, median, TL_PURE,
+     "The middle item in order, or the mean of the two in the middle.\n"
+     "    median([7, 1, 3])       # 3.0\n"
+     "    median([4, 1, 3, 2])    # 2.5\n"},
+    {"quantile", "x, q, axis: none, keepdims: false", quantile, TL_PURE,
+     "The value below which the fraction q of the items lies, interpolated\n"
+     "between neighbours. Several q give a new first axis.\n"
+     "    quantile([1, 2, 3, 4, 5], 0.25)         # 2.0\n"
+     "    quantile([1, 2, 3, 4], [0.0, 0.5, 1.0]) # [1.0, 2.5, 4.0]\n"},
+    {"percentile", "x, q, axis: none, keepdims: false", percentile, TL_PURE,
+     "quantile(x, q / 100).\n"
+     "    percentile([1, 2, 3, 4, 5], 50)    # 3.0\n"},
+    {NULL, NULL, NULL, TL_PURE, NULL},
+};
