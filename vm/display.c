@@ -21,7 +21,7 @@ enum {
   LIMIT = 1000,  // arrays of more items are elided
   EDGE = 3,      // items shown at each end of an elided axis
   DECIMALS = 6,
-  GAP = 2,       // columns between items
+  GAP = 2,  // columns between items
   MARGIN = 1,
 };
 
@@ -55,7 +55,8 @@ typedef void visitor(picture *p, const char *item, void *context);
 static void visit_shown(picture *p, int axis, const char *data, visitor *visit,
                         void *context) {
   const tl_array *a = p->array;
-  if (p->visits == 0) return;
+  if (p->visits == 0)
+    return;
   if (axis == tl_ndim(a)) {
     p->visits--;
     visit(p, data, context);
@@ -77,15 +78,20 @@ typedef struct range {
 } range;
 
 static void measure(range *r, double value, bool single) {
-  if (!isfinite(value)) return;
+  if (!isfinite(value))
+    return;
   tl_digits d;
   tl_digits_shortest(value, single, &d);
   int decimals = tl_digits_decimals(&d);
   double size = fabs(value);
-  if (decimals > r->decimals) r->decimals = decimals;
-  if (d.count > r->digits) r->digits = d.count;
-  if (size > r->most) r->most = size;
-  if (size > 0 && size < r->least) r->least = size;
+  if (decimals > r->decimals)
+    r->decimals = decimals;
+  if (d.count > r->digits)
+    r->digits = d.count;
+  if (size > r->most)
+    r->most = size;
+  if (size > 0 && size < r->least)
+    r->least = size;
 }
 
 static void measure_item(picture *p, const char *item, void *context) {
@@ -114,15 +120,18 @@ static void measure_item(picture *p, const char *item, void *context) {
 
 static void choose_floats(picture *p) {
   tl_dtype dtype = tl_array_dtype(p->array);
-  if (!tl_dtype_is_real(dtype) && !tl_dtype_is_complex(dtype)) return;
+  if (!tl_dtype_is_real(dtype) && !tl_dtype_is_complex(dtype))
+    return;
   range r = {.least = DBL_MAX};
   p->visits = 100 * LIMIT;
   visit_shown(p, 0, p->array->data, measure_item, &r);
   bool hides = r.least < 1e-4 && r.decimals > DECIMALS;
   p->exponents = hides || r.most >= 1e16 || (r.most >= 1e9 && r.decimals > 3);
   p->decimals = p->exponents ? r.digits - 1 : r.decimals;
-  if (p->decimals > DECIMALS) p->decimals = DECIMALS;
-  if (p->decimals < 1) p->decimals = 1;
+  if (p->decimals > DECIMALS)
+    p->decimals = DECIMALS;
+  if (p->decimals < 1)
+    p->decimals = 1;
 }
 
 static void add_float(const picture *p, tl_text *text, double value) {
@@ -131,8 +140,7 @@ static void add_float(const picture *p, tl_text *text, double value) {
   tl_text_puts(text, buffer);
 }
 
-static void add_complex(const picture *p, tl_text *text, double re,
-                        double im) {
+static void add_complex(const picture *p, tl_text *text, double re, double im) {
   bool minus = signbit(im) && !isnan(im);
   add_float(p, text, re);
   tl_text_puts(text, minus ? " - " : " + ");
@@ -182,7 +190,8 @@ static void add_cut(tl_text *to, const char *bytes, size_t nbytes, int room) {
   while (end < nbytes) {
     size_t next = tl_grapheme_end(bytes, nbytes, end);
     used += tl_display_width(bytes + end, next - end);
-    if (used > room - 1) break;
+    if (used > room - 1)
+      break;
     end = next;
   }
   tl_text_add(to, bytes, end);
@@ -203,9 +212,12 @@ static void add_cell(const picture *p, const char *item, int width) {
   tl_text_open(&cell, p->text->vm);
   add_item(p, &cell, item);
   int blanks = width - text_width(&cell);
-  if (!is_text(p)) add_blanks(p->text, blanks);
-  if (cell.length) add_cut(p->text, cell.bytes, cell.length, width);
-  if (is_text(p)) add_blanks(p->text, blanks);
+  if (!is_text(p))
+    add_blanks(p->text, blanks);
+  if (cell.length)
+    add_cut(p->text, cell.bytes, cell.length, width);
+  if (is_text(p))
+    add_blanks(p->text, blanks);
   p->text->failed |= cell.failed;
   tl_text_close(&cell);
 }
@@ -224,7 +236,8 @@ static int item_width(const picture *p, const char *item) {
 static void widen(picture *p, const char *item, void *context) {
   int *width = context;
   int w = item_width(p, item);
-  if (w > *width) *width = w;
+  if (w > *width)
+    *width = w;
 }
 
 static void end_line(tl_text *text) {
@@ -307,7 +320,8 @@ static void fit_columns(const picture *p, columns *c) {
     bool at_left = c->left <= c->right;
     int64_t j = at_left ? c->left : c->count - 1 - c->right;
     used += c->widths[j] + GAP;
-    if (used > p->width && c->left > 0) break;
+    if (used > p->width && c->left > 0)
+      break;
     if (at_left)
       c->left++;
     else
@@ -320,7 +334,8 @@ static void add_row(const picture *p, const columns *c, const char *row) {
   bool gap = c->left + c->right < c->length;
   add_blanks(p->text, MARGIN);
   for (int64_t j = 0; j < c->left; j++) {
-    if (j > 0) add_blanks(p->text, GAP);
+    if (j > 0)
+      add_blanks(p->text, GAP);
     add_cell(p, row + column_index(p, c, j) * stride, c->widths[j]);
   }
   if (gap) {
@@ -342,7 +357,8 @@ static bool add_matrix(picture *p, const char *data) {
   c.count = shown_count(p, c.length);
   size_t nbytes = (size_t)c.count * sizeof(int);
   c.widths = tl_alloc(vm, nbytes, "the widths of columns");
-  if (c.widths == NULL) return false;
+  if (c.widths == NULL)
+    return false;
   measure_columns(p, data, &c);
   fit_columns(p, &c);
   int64_t rows = shown_count(p, shape[row]);
@@ -371,7 +387,8 @@ static bool add_matrices(picture *p, int axis, const char *data,
                          int64_t *index) {
   const tl_array *a = p->array;
   if (axis == tl_ndim(a) - 2) {
-    if (axis > 0) add_heading(p, index);
+    if (axis > 0)
+      add_heading(p, index);
     p->visits--;
     return add_matrix(p, data);
   }
@@ -379,10 +396,12 @@ static bool add_matrices(picture *p, int axis, const char *data,
   for (int64_t i = 0; i < count; i++) {
     if ((count < length && i == EDGE) || p->visits == 0)
       tl_text_puts(p->text, "…\n");
-    if (p->visits == 0) return true;
+    if (p->visits == 0)
+      return true;
     index[axis] = shown_index(p, length, i);
     const char *part = data + index[axis] * tl_strides(a)[axis];
-    if (!add_matrices(p, axis + 1, part, index)) return false;
+    if (!add_matrices(p, axis + 1, part, index))
+      return false;
   }
   return true;
 }
@@ -392,12 +411,14 @@ static bool display_array(tl_text *text, tl_slot s, int width) {
   char type[TL_DESCRIBE];
   tl_text_puts(text, tl_describe(s, type, sizeof type));
   tl_text_putc(text, '\n');
-  if (s.array->size == 0) return !text->failed;
+  if (s.array->size == 0)
+    return !text->failed;
   p.elided = s.array->size > LIMIT;
   choose_floats(&p);
   int64_t index[TL_MAX_DIMS];
   p.visits = LIMIT;  // now of matrices
-  if (tl_ndim(s.array) > 1) return add_matrices(&p, 0, s.array->data, index);
+  if (tl_ndim(s.array) > 1)
+    return add_matrices(&p, 0, s.array->data, index);
   add_vector(&p);
   return !text->failed;
 }
@@ -409,7 +430,8 @@ static bool add_line(tl_text *text, tl_slot value, int width) {
   tl_text line;
   tl_text_open(&line, text->vm);
   bool ok = tl_format_value(text->vm, &line, value, true, 24);
-  if (ok && line.length) add_cut(text, line.bytes, line.length, width);
+  if (ok && line.length)
+    add_cut(text, line.bytes, line.length, width);
   tl_text_close(&line);
   tl_text_putc(text, '\n');
   return ok && !text->failed;
@@ -447,27 +469,31 @@ static bool display_items(tl_text *text, tl_slot value, int width) {
       tl_format_key(text, value.record->fields[i].key);
       tl_text_puts(text, ": ");
     }
-    if (text->failed) return false;
-    int used =
-        tl_display_width(text->bytes + start, text->length - start);
+    if (text->failed)
+      return false;
+    int used = tl_display_width(text->bytes + start, text->length - start);
     tl_slot item =
         is_list ? value.list->items[i] : value.record->fields[i].value;
     int room = width - used;
-    if (!add_line(text, item, room < 8 ? 8 : room)) return false;
+    if (!add_line(text, item, room < 8 ? 8 : room))
+      return false;
   }
   return true;
 }
 
 bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width) {
-  if (width < 20) width = 20;
+  if (width < 20)
+    width = 20;
   if (tl_is_array(value) && !tl_is_number(value))
     return display_array(text, value, width);
   bool done = false;
   if (tl_is_list(value) || tl_is_record(value)) {
-    if (!fits(text, value, width, &done)) return false;
+    if (!fits(text, value, width, &done))
+      return false;
     return done || display_items(text, value, width);
   }
-  if (!tl_format_value(vm, text, value, true, 0)) return false;
+  if (!tl_format_value(vm, text, value, true, 0))
+    return false;
   tl_text_putc(text, '\n');
   return !text->failed;
 }

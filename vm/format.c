@@ -44,9 +44,8 @@ static const char *short_escape(utf8proc_int32_t point) {
 
 static bool is_printing(utf8proc_int32_t point) {
   utf8proc_category_t category = utf8proc_category(point);
-  return category != UTF8PROC_CATEGORY_CC &&
-         category != UTF8PROC_CATEGORY_ZL && category != UTF8PROC_CATEGORY_ZP &&
-         category != UTF8PROC_CATEGORY_CN;
+  return category != UTF8PROC_CATEGORY_CC && category != UTF8PROC_CATEGORY_ZL &&
+         category != UTF8PROC_CATEGORY_ZP && category != UTF8PROC_CATEGORY_CN;
 }
 
 void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
@@ -60,11 +59,13 @@ void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
       plain++;
     tl_text_add(text, string + at, plain - at);
     at = plain;
-    if (at == nbytes) break;
+    if (at == nbytes)
+      break;
     utf8proc_ssize_t step =
         utf8proc_iterate((const utf8proc_uint8_t *)string + at,
                          (utf8proc_ssize_t)(nbytes - at), &point);
-    if (step <= 0) step = 1;
+    if (step <= 0)
+      step = 1;
     if (short_escape(point))
       tl_text_puts(text, short_escape(point));
     else if (is_printing(point))
@@ -79,17 +80,19 @@ void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
 
 static bool is_keyword(const tl_string *key) {
   static const char *const words[] = {
-      "fn",     "if",  "else",  "while",  "for",    "in", "break",
-      "continue", "return", "try", "catch", "import", "as", "global",
-      "and",    "or",  "not",   "true",   "false",  "none"};
+      "fn",       "if",     "else", "while", "for",    "in",  "break",
+      "continue", "return", "try",  "catch", "import", "as",  "global",
+      "and",      "or",     "not",  "true",  "false",  "none"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-    if (strcmp(key->text, words[i]) == 0) return true;
+    if (strcmp(key->text, words[i]) == 0)
+      return true;
   return false;
 }
 
 // grammar.md, "Tokens": start and more.
 static bool is_name_point(utf8proc_int32_t point, bool first) {
-  if (point == '_') return true;
+  if (point == '_')
+    return true;
   switch (utf8proc_category(point)) {
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LL:
@@ -103,9 +106,9 @@ static bool is_name_point(utf8proc_int32_t point, bool first) {
     case UTF8PROC_CATEGORY_MC:
       return !first;
     default:
-      return !first && ((point >= 0x2080 && point <= 0x2089) ||
-                        (point >= 0x2032 && point <= 0x2034) ||
-                        point == 0x2057);
+      return !first &&
+             ((point >= 0x2080 && point <= 0x2089) ||
+              (point >= 0x2032 && point <= 0x2034) || point == 0x2057);
   }
 }
 
@@ -116,7 +119,8 @@ static bool is_name(const tl_string *key) {
     utf8proc_ssize_t step =
         utf8proc_iterate((const utf8proc_uint8_t *)key->text + at,
                          (utf8proc_ssize_t)(key->length - at), &point);
-    if (step <= 0 || !is_name_point(point, at == 0)) return false;
+    if (step <= 0 || !is_name_point(point, at == 0))
+      return false;
     at += (size_t)step;
   }
   return key->length > 0 && !is_keyword(key);
@@ -164,14 +168,17 @@ static bool add_axis(const layout *l, int axis, const char *data) {
   bool skips = l->elided && length > 2 * EDGE;
   tl_text_putc(l->text, '[');
   for (int64_t i = 0; i < length; i++) {
-    if (i > 0) add_separator(l, axis);
+    if (i > 0)
+      add_separator(l, axis);
     if (skips && i == EDGE) {
       tl_text_puts(l->text, "…");
       i = length - EDGE - 1;
       continue;
     }
-    if (!add_axis(l, axis + 1, data + i * stride)) return false;
-    if ((i & 0xffff) == 0xffff && !tl_poll(l->text->vm, 64)) return false;
+    if (!add_axis(l, axis + 1, data + i * stride))
+      return false;
+    if ((i & 0xffff) == 0xffff && !tl_poll(l->text->vm, 64))
+      return false;
   }
   tl_text_putc(l->text, ']');
   return !l->text->failed;
@@ -183,7 +190,8 @@ static bool add_array(layout *l, bool may_break) {
   // An item takes three columns at least: what cannot fit is not tried.
   if (!may_break || l->elided || l->array->size <= LINE / 3) {
     size_t start = text->length;
-    if (!add_axis(l, 0, l->array->data)) return false;
+    if (!add_axis(l, 0, l->array->data))
+      return false;
     if (!may_break ||
         tl_display_width(text->bytes + start, text->length - start) <= LINE)
       return true;
@@ -210,11 +218,14 @@ static void add_range(tl_text *text, const tl_range *range) {
 
 static bool add_type(tl_text *text, const tl_type *type, bool quoted) {
   tl_string *string = tl_type_text(text->vm, type);
-  if (string == NULL) return false;
+  if (string == NULL)
+    return false;
   bool mark = quoted && type->kind != TL_TYPE_DTYPE;
-  if (mark) tl_text_putc(text, '`');
+  if (mark)
+    tl_text_putc(text, '`');
   tl_text_add(text, string->text, string->length);
-  if (mark) tl_text_putc(text, '`');
+  if (mark)
+    tl_text_putc(text, '`');
   if ((string->head.flags & TL_IMMORTAL) == 0)
     tl_drop(text->vm, tl_own_string(string));
   return !text->failed;
@@ -310,8 +321,10 @@ static bool nest_push(nest *n, tl_slot value) {
     level *more = n->levels == n->first
                       ? tl_alloc(vm, 2 * old, "a text")
                       : tl_realloc(vm, n->levels, old, 2 * old, "a text");
-    if (more == NULL) return false;
-    if (n->levels == n->first) memcpy(more, n->first, old);
+    if (more == NULL)
+      return false;
+    if (n->levels == n->first)
+      memcpy(more, n->first, old);
     n->levels = more;
     n->room *= 2;
   }
@@ -333,20 +346,22 @@ static const tl_slot *next_item(nest *n, int64_t limit) {
   bool is_list = tl_is_list(top->value);
   int64_t length =
       is_list ? top->value.list->length : top->value.record->length;
-  if (top->index == 0) tl_text_putc(n->text, '(');
+  if (top->index == 0)
+    tl_text_putc(n->text, '(');
   if (top->index == length) {
     add_close(n->text, top->value, length);
     n->count--;
     return NULL;
   }
-  if (top->index > 0) tl_text_puts(n->text, ", ");
-  if (limit > 0 && length > limit && length > 2 * EDGE &&
-      top->index == EDGE) {
+  if (top->index > 0)
+    tl_text_puts(n->text, ", ");
+  if (limit > 0 && length > limit && length > 2 * EDGE && top->index == EDGE) {
     tl_text_puts(n->text, "…, ");
     top->index = length - EDGE;
   }
   int64_t i = top->index++;
-  if (is_list) return &top->value.list->items[i];
+  if (is_list)
+    return &top->value.list->items[i];
   const tl_field *field = &top->value.record->fields[i];
   tl_format_key(n->text, field->key);
   tl_text_puts(n->text, ": ");

@@ -19,7 +19,8 @@ static void read_digits(const char *text, tl_digits *out) {
   out->negative = *text == '-';
   out->count = 0;
   for (; *text && *text != 'e'; text++)
-    if (is_digit(*text)) out->digits[out->count++] = *text;
+    if (is_digit(*text))
+      out->digits[out->count++] = *text;
   out->exponent = *text == 'e' ? atoi(text + 1) : 0;
 }
 
@@ -53,8 +54,8 @@ static void write_plain(const tl_digits *d, char *buffer, size_t size) {
 
 // Below a power of two floats lie closer than above it. There the nearest
 // number of some digits may miss, and the next one above it read back.
-static bool next_reads_back(const tl_digits *longest, double value,
-                            bool single, int count, tl_digits *out) {
+static bool next_reads_back(const tl_digits *longest, double value, bool single,
+                            int count, tl_digits *out) {
   char text[48];
   *out = *longest;
   out->count = count;
@@ -68,10 +69,12 @@ void tl_digits_shortest(double value, bool single, tl_digits *out) {
   double magnitude = fabs(value), smallest = single ? (double)FLT_MIN : DBL_MIN;
   int digits = single ? 6 : 15, most = single ? 9 : 17, exponent;
   // Below the normal numbers fewer digits than always fit may do.
-  if (magnitude < smallest) digits = 1;
+  if (magnitude < smallest)
+    digits = 1;
   for (; digits <= most; digits++) {
     snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    if (digits < most && !reads_back(text, value, single)) continue;
+    if (digits < most && !reads_back(text, value, single))
+      continue;
     read_digits(text, out);
     break;
   }
@@ -104,10 +107,12 @@ static void write_shortest(double value, bool single, char *buffer) {
   tl_digits d;
   tl_digits_shortest(value, single, &d);
   char *at = buffer;
-  if (signbit(value)) *at++ = '-';
+  if (signbit(value))
+    *at++ = '-';
   if (d.exponent >= 16 || d.exponent < -4) {
     *at++ = d.digits[0];
-    if (d.count > 1) *at++ = '.';
+    if (d.count > 1)
+      *at++ = '.';
     at = put_digits(at, &d, 1, d.count - 1);
     sprintf(at, "e%c%02d", d.exponent < 0 ? '-' : '+', abs(d.exponent));
     return;
@@ -116,7 +121,8 @@ static void write_shortest(double value, bool single, char *buffer) {
   at = put_digits(at, &d, d.exponent >= 0 ? 0 : -1, before);
   *at++ = '.';
   int decimals = tl_digits_decimals(&d);
-  if (decimals == 0) decimals = 1;
+  if (decimals == 0)
+    decimals = 1;
   at = put_digits(at, &d, d.exponent + 1, decimals);
   *at = 0;
 }
@@ -130,7 +136,8 @@ static bool write_whole(double value, char buffer[32]) {
 }
 
 void tl_format_double(double value, char buffer[32]) {
-  if (!write_whole(value, buffer)) write_shortest(value, false, buffer);
+  if (!write_whole(value, buffer))
+    write_shortest(value, false, buffer);
 }
 
 void tl_format_float(float value, char buffer[32]) {
@@ -147,7 +154,8 @@ static int fix_point(char *buffer, int length) {
   while (buffer[end] && !is_digit(buffer[end]) && buffer[end] != 'e' &&
          buffer[end] != 'E')
     end++;
-  if (end == at) return length;
+  if (end == at)
+    return length;
   buffer[at] = '.';
   memmove(buffer + at + 1, buffer + end, (size_t)(length - end) + 1);
   return length - (end - at) + 1;
@@ -158,7 +166,8 @@ int tl_print_float(char *buffer, double value, int precision, char conversion,
   if (!isfinite(value)) {
     const char *name = isnan(value) ? "nan" : "inf";
     bool upper = conversion < 'a';
-    if (upper) name = isnan(value) ? "NAN" : "INF";
+    if (upper)
+      name = isnan(value) ? "NAN" : "INF";
     return sprintf(buffer, "%s%s", !isnan(value) && value < 0 ? "-" : "", name);
   }
   char format[8];
@@ -198,7 +207,8 @@ static void add_int(tl_text *text, int64_t value) {
   uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
   do *--at = (char)('0' + rest % 10);
   while ((rest /= 10) != 0);
-  if (value < 0) *--at = '-';
+  if (value < 0)
+    *--at = '-';
   tl_text_add(text, at, (size_t)(buffer + sizeof buffer - at));
 }
 

@@ -41,7 +41,8 @@ static const char *read_align(const char *at, const char *end, spec *out) {
       return at + fill + 1;
     }
   }
-  if (is_align(at, end)) out->align = *at++;
+  if (is_align(at, end))
+    out->align = *at++;
   return at;
 }
 
@@ -50,21 +51,25 @@ static int read_number(const char **at, const char *end) {
   int number = -1;
   for (; *at < end && **at >= '0' && **at <= '9'; ++*at) {
     number = (number < 0 ? 0 : number) * 10 + (**at - '0');
-    if (number > LARGEST_WIDTH) return -2;
+    if (number > LARGEST_WIDTH)
+      return -2;
   }
   return number;
 }
 
 static bool accept(const char **at, const char *end, char c) {
-  if (*at == end || **at != c) return false;
+  if (*at == end || **at != c)
+    return false;
   ++*at;
   return true;
 }
 
 static void read_zero(const char **at, const char *end, spec *out) {
-  if (out->fill != NULL || !accept(at, end, '0')) return;
+  if (out->fill != NULL || !accept(at, end, '0'))
+    return;
   out->fill = "0";
-  if (out->align == 0) out->align = '0';  // as =, but strings take it as <
+  if (out->align == 0)
+    out->align = '0';  // as =, but strings take it as <
 }
 
 // The text as a spec; false where it is not one.
@@ -72,19 +77,24 @@ static bool read_spec(const char *text, size_t nbytes, spec *out) {
   const char *at = text, *end = text + nbytes;
   *out = (spec){.text = text, .nbytes = nbytes, .fill_bytes = 1};
   at = read_align(at, end, out);
-  if (at < end && *at && strchr("+- ", *at)) out->sign = *at++;
+  if (at < end && *at && strchr("+- ", *at))
+    out->sign = *at++;
   out->positive = accept(&at, end, 'z');
   out->alternate = accept(&at, end, '#');
   read_zero(&at, end, out);
-  if (out->fill == NULL) out->fill = " ";
+  if (out->fill == NULL)
+    out->fill = " ";
   out->width = read_number(&at, end);
-  if (at < end && (*at == ',' || *at == '_')) out->group = *at++;
+  if (at < end && (*at == ',' || *at == '_'))
+    out->group = *at++;
   out->precision = -1;
   if (accept(&at, end, '.')) {
     out->precision = read_number(&at, end);
-    if (out->precision < 0 || out->precision > TL_PRECISION) return false;
+    if (out->precision < 0 || out->precision > TL_PRECISION)
+      return false;
   }
-  if (at < end) out->type = *at++;
+  if (at < end)
+    out->type = *at++;
   return at == end && out->width != -2;
 }
 
@@ -95,17 +105,17 @@ static bool fail_spec(tl_vm *vm, const spec *s, const char *why) {
 
 static bool fail_type(tl_vm *vm, const spec *s, const char *what,
                       const char *types) {
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "format \"%.*s\": %s takes %s as the type, not %c",
-                 s->nbytes > 100 ? 100 : (int)s->nbytes, s->text, what, types,
-                 s->type);
+  return tl_fail(
+      vm, TALLY_ERR_VALUE, "format \"%.*s\": %s takes %s as the type, not %c",
+      s->nbytes > 100 ? 100 : (int)s->nbytes, s->text, what, types, s->type);
 }
 
 // --- Padding ----------------------------------------------------------------
 
 static void add_fill(tl_text *text, const spec *s, int cells) {
   int width = tl_display_width(s->fill, s->fill_bytes);
-  if (width < 1) width = 1;
+  if (width < 1)
+    width = 1;
   for (; cells >= width; cells -= width)
     tl_text_add(text, s->fill, s->fill_bytes);
 }
@@ -114,15 +124,19 @@ static void add_fill(tl_text *text, const spec *s, int cells) {
 static bool add_padded(tl_text *text, const spec *s, char align,
                        const char *bytes, size_t nbytes, size_t head) {
   int room = s->width - tl_display_width(bytes, nbytes);
-  if (room < 0) room = 0;
+  if (room < 0)
+    room = 0;
   int before = align == '>' ? room : align == '^' ? room / 2 : 0;
   bool inside = align == '=' || align == '0';
   add_fill(text, s, before);
-  if (!inside) head = 0;
+  if (!inside)
+    head = 0;
   tl_text_add(text, bytes, head);
-  if (inside) add_fill(text, s, room);
+  if (inside)
+    add_fill(text, s, room);
   tl_text_add(text, bytes + head, nbytes - head);
-  if (!inside) add_fill(text, s, room - before);
+  if (!inside)
+    add_fill(text, s, room - before);
   return !text->failed;
 }
 
@@ -133,12 +147,13 @@ typedef struct parts {
   char sign;           // 0: none
   const char *prefix;  // 0x
   char digits[TL_PRINTED];
-  int whole;           // digits before the point
-  int count;           // bytes in digits: whole, then the rest
+  int whole;  // digits before the point
+  int count;  // bytes in digits: whole, then the rest
 } parts;
 
 static char sign_of(const spec *s, bool negative) {
-  if (negative) return '-';
+  if (negative)
+    return '-';
   return s->sign == '+' || s->sign == ' ' ? s->sign : 0;
 }
 
@@ -152,17 +167,19 @@ static void add_grouped(tl_text *text, const char *digits, int n, int zeros,
   for (int i = 0, all = n + zeros; i < all; i++) {
     tl_text_putc(text, i < zeros ? '0' : digits[i - zeros]);
     int left = all - 1 - i;
-    if (mark && left > 0 && left % size == 0) tl_text_putc(text, mark);
+    if (mark && left > 0 && left % size == 0)
+      tl_text_putc(text, mark);
   }
 }
 
 // Zeros that fill the width from inside, separators included.
 static int inner_zeros(const spec *s, const parts *p, int size) {
-  if ((s->align != '0' && s->align != '=') || *s->fill != '0') return 0;
+  if ((s->align != '0' && s->align != '=') || *s->fill != '0')
+    return 0;
   int fixed = (p->sign != 0) + (int)strlen(p->prefix) + p->count - p->whole;
   int zeros = 0;
   while (fixed + p->whole + zeros +
-             (s->group ? separators(p->whole + zeros, size) : 0) <
+             (s->group && p->whole ? separators(p->whole + zeros, size) : 0) <
          s->width)
     zeros++;
   return zeros;
@@ -172,11 +189,13 @@ static bool add_number(tl_text *text, const spec *s, const parts *p,
                        int group_size) {
   tl_text built;
   tl_text_open(&built, text->vm);
-  if (p->sign) tl_text_putc(&built, p->sign);
+  if (p->sign)
+    tl_text_putc(&built, p->sign);
   tl_text_puts(&built, p->prefix);
   size_t head = built.length;
-  add_grouped(&built, p->digits, p->whole, inner_zeros(s, p, group_size),
-              s->group, group_size);
+  char group = p->whole > 0 ? s->group : 0;  // inf has no digits
+  add_grouped(&built, p->digits, p->whole, inner_zeros(s, p, group_size), group,
+              group_size);
   tl_text_add(&built, p->digits + p->whole, (size_t)(p->count - p->whole));
   bool ok = !built.failed && add_padded(text, s, s->align ? s->align : '>',
                                         built.bytes, built.length, head);
@@ -248,7 +267,8 @@ static bool add_integer(tl_text *text, const spec *s, bool negative,
   }
   if (s->group == ',' && base != 10)
     return fail_spec(text->vm, s, "a comma groups decimal digits alone");
-  if (!s->alternate) p.prefix = "";
+  if (!s->alternate)
+    p.prefix = "";
   write_digits(&p, value, base, s->type == 'X');
   return add_number(text, s, &p, base == 10 ? 3 : 4);
 }
@@ -257,10 +277,12 @@ static bool add_integer(tl_text *text, const spec *s, bool negative,
 
 static void strip_zeros(char *digits) {
   char *mark = strchr(digits, 'e'), *end = mark ? mark : strchr(digits, 0);
-  if (strchr(digits, '.') == NULL) return;
+  if (strchr(digits, '.') == NULL)
+    return;
   char *last = end;
   while (last[-1] == '0') last--;
-  if (last[-1] == '.') last--;
+  if (last[-1] == '.')
+    last--;
   memmove(last, end, strlen(end) + 1);
 }
 
@@ -270,13 +292,15 @@ static void print_general(const spec *s, double value, char *out) {
   int precision = s->precision > 0 ? s->precision : 1;
   tl_print_float(out, value, precision - 1, 'e', s->alternate);
   const char *mark = strchr(out, 'e');
-  if (mark == NULL) return;
+  if (mark == NULL)
+    return;
   int exponent = 0;
   sscanf(mark + 1, "%d", &exponent);
   if (exponent >= -4 && exponent < precision - 1) {
     tl_print_float(out, value, precision - 1 - exponent, 'f', true);
     strip_zeros(out);
-    if (strchr(out, '.') == NULL) strcat(out, ".0");
+    if (strchr(out, '.') == NULL)
+      strcat(out, ".0");
   } else {
     strip_zeros(out);
   }
@@ -317,7 +341,8 @@ static bool print_magnitude(const spec *s, double value, bool single,
 
 static bool is_zero_text(const char *digits) {
   for (; *digits && *digits != 'e' && *digits != 'E'; digits++)
-    if (*digits >= '1' && *digits <= '9') return false;
+    if (*digits >= '1' && *digits <= '9')
+      return false;
   return true;
 }
 
@@ -335,10 +360,10 @@ static bool float_parts(tl_vm *vm, const spec *s, double value, bool single,
   return true;
 }
 
-static bool add_float(tl_text *text, const spec *s, double value,
-                      bool single) {
+static bool add_float(tl_text *text, const spec *s, double value, bool single) {
   parts p;
-  if (!float_parts(text->vm, s, value, single, "a float", &p)) return false;
+  if (!float_parts(text->vm, s, value, single, "a float", &p))
+    return false;
   return add_number(text, s, &p, 3);
 }
 
@@ -363,8 +388,8 @@ static bool add_complex(tl_text *text, const spec *s, tl_c128 value,
     tl_text_putc(&built, 'i');
   }
   ok = ok && !built.failed &&
-       add_padded(text, s, s->align ? s->align : '>', built.bytes,
-                  built.length, 0);
+       add_padded(text, s, s->align ? s->align : '>', built.bytes, built.length,
+                  0);
   tl_text_close(&built);
   return ok;
 }
@@ -374,7 +399,8 @@ static bool add_complex(tl_text *text, const spec *s, tl_c128 value,
 static bool add_string(tl_text *text, const spec *s, const char *what,
                        const char *bytes, size_t nbytes) {
   tl_vm *vm = text->vm;
-  if (s->type != 0 && s->type != 's') return fail_type(vm, s, what, "s");
+  if (s->type != 0 && s->type != 's')
+    return fail_type(vm, s, what, "s");
   if (s->sign != 0 || s->alternate || s->positive || s->group != 0 ||
       s->align == '=')
     return fail_spec(vm, s, "sign, =, #, z and grouping are for numbers");
@@ -398,15 +424,18 @@ static bool add_scalar(tl_text *text, const spec *s, tl_slot v) {
   int dtype = tl_dtype_of(v);
   if (dtype == TL_BOOL && (s->type == 0 || s->type == 's'))
     return add_string(text, s, "a bool", v.i ? "true" : "false", v.i ? 4 : 5);
-  if (dtype == TL_FLOAT64) return add_float(text, s, v.f, false);
-  if (dtype == TL_FLOAT32) return add_float(text, s, (double)v.f32, true);
+  if (dtype == TL_FLOAT64)
+    return add_float(text, s, v.f, false);
+  if (dtype == TL_FLOAT32)
+    return add_float(text, s, (double)v.f32, true);
   if (dtype == TL_COMPLEX64)
-    return add_complex(
-        text, s, (tl_c128){(double)v.c64.re, (double)v.c64.im}, true);
+    return add_complex(text, s, (tl_c128){(double)v.c64.re, (double)v.c64.im},
+                       true);
   if (is_float_type(s->type))
     return add_float(text, s, dtype == TL_UINT64 ? (double)v.u : (double)v.i,
                      false);
-  if (dtype == TL_UINT64) return add_integer(text, s, false, v.u);
+  if (dtype == TL_UINT64)
+    return add_integer(text, s, false, v.u);
   bool negative = v.i < 0;
   return add_integer(text, s, negative,
                      negative ? -(uint64_t)v.i : (uint64_t)v.i);
@@ -430,9 +459,9 @@ static bool add_other(tl_text *text, const spec *s, tl_slot value) {
   snprintf(what, sizeof what, "a %s", tl_describe(value, type, sizeof type));
   tl_text shown;
   tl_text_open(&shown, text->vm);
-  bool ok = tl_format_value(text->vm, &shown, value, false, 0) &&
-            add_string(text, s, what, shown.bytes ? shown.bytes : "",
-                       shown.length);
+  bool ok =
+      tl_format_value(text->vm, &shown, value, false, 0) &&
+      add_string(text, s, what, shown.bytes ? shown.bytes : "", shown.length);
   tl_text_close(&shown);
   return ok;
 }
@@ -440,12 +469,14 @@ static bool add_other(tl_text *text, const spec *s, tl_slot value) {
 bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec_,
                     size_t nbytes) {
   spec s;
-  if (nbytes == 0) return tl_format_value(vm, text, value, false, 0);
+  if (nbytes == 0)
+    return tl_format_value(vm, text, value, false, 0);
   if (!read_spec(spec_, nbytes, &s))
     return fail_spec(vm, &s,
                      "it is not [[fill]align][sign][#][0][width][,]"
                      "[.precision][type]");
-  if (tl_is_scalar(value)) return add_scalar(text, &s, value);
+  if (tl_is_scalar(value))
+    return add_scalar(text, &s, value);
   if (tl_is_string(value))
     return add_string(text, &s, "a string", value.string->text,
                       value.string->length);

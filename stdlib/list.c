@@ -1,0 +1,504 @@
+// Functions for lists, some of which serve arrays, ranges and strings too.
+//
+// A dying list that nothing else refers to is changed where it is: appending
+// to it and popping from it in a loop take constant time.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "stdlib/shared.h"
+#include "vm/engine.h"
+#include "vm/list.h"
+#include "vm/range.h"
+#include "vm/record.h"
+#include "vm/vm.h"
+
+// --- Items of anything that for walks ---------------------------------------
+
+bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out) {
+  if (tl_is_list(s))
+    *out = s.list->length;
+  else if (tl_is_array(s) && tl_ndim(s.array) > 0)
+    *out = tl_shape(s.array)[0];
+  else if (tl_is_range(s))
+    *out = s.range->length;
+  else if (tl_is_string(s))
+    *out = tl_string_graphemes(s.string);
+  else if (tl_is_record(s))
+    *out = s.record->length;
+  else
+    return tl_arg_fail(vm, function, "what it goes through",
+                       "a list, array, range, string or record", s);
+  return true;
+}
+
+static bool array_item(tl_vm *vm, tl_slot s, int64_t index, tl_slot *out) {
+  const tl_array *a = s.array;
+  char *data = a->data + index * tl_strides(a)[0];
+  if (tl_ndim(a) == 1) {
+    *out = tl_item(vm, a, data);
+    return !tl_is_unset(*out);
+  }
+  tl_slot base = tl_borrow(s);
+  tl_array *row =
+      tl_view_new(vm, &base, tl_array_dtype(a), data, tl_ndim(a) - 1,
+                  tl_shape(a) + 1, tl_strides(a) + 1);
+  if (row == NULL)
+    return false;
+  *out = tl_own_array(row);
+  tl_hold(vm, *out, TL_CAUSE_VIEW);
+  return true;
+}
+
+bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
+                  tl_slot *out) {
+  if (tl_is_list(s)) {
+    *out = tl_retain(vm, s.list->items[index]);
+  } else if (tl_is_array(s)) {
+    return array_item(vm, s, index, out);
+  } else if (tl_is_range(s)) {
+    *out = tl_weak_int(tl_range_item(s.range, index));
+  } else if (tl_is_record(s)) {
+    tl_slot key = {.tag = TL_TAG_STRING, .string = s.record->fields[index].key};
+    *out = tl_retain(vm, key);
+  } else {
+    const tl_string *text = s.string;
+    size_t end = tl_grapheme_end(text->text, text->length, *at);
+    tl_string *cluster = tl_string_new(vm, text->text + *at, end - *at);
+    *at = end;
+    if (cluster == NULL)
+      return false;
+    *out = tl_own_string(cluster);
+  }
+  return true;
+}
+
+// Adds an item that this call owns, and gives it up where that fails.
+static bool push_own(tl_vm *vm, tl_list **list, tl_slot item) {
+  bool ok = tl_list_push(vm, list, &item);
+  tl_drop(vm, item);
+  return ok;
+}
+
+static bool give_list(tl_vm *vm, tl_list *list, bool ok, tl_slot *out) {
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list != NULL)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
+// --- append -----------------------------------------------------------------
+
+// A dying vector that owns its block grows by half at the end.
+static bool grow_vector(tl_vm *vm, tl_slot *s, tl_slot value, tl_slot *out) {
+  tl_array *a = s->array;
+  size_t front = (size_t)(a->data - (char *)a);
+  size_t itemsize = tl_itemsize(tl_array_dtype(a));
+  size_t need = front + ((size_t)a->size + 1) * itemsize;
+  if (need > a->head.nbytes) {
+    size_t nbytes = need + (size_t)a->size / 2 * itemsize;
+    tl_array *grown = tl_realloc(vm, a, a->head.nbytes, nbytes, "an array");
+    if (grown == NULL)
+      return false;
+    a = grown;
+    a->head.nbytes = nbytes;
+    a->data = (char *)a + front;
+    s->array = a;
+  }
+  char *item = a->data + (size_t)a->size * itemsize;
+  if (!tl_scalar_convert(vm, value, tl_array_dtype(a), item))
+    return false;
+  a->size++;
+  tl_shape(a)[0]++;
+  s->tag &= ~TL_OWNED;
+  *out = tl_own_array(a);
+  return true;
+}
+
+// Whether appending [value] to the vector in [s] keeps its dtype and place.
+static bool may_grow(tl_vm *vm, tl_slot s, tl_slot value) {
+  tl_dtype dtype;
+  if (!tl_is_scalar(value) || !tl_array_is_reusable(s))
+    return false;
+  if (tl_ndim(s.array) != 1 || tl_array_dtype(s.array) >= TL_COMPLEX128)
+    return false;
+  if (!tl_promote_slots(vm, "append", s, value, &dtype))
+    return false;
+  return dtype == tl_array_dtype(s.array) && !vm->no_reuse;
+}
+
+// The value as an array of one axis more, of length 1.
+static bool as_row(tl_vm *vm, tl_slot value, tl_dtype dtype, tl_slot *out) {
+  tl_slot array, row;
+  if (!tl_as_array(vm, "append", value, &array))
+    return false;
+  if (tl_array_dtype(array.array) != dtype) {
+    tl_slot converted;
+    bool ok = tl_cast(vm, &array, dtype, &converted);
+    tl_drop(vm, array);
+    if (!ok)
+      return false;
+    if (!tl_is_array(converted) &&
+        !tl_as_array(vm, "append", converted, &converted))
+      return false;
+    array = converted;
+  }
+  int ndim = tl_ndim(array.array);
+  int64_t shape[TL_MAX_DIMS];
+  if (ndim == TL_MAX_DIMS) {
+    tl_drop(vm, array);
+    return tl_fail(vm, TALLY_ERR_SHAPE, "append: the value has %d axes", ndim);
+  }
+  shape[0] = 1;
+  memcpy(shape + 1, tl_shape(array.array), (size_t)ndim * sizeof(int64_t));
+  bool ok = tl_reshape(vm, &array, ndim + 1, shape, &row);
+  if (ok)
+    tl_hold(vm, row, TL_CAUSE_VIEW);
+  tl_drop(vm, array);
+  if (ok)
+    *out = row;
+  return ok;
+}
+
+// A string as an array of one.
+static bool string_row(tl_vm *vm, tl_slot value, tl_slot *out) {
+  int64_t one = 1;
+  tl_array *row = tl_array_new(vm, TL_STRING, 1, &one);
+  if (row == NULL)
+    return false;
+  *out = tl_own_array(row);
+  if (tl_item_store(vm, row, row->data, value))
+    return true;
+  tl_drop(vm, *out);
+  return false;
+}
+
+static bool append_array(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (may_grow(vm, args[0], args[1]))
+    return grow_vector(vm, &args[0], args[1], out);
+  if (tl_failed(vm))
+    return false;
+  tl_dtype dtype = TL_STRING;
+  tl_slot row;
+  bool ok = tl_is_string(args[1])
+                ? string_row(vm, args[1], &row)
+                : tl_promote_slots(vm, "append", args[0], args[1], &dtype) &&
+                      as_row(vm, args[1], dtype, &row);
+  if (!ok)
+    return false;
+  tl_list *parts = tl_list_new(vm, 2);
+  tl_slot array = tl_borrow(args[0]);
+  ok = parts != NULL && tl_list_push(vm, &parts, &array) &&
+       tl_list_push(vm, &parts, &row);
+  tl_drop(vm, row);
+  if (ok) {
+    const tl_builtin *concat = tl_builtin_find(NULL, "concat", 6);
+    tl_slot inner[] = {tl_own_list(parts), tl_weak_int(0)};
+    ok = concat->call(vm, inner, out);
+    tl_drop(vm, inner[0]);
+  } else if (parts != NULL) {
+    tl_drop(vm, tl_own_list(parts));
+  }
+  return ok;
+}
+
+static bool append(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_array(args[0]) && tl_ndim(args[0].array) > 0)
+    return append_array(vm, args, out);
+  if (tl_is_range(args[0])) {
+    return tl_arg_array(vm, "append", &args[0]) && append_array(vm, args, out);
+  }
+  if (!tl_is_list(args[0])) {
+    const char *hint = tl_is_record(args[0])   ? " (put sets a record's field)"
+                       : tl_is_string(args[0]) ? " (+ joins strings)"
+                                               : "";
+    char what[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "append: xs must be a list or an array, not %s%s",
+                   tl_describe(args[0], what, sizeof what), hint);
+  }
+  tl_list *list;
+  if (!tl_list_unique(vm, &args[0], 1, &list))
+    return false;
+  bool ok = tl_list_push(vm, &list, &args[1]);
+  return give_list(vm, list, ok, out);
+}
+
+// --- insert and pop ---------------------------------------------------------
+
+// An index from 0 to [last]; negative ones count from the end.
+static bool position(tl_vm *vm, const char *function, tl_slot s, int64_t length,
+                     int64_t last, int64_t *out) {
+  int64_t index;
+  if (!tl_arg_int(vm, function, "index", s, &index))
+    return false;
+  *out = index < 0 ? index + length : index;
+  if (*out >= 0 && *out <= last)
+    return true;
+  return tl_fail(vm, TALLY_ERR_INDEX,
+                 "%s: index %lld is outside a list of %lld", function,
+                 (long long)index, (long long)length);
+}
+
+static bool insert(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t at, length;
+  if (!tl_is_list(args[0]))
+    return tl_arg_fail(vm, "insert", "xs", "a list", args[0]);
+  length = args[0].list->length;
+  if (!position(vm, "insert", args[1], length, length, &at))
+    return false;
+  tl_list *list;
+  if (!tl_list_unique(vm, &args[0], 1, &list))
+    return false;
+  if (!tl_list_push(vm, &list, &args[2])) {
+    return give_list(vm, list, false, out);
+  }
+  tl_slot item = list->items[length];
+  memmove(&list->items[at + 1], &list->items[at],
+          (size_t)(length - at) * sizeof(tl_slot));
+  list->items[at] = item;
+  *out = tl_own_list(list);
+  return true;
+}
+
+// (item, what is left). Takes both, on failure too.
+static bool give_pair(tl_vm *vm, tl_slot item, tl_slot rest, tl_slot *out) {
+  tl_list *pair = tl_list_new(vm, 2);
+  if (pair == NULL) {
+    tl_drop(vm, item);
+    tl_drop(vm, rest);
+    return false;
+  }
+  bool ok = push_own(vm, &pair, item);
+  ok = push_own(vm, &pair, rest) && ok;
+  return give_list(vm, pair, ok, out);
+}
+
+static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t at, length = args[0].list->length;
+  if (length == 0)
+    return tl_fail(vm, TALLY_ERR_INDEX, "pop: the list is empty");
+  tl_slot index = tl_is_none(args[1]) ? tl_int(-1) : args[1];
+  if (!position(vm, "pop", index, length, length - 1, &at))
+    return false;
+  tl_list *list;
+  if (!tl_list_unique(vm, &args[0], 0, &list))
+    return false;
+  tl_slot item = list->items[at];
+  list->length--;
+  memmove(&list->items[at], &list->items[at + 1],
+          (size_t)(length - 1 - at) * sizeof(tl_slot));
+  return give_pair(vm, item, tl_own_list(list), out);
+}
+
+static bool pop_record(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *key;
+  tl_record *record = args[0].record;
+  int64_t at = record->length - 1;
+  if (!tl_is_none(args[1])) {
+    if (!tl_arg_string(vm, "pop", "key", args[1], &key))
+      return false;
+    at = tl_record_find(record, key);
+    if (at < 0)
+      return tl_fail(vm, TALLY_ERR_INDEX,
+                     "pop: the record has no key \"%.80s\"", key->text);
+  }
+  if (at < 0)
+    return tl_fail(vm, TALLY_ERR_INDEX, "pop: the record is empty");
+  if (!tl_record_unique(vm, &args[0], 0, &record))
+    return false;
+  tl_slot value;
+  tl_record_remove(vm, record, at, &value);
+  return give_pair(vm, value, tl_own_record(record), out);
+}
+
+static bool pop(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_list(args[0]))
+    return pop_list(vm, args, out);
+  if (tl_is_record(args[0]))
+    return pop_record(vm, args, out);
+  return tl_arg_fail(vm, "pop", "xs", "a list or a record", args[0]);
+}
+
+// --- enumerate and zip ------------------------------------------------------
+
+static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t count, start;
+  size_t at = 0;
+  if (!tl_items_count(vm, "enumerate", args[0], &count) ||
+      !tl_arg_int(vm, "enumerate", "start", args[1], &start))
+    return false;
+  tl_list *list = tl_list_new(vm, count);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < count; i++) {
+    tl_slot item, pair;
+    ok = tl_items_get(vm, args[0], i, &at, &item) &&
+         give_pair(vm, tl_weak_int(start + i), item, &pair) &&
+         push_own(vm, &list, pair);
+    if ((i & 1023) == 1023)
+      ok = ok && tl_poll(vm, 1);
+  }
+  return give_list(vm, list, ok, out);
+}
+
+static bool zip_count(tl_vm *vm, const tl_list *args, int64_t *count) {
+  *count = 0;
+  for (int64_t k = 0; k < args->length; k++) {
+    int64_t length;
+    if (!tl_items_count(vm, "zip", args->items[k], &length))
+      return false;
+    if (k > 0 && length != *count)
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "zip: argument 0 has %lld items, argument %lld has %lld",
+                     (long long)*count, (long long)k, (long long)length);
+    *count = length;
+  }
+  return true;
+}
+
+static bool zip_row(tl_vm *vm, const tl_list *args, int64_t i, size_t *at,
+                    tl_slot *out) {
+  tl_list *row = tl_list_new(vm, args->length);
+  bool ok = row != NULL;
+  for (int64_t k = 0; ok && k < args->length; k++) {
+    tl_slot item;
+    ok = tl_items_get(vm, args->items[k], i, &at[k], &item) &&
+         push_own(vm, &row, item);
+  }
+  return give_list(vm, row, ok, out);
+}
+
+static bool zip(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const tl_list *of = args[0].list;
+  int64_t count;
+  if (!zip_count(vm, of, &count))
+    return false;
+  size_t nbytes = (size_t)(of->length + 1) * sizeof(size_t);
+  size_t *at = tl_alloc_zeroed(vm, nbytes, "zip");
+  if (at == NULL)
+    return false;
+  tl_list *list = tl_list_new(vm, count);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < count; i++) {
+    tl_slot row;
+    ok = zip_row(vm, of, i, at, &row) && push_own(vm, &list, row);
+    if ((i & 1023) == 1023)
+      ok = ok && tl_poll(vm, 1);
+  }
+  tl_free(vm, at, nbytes);
+  return give_list(vm, list, ok, out);
+}
+
+// --- reverse ----------------------------------------------------------------
+
+static bool reverse_list(tl_vm *vm, tl_slot *s, tl_slot *out) {
+  tl_list *list;
+  if (!tl_list_unique(vm, s, 0, &list))
+    return false;
+  for (int64_t i = 0, k = list->length - 1; i < k; i++, k--) {
+    tl_slot item = list->items[i];
+    list->items[i] = list->items[k];
+    list->items[k] = item;
+  }
+  *out = tl_own_list(list);
+  return true;
+}
+
+// 0..3 becomes 2..-1 by -1.
+static bool reverse_range(tl_vm *vm, const tl_range *range, tl_slot *out) {
+  int64_t start = range->start, stop = range->start, step = -range->step;
+  if (range->step == INT64_MIN)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "reverse: the range's step is too long");
+  if (range->length > 0) {
+    start = tl_range_item(range, range->length - 1);
+    if (__builtin_sub_overflow(range->start, range->step, &stop))
+      return tl_fail(vm, TALLY_ERR_VALUE, "reverse: the range begins too low");
+  }
+  tl_range *reversed = tl_range_new(vm, start, stop, step);
+  if (reversed == NULL)
+    return false;
+  *out = tl_own_range(reversed);
+  return true;
+}
+
+static bool reverse_string(tl_vm *vm, const tl_string *text, tl_slot *out) {
+  tl_string *reversed = tl_string_new(vm, NULL, text->length);
+  if (reversed == NULL)
+    return false;
+  char *to = reversed->text + text->length;
+  for (size_t at = 0, end; at < text->length; at = end) {
+    end = tl_grapheme_end(text->text, text->length, at);
+    to -= end - at;
+    memcpy(to, text->text + at, end - at);
+  }
+  tl_string_finish(reversed);
+  *out = tl_own_string(reversed);
+  return true;
+}
+
+// A view that walks the leading axis from its end.
+static bool reverse_array(tl_vm *vm, tl_slot *s, tl_slot *out) {
+  const tl_array *a = s->array;
+  int64_t strides[TL_MAX_DIMS];
+  memcpy(strides, tl_strides(a), (size_t)tl_ndim(a) * sizeof(int64_t));
+  char *data = a->data;
+  if (a->size > 0)
+    data += (tl_shape(a)[0] - 1) * strides[0];
+  strides[0] = -strides[0];
+  tl_array *view = tl_view_new(vm, s, tl_array_dtype(a), data, tl_ndim(a),
+                               tl_shape(a), strides);
+  if (view == NULL)
+    return false;
+  *out = tl_own_array(view);
+  return true;
+}
+
+static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_list(args[0]))
+    return reverse_list(vm, &args[0], out);
+  if (tl_is_range(args[0]))
+    return reverse_range(vm, args[0].range, out);
+  if (tl_is_string(args[0]))
+    return reverse_string(vm, args[0].string, out);
+  if (tl_is_array(args[0]) && tl_ndim(args[0].array) > 0)
+    return reverse_array(vm, &args[0], out);
+  return tl_arg_fail(vm, "reverse", "xs", "a list, array, range or string",
+                     args[0]);
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_list_builtins[] = {
+    {"append", "xs, value", append, TL_PURE,
+     "The list or array xs with one more item at its end. A dying xs is\n"
+     "extended where it is.\n"
+     "    append((1, \"a\"), 2.5)    # (1, \"a\", 2.5)\n"
+     "    append([1, 2], 3)    # [1, 2, 3]\n"},
+    {"insert", "xs, index, value", insert, TL_PURE,
+     "The list xs with an item more, before the one at index.\n"
+     "    insert((1, 3), 1, 2)    # (1, 2, 3)\n"},
+    {"pop", "xs, key = none", pop, TL_PURE,
+     "Two things: an item of a list (by index, else the last) or a value of a\n"
+     "record (by key), and xs without it. A key that is not there is an error\n"
+     "(kind index).\n"
+     "    pop((1, 2, 3))    # (3, (1, 2))\n"
+     "    pop((a: 1, b: 2), \"a\")    # (1, (b: 2))\n"},
+    {"enumerate", "xs, start = 0", enumerate, TL_PURE,
+     "The items of xs, each with its number, as a list of pairs.\n"
+     "    enumerate(\"ab\")    # ((0, \"a\"), (1, \"b\"))\n"},
+    {"zip", "...xs", zip, TL_PURE,
+     "The first items of all xs, then the second ones, and so on: a list of\n"
+     "lists. All must have the same number of items.\n"
+     "    zip((1, 2), [0.5, 1.5])    # ((1, 0.5), (2, 1.5))\n"},
+    {"reverse", "xs", reverse, TL_PURE,
+     "xs from its end: a list, a range, a string by grapheme clusters, an\n"
+     "array along its leading axis (as a view).\n"
+     "    reverse((1, \"a\"))    # (\"a\", 1)\n"
+     "    reverse(0..3)    # 2..-1 by -1\n"
+     "    reverse([[1, 2], [3, 4]])    # [[3, 4], [1, 2]]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

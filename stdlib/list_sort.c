@@ -1,0 +1,223 @@
+// The order of values, and lists sorted by it.
+
+#include <math.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/shared.h"
+#include "vm/vm.h"
+
+// --- The order --------------------------------------------------------------
+
+enum { DEEPEST = 200 };  // lists within lists that are compared
+
+// A number as an int64 or a float; bools are 0 and 1.
+typedef struct real {
+  bool is_int;
+  int64_t i;
+  double f;
+} real;
+
+static bool read_real(tl_slot s, real *out) {
+  if (!tl_is_scalar(s))
+    return false;
+  *out = (real){.is_int = false};
+  switch (tl_dtype_of(s)) {
+    case TL_COMPLEX64:
+      return false;
+    case TL_FLOAT32:
+      out->f = (double)s.f32;
+      return true;
+    case TL_FLOAT64:
+      out->f = s.f;
+      return true;
+    case TL_UINT64:
+      out->is_int = s.u <= INT64_MAX;
+      out->i = s.i;
+      out->f = (double)s.u;
+      return true;
+    default:
+      out->is_int = true;
+      out->i = s.i;
+      out->f = (double)s.i;
+      return true;
+  }
+}
+
+// An int64 against a float that is not NaN, exactly.
+static int compare_mixed(int64_t i, double f) {
+  if (f >= 9223372036854775808.0)
+    return -1;
+  if (f < -9223372036854775808.0)
+    return 1;
+  double whole = floor(f);
+  int64_t below = (int64_t)whole;
+  if (i != below)
+    return i < below ? -1 : 1;
+  return f > whole ? -1 : 0;
+}
+
+static int compare_reals(real a, real b) {
+  if (a.is_int && b.is_int)
+    return (a.i > b.i) - (a.i < b.i);
+  bool a_nan = isnan(a.f), b_nan = isnan(b.f);
+  if (a_nan || b_nan)
+    return a_nan - b_nan;
+  if (a.is_int)
+    return compare_mixed(a.i, b.f);
+  if (b.is_int)
+    return -compare_mixed(b.i, a.f);
+  return (a.f > b.f) - (a.f < b.f);
+}
+
+static bool compare(tl_vm *vm, tl_slot a, tl_slot b, int depth, int *order);
+
+static bool compare_lists(tl_vm *vm, const tl_list *a, const tl_list *b,
+                          int depth, int *order) {
+  if (depth == DEEPEST)
+    return tl_fail(vm, TALLY_ERR_LIMIT,
+                   "lists nested more than %d deep are "
+                   "not compared",
+                   DEEPEST);
+  int64_t shared = a->length < b->length ? a->length : b->length;
+  for (int64_t i = 0; i < shared; i++) {
+    if (!compare(vm, a->items[i], b->items[i], depth + 1, order))
+      return false;
+    if (*order != 0)
+      return true;
+  }
+  *order = (a->length > b->length) - (a->length < b->length);
+  return true;
+}
+
+static bool compare(tl_vm *vm, tl_slot a, tl_slot b, int depth, int *order) {
+  real x, y;
+  if (read_real(a, &x) && read_real(b, &y)) {
+    *order = compare_reals(x, y);
+    return true;
+  }
+  if (tl_is_string(a) && tl_is_string(b)) {
+    *order = tl_string_compare(a.string, b.string);
+    return true;
+  }
+  if (tl_is_list(a) && tl_is_list(b))
+    return compare_lists(vm, a.list, b.list, depth, order);
+  char left[TL_DESCRIBE], right[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_TYPE, "no order between %s and %s",
+                 tl_describe(a, left, sizeof left),
+                 tl_describe(b, right, sizeof right));
+}
+
+bool tl_compare(tl_vm *vm, tl_slot a, tl_slot b, int *order) {
+  return compare(vm, a, b, 0, order);
+}
+
+// --- Sorting ----------------------------------------------------------------
+
+// Items travel with what they are compared by.
+typedef struct entry {
+  tl_slot key;
+  tl_slot item;
+} entry;
+
+typedef struct sorter {
+  tl_vm *vm;
+  int64_t count;
+  entry *entries, *spare;  // spare has room for as many
+  int sign;                // -1: descending
+} sorter;
+
+static bool before(const sorter *s, const entry *a, const entry *b, bool *is) {
+  int order;
+  if (!tl_compare(s->vm, a->key, b->key, &order))
+    return false;
+  *is = order * s->sign < 0;
+  return true;
+}
+
+// Merges the sorted runs [low, middle) and [middle, high); equal items keep
+// their order.
+static bool merge(sorter *s, int64_t low, int64_t middle, int64_t high) {
+  entry *e = s->entries;
+  memcpy(s->spare, e + low, (size_t)(middle - low) * sizeof *e);
+  int64_t i = 0, left = middle - low, k = middle, to = low;
+  bool ok = true;
+  while (ok && i < left && k < high) {
+    bool second = false;
+    ok = before(s, &e[k], &s->spare[i], &second);
+    if (ok)
+      e[to++] = second ? e[k++] : s->spare[i++];
+  }
+  memcpy(e + to, s->spare + i, (size_t)(left - i) * sizeof *e);
+  return ok;
+}
+
+static bool sort_entries(sorter *s) {
+  for (int64_t width = 1; width < s->count; width *= 2) {
+    for (int64_t low = 0; low + width < s->count; low += 2 * width) {
+      int64_t high = low + 2 * width;
+      if (high > s->count)
+        high = s->count;
+      if (!merge(s, low, low + width, high))
+        return false;
+      if (width > 512 && !tl_poll(s->vm, (uint64_t)width >> 9))
+        return false;
+    }
+    if (!tl_poll(s->vm, (uint64_t)s->count >> 10))
+      return false;
+  }
+  return true;
+}
+
+// Fills in keys; those made so far are dropped on failure.
+static bool make_keys(sorter *s, tl_slot function) {
+  for (int64_t i = 0; i < s->count; i++) {
+    entry *e = &s->entries[i];
+    tl_slot item = tl_retain(s->vm, e->item);
+    if (tl_call(s->vm, tl_borrow(function), 1, &item, &e->key))
+      continue;
+    while (i-- > 0) tl_drop(s->vm, s->entries[i].key);
+    return false;
+  }
+  return true;
+}
+
+static bool sort_items(tl_vm *vm, tl_list *list, bool descending, tl_slot key) {
+  sorter s = {.vm = vm, .count = list->length, .sign = descending ? -1 : 1};
+  size_t nbytes = 2 * (size_t)s.count * sizeof(entry);
+  s.entries = tl_alloc(vm, nbytes, "sort");
+  if (s.entries == NULL)
+    return false;
+  s.spare = s.entries + s.count;
+  for (int64_t i = 0; i < s.count; i++) {
+    tl_slot item = list->items[i];
+    s.entries[i] = (entry){tl_borrow(item), item};
+  }
+  bool keyed = !tl_is_none(key), ok = !keyed || make_keys(&s, key);
+  if (ok) {
+    ok = sort_entries(&s);
+    for (int64_t i = 0; i < s.count; i++) {
+      if (ok)
+        list->items[i] = s.entries[i].item;
+      if (keyed)
+        tl_drop(vm, s.entries[i].key);
+    }
+  }
+  tl_free(vm, s.entries, nbytes);
+  return ok;
+}
+
+bool tl_list_sort(tl_vm *vm, tl_slot *s, bool descending, tl_slot key,
+                  tl_slot *out) {
+  tl_list *list;
+  if (!tl_is_none(key) && !tl_is_function(key) && !tl_is_type(key))
+    return tl_arg_fail(vm, "sort", "key", "a function", key);
+  if (!tl_list_unique(vm, s, 0, &list))
+    return false;
+  if (list->length > 1 && !sort_items(vm, list, descending, key)) {
+    tl_drop(vm, tl_own_list(list));
+    return false;
+  }
+  *out = tl_own_list(list);
+  return true;
+}

@@ -1,0 +1,328 @@
+// The module strings: Unicode text, through utf8proc.
+
+#include <string.h>
+#include <utf8proc.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "stdlib/text.h"
+#include "vm/vm.h"
+
+// --- Normal forms -----------------------------------------------------------
+
+typedef struct points {
+  int32_t *items;
+  utf8proc_ssize_t count;
+  size_t nbytes;  // of the allocation
+} points;
+
+// The code points of s decomposed, mapped and ordered as [options] say.
+static bool decompose(tl_vm *vm, const tl_string *s, int options, points *out) {
+  const utf8proc_uint8_t *text = (const utf8proc_uint8_t *)s->text;
+  utf8proc_ssize_t length = (utf8proc_ssize_t)s->length;
+  utf8proc_option_t how = (utf8proc_option_t)options;
+  // Room for the result and for what utf8proc puts behind it.
+  utf8proc_ssize_t count = utf8proc_decompose(text, length, NULL, 0, how);
+  if (count < 0)
+    return tl_fail(vm, TALLY_ERR_VALUE, "strings: %s", utf8proc_errmsg(count));
+  out->nbytes = ((size_t)count + 1) * sizeof(int32_t);
+  out->items = tl_alloc(vm, out->nbytes, "a string");
+  if (out->items == NULL)
+    return false;
+  out->count = utf8proc_decompose(text, length, out->items, count, how);
+  return true;
+}
+
+static bool map(tl_vm *vm, const tl_string *s, int options, tl_slot *out) {
+  points p;
+  if (!decompose(vm, s, options, &p))
+    return false;
+  utf8proc_ssize_t count =
+      utf8proc_normalize_utf32(p.items, p.count, (utf8proc_option_t)options);
+  tl_text text;
+  tl_text_open(&text, vm);
+  for (utf8proc_ssize_t i = 0; i < count; i++) tl_text_point(&text, p.items[i]);
+  tl_free(vm, p.items, p.nbytes);
+  return tl_text_give(&text, out);
+}
+
+static bool normalize(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  static const struct form {
+    const char *name;
+    int options;
+  } forms[] = {
+      {"NFC", UTF8PROC_STABLE | UTF8PROC_COMPOSE},
+      {"NFD", UTF8PROC_STABLE | UTF8PROC_DECOMPOSE},
+      {"NFKC", UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT},
+      {"NFKD", UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT},
+  };
+  tl_string *s, *form = NULL;
+  if (!tl_arg_string(vm, "normalize", "s", args[0], &s) ||
+      (!tl_is_none(args[1]) &&
+       !tl_arg_string(vm, "normalize", "form", args[1], &form)))
+    return false;
+  const char *name = form ? form->text : "NFC";
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+    if (strcmp(forms[i].name, name) == 0)
+      return map(vm, s, forms[i].options, out);
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "normalize: form must be NFC, NFD, NFKC or NFKD, not "
+                 "\"%.60s\"",
+                 name);
+}
+
+static bool casefold(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s;
+  return tl_arg_string(vm, "casefold", "s", args[0], &s) &&
+         map(vm, s, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD,
+             out);
+}
+
+// --- Case -------------------------------------------------------------------
+
+static bool is_letter(int32_t point) {
+  utf8proc_category_t category = utf8proc_category(point);
+  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
+}
+
+static bool is_mark(int32_t point) {
+  utf8proc_category_t category = utf8proc_category(point);
+  return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
+}
+
+// utf8proc maps one code point to one; these become two.
+static void add_upper(tl_text *text, int32_t point, bool title) {
+  if (point == 0xdf)
+    tl_text_puts(text, title ? "Ss" : "SS");
+  else
+    tl_text_point(text,
+                  title ? utf8proc_totitle(point) : utf8proc_toupper(point));
+}
+
+// A sigma at the end of a word has a form of its own.
+static void add_lower(tl_text *text, int32_t point, bool in_word,
+                      bool word_ends) {
+  if (point == 0x3a3 && in_word && word_ends)
+    tl_text_point(text, 0x3c2);
+  else
+    tl_text_point(text, utf8proc_tolower(point));
+}
+
+typedef enum letter_case { UPPER, LOWER, TITLE } letter_case;
+
+static bool change_case(tl_vm *vm, const char *function, tl_slot s,
+                        letter_case to, tl_slot *out) {
+  tl_string *string;
+  if (!tl_arg_string(vm, function, "s", s, &string))
+    return false;
+  tl_text text;
+  tl_text_open(&text, vm);
+  bool in_word = false;
+  for (size_t at = 0; at < string->length;) {
+    int32_t point, next = ' ';
+    at += tl_decode(string->text + at, string->length - at, &point);
+    if (at < string->length)
+      tl_decode(string->text + at, string->length - at, &next);
+    if (to == UPPER || (to == TITLE && !in_word))
+      add_upper(&text, point, to == TITLE);
+    else
+      add_lower(&text, point, in_word, !is_letter(next) && !is_mark(next));
+    // An apostrophe does not end a word: Don't.
+    bool joins = is_mark(point) || point == '\'' || point == 0x2019;
+    in_word = is_letter(point) || (in_word && joins);
+  }
+  return tl_text_give(&text, out);
+}
+
+static bool upper(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return change_case(vm, "upper", args[0], UPPER, out);
+}
+
+static bool lower(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return change_case(vm, "lower", args[0], LOWER, out);
+}
+
+static bool title(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return change_case(vm, "title", args[0], TITLE, out);
+}
+
+// --- Parts ------------------------------------------------------------------
+
+static bool graphemes(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s;
+  if (!tl_arg_string(vm, "graphemes", "s", args[0], &s))
+    return false;
+  tl_list *list = tl_list_new(vm, tl_string_graphemes(s));
+  bool ok = list != NULL;
+  for (size_t at = 0, end; ok && at < s->length; at = end) {
+    end = tl_grapheme_end(s->text, s->length, at);
+    ok = tl_list_push_text(vm, &list, s->text + at, end - at);
+  }
+  return tl_list_give(vm, list, ok, out);
+}
+
+static bool is_word_point(int32_t point) {
+  switch (utf8proc_category(point)) {
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:
+      return is_letter(point) || is_mark(point);
+  }
+}
+
+static bool is_digit(int32_t point) {
+  return utf8proc_category(point) == UTF8PROC_CATEGORY_ND;
+}
+
+// Whether [point] joins what stands on its two sides: don't, 3.14.
+static bool joins(int32_t before, int32_t point, int32_t after) {
+  if (point == '\'' || point == 0x2019 || point == 0xb7)
+    return is_letter(before) && is_letter(after);
+  if (point == '.' || point == ',')
+    return is_digit(before) && is_digit(after);
+  return false;
+}
+
+// The end of the word that begins at byte [at].
+static size_t word_end(const tl_string *s, size_t at) {
+  int32_t before = 0;
+  while (at < s->length) {
+    int32_t point, after = 0;
+    size_t step = tl_decode(s->text + at, s->length - at, &point);
+    if (at + step < s->length)
+      tl_decode(s->text + at + step, s->length - at - step, &after);
+    if (!is_word_point(point) && !joins(before, point, after))
+      break;
+    at += step;
+    before = point;
+  }
+  return at;
+}
+
+static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s;
+  if (!tl_arg_string(vm, "words", "s", args[0], &s))
+    return false;
+  tl_list *list = tl_list_new(vm, 4);
+  bool ok = list != NULL;
+  for (size_t at = 0; ok && at < s->length;) {
+    int32_t point;
+    size_t step = tl_decode(s->text + at, s->length - at, &point);
+    if (!is_word_point(point)) {
+      at += step;
+      continue;
+    }
+    size_t end = word_end(s, at);
+    ok = tl_list_push_text(vm, &list, s->text + at, end - at);
+    at = end;
+  }
+  return tl_list_give(vm, list, ok, out);
+}
+
+static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s;
+  if (!tl_arg_string(vm, "lines", "s", args[0], &s))
+    return false;
+  tl_list *list = tl_list_new(vm, 4);
+  bool ok = list != NULL;
+  for (size_t at = 0; ok && at < s->length;) {
+    const char *newline = memchr(s->text + at, '\n', s->length - at);
+    size_t end = newline ? (size_t)(newline - s->text) : s->length;
+    size_t next = newline ? end + 1 : end;
+    if (end > at && s->text[end - 1] == '\r')
+      end--;
+    ok = tl_list_push_text(vm, &list, s->text + at, end - at);
+    at = next;
+  }
+  return tl_list_give(vm, list, ok, out);
+}
+
+// --- Asking and building ----------------------------------------------------
+
+static bool display_width(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s;
+  if (!tl_arg_string(vm, "display_width", "s", args[0], &s))
+    return false;
+  *out = tl_weak_int(tl_display_width(s->text, s->length));
+  return true;
+}
+
+static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s;
+  if (!tl_arg_string(vm, "category", "c", args[0], &s))
+    return false;
+  if (s->length == 0)
+    return tl_fail(vm, TALLY_ERR_VALUE, "category: the string is empty");
+  int32_t point;
+  tl_decode(s->text, s->length, &point);
+  tl_string *name = tl_string_from(vm, utf8proc_category_string(point));
+  if (name == NULL)
+    return false;
+  *out = tl_own_string(name);
+  return true;
+}
+
+static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s;
+  int64_t count;
+  size_t nbytes;
+  if (!tl_arg_string(vm, "repeat", "s", args[0], &s) ||
+      !tl_arg_count(vm, "repeat", "count", args[1], &count))
+    return false;
+  if (tl_mul_overflows(s->length, (size_t)count, &nbytes))
+    return tl_fail_memory(vm, SIZE_MAX, "a string");
+  tl_string *string = tl_string_new(vm, NULL, nbytes);
+  if (string == NULL)
+    return false;
+  for (size_t at = 0; at < nbytes; at += s->length)
+    memcpy(string->text + at, s->text, s->length);
+  tl_string_finish(string);
+  *out = tl_own_string(string);
+  return true;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_strings_module[] = {
+    {"normalize", "s, form = none", normalize, TL_PURE,
+     "s in a normal form of Unicode: \"NFC\" (unless given), \"NFD\", "
+     "\"NFKC\",\n"
+     "\"NFKD\".\n"
+     "    strings.normalize(\"ﬁne\", \"NFKC\")    # fine\n"},
+    {"casefold", "s", casefold, TL_PURE,
+     "s as it is compared where case does not matter.\n"
+     "    strings.casefold(\"Straße\")    # strasse\n"},
+    {"upper", "s", upper, TL_PURE,
+     "s in capital letters.\n"
+     "    strings.upper(\"größe\")    # GRÖSSE\n"},
+    {"lower", "s", lower, TL_PURE,
+     "s in small letters.\n"
+     "    strings.lower(\"ΑΓΟΡΑΣ\")    # αγορας\n"},
+    {"title", "s", title, TL_PURE,
+     "s with a capital letter at the beginning of each word.\n"
+     "    strings.title(\"a small language\")    # A Small Language\n"},
+    {"graphemes", "s", graphemes, TL_PURE,
+     "The characters as a reader sees them (grapheme clusters), a list.\n"
+     "    strings.graphemes(\"añ🇫🇷\")    # (\"a\", \"ñ\", \"🇫🇷\")\n"},
+    {"words", "s", words, TL_PURE,
+     "The words of a text, a list: runs of letters and digits, with "
+     "apostrophes\n"
+     "and decimal points inside.\n"
+     "    strings.words(\"Don't pay 3.50, Ada!\")    # (\"Don't\", \"pay\", "
+     "\"3.50\", \"Ada\")\n"},
+    {"lines", "s", lines, TL_PURE,
+     "The lines of a text without their ends, a list.\n"
+     "    strings.lines(\"one\\ntwo\\n\")    # (\"one\", \"two\")\n"},
+    {"display_width", "s", display_width, TL_PURE,
+     "The columns that s takes on a terminal.\n"
+     "    strings.display_width(\"速度\")    # 4\n"},
+    {"category", "c", category, TL_PURE,
+     "The general category of a string's first character.\n"
+     "    strings.category(\"A\")    # Lu\n"},
+    {"repeat", "s, count", repeat, TL_PURE,
+     "s, count times.\n"
+     "    strings.repeat(\"ab\", 3)    # ababab\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

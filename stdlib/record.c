@@ -1,0 +1,145 @@
+// Functions for records; put and update serve lists and arrays too.
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "vm/index.h"
+#include "vm/list.h"
+#include "vm/record.h"
+#include "vm/vm.h"
+
+// --- Asking -----------------------------------------------------------------
+
+static bool record_argument(tl_vm *vm, const char *function, tl_slot s) {
+  return tl_is_record(s) || tl_arg_fail(vm, function, "r", "a record", s);
+}
+
+// A list of the keys, or of the values.
+static bool list_fields(tl_vm *vm, const tl_record *record, bool keys,
+                        tl_slot *out) {
+  tl_list *list = tl_list_new(vm, record->length);
+  if (list == NULL)
+    return false;
+  for (int64_t i = 0; i < record->length; i++) {
+    const tl_field *field = &record->fields[i];
+    tl_slot item = {.tag = TL_TAG_STRING, .string = field->key};
+    if (!keys)
+      item = tl_borrow(field->value);
+    if (tl_list_push(vm, &list, &item))
+      continue;
+    tl_drop(vm, tl_own_list(list));
+    return false;
+  }
+  *out = tl_own_list(list);
+  return true;
+}
+
+static bool keys(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return record_argument(vm, "keys", args[0]) &&
+         list_fields(vm, args[0].record, true, out);
+}
+
+static bool values(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return record_argument(vm, "values", args[0]) &&
+         list_fields(vm, args[0].record, false, out);
+}
+
+static bool has(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *key;
+  if (!record_argument(vm, "has", args[0]) ||
+      !tl_arg_string(vm, "has", "key", args[1], &key))
+    return false;
+  *out = tl_bool(tl_record_find(args[0].record, key) >= 0);
+  return true;
+}
+
+// --- Changing ---------------------------------------------------------------
+
+// xs[key], as an index of one item.
+static const tl_index_item one_item = {.kind = TL_ITEM_VALUE};
+static const tl_step one_step = {.item_count = 1, .items = &one_item};
+static const tl_path one_index = {1, 1, &one_step};
+
+static bool container_argument(tl_vm *vm, const char *function, tl_slot s) {
+  return tl_is_record(s) || tl_is_list(s) || tl_is_array(s) ||
+         tl_arg_fail(vm, function, "xs", "a record, list or array", s);
+}
+
+static bool put(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return container_argument(vm, "put", args[0]) &&
+         tl_path_set(vm, &args[0], &one_index, &args[1], &args[2], out);
+}
+
+// The value at a key. Where the container is dying and this function's alone,
+// it is moved out, so that the function called may change it in place; none
+// stands there until the new one is put.
+static bool take_value(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot found;
+  tl_slot container = tl_borrow(args[0]);
+  if (!tl_index_get(vm, &container, &one_step, &args[1], &found))
+    return false;
+  tl_slot *field = NULL;
+  if (tl_is_unique(args[0]) && !vm->no_reuse) {
+    if (tl_is_record(args[0])) {
+      field = tl_record_get(args[0].record, args[1].string);
+    } else if (tl_is_list(args[0]) && tl_class(args[1]) == TL_CLASS_I64) {
+      tl_list *list = args[0].list;
+      field =
+          &list->items[args[1].i < 0 ? args[1].i + list->length : args[1].i];
+    }
+  }
+  if (field != NULL && !tl_is_owned(found)) {
+    *out = *field;
+    *field = tl_none();
+    return true;
+  }
+  *out = tl_escape(vm, &found, TL_CAUSE_CALL);
+  return true;
+}
+
+enum { MOST_ARGUMENTS = 64 };
+
+static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot passed[MOST_ARGUMENTS], value;
+  const tl_list *rest = args[3].list;
+  if (!container_argument(vm, "update", args[0]))
+    return false;
+  if (!tl_is_function(args[2]) && !tl_is_type(args[2]))
+    return tl_arg_fail(vm, "update", "f", "a function", args[2]);
+  if (rest->length >= MOST_ARGUMENTS)
+    return tl_fail(vm, TALLY_ERR_VALUE, "update: more than %d arguments",
+                   MOST_ARGUMENTS - 1);
+  if (!take_value(vm, args, &passed[0]))
+    return false;
+  for (int64_t i = 0; i < rest->length; i++)
+    passed[i + 1] = tl_retain(vm, rest->items[i]);
+  if (!tl_call(vm, tl_borrow(args[2]), (int)rest->length + 1, passed, &value))
+    return false;
+  bool ok = tl_path_set(vm, &args[0], &one_index, &args[1], &value, out);
+  tl_drop(vm, value);
+  return ok;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_record_builtins[] = {
+    {"keys", "r", keys, TL_PURE,
+     "The keys of a record, in order, as a list of strings.\n"
+     "    keys((a: 1, b: 2))    # (\"a\", \"b\")\n"},
+    {"values", "r", values, TL_PURE,
+     "The values of a record, in order, as a list.\n"
+     "    values((a: 1, b: \"c\"))    # (1, \"c\")\n"},
+    {"has", "r, key", has, TL_PURE,
+     "Whether a record has a key; `key in r` asks the same.\n"
+     "    has((a: 1), \"a\")    # true\n"},
+    {"put", "xs, key, value", put, TL_PURE,
+     "xs with a value put at a key or index: of a record, where a new key "
+     "goes\n"
+     "to the end, a list or an array. A dying xs is changed where it is.\n"
+     "    put((a: 1), \"b\", 2)    # (a: 1, b: 2)\n"
+     "    put([1, 2, 3], 0, 9)    # [9, 2, 3]\n"},
+    {"update", "xs, key, f, ...args", update, TL_CALLS,
+     "xs with f(value, ...args) in place of the value at a key or index.\n"
+     "    update((a: 1), \"a\", (+), 5)    # (a: 6)\n"
+     "    update((1, 2), 0, x => x * 10)    # (10, 2)\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,424 @@
+// Functions for strings that need no import; the rest is the module strings.
+
+#include <string.h>
+#include <utf8proc.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "stdlib/text.h"
+#include "vm/list.h"
+#include "vm/vm.h"
+
+// --- What the string functions share ----------------------------------------
+
+size_t tl_decode(const char *text, size_t nbytes, int32_t *point) {
+  utf8proc_ssize_t step = utf8proc_iterate((const utf8proc_uint8_t *)text,
+                                           (utf8proc_ssize_t)nbytes, point);
+  if (step > 0)
+    return (size_t)step;
+  *point = 0xfffd;
+  return 1;
+}
+
+void tl_text_point(tl_text *text, int32_t point) {
+  utf8proc_uint8_t bytes[4];
+  utf8proc_ssize_t n = utf8proc_encode_char(point, bytes);
+  tl_text_add(text, (const char *)bytes, n > 0 ? (size_t)n : 0);
+}
+
+bool tl_text_give(tl_text *text, tl_slot *out) {
+  tl_string *string = tl_text_finish(text);
+  if (string != NULL)
+    *out = tl_own_string(string);
+  return string != NULL;
+}
+
+bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
+                       size_t nbytes) {
+  tl_string *string = tl_string_new(vm, text, nbytes);
+  if (string == NULL)
+    return false;
+  tl_slot item = tl_own_string(string);
+  bool ok = tl_list_push(vm, list, &item);
+  tl_drop(vm, item);
+  return ok;
+}
+
+bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out) {
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list != NULL)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
+bool tl_is_blank(int32_t point) {
+  if (point < 128)
+    return point == ' ' || (point >= 9 && point <= 13);
+  utf8proc_category_t category = utf8proc_category(point);
+  return point == 0x85 || category == UTF8PROC_CATEGORY_ZS ||
+         category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
+}
+
+// The first place of [part] in text[at …], or NULL.
+static const char *search(const char *text, size_t nbytes, size_t at,
+                          const tl_string *part) {
+  const char *end = text + nbytes;
+  if (part->length == 0)
+    return text + at;
+  for (const char *p = text + at; (size_t)(end - p) >= part->length; p++) {
+    p = memchr(p, part->text[0], (size_t)(end - p) - part->length + 1);
+    if (p == NULL)
+      return NULL;
+    if (memcmp(p, part->text, part->length) == 0)
+      return p;
+  }
+  return NULL;
+}
+
+// --- split and join ---------------------------------------------------------
+
+static bool split_blanks(tl_vm *vm, const tl_string *s, tl_list **list) {
+  size_t start = 0, at = 0;
+  while (at < s->length) {
+    int32_t point;
+    size_t step = tl_decode(s->text + at, s->length - at, &point);
+    if (tl_is_blank(point)) {
+      if (at > start &&
+          !tl_list_push_text(vm, list, s->text + start, at - start))
+        return false;
+      start = at + step;
+    }
+    at += step;
+  }
+  return at == start ||
+         tl_list_push_text(vm, list, s->text + start, at - start);
+}
+
+static bool split_at(tl_vm *vm, const tl_string *s, const tl_string *separator,
+                     tl_list **list) {
+  size_t at = 0;
+  for (;;) {
+    const char *found = search(s->text, s->length, at, separator);
+    size_t end = found ? (size_t)(found - s->text) : s->length;
+    if (!tl_list_push_text(vm, list, s->text + at, end - at))
+      return false;
+    if (found == NULL)
+      return true;
+    at = end + separator->length;
+  }
+}
+
+static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s, *separator = NULL;
+  if (!tl_arg_string(vm, "split", "s", args[0], &s))
+    return false;
+  if (!tl_is_none(args[1]) &&
+      !tl_arg_string(vm, "split", "sep", args[1], &separator))
+    return false;
+  if (separator != NULL && separator->length == 0)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "split: sep is empty; strings.graphemes(s) gives the "
+                   "characters");
+  tl_list *list = tl_list_new(vm, 4);
+  bool ok = list != NULL && (separator ? split_at(vm, s, separator, &list)
+                                       : split_blanks(vm, s, &list));
+  return tl_list_give(vm, list, ok, out);
+}
+
+static bool join_list(tl_vm *vm, const tl_list *list, const tl_string *between,
+                      tl_text *text) {
+  for (int64_t i = 0; i < list->length; i++) {
+    tl_slot item = list->items[i];
+    if (!tl_is_string(item)) {
+      char what[TL_DESCRIBE];
+      return tl_fail(vm, TALLY_ERR_TYPE,
+                     "join: item %lld must be a string, not %s", (long long)i,
+                     tl_describe(item, what, sizeof what));
+    }
+    if (i > 0)
+      tl_text_add(text, between->text, between->length);
+    tl_text_add(text, item.string->text, item.string->length);
+  }
+  return !text->failed;
+}
+
+static bool join_array(const tl_array *a, const tl_string *between,
+                       tl_text *text) {
+  const char *item = a->data;
+  for (int64_t i = 0; i < a->size; i++, item += tl_strides(a)[0]) {
+    const tl_string *part = *(tl_string *const *)(const void *)item;
+    if (i > 0)
+      tl_text_add(text, between->text, between->length);
+    tl_text_add(text, part->text, part->length);
+  }
+  return !text->failed;
+}
+
+static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot xs = args[0];
+  tl_string *between = tl_empty_string();
+  if (!tl_is_none(args[1]) &&
+      !tl_arg_string(vm, "join", "sep", args[1], &between))
+    return false;
+  bool is_array = tl_is_array(xs) && tl_ndim(xs.array) == 1 &&
+                  tl_array_dtype(xs.array) == TL_STRING;
+  if (!tl_is_list(xs) && !is_array)
+    return tl_arg_fail(vm, "join", "xs", "a list or vector of strings", xs);
+  tl_text text;
+  tl_text_open(&text, vm);
+  if (is_array ? join_array(xs.array, between, &text)
+               : join_list(vm, xs.list, between, &text))
+    return tl_text_give(&text, out);
+  tl_text_close(&text);
+  return false;
+}
+
+// --- replace and find -------------------------------------------------------
+
+static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s, *old, *new;
+  int64_t count = INT64_MAX;
+  if (!tl_arg_string(vm, "replace", "s", args[0], &s) ||
+      !tl_arg_string(vm, "replace", "old", args[1], &old) ||
+      !tl_arg_string(vm, "replace", "new", args[2], &new) ||
+      (!tl_is_none(args[3]) &&
+       !tl_arg_count(vm, "replace", "count", args[3], &count)))
+    return false;
+  if (old->length == 0)
+    return tl_fail(vm, TALLY_ERR_VALUE, "replace: old is empty");
+  tl_text text;
+  tl_text_open(&text, vm);
+  size_t at = 0;
+  const char *found;
+  while (count-- > 0 && (found = search(s->text, s->length, at, old))) {
+    tl_text_add(&text, s->text + at, (size_t)(found - s->text) - at);
+    tl_text_add(&text, new->text, new->length);
+    at = (size_t)(found - s->text) + old->length;
+  }
+  tl_text_add(&text, s->text + at, s->length - at);
+  return tl_text_give(&text, out);
+}
+
+// The index, in clusters, of the first place where [part] begins one.
+static int64_t find_text(const tl_string *s, const tl_string *part) {
+  size_t at = 0;
+  int64_t index = 0;
+  const char *found = search(s->text, s->length, 0, part);
+  while (found != NULL) {
+    size_t place = (size_t)(found - s->text);
+    for (; at < place; index++) at = tl_grapheme_end(s->text, s->length, at);
+    if (at == place)
+      return index;
+    found = search(s->text, s->length, place + 1, part);
+  }
+  return -1;
+}
+
+static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_list(args[0])) {
+    const tl_list *list = args[0].list;
+    int64_t i = 0;
+    while (i < list->length && !tl_equal(vm, list->items[i], args[1])) i++;
+    *out = tl_weak_int(i < list->length ? i : -1);
+    return !tl_failed(vm);
+  }
+  tl_string *part;
+  if (!tl_is_string(args[0]))
+    return tl_arg_fail(vm, "find", "xs", "a string or a list", args[0]);
+  if (!tl_arg_string(vm, "find", "part", args[1], &part))
+    return false;
+  *out = tl_weak_int(find_text(args[0].string, part));
+  return true;
+}
+
+static bool starts_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s, *part;
+  if (!tl_arg_string(vm, "starts_with", "s", args[0], &s) ||
+      !tl_arg_string(vm, "starts_with", "part", args[1], &part))
+    return false;
+  *out = tl_bool(s->length >= part->length &&
+                 memcmp(s->text, part->text, part->length) == 0);
+  return true;
+}
+
+static bool ends_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s, *part;
+  if (!tl_arg_string(vm, "ends_with", "s", args[0], &s) ||
+      !tl_arg_string(vm, "ends_with", "part", args[1], &part))
+    return false;
+  *out = tl_bool(s->length >= part->length &&
+                 memcmp(s->text + s->length - part->length, part->text,
+                        part->length) == 0);
+  return true;
+}
+
+// --- strip ------------------------------------------------------------------
+
+// Whether a point is one of [set], or a blank where there is no set.
+static bool is_stripped(const tl_string *set, int32_t point) {
+  if (set == NULL)
+    return tl_is_blank(point);
+  for (size_t at = 0; at < set->length;) {
+    int32_t one;
+    at += tl_decode(set->text + at, set->length - at, &one);
+    if (one == point)
+      return true;
+  }
+  return false;
+}
+
+static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s, *set = NULL;
+  bool left, right;
+  if (!tl_arg_string(vm, "strip", "s", args[0], &s) ||
+      (!tl_is_none(args[1]) &&
+       !tl_arg_string(vm, "strip", "chars", args[1], &set)) ||
+      !tl_arg_bool(vm, "strip", "left", args[2], &left) ||
+      !tl_arg_bool(vm, "strip", "right", args[3], &right))
+    return false;
+  size_t begin = 0, end = s->length;
+  while (left && begin < end) {
+    int32_t point;
+    size_t step = tl_decode(s->text + begin, end - begin, &point);
+    if (!is_stripped(set, point))
+      break;
+    begin += step;
+  }
+  while (right && end > begin) {
+    int32_t point;
+    size_t last = end - 1;
+    while (last > begin && ((unsigned char)s->text[last] & 0xc0) == 0x80)
+      last--;
+    tl_decode(s->text + last, end - last, &point);
+    if (!is_stripped(set, point))
+      break;
+    end = last;
+  }
+  tl_string *stripped = tl_string_new(vm, s->text + begin, end - begin);
+  if (stripped == NULL)
+    return false;
+  *out = tl_own_string(stripped);
+  return true;
+}
+
+// --- Points and bytes -------------------------------------------------------
+
+static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s;
+  if (!tl_arg_string(vm, "codepoints", "s", args[0], &s))
+    return false;
+  int64_t count = 0;
+  for (size_t i = 0; i < s->length; i++)
+    count += ((unsigned char)s->text[i] & 0xc0) != 0x80;
+  tl_array *points = tl_array_new(vm, TL_INT64, 1, &count);
+  if (points == NULL)
+    return false;
+  int64_t *to = (int64_t *)(void *)points->data;
+  for (size_t at = 0; at < s->length;) {
+    int32_t point;
+    at += tl_decode(s->text + at, s->length - at, &point);
+    *to++ = point;
+  }
+  *out = tl_own_array(points);
+  return true;
+}
+
+static bool bytes(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s;
+  if (!tl_arg_string(vm, "bytes", "s", args[0], &s))
+    return false;
+  int64_t count = (int64_t)s->length;
+  tl_array *array = tl_array_new(vm, TL_UINT8, 1, &count);
+  if (array == NULL)
+    return false;
+  memcpy(array->data, s->text, s->length);
+  *out = tl_own_array(array);
+  return true;
+}
+
+static bool add_point(tl_vm *vm, tl_text *text, int64_t point) {
+  if (point < 0 || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
+    return tl_fail(vm, TALLY_ERR_VALUE, "char: %lld is no code point",
+                   (long long)point);
+  tl_text_point(text, (int32_t)point);
+  return !text->failed;
+}
+
+static bool add_points(tl_vm *vm, tl_text *text, const tl_array *a) {
+  const char *item = a->data;
+  for (int64_t i = 0; i < a->size; i++, item += tl_strides(a)[0])
+    if (!add_point(vm, text, *(const int64_t *)(const void *)item))
+      return false;
+  return true;
+}
+
+static bool char_(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t point;
+  tl_slot points;
+  tl_text text;
+  tl_text_open(&text, vm);
+  bool ok;
+  if (tl_is_scalar(args[0])) {
+    ok = tl_arg_int(vm, "char", "code", args[0], &point) &&
+         add_point(vm, &text, point);
+  } else {
+    bool whole = tl_is_range(args[0]) ||
+                 (tl_is_array(args[0]) && tl_ndim(args[0].array) == 1 &&
+                  tl_dtype_is_integer(tl_array_dtype(args[0].array)));
+    ok = whole || tl_arg_fail(vm, "char", "code",
+                              "an integer or a vector of them", args[0]);
+    ok = ok && tl_as_contiguous(vm, "char", args[0], TL_INT64, &points);
+    if (ok) {
+      ok = add_points(vm, &text, points.array);
+      tl_drop(vm, points);
+    }
+  }
+  if (ok)
+    return tl_text_give(&text, out);
+  tl_text_close(&text);
+  return false;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_string_builtins[] = {
+    {"split", "s, sep = none", split, TL_PURE,
+     "The parts of a string between separators, as a list; without one, "
+     "between\n"
+     "blanks, of which there may be several in a row.\n"
+     "    split(\"a,b,,c\", \",\")    # (\"a\", \"b\", \"\", \"c\")\n"
+     "    split(\"  two words \")    # (\"two\", \"words\")\n"},
+    {"join", "xs, sep = none", join, TL_PURE,
+     "One string of many, sep (nothing) between them.\n"
+     "    join((\"a\", \"b\", \"c\"), \"-\")    # a-b-c\n"},
+    {"replace", "s, old, new, count: none", replace, TL_PURE,
+     "s with new in place of old everywhere, or count times from the front.\n"
+     "    replace(\"banana\", \"an\", \"o\")    # booa\n"},
+    {"find", "xs, part", find, TL_PURE,
+     "Where a part begins in a string, or an equal item stands in a list: the\n"
+     "first index, or -1.\n"
+     "    find(\"größer\", \"er\")    # 4\n"
+     "    find((3, 1, 2), 2)    # 2\n"},
+    {"starts_with", "s, part", starts_with, TL_PURE,
+     "Whether a string begins with a part.\n"
+     "    starts_with(\"tally\", \"ta\")    # true\n"},
+    {"ends_with", "s, part", ends_with, TL_PURE,
+     "Whether a string ends with a part.\n"
+     "    ends_with(\"x.csv\", \".csv\")    # true\n"},
+    {"strip", "s, chars = none, left: true, right: true", strip, TL_PURE,
+     "s without the blanks at its ends, or without the characters given.\n"
+     "    strip(\"  a b \") + \".\"    # a b.\n"
+     "    strip(\"--x--\", \"-\", right: false)    # x--\n"},
+    {"codepoints", "s", codepoints, TL_PURE,
+     "The code points of a string's characters, an int64 array.\n"
+     "    codepoints(\"aπ\")    # [97, 960]\n"},
+    {"bytes", "s", bytes, TL_PURE,
+     "The bytes of a string in UTF-8, a uint8 array.\n"
+     "    bytes(\"π\")    # [207, 128]\n"},
+    {"char", "code", char_, TL_PURE,
+     "The character of a code point, or the string of an array of them.\n"
+     "    char(960)    # π\n"
+     "    char([72, 105])    # Hi\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

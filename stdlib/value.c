@@ -1,0 +1,415 @@
+// Functions for values of any kind: print, len, typeof, conversions, errors.
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "stdlib/number.h"
+#include "vm/engine.h"
+#include "vm/format.h"
+#include "vm/list.h"
+#include "vm/range.h"
+#include "vm/record.h"
+#include "vm/type.h"
+#include "vm/vm.h"
+
+// --- Printing ---------------------------------------------------------------
+
+static bool add_text(tl_vm *vm, tl_text *text, const char *name, tl_slot s,
+                     const char *otherwise) {
+  if (tl_is_none(s)) {
+    tl_text_puts(text, otherwise);
+    return !text->failed;
+  }
+  tl_string *string;
+  if (!tl_arg_string(vm, "print", name, s, &string))
+    return false;
+  tl_text_add(text, string->text, string->length);
+  return !text->failed;
+}
+
+static bool add_values(tl_vm *vm, tl_text *text, const tl_list *values,
+                       tl_slot separator) {
+  for (int64_t i = 0; i < values->length; i++) {
+    if (i > 0 && !add_text(vm, text, "sep", separator, " "))
+      return false;
+    if (!tl_format_value(vm, text, values->items[i], false, 0))
+      return false;
+  }
+  return true;
+}
+
+static bool print(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_text text;
+  tl_text_open(&text, vm);
+  bool ok = add_values(vm, &text, args[0].list, args[1]) &&
+            add_text(vm, &text, "end", args[2], "\n") &&
+            tl_write(vm, text.bytes ? text.bytes : "", text.length);
+  tl_text_close(&text);
+  *out = tl_none();
+  return ok;
+}
+
+static bool finish(tl_text *text, bool ok, tl_slot *out) {
+  if (!ok) {
+    tl_text_close(text);
+    return false;
+  }
+  tl_string *string = tl_text_finish(text);
+  if (string != NULL)
+    *out = tl_own_string(string);
+  return string != NULL;
+}
+
+static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *spec = NULL;
+  if (!tl_is_none(args[1]) &&
+      !tl_arg_string(vm, "format", "spec", args[1], &spec))
+    return false;
+  tl_text text;
+  tl_text_open(&text, vm);
+  bool ok = tl_format_spec(vm, &text, args[0], spec ? spec->text : "",
+                           spec ? spec->length : 0);
+  return finish(&text, ok, out);
+}
+
+static bool string(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_string(args[0])) {
+    *out = tl_take(vm, &args[0]);
+    return true;
+  }
+  tl_text text;
+  tl_text_open(&text, vm);
+  return finish(&text, tl_format_value(vm, &text, args[0], false, 0), out);
+}
+
+// --- Asking -----------------------------------------------------------------
+
+static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot s = args[0];
+  int64_t length;
+  if (tl_is_array(s) && tl_ndim(s.array) > 0)
+    length = tl_shape(s.array)[0];
+  else if (tl_is_string(s))
+    length = tl_string_graphemes(s.string);
+  else if (tl_is_list(s))
+    length = s.list->length;
+  else if (tl_is_record(s))
+    length = s.record->length;
+  else if (tl_is_range(s))
+    length = s.range->length;
+  else
+    return tl_arg_fail(vm, "len", "x",
+                       "an array, list, record, range or string", s);
+  *out = tl_weak_int(length);
+  return true;
+}
+
+static bool typeof_(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_type *type = tl_type_of(vm, args[0]);
+  if (type == NULL)
+    return false;
+  *out = tl_type_slot(type);
+  return true;
+}
+
+static bool type(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *text;
+  if (!tl_arg_string(vm, "type", "text", args[0], &text))
+    return false;
+  tl_type *type = tl_type_parse(vm, text->text, text->length);
+  if (type == NULL)
+    return false;
+  *out = tl_type_slot(type);
+  return true;
+}
+
+static bool same(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool is = tl_same(vm, args[0], args[1]);
+  *out = tl_bool(is);
+  return !tl_failed(vm);
+}
+
+static bool copy(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_array(args[0]) && !tl_is_number(args[0])) {
+    tl_array *copy = tl_array_copy(vm, args[0].array);
+    if (copy == NULL)
+      return false;
+    *out = tl_own_array(copy);
+    return true;
+  }
+  *out = tl_take(vm, &args[0]);
+  return true;
+}
+
+// --- Conversions ------------------------------------------------------------
+
+static bool fail_text(tl_vm *vm, const char *function, const tl_string *text,
+                      const char *what) {
+  int shown = text->length > 60 ? 60 : (int)text->length;
+  while (shown > 0 && ((unsigned char)text->text[shown] & 0xc0) == 0x80)
+    shown--;
+  return tl_fail(vm, TALLY_ERR_VALUE, "%s: \"%.*s%s\" is not %s", function,
+                 shown, text->text, (size_t)shown < text->length ? "…" : "",
+                 what);
+}
+
+// 0xff, with a sign; true if the text is one that fits.
+static bool read_hex(const tl_string *text, int64_t *out) {
+  const char *at = text->text;
+  bool negative = *at == '-';
+  if (*at == '-' || *at == '+')
+    at++;
+  if (at[0] != '0' || (at[1] != 'x' && at[1] != 'X'))
+    return false;
+  at += 2;
+  size_t digits = strspn(at, "0123456789abcdefABCDEF");
+  if (digits == 0 || digits > 16 || at + digits != text->text + text->length)
+    return false;
+  uint64_t value = strtoull(at, NULL, 16);
+  if (value > INT64_MAX)
+    return false;
+  *out = negative ? -(int64_t)value : (int64_t)value;
+  return true;
+}
+
+static bool parse_int(tl_vm *vm, const tl_string *text, tl_slot *out) {
+  int64_t i;
+  double f;
+  if (!read_hex(text, &i) &&
+      tl_number_read(text->text, text->length, &i, &f) != TL_NUMBER_INT)
+    return fail_text(vm, "int", text, "a whole number that fits int64");
+  *out = tl_weak_int(i);
+  return true;
+}
+
+static bool parse_float(tl_vm *vm, const tl_string *text, tl_slot *out) {
+  int64_t i;
+  double f;
+  if (tl_number_read(text->text, text->length, &i, &f) == TL_NUMBER_NONE)
+    return fail_text(vm, "float", text, "a number");
+  *out = tl_weak_float(f);
+  return true;
+}
+
+// A string array, item by item.
+static bool parse_array(tl_vm *vm, const tl_array *from, tl_dtype dtype,
+                        tl_slot *out) {
+  tl_array *to = tl_array_new(vm, dtype, tl_ndim(from), tl_shape(from));
+  if (to == NULL)
+    return false;
+  tl_walk walk;
+  char *const data[] = {from->data};
+  const int64_t *const strides[] = {tl_strides(from)};
+  tl_walk_begin(&walk, 1, tl_ndim(from), tl_shape(from), data, strides);
+  char *item = to->data;
+  bool ok = true;
+  for (; ok && !walk.done; tl_walk_next(&walk)) {
+    for (int64_t i = 0; ok && i < walk.length; i++) {
+      const tl_string *text = *(tl_string *const *)(const void *)walk.data[0];
+      tl_slot value = tl_none();
+      ok = dtype == TL_INT64 ? parse_int(vm, text, &value)
+                             : parse_float(vm, text, &value);
+      if (ok)
+        tl_scalar_store(value, item);
+      item += sizeof(int64_t);
+      walk.data[0] += walk.step[0];
+    }
+  }
+  if (ok)
+    *out = tl_own_array(to);
+  else
+    tl_drop(vm, tl_own_array(to));
+  return ok;
+}
+
+static bool is_text_array(tl_slot s) {
+  return tl_is_array(s) && tl_array_dtype(s.array) == TL_STRING;
+}
+
+static bool convert(tl_vm *vm, const char *function, tl_slot *s, tl_dtype dtype,
+                    tl_slot *out) {
+  if (tl_is_range(*s) && !tl_arg_array(vm, function, s))
+    return false;
+  if (!tl_is_array(*s) && !tl_is_scalar(*s))
+    return tl_arg_fail(vm, function, "x", "a number, an array or a string", *s);
+  return tl_cast(vm, s, dtype, out);
+}
+
+static bool int_(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_string(args[0]))
+    return parse_int(vm, args[0].string, out);
+  if (is_text_array(args[0]))
+    return parse_array(vm, args[0].array, TL_INT64, out);
+  return convert(vm, "int", &args[0], TL_INT64, out);
+}
+
+static bool float_(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_string(args[0]))
+    return parse_float(vm, args[0].string, out);
+  if (is_text_array(args[0]))
+    return parse_array(vm, args[0].array, TL_FLOAT64, out);
+  return convert(vm, "float", &args[0], TL_FLOAT64, out);
+}
+
+static bool bool_(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!tl_is_string(args[0]))
+    return convert(vm, "bool", &args[0], TL_BOOL, out);
+  const tl_string *text = args[0].string;
+  bool yes = strcmp(text->text, "true") == 0;
+  if (!yes && strcmp(text->text, "false") != 0)
+    return fail_text(vm, "bool", text, "true or false");
+  *out = tl_bool(yes);
+  return true;
+}
+
+// re + im * 1i, item by item; what the steps make is dropped here.
+static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_none(args[1]))
+    return convert(vm, "complex", &args[0], TL_COMPLEX128, out);
+  tl_slot unit = tl_new_complex(vm, 0, 1, true), product, sum[2];
+  if (tl_is_unset(unit))
+    return false;
+  tl_slot factors[] = {args[1], unit};
+  args[1].tag &= ~TL_OWNED;
+  bool ok = tl_elementwise(vm, TL_OP_MULTIPLY, factors, &product);
+  tl_drop(vm, factors[0]);
+  tl_drop(vm, factors[1]);
+  if (!ok)
+    return false;
+  sum[0] = args[0];
+  sum[1] = product;
+  args[0].tag &= ~TL_OWNED;
+  tl_slot added;
+  ok = tl_elementwise(vm, TL_OP_ADD, sum, &added);
+  tl_drop(vm, sum[0]);
+  tl_drop(vm, sum[1]);
+  if (!ok)
+    return false;
+  if (tl_dtype_of(added) == TL_COMPLEX128 ||
+      tl_dtype_of(added) == TL_COMPLEX64) {
+    *out = added;
+    return true;
+  }
+  ok = convert(vm, "complex", &added, TL_COMPLEX128, out);
+  tl_drop(vm, added);
+  return ok;
+}
+
+// --- Errors -----------------------------------------------------------------
+
+static bool fail_kind(tl_vm *vm, const tl_string *name) {
+  tl_text kinds;
+  tl_text_open(&kinds, vm);
+  for (int i = TALLY_ERR_SYNTAX; i < TALLY_STATUS_COUNT; i++) {
+    tl_text_putc(&kinds, ' ');
+    tl_text_puts(&kinds, tl_error_kind_name((tally_status)i));
+  }
+  tl_text_putc(&kinds, 0);
+  if (!kinds.failed)
+    tl_fail(vm, TALLY_ERR_VALUE, "error: no kind is called \"%.60s\"; kinds:%s",
+            name->text, kinds.bytes);
+  tl_text_close(&kinds);
+  return false;
+}
+
+static bool error(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)out;
+  if (tl_is_none(args[1]))
+    return tl_error_raise(vm, args[0]);
+  tl_string *text, *name;
+  tally_status kind;
+  if (!tl_arg_string(vm, "error", "text", args[0], &text) ||
+      !tl_arg_string(vm, "error", "kind", args[1], &name))
+    return false;
+  if (!tl_error_kind_find(name->text, &kind))
+    return fail_kind(vm, name);
+  return tl_fail(vm, kind, "%s", text->text);
+}
+
+static bool assert_(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!tl_is_bool(args[0])) {
+    char what[TL_DESCRIBE];
+    const char *hint = tl_is_array(args[0]) ? "; write all(…) or any(…)" : "";
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "assert: condition must be a bool, not "
+                   "%s%s",
+                   tl_describe(args[0], what, sizeof what), hint);
+  }
+  *out = tl_none();
+  if (args[0].i)
+    return true;
+  if (tl_is_none(args[1]))
+    return tl_fail(vm, TALLY_ERR_ASSERT, "the condition is false");
+  tl_string *text;
+  return tl_arg_string(vm, "assert", "text", args[1], &text) &&
+         tl_fail(vm, TALLY_ERR_ASSERT, "%s", text->text);
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_value_builtins[] = {
+    {"print", "...values, sep: none, end: none", print, TL_EFFECT,
+     "Writes the values as text, sep (a blank) between them, then end (a\n"
+     "newline).\n"
+     "    print(1, [2.5], \"a\", sep: \" | \")    # 1 | [2.5] | a\n"},
+    {"format", "x, spec = none", format, TL_PURE,
+     "The text of x under a specification of Python's format language; arrays\n"
+     "item by item. A wrong specification is an error (kind value).\n"
+     "    format(pi, \".2f\")    # 3.14\n"
+     "    format(42, \"06\")    # 000042\n"
+     "    format([0.5, 1.25], \".1f\")    # [0.5, 1.2]\n"},
+    {"len", "x", len, TL_PURE,
+     "The number of items: of an array's leading axis, a list, a record, a\n"
+     "range; of a string its grapheme clusters.\n"
+     "    len([[1, 2], [3, 4], [5, 6]])    # 3\n"
+     "    len(\"größe\")    # 5\n"},
+    {"typeof", "x", typeof_, TL_PURE,
+     "The type of x.\n"
+     "    typeof([[1.0, 2.0]])    # 1 * 2 * float64\n"
+     "    typeof(\"a\") == string    # true\n"},
+    {"type", "text", type, TL_PURE,
+     "The type that a datashape says; a literal in backquotes is one at once.\n"
+     "    type(\"2 * int64\") == typeof([1, 2])    # true\n"},
+    {"same", "a, b", same, TL_PURE,
+     "Whether a and b have one type and equal items, as one bool. NaN is the\n"
+     "same as NaN.\n"
+     "    same([1, 2], [1, 2])    # true\n"
+     "    same(1, 1.0)    # false\n"},
+    {"int", "x", int_, TL_PURE,
+     "x as int64: a float without its fraction, a string read as a whole\n"
+     "number; arrays item by item. What does not fit or is no number is an\n"
+     "error (kind value).\n"
+     "    int(-2.7)    # -2\n"
+     "    int(\"12\") + 1    # 13\n"},
+    {"float", "x", float_, TL_PURE,
+     "x as float64; a string is read as a number. Arrays item by item.\n"
+     "    float(\"1.5\")    # 1.5\n"
+     "    float([1, 2])    # [1.0, 2.0]\n"},
+    {"bool", "x", bool_, TL_PURE,
+     "Whether x is not 0; \"true\" and \"false\" are read. Arrays item by "
+     "item.\n"
+     "    bool([0, 2])    # [false, true]\n"},
+    {"complex", "re, im = none", complex, TL_PURE,
+     "The complex number re + im * 1i; arrays item by item.\n"
+     "    complex(1, 2)    # 1.0 + 2.0i\n"},
+    {"string", "x", string, TL_PURE,
+     "The text of x, as print shows it.\n"
+     "    string(1.5) + \"!\"    # 1.5!\n"
+     "    string((1, 2))    # (1, 2)\n"},
+    {"copy", "x", copy, TL_PURE,
+     "x in memory of its own. Values never change under another name, so this\n"
+     "matters for memory alone: a copied slice does not keep the whole array.\n"
+     "    copy([1, 2, 3][0:1])    # [1]\n"},
+    {"error", "text, kind: none", error, TL_EFFECT,
+     "Raises an error of a kind (value), or an error record again.\n"
+     "    try { error(\"no\", kind: \"shape\") } catch e { e.kind }    # "
+     "shape\n"},
+    {"assert", "condition, text = none", assert_, TL_EFFECT,
+     "Raises an error of kind assert where the condition is false.\n"
+     "    try { assert(1 > 2, \"order\") } catch e { e.message }    # order\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
