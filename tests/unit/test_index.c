@@ -527,6 +527,67 @@ static void test_random_writes(void **state) {
   }
 }
 
+// Each allocation of a write fails in turn: nothing is lost, and nothing has
+// changed.
+static void test_writes_without_memory(void **state) {
+  tl_vm *vm = *state;
+  static reference r;
+  int64_t numbers[300];
+  for (int turn = 0; turn < 1500; turn++) {
+    seed = (uint64_t)turn + 3000000;
+    int64_t shape[4];
+    int ndim = any_shape(shape);
+    tl_dtype dtype = any_dtype();
+    tl_slot target = pick(0, 2) > 0 ? dense_array(vm, dtype, ndim, shape)
+                                    : any_array(vm, dtype, ndim, shape);
+    query q = any_query(vm, ndim, shape, turn % 2 == 1);
+    read_query(vm, &r, &q, ndim, shape);
+    tl_step step = {.item_count = (uint16_t)q.item_count, .items = q.items};
+    tl_path path = {1, (uint16_t)q.part_count, &step};
+    tl_slot value = any_value(vm, target, dtype, r.ndim, r.shape), out;
+    expect(vm, &(reference){.ndim = 1}, target.array, value, numbers);
+    uint64_t n = 0;
+    for (;;) {
+      tl_memory_fail_at(vm, ++n);
+      if (tl_path_set(vm, &target, &path, q.parts, &value, &out)) {
+        break;
+      }
+      tl_memory_fail_at(vm, 0);
+      failure(vm, TALLY_ERR_MEMORY);
+      tl_error_clear(vm);
+      check_numbers(vm, target.array, numbers);
+    }
+    tl_memory_fail_at(vm, 0);
+    tl_drop(vm, out);
+    close_query(vm, &q);
+  }
+}
+
+static void test_reads_without_memory(void **state) {
+  tl_vm *vm = *state;
+  for (int turn = 0; turn < 1500; turn++) {
+    seed = (uint64_t)turn + 4000000;
+    int64_t shape[4];
+    int ndim = any_shape(shape);
+    tl_slot base = any_array(vm, any_dtype(), ndim, shape), out;
+    query q = any_query(vm, ndim, shape, turn % 2 == 1);
+    tl_step step = {.item_count = (uint16_t)q.item_count, .items = q.items};
+    for (uint64_t n = 1;; n++) {
+      tl_memory_fail_at(vm, n);
+      if (tl_index_get(vm, &base, &step, q.parts, &out)) {
+        break;
+      }
+      failure(vm, TALLY_ERR_MEMORY);
+      tl_error_clear(vm);
+      assert_true(tl_is_owned(base));
+    }
+    tl_memory_fail_at(vm, 0);
+    tl_drop(vm, base);
+    tl_drop(vm, out);
+    close_query(vm, &q);
+  }
+}
+
 // A value that is another part of the target, of any shape and order.
 static tl_array *any_part(tl_vm *vm, tl_slot target, int64_t rows,
                           int64_t columns) {
@@ -631,6 +692,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       INDEX_TEST(test_random_reads),
       INDEX_TEST(test_random_writes),
+      INDEX_TEST(test_writes_without_memory),
+      INDEX_TEST(test_reads_without_memory),
       INDEX_TEST(test_overlapping_writes),
       INDEX_TEST(test_positions_in_the_target),
   };
