@@ -34,7 +34,7 @@ static bool decompose(tl_vm *vm, const tl_string *s, int options, points *out) {
 }
 
 static bool map(tl_vm *vm, const tl_string *s, int options, tl_slot *out) {
-  points p;
+  points p = {NULL, 0, 0};
   if (!decompose(vm, s, options, &p))
     return false;
   utf8proc_ssize_t count =
