@@ -93,6 +93,7 @@ tl_ast *tl_parser_node(tl_parser *parser, tl_ast_kind kind, uint32_t begin,
 }
 
 static void *fail_depth(tl_parser *parser, tl_span span) {
+  parser->is_stopped = true;
   return tl_parser_fail(parser, span,
                         "nested deeper than %d levels: give parts of it names "
                         "of their own",
@@ -184,7 +185,7 @@ static bool is_separator(tl_token_kind kind) {
 
 // Whether to give up: after so many errors, or without memory.
 static bool is_over(const tl_parser *parser) {
-  return parser->arena->failed ||
+  return parser->arena->failed || parser->is_stopped ||
          parser->diagnostics->total >= TL_DIAGNOSTICS_MAX;
 }
 

@@ -20,6 +20,7 @@ typedef struct tl_parser {
   uint32_t pos;        // index of the current token
   tl_token_kind kind;  // its kind, or NEWLINE before it
   bool panic;
+  bool is_stopped;     // too deep to go on: what follows is no better
   bool failed_at_end;  // the first error lay at the end of the text
   uint32_t depth;
   char *scratch;  // lists in the making, a stack of bytes
