@@ -1,0 +1,153 @@
+// The library's tables: signatures, documentation, names, finding.
+
+#include <ctype.h>
+#include <math.h>
+
+#include "tests/unit/fixture.h"
+#include "vm/builtin.h"
+
+// Runs [check] on every row.
+typedef void row_check(const tl_family *family, const tl_builtin *row);
+static void each_row(row_check *check) {
+  int count = 0;
+  for (const tl_family *family = tl_library; family->rows; family++)
+    for (const tl_builtin *row = family->rows; row->name; row++, count++)
+      check(family, row);
+  assert_true(count > 100);
+}
+
+static bool is_name(const char *name, size_t nbytes) {
+  if (nbytes == 0 || isdigit((unsigned char)name[0])) return false;
+  for (size_t i = 0; i < nbytes; i++)
+    if (!isalnum((unsigned char)name[i]) && name[i] != '_') return false;
+  return true;
+}
+
+// Commas outside quotes, plus one.
+static int count_params(const char *params) {
+  int count = *params ? 1 : 0;
+  bool quoted = false;
+  for (; *params; params++) {
+    if (*params == '"') quoted = !quoted;
+    if (*params == ',' && !quoted) count++;
+  }
+  return count;
+}
+
+static void check_params(const tl_family *family, const tl_builtin *row) {
+  tl_param params[TL_MAX_PARAMS];
+  (void)family;
+  int count = tl_params_parse(row->params, params);
+  if (count != count_params(row->params)) fail_msg("%s", row->name);
+  for (int i = 0; i < count; i++) {
+    if (!is_name(params[i].name, params[i].name_length))
+      fail_msg("%s: parameter %d of \"%s\"", row->name, i, row->params);
+    // Required, optional, rest, named: in this order.
+    if (i > 0 && params[i].kind < params[i - 1].kind)
+      fail_msg("%s: order of \"%s\"", row->name, row->params);
+    for (int k = 0; k < i; k++)
+      if (params[k].name_length == params[i].name_length &&
+          memcmp(params[k].name, params[i].name, params[i].name_length) == 0)
+        fail_msg("%s: two parameters of one name", row->name);
+  }
+}
+
+static void all_params_parse(void **state) {
+  (void)state;
+  each_row(check_params);
+}
+
+static void check_doc(const tl_family *family, const tl_builtin *row) {
+  (void)family;
+  if (!row->doc || !row->call) fail_msg("%s lacks its doc", row->name);
+  if (!isupper((unsigned char)row->doc[0]) && row->doc[0] == ' ')
+    fail_msg("%s: the doc begins with an example", row->name);
+  const char *example = strstr(row->doc, "\n    ");
+  if (!example) fail_msg("%s has no example", row->name);
+  if (row->doc[strlen(row->doc) - 1] != '\n')
+    fail_msg("%s: the doc does not end its last line", row->name);
+  // Whoever touches no file shows what it gives.
+  if (!(row->flags & (TL_FILES | TL_EFFECT | TL_VALUE)) &&
+      !strstr(example, "    # "))
+    fail_msg("%s: the example shows no value", row->name);
+  for (const char *line = row->doc; *line;) {
+    const char *end = strchr(line, '\n');
+    if (end - line > 80) fail_msg("%s: a long line", row->name);
+    line = end + 1;
+  }
+}
+
+static void all_have_examples(void **state) {
+  (void)state;
+  each_row(check_doc);
+}
+
+static void check_found(const tl_family *family, const tl_builtin *row) {
+  if (!is_name(row->name, strlen(row->name))) fail_msg("%s", row->name);
+  // A second row of the name would never be found.
+  const tl_builtin *found =
+      tl_builtin_find(family->module, row->name, strlen(row->name));
+  if (found != row) fail_msg("%s is there twice", row->name);
+}
+
+static void names_are_unique(void **state) {
+  (void)state;
+  each_row(check_found);
+}
+
+static void constants_have_examples(void **state) {
+  (void)state;
+  int count = 0;
+  for (const tl_constant *c = tl_constants; c->name; c++, count++) {
+    assert_non_null(strstr(c->doc, "\n    "));
+    assert_null(tl_builtin_find(c->module, c->name, strlen(c->name)));
+  }
+  assert_int_equal(count, 4);
+}
+
+static void finding(void **state) {
+  (void)state;
+  assert_string_equal(tl_builtin_find(NULL, "zeros", 5)->name, "zeros");
+  assert_string_equal(tl_builtin_find(NULL, "zeros_like", 5)->name, "zeros");
+  assert_null(tl_builtin_find(NULL, "zero", 4));
+  assert_null(tl_builtin_find(NULL, "read_csv", 8));
+  assert_null(tl_builtin_find(NULL, "", 0));
+  assert_non_null(tl_builtin_find("io", "read_csv", 8));
+  assert_null(tl_builtin_find("io", "zeros", 5));
+  assert_true(tl_module_exists("io", 2));
+  assert_false(tl_module_exists("i", 1));
+  assert_false(tl_module_exists("ioo", 3));
+}
+
+static void defaults(void **state) {
+  (void)state;
+  tl_param p[TL_MAX_PARAMS];
+  assert_int_equal(tl_params_parse("", p), 0);
+  int n = tl_params_parse(
+      "x, n = -2, ...rest, a: true, b: 0.5, c: \",\", d: none, e: inf", p);
+  assert_int_equal(n, 8);
+  assert_int_equal(p[0].kind, TL_PARAM_REQUIRED);
+  assert_int_equal(p[1].kind, TL_PARAM_OPTIONAL);
+  assert_true(p[1].value.i == -2 && tl_is_weak(p[1].value));
+  assert_int_equal(p[2].kind, TL_PARAM_REST);
+  assert_memory_equal(p[2].name, "rest", 4);
+  assert_int_equal(p[2].name_length, 4);
+  assert_int_equal(p[3].kind, TL_PARAM_NAMED);
+  assert_true(tl_is_bool(p[3].value) && p[3].value.i == 1);
+  assert_true(p[4].value.f == 0.5);
+  assert_true(tl_is_none(p[5].value) && p[5].name[0] == 'c');
+  assert_true(tl_is_none(p[6].value) && p[6].name[0] == 'd');
+  assert_true(isinf(p[7].value.f));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_params_parse),
+      cmocka_unit_test(all_have_examples),
+      cmocka_unit_test(names_are_unique),
+      cmocka_unit_test(constants_have_examples),
+      cmocka_unit_test(finding),
+      cmocka_unit_test(defaults),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
