@@ -1,0 +1,636 @@
+// Higher-order functions: the data first, then the function.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "stdlib/shared.h"
+#include "stdlib/stacking.h"
+#include "vm/engine.h"
+#include "vm/function.h"
+#include "vm/kernels/kernels.h"
+#include "vm/vm.h"
+
+// --- Calling ----------------------------------------------------------------
+
+// The elementwise operation that a function value is, or TL_OP_COUNT: the
+// table of built-ins has their order.
+static tl_op known_op(tl_slot f) {
+  if (!tl_is_kind(f, TL_KIND_BUILTIN)) return TL_OP_COUNT;
+  const tl_builtin *builtin = f.pointer;
+  ptrdiff_t index = builtin - tl_elementwise_builtins;
+  bool inside = builtin >= tl_elementwise_builtins && index < TL_OP_COUNT;
+  return inside ? (tl_op)index : TL_OP_COUNT;
+}
+
+typedef struct callee {
+  tl_vm *vm;
+  tl_slot f;
+  tl_op op;       // TL_OP_COUNT: called as any function
+  int64_t calls;
+} callee;
+
+static bool open_callee(tl_vm *vm, const char *function, tl_slot f,
+                        callee *out) {
+  if (!tl_is_function(f) && !tl_is_type(f)) {
+    return tl_arg_fail(vm, function, "f", "a function", f);
+  }
+  *out = (callee){.vm = vm, .f = tl_borrow(f), .op = known_op(f)};
+  return true;
+}
+
+// Takes what args own, as tl_call does.
+static bool call(callee *c, int count, tl_slot *args, tl_slot *out) {
+  if (c->op == TL_OP_COUNT || tl_ops[c->op].arity != count) {
+    return tl_call(c->vm, c->f, count, args, out);
+  }
+  tl_slot result;
+  bool ok = tl_elementwise(c->vm, c->op, args, &result);
+  for (int i = 0; i < count; i++) {
+    if (tl_is_owned(args[i])) tl_drop(c->vm, args[i]);
+  }
+  if (ok && (++c->calls & 1023) == 0 && !tl_poll(c->vm, 1)) {
+    tl_clear(c->vm, &result);
+    ok = false;
+  }
+  if (ok) *out = result;
+  return ok;
+}
+
+// --- Items ------------------------------------------------------------------
+
+// The items that for would walk. A dying list gives its items away.
+typedef struct items {
+  tl_vm *vm;
+  tl_slot *source;
+  int64_t count;
+  size_t at;  // of a string
+  bool gives;
+} items;
+
+static bool open_items(tl_vm *vm, const char *function, tl_slot *source,
+                       items *out) {
+  *out = (items){.vm = vm, .source = source};
+  out->gives = tl_is_list(*source) && tl_is_unique(*source);
+  return tl_items_count(vm, function, *source, &out->count);
+}
+
+static bool get_item(items *x, int64_t index, tl_slot *out) {
+  if (tl_is_list(*x->source)) {
+    tl_slot *item = &x->source->list->items[index];
+    *out = *item;
+    if (x->gives) {
+      *item = tl_none();
+    } else {
+      out->tag &= ~TL_OWNED;  // lent by the list
+    }
+    return true;
+  }
+  return tl_items_get(x->vm, *x->source, index, &x->at, out);
+}
+
+// A result that may be a lent item or a view: made to stand on its own.
+static void keep(tl_vm *vm, tl_slot *s) {
+  if (!tl_is_heap(*s)) return;
+  *s = tl_escape(vm, s, TL_CAUSE_CALL);
+}
+
+// --- fold and scan ----------------------------------------------------------
+
+// Whether a one-dimensional array may be folded by [op]'s sequential kernel:
+// the same operations in the same order as one by one.
+static bool has_scan(tl_slot x, tl_op op, tl_fold *fold) {
+  switch (op) {
+    case TL_OP_ADD:
+      *fold = TL_FOLD_SUM;
+      break;
+    case TL_OP_MULTIPLY:
+      *fold = TL_FOLD_PROD;
+      break;
+    case TL_OP_MAXIMUM:
+      *fold = TL_FOLD_MAX;
+      break;
+    case TL_OP_MINIMUM:
+      *fold = TL_FOLD_MIN;
+      break;
+    default:
+      return false;
+  }
+  if (!tl_is_array(x) || tl_array_dtype(x.array) >= TL_STRING) return false;
+  tl_dtype dtype = tl_array_dtype(x.array);
+  return dtype != TL_BOOL && tl_fold_result(*fold, dtype) == dtype &&
+         tl_kernels()->scan[*fold][dtype] != NULL;
+}
+
+// The fold of the items of a vector onto [*result], of its dtype.
+static bool fold_vector(tl_vm *vm, const tl_array *x, tl_fold fold,
+                        int64_t from, tl_slot *result) {
+  enum { BLOCK = 256 };
+  _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];
+  _Alignas(64) char running[BLOCK * sizeof(tl_c128)];
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_dtype dtype = tl_array_dtype(x);
+  size_t itemsize = tl_itemsize(dtype);
+  tl_c128 carry;
+  if (tl_is_array(*result)) {
+    memcpy(&carry, result->array->data, itemsize);
+  } else {
+    tl_scalar_store(*result, &carry);
+  }
+  int64_t step = tl_strides(x)[0], length = tl_shape(x)[0];
+  for (int64_t at = from; at < length; at += BLOCK) {
+    size_t n = (size_t)(length - at < BLOCK ? length - at : BLOCK);
+    kernels->pack[tl_move_size(itemsize)](packed, x->data + at * step, step, n);
+    kernels->scan[fold][dtype](running, packed, &carry, n);
+    if ((at / BLOCK & 255) == 255 && !tl_poll(vm, 64)) return false;
+  }
+  tl_clear(vm, result);
+  *result = dtype == TL_COMPLEX128
+                ? tl_new_complex(vm, carry.re, carry.im, false)
+                : tl_scalar_load(dtype, &carry);
+  return !tl_is_unset(*result);
+}
+
+// The rest of a fold once its first value is in *result.
+static bool fold_rest(callee *c, items *xs, int64_t from, tl_slot *result) {
+  tl_slot source = *xs->source;
+  tl_fold fold;
+  if (from < xs->count && has_scan(source, c->op, &fold) &&
+      tl_ndim(source.array) == 1 && !tl_is_weak(*result) &&
+      tl_is_number(*result) &&
+      tl_dtype_of(*result) == (int)tl_array_dtype(source.array)) {
+    return fold_vector(c->vm, source.array, fold, from, result);
+  }
+  for (int64_t i = from; i < xs->count; i++) {
+    tl_slot args[2] = {*result, tl_none()};
+    *result = tl_none();
+    if (!get_item(xs, i, &args[1])) {
+      tl_clear(c->vm, &args[0]);
+      return false;
+    }
+    if (!call(c, 2, args, result)) return false;
+    // A lent item that came back may be needed after its list.
+    if (!tl_is_owned(*result)) keep(c->vm, result);
+  }
+  return true;
+}
+
+static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  callee c;
+  items xs;
+  if (!open_callee(vm, "fold", args[1], &c) ||
+      !open_items(vm, "fold", &args[0], &xs)) {
+    return false;
+  }
+  tl_slot result = tl_none();
+  int64_t from = 0;
+  if (tl_is_none(args[2])) {
+    if (xs.count == 0) {
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "fold of no items needs a start: fold(xs, f, init)");
+    }
+    if (!get_item(&xs, 0, &result)) return false;
+    from = 1;
+  } else {
+    result = tl_take(vm, &args[2]);
+  }
+  if (xs.count == from) keep(vm, &result);
+  if (!fold_rest(&c, &xs, from, &result)) {
+    tl_clear(vm, &result);
+    return false;
+  }
+  keep(vm, &result);
+  *out = result;
+  return true;
+}
+
+// What each call of scan gives, in a list.
+static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
+  tl_list *list = tl_list_new(c->vm, xs->count);
+  if (list == NULL) return NULL;
+  for (int64_t i = 0; i < xs->count; i++) {
+    tl_slot args[2], result = tl_none();
+    bool ok = get_item(xs, i, &args[1]);
+    bool starts = i == 0 && tl_is_none(*init);
+    if (ok && starts) {
+      result = args[1];
+    } else if (ok) {
+      args[0] = i == 0 ? tl_borrow(*init) : tl_borrow(list->items[i - 1]);
+      ok = call(c, 2, args, &result);
+    }
+    if (ok) ok = tl_list_push(c->vm, &list, &result);
+    if (tl_is_owned(result)) tl_drop(c->vm, result);
+    if (!ok) {
+      tl_drop(c->vm, tl_own_list(list));
+      return NULL;
+    }
+  }
+  return list;
+}
+
+// A list stays a list; of an array or a range, an array where results stack.
+static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
+  if (tl_is_array(source) || tl_is_range(source)) {
+    return tl_stack_results(vm, list, out);
+  }
+  *out = tl_own_list(list);
+  return true;
+}
+
+static tl_reduction running_reduction(tl_fold fold) {
+  return fold == TL_FOLD_SUM    ? TL_REDUCE_SUM
+         : fold == TL_FOLD_PROD ? TL_REDUCE_PROD
+         : fold == TL_FOLD_MIN  ? TL_REDUCE_MIN
+                                : TL_REDUCE_MAX;
+}
+
+static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  callee c;
+  items xs;
+  tl_fold fold;
+  if (!open_callee(vm, "scan", args[1], &c) ||
+      !open_items(vm, "scan", &args[0], &xs)) {
+    return false;
+  }
+  if (tl_is_none(args[2]) && has_scan(args[0], c.op, &fold)) {
+    return tl_cumulative(vm, running_reduction(fold), &args[0], 0, false,
+                         tl_array_dtype(args[0].array), out);
+  }
+  tl_list *list = scan_list(&c, &xs, &args[2]);
+  return list != NULL && finish(vm, args[0], list, out);
+}
+
+// --- each and filter --------------------------------------------------------
+
+// One call with the item and what else each was given.
+static bool call_with(callee *c, tl_slot item, const tl_list *more,
+                      tl_slot *out) {
+  tl_slot args[TL_MAX_PARAMS];
+  int count = 1;
+  args[0] = item;
+  for (int64_t i = 0; more != NULL && i < more->length; i++) {
+    args[count++] = tl_borrow(more->items[i]);
+  }
+  return call(c, count, args, out);
+}
+
+static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  callee c;
+  items xs;
+  const tl_list *more = tl_is_list(args[2]) ? args[2].list : NULL;
+  if (!open_callee(vm, "each", args[1], &c) ||
+      !open_items(vm, "each", &args[0], &xs)) {
+    return false;
+  }
+  int64_t extra = more == NULL ? 0 : more->length;
+  if (extra >= TL_MAX_PARAMS) {
+    return tl_fail(vm, TALLY_ERR_VALUE, "each: more than %d arguments",
+                   TL_MAX_PARAMS);
+  }
+  // Item by item or all at once is the same for elementwise operations.
+  if (c.op != TL_OP_COUNT && tl_ops[c.op].arity == 1 && extra == 0 &&
+      tl_is_array(args[0]) && tl_array_dtype(args[0].array) < TL_STRING) {
+    return tl_elementwise(vm, c.op, args, out);
+  }
+  tl_list *list = tl_list_new(vm, xs.count);
+  if (list == NULL) return false;
+  for (int64_t i = 0; i < xs.count; i++) {
+    tl_slot item, result = tl_none();
+    bool ok = get_item(&xs, i, &item) && call_with(&c, item, more, &result) &&
+              tl_list_push(vm, &list, &result);
+    if (tl_is_owned(result)) tl_drop(vm, result);
+    if (!ok) {
+      tl_drop(vm, tl_own_list(list));
+      return false;
+    }
+  }
+  return finish(vm, args[0], list, out);
+}
+
+// Asks f about every item: the positions where it says true go to [kept].
+static bool find_kept(callee *c, items *xs, int64_t *kept, int64_t *count) {
+  *count = 0;
+  for (int64_t i = 0; i < xs->count; i++) {
+    tl_slot item, answer = tl_none();
+    if (!get_item(xs, i, &item) || !call(c, 1, &item, &answer)) return false;
+    if (!tl_is_bool(answer)) {
+      char text[TL_DESCRIBE];
+      tl_fail(c->vm, TALLY_ERR_TYPE,
+              "filter: f must give a bool for each item, not %s",
+              tl_describe(answer, text, sizeof text));
+      tl_clear(c->vm, &answer);
+      return false;
+    }
+    if (answer.i != 0) kept[(*count)++] = i;
+  }
+  return true;
+}
+
+static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
+                       int64_t count, tl_slot *out) {
+  if (tl_is_array(source)) {
+    return tl_take_axis(vm, source.array, kept, count, 0, out);
+  }
+  items xs = {.vm = vm, .source = &source};
+  tl_list *list = tl_list_new(vm, count);
+  if (list == NULL) return false;
+  int64_t next = 0, all;
+  bool ok = tl_items_count(vm, "filter", source, &all);
+  for (int64_t i = 0; ok && i < all && next < count; i++) {
+    tl_slot item;  // strings are walked in order, so that each is asked for
+    ok = get_item(&xs, i, &item);
+    if (ok && kept[next] == i) {
+      ok = tl_list_push(vm, &list, &item);
+      next++;
+    }
+    if (tl_is_owned(item)) tl_drop(vm, item);
+  }
+  if (!ok) {
+    tl_drop(vm, tl_own_list(list));
+    return false;
+  }
+  return finish(vm, source, list, out);
+}
+
+static bool filter(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  callee c;
+  items xs;
+  if (!open_callee(vm, "filter", args[1], &c) ||
+      !open_items(vm, "filter", &args[0], &xs)) {
+    return false;
+  }
+  xs.gives = false;  // each is needed again
+  size_t nbytes = (size_t)(xs.count + 1) * sizeof(int64_t);
+  int64_t count, *kept = tl_alloc(vm, nbytes, "filter");
+  if (kept == NULL) return false;
+  bool ok = find_kept(&c, &xs, kept, &count) &&
+            (!tl_is_range(args[0]) || tl_arg_array(vm, "filter", &args[0])) &&
+            pick_items(vm, tl_borrow(args[0]), kept, count, out);
+  tl_free(vm, kept, nbytes);
+  return ok;
+}
+
+// --- outer ------------------------------------------------------------------
+
+// [a] with axes of length 1 behind, as many as [other] has.
+static bool widen(tl_vm *vm, const tl_array *a, const tl_array *other,
+                  tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  int ndim = tl_ndim(a) + tl_ndim(other);
+  if (ndim > TL_MAX_DIMS) {
+    return tl_fail(vm, TALLY_ERR_SHAPE, "outer: more than %d axes",
+                   TL_MAX_DIMS);
+  }
+  for (int i = 0; i < ndim; i++) {
+    shape[i] = i < tl_ndim(a) ? tl_shape(a)[i] : 1;
+    strides[i] = i < tl_ndim(a) ? tl_strides(a)[i] : 0;
+  }
+  tl_slot lent = {.tag = tl_array_tag(a), .array = (tl_array *)a};
+  tl_array *view = tl_view_new(vm, &lent, tl_array_dtype(a), a->data, ndim,
+                               shape, strides);
+  if (view == NULL) return false;
+  *out = tl_own_array(view);
+  return true;
+}
+
+// An operation on every pair by broadcasting.
+static bool outer_op(tl_vm *vm, tl_op op, const tl_array *a, const tl_array *b,
+                     tl_slot *out) {
+  tl_slot wide, operands[2], result;
+  if (!widen(vm, a, b, &wide)) return false;
+  operands[0] = tl_borrow(wide);
+  operands[1] = (tl_slot){.tag = tl_array_tag(b), .array = (tl_array *)b};
+  bool ok = tl_elementwise(vm, op, operands, &result);
+  tl_drop(vm, wide);
+  if (ok) *out = result;
+  return ok;
+}
+
+static char *item_pointer(const tl_array *a, int64_t position) {
+  char *item = a->data;
+  for (int i = tl_ndim(a) - 1; i >= 0; i--) {
+    item += tl_strides(a)[i] * (position % tl_shape(a)[i]);
+    position /= tl_shape(a)[i];
+  }
+  return item;
+}
+
+// The result of pairs, one after the other, in the shape of both arrays.
+static bool shape_pairs(tl_vm *vm, const tl_array *a, const tl_array *b,
+                        tl_slot *stacked, tl_slot *out) {
+  if (!tl_is_array(*stacked)) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "outer: the results of f do not stack: got %s",
+                   tl_describe(*stacked, text, sizeof text));
+  }
+  int64_t shape[TL_MAX_DIMS];
+  const tl_array *s = stacked->array;
+  int ndim = 0, inner = a->size * b->size > 0 ? tl_ndim(s) - 1 : 0;
+  if (tl_ndim(a) + tl_ndim(b) + inner > TL_MAX_DIMS) {
+    return tl_fail(vm, TALLY_ERR_SHAPE, "outer: more than %d axes",
+                   TL_MAX_DIMS);
+  }
+  for (int i = 0; i < tl_ndim(a); i++) shape[ndim++] = tl_shape(a)[i];
+  for (int i = 0; i < tl_ndim(b); i++) shape[ndim++] = tl_shape(b)[i];
+  for (int i = 0; i < inner; i++) shape[ndim++] = tl_shape(s)[i + 1];
+  return tl_reshape(vm, stacked, ndim, shape, out);
+}
+
+static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
+                        tl_slot *out) {
+  tl_vm *vm = c->vm;
+  tl_list *list = tl_list_new(vm, 0);
+  if (list == NULL) return false;
+  for (int64_t i = 0; i < a->size; i++) {
+    for (int64_t j = 0; j < b->size; j++) {
+      tl_slot args[2] = {tl_item(vm, a, item_pointer(a, i)),
+                         tl_item(vm, b, item_pointer(b, j))};
+      tl_slot result = tl_none();
+      bool ok = call(c, 2, args, &result) && tl_list_push(vm, &list, &result);
+      if (tl_is_owned(result)) tl_drop(vm, result);
+      if (!ok) {
+        tl_drop(vm, tl_own_list(list));
+        return false;
+      }
+    }
+  }
+  tl_slot stacked;
+  if (!tl_stack_results(vm, list, &stacked)) return false;
+  bool ok = shape_pairs(vm, a, b, &stacked, out);
+  if (tl_is_owned(stacked)) tl_drop(vm, stacked);
+  return ok;
+}
+
+static bool outer(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  callee c = {.vm = vm, .op = TL_OP_MULTIPLY};
+  if (!tl_is_none(args[2]) && !open_callee(vm, "outer", args[2], &c)) {
+    return false;
+  }
+  if (!tl_arg_array(vm, "outer", &args[0]) ||
+      !tl_arg_array(vm, "outer", &args[1])) {
+    return false;
+  }
+  const tl_array *a = args[0].array, *b = args[1].array;
+  if (c.op != TL_OP_COUNT && tl_ops[c.op].arity == 2) {
+    return outer_op(vm, c.op, a, b, out);
+  }
+  return outer_pairs(&c, a, b, out);
+}
+
+// --- map_axis ---------------------------------------------------------------
+
+// Calls f with every lane along [axis]; the results in a list.
+static tl_list *map_lanes(callee *c, tl_slot x, int axis) {
+  tl_vm *vm = c->vm;
+  tl_array *a = x.array;
+  tl_list *list = tl_list_new(vm, 0);
+  if (list == NULL) return NULL;
+  tl_lanes lanes;
+  tl_lanes_begin(&lanes, 1, &a, axis);
+  for (; !lanes.done; tl_lanes_next(&lanes)) {
+    tl_slot lent = tl_borrow(x), lane, result = tl_none();
+    tl_array *view = tl_view_new(vm, &lent, tl_array_dtype(a), lanes.data[0], 1,
+                                 &tl_shape(a)[axis], &lanes.step[0]);
+    bool ok = view != NULL;
+    if (ok) {
+      lane = tl_own_array(view);
+      ok = call(c, 1, &lane, &result) && tl_list_push(vm, &list, &result);
+    }
+    if (tl_is_owned(result)) tl_drop(vm, result);
+    if (!ok) {
+      tl_drop(vm, tl_own_list(list));
+      return NULL;
+    }
+  }
+  return list;
+}
+
+// Lanes' results, stacked, as an array with what they gave where axis was.
+static bool shape_lanes(tl_vm *vm, const tl_array *x, int axis,
+                        tl_slot *stacked, tl_slot *out) {
+  if (!tl_is_array(*stacked)) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "map_axis: the results of f do not stack: got %s",
+                   tl_describe(*stacked, text, sizeof text));
+  }
+  int64_t shape[TL_MAX_DIMS];
+  int order[TL_MAX_DIMS], ndim = 0;
+  const tl_array *s = stacked->array;
+  int outer = tl_ndim(x) - 1;
+  int inner = s->size > 0 || tl_ndim(s) > 1 ? tl_ndim(s) - 1 : 0;
+  if (outer + inner > TL_MAX_DIMS) {
+    return tl_fail(vm, TALLY_ERR_SHAPE, "map_axis: more than %d axes",
+                   TL_MAX_DIMS);
+  }
+  for (int i = 0; i < tl_ndim(x); i++) {
+    if (i != axis) shape[ndim++] = tl_shape(x)[i];
+  }
+  for (int i = 0; i < inner; i++) shape[ndim++] = tl_shape(s)[i + 1];
+  tl_slot shaped;
+  if (!tl_reshape(vm, stacked, ndim, shape, &shaped)) return false;
+  if (ndim == 0 || !tl_is_array(shaped)) {
+    *out = shaped;
+    return true;
+  }
+  for (int i = 0, next = 0; i < ndim; i++) {
+    bool is_inner = i >= axis && i < axis + inner;
+    order[i] = is_inner ? outer + i - axis : next++;
+  }
+  bool ok = tl_permute(vm, &shaped, order, out);
+  if (tl_is_owned(shaped)) tl_drop(vm, shaped);
+  return ok;
+}
+
+static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  callee c;
+  int axis;
+  if (!open_callee(vm, "map_axis", args[1], &c) ||
+      !tl_arg_array(vm, "map_axis", &args[0]) ||
+      !tl_arg_axis(vm, "map_axis", args[2], tl_ndim(args[0].array), 0, &axis)) {
+    return false;
+  }
+  tl_list *list = map_lanes(&c, args[0], axis);
+  tl_slot stacked;
+  if (list == NULL || !tl_stack_results(vm, list, &stacked)) return false;
+  bool ok = shape_lanes(vm, args[0].array, axis, &stacked, out);
+  if (tl_is_owned(stacked)) tl_drop(vm, stacked);
+  return ok;
+}
+
+// --- compose ----------------------------------------------------------------
+
+// compose(f, g) called: f(g(…)). Its values f and g come first.
+static bool composed(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot given[TL_MAX_PARAMS], inner;
+  const tl_list *rest = args[2].list;
+  int count = 0;
+  if (rest->length > TL_MAX_PARAMS) {
+    return tl_fail(vm, TALLY_ERR_VALUE, "compose: more than %d arguments",
+                   TL_MAX_PARAMS);
+  }
+  bool gives = tl_is_unique(args[2]);
+  for (int64_t i = 0; i < rest->length; i++) {
+    tl_slot *item = &args[2].list->items[i];
+    given[count] = *item;
+    if (gives) {
+      *item = tl_none();
+    } else {
+      given[count].tag &= ~TL_OWNED;
+    }
+    count++;
+  }
+  return tl_call(vm, tl_borrow(args[1]), count, given, &inner) &&
+         tl_call(vm, tl_borrow(args[0]), 1, &inner, out);
+}
+
+static const tl_builtin composed_builtin = {
+    "compose", "f, g, ...arguments", composed, TL_CALLS,
+    "A composition of two functions.\n"};
+
+static bool compose(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  callee unused;
+  if (!open_callee(vm, "compose", args[0], &unused) ||
+      !open_callee(vm, "compose", args[1], &unused)) {
+    return false;
+  }
+  tl_native *native = tl_native_new(vm, &composed_builtin, 2, args);
+  if (native == NULL) return false;
+  *out = (tl_slot){.tag = TL_TAG_NATIVE | TL_OWNED, .pointer = native};
+  return true;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_functional_builtins[] = {
+    {"fold", "xs, f, init = none", fold, TL_CALLS,
+     "f(f(f(init, x0), x1), x2) …, from left to right; without init it starts\n"
+     "with the first item. xs is an array (its rows), a list, a range …\n"
+     "    fold([1, 2, 3, 4], (a, b) => 10 * a + b)    # 1234\n"
+     "    fold((\"a\", \"b\"), (+), \"\")                  # \"ab\"\n"},
+    {"scan", "xs, f, init = none", scan, TL_CALLS,
+     "All values that fold goes through: an array of them where they stack, of\n"
+     "a list a list.\n"
+     "    scan([1, 2, 3, 4], (+))    # [1, 3, 6, 10]\n"},
+    {"outer", "a, b, f = none", outer, TL_CALLS,
+     "f of every item of a with every item of b: the shape is a's, then b's.\n"
+     "Without f, the product.\n"
+     "    outer([1, 2], [10, 20, 30], (+))    # [[11, 21, 31], [12, 22, 32]]\n"},
+    {"each", "xs, f, ...more", each, TL_CALLS,
+     "f of each item (of an array, each row), with what else is given. Of an\n"
+     "array the results are an array where they stack; of a list, a list.\n"
+     "    each([1, 2, 3], x => x * x)    # [1, 4, 9]\n"
+     "    each((1, \"a\"), typeof)         # (int64, string)\n"},
+    {"filter", "xs, f", filter, TL_CALLS,
+     "The items (of an array, the rows) for which f gives true.\n"
+     "    filter([5, 2, 7], x => x > 4)    # [5, 7]\n"},
+    {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS,
+     "f of every vector along an axis, with its result where the axis was.\n"
+     "    map_axis([[1, 2], [3, 5]], v => v[-1] - v[0])    # [2, 3]\n"},
+    {"compose", "f, g", compose, TL_PURE,
+     "The function that applies g, then f; also written f ∘ g.\n"
+     "    compose(sqrt, abs)(-4.0)    # 2.0\n"},
+    {NULL, NULL, NULL, TL_PURE, NULL},
+};

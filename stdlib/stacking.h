@@ -1,0 +1,12 @@
+// Results of many calls as one array.
+#ifndef TALLY_STDLIB_STACKING_H
+#define TALLY_STDLIB_STACKING_H
+
+#include "vm/list.h"
+
+// An array of a list's items where they stack: scalars to one dimension, arrays
+// of one shape to one more, strings to a string array. Else the list itself.
+// Takes the list; *out is owned.
+bool tl_stack_results(tl_vm *vm, tl_list *list, tl_slot *out);
+
+#endif
