@@ -113,7 +113,7 @@ static bool is_real(const char *text, size_t nbytes) {
   return false;
 }
 
-tl_number tl_number_read(const char *text, size_t nbytes) {
+tl_number tl_literal_number(const char *text, size_t nbytes) {
   if (nbytes > 2 && text[1] == 'x')
     return read_integer(text + 2, nbytes - 2, 16);
   if (text[nbytes - 1] == 'i') {
@@ -220,9 +220,9 @@ static void decode(tl_decoder *decoder) {
   }
 }
 
-const char *tl_string_read(tl_arena *arena, const char *text, size_t nbytes,
-                           uint32_t *length, const char **error,
-                           size_t *error_at) {
+const char *tl_literal_string(tl_arena *arena, const char *text, size_t nbytes,
+                              uint32_t *length, const char **error,
+                              size_t *error_at) {
   // No escape is shorter than what it stands for.
   tl_decoder decoder = {.text = text, .nbytes = nbytes};
   decoder.out = tl_arena_alloc(arena, nbytes + 1);

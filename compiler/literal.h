@@ -24,13 +24,13 @@ typedef struct tl_number {
 
 // Reads the whole of [text], which is a number as the lexer delimits them.
 // Decimal fractions are rounded correctly, whatever the locale is.
-tl_number tl_number_read(const char *text, size_t nbytes);
+tl_number tl_literal_number(const char *text, size_t nbytes);
 
 // Decodes escapes, {{ and }}, and ends of lines \r\n into \n. Returns the text
 // with its length in [length], or NULL: then [error] says what is wrong and
 // [error_at] at which byte of [text]; error NULL: memory failed.
-const char *tl_string_read(tl_arena *arena, const char *text, size_t nbytes,
-                           uint32_t *length, const char **error,
-                           size_t *error_at);
+const char *tl_literal_string(tl_arena *arena, const char *text, size_t nbytes,
+                              uint32_t *length, const char **error,
+                              size_t *error_at);
 
 #endif

@@ -43,8 +43,8 @@ tl_ast *tl_parse_number(tl_parser *parser) {
       [TL_NUMBER_IMAGINARY] = TL_AST_IMAGINARY,
   };
   const tl_token *token = tl_parser_token(parser);
-  tl_number number = tl_number_read(parser->source->text + token->begin,
-                                    token->end - token->begin);
+  tl_number number = tl_literal_number(parser->source->text + token->begin,
+                                       token->end - token->begin);
   tl_parser_advance(parser);
   tl_ast *node =
       tl_parser_node(parser, kinds[number.kind], token->begin, token->begin);
@@ -66,8 +66,9 @@ static const char *read_text(tl_parser *parser, uint32_t begin, uint32_t end,
                              uint32_t *nbytes) {
   const char *error;
   size_t at = 0;
-  const char *text = tl_string_read(parser->arena, parser->source->text + begin,
-                                    end - begin, nbytes, &error, &at);
+  const char *text =
+      tl_literal_string(parser->arena, parser->source->text + begin,
+                        end - begin, nbytes, &error, &at);
   if (error) {
     uint32_t offset = begin + (uint32_t)at;
     tl_parser_fail(parser, (tl_span){offset, offset + 1, offset}, "%s", error);
