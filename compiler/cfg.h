@@ -72,6 +72,8 @@ typedef struct tl_cfg_function {
   // Slots that always hold scalars (loop counters): never owned.
   bool *is_scalar;
   bool is_main;        // the module's own code
+  bool may_be_value;   // called other than by CALLK: a closure, or its function
+                       // is used as a value, exported or a module variable's
   tl_summary summary;  // from ownership
 } tl_cfg_function;
 
