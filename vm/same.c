@@ -98,8 +98,6 @@ static bool items_equal(const comparison *c, tl_dtype da, const void *a,
   if (da == TL_STRING || db == TL_STRING)
     return da == db &&
            tl_string_equal(*(tl_string *const *)a, *(tl_string *const *)b);
-  if ((da == TL_BOOL) != (db == TL_BOOL))
-    return false;
   number x = number_at(da, a), y = number_at(db, b);
   if (c->loose)
     return numbers_equal(x, y);

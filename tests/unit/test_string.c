@@ -1,0 +1,128 @@
+// UTF-8, grapheme clusters, widths, growing text.
+#include "tests/unit/fixture.h"
+
+static void check_utf8(const char *text, size_t nbytes, size_t wrong_at) {
+  size_t at = SIZE_MAX;
+  bool ok = tl_utf8_check(text, nbytes, &at);
+  assert_int_equal(ok, wrong_at == SIZE_MAX);
+  if (!ok)
+    assert_int_equal(at, wrong_at);
+}
+
+static void malformed_text_is_found(void **state) {
+  (void)state;
+  check_utf8("plain", 5, SIZE_MAX);
+  check_utf8("größe π 速度 😀", 22, SIZE_MAX);
+  check_utf8("a\xff", 2, 1);
+  check_utf8("ab\xc0\x80", 4, 2);        // overlong
+  check_utf8("\xe0\x80\xaf", 3, 0);      // overlong
+  check_utf8("x\xed\xa0\x80", 4, 1);     // a surrogate
+  check_utf8("\xf4\x90\x80\x80", 4, 0);  // above U+10FFFF
+  check_utf8("ab\xe2\x82", 4, 2);        // cut short
+  check_utf8("\x80", 1, 0);              // a tail alone
+  check_utf8("\0a", 2, SIZE_MAX);
+}
+
+static int64_t clusters(tl_vm *vm, const char *text) {
+  tl_slot s = text_slot(vm, text);
+  int64_t count = tl_string_graphemes(s.string);
+  tl_drop(vm, s);
+  return count;
+}
+
+static void clusters_are_counted(void **state) {
+  tl_vm *vm = *state;
+  assert_int_equal(clusters(vm, ""), 0);
+  assert_int_equal(clusters(vm, "abc"), 3);
+  assert_int_equal(clusters(vm, "a\r\nb"), 3);
+  assert_int_equal(clusters(vm, "\r"), 1);
+  assert_int_equal(clusters(vm, "größe"), 5);
+  assert_int_equal(clusters(vm, "e\u0301"), 1);
+  assert_int_equal(clusters(vm, "🇫🇷🇩🇪"), 2);
+  assert_int_equal(clusters(vm, "👩‍👩‍👧"), 1);
+}
+
+static void cluster_ranges_are_bytes(void **state) {
+  tl_vm *vm = *state;
+  tl_slot s = text_slot(vm, "ae\u0301π!");
+  size_t begin, end;
+  tl_string_grapheme_range(s.string, 1, 3, &begin, &end);
+  assert_int_equal(begin, 1);
+  assert_int_equal(end, 6);
+  tl_drop(vm, s);
+  s = text_slot(vm, "ascii");
+  tl_string_grapheme_range(s.string, 2, 2, &begin, &end);
+  assert_int_equal(begin, 2);
+  assert_int_equal(end, 2);
+  tl_drop(vm, s);
+}
+
+static void widths_are_in_cells(void **state) {
+  (void)state;
+  assert_int_equal(tl_display_width("abc", 3), 3);
+  assert_int_equal(tl_display_width("速度", 6), 4);
+  assert_int_equal(tl_display_width("e\u0301x", 4), 2);
+  assert_int_equal(tl_display_width("π", 2), 1);
+  assert_int_equal(tl_display_width("", 0), 0);
+}
+
+static void strings_compare_by_code_points(void **state) {
+  tl_vm *vm = *state;
+  tl_slot a = text_slot(vm, "abc"), b = text_slot(vm, "abd"),
+          c = text_slot(vm, "ab");
+  assert_true(tl_string_compare(a.string, b.string) < 0);
+  assert_true(tl_string_compare(a.string, c.string) > 0);
+  assert_int_equal(tl_string_compare(a.string, a.string), 0);
+  tl_string *joined = tl_string_concat(vm, c.string, a.string);
+  assert_string_equal(joined->text, "ababc");
+  assert_true(joined->head.flags & TL_ASCII);
+  assert_true(tl_string_hash(joined) != 0);
+  tl_drop(vm, tl_own_string(joined));
+  tl_drop(vm, a);
+  tl_drop(vm, b);
+  tl_drop(vm, c);
+}
+
+static void text_grows(void **state) {
+  tl_vm *vm = *state;
+  tl_text text;
+  tl_text_open(&text, vm);
+  for (int i = 0; i < 1000; i++) tl_text_printf(&text, "%d,", i);
+  tl_string *string = tl_text_finish(&text);
+  assert_int_equal(string->length, 3890);
+  assert_memory_equal(string->text, "0,1,2,", 6);
+  tl_drop(vm, tl_own_string(string));
+}
+
+static void text_survives_each_failure(void **state) {
+  tl_vm *vm = *state;
+  for (uint64_t n = 1;; n++) {
+    tl_memory_fail_at(vm, n);
+    tl_text text;
+    tl_text_open(&text, vm);
+    for (int i = 0; i < 100; i++) tl_text_puts(&text, "some words ");
+    tl_string *string = tl_text_finish(&text);
+    tl_memory_fail_at(vm, 0);
+    if (string != NULL) {
+      tl_drop(vm, tl_own_string(string));
+      assert_true(n > 2);
+      return;
+    }
+    failure(vm, TALLY_ERR_MEMORY);
+    tl_error_clear(vm);
+    assert_int_equal(vm->stats.live_bytes, 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(malformed_text_is_found),
+      FIXTURE_TEST(clusters_are_counted),
+      FIXTURE_TEST(cluster_ranges_are_bytes),
+      cmocka_unit_test(widths_are_in_cells),
+      FIXTURE_TEST(strings_compare_by_code_points),
+      FIXTURE_TEST(text_grows),
+      FIXTURE_TEST(text_survives_each_failure),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
