@@ -130,7 +130,7 @@ const tl_builtin tl_memory_module[] = {
      "    memory.stats().rc_immortal_touched    # 0\n"},
     {"live", "", live, TL_EFFECT,
      "How many bytes are alive now.\n"
-     "    memory.live() > 0    # true\n"},
+     "    memory.live() >= 0    # true\n"},
     {"peak", "", peak, TL_EFFECT,
      "The most bytes that were alive at once.\n"
      "    memory.peak() >= memory.live()    # true\n"},
