@@ -387,6 +387,7 @@ typedef struct tl_ast_import {
   uint32_t count;
 } tl_ast_import;
 
+// Never copied by value: a node takes no more memory than its kind needs.
 struct tl_ast {
   tl_ast_kind kind;
   bool is_parenthesised;  // stood in ( ) of its own

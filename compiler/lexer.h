@@ -17,7 +17,7 @@
 #include "compiler/ast.h"
 #include "compiler/source.h"
 
-// How tightly binary operators bind; levels 6 to 12 of the language's table.
+// How tightly binary operators bind: levels 3 to 15 of the language's table.
 typedef enum tl_level {
   TL_LEVEL_NONE,  // no binary operator
   TL_LEVEL_OR,
