@@ -64,7 +64,7 @@ static tl_array *twin(tl_vm *vm, const tl_array *like) {
   array->head.ndim = like->head.ndim;
   array->data = (char *)array + (like->data - (const char *)like);
   array->size = like->size;
-  for (int i = 0; i < 2 * tl_ndim(like); i++) array->dims[i] = like->dims[i];
+  for (int i = 0; i < 4; i++) array->dims[i] = like->dims[i];  // rank 1 or 2
   vm->stats.allocs++;
   vm->stats.alloc_bytes += like->head.nbytes;
   return array;

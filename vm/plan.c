@@ -13,6 +13,7 @@ void tl_plan_open(tl_plan *plan, int ndim, const int64_t *shape) {
   plan->stream_count = plan->value_count = plan->step_count = 0;
   plan->register_count = 0;
   plan->free_registers = 0;
+  plan->tile_count = 0;
   plan->output = -1;
   plan->rows = 1;
   plan->widest = 1;
@@ -39,6 +40,7 @@ int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
   tl_plan_stream_state *stream = &plan->streams[plan->stream_count++];
   stream->base = (char *)data;
   stream->packed = false;
+  stream->tile = -1;
   for (int i = 0; i < plan->ndim; i++) {
     stream->strides[i] = strides == NULL ? 0 : strides[i];
   }
@@ -125,6 +127,16 @@ static bool is_constant(const tl_plan *plan, int s) {
   return true;
 }
 
+// An input whose neighbours lie along the rows: read by tiles of some rows, so
+// that whole cache lines are used.
+static bool is_transposed(const tl_plan *plan, int s) {
+  int inner = plan->ndim - 1;
+  if (plan->rows > 1 || inner < 1 || s == plan->output) return false;
+  const int64_t *strides = plan->streams[s].strides;
+  return strides[inner - 1] != 0 &&
+         magnitude(strides[inner - 1]) < magnitude(strides[inner]);
+}
+
 static int take_register(tl_plan *plan) {
   if (plan->free_registers != 0) {
     int index = __builtin_ctz(plan->free_registers);
@@ -146,6 +158,10 @@ static void classify(tl_plan *plan, int s) {
       (plan->rows == 1 && s != plan->output &&
        plan->streams[s].strides[plan->ndim - 1] == 0);
   if (value->single || is_unit(plan, s)) return;
+  if (is_transposed(plan, s) && plan->tile_count < TL_PLAN_TILES) {
+    plan->streams[s].tile = (int8_t)plan->tile_count++;
+    return;
+  }
   plan->streams[s].packed = true;
   value->where = (int8_t)take_register(plan);
 }

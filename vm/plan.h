@@ -22,6 +22,8 @@ enum {
   TL_PLAN_REGISTERS = 16,
   TL_PLAN_STREAMS = 12,
   TL_PLAN_STEPS = 48,
+  TL_PLAN_TILES = 2,       // streams that are read by tiles
+  TL_TILE_ROWS = 8,
   TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_REGISTERS + 1,
 };
 
@@ -38,6 +40,7 @@ typedef struct tl_plan_stream_state {
   char *data;     // of the current row
   char *base;
   bool packed;    // its items are moved through a register
+  int8_t tile;    // transposed: through a tile of some rows; -1: not
   int64_t strides[TL_MAX_DIMS];
 } tl_plan_stream_state;
 
@@ -58,6 +61,7 @@ typedef struct tl_plan {
   int64_t shape[TL_MAX_DIMS];
   int64_t size;
   int stream_count, value_count, step_count, register_count;
+  int tile_count;
   int output;      // the stream written
   int64_t rows;    // rows that share a block; 1: blocks are parts of a row
   size_t widest;   // the largest item in a register or stream

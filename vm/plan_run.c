@@ -39,6 +39,7 @@ static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
     tl_plan_value *value = &plan->values[s];
     int64_t step = stream->strides[inner];
     char *from = stream->data + column * step;
+    if (stream->tile >= 0) continue;  // set by run_tiles
     if (!stream->packed) {
       value->at = from;
     } else if (s != plan->output) {
@@ -79,9 +80,13 @@ static void run_block(tl_plan *plan, int64_t column, size_t nrows,
   store_output(plan, column, nrows, ncols);
 }
 
+// Room for some rows of the streams that are read by tiles.
+typedef char tile[TL_TILE_ROWS][TL_BLOCK_BYTES];
+
 typedef struct runner {
   tl_vm *vm;
   tl_plan *plan;
+  tile *tiles;       // TL_PLAN_TILES of them
   int64_t block;     // items
   int64_t unpolled;  // items since the last poll
   bool may_stop;
@@ -130,12 +135,63 @@ static bool run_rows(runner *r) {
   return true;
 }
 
+static void load_tiles(runner *r, int64_t column, size_t nrows, size_t ncols) {
+  tl_plan *plan = r->plan;
+  int inner = plan->ndim - 1;
+  for (int s = 0; s < plan->stream_count; s++) {
+    const tl_plan_stream_state *stream = &plan->streams[s];
+    if (stream->tile < 0) continue;
+    unsigned size = tl_move_size(plan->values[s].itemsize);
+    tl_kernels()->pack_tile[size](
+        r->tiles[stream->tile], TL_BLOCK_BYTES,
+        stream->data + column * stream->strides[inner],
+        stream->strides[inner - 1], stream->strides[inner], nrows, ncols);
+  }
+}
+
+static void point_at_tiles(runner *r, int64_t row) {
+  tl_plan *plan = r->plan;
+  for (int s = 0; s < plan->stream_count; s++) {
+    int index = plan->streams[s].tile;
+    if (index >= 0) plan->values[s].at = r->tiles[index][row];
+  }
+}
+
+// Eight rows at a time, where a stream is transposed.
+static bool run_tiles(runner *r) {
+  tl_plan *plan = r->plan;
+  int axis = plan->ndim - 2;
+  int64_t length = plan->shape[plan->ndim - 1], count = plan->shape[axis];
+  for (int64_t row = 0; row < count; row += TL_TILE_ROWS) {
+    int64_t rows = count - row < TL_TILE_ROWS ? count - row : TL_TILE_ROWS;
+    for (int64_t at = 0; at < length; at += r->block) {
+      int64_t n = length - at < r->block ? length - at : r->block;
+      load_tiles(r, at, (size_t)rows, (size_t)n);
+      for (int64_t k = 0; k < rows; k++) {
+        point_at_tiles(r, k);
+        run_block(plan, at, 1, (size_t)n);
+        advance(plan, axis, 1);
+      }
+      advance(plan, axis, -rows);
+      if (!poll(r, rows * n)) return false;
+    }
+    advance(plan, axis, rows);
+  }
+  advance(plan, axis, -count);
+  return true;
+}
+
+static bool run_inner(runner *r) {
+  if (r->plan->tile_count > 0) return run_tiles(r);
+  return r->plan->rows > 1 ? run_rows(r) : run_row(r);
+}
+
 // All index positions of the axes before [axes], in row-major order.
 static bool run_outer(runner *r, int axes) {
   tl_plan *plan = r->plan;
   int64_t index[TL_MAX_DIMS] = {0};
   for (;;) {
-    if (!(plan->rows > 1 ? run_rows(r) : run_row(r))) return false;
+    if (!run_inner(r)) return false;
     int axis = axes - 1;
     while (axis >= 0 && ++index[axis] == plan->shape[axis]) {
       advance(plan, axis, 1 - plan->shape[axis]);
@@ -157,10 +213,12 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
     plan->streams[s].data = plan->streams[s].base;
     if (plan->values[s].constant) plan->values[s].at = plan->streams[s].base;
   }
-  bool direct = plan->register_count == 0;
-  runner r = {.vm = vm, .plan = plan, .may_stop = may_stop};
+  _Alignas(64) tile tiles[TL_PLAN_TILES];
+  bool direct = plan->register_count == 0 && plan->tile_count == 0;
+  runner r = {.vm = vm, .plan = plan, .tiles = tiles, .may_stop = may_stop};
   r.block = (int64_t)((direct ? DIRECT_BYTES : TL_BLOCK_BYTES) / plan->widest);
   // Constants are repeated over no more than a register.
   call_steps(plan, TL_BLOCK_BYTES / plan->widest, true);
-  return run_outer(&r, plan->ndim - (plan->rows > 1 ? 2 : 1));
+  bool pairs = plan->rows > 1 || plan->tile_count > 0;
+  return run_outer(&r, plan->ndim - (pairs ? 2 : 1));
 }

@@ -102,14 +102,17 @@ static bool lanes(tl_reducer *r, const variance *v) {
 }
 
 // Columns: turned into lanes, some at a time, since each has its own mean.
-enum { TOGETHER = 16, TOGETHER_BYTES = 1024 * 1024 };
+enum { TOGETHER_LEAST = 8, TOGETHER_MOST = 64, TOGETHER_BYTES = 1024 * 1024 };
 
 static bool columns(tl_reducer *r, const variance *v) {
   const tl_split *split = &r->split;
   int last = split->kept - 1;
   size_t itemsize = tl_itemsize(r->from), nrows = (size_t)split->length;
-  size_t nbytes = nrows * TOGETHER * itemsize;
-  if (split->reduced != 1 || nbytes > TOGETHER_BYTES) return lanes(r, v);
+  if (split->reduced != 1) return lanes(r, v);
+  int64_t together = (int64_t)(TOGETHER_BYTES / (nrows * itemsize));
+  if (together > TOGETHER_MOST) together = TOGETHER_MOST;
+  if (together < TOGETHER_LEAST) together = TOGETHER_LEAST;
+  size_t nbytes = nrows * (size_t)together * itemsize;
   char *buffer = tl_alloc(r->vm, nbytes, "columns to reduce");
   if (buffer == NULL) return false;
   tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
@@ -120,8 +123,8 @@ static bool columns(tl_reducer *r, const variance *v) {
   tl_counter_begin(&counter, last, split->kept_shape, split->kept_strides,
                    split->array->data);
   for (; ok && !counter.done; tl_counter_next(&counter)) {
-    for (int64_t at = 0; ok && at < ncols; at += TOGETHER) {
-      int64_t n = ncols - at < TOGETHER ? ncols - at : TOGETHER;
+    for (int64_t at = 0; ok && at < ncols; at += together) {
+      int64_t n = ncols - at < together ? ncols - at : together;
       pack(buffer, (ptrdiff_t)(nrows * itemsize),
            counter.at + at * split->kept_strides[last],
            split->kept_strides[last], split->reduced_strides[0], (size_t)n,
