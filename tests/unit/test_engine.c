@@ -13,7 +13,8 @@
 static int polls, stop_at;
 bool tl_poll(tl_vm *vm, uint64_t work) {
   (void)work;
-  if (++polls != stop_at) return true;
+  if (++polls != stop_at)
+    return true;
   return tl_fail(vm, TALLY_ERR_INTERRUPT, "stopped");
 }
 
@@ -58,8 +59,10 @@ static tl_slot apply2(tl_vm *vm, tl_op op, tl_slot a, tl_slot b) {
     printf("%s\n", vm->error.message);
     fail();
   }
-  if (tl_is_owned(operands[0])) tl_drop(vm, operands[0]);
-  if (tl_is_owned(operands[1])) tl_drop(vm, operands[1]);
+  if (tl_is_owned(operands[0]))
+    tl_drop(vm, operands[0]);
+  if (tl_is_owned(operands[1]))
+    tl_drop(vm, operands[1]);
   return out;
 }
 
@@ -176,6 +179,40 @@ static void mixed_integers_compare_exactly(void **state) {
   tl_drop(vm, out);
 }
 
+static void every_operation_takes_or_refuses_every_dtype(void **state) {
+  tl_vm *vm = *state;
+  for (int op = 0; op < TL_OP_COUNT; op++) {
+    for (int a = TL_BOOL; a < TL_STRING; a++) {
+      for (int b = TL_BOOL; b < TL_STRING; b++) {
+        for (int scalar = 0; scalar < 2; scalar++) {
+          tl_slot x[3] = {vector(vm, (tl_dtype)a, 3, small),
+                          vector(vm, (tl_dtype)b, 3, small),
+                          vector(vm, (tl_dtype)a, 3, small)};
+          tl_slot operands[3], out;
+          if (op == TL_OP_WHERE) {
+            tl_drop(vm, x[0]);
+            x[0] = vector(vm, TL_BOOL, 3, small);
+          }
+          for (int i = 0; i < 3; i++) {
+            operands[i] = tl_borrow(x[i]);
+            if (scalar) operands[i] = tl_item(vm, x[i].array, x[i].array->data);
+          }
+          if (tl_elementwise(vm, (tl_op)op, operands, &out)) {
+            tl_clear(vm, &out);
+          } else {
+            assert_int_equal(vm->error.status, TALLY_ERR_TYPE);
+            tl_error_clear(vm);
+          }
+          for (int i = 0; i < 3; i++) {
+            if (scalar) tl_clear(vm, &operands[i]);
+            tl_drop(vm, x[i]);
+          }
+        }
+      }
+    }
+  }
+}
+
 // --- Layouts ----------------------------------------------------------------
 
 static uint32_t seed = 1;
@@ -200,7 +237,8 @@ static tl_slot random_view(tl_vm *vm, tl_dtype dtype, int ndim,
   int64_t steps[TL_MAX_DIMS];
   for (int i = 0; i < kept; i++) {
     int64_t length = shape[dropped + i];
-    if (chance(6) == 0) length = 1;
+    if (chance(6) == 0)
+      length = 1;
     lengths[i] = length;
     steps[i] = chance(3) == 0 ? 1 + chance(3) : 1;
   }
@@ -262,11 +300,11 @@ static double broadcast_item(const tl_array *a, int ndim, const int64_t *shape,
 
 static void any_layout_gives_the_reference(void **state) {
   tl_vm *vm = *state;
-  static const tl_op ops[] = {TL_OP_ADD,     TL_OP_SUBTRACT, TL_OP_MULTIPLY,
-                              TL_OP_MAXIMUM, TL_OP_LESS,     TL_OP_DIVIDE,
+  static const tl_op ops[] = {TL_OP_ADD,         TL_OP_SUBTRACT, TL_OP_MULTIPLY,
+                              TL_OP_MAXIMUM,     TL_OP_LESS,     TL_OP_DIVIDE,
                               TL_OP_FLOOR_DIVIDE};
-  static const tl_dtype dtypes[] = {TL_FLOAT64, TL_FLOAT32,  TL_INT64,
-                                    TL_INT32,   TL_FLOAT64};
+  static const tl_dtype dtypes[] = {TL_FLOAT64, TL_FLOAT32, TL_INT64, TL_INT32,
+                                    TL_FLOAT64};
   static const int64_t sizes[] = {1, 2, 3, 5, 8, 70, 300};
   for (int round = 0; round < 3000; round++) {
     int ndim = 1 + (int)chance(4);
@@ -288,8 +326,7 @@ static void any_layout_gives_the_reference(void **state) {
     bool exact = op != TL_OP_DIVIDE;
     for (int64_t k = 0; k < result->size; k++) {
       double want = reference(
-          op,
-          broadcast_item(x[0].array, tl_ndim(result), tl_shape(result), k),
+          op, broadcast_item(x[0].array, tl_ndim(result), tl_shape(result), k),
           broadcast_item(x[1].array, tl_ndim(result), tl_shape(result), k));
       double got = item_at(result, k);
       if (exact ? want != got : fabs(want - got) > 1e-6 * fabs(want)) {
@@ -323,12 +360,12 @@ static void where_selects_in_any_layout(void **state) {
     tl_array *result = out.array;
     assert_int_equal(tl_dtype_of(out), TL_FLOAT32);
     for (int64_t k = 0; k < result->size; k++) {
-      int chosen = broadcast_item(mask.array, tl_ndim(result),
-                                  tl_shape(result), k) != 0
-                       ? 1
-                       : 2;
-      double want = broadcast_item(x[chosen].array, tl_ndim(result),
-                                   tl_shape(result), k);
+      int chosen =
+          broadcast_item(mask.array, tl_ndim(result), tl_shape(result), k) != 0
+              ? 1
+              : 2;
+      double want =
+          broadcast_item(x[chosen].array, tl_ndim(result), tl_shape(result), k);
       assert_true(item_at(result, k) == want);
     }
     tl_drop(vm, out);
@@ -403,8 +440,8 @@ static void the_larger_operand_takes_a_broadcast(void **state) {
   int64_t shape[] = {3, 8};
   tl_array *a = tl_array_zeros(vm, TL_FLOAT64, 2, shape);
   uint64_t allocs = vm->stats.allocs;
-  tl_slot out = apply2(vm, TL_OP_ADD, vector(vm, TL_FLOAT64, 8, small),
-                       tl_own_array(a));
+  tl_slot out =
+      apply2(vm, TL_OP_ADD, vector(vm, TL_FLOAT64, 8, small), tl_own_array(a));
   assert_int_equal(vm->stats.allocs - allocs, 1);
   assert_int_equal(vm->stats.inplace, 1);
   assert_true(item_at(out.array, 23) == 8);
@@ -432,8 +469,8 @@ static void a_view_of_the_target_refuses_reuse(void **state) {
   tl_vm *vm = *state;
   tl_slot x = vector(vm, TL_FLOAT64, 8, small), lent = tl_borrow(x);
   int64_t n = 8, back = -8;
-  tl_array *reversed = tl_view_new(vm, &lent, TL_FLOAT64,
-                                   x.array->data + 56, 1, &n, &back);
+  tl_array *reversed =
+      tl_view_new(vm, &lent, TL_FLOAT64, x.array->data + 56, 1, &n, &back);
   tl_slot operands[] = {x, tl_own_array(reversed)}, out;
   assert_true(tl_elementwise(vm, TL_OP_SUBTRACT, operands, &out));
   for (int i = 0; i < 8; i++) {
@@ -480,7 +517,8 @@ static void shapes_that_differ_name_the_axis(void **state) {
 static void integer_division_by_zero_writes_nothing(void **state) {
   tl_vm *vm = *state;
   static const double holes[] = {1, 2, 0, 4};
-  tl_slot a = vector(vm, TL_INT64, 4, small), b = vector(vm, TL_INT64, 4, holes);
+  tl_slot a = vector(vm, TL_INT64, 4, small),
+          b = vector(vm, TL_INT64, 4, holes);
   assert_true(fails2(vm, TL_OP_FLOOR_DIVIDE, a, b));
   failure(vm, TALLY_ERR_DOMAIN);
   assert_true(item_at(a.array, 0) == 1 && item_at(a.array, 3) == 4);
@@ -557,7 +595,8 @@ static void a_view_is_updated_as_from_a_copy(void **state) {
   tl_vm *vm = *state;
   tl_slot x = vector(vm, TL_INT64, 8, small), lent = tl_borrow(x);
   int64_t n = 7, step = 8;
-  tl_array *from = tl_view_new(vm, &lent, TL_INT64, x.array->data, 1, &n, &step);
+  tl_array *from =
+      tl_view_new(vm, &lent, TL_INT64, x.array->data, 1, &n, &step);
   tl_array *to =
       tl_view_new(vm, &lent, TL_INT64, x.array->data + 8, 1, &n, &step);
   tl_slot operands[] = {tl_borrow(tl_own_array(to)),
@@ -591,6 +630,75 @@ static void scalars_are_checked_when_stored(void **state) {
   tl_error_clear(vm);
 }
 
+// One operation of each way through the engine; false where memory failed.
+static bool operate(tl_vm *vm, int way, tl_slot x, tl_slot m, tl_slot text) {
+  tl_slot operands[3] = {tl_borrow(x), tl_borrow(m), tl_none()}, out;
+  bool ok;
+  switch (way) {
+    case 0:
+      operands[1] = tl_weak_int(1);
+      ok = tl_elementwise(vm, TL_OP_ADD, operands, &out);
+      break;
+    case 1:
+      ok = tl_elementwise(vm, TL_OP_ADD, operands, &out);
+      break;
+    case 2: {
+      tl_range *range = tl_range_new(vm, 0, 8, 1);
+      if (range == NULL) return false;
+      operands[1] = tl_own_range(range);
+      ok = tl_elementwise(vm, TL_OP_MULTIPLY, operands, &out);
+      tl_drop(vm, operands[1]);
+      break;
+    }
+    case 3:
+      operands[0] = operands[1] = tl_borrow(text);
+      ok = tl_elementwise(vm, TL_OP_ADD, operands, &out);
+      break;
+    case 4:
+      ok = tl_cast(vm, &operands[0], TL_COMPLEX128, &out);
+      break;
+    case 5:
+      ok = tl_cumulative(vm, TL_REDUCE_SUM, &operands[1], 0, true,
+                         TL_DTYPE_COUNT, &out);
+      break;
+    case 6:
+      ok = tl_reduce(vm, TL_REDUCE_VAR, &operands[1], 1, false, TL_DTYPE_COUNT,
+                     0, &out);
+      break;
+    default:
+      ok = tl_reduce(vm, TL_REDUCE_ARGMAX, &operands[1], 1, false,
+                     TL_DTYPE_COUNT, 0, &out);
+      break;
+  }
+  if (ok) tl_clear(vm, &out);
+  return ok;
+}
+
+static void no_memory_leaves_nothing_behind(void **state) {
+  tl_vm *vm = *state;
+  int64_t shape[] = {3, 8}, n = 2;
+  tl_slot x = vector(vm, TL_FLOAT64, 8, small);
+  tl_slot m = tl_own_array(tl_array_zeros(vm, TL_INT32, 2, shape));
+  tl_slot text = tl_own_array(tl_array_new(vm, TL_STRING, 1, &n));
+  uint64_t live = vm->stats.live, bytes = vm->stats.live_bytes;
+  for (int way = 0; way < 8; way++) {
+    bool done = false;
+    for (uint64_t at = 1; !done; at++) {
+      assert_true(at < 20);
+      tl_memory_fail_at(vm, at);
+      done = operate(vm, way, x, m, text);
+      tl_memory_fail_at(vm, 0);
+      if (!done) failure(vm, TALLY_ERR_MEMORY);
+      tl_error_clear(vm);
+      assert_int_equal(vm->stats.live, live);
+      assert_int_equal(vm->stats.live_bytes, bytes);
+    }
+  }
+  tl_drop(vm, x);
+  tl_drop(vm, m);
+  tl_drop(vm, text);
+}
+
 static void complex_scalars_work(void **state) {
   tl_vm *vm = *state;
   tl_slot i = tl_new_complex(vm, 0, 1, true);
@@ -611,6 +719,7 @@ int main(void) {
       FIXTURE_TEST(weak_scalars_stay_weak_together),
       FIXTURE_TEST(a_weak_integer_must_fit),
       FIXTURE_TEST(mixed_integers_compare_exactly),
+      FIXTURE_TEST(every_operation_takes_or_refuses_every_dtype),
       FIXTURE_TEST(any_layout_gives_the_reference),
       FIXTURE_TEST(where_selects_in_any_layout),
       FIXTURE_TEST(ranges_are_arrays),
@@ -629,6 +738,7 @@ int main(void) {
       FIXTURE_TEST(a_view_is_updated_as_from_a_copy),
       FIXTURE_TEST(scalars_are_checked_when_stored),
       FIXTURE_TEST(complex_scalars_work),
+      FIXTURE_TEST(no_memory_leaves_nothing_behind),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

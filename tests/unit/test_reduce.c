@@ -114,7 +114,8 @@ static double lane_next(lane_iterator *it) {
   }
   it->done = true;
   for (int i = tl_ndim(it->a) - 1; i >= 0; i--) {
-    if ((it->axes >> i & 1) == 0) continue;
+    if ((it->axes >> i & 1) == 0)
+      continue;
     if (++it->index[i] < tl_shape(it->a)[i]) {
       it->done = false;
       break;
@@ -133,8 +134,10 @@ static double reference(tl_reduction reduction, const tl_array *a,
   for (lane_begin(&it, a, axes, position); !it.done; at++) {
     double x = lane_next(&it);
     sum += x, product *= x, n++;
-    if (x < low) low = x, at_low = at;
-    if (x > high) high = x, at_high = at;
+    if (x < low)
+      low = x, at_low = at;
+    if (x > high)
+      high = x, at_high = at;
   }
   for (lane_begin(&it, a, axes, position); !it.done;) {
     long double d = lane_next(&it) - sum / n;
@@ -176,7 +179,8 @@ static tl_slot reduce(tl_vm *vm, tl_reduction reduction, tl_slot x,
 }
 
 static tl_slot as_array(tl_vm *vm, tl_slot s) {
-  if (tl_is_array(s)) return s;
+  if (tl_is_array(s))
+    return s;
   tl_slot out;
   assert_true(tl_as_array(vm, "test", s, &out));
   return out;
@@ -195,7 +199,8 @@ static void any_layout_gives_the_reference(void **state) {
   for (int round = 0; round < 3000; round++) {
     tl_slot base, x = random_case(vm, dtypes[chance(5)], &base);
     uint32_t axes = (uint32_t)chance(1 << tl_ndim(x.array));
-    if (chance(3) == 0) axes = (1u << tl_ndim(x.array)) - 1;
+    if (chance(3) == 0)
+      axes = (1u << tl_ndim(x.array)) - 1;
     tl_reduction reduction = reductions[chance(9)];
     tl_slot out = as_array(vm, reduce(vm, reduction, x, axes, chance(2)));
     bool coarse = tl_array_dtype(x.array) == TL_FLOAT32;
@@ -204,10 +209,11 @@ static void any_layout_gives_the_reference(void **state) {
       double got = item_at(out.array, k);
       double slack = (coarse ? 1e-4 : 1e-11) * (1 + fabs(want));
       if (!(fabs(want - got) <= slack)) {
-        printf("round %d, reduction %d, axes %x, %s, ndim %d, item %ld: %.17g "
-               "for %.17g\n",
-               round, reduction, axes, tl_dtypes[x.array->head.dtype].name,
-               tl_ndim(x.array), (long)k, got, want);
+        printf(
+            "round %d, reduction %d, axes %x, %s, ndim %d, item %ld: %.17g "
+            "for %.17g\n",
+            round, reduction, axes, tl_dtypes[x.array->head.dtype].name,
+            tl_ndim(x.array), (long)k, got, want);
         fail();
       }
     }
@@ -270,6 +276,35 @@ static void dtypes_follow_the_standard(void **state) {
   }
 }
 
+static void every_reduction_takes_or_refuses_every_dtype(void **state) {
+  tl_vm *vm = *state;
+  int64_t shape[] = {3, 2};
+  for (int dtype = TL_BOOL; dtype <= TL_STRING; dtype++) {
+    tl_slot x = tl_own_array(tl_array_zeros(vm, (tl_dtype)dtype, 2, shape));
+    for (int reduction = 0; reduction < TL_REDUCTION_COUNT; reduction++) {
+      for (uint32_t axes = 0; axes < 4; axes++) {
+        tl_slot lent = tl_borrow(x), out;
+        if (tl_reduce(vm, (tl_reduction)reduction, &lent, axes, false,
+                      TL_DTYPE_COUNT, 0, &out)) {
+          tl_clear(vm, &out);
+        } else {
+          failure(vm, TALLY_ERR_TYPE);
+          tl_error_clear(vm);
+        }
+        if (reduction > TL_REDUCE_MAX || axes > 1) continue;
+        if (tl_cumulative(vm, (tl_reduction)reduction, &lent, (int)axes, false,
+                          TL_DTYPE_COUNT, &out)) {
+          tl_clear(vm, &out);
+        } else {
+          failure(vm, TALLY_ERR_TYPE);
+          tl_error_clear(vm);
+        }
+      }
+    }
+    tl_drop(vm, x);
+  }
+}
+
 static void no_items_have_the_identity(void **state) {
   tl_vm *vm = *state;
   int64_t shape[] = {0, 3};
@@ -290,8 +325,8 @@ static void no_items_have_the_identity(void **state) {
   tl_slot lent = tl_borrow(x);
   for (int k = 0; k < 2; k++) {
     tl_reduction reduction = k ? TL_REDUCE_ARGMIN : TL_REDUCE_MAX;
-    assert_false(tl_reduce(vm, reduction, &lent, 1, false, TL_DTYPE_COUNT, 0,
-                           &out));
+    assert_false(
+        tl_reduce(vm, reduction, &lent, 1, false, TL_DTYPE_COUNT, 0, &out));
     failure(vm, TALLY_ERR_VALUE);
     tl_error_clear(vm);
   }
@@ -349,8 +384,8 @@ static void running_folds_follow_any_axis(void **state) {
       reduction = TL_REDUCE_SUM;
     }
     bool sums = reduction <= TL_REDUCE_PROD, initial = sums && chance(3) == 0;
-    tl_slot from = chance(2) ? tl_own_array(tl_array_copy(vm, x.array))
-                             : tl_borrow(x);
+    tl_slot from =
+        chance(2) ? tl_own_array(tl_array_copy(vm, x.array)) : tl_borrow(x);
     tl_slot lent = from, out;
     assert_true(tl_cumulative(vm, reduction, &lent, axis, initial,
                               TL_DTYPE_COUNT, &out));
@@ -373,12 +408,11 @@ static void running_folds_follow_any_axis(void **state) {
             fold += item;
           } else if (reduction == TL_REDUCE_PROD) {
             fold *= item;
-          } else if (k == 0 || (reduction == TL_REDUCE_MIN ? item < fold
-                                                           : item > fold)) {
+          } else if (k == 0 ||
+                     (reduction == TL_REDUCE_MIN ? item < fold : item > fold)) {
             fold = item;
           }
-          double got =
-              item_at(out.array, (o * rows + k + initial) * inner + j);
+          double got = item_at(out.array, (o * rows + k + initial) * inner + j);
           if (got != fold && !(isinf(fold) && isinf(got))) {
             printf("round %d axis %d reduction %d: %.17g for %.17g\n", round,
                    axis, reduction, got, fold);
@@ -388,7 +422,8 @@ static void running_folds_follow_any_axis(void **state) {
       }
     }
     tl_drop(vm, out);
-    if (tl_is_owned(lent)) tl_drop(vm, lent);
+    if (tl_is_owned(lent))
+      tl_drop(vm, lent);
     tl_drop(vm, x);
     tl_drop(vm, base);
   }
@@ -400,6 +435,7 @@ int main(void) {
       FIXTURE_TEST(any_layout_gives_the_reference),
       FIXTURE_TEST(the_layout_does_not_change_a_bit),
       FIXTURE_TEST(dtypes_follow_the_standard),
+      FIXTURE_TEST(every_reduction_takes_or_refuses_every_dtype),
       FIXTURE_TEST(no_items_have_the_identity),
       FIXTURE_TEST(nan_is_the_smallest_and_the_largest),
       FIXTURE_TEST(a_dtype_may_be_asked_for),
