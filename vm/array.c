@@ -37,21 +37,36 @@ static size_t header_size(int ndim) {
   return (size + 63) & ~(size_t)63;
 }
 
-tl_array *tl_array_new(tl_vm *vm, tl_dtype dtype, int ndim,
-                       const int64_t *shape) {
+// As tl_object_new, but the data behind the header are zeros: fresh pages are
+// that already.
+static tl_array *zeroed_object(tl_vm *vm, size_t nbytes) {
+  tl_array *a = tl_alloc_zeroed(vm, nbytes, "an array");
+  if (a == NULL) {
+    return NULL;
+  }
+  a->head = (tl_object){.count = 1, .kind = TL_KIND_ARRAY, .nbytes = nbytes};
+  vm->stats.live++;
+  return a;
+}
+
+static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
+                            const int64_t *shape, bool zeros) {
   int64_t size;
   size_t nbytes, total;
   size_t itemsize = tl_itemsize(dtype);
-  if (!tl_shape_size(vm, ndim, shape, itemsize, &size, &nbytes))
+  if (!tl_shape_size(vm, ndim, shape, itemsize, &size, &nbytes)) {
     return NULL;
+  }
   size_t header = header_size(ndim);
   if (tl_add_overflows(header, nbytes, &total)) {
     tl_fail_memory(vm, nbytes, "an array");
     return NULL;
   }
-  tl_array *a = tl_object_new(vm, TL_KIND_ARRAY, total, "an array");
-  if (a == NULL)
+  tl_array *a = zeros ? zeroed_object(vm, total)
+                      : tl_object_new(vm, TL_KIND_ARRAY, total, "an array");
+  if (a == NULL) {
     return NULL;
+  }
   a->head.dtype = (uint8_t)dtype;
   a->head.ndim = (uint8_t)ndim;
   a->data = (char *)a + header;
@@ -62,20 +77,23 @@ tl_array *tl_array_new(tl_vm *vm, tl_dtype dtype, int ndim,
   }
   if (dtype == TL_STRING) {
     tl_string **items = (tl_string **)(void *)a->data;
-    for (int64_t i = 0; i < size; i++) items[i] = tl_empty_string();
+    for (int64_t i = 0; i < size; i++) {
+      items[i] = tl_empty_string();
+    }
   }
   vm->stats.allocs++;
   vm->stats.alloc_bytes += total;
   return a;
 }
 
+tl_array *tl_array_new(tl_vm *vm, tl_dtype dtype, int ndim,
+                       const int64_t *shape) {
+  return make_array(vm, dtype, ndim, shape, false);
+}
+
 tl_array *tl_array_zeros(tl_vm *vm, tl_dtype dtype, int ndim,
                          const int64_t *shape) {
-  tl_array *a = tl_array_new(vm, dtype, ndim, shape);
-  if (a != NULL && dtype != TL_STRING) {
-    memset(a->data, 0, (size_t)a->size * tl_itemsize(dtype));
-  }
-  return a;
+  return make_array(vm, dtype, ndim, shape, true);
 }
 
 tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
@@ -249,7 +267,7 @@ bool tl_as_array(tl_vm *vm, const char *function, tl_slot s, tl_slot *out) {
     return true;
   }
   char text[TL_DESCRIBE];
-  const char *hint = tl_is_list(s) ? "; array(l) makes one of a list" : "";
+  const char *hint = tl_is_list(s) ? "; asarray(l) makes one of a list" : "";
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s: expected an array or a number, got %s%s", function,
                  tl_describe(s, text, sizeof text), hint);

@@ -50,11 +50,10 @@ static bool fail_record(tl_vm *vm, const tl_record *record,
   list_fields(record, fields, sizeof fields);
   if (record->length == 0) {
     return tl_fail(vm, TALLY_ERR_INDEX,
-                   "no field \"%.80s\" in record, which is empty", name->text);
+                   "no field \"%s\" in record, which is empty", name->text);
   }
-  return tl_fail(vm, TALLY_ERR_INDEX,
-                 "no field \"%.80s\" in record; fields: %s%s", name->text,
-                 fields, tl_suggest_text(&near, hint, sizeof hint));
+  return tl_fail(vm, TALLY_ERR_INDEX, "no field \"%s\" in record; fields: %s%s",
+                 name->text, fields, tl_suggest_text(&near, hint, sizeof hint));
 }
 
 static bool has_attributes(tl_slot s) {
@@ -83,12 +82,12 @@ static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
   char text[TL_DESCRIBE], hint[160];
   const char *plural = plural_of(s);
   if (plural == NULL) {
-    return tl_fail(vm, TALLY_ERR_TYPE, "%s has no field %.80s",
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s has no field %s",
                    tl_describe(s, text, sizeof text), name->text);
   }
   // Methods are functions here.
   if (tl_builtin_find(NULL, name->text, name->length) != NULL) {
-    return tl_fail(vm, TALLY_ERR_TYPE, "%s have no field %.80s: write %.80s(x)",
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s have no field %s: write %s(x)",
                    plural, name->text, name->text);
   }
   tl_suggestion near;
@@ -96,7 +95,7 @@ static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
   for (int i = 0; has_attributes(s) && i < ATTRIBUTES; i++) {
     tl_suggest_offer(&near, attributes[i], strlen(attributes[i]));
   }
-  return tl_fail(vm, TALLY_ERR_TYPE, "%s have no field %.80s%s", plural,
+  return tl_fail(vm, TALLY_ERR_TYPE, "%s have no field %s%s", plural,
                  name->text, tl_suggest_text(&near, hint, sizeof hint));
 }
 

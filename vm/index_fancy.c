@@ -5,7 +5,10 @@
 #include "vm/select.h"
 #include "vm/vm.h"
 
-enum { BLOCK = 512 };  // positions that are worked out at a time
+enum {
+  BLOCK = 512,           // positions that are worked out at a time
+  POLL_EACH = 64 * 1024  // positions between looks for an interrupt
+};
 
 // --- Masks ------------------------------------------------------------------
 
@@ -35,6 +38,9 @@ const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
 tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
                             const tl_array *mask) {
   tl_dtype dtype = tl_array_dtype(a);
+  if (a->size >= POLL_EACH && !tl_poll(vm, (uint64_t)a->size / 1024)) {
+    return NULL;
+  }
   int64_t count = tl_count_true(mask);
   tl_array *out = tl_array_new(vm, dtype, 1, &count);
   if (out == NULL)
@@ -290,6 +296,7 @@ typedef struct mover {
   size_t itemsize;
   unsigned move;
   bool gathers;       // else scatters
+  bool polls;         // may stop half-way
   char *dense;        // the next item on the dense side
   bool one;           // scatter: the dense side is one item for all
   const char *splat;  // that item, BLOCK times
@@ -373,6 +380,10 @@ static bool move_positions(mover *m, char *items) {
   int64_t size = m->selection->fancy_size;
   for (int64_t i = 0; i < size; i += BLOCK) {
     size_t n = (size_t)(size - i < BLOCK ? size - i : BLOCK);
+    if (m->polls && i > 0 && i % POLL_EACH == 0 &&
+        !tl_poll(m->vm, POLL_EACH / 1024)) {
+      return false;
+    }
     const int64_t *index = read_positions(m->vm, p, i, n, buffer);
     if (index == NULL)
       return false;
@@ -427,6 +438,7 @@ tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {
   mover m;
   open_mover(vm, selection, dtype, out->data, &m);
   m.gathers = true;
+  m.polls = dtype != TL_STRING;
   if (!move_all(&m)) {
     tl_drop(vm, tl_own_array(out));
     return NULL;

@@ -213,7 +213,7 @@ static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
     return false;
   if (!is_view) {
     return tl_fail(vm, TALLY_ERR_TYPE,
-                   "the attribute %.80s of %s array cannot be set", name->text,
+                   "the attribute %s of %s array cannot be set", name->text,
                    a->head.dtype == TL_STRING ? "a string" : "an");
   }
   bool ok = w.count == 1 ? tl_array_store_all(vm, view.array, value)

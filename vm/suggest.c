@@ -76,7 +76,17 @@ const char *tl_suggest_text(const tl_suggestion *near, char *buffer,
                             size_t size) {
   if (near->best == NULL)
     return "";
-  int n = near->best_nbytes < 100 ? (int)near->best_nbytes : 100;
+  int n = tl_clip(near->best, near->best_nbytes, size - 20);
   snprintf(buffer, size, "; did you mean %.*s?", n, near->best);
   return buffer;
+}
+
+int tl_clip(const char *text, size_t nbytes, size_t most) {
+  if (nbytes <= most) {
+    return (int)nbytes;
+  }
+  while (most > 0 && ((uint8_t)text[most] & 0xc0) == 0x80) {
+    most--;
+  }
+  return (int)most;
 }

@@ -29,4 +29,8 @@ void tl_suggest_offer(tl_suggestion *near, const char *candidate,
 const char *tl_suggest_text(const tl_suggestion *near, char *buffer,
                             size_t size);
 
+// How many of the bytes of UTF-8 text to show with "%.*s": at most [most], and
+// whole characters.
+int tl_clip(const char *text, size_t nbytes, size_t most);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "vm/array.h"
 #include "vm/range.h"
+#include "vm/suggest.h"
 #include "vm/type.h"
 #include "vm/vm.h"
 
@@ -53,8 +54,9 @@ static bool match_symbol(matching *m, tl_string *name, int axis) {
   if (*size == m->shape[axis])
     return true;
   snprintf(m->reason, sizeof m->reason,
-           "%.60s is %" PRId64 " from before, here axis %d is %" PRId64,
-           name->text, *size, axis, m->shape[axis]);
+           "%.*s is %" PRId64 " from before, here axis %d is %" PRId64,
+           tl_clip(name->text, name->length, 60), name->text, *size, axis,
+           m->shape[axis]);
   return false;
 }
 
@@ -67,8 +69,8 @@ static bool match_bound_type(matching *m, tl_string *name, tl_type *type) {
     *bound = type;
   if (*bound == type)
     return true;
-  snprintf(m->reason, sizeof m->reason, "%.60s stood for something else before",
-           name->text);
+  snprintf(m->reason, sizeof m->reason, "%.*s stood for something else before",
+           tl_clip(name->text, name->length, 60), name->text);
   return false;
 }
 
@@ -156,7 +158,7 @@ static bool fail_match(matching *m, const tl_type *pattern, tl_slot value,
   if (text == NULL)
     return false;
   bool reason = m->reason[0] != '\0';
-  tl_fail(m->vm, TALLY_ERR_TYPE, "%s: expected %.200s, got %s%s%s%s", what,
+  tl_fail(m->vm, TALLY_ERR_TYPE, "%s: expected %s, got %s%s%s%s", what,
           text->text, tl_describe(value, got, sizeof got), reason ? " (" : "",
           m->reason, reason ? ")" : "");
   tl_drop(m->vm, tl_own_string(text));

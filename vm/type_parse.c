@@ -85,9 +85,12 @@ static int column(const parser *p, size_t at) {
 // "expected a dtype, got "}" at column 7 of the type `3 * }`"
 static void *fail_expected(parser *p, const char *expected) {
   skip_space(p);
-  int shown = p->nbytes < 80 ? (int)p->nbytes : 80;
+  int shown = tl_clip(p->text, p->nbytes, 80);
   size_t end = p->at;
-  while (end < p->nbytes && end - p->at < 20 && is_letter(p->text[end])) end++;
+  while (end < p->nbytes &&
+         (is_letter(p->text[end]) || is_digit(p->text[end]))) {
+    end++;
+  }
   if (end == p->at && end < p->nbytes)
     end++;
   if (p->at == p->nbytes) {
@@ -97,8 +100,8 @@ static void *fail_expected(parser *p, const char *expected) {
   } else {
     tl_fail(p->vm, TALLY_ERR_TYPE,
             "expected %s, got \"%.*s\" at column %d of the type `%.*s`",
-            expected, (int)(end - p->at), p->text + p->at, column(p, p->at),
-            shown, p->text);
+            expected, tl_clip(p->text + p->at, end - p->at, 40),
+            p->text + p->at, column(p, p->at), shown, p->text);
   }
   return NULL;
 }
@@ -114,9 +117,8 @@ static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
   if (more[0] == '\0')
     more = "; a type variable begins with a capital letter";
   tl_fail(p->vm, TALLY_ERR_TYPE, "unknown type %.*s at column %d of `%.*s`%s",
-          nbytes < 60 ? (int)nbytes : 60, name,
-          column(p, (size_t)(name - p->text)),
-          p->nbytes < 80 ? (int)p->nbytes : 80, p->text, more);
+          tl_clip(name, nbytes, 60), name, column(p, (size_t)(name - p->text)),
+          tl_clip(p->text, p->nbytes, 80), p->text, more);
   return NULL;
 }
 
@@ -216,7 +218,7 @@ static bool is_new_field(parser *p, const tl_type *model,
   for (int64_t i = 0; i < model->field_count; i++) {
     if (tl_string_equal(model->fields[i].name, name)) {
       return tl_fail(p->vm, TALLY_ERR_TYPE,
-                     "the struct type has two fields named %.80s", name->text);
+                     "the struct type has two fields named %s", name->text);
     }
   }
   if (model->field_count == TL_TYPE_FIELDS) {

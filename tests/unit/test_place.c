@@ -172,7 +172,7 @@ static void test_strings(void **state) {
   assert_int_equal(out.string->length, 0);
   tl_drop(vm, out);
   check_message(vm, get1(vm, s, tl_int(5), &out), TALLY_ERR_INDEX,
-                "index 5 is out of range for a string of 5 items");
+                "index 5 is out of range for a string of 5 characters");
   tl_drop(vm, s);
 }
 

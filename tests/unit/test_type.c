@@ -83,7 +83,7 @@ static void test_errors(void **state) {
               "expected a dimension, a dtype or \"{\", but the type `3 *` "
               "ends there");
   check_wrong(vm, "3 float64",
-              "expected \"*\" after a dimension, got \"float\" at column 3 of "
+              "expected \"*\" after a dimension, got \"float64\" at column 3 of "
               "the type `3 float64`");
   check_wrong(vm, "2 * flaot64",
               "unknown type flaot64 at column 5 of `2 * flaot64`; did you mean "
@@ -97,7 +97,7 @@ static void test_errors(void **state) {
   check_wrong(vm, "{x: int8, x: int8}",
               "the struct type has two fields named x");
   check_wrong(vm, "{x int8}",
-              "expected \":\" after a field's name, got \"int\" at column 4 of "
+              "expected \":\" after a field's name, got \"int8\" at column 4 of "
               "the type `{x int8}`");
   check_wrong(vm, "{\"x",
               "expected \" after a field's name, but the type `{\"x` ends "
@@ -124,6 +124,36 @@ static void test_hostile(void **state) {
   for (int i = 0; i < N; i += 2) memcpy(text + i, "2*", 2);
   assert_null(tl_type_parse(vm, text, N));
   free(text);
+}
+
+// Random words: each is a type that prints as itself, or an error.
+static void test_random_texts(void **state) {
+  tl_vm *vm = *state;
+  static const char *const words[] = {
+      "3",    "*", "var", "N",      "...",       "{",  "}",   "x",
+      ":",    ",", "?",   "#",      "\n",        "\"", "int", "int8",
+      "list", "é", "* ",  "* int8", "{x: int8}", "999"};
+  uint64_t seed = 7;
+  int parsed = 0;
+  for (int turn = 0; turn < 30000; turn++) {
+    char text[200] = "";
+    int count = 1 + turn % 8;
+    for (int i = 0; i < count; i++) {
+      seed = seed * UINT64_C(6364136223846793005) + 1;
+      strcat(text, words[(seed >> 33) % (sizeof words / sizeof *words)]);
+    }
+    tl_type *type = tl_type_parse(vm, text, strlen(text));
+    if (type == NULL) {
+      failure(vm, TALLY_ERR_TYPE);
+      tl_error_clear(vm);
+      continue;
+    }
+    tl_string *printed = tl_type_text(vm, type);
+    assert_ptr_equal(tl_type_parse(vm, printed->text, printed->length), type);
+    tl_drop(vm, tl_own_string(printed));
+    parsed++;
+  }
+  assert_true(parsed > 1000);
 }
 
 // --- Matching ---------------------------------------------------------------
@@ -234,11 +264,11 @@ static void test_near_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TYPE_TEST(test_print),      TYPE_TEST(test_interned),
-      TYPE_TEST(test_errors),     TYPE_TEST(test_hostile),
-      TYPE_TEST(test_typeof),     TYPE_TEST(test_match),
-      TYPE_TEST(test_mismatch),   TYPE_TEST(test_dtype_argument),
-      TYPE_TEST(test_near_names),
+      TYPE_TEST(test_print),          TYPE_TEST(test_interned),
+      TYPE_TEST(test_errors),         TYPE_TEST(test_random_texts),
+      TYPE_TEST(test_hostile),        TYPE_TEST(test_typeof),
+      TYPE_TEST(test_match),          TYPE_TEST(test_mismatch),
+      TYPE_TEST(test_dtype_argument), TYPE_TEST(test_near_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
