@@ -9,15 +9,6 @@
 #include "vm/kernels/kernels.h"
 #include "vm/range.h"
 
-// The interpreter's poll, which these tests do not have: counts, and may stop.
-static int polls, stop_at;
-bool tl_poll(tl_vm *vm, uint64_t work) {
-  (void)work;
-  if (++polls != stop_at)
-    return true;
-  return tl_fail(vm, TALLY_ERR_INTERRUPT, "stopped");
-}
-
 // --- Helpers ----------------------------------------------------------------
 
 static tl_slot vector(tl_vm *vm, tl_dtype dtype, int64_t n,
@@ -485,14 +476,16 @@ static void stopping_leaves_operands(void **state) {
   tl_vm *vm = *state;
   int64_t n = 1 << 20;
   tl_slot x = tl_own_array(tl_array_zeros(vm, TL_FLOAT64, 1, &n));
-  polls = 0, stop_at = 3;
+  vm->budget = 200;  // blocks of 1,024 items
   assert_true(fails2(vm, TL_OP_ADD, borrowed(x), borrowed(x)));
+  failure(vm, TALLY_ERR_LIMIT);
   tl_error_clear(vm);
-  polls = 0, stop_at = 1;  // in place: stopped before the first write
+  vm->budget = UINT64_MAX;
+  vm->interrupted = 1;  // in place: stopped before the first write
   assert_true(fails2(vm, TL_OP_ADD, x, tl_weak_int(1)));
+  failure(vm, TALLY_ERR_INTERRUPT);
   assert_true(item_at(x.array, 0) == 0);
   tl_error_clear(vm);
-  stop_at = 0;
   tl_drop(vm, x);
 }
 

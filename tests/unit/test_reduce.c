@@ -8,11 +8,6 @@
 #include "vm/engine.h"
 #include "vm/kernels/kernels.h"
 
-bool tl_poll(tl_vm *vm, uint64_t work) {
-  (void)vm, (void)work;
-  return true;
-}
-
 // --- Helpers ----------------------------------------------------------------
 
 static uint32_t seed = 7;
