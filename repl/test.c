@@ -7,14 +7,13 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "repl/golden.h"
+#include "repl/span.h"
 
 enum { SECONDS_PER_FILE = 300 };
 
@@ -24,7 +23,7 @@ typedef struct job {
   pid_t child;
   FILE *report;  // failures, then a line with the two counts
   bool done;
-  int status;    // as wait gives it
+  int status;  // as wait gives it
 } job;
 
 typedef struct command {
@@ -42,12 +41,6 @@ static const char usage[] =
     "examples. A directory stands for all such files in it. --library: the\n"
     "examples in the documentation of built-in functions. No PATH: all that\n"
     "is here, and the library.\n";
-
-static void *need(void *block) {
-  if (block) return block;
-  fputs("tally test: no memory\n", stderr);
-  exit(1);
-}
 
 static void add_job(command *cmd, const char *path) {
   if (cmd->count == cmd->capacity) {
@@ -83,7 +76,8 @@ static char **list_directory(const char *path, size_t *count) {
   size_t capacity = 0;
   *count = 0;
   DIR *directory = opendir(path);
-  if (!directory) return NULL;
+  if (!directory)
+    return NULL;
   for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
     if (entry->d_name[0] == '.' || strcmp(entry->d_name, "build") == 0) {
       continue;
@@ -96,7 +90,8 @@ static char **list_directory(const char *path, size_t *count) {
     names[(*count)++] = memcpy(need(malloc(nbytes)), entry->d_name, nbytes);
   }
   closedir(directory);
-  if (names) qsort(names, *count, sizeof *names, compare_names);
+  if (names)
+    qsort(names, *count, sizeof *names, compare_names);
   return names;
 }
 
@@ -109,7 +104,8 @@ static void find_tests(command *cmd, const char *path, bool asked) {
     return;
   }
   if (!S_ISDIR(info.st_mode)) {
-    if (asked || is_test(path)) add_job(cmd, path);
+    if (asked || is_test(path))
+      add_job(cmd, path);
     return;
   }
   size_t count;
@@ -181,11 +177,13 @@ static void report(command *cmd, job *test) {
   rewind(test->report);
   while (getline(&line, &capacity, test->report) > 0) {
     counted = sscanf(line, "%lu %lu\n", &passed, &failed) == 2;
-    if (!counted) fputs(line, stdout);
+    if (!counted)
+      fputs(line, stdout);
   }
   free(line);
   fclose(test->report);
-  if (!counted) passed = failed = 0;
+  if (!counted)
+    passed = failed = 0;
   if (WIFSIGNALED(test->status)) {
     int signal = WTERMSIG(test->status);
     printf("%s: %s (signal %d)\n", name,
@@ -206,8 +204,7 @@ static void report(command *cmd, job *test) {
 static void run_all(command *cmd) {
   size_t started = 0, reported = 0;
   while (reported < cmd->count) {
-    if (started < cmd->count &&
-        started < reported + (size_t)cmd->parallel) {
+    if (started < cmd->count && started < reported + (size_t)cmd->parallel) {
       start(cmd, &cmd->jobs[started++]);
     } else {
       finish_one(cmd);
@@ -232,7 +229,8 @@ static bool read_arguments(command *cmd, int argc, char **argv) {
       cmd->filter = argv[++i];
     } else if (strcmp(arg, "--jobs") == 0 && i + 1 < argc) {
       cmd->parallel = strtol(argv[++i], NULL, 10);
-      if (cmd->parallel < 1) return false;
+      if (cmd->parallel < 1)
+        return false;
     } else if (arg[0] == '-') {
       return false;
     } else {
@@ -244,7 +242,8 @@ static bool read_arguments(command *cmd, int argc, char **argv) {
 
 int tl_test_command(int argc, char **argv) {
   command cmd = {.parallel = sysconf(_SC_NPROCESSORS_ONLN)};
-  if (cmd.parallel < 1) cmd.parallel = 1;
+  if (cmd.parallel < 1)
+    cmd.parallel = 1;
   if (!read_arguments(&cmd, argc, argv)) {
     fputs(usage, stderr);
     return 2;
