@@ -37,6 +37,9 @@ typedef struct tl_pending_error {
   size_t excerpt_size;
   char left[TL_DESCRIBE], right[TL_DESCRIBE];  // operand types, "" if none
   bool placed;          // line and excerpt are set
+  bool is_final;        // the host's interrupt, budget or deadline: passes
+                        // every catch
+  bool compiled;        // excerpt is the whole report of a compilation
 } tl_pending_error;
 
 struct tally_vm {
@@ -62,10 +65,13 @@ struct tally_vm {
 
   struct tl_memory *memory;
   struct tl_handles *handles;
+  struct tl_report *report;  // the last error, for the host (api.c)
+  char report_file[256];
   struct tl_types *types;
   tl_module *main;     // the main module
   tl_module *modules;  // all, linked
   tl_slot args;        // os.args: a list
+  int width;           // columns that the prompt shows values in
   uint64_t seed;       // random.seed
 };
 

@@ -1,0 +1,448 @@
+// tally.h, in terms of everything else: life, running, errors. Values and
+// arrays are in api_value.c.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/compile.h"
+#include "compiler/parser.h"
+#include "compiler/resolver.h"
+#include "vm/api.h"
+#include "vm/format.h"
+#include "vm/interp.h"
+#include "vm/io.h"
+#include "vm/list.h"
+#include "vm/module.h"
+#include "vm/open.h"
+#include "vm/poll.h"
+
+// --- Life -------------------------------------------------------------------
+
+static void *plain_resize(void *context, void *block, size_t old_size,
+                          size_t new_size) {
+  (void)context;
+  (void)old_size;
+  if (new_size == 0) {
+    free(block);
+    return NULL;
+  }
+  return realloc(block, new_size);
+}
+
+tally_status tally_open(const tally_options *options, tally_vm **out) {
+  tally_options o = tally_default_options();
+  if (options != NULL) {
+    size_t size = options->size == 0 ? sizeof o : options->size;
+    memcpy(&o, options, size < sizeof o ? size : sizeof o);
+    o.size = sizeof o;
+    if (o.resize == NULL) o.resize = plain_resize;
+    if (o.write == NULL) o.write = tally_default_options().write;
+  }
+  *out = tl_vm_open(&o, &tl_compiler);
+  if (*out == NULL) return TALLY_ERR_MEMORY;
+  if (!tl_handles_open(*out)) {
+    tl_vm_close(*out);
+    *out = NULL;
+    return TALLY_ERR_MEMORY;
+  }
+  return TALLY_OK;
+}
+
+size_t tally_close(tally_vm *vm) {
+  if (vm == NULL) return 0;
+  tl_report_close(vm);
+  size_t held = tl_handles_close(vm);
+  tl_vm_close(vm);
+  return held;
+}
+
+void tally_interrupt(tally_vm *vm) {
+  if (vm != NULL) vm->interrupted = 1;
+}
+
+const char *tally_version(void) {
+  return TALLY_VERSION;
+}
+
+// --- Errors -----------------------------------------------------------------
+
+struct tl_report {
+  tally_error_info info;
+  char *text;
+  size_t text_size;
+  char *message;
+  size_t message_size;
+  tl_list *trace;  // keeps the lines alive
+  const char *lines[64];
+};
+
+static void forget(tl_vm *vm) {
+  struct tl_report *r = vm->report;
+  if (r == NULL) return;
+  if (r->text != NULL) tl_free(vm, r->text, r->text_size);
+  if (r->message != NULL) tl_free(vm, r->message, r->message_size);
+  if (r->trace != NULL) tl_drop(vm, tl_own_list(r->trace));
+  memset(r, 0, sizeof *r);
+}
+
+void tl_report_close(tl_vm *vm) {
+  if (vm->report == NULL) return;
+  forget(vm);
+  tl_free(vm, vm->report, sizeof *vm->report);
+  vm->report = NULL;
+}
+
+static void write_report(tl_vm *vm, tl_text *text) {
+  const tl_pending_error *e = &vm->error;
+  if (e->compiled && e->excerpt != NULL) {
+    tl_text_puts(text, e->excerpt);
+    return;
+  }
+  if (e->file != NULL && e->line > 0) {
+    tl_text_printf(text, "%s:%d:%d: ", e->file->text, e->line, e->column);
+  }
+  tl_text_printf(text, "%s error: %s", tl_error_kind_name(e->status),
+                 e->message == NULL ? "" : e->message);
+  if (e->excerpt != NULL) {
+    tl_text_putc(text, '\n');
+    tl_text_puts(text, e->excerpt);
+  }
+  for (int64_t i = 0; e->trace != NULL && i < e->trace->length; i++) {
+    tl_text_puts(text, "\n   ");
+    tl_text_puts(text, e->trace->items[i].string->text);
+  }
+}
+
+static char *keep_text(tl_vm *vm, const char *from, size_t nbytes,
+                       size_t *size) {
+  *size = nbytes + 1;
+  char *copy = tl_alloc(vm, *size, "an error report");
+  if (copy == NULL) return NULL;
+  memcpy(copy, from, nbytes);
+  copy[nbytes] = 0;
+  return copy;
+}
+
+// Turns the pending error into the report that tally_error gives.
+tally_status tl_report(tl_vm *vm) {
+  if (!vm->error.set) return TALLY_OK;
+  tally_status status = vm->error.status;
+  if (vm->report == NULL) {
+    vm->report = tl_alloc_zeroed(vm, sizeof *vm->report, "an error report");
+  }
+  struct tl_report *r = vm->report;
+  if (r == NULL) {
+    tl_error_clear(vm);
+    return status;
+  }
+  forget(vm);
+  tl_text text;
+  tl_text_open(&text, vm);
+  write_report(vm, &text);
+  if (!text.failed) {
+    r->text = keep_text(vm, text.bytes, text.length, &r->text_size);
+  }
+  tl_text_close(&text);
+  const char *message = vm->error.message == NULL ? "" : vm->error.message;
+  r->message = keep_text(vm, message, strlen(message), &r->message_size);
+  r->trace = vm->error.trace;
+  vm->error.trace = NULL;
+  size_t lines = 0;
+  for (int64_t i = 0; r->trace != NULL && i < r->trace->length && lines < 64;
+       i++) {
+    r->lines[lines++] = r->trace->items[i].string->text;
+  }
+  r->info = (tally_error_info){
+      .status = status,
+      .kind = tl_error_kind_name(status),
+      .message = r->message == NULL ? "no memory" : r->message,
+      .file = vm->error.file == NULL ? "" : vm->error.file->text,
+      .line = vm->error.line,
+      .column = vm->error.column,
+      .report = r->text == NULL ? "memory error: no memory" : r->text,
+      .trace_count = lines,
+      .trace = r->lines};
+  if (vm->error.file != NULL) {
+    // A compilation's file name goes with the pending error; copy what shows.
+    snprintf(vm->report_file, sizeof vm->report_file, "%s",
+             vm->error.file->text);
+    r->info.file = vm->report_file;
+  }
+  tl_error_clear(vm);
+  return status;
+}
+
+const tally_error_info *tally_error(tally_vm *vm) {
+  static const tally_error_info none = {.kind = "", .message = "", .file = "",
+                                        .report = ""};
+  if (vm == NULL || vm->report == NULL) return &none;
+  return vm->report->info.message == NULL ? &none : &vm->report->info;
+}
+
+// --- Running ----------------------------------------------------------------
+
+// Calls from inside a running script share its budget and deadline.
+static void begin(tl_vm *vm) {
+  if (vm->native_depth == 0) tl_poll_begin(vm);
+}
+
+static tally_status run_text(tl_vm *vm, const char *name, const char *text,
+                             size_t nbytes, unsigned mode, tally_value *out) {
+  begin(vm);
+  tl_unit *unit = tl_compile(vm, vm->main, name, text, nbytes, mode);
+  tl_slot value = tl_none();
+  if (unit == NULL || !tl_run_unit(vm, unit, &value)) return tl_report(vm);
+  if (out != NULL && !tl_handle_new(vm, &value, out)) {
+    tl_drop(vm, value);
+    return tl_report(vm);
+  }
+  tl_drop(vm, value);
+  return TALLY_OK;
+}
+
+tally_status tally_eval(tally_vm *vm, const char *source, tally_value *out) {
+  return run_text(vm, "<eval>", source, strlen(source), TL_UNIT_EVAL, out);
+}
+
+tally_status tally_interact(tally_vm *vm, const char *source, int width) {
+  vm->width = width < 20 ? 20 : width;
+  return run_text(vm, "<prompt>", source, strlen(source), TL_UNIT_PROMPT,
+                  NULL);
+}
+
+tally_input tally_check_input(tally_vm *vm, const char *source) {
+  tl_parse_status status = tl_parser_check(
+      vm->options.resize, vm->options.context, source, strlen(source));
+  return status == TL_PARSE_INCOMPLETE ? TALLY_INPUT_INCOMPLETE
+                                       : TALLY_INPUT_COMPLETE;
+}
+
+static bool set_args(tl_vm *vm, int argc, const char *const *argv) {
+  tl_list *list = tl_list_new(vm, argc);
+  if (list == NULL) return false;
+  for (int i = 0; i < argc; i++) {
+    tl_string *text = NULL;
+    size_t at;
+    if (!tl_utf8_check(argv[i], strlen(argv[i]), &at)) {
+      tl_fail(vm, TALLY_ERR_VALUE, "argument %d is not UTF-8 text", i + 1);
+    } else {
+      text = tl_string_from(vm, argv[i]);
+    }
+    if (text == NULL) {
+      tl_drop(vm, tl_own_list(list));
+      return false;
+    }
+    list->items[list->length++] = tl_own_string(text);
+  }
+  tl_drop(vm, vm->args);
+  vm->args = tl_own_list(list);
+  return true;
+}
+
+tally_status tally_run_source(tally_vm *vm, const char *name,
+                              const char *source, size_t nbytes, int argc,
+                              const char *const *argv) {
+  if (!set_args(vm, argc, argv)) return tl_report(vm);
+  return run_text(vm, name, source, nbytes, TL_UNIT_SCRIPT, NULL);
+}
+
+// Imports are looked for beside the script.
+static bool set_directory(tl_vm *vm, const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (slash == NULL || vm->main->path != NULL) return true;
+  size_t nbytes = slash == path ? 1 : (size_t)(slash - path);
+  vm->main->path = tl_string_new(vm, path, nbytes);
+  if (vm->main->path == NULL) return false;
+  vm->main->path->head.flags |= TL_IMMORTAL;
+  return true;
+}
+
+tally_status tally_run(tally_vm *vm, const char *path, int argc,
+                       const char *const *argv) {
+  tl_bytes text;
+  if (strcmp(path, "-") == 0) path = "/dev/stdin";
+  if (!set_directory(vm, path) || !tl_io_read(vm, NULL, path, &text)) {
+    return tl_report(vm);
+  }
+  const char *name = strcmp(path, "/dev/stdin") == 0 ? "<stdin>" : path;
+  tally_status status =
+      tally_run_source(vm, name, text.data, text.nbytes, argc, argv);
+  tl_bytes_free(vm, &text);
+  return status;
+}
+
+tally_status tally_compile(tally_vm *vm, const char *source,
+                           tally_value *function) {
+  tl_unit *unit = tl_compile(vm, vm->main, "<function>", source,
+                             strlen(source), TL_UNIT_EVAL);
+  if (unit == NULL) return tl_report(vm);
+  for (uint32_t i = 0; i < unit->prototype_count; i++) {
+    if (!tl_verify(vm, unit->prototypes[i])) return tl_report(vm);
+    unit->prototypes[i]->verified = 1;
+  }
+  tl_slot value = {.tag = TL_TAG_FUNCTION, .pointer = unit->prototypes[0]};
+  return tl_handle_new(vm, &value, function) ? TALLY_OK : tl_report(vm);
+}
+
+static tally_status apply(tl_vm *vm, tl_slot function, int count,
+                          const tally_value *args, tally_value *out) {
+  begin(vm);
+  tl_slot slots[TL_MAX_CALL_ARGUMENTS];
+  if (count > TL_MAX_CALL_ARGUMENTS) {
+    tl_fail(vm, TALLY_ERR_HOST, "a call from the host has at most %d "
+            "arguments", TL_MAX_CALL_ARGUMENTS);
+    return tl_report(vm);
+  }
+  for (int i = 0; i < count; i++) {
+    if (!tl_handle_get(vm, args[i], &slots[i])) return tl_report(vm);
+  }
+  tl_slot value = tl_none();
+  if (!tl_call(vm, function, count, slots, &value)) return tl_report(vm);
+  bool ok = out == NULL || tl_handle_new(vm, &value, out);
+  tl_drop(vm, value);
+  return ok ? TALLY_OK : tl_report(vm);
+}
+
+tally_status tally_apply(tally_vm *vm, tally_value function, int count,
+                         const tally_value *args, tally_value *out) {
+  tl_slot f;
+  if (!tl_handle_get(vm, function, &f)) return tl_report(vm);
+  return apply(vm, f, count, args, out);
+}
+
+static bool find_global(tl_vm *vm, const char *name, tl_slot **out) {
+  int32_t index = tl_module_find(vm->main, name, strlen(name));
+  if (index < 0 || tl_is_unset(vm->main->variables[index])) {
+    return tl_fail(vm, TALLY_ERR_NAME, "%s is not defined", name);
+  }
+  *out = &vm->main->variables[index];
+  return true;
+}
+
+tally_status tally_call(tally_vm *vm, const char *name, int count,
+                        const tally_value *args, tally_value *out) {
+  tl_slot *function;
+  if (find_global(vm, name, &function)) {
+    // A count of its own: the call may rebind the name.
+    tl_slot held = tl_retain(vm, *function);
+    tally_status status = apply(vm, held, count, args, out);
+    tl_drop(vm, held);
+    return status;
+  }
+  const tl_builtin *builtin = tl_builtin_find(NULL, name, strlen(name));
+  if (builtin == NULL) return tl_report(vm);
+  tl_error_clear(vm);
+  return apply(vm, tl_builtin_slot(builtin), count, args, out);
+}
+
+tally_status tally_get_global(tally_vm *vm, const char *name,
+                              tally_value *out) {
+  tl_slot *variable;
+  if (!find_global(vm, name, &variable)) return tl_report(vm);
+  tl_slot value = tl_borrow(*variable);
+  return tl_handle_new(vm, &value, out) ? TALLY_OK : tl_report(vm);
+}
+
+static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
+  int32_t index = tl_module_variable(vm, vm->main, name, strlen(name));
+  if (index < 0) {
+    tl_drop(vm, value);
+    return tl_report(vm);
+  }
+  tl_slot old = vm->main->variables[index];
+  vm->main->variables[index] = tl_escape(vm, &value, TL_CAUSE_GLOBAL);
+  tl_drop(vm, old);
+  return TALLY_OK;
+}
+
+tally_status tally_set_global(tally_vm *vm, const char *name,
+                              tally_value value) {
+  tl_slot s;
+  if (!tl_handle_get(vm, value, &s)) return tl_report(vm);
+  return set_global(vm, name, s);
+}
+
+tally_status tally_move_global(tally_vm *vm, const char *name,
+                               tally_value value) {
+  tl_slot s;
+  if (!tl_handle_take(vm, value, &s)) return tl_report(vm);
+  return set_global(vm, name, s);
+}
+
+// --- Seeing it --------------------------------------------------------------
+
+void tally_get_stats(tally_vm *vm, tally_stats *out) {
+  *out = vm->stats;
+}
+
+void tally_reset_stats(tally_vm *vm) {
+  tally_stats now = vm->stats;
+  memset(&vm->stats, 0, sizeof vm->stats);
+  vm->stats.live = now.live;
+  vm->stats.live_bytes = vm->stats.peak_bytes = now.live_bytes;
+  vm->stats.ext_bytes = now.ext_bytes;
+}
+
+void tally_count(tally_vm *vm, int on) {
+  vm->counting = on != 0;
+}
+
+size_t tally_trim(tally_vm *vm) {
+  return tl_memory_trim(vm);
+}
+
+tally_status tally_disassemble(tally_vm *vm, const char *name,
+                               const char *source, size_t nbytes) {
+  tl_bytes file = {.data = NULL};
+  if (source == NULL) {
+    if (!tl_io_read(vm, NULL, name, &file)) return tl_report(vm);
+    source = file.data;
+    nbytes = file.nbytes;
+  }
+  tl_unit *unit =
+      tl_compile(vm, vm->main, name, source, nbytes, TL_UNIT_SCRIPT);
+  if (file.data != NULL) tl_bytes_free(vm, &file);
+  if (unit == NULL) return tl_report(vm);
+  tl_text text;
+  tl_text_open(&text, vm);
+  bool ok = tl_disassemble_unit(vm, unit, &text);
+  if (ok && text.failed) ok = tl_fail_memory(vm, text.length, "a listing");
+  ok = ok && tl_write(vm, text.bytes, text.length);
+  tl_text_close(&text);
+  return ok ? TALLY_OK : tl_report(vm);
+}
+
+// The library's rows in order, those of modules under "module.name".
+static const tl_builtin *row_at(size_t index, const char **module) {
+  for (const tl_family *f = tl_library; f->rows != NULL; f++) {
+    for (const tl_builtin *row = f->rows; row->name != NULL; row++) {
+      *module = f->module;
+      if (index-- == 0) return row;
+    }
+  }
+  return NULL;
+}
+
+static const char *full_name(tl_vm *vm, const char *module,
+                             const tl_builtin *row) {
+  if (module == NULL) return row->name;
+  snprintf(vm->report_file, sizeof vm->report_file, "%s.%s", module,
+           row->name);
+  return vm->report_file;
+}
+
+const char *tally_documented(tally_vm *vm, size_t index) {
+  const char *module;
+  const tl_builtin *row = row_at(index, &module);
+  return row == NULL ? NULL : full_name(vm, module, row);
+}
+
+const char *tally_documentation(tally_vm *vm, const char *name) {
+  const char *module;
+  for (size_t i = 0;; i++) {
+    const tl_builtin *row = row_at(i, &module);
+    if (row == NULL) return NULL;
+    if (strcmp(full_name(vm, module, row), name) == 0) return row->doc;
+  }
+}

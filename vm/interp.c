@@ -1,0 +1,1097 @@
+// The dispatch loop. Scalars are computed here; everything else is called.
+//
+// A handler reads its fields from memory (ins->a …), which are slot numbers
+// times 16. A destination is dead when it is written. Before anything that may
+// fail, SAVE stores what the unwinder and nested calls need.
+
+#include "vm/interp.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "vm/kernels/kernels.h"
+#include "vm/list.h"
+#include "vm/poll.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+// Threaded dispatch where the compiler has it, `switch` from the same source
+// elsewhere.
+#if defined(__GNUC__) && !defined(TALLY_SWITCH)
+#define TL_THREADED 1
+#else
+#define TL_THREADED 0
+#endif
+
+#define SLOT(offset) ((tl_slot *)(void *)((char *)R + (offset)))
+#define RA SLOT(ins->a)
+#define RB SLOT(ins->b)
+#define RC SLOT(ins->c)
+#define KC ((const tl_slot *)(const void *)((const char *)K + ins->c))
+#define KB ((const tl_slot *)(const void *)((const char *)K + ins->b))
+#define EXTRA() tl_ins_extra(*pc)
+#define MODE_B (ins->modes & 3u)
+#define MODE_C (ins->modes >> 2 & 3u)
+#define MODE_A (ins->modes >> 4 & 3u)
+
+#define BOTH(b, c) ((unsigned)((b)->tag | (c)->tag) & 0xffu)
+#define PUT_F64(a, value, mark)             \
+  do {                                      \
+    double v_ = (value);                    \
+    uint64_t t_ = (mark);                   \
+    (a)->tag = t_;                          \
+    (a)->f = v_;                            \
+  } while (0)
+#define PUT_I64(a, value, mark)             \
+  do {                                      \
+    int64_t v_ = (int64_t)(value);          \
+    uint64_t t_ = (mark);                   \
+    (a)->tag = t_;                          \
+    (a)->i = v_;                            \
+  } while (0)
+#define PUT_BOOL(a, value)                  \
+  do {                                      \
+    bool v_ = (value);                      \
+    (a)->tag = TL_TAG_BOOL;                 \
+    (a)->i = v_;                            \
+  } while (0)
+
+#define SAVE()      \
+  do {              \
+    F->pc = pc;     \
+    vm->frame = F;  \
+  } while (0)
+#define FAIL() goto fail
+#define TRY(call)                  \
+  do {                             \
+    SAVE();                        \
+    if (UNLIKELY(!(call))) FAIL(); \
+  } while (0)
+
+#define POLL()                                       \
+  do {                                               \
+    if (UNLIKELY(--fuel <= 0)) {                     \
+      SAVE();                                        \
+      if (!tl_poll_interpreter(vm, &fuel)) FAIL();   \
+    }                                                \
+  } while (0)
+
+#ifdef TALLY_AUDIT
+#define AUDIT()        \
+  do {                 \
+    SAVE();            \
+    tl_audit(vm, pc);  \
+  } while (0)
+#else
+#define AUDIT() (void)0
+#endif
+
+#if TL_THREADED
+#define OP(name) L_##name:
+#define NEXT                                     \
+  do {                                           \
+    AUDIT();                                     \
+    ins = pc++;                                  \
+    __extension__({ goto *labels[ins->op]; });   \
+  } while (0)
+#else
+#define OP(name) case TL_BC_##name:
+#define NEXT continue
+#endif
+
+// Scalar arithmetic: floats first, then integers, which wrap.
+#define ARITH(name, op, slow)                                        \
+  OP(name) {                                                         \
+    const tl_slot *b = RB, *c = RC;                                  \
+    unsigned both = BOTH(b, c);                                      \
+    if (LIKELY(both == TL_CLASS_F64)) {                              \
+      PUT_F64(RA, b->f op c->f, b->tag & c->tag);                    \
+      NEXT;                                                          \
+    }                                                                \
+    if (LIKELY(both == TL_CLASS_I64)) {                              \
+      PUT_I64(RA, b->u op c->u, b->tag & c->tag);                    \
+      NEXT;                                                          \
+    }                                                                \
+    TRY(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    NEXT;                                                            \
+  }
+
+// With a literal: an int64 and its float stand side by side.
+#define ARITH_K(name, op, slow)                                      \
+  OP(name) {                                                         \
+    const tl_slot *b = RB, *c = KC;                                  \
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {                   \
+      PUT_F64(RA, b->f op c[1].f, b->tag & c[1].tag);                \
+      NEXT;                                                          \
+    }                                                                \
+    if (LIKELY(BOTH(b, c) == TL_CLASS_I64)) {                        \
+      PUT_I64(RA, b->u op c->u, b->tag & c->tag);                    \
+      NEXT;                                                          \
+    }                                                                \
+    TRY(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    NEXT;                                                            \
+  }
+
+#define COMPARE(name, op, slow)                                      \
+  OP(name) {                                                         \
+    const tl_slot *b = RB, *c = RC;                                  \
+    unsigned both = BOTH(b, c);                                      \
+    if (LIKELY(both == TL_CLASS_I64)) {                              \
+      PUT_BOOL(RA, b->i op c->i);                                    \
+      NEXT;                                                          \
+    }                                                                \
+    if (LIKELY(both == TL_CLASS_F64)) {                              \
+      PUT_BOOL(RA, b->f op c->f);                                    \
+      NEXT;                                                          \
+    }                                                                \
+    TRY(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    NEXT;                                                            \
+  }
+
+#define BITS(name, op, slow)                                         \
+  OP(name) {                                                         \
+    const tl_slot *b = RB, *c = RC;                                  \
+    unsigned both = BOTH(b, c);                                      \
+    if (LIKELY(both == TL_CLASS_I64)) {                              \
+      PUT_I64(RA, b->i op c->i, b->tag & c->tag);                    \
+      NEXT;                                                          \
+    }                                                                \
+    if (LIKELY(both == TL_CLASS_BOOL)) {                             \
+      PUT_BOOL(RA, (b->i op c->i) != 0);                             \
+      NEXT;                                                          \
+    }                                                                \
+    TRY(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    NEXT;                                                            \
+  }
+
+#define JUMP_SHORT() (pc += (int16_t)ins->c)
+#define JUMP_LONG() (pc += (int32_t)tl_ins_extra(*ins))
+
+// Compare and jump; (negate) is the jump on `not (a op b)`, which for NaN
+// differs from the opposite comparison. Backward ones poll.
+#define JUMP_IF(name, op, slow, negate, right)                       \
+  OP(name) {                                                         \
+    const tl_slot *b = RA, *c = (right);                             \
+    unsigned both = BOTH(b, c);                                      \
+    bool truth;                                                      \
+    if (LIKELY(both == TL_CLASS_I64)) {                              \
+      truth = b->i op c->i;                                          \
+    } else if (LIKELY(both == TL_CLASS_F64)) {                       \
+      truth = b->f op c->f;                                          \
+    } else if ((uint8_t)b->tag == TL_CLASS_F64 &&                    \
+               (uint8_t)c->tag == TL_CLASS_I64 && tl_is_weak(*c)) {  \
+      truth = b->f op(double) c->i;                                  \
+    } else {                                                         \
+      SAVE();                                                        \
+      if (!jump_compare(vm, slow, b, c, ins->modes, &truth)) FAIL(); \
+    }                                                                \
+    if (truth != (negate)) {                                         \
+      if ((int16_t)ins->c < 0) POLL();                               \
+      JUMP_SHORT();                                                  \
+    }                                                                \
+    NEXT;                                                            \
+  }
+
+// A comparison that is no plain scalar one, and has to give one bool.
+static bool jump_compare(tl_vm *vm, tl_op op, const tl_slot *b,
+                         const tl_slot *c, unsigned modes, bool *truth) {
+  tl_slot result = tl_none();
+  unsigned as_binary = (modes >> 4 & 3u) | (modes & 3u) << 2;
+  if (!tl_do_binary(vm, op, &result, b, c, as_binary)) return false;
+  bool ok = tl_do_truth(vm, result, TL_MODE_BORROW, truth);
+  tl_drop(vm, result);
+  return ok;
+}
+
+// x[i] of a numeric array of rank 1, or of a list: false where it is neither
+// or out of range, for the general path to say.
+static inline bool get_element(tl_slot *a, const tl_slot *base,
+                               const tl_slot *index) {
+  if ((uint8_t)index->tag != TL_CLASS_I64) return false;
+  int64_t i = index->i;
+  if (LIKELY((uint8_t)base->tag == TL_CLASS_ARRAY)) {
+    if (((base->tag >> 24) & 7) != 1) return false;
+    const tl_array *x = base->array;
+    int64_t n = x->dims[0];
+    if ((uint64_t)i >= (uint64_t)n) {
+      i += n;
+      if ((uint64_t)i >= (uint64_t)n) return false;
+    }
+    const char *item = x->data + i * x->dims[1];
+    switch (tl_dtype_of(*base)) {
+      case TL_FLOAT64: {
+        double v;
+        memcpy(&v, item, sizeof v);
+        PUT_F64(a, v, TL_TAG_F64);
+        return true;
+      }
+      case TL_INT64: {
+        int64_t v;
+        memcpy(&v, item, sizeof v);
+        PUT_I64(a, v, TL_TAG_I64);
+        return true;
+      }
+      case TL_BOOL:
+        PUT_BOOL(a, *item != 0);
+        return true;
+      default:
+        return false;
+    }
+  }
+  return false;
+}
+
+static inline bool get_element2(tl_slot *a, const tl_slot *base,
+                                const tl_slot *first, const tl_slot *second) {
+  if ((uint8_t)base->tag != TL_CLASS_ARRAY ||
+      BOTH(first, second) != TL_CLASS_I64 || ((base->tag >> 24) & 7) != 2) {
+    return false;
+  }
+  const tl_array *x = base->array;
+  int64_t i = first->i, j = second->i, n = x->dims[0], m = x->dims[1];
+  if ((uint64_t)i >= (uint64_t)n) {
+    i += n;
+    if ((uint64_t)i >= (uint64_t)n) return false;
+  }
+  if ((uint64_t)j >= (uint64_t)m) {
+    j += m;
+    if ((uint64_t)j >= (uint64_t)m) return false;
+  }
+  const char *item = x->data + i * x->dims[2] + j * x->dims[3];
+  switch (tl_dtype_of(*base)) {
+    case TL_FLOAT64: {
+      double v;
+      memcpy(&v, item, sizeof v);
+      PUT_F64(a, v, TL_TAG_F64);
+      return true;
+    }
+    case TL_INT64: {
+      int64_t v;
+      memcpy(&v, item, sizeof v);
+      PUT_I64(a, v, TL_TAG_I64);
+      return true;
+    }
+    case TL_BOOL:
+      PUT_BOOL(a, *item != 0);
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Stores a scalar whose dtype is the array's, or a weak number into floats.
+static inline bool put_item(char *item, int dtype, const tl_slot *value) {
+  unsigned class = (uint8_t)value->tag;
+  switch (dtype) {
+    case TL_FLOAT64: {
+      double v;
+      if (LIKELY(class == TL_CLASS_F64)) {
+        v = value->f;
+      } else if (class == TL_CLASS_I64) {
+        v = (double)value->i;
+      } else {
+        return false;
+      }
+      memcpy(item, &v, sizeof v);
+      return true;
+    }
+    case TL_INT64:
+      if (class != TL_CLASS_I64) return false;
+      memcpy(item, &value->i, sizeof value->i);
+      return true;
+    case TL_BOOL:
+      if (class != TL_CLASS_BOOL) return false;
+      *item = (char)value->i;
+      return true;
+    default:
+      return false;
+  }
+}
+
+#define WRITABLE (UINT64_C(0xff) | TL_OWNED | TL_DIRECT)
+#define IS_WRITABLE(s, rank)                                              \
+  (((s)->tag & (WRITABLE | UINT64_C(7) << 24)) ==                         \
+       (TL_CLASS_ARRAY | TL_OWNED | TL_DIRECT | UINT64_C(rank) << 24) &&  \
+   (s)->object->count == 1)
+
+static inline bool set_element(const tl_slot *target, const tl_slot *value,
+                               const tl_slot *index) {
+  if (UNLIKELY(!IS_WRITABLE(target, 1)) ||
+      (uint8_t)index->tag != TL_CLASS_I64) {
+    return false;
+  }
+  tl_array *x = target->array;
+  int64_t i = index->i, n = x->dims[0];
+  if ((uint64_t)i >= (uint64_t)n) {
+    i += n;
+    if ((uint64_t)i >= (uint64_t)n) return false;
+  }
+  return put_item(x->data + i * x->dims[1], tl_dtype_of(*target), value);
+}
+
+static inline bool set_element2(const tl_slot *target, const tl_slot *value,
+                                const tl_slot *first, const tl_slot *second) {
+  if (UNLIKELY(!IS_WRITABLE(target, 2)) ||
+      BOTH(first, second) != TL_CLASS_I64) {
+    return false;
+  }
+  tl_array *x = target->array;
+  int64_t i = first->i, j = second->i, n = x->dims[0], m = x->dims[1];
+  if ((uint64_t)i >= (uint64_t)n) {
+    i += n;
+    if ((uint64_t)i >= (uint64_t)n) return false;
+  }
+  if ((uint64_t)j >= (uint64_t)m) {
+    j += m;
+    if ((uint64_t)j >= (uint64_t)m) return false;
+  }
+  return put_item(x->data + i * x->dims[2] + j * x->dims[3],
+                  tl_dtype_of(*target), value);
+}
+
+static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
+                                             {TL_ITEM_VALUE, 0}};
+
+static bool set_slow(tl_vm *vm, tl_slot *target, const tl_slot *value,
+                     uint16_t count, const tl_slot *i, const tl_slot *j,
+                     unsigned modes) {
+  tl_step step = {.item_count = count, .items = value_items};
+  tl_path path = {.step_count = 1, .part_count = count, .steps = &step};
+  tl_slot parts[2] = {*i, *j};
+  if ((modes >> 2 & 3u) == TL_MODE_BORROW) parts[0] = tl_borrow(parts[0]);
+  if ((modes >> 6 & 3u) == TL_MODE_BORROW) parts[1] = tl_borrow(parts[1]);
+  if (!tl_do_setpath(vm, target, value, &path, parts, modes)) return false;
+  tl_drop(vm, parts[0]);
+  if (count > 1) tl_drop(vm, parts[1]);
+  return true;
+}
+
+static inline bool pow_fast(tl_slot *a, const tl_slot *b, const tl_slot *c) {
+  unsigned both = BOTH(b, c);
+  if (both == TL_CLASS_F64 && c->f == 2.0) {
+    PUT_F64(a, b->f * b->f, b->tag & c->tag);
+    return true;
+  }
+  if ((uint8_t)c->tag == TL_CLASS_I64 && c->i == 2) {
+    if ((uint8_t)b->tag == TL_CLASS_F64 && tl_is_weak(*c)) {
+      PUT_F64(a, b->f * b->f, b->tag);
+      return true;
+    }
+    if ((uint8_t)b->tag == TL_CLASS_I64) {
+      PUT_I64(a, b->u * b->u, b->tag & c->tag);
+      return true;
+    }
+  }
+  return false;
+}
+
+static inline bool divide_ints(tl_slot *a, const tl_slot *b, const tl_slot *c,
+                               bool remainder) {
+  if (BOTH(b, c) != TL_CLASS_I64 || c->i == 0 || c->i == -1) return false;
+  int64_t q = b->i / c->i, r = b->i % c->i;
+  if (r != 0 && (r < 0) != (c->i < 0)) {
+    q--;
+    r += c->i;
+  }
+  PUT_I64(a, remainder ? r : q, b->tag & c->tag);
+  return true;
+}
+
+bool tl_interpret(tl_vm *vm, tl_slot *out) {
+#if TL_THREADED
+  static const void *const labels[] = {
+#define OP_(NAME, d, r0, r1, r2, rest, fails, format) __extension__ &&L_##NAME,
+      TL_OPCODES(OP_)
+#undef OP_
+  };
+#endif
+  tl_frame *F = vm->frame;
+  tl_slot *R = F->base;
+  const tl_slot *K = F->function->constants;
+  const tl_ins *pc = F->pc;
+  const tl_ins *ins;
+  int32_t fuel = vm->fuel;
+
+#if TL_THREADED
+  NEXT;
+#else
+  for (;;) {
+    AUDIT();
+    ins = pc++;
+    switch ((tl_opcode)ins->op) {
+#endif
+
+  OP(COPY)
+  OP(MOV) {
+    tl_copy_slot(RA, RB);
+    NEXT;
+  }
+  OP(MOVB) {
+    const tl_slot *b = RB;
+    tl_slot *a = RA;
+    uint64_t tag = b->tag & ~TL_OWNED, payload = b->u;
+    a->tag = tag;
+    a->u = payload;
+    NEXT;
+  }
+  OP(LOADK) {
+    tl_copy_slot(RA, &K[tl_ins_extra(*ins)]);
+    NEXT;
+  }
+  OP(LOADI) {
+    PUT_I64(RA, (int32_t)tl_ins_extra(*ins), TL_TAG_I64 | TL_WEAK);
+    NEXT;
+  }
+  OP(GETG) {
+    uint32_t index = tl_ins_extra(*ins);
+    const tl_module *module = F->function->unit->module;
+    const tl_slot *b = &module->variables[index];
+    if (UNLIKELY(tl_is_unset(*b))) {
+      SAVE();
+      tl_fail(vm, TALLY_ERR_NAME, "%s is not assigned yet",
+              module->variable_names[index]->text);
+      FAIL();
+    }
+    tl_slot *a = RA;
+    uint64_t tag = b->tag & ~TL_OWNED, payload = b->u;
+    a->tag = tag;
+    a->u = payload;
+    NEXT;
+  }
+  OP(SETG) {
+    tl_slot *g = &F->function->unit->module->variables[tl_ins_extra(*ins)];
+    SAVE();
+    tl_slot value = *RA;
+    if (MODE_A == TL_MODE_BORROW) value = tl_borrow(value);
+    value = tl_escape(vm, &value, TL_CAUSE_GLOBAL);
+    tl_slot old = *g;
+    tl_copy_slot(g, &value);
+    if (tl_is_owned(old)) tl_drop(vm, old);
+    NEXT;
+  }
+  OP(TAKEG) {
+    uint32_t index = tl_ins_extra(*ins);
+    const tl_module *module = F->function->unit->module;
+    tl_slot *g = &module->variables[index];
+    if (UNLIKELY(tl_is_unset(*g))) {
+      SAVE();
+      tl_fail(vm, TALLY_ERR_NAME, "%s is not assigned yet",
+              module->variable_names[index]->text);
+      FAIL();
+    }
+    tl_copy_slot(RA, g);
+    *g = tl_unset();
+    NEXT;
+  }
+  OP(GETC) {
+    uint32_t extra = tl_ins_extra(*ins), index = extra & 0x7fffffffu;
+    const tl_slot *b = &F->closure->captures[index];
+    if (UNLIKELY(tl_is_unset(*b)) && (extra >> 31) == 0) {
+      SAVE();
+      tl_fail(vm, TALLY_ERR_NAME,
+              "%s was not assigned yet when this function was made",
+              F->function->capture_names[index]->text);
+      FAIL();
+    }
+    tl_slot *a = RA;
+    uint64_t tag = b->tag & ~TL_OWNED, payload = b->u;
+    a->tag = tag;
+    a->u = payload;
+    NEXT;
+  }
+  OP(SELF) {
+    tl_slot *a = RA;
+    if (F->closure == NULL) {
+      a->pointer = F->function;
+      a->tag = TL_TAG_FUNCTION;
+    } else {
+      a->pointer = F->closure;
+      a->tag = TL_TAG_CLOSURE | (uint64_t)tl_ins_extra(*ins) << 32;
+    }
+    NEXT;
+  }
+  OP(MEMBER) {
+    tl_slot member = *RB;
+    if (MODE_B == TL_MODE_BORROW) member = tl_borrow(member);
+    member.tag &= ~(UINT64_C(0xffff) << 32);
+    member.tag |= (uint64_t)EXTRA() << 32;
+    pc++;
+    tl_copy_slot(RA, &member);
+    NEXT;
+  }
+  OP(CHECKSET) {
+    if (UNLIKELY(tl_is_unset(*RA))) {
+      SAVE();
+      tl_fail(vm, TALLY_ERR_NAME, "%s is not assigned yet",
+              F->function->unit->names[tl_ins_extra(*ins)]->text);
+      FAIL();
+    }
+    NEXT;
+  }
+
+  // --- ownership
+  OP(DROP) {
+    tl_slot *a = RA;
+    if (tl_is_owned(*a)) {
+      SAVE();
+      tl_drop(vm, *a);
+      a->tag &= ~TL_OWNED;
+    }
+    NEXT;
+  }
+  OP(SETTLE) {
+    tl_do_settle(RA, RB);
+    NEXT;
+  }
+  OP(KEEP) {
+    tl_do_keep(vm, RA, RB);
+    NEXT;
+  }
+  OP(HOLD) {
+    tl_do_hold(vm, RA, RB);
+    NEXT;
+  }
+  OP(DETACH) {
+    TRY(tl_do_detach(vm, RA, RB));
+    NEXT;
+  }
+  OP(OWN) {
+    tl_do_own(vm, RA);
+    NEXT;
+  }
+
+  // --- operators
+  ARITH(ADD, +, TL_OP_ADD)
+  ARITH(SUB, -, TL_OP_SUBTRACT)
+  ARITH(MUL, *, TL_OP_MULTIPLY)
+  OP(DIV) {
+    const tl_slot *b = RB, *c = RC;
+    if (LIKELY(BOTH(b, c) == TL_CLASS_F64)) {
+      PUT_F64(RA, b->f / c->f, b->tag & c->tag);
+      NEXT;
+    }
+    TRY(tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
+    NEXT;
+  }
+  OP(FLOORDIV) {
+    if (LIKELY(divide_ints(RA, RB, RC, false))) NEXT;
+    TRY(tl_do_binary(vm, TL_OP_FLOOR_DIVIDE, RA, RB, RC, ins->modes));
+    NEXT;
+  }
+  OP(MOD) {
+    if (LIKELY(divide_ints(RA, RB, RC, true))) NEXT;
+    TRY(tl_do_binary(vm, TL_OP_REMAINDER, RA, RB, RC, ins->modes));
+    NEXT;
+  }
+  OP(POW) {
+    if (pow_fast(RA, RB, RC)) NEXT;
+    TRY(tl_do_binary(vm, TL_OP_POW, RA, RB, RC, ins->modes));
+    NEXT;
+  }
+  BITS(BITAND, &, TL_OP_BITWISE_AND)
+  BITS(BITOR, |, TL_OP_BITWISE_OR)
+  BITS(BITXOR, ^, TL_OP_BITWISE_XOR)
+  OP(SHL) {
+    const tl_slot *b = RB, *c = RC;
+    if (LIKELY(BOTH(b, c) == TL_CLASS_I64 && c->u < 64)) {
+      PUT_I64(RA, b->u << c->i, b->tag & c->tag);
+      NEXT;
+    }
+    TRY(tl_do_binary(vm, TL_OP_LEFT_SHIFT, RA, b, c, ins->modes));
+    NEXT;
+  }
+  OP(SHR) {
+    const tl_slot *b = RB, *c = RC;
+    if (LIKELY(BOTH(b, c) == TL_CLASS_I64 && c->u < 64)) {
+      PUT_I64(RA, b->i >> c->i, b->tag & c->tag);
+      NEXT;
+    }
+    TRY(tl_do_binary(vm, TL_OP_RIGHT_SHIFT, RA, b, c, ins->modes));
+    NEXT;
+  }
+  COMPARE(EQ, ==, TL_OP_EQUAL)
+  COMPARE(NE, !=, TL_OP_NOT_EQUAL)
+  COMPARE(LT, <, TL_OP_LESS)
+  COMPARE(LE, <=, TL_OP_LESS_EQUAL)
+  COMPARE(GT, >, TL_OP_GREATER)
+  COMPARE(GE, >=, TL_OP_GREATER_EQUAL)
+  OP(MATMUL) {
+    TRY(tl_do_matmul(vm, RA, RB, RC, ins->modes));
+    NEXT;
+  }
+  OP(IN) {
+    bool found;
+    TRY(tl_do_in(vm, RB, RC, ins->modes, &found));
+    PUT_BOOL(RA, found);
+    NEXT;
+  }
+  OP(NOTIN) {
+    bool found;
+    TRY(tl_do_in(vm, RB, RC, ins->modes, &found));
+    PUT_BOOL(RA, !found);
+    NEXT;
+  }
+  OP(ELEM1) {
+    uint32_t op = EXTRA();
+    const tl_slot *b = RB;
+    pc++;
+    if ((uint8_t)b->tag == TL_CLASS_F64) {
+      if (op == TL_OP_NEGATIVE) {
+        PUT_F64(RA, -b->f, b->tag);
+        NEXT;
+      }
+      if (op == TL_OP_SQRT) {
+        PUT_F64(RA, sqrt(b->f), b->tag);
+        NEXT;
+      }
+    } else if ((uint8_t)b->tag == TL_CLASS_I64 && op == TL_OP_NEGATIVE) {
+      PUT_I64(RA, 0 - b->u, b->tag);
+      NEXT;
+    }
+    TRY(tl_do_unary(vm, (tl_op)op, RA, b, ins->modes));
+    NEXT;
+  }
+  OP(ELEM2) {
+    uint32_t op = EXTRA();
+    pc++;
+    TRY(tl_do_binary(vm, (tl_op)op, RA, RB, RC, ins->modes));
+    NEXT;
+  }
+  OP(ELEM3) {
+    uint32_t op = EXTRA();
+    const tl_slot *d = SLOT(pc->a);
+    pc++;
+    TRY(tl_do_select(vm, (tl_op)op, RA, RB, RC, d, ins->modes));
+    NEXT;
+  }
+  OP(NOT) {
+    const tl_slot *b = RB;
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_BOOL)) {
+      PUT_BOOL(RA, b->i == 0);
+      NEXT;
+    }
+    bool truth;
+    TRY(tl_do_truth(vm, *b, MODE_B, &truth));
+    PUT_BOOL(RA, !truth);
+    NEXT;
+  }
+  OP(ASBOOL) {
+    bool truth;
+    TRY(tl_do_truth(vm, *RB, MODE_B, &truth));
+    PUT_BOOL(RA, truth);
+    NEXT;
+  }
+  OP(ADDI) {
+    const tl_slot *b = RB;
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {
+      PUT_I64(RA, b->u + (uint64_t)(int64_t)(int16_t)ins->c, b->tag);
+      NEXT;
+    }
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {
+      PUT_F64(RA, b->f + (int16_t)ins->c, b->tag);
+      NEXT;
+    }
+    tl_slot c = tl_weak_int((int16_t)ins->c);
+    TRY(tl_do_binary(vm, TL_OP_ADD, RA, b, &c, MODE_B));
+    NEXT;
+  }
+  ARITH_K(ADDK, +, TL_OP_ADD)
+  ARITH_K(SUBK, -, TL_OP_SUBTRACT)
+  ARITH_K(MULK, *, TL_OP_MULTIPLY)
+  OP(DIVK) {
+    const tl_slot *b = RB, *c = KC;
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {
+      PUT_F64(RA, b->f / c[1].f, b->tag & c[1].tag);
+      NEXT;
+    }
+    TRY(tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
+    NEXT;
+  }
+  OP(RANGE) {
+    const tl_slot *d = SLOT(pc->a);
+    pc++;
+    TRY(tl_do_range(vm, RA, RB, RC, d));
+    NEXT;
+  }
+
+  // --- building
+  OP(LIST) {
+    tl_slot *a = RA;
+    pc++;
+    TRY(tl_do_list(vm, ins->b, a + 1, a));
+    NEXT;
+  }
+  OP(RECORD) {
+    tl_slot *a = RA;
+    const struct tl_keys *keys = &F->function->unit->keys[EXTRA()];
+    pc++;
+    TRY(tl_do_record(vm, keys, a + 1, a));
+    NEXT;
+  }
+  OP(STACK) {
+    tl_slot *a = RA;
+    pc++;
+    TRY(tl_do_stack(vm, ins->b, a + 1, a));
+    NEXT;
+  }
+  OP(STACKLIST) {
+    tl_slot list = *RB, result;
+    TRY(tl_do_stack(vm, (uint32_t)list.list->length, list.list->items,
+                    &result));
+    if (MODE_B == TL_MODE_BORROW) list = tl_borrow(list);
+    tl_drop(vm, list);
+    tl_copy_slot(RA, &result);
+    NEXT;
+  }
+  OP(PUSH) {
+    TRY(tl_do_push(vm, RA, RB, ins->modes));
+    NEXT;
+  }
+  OP(FORMAT) {
+    const tl_string *spec = F->function->unit->names[EXTRA()];
+    pc++;
+    TRY(tl_do_format(vm, RA, RB, MODE_B, spec));
+    NEXT;
+  }
+  OP(JOIN) {
+    tl_slot *a = RA;
+    pc++;
+    TRY(tl_do_join(vm, ins->b, a + 1, a));
+    NEXT;
+  }
+  OP(CLOSURE) {
+    tl_slot *a = RA;
+    const tl_group *group = &F->function->unit->groups[EXTRA()];
+    pc++;
+    TRY(tl_do_closure(vm, group, ins->b, a + 1, a));
+    NEXT;
+  }
+
+  // --- places
+  OP(GETEL) {
+    if (MODE_B == TL_MODE_BORROW && LIKELY(get_element(RA, RB, RC))) NEXT;
+    TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
+    NEXT;
+  }
+  OP(GETEL2) {
+    const tl_slot *d = SLOT(pc->a);
+    pc++;
+    if (MODE_B == TL_MODE_BORROW && LIKELY(get_element2(RA, RB, RC, d))) {
+      NEXT;
+    }
+    TRY(tl_do_getel2(vm, RA, RB, RC, d, ins->modes));
+    NEXT;
+  }
+  OP(INDEX) {
+    tl_slot *a = RA;
+    const tl_path *path = &F->function->unit->paths[EXTRA()];
+    pc++;
+    TRY(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
+    NEXT;
+  }
+  OP(GETF) {
+    tl_string *name = F->function->unit->names[EXTRA()];
+    pc++;
+    TRY(tl_do_getf(vm, RA, RB, MODE_B, name));
+    NEXT;
+  }
+  OP(FIELDS) {
+    const struct tl_keys *keys = &F->function->unit->keys[EXTRA()];
+    pc++;
+    TRY(tl_do_fields(vm, RA, RB, MODE_B, keys));
+    NEXT;
+  }
+  OP(SETEL) {
+    if (LIKELY(set_element(RA, RB, RC))) NEXT;
+    TRY(set_slow(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu));
+    NEXT;
+  }
+  OP(SETEL2) {
+    const tl_slot *d = SLOT(pc->a);
+    pc++;
+    if (LIKELY(set_element2(RA, RB, RC, d))) NEXT;
+    TRY(set_slow(vm, RA, RB, 2, RC, d, ins->modes));
+    NEXT;
+  }
+  OP(SETPATH) {
+    const tl_path *path = &F->function->unit->paths[EXTRA()];
+    tl_slot *parts = RC;
+    uint32_t count = pc->a;
+    pc++;
+    TRY(tl_do_setpath(vm, RA, RB, path, parts, ins->modes));
+    for (uint32_t i = 0; i < count; i++) tl_drop(vm, parts[i]);
+    NEXT;
+  }
+  OP(UNPACK) {
+    uint32_t count = EXTRA();
+    pc++;
+    TRY(tl_do_unpack(vm, RA, RB, MODE_B, count));
+    NEXT;
+  }
+
+  // --- calls
+  OP(CALLK) {
+    tl_prototype *callee = F->function->unit->prototypes[EXTRA()];
+    pc++;
+    POLL();
+    F->pc = pc;
+    tl_slot *base = RA + 1;
+    if (UNLIKELY(F + 1 >= vm->frames_end ||
+                 base + callee->slot_count > vm->stack_end)) {
+      vm->frame = F;
+      for (uint32_t i = 0; i < ins->b; i++) tl_drop(vm, base[i]);
+      tl_fail(vm, TALLY_ERR_LIMIT, "the calls nest too deeply");
+      FAIL();
+    }
+    F++;
+    F->base = R = base;
+    F->function = callee;
+    F->closure = NULL;
+    F->flags = 0;
+    K = callee->constants;
+    pc = callee->code;
+#ifdef TALLY_AUDIT
+    for (uint32_t i = ins->b; i < callee->slot_count; i++) R[i] = tl_unset();
+#endif
+    NEXT;
+  }
+  OP(CALLB) {
+    tl_slot *a = RA;
+    const tl_builtin *builtin = K[EXTRA()].pointer;
+    pc++;
+    SAVE();
+    vm->fuel = fuel;
+    tl_slot result = tl_none();
+    if (UNLIKELY(!tl_do_builtin(vm, builtin, ins->b, a + 1, &result))) FAIL();
+    fuel = vm->fuel;
+    tl_copy_slot(a, &result);
+    NEXT;
+  }
+  OP(CALL) {
+    tl_slot *a = RA;
+    tl_slot callee = *RB;
+    uint32_t shape = EXTRA();
+    pc++;
+    POLL();
+    SAVE();
+    vm->fuel = fuel;
+    bool pushed = false;
+    tl_slot result = tl_none();
+    if (UNLIKELY(!tl_do_call(
+            vm, callee,
+            shape == 0 ? NULL : &F->function->unit->shapes[shape], ins->c,
+            a + 1, &pushed, &result))) {
+      FAIL();
+    }
+    fuel = vm->fuel;
+    if (pushed) {
+      F = vm->frame;
+      R = F->base;
+      K = F->function->constants;
+      pc = F->function->code;
+    } else {
+      tl_copy_slot(a, &result);
+    }
+    NEXT;
+  }
+  OP(CHECKTYPES) {
+    TRY(tl_do_check_types(vm, F->function, R));
+    NEXT;
+  }
+  OP(IMPORT) {
+    const tl_string *spec = F->function->unit->names[tl_ins_extra(*ins)];
+    SAVE();
+    vm->fuel = fuel;
+    tl_slot module;
+    if (!tl_module_import(vm, F->function->unit->module, spec, &module)) {
+      FAIL();
+    }
+    fuel = vm->fuel;
+    tl_copy_slot(RA, &module);
+    NEXT;
+  }
+  OP(SHOW) {
+    tl_slot value = *RA;
+    if (MODE_A == TL_MODE_BORROW) value = tl_borrow(value);
+    TRY(tl_do_show(vm, value));
+    tl_drop(vm, value);
+    NEXT;
+  }
+  OP(CATCH) {
+    tl_slot *a = RA;
+    *a = tl_none();
+    if (tl_ins_extra(*ins) == 0) {
+      SAVE();
+      tl_slot error;
+      if (tl_error_take(vm, &error)) {
+        tl_copy_slot(a, &error);
+      } else {
+        tl_error_clear(vm);  // no memory even for the record
+      }
+    }
+    NEXT;
+  }
+
+  // --- ends of blocks
+  OP(JMP) {
+    JUMP_LONG();
+    NEXT;
+  }
+  OP(LOOP) {
+    POLL();
+    JUMP_LONG();
+    NEXT;
+  }
+  OP(JT) {
+    const tl_slot *a = RA;
+    bool truth;
+    if (LIKELY((uint8_t)a->tag == TL_CLASS_BOOL)) {
+      truth = a->i != 0;
+    } else {
+      TRY(tl_do_truth(vm, *a, MODE_A, &truth));
+    }
+    if (truth) {
+      if ((int32_t)tl_ins_extra(*ins) < 0) POLL();
+      JUMP_LONG();
+    }
+    NEXT;
+  }
+  OP(JF) {
+    const tl_slot *a = RA;
+    bool truth;
+    if (LIKELY((uint8_t)a->tag == TL_CLASS_BOOL)) {
+      truth = a->i != 0;
+    } else {
+      TRY(tl_do_truth(vm, *a, MODE_A, &truth));
+    }
+    if (!truth) {
+      if ((int32_t)tl_ins_extra(*ins) < 0) POLL();
+      JUMP_LONG();
+    }
+    NEXT;
+  }
+  OP(JSET) {
+    if (!tl_is_unset(*RA)) JUMP_LONG();
+    NEXT;
+  }
+  JUMP_IF(JLT, <, TL_OP_LESS, false, RB)
+  JUMP_IF(JLE, <=, TL_OP_LESS_EQUAL, false, RB)
+  JUMP_IF(JEQ, ==, TL_OP_EQUAL, false, RB)
+  JUMP_IF(JNE, !=, TL_OP_NOT_EQUAL, false, RB)
+  JUMP_IF(JNLT, <, TL_OP_LESS, true, RB)
+  JUMP_IF(JNLE, <=, TL_OP_LESS_EQUAL, true, RB)
+  JUMP_IF(JLTK, <, TL_OP_LESS, false, KB)
+  JUMP_IF(JLEK, <=, TL_OP_LESS_EQUAL, false, KB)
+  JUMP_IF(JGTK, >, TL_OP_GREATER, false, KB)
+  JUMP_IF(JGEK, >=, TL_OP_GREATER_EQUAL, false, KB)
+  JUMP_IF(JEQK, ==, TL_OP_EQUAL, false, KB)
+  JUMP_IF(JNEK, !=, TL_OP_NOT_EQUAL, false, KB)
+  JUMP_IF(JNLTK, <, TL_OP_LESS, true, KB)
+  JUMP_IF(JNLEK, <=, TL_OP_LESS_EQUAL, true, KB)
+  JUMP_IF(JNGTK, >, TL_OP_GREATER, true, KB)
+  JUMP_IF(JNGEK, >=, TL_OP_GREATER_EQUAL, true, KB)
+  OP(FORPREP) {
+    tl_slot *a = RA;
+    bool any;
+    TRY(tl_do_forprep(vm, a, &any));
+    if (any) {
+      PUT_I64(RB, a->i, TL_TAG_I64 | TL_WEAK);
+    } else {
+      JUMP_SHORT();
+    }
+    NEXT;
+  }
+  OP(FORR) {
+    // next, turns left, step: counting down cannot overflow.
+    tl_slot *a = RA;
+    POLL();
+    if (LIKELY(--a[1].i > 0)) {
+      int64_t i = (int64_t)(a->u + a[2].u);
+      a->i = i;
+      PUT_I64(RB, i, TL_TAG_I64 | TL_WEAK);
+      JUMP_SHORT();
+    }
+    NEXT;
+  }
+  OP(FORVAR) {
+    tl_copy_slot(RA, SLOT(ins->b));
+    NEXT;
+  }
+  OP(MORE) {
+    tl_slot *a = RA;
+    bool more;
+    POLL();
+    TRY(tl_do_more(vm, a, a + 1, &more));
+    if (more) JUMP_SHORT();
+    NEXT;
+  }
+  OP(NEXT) {
+    tl_slot *b = RB;
+    uint32_t pair = EXTRA();
+    pc++;
+    if (pair == 0 && (MODE_B == TL_MODE_BORROW || !tl_is_owned(*b)) &&
+        get_element(RA, b, b + 1)) {
+      b[1].i++;
+      NEXT;
+    }
+    TRY(tl_do_next(vm, RA, b, b + 1, MODE_B, pair != 0));
+    NEXT;
+  }
+  OP(RET) {
+    const tl_slot *a = RA;
+    uint64_t tag = a->tag, payload = a->u;
+    if (MODE_A == TL_MODE_BORROW) tag &= ~TL_OWNED;
+    if (UNLIKELY((F->flags & TL_FRAME_ENTRY) != 0)) {
+      out->tag = tag;
+      out->u = payload;
+      vm->frame = F - 1;
+      vm->fuel = fuel;
+      return true;
+    }
+    R[-1].tag = tag;
+    R[-1].u = payload;
+    F--;
+    R = F->base;
+    K = F->function->constants;
+    pc = F->pc;
+    NEXT;
+  }
+  OP(RAISE) {
+    SAVE();
+    FAIL();
+  }
+  OP(EXTRA) {
+    NEXT;
+  }
+
+#if !TL_THREADED
+      default:
+        break;
+    }
+  }
+#endif
+
+fail:
+  vm->fuel = fuel;
+  for (;;) {
+    tl_prototype *function = F->function;
+    uint32_t at = (uint32_t)(ins - function->code);
+    tl_error_place(vm, function, at);
+    vm->frame = F;
+    const tl_handler *handler = tl_unwind(vm, function, R, at);
+    if (handler != NULL) {
+      pc = function->code + handler->handler;
+      fuel = vm->fuel;
+      NEXT;
+    }
+    vm->frame = F - 1;
+    if ((F->flags & TL_FRAME_ENTRY) != 0) return false;
+    F--;
+    R = F->base;
+    K = F->function->constants;
+    ins = F->pc - 2;  // a call takes two words
+    tl_error_trace(vm, F->function, (uint32_t)(ins - F->function->code),
+                   function);
+  }
+}

@@ -1,0 +1,76 @@
+// Polling: interrupt, deadline and budget.
+
+#include "vm/poll.h"
+
+#include <time.h>
+
+double tl_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void tl_poll_begin(tl_vm *vm) {
+  uint64_t limit = vm->options.instruction_limit;
+  vm->fuel = TL_FUEL;
+  vm->budget = UINT64_MAX;
+  if (limit != 0) {
+    vm->fuel = limit < TL_FUEL ? (int32_t)limit : TL_FUEL;
+    vm->budget = limit - (uint64_t)vm->fuel;
+  }
+  vm->deadline = vm->options.time_limit > 0
+                     ? tl_clock() + vm->options.time_limit
+                     : 0;
+}
+
+// The host's own errors pass every catch.
+static bool stop(tl_vm *vm, tally_status status, const char *message) {
+  tl_fail(vm, status, "%s", message);
+  vm->error.is_final = true;
+  return false;
+}
+
+static bool look(tl_vm *vm) {
+  if (vm->interrupted) {
+    vm->interrupted = 0;
+    return stop(vm, TALLY_ERR_INTERRUPT, "interrupted");
+  }
+  if (vm->deadline > 0 && tl_clock() > vm->deadline) {
+    return stop(vm, TALLY_ERR_LIMIT, "the time limit is reached");
+  }
+  return true;
+}
+
+bool tl_poll_interpreter(tl_vm *vm, int32_t *fuel) {
+  if (!look(vm)) {
+    *fuel = 1;
+    return false;
+  }
+  if (vm->budget == 0) {
+    *fuel = 1;
+    return stop(vm, TALLY_ERR_LIMIT, "the instruction budget is used up");
+  }
+  if (vm->budget == UINT64_MAX) {
+    *fuel = TL_FUEL;
+    return true;
+  }
+  uint64_t grant = vm->budget < TL_FUEL ? vm->budget : TL_FUEL;
+  vm->budget -= grant;
+  *fuel = (int32_t)grant;
+  return true;
+}
+
+bool tl_poll(tl_vm *vm, uint64_t work) {
+  if (!look(vm)) return false;
+  if (vm->budget == UINT64_MAX) return true;
+  uint64_t left = vm->budget + (uint64_t)(vm->fuel > 0 ? vm->fuel : 0);
+  if (work >= left) {
+    vm->budget = 0;
+    vm->fuel = 1;
+    return stop(vm, TALLY_ERR_LIMIT, "the instruction budget is used up");
+  }
+  left -= work;
+  vm->fuel = left < TL_FUEL ? (int32_t)left : TL_FUEL;
+  vm->budget = left - (uint64_t)vm->fuel;
+  return true;
+}

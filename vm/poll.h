@@ -1,0 +1,19 @@
+// Polling: interrupt, deadline and budget, looked at every 1,024 turns.
+#ifndef TALLY_VM_POLL_H
+#define TALLY_VM_POLL_H
+
+#include "vm/vm.h"
+
+enum { TL_FUEL = 1024 };
+
+// The interpreter's fuel ran out: refills it, or false after tl_fail.
+bool tl_poll_interpreter(tl_vm *vm, int32_t *fuel);
+
+// A call into the VM begins: budget and deadline count from here. Nested calls
+// share the outer one's.
+void tl_poll_begin(tl_vm *vm);
+
+// Seconds of a clock that never goes back.
+double tl_clock(void);
+
+#endif

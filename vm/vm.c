@@ -1,0 +1,103 @@
+// Opening and closing a VM, and its doors to the host.
+
+#include "vm/vm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/interp.h"
+#include "vm/memory.h"
+#include "vm/module.h"
+#include "vm/open.h"
+#include "vm/poll.h"
+
+enum {
+  STACK_SLOTS = 1 << 16,  // 1 MB, untouched until used
+  FRAME_COUNT = STACK_SLOTS / 4,
+};
+
+static void *default_resize(void *context, void *block, size_t old_size,
+                            size_t new_size) {
+  (void)context;
+  (void)old_size;
+  if (new_size == 0) {
+    free(block);
+    return NULL;
+  }
+  return realloc(block, new_size);
+}
+
+static int default_write(void *context, const char *text, size_t nbytes) {
+  (void)context;
+  return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
+}
+
+tally_options tally_default_options(void) {
+  return (tally_options){.size = sizeof(tally_options),
+                         .resize = default_resize,
+                         .write = default_write,
+                         .capabilities = TALLY_MAY_ALL};
+}
+
+tl_vm *tl_vm_open(const tally_options *options,
+                  const tl_compiler_hooks *compiler) {
+  tl_vm *vm =
+      options->resize(options->context, NULL, 0, sizeof *vm);
+  if (vm == NULL) return NULL;
+  memset(vm, 0, sizeof *vm);
+  vm->options = *options;
+  vm->compiler = compiler;
+  vm->args = tl_none();
+  vm->width = 80;
+  vm->fuel = TL_FUEL;
+  vm->budget = UINT64_MAX;
+  if (!tl_memory_open(vm)) {
+    options->resize(options->context, vm, sizeof *vm, 0);
+    return NULL;
+  }
+  vm->stack = tl_alloc(vm, STACK_SLOTS * sizeof(tl_slot), "the stack");
+  vm->frames = tl_alloc(vm, FRAME_COUNT * sizeof(tl_frame), "the stack");
+  if (vm->stack != NULL && vm->frames != NULL) {
+    vm->stack_end = vm->stack + STACK_SLOTS;
+    vm->frames_end = vm->frames + FRAME_COUNT;
+    vm->frame = vm->frames - 1;
+    vm->main = tl_module_new(vm, "main", NULL);
+    if (vm->main != NULL) return vm;
+  }
+  tl_vm_close(vm);
+  return NULL;
+}
+
+void tl_vm_close(tl_vm *vm) {
+  tally_options options = vm->options;
+  tl_error_clear(vm);
+  tl_drop(vm, vm->args);
+  tl_modules_close(vm);
+  tl_types_close(vm);
+  tl_error_clear(vm);
+  if (vm->stack != NULL) {
+    tl_free(vm, vm->stack, STACK_SLOTS * sizeof(tl_slot));
+  }
+  if (vm->frames != NULL) {
+    tl_free(vm, vm->frames, FRAME_COUNT * sizeof(tl_frame));
+  }
+  tl_memory_close(vm);
+  options.resize(options.context, vm, sizeof *vm, 0);
+}
+
+bool tl_require(tl_vm *vm, unsigned capability, const char *what) {
+  if ((vm->options.capabilities & capability) == capability) return true;
+  unsigned missing = capability & ~vm->options.capabilities;
+  const char *thing = (missing & TALLY_MAY_FILES) != 0   ? "files"
+                      : (missing & TALLY_MAY_CLOCK) != 0 ? "the clock"
+                                                         : "the environment";
+  return tl_fail(vm, TALLY_ERR_IO, "%s: this script may not use %s", what,
+                 thing);
+}
+
+bool tl_write(tl_vm *vm, const char *text, size_t nbytes) {
+  if (nbytes == 0) return true;
+  if (vm->options.write(vm->options.context, text, nbytes) == 0) return true;
+  return tl_fail(vm, TALLY_ERR_IO, "print: the output refuses text");
+}
