@@ -86,6 +86,10 @@ static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
                    tl_describe(s, text, sizeof text), name->text);
   }
   // Methods are functions here.
+  if (is_named(name, "length")) {
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s have no field length: write len(x)",
+                   plural);
+  }
   if (tl_builtin_find(NULL, name->text, name->length) != NULL) {
     return tl_fail(vm, TALLY_ERR_TYPE, "%s have no field %s: write %s(x)",
                    plural, name->text, name->text);

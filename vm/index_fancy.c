@@ -448,7 +448,7 @@ tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {
   return out;
 }
 
-static bool scatter_numbers(tl_vm *vm, const tl_selection *selection,
+static void scatter_numbers(tl_vm *vm, const tl_selection *selection,
                             const tl_array *value) {
   _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
   mover m;
@@ -460,49 +460,52 @@ static bool scatter_numbers(tl_vm *vm, const tl_selection *selection,
     size_t used = n < BLOCK ? (size_t)n : BLOCK;
     tl_kernels()->fill[m.move](splat, value->data, used > 0 ? used : 1);
   }
-  return move_all(&m);
+  move_all(&m);
 }
 
-// The old strings at the selected places may be there more than once: they are
-// swapped item by item, by way of the addresses of all items in order.
-static bool scatter_strings(tl_vm *vm, const tl_selection *selection,
-                            const tl_array *value) {
-  const tl_selection *s = selection;
-  int64_t buffer[BLOCK];
-  tl_string *const *from = (tl_string *const *)(const void *)value->data;
-  tl_walk outer, inner;
-  tl_walk_begin(&outer, 1, s->fancy_at, s->shape, (char *[]){s->data},
+// Strings are swapped one by one: a place may be there more than once. [from]
+// goes on through value's items, unless that is one for all.
+static void put_strings(tl_vm *vm, const tl_selection *s, char *items,
+                        tl_array *value, char **from) {
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, s->ndim - s->fancy_at, s->shape + s->fancy_at, &items,
+                (const int64_t *[]){s->strides + s->fancy_at});
+  for (; !walk.done; tl_walk_next(&walk)) {
+    char *item = walk.data[0];
+    for (int64_t i = 0; i < walk.length; i++, item += walk.step[0]) {
+      tl_string *string = *(tl_string **)(void *)*from;
+      tl_slot slot = {.tag = TL_TAG_STRING, .string = string};
+      tl_item_store(vm, value, item, slot);
+      *from += value->size > 1 ? sizeof string : 0;
+    }
+  }
+}
+
+static void scatter_strings(tl_vm *vm, const tl_selection *s, tl_array *value) {
+  int64_t buffer[1];
+  char *from = value->data;
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, s->fancy_at, s->shape, (char *[]){s->data},
                 (const int64_t *[]){s->strides});
-  for (; !outer.done; tl_walk_next(&outer)) {
-    for (int64_t k = 0; k < outer.length * s->fancy_size; k++) {
-      int64_t i = k % s->fancy_size;
-      const int64_t *index = read_positions(vm, &s->positions, i, 1, buffer);
-      if (index == NULL)
-        return false;
-      char *items = outer.data[0] + k / s->fancy_size * outer.step[0] +
-                    *index * s->positions.stride;
-      tl_walk_begin(&inner, 1, s->ndim - s->fancy_at, s->shape + s->fancy_at,
-                    &items, (const int64_t *[]){s->strides + s->fancy_at});
-      for (; !inner.done; tl_walk_next(&inner)) {
-        for (int64_t j = 0; j < inner.length; j++) {
-          tl_slot string = {.tag = TL_TAG_STRING, .string = *from};
-          tl_item_store(vm, (tl_array *)value,
-                        inner.data[0] + j * inner.step[0], string);
-          if (value->size > 1)
-            from++;
-        }
+  for (; !walk.done; tl_walk_next(&walk)) {
+    char *items = walk.data[0];
+    for (int64_t i = 0; i < walk.length; i++, items += walk.step[0]) {
+      for (int64_t k = 0; k < s->fancy_size; k++) {
+        int64_t at = *read_positions(vm, &s->positions, k, 1, buffer);
+        put_strings(vm, s, items + at * s->positions.stride, value, &from);
       }
     }
   }
-  return true;
 }
 
-bool tl_scatter_items(tl_vm *vm, const tl_selection *selection,
-                      const tl_array *value) {
-  if (selection->fancy_size == 0)
-    return true;
-  if (value->head.dtype == TL_STRING) {
-    return scatter_strings(vm, selection, value);
+void tl_scatter_items(tl_vm *vm, const tl_selection *selection,
+                      tl_array *value) {
+  if (selection->fancy_size == 0) {
+    return;
   }
-  return scatter_numbers(vm, selection, value);
+  if (value->head.dtype == TL_STRING) {
+    scatter_strings(vm, selection, value);
+  } else {
+    scatter_numbers(vm, selection, value);
+  }
 }

@@ -239,8 +239,10 @@ static bool store_fancy(tl_vm *vm, tl_array *target, tl_selection *selection,
     return false;
   }
   bool ok = fit_value(vm, &from, ndim, shape) &&
-            spread_value(vm, target, ndim, shape, &from) &&
-            tl_scatter_items(vm, selection, from.array);
+            spread_value(vm, target, ndim, shape, &from);
+  if (ok) {
+    tl_scatter_items(vm, selection, from.array);
+  }
   tl_drop(vm, from);
   return ok;
 }

@@ -244,10 +244,13 @@ static bool check_mask(reader *r, const tl_array *mask) {
 
 static bool fail_kind(tl_vm *vm, tl_slot s) {
   char text[TL_DESCRIBE];
+  const char *hint = tl_is_list(s)   ? "; asarray(l) makes an array of it"
+                     : tl_is_bool(s) ? "; a mask is an array of bools"
+                                     : "";
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "an array is indexed by integers, slices, ranges, none, and "
-                 "arrays of integers or bools: got %s",
-                 tl_describe(s, text, sizeof text));
+                 "arrays of integers or bools: got %s%s",
+                 tl_describe(s, text, sizeof text), hint);
 }
 
 static bool add_array(reader *r, tl_slot s) {

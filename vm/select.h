@@ -87,10 +87,11 @@ bool tl_positions_make(tl_vm *vm, const tl_array *base, int count,
 tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype);
 // Checks all positions, so that scattering cannot fail.
 bool tl_positions_check(tl_vm *vm, const tl_selection *selection);
-// Writes value's items (equal dtype) over the selected ones. [value] is dense
-// and has the selection's shape, or is one item for all.
-bool tl_scatter_items(tl_vm *vm, const tl_selection *selection,
-                      const tl_array *value);
+// Writes value's items (equal dtype) over the selected ones, whose positions
+// have been checked. [value] is dense and has the selection's shape, or is one
+// item for all.
+void tl_scatter_items(tl_vm *vm, const tl_selection *selection,
+                      tl_array *value);
 
 // x[mask] where mask covers x and both are dense.
 tl_array *tl_compress_items(tl_vm *vm, const tl_array *a, const tl_array *mask);
