@@ -1,0 +1,264 @@
+// The verifier's driver: is the code well formed, and do its states agree on
+// every path?
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/verify.h"
+#include "vm/vm.h"
+
+static const char *slot_name(const tl_checker *c, uint32_t slot, char *buffer,
+                             size_t size) {
+  const tl_prototype *p = c->p;
+  if (slot < p->named_count && p->slot_names[slot] != NULL)
+    return p->slot_names[slot]->text;
+  snprintf(buffer, size, "t%u", slot);
+  return buffer;
+}
+
+bool tl_refuse(tl_checker *c, uint32_t slot, const char *format) {
+  char name[16], rule[200];
+  const char *op = c->ins.op < TL_OPCODE_COUNT ? tl_opcodes[c->ins.op].name
+                                               : "no opcode";
+  const char *mark = strstr(format, "%s");
+  if (mark == NULL)
+    snprintf(rule, sizeof rule, "%s", format);
+  else
+    snprintf(rule, sizeof rule, "%.*s%.80s%s", (int)(mark - format), format,
+             slot_name(c, slot, name, sizeof name), mark + 2);
+  c->refused = true;
+  const tl_string *function = c->p->name;
+  return tl_fail(c->vm, TALLY_ERR_HOST,
+                 "%s: instruction %u (%s): %s; this is a fault of the compiler",
+                 function != NULL && function->length > 0 ? function->text
+                                                          : "fn",
+                 c->pc, op, rule);
+}
+
+// --- Form -------------------------------------------------------------------
+
+static bool check_slot(tl_checker *c, uint32_t slot) {
+  return slot < c->p->slot_count ||
+         tl_refuse(c, slot, "%s is beyond the frame");
+}
+
+// The limit of the index that the instruction carries; UINT32_MAX: it has none.
+static uint32_t extra_limit(const tl_checker *c) {
+  const tl_unit *unit = c->p->unit;
+  switch (c->ins.op) {
+    case TL_BC_LOADK:
+    case TL_BC_CALLB:
+    case TL_BC_ADDK:
+    case TL_BC_SUBK:
+    case TL_BC_MULK:
+    case TL_BC_DIVK:
+      return c->p->constant_count;
+    case TL_BC_CALLK:
+      return unit->prototype_count;
+    case TL_BC_CLOSURE:
+      return unit->group_count;
+    case TL_BC_RECORD:
+    case TL_BC_FIELDS:
+      return unit->key_count;
+    case TL_BC_GETF:
+    case TL_BC_IMPORT:
+    case TL_BC_FORMAT:
+    case TL_BC_CHECKSET:
+      return unit->name_count;
+    case TL_BC_INDEX:
+    case TL_BC_SETPATH:
+      return unit->path_count;
+    case TL_BC_GETC:
+      return c->p->capture_count;
+    case TL_BC_GETG:
+    case TL_BC_SETG:
+    case TL_BC_TAKEG:
+      return unit->module == NULL ? UINT32_MAX : unit->module->variable_count;
+    case TL_BC_CALL:
+      return unit->shape_count + 1;
+    default:
+      return tl_opcodes[c->ins.op].format == TL_FORMAT_AKJUMP
+                 ? c->p->constant_count
+                 : UINT32_MAX;
+  }
+}
+
+static bool check_callee(tl_checker *c) {
+  if (c->ins.op == TL_BC_CALLK)
+    return c->p->unit->prototypes[c->ins.extra]->param_count ==
+               c->ins.window_count ||
+           tl_refuse(c, 0, "the callee takes another number of arguments");
+  if (c->ins.op != TL_BC_CALLB)
+    return true;
+  return tl_is_kind(c->p->constants[c->ins.extra], TL_KIND_BUILTIN) ||
+         tl_refuse(c, 0, "the constant called is no built-in");
+}
+
+bool tl_check_fields(tl_checker *c) {
+  for (uint32_t i = 0; i < c->ins.operand_count; i++)
+    if (!check_slot(c, c->ins.operands[i]))
+      return false;
+  if (c->ins.result >= 0 && !check_slot(c, (uint32_t)c->ins.result))
+    return false;
+  if (c->ins.window_count > 0 &&
+      !check_slot(c, c->ins.window + c->ins.window_count - 1))
+    return false;
+  if (tl_opcodes[c->ins.op].format == TL_FORMAT_LOOP &&
+      !check_slot(c, c->ins.operands[0] + (c->ins.op == TL_BC_MORE ? 1u : 2u)))
+    return false;
+  if (c->ins.op == TL_BC_NEXT && !check_slot(c, c->ins.operands[0] + 1u))
+    return false;
+  if (c->ins.extra >= extra_limit(c))
+    return tl_refuse(c, 0, "its index is out of range");
+  return check_callee(c);
+}
+
+// Decodes the instruction at c->pc, which must be whole.
+static bool read_ins(tl_checker *c) {
+  const tl_prototype *p = c->p;
+  if (p->code[c->pc].op >= TL_OPCODE_COUNT || p->code[c->pc].op == TL_BC_EXTRA) {
+    c->ins.op = p->code[c->pc].op;
+    return tl_refuse(c, 0, "there is no such instruction");
+  }
+  tl_decode(p, c->pc, &c->ins);
+  if (c->pc + c->ins.words > p->code_count)
+    return tl_refuse(c, 0, "it is cut off");
+  if (c->ins.words == 2 && p->code[c->pc + 1].op != TL_BC_EXTRA)
+    return tl_refuse(c, 0, "its second word is missing");
+  return true;
+}
+
+static bool mark_leader(tl_checker *c, int64_t pc) {
+  if (pc < 0 || pc >= c->p->code_count || c->p->code[pc].op == TL_BC_EXTRA)
+    return tl_refuse(c, 0, "it leads to no instruction");
+  c->points[pc].is_leader = true;
+  return true;
+}
+
+static bool check_form(tl_checker *c) {
+  const tl_prototype *p = c->p;
+  for (c->pc = 0; c->pc < p->code_count; c->pc += c->ins.words) {
+    if (!read_ins(c) || !tl_check_fields(c))
+      return false;
+    if (c->ins.target >= 0 && !mark_leader(c, c->ins.target))
+      return false;
+    if (c->ins.falls_through && c->pc + c->ins.words >= p->code_count)
+      return tl_refuse(c, 0, "the code runs over its end");
+  }
+  c->pc = 0;
+  for (uint32_t i = 0; i < p->range_count; i++)
+    if (!check_slot(c, p->ranges[i].slot))
+      return false;
+  for (uint32_t i = 0; i < p->handler_count; i++) {
+    const tl_handler *h = &p->handlers[i];
+    if (!mark_leader(c, h->handler))
+      return false;
+    for (uint16_t k = 0; k < h->kept_count; k++)
+      if (!check_slot(c, h->kept[k]))
+        return false;
+  }
+  return p->code_count > 0 || tl_refuse(c, 0, "there is no code");
+}
+
+// --- The search -------------------------------------------------------------
+
+static void load_point(tl_checker *c, const tl_join_point *point) {
+  for (uint32_t y = 0; y < c->p->slot_count; y++) c->now[y].kind = TL_ABSENT;
+  for (uint32_t i = 0; i < point->count; i++)
+    c->now[point->states[i].slot] = point->states[i].state;
+}
+
+// From a leader on, to where the path ends or joins another.
+static bool follow(tl_checker *c, uint32_t pc) {
+  load_point(c, &c->points[pc]);
+  for (;;) {
+    c->pc = pc;
+    tl_decode(c->p, pc, &c->ins);
+    if (c->visit != NULL)
+      c->visit(c, c->context);
+    if (!tl_check_ins(c))
+      return false;
+    if (c->ins.target >= 0 &&
+        !tl_check_join(c, (uint32_t)c->ins.target, c->now))
+      return false;
+    if (!c->ins.falls_through)
+      return true;
+    pc += c->ins.words;
+    if (c->points[pc].is_leader)
+      return tl_check_join(c, pc, c->now);
+  }
+}
+
+static bool start(tl_checker *c) {
+  const tl_prototype *p = c->p;
+  for (uint32_t i = 0; i < p->param_count; i++) {
+    bool lent = p->summary.param_modes != NULL &&
+                p->summary.param_modes[i] == TL_MODE_BORROW;
+    c->now[i] = tl_state_lent(lent ? TL_BORROWS : TL_EITHER,
+                              TL_WHO_CALLER + i, TL_SAME);
+  }
+  c->points[0].is_leader = true;
+  c->pc = 0;
+  return tl_check_join(c, 0, c->now);
+}
+
+static bool search(tl_checker *c) {
+  while (c->work_count > 0) {
+    uint32_t pc = c->work[--c->work_count];
+    c->points[pc].dirty = false;
+    if (!follow(c, pc))
+      return false;
+  }
+  return true;
+}
+
+// Once more over what was reached, for whoever wants to see the states.
+static bool visit_all(tl_checker *c,
+                      void (*visit)(tl_checker *checker, void *context),
+                      void *context) {
+  c->visit = visit;
+  c->context = context;
+  for (uint32_t pc = 0; visit != NULL && pc < c->p->code_count; pc++)
+    if (c->points[pc].reached && !follow(c, pc))
+      return false;
+  return true;
+}
+
+bool tl_verify_with(tl_vm *vm, tl_prototype *p,
+                    void (*visit)(tl_checker *checker, void *context),
+                    void *context) {
+  size_t states = p->slot_count * sizeof(tl_state);
+  size_t points = p->code_count * sizeof(tl_join_point);
+  size_t work = (p->code_count + 1) * sizeof(uint32_t);
+  tl_checker c = {.vm = vm, .p = p};
+  bool ok = false;
+  c.now = tl_alloc_zeroed(vm, states, "the verifier's states");
+  c.error = c.now ? tl_alloc_zeroed(vm, states, "the verifier's states") : NULL;
+  c.points = c.error ? tl_alloc_zeroed(vm, points, "the verifier's points")
+                     : NULL;
+  c.work = c.points ? tl_alloc(vm, work, "the verifier's list") : NULL;
+  if (c.work != NULL)
+    ok = check_form(&c) && start(&c) && search(&c) &&
+         visit_all(&c, visit, context);
+  for (uint32_t i = 0; c.points != NULL && i < p->code_count; i++)
+    if (c.points[i].states != NULL)
+      tl_free(vm, c.points[i].states,
+              c.points[i].capacity * sizeof *c.points[i].states);
+  if (c.work != NULL)
+    tl_free(vm, c.work, work);
+  if (c.points != NULL)
+    tl_free(vm, c.points, points);
+  if (c.error != NULL)
+    tl_free(vm, c.error, states);
+  if (c.now != NULL)
+    tl_free(vm, c.now, states);
+  return ok;
+}
+
+bool tl_verify(tl_vm *vm, tl_prototype *function) {
+  if (function->verified == 1)
+    return true;
+  bool ok = tl_verify_with(vm, function, NULL, NULL);
+  // A lack of memory says nothing about the code.
+  function->verified = ok ? 1 : vm->error.status == TALLY_ERR_HOST ? 2 : 0;
+  return ok;
+}

@@ -1,0 +1,73 @@
+// Inside the verifier: abstract interpretation of finished bytecode. It knows
+// opcodes, modes, the unwind map and summaries, and nothing of the compiler's
+// reasons. The rules are in ownership.md, "The verifier".
+#ifndef TALLY_VM_VERIFY_H
+#define TALLY_VM_VERIFY_H
+
+#include "vm/function.h"
+#include "vm/lenders.h"
+
+// What is known at a place that several paths reach: slots with a state.
+typedef struct tl_join_point {
+  bool is_leader;   // a jump or an error may lead here
+  bool reached, dirty;
+  uint32_t count, capacity;
+  struct tl_slot_state {
+    uint32_t slot;
+    tl_state state;
+  } *states;        // by slot
+} tl_join_point;
+
+typedef struct tl_checker {
+  tl_vm *vm;
+  tl_prototype *p;
+  uint32_t pc;           // of the instruction looked at
+  tl_decoded ins;
+  tl_state *now;         // for each slot
+  tl_state *error;       // the same as an error finds it
+  tl_join_point *points;  // for each pc
+  uint32_t *work;        // leaders to look at again
+  uint32_t work_count;
+  bool refused;
+  // After the search: called once for each reachable instruction, before it.
+  void (*visit)(struct tl_checker *checker, void *context);
+  void *context;
+} tl_checker;
+
+// Refuses the function: always false. The message names function, instruction
+// and rule; %s of the format stands for the slot.
+bool tl_refuse(tl_checker *c, uint32_t slot, const char *format);
+
+// --- States (verify_state.c): [states] is now or error ----------------------
+
+// Every borrower of [who] is invalid from now on.
+void tl_end_lender(tl_checker *c, tl_state *states, uint32_t who);
+// Calls [from] by the name [to] in every set.
+void tl_rename_lenders(tl_checker *c, tl_state *states, uint32_t from,
+                       uint32_t to);
+// Whether the slot may be read: false after refusing.
+bool tl_check_read(tl_checker *c, uint32_t slot);
+// Gives a slot a new state; its old value may not be owned.
+bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state);
+// DROP, OWN, SETTLE, KEEP, HOLD; DETACH without its error.
+bool tl_check_ownership(tl_checker *c);
+// Joins the states into the leader at [pc].
+bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states);
+// The error edge of the current instruction, which finds [states].
+bool tl_check_error(tl_checker *c, tl_state *states);
+
+// --- Instructions (verify_ins.c) --------------------------------------------
+bool tl_check_ins(tl_checker *c);
+
+// --- Functions (verify.c) ---------------------------------------------------
+
+// Whether every field of the current instruction names something that is
+// there.
+bool tl_check_fields(tl_checker *c);
+
+// As tl_verify, for one function, with a visit of each instruction.
+bool tl_verify_with(tl_vm *vm, tl_prototype *function,
+                    void (*visit)(tl_checker *checker, void *context),
+                    void *context);
+
+#endif

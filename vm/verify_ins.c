@@ -1,0 +1,462 @@
+// The verifier's rules for one instruction: operands, conflicts between them,
+// module variables, errors, definitions.
+#include <string.h>
+
+#include "vm/verify.h"
+
+enum { MAX_NEAR = 8 };  // operands outside the window
+
+static bool owns(const tl_state *state) {
+  return state->kind == TL_OWNS || state->kind == TL_EITHER;
+}
+
+static bool consumes(int mode) {
+  return mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER;
+}
+
+// --- Operands: those in fields, then those in the window --------------------
+
+static uint32_t operand_count(const tl_checker *c) {
+  return c->ins.operand_count + c->ins.window_count;
+}
+
+static bool in_window(const tl_checker *c, uint32_t i) {
+  return i >= c->ins.operand_count;
+}
+
+static uint32_t operand_slot(const tl_checker *c, uint32_t i) {
+  return in_window(c, i) ? c->ins.window + i - c->ins.operand_count
+                         : c->ins.operands[i];
+}
+
+static int operand_role(const tl_checker *c, uint32_t i) {
+  return tl_opcode_role(c->ins.op, (int)i);
+}
+
+// A window is taken over whole: what owns is consumed.
+static bool is_consumed(const tl_checker *c, uint32_t i) {
+  if (in_window(c, i))
+    return owns(&c->now[operand_slot(c, i)]);
+  return consumes(c->ins.modes[i]);
+}
+
+static const tl_summary *callee_summary(const tl_checker *c) {
+  return &c->p->unit->prototypes[c->ins.extra]->summary;
+}
+
+static bool borrows_argument(const tl_checker *c, uint32_t i) {
+  if (c->ins.op != TL_BC_CALLK)
+    return false;
+  const tl_prototype *callee = c->p->unit->prototypes[c->ins.extra];
+  return i < callee->param_count && callee->summary.param_modes != NULL &&
+         callee->summary.param_modes[i] == TL_MODE_BORROW;
+}
+
+static bool has_hold_lender(const tl_state *state) {
+  for (int i = 0; i < state->count; i++)
+    if (tl_lender_relation(state->lenders[i]) == TL_HELD)
+      return true;
+  return false;
+}
+
+static bool check_consumed(tl_checker *c, uint32_t i) {
+  uint32_t x = operand_slot(c, i);
+  int role = operand_role(c, i);
+  const tl_state *state = &c->now[x];
+  if (!in_window(c, i) && c->ins.modes[i] == TL_MODE_CONSUME &&
+      state->kind != TL_OWNS)
+    return tl_refuse(c, x, "%s is consumed but does not own for certain");
+  if (role == TL_ROLE_CALLEE || c->ins.op == TL_BC_RAISE)
+    return tl_refuse(c, x, "%s is consumed where it must stay");
+  if (role == TL_ROLE_ARG && has_hold_lender(state))
+    return tl_refuse(c, x, "%s is given away, but its block is lent");
+  if (borrows_argument(c, i))
+    return tl_refuse(c, x, "%s is given to a parameter that borrows");
+  return true;
+}
+
+// What is consumed as [role] may be the lender of what is read as [other].
+static bool may_lend(int role, int other, unsigned relations) {
+  if ((role == TL_ROLE_STORE || role == TL_ROLE_TARGET) &&
+      (other == TL_ROLE_STORE || other == TL_ROLE_VALUE))
+    return true;
+  // The same operand twice, as a window's alias of the slot that is consumed.
+  return role == TL_ROLE_USE && other == TL_ROLE_USE &&
+         relations == 1u << TL_SAME;
+}
+
+static bool check_conflicts(tl_checker *c, uint32_t i) {
+  uint32_t x = operand_slot(c, i);
+  int role = operand_role(c, i);
+  for (uint32_t j = 0; j < operand_count(c); j++) {
+    uint32_t y = operand_slot(c, j);
+    if (j == i)
+      continue;
+    if (y == x) {
+      if (is_consumed(c, j) && (j < i || in_window(c, i)))
+        return tl_refuse(c, x, "%s is consumed twice");
+      if (!may_lend(role, operand_role(c, j), 1u << TL_SAME))
+        return tl_refuse(c, x, "%s is consumed and read");
+      continue;
+    }
+    unsigned relations = tl_state_relations(&c->now[y], x);
+    if (relations != 0 && !may_lend(role, operand_role(c, j), relations))
+      return tl_refuse(c, y, "%s is read, but its lender is consumed");
+  }
+  return true;
+}
+
+static bool check_operands(tl_checker *c) {
+  uint32_t n = operand_count(c);
+  if (c->ins.op == TL_BC_CHECKTYPES)
+    for (uint32_t i = 0; i < c->p->param_count; i++)
+      if (!tl_check_read(c, i))
+        return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (!tl_check_read(c, operand_slot(c, i)))
+      return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (is_consumed(c, i) && (!check_consumed(c, i) || !check_conflicts(c, i)))
+      return false;
+  if (n > 0 && operand_role(c, 0) == TL_ROLE_TARGET &&
+      owns(&c->now[c->ins.operands[0]]) && !is_consumed(c, 0))
+    return tl_refuse(c, c->ins.operands[0],
+                     "the target %s may own but is not consumed");
+  return true;
+}
+
+// --- Module variables -------------------------------------------------------
+
+static bool runs_unknown_code(const tl_checker *c) {
+  switch (c->ins.op) {
+    case TL_BC_CALL:
+    case TL_BC_IMPORT:
+    case TL_BC_SHOW:
+      return true;
+    case TL_BC_CALLK:
+      return callee_summary(c)->rebinds_any;
+    case TL_BC_CALLB: {
+      const tl_builtin *b = c->p->constants[c->ins.extra].pointer;
+      return (b->flags & TL_CALLS) != 0;
+    }
+    default:
+      return false;
+  }
+}
+
+static bool may_rebind(const tl_checker *c, uint32_t global) {
+  if (c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG)
+    return c->ins.extra == global;
+  if (runs_unknown_code(c))
+    return true;
+  if (c->ins.op != TL_BC_CALLK)
+    return false;
+  const tl_summary *s = callee_summary(c);
+  for (uint32_t i = 0; i < s->rebind_count; i++)
+    if (s->rebinds[i] == global)
+      return true;
+  return false;
+}
+
+static bool lent_by_rebound(const tl_checker *c, const tl_state *state) {
+  for (int i = 0; i < state->count; i++) {
+    uint32_t who = tl_lender_who(state->lenders[i]);
+    if (tl_who_is_global(who) && may_rebind(c, who - TL_WHO_GLOBAL))
+      return true;
+  }
+  return false;
+}
+
+static bool may_rebind_some(const tl_checker *c) {
+  return c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG ||
+         c->ins.op == TL_BC_CALLK || runs_unknown_code(c);
+}
+
+static bool check_globals(tl_checker *c) {
+  if (!may_rebind_some(c) || c->ins.op == TL_BC_SETG)
+    return true;
+  for (uint32_t i = 0; i < operand_count(c); i++)
+    if (lent_by_rebound(c, &c->now[operand_slot(c, i)]))
+      return tl_refuse(c, operand_slot(c, i),
+                       "%s is lent by a module variable that may be rebound");
+  return true;
+}
+
+static void end_rebound(const tl_checker *c, tl_state *states) {
+  if (!may_rebind_some(c))
+    return;
+  for (uint32_t y = 0; y < c->p->slot_count; y++)
+    if (states[y].kind != TL_ABSENT && lent_by_rebound(c, &states[y]))
+      states[y].invalid = true;
+}
+
+// Whether the summary tells all that this function rebinds.
+static bool check_own_rebinding(tl_checker *c) {
+  const tl_summary *mine = &c->p->summary;
+  if (!may_rebind_some(c) || mine->rebinds_any)
+    return true;
+  if (runs_unknown_code(c))
+    return tl_refuse(c, 0, "the summary leaves out that anything is rebound");
+  const uint32_t *list = &c->ins.extra;
+  uint32_t count = 1;
+  if (c->ins.op == TL_BC_CALLK) {
+    list = callee_summary(c)->rebinds;
+    count = callee_summary(c)->rebind_count;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    bool told = false;
+    for (uint32_t k = 0; k < mine->rebind_count; k++)
+      told |= mine->rebinds[k] == list[i];
+    if (!told)
+      return tl_refuse(c, 0, "the summary leaves out a rebound variable");
+  }
+  return true;
+}
+
+// --- Errors -----------------------------------------------------------------
+
+static bool check_failure(tl_checker *c) {
+  if (tl_opcodes[c->ins.op].fails == TL_NEVER)
+    return true;
+  memcpy(c->error, c->now, c->p->slot_count * sizeof(tl_state));
+  for (uint32_t i = 0; i < c->ins.window_count; i++) {
+    uint32_t w = c->ins.window + i;
+    c->error[w].kind = TL_ABSENT;
+    if (owns(&c->now[w]))
+      tl_end_lender(c, c->error, w);
+  }
+  if (tl_opcodes[c->ins.op].fails == TL_LATE)
+    end_rebound(c, c->error);
+  return tl_check_error(c, c->error);
+}
+
+// --- Definitions ------------------------------------------------------------
+
+static tl_state immortal(void) {
+  return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
+}
+
+static tl_state item_state(const tl_checker *c) {
+  uint32_t x = c->ins.operands[0];
+  const tl_state *from = &c->now[x];
+  tl_state state = tl_state_new(TL_EITHER);
+  bool drains = operand_role(c, 0) == TL_ROLE_DRAIN;
+  if (drains || !consumes(c->ins.modes[0])) {
+    tl_state_derive(&state, from, x, TL_PART);
+    tl_state_derive(&state, from, x, TL_HELD);
+    return state;
+  }
+  if (from->kind == TL_OWNS)
+    state.kind = TL_OWNS;
+  else
+    tl_state_derive_lenders(&state, from, TL_PART);
+  tl_state_derive_lenders(&state, from, TL_HELD);
+  return state;
+}
+
+static tl_state view_state(const tl_checker *c) {
+  uint32_t x = c->ins.operands[0];
+  tl_state state = tl_state_new(TL_OWNS);
+  if (consumes(c->ins.modes[0]))
+    tl_state_derive_lenders(&state, &c->now[x], TL_HELD);
+  else
+    tl_state_derive(&state, &c->now[x], x, TL_HELD);
+  return state;
+}
+
+static tl_state copy_state(const tl_checker *c) {
+  uint32_t x = c->ins.operands[0];
+  if (consumes(c->ins.modes[0]))
+    return c->now[x];
+  tl_state state = tl_state_new(TL_BORROWS);
+  tl_state_derive(&state, &c->now[x], x, TL_SAME);
+  return state;
+}
+
+static tl_state call_state(const tl_checker *c) {
+  const tl_summary *s = callee_summary(c);
+  if (!s->may_own && !s->may_borrow)
+    return immortal();
+  tl_state state = tl_state_new(TL_OWNS);
+  bool owned = s->may_own, borrowed = false;
+  for (uint16_t k = 0; k < s->lender_count; k++) {
+    tl_relation relation = (tl_relation)s->lenders[k].relation;
+    bool whole = relation != TL_HELD;
+    uint32_t i = s->lenders[k].param;
+    if (i == UINT16_MAX || i >= c->ins.window_count) {
+      tl_state_add(&state, tl_lender_of(TL_WHO_IMMORTAL, relation));
+      borrowed |= whole;
+      continue;
+    }
+    uint32_t x = c->ins.window + i;
+    const tl_state *from = &c->now[x];
+    owned |= owns(from) && whole;
+    if (from->kind == TL_OWNS)
+      continue;
+    borrowed |= whole;
+    // The window's own slot is no lender: it is gone after the call.
+    tl_state_derive_lenders(&state, from, relation);
+  }
+  state.kind = owned && borrowed ? TL_EITHER : borrowed ? TL_BORROWS : TL_OWNS;
+  return state;
+}
+
+static tl_state result_state(const tl_checker *c) {
+  switch ((tl_result_kind)tl_opcodes[c->ins.op].result) {
+    case TL_DEF_OWNED:
+    case TL_DEF_TARGET:
+      return tl_state_new(TL_OWNS);
+    case TL_DEF_COPY:
+      return copy_state(c);
+    case TL_DEF_ITEM:
+    case TL_DEF_NEXT:
+      return item_state(c);
+    case TL_DEF_VIEW:
+      return view_state(c);
+    case TL_DEF_GLOBAL:
+      return tl_state_lent(TL_BORROWS, TL_WHO_GLOBAL + c->ins.extra, TL_PART);
+    case TL_DEF_CAPTURE:
+      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_PART);
+    case TL_DEF_SELF:
+      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_SAME);
+    case TL_DEF_CALL:
+      return call_state(c);
+    default:
+      return immortal();
+  }
+}
+
+// What is consumed has no state any more, and lends nothing.
+static void end_consumed(tl_checker *c) {
+  uint32_t n = operand_count(c);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t x = operand_slot(c, i);
+    bool gone = is_consumed(c, i) || operand_role(c, i) == TL_ROLE_TARGET;
+    if (operand_role(c, i) == TL_ROLE_DRAIN) {
+      if (gone)
+        tl_end_lender(c, c->now, x);
+      continue;
+    }
+    if (!gone && !in_window(c, i))
+      continue;
+    bool owned = owns(&c->now[x]);
+    c->now[x].kind = TL_ABSENT;
+    if (owned)
+      tl_end_lender(c, c->now, x);
+  }
+}
+
+static bool check_move(tl_checker *c, tl_state state) {
+  uint32_t d = (uint32_t)c->ins.result, x = c->ins.operands[0];
+  if (d == x) {
+    c->now[d] = state;
+    return true;
+  }
+  c->now[x].kind = TL_ABSENT;
+  if (!tl_check_define(c, d, state))
+    return false;
+  tl_rename_lenders(c, c->now, x, d);
+  return true;
+}
+
+// A range's loop keeps scalars in its hidden slots.
+static bool check_loop(tl_checker *c) {
+  uint32_t hidden = c->ins.operands[0];
+  uint32_t count = c->ins.op == TL_BC_MORE || c->ins.op == TL_BC_NEXT ? 2 : 3;
+  for (uint32_t i = 1; i < count; i++)
+    if (!tl_check_read(c, hidden + i))
+      return false;
+  return true;
+}
+
+static bool define_loop(tl_checker *c) {
+  uint32_t hidden = c->ins.operands[0];
+  for (uint32_t i = 0; i < 3; i++)
+    if (!tl_check_define(c, hidden + i, immortal()))
+      return false;
+  return tl_check_define(c, (uint32_t)c->ins.result, immortal());
+}
+
+static bool check_definition(tl_checker *c) {
+  if (c->ins.op == TL_BC_FORPREP || c->ins.op == TL_BC_FORR) {
+    end_consumed(c);
+    return define_loop(c);
+  }
+  tl_state state = {0};
+  if (c->ins.result >= 0)
+    state = result_state(c);
+  if (tl_opcodes[c->ins.op].result == TL_DEF_COPY &&
+      consumes(c->ins.modes[0]))
+    return check_move(c, state);
+  end_consumed(c);
+  return c->ins.result < 0 ||
+         tl_check_define(c, (uint32_t)c->ins.result, state);
+}
+
+// --- Returning --------------------------------------------------------------
+
+static bool summary_tells(const tl_summary *s, tl_lender lender) {
+  uint32_t who = tl_lender_who(lender);
+  uint16_t param = UINT16_MAX;
+  if (tl_who_is_caller(who))
+    param = (uint16_t)(who - TL_WHO_CALLER);
+  else if (who != TL_WHO_IMMORTAL)
+    return false;
+  for (uint16_t i = 0; i < s->lender_count; i++)
+    if (s->lenders[i].param == param &&
+        s->lenders[i].relation == tl_lender_relation(lender))
+      return true;
+  return false;
+}
+
+static bool check_return(tl_checker *c) {
+  uint32_t x = c->ins.operands[0];
+  const tl_state *state = &c->now[x];
+  const tl_summary *s = &c->p->summary;
+  if (!tl_check_read(c, x))
+    return false;
+  if (c->ins.modes[0] == TL_MODE_CONSUME && state->kind != TL_OWNS)
+    return tl_refuse(c, x, "%s is returned but does not own for certain");
+  if (c->ins.modes[0] == TL_MODE_BORROW && state->kind != TL_BORROWS)
+    return tl_refuse(c, x, "%s owns but is returned as a borrow");
+  for (uint32_t y = 0; y < c->p->slot_count; y++)
+    if (y != x && owns(&c->now[y]))
+      return tl_refuse(c, y, "%s still owns at the return");
+  if (state->kind != TL_BORROWS && !s->may_own)
+    return tl_refuse(c, x, "%s may own, which the summary leaves out");
+  if (state->kind != TL_OWNS && !s->may_borrow)
+    return tl_refuse(c, x, "%s may be borrowed, which the summary leaves out");
+  for (int i = 0; i < state->count; i++)
+    if (!summary_tells(s, state->lenders[i]))
+      return tl_refuse(c, x, "%s is lent by what the summary leaves out");
+  return true;
+}
+
+bool tl_check_ins(tl_checker *c) {
+  switch (c->ins.op) {
+    case TL_BC_DROP:
+    case TL_BC_SETTLE:
+    case TL_BC_KEEP:
+    case TL_BC_HOLD:
+    case TL_BC_OWN:
+      return tl_check_ownership(c);
+    case TL_BC_DETACH:
+      memcpy(c->error, c->now, c->p->slot_count * sizeof(tl_state));
+      return tl_check_error(c, c->error) && tl_check_ownership(c);
+    case TL_BC_RET:
+      return check_return(c);
+    case TL_BC_FORR:
+    case TL_BC_MORE:
+    case TL_BC_NEXT:
+      if (!check_loop(c))
+        return false;
+      break;
+    default:
+      break;
+  }
+  if (!check_operands(c) || !check_globals(c) || !check_own_rebinding(c) ||
+      !check_failure(c))
+    return false;
+  end_rebound(c, c->now);
+  return check_definition(c);
+}

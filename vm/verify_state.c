@@ -1,0 +1,321 @@
+// The verifier's states: what ends, what settles, what joins.
+#include <string.h>
+
+#include "vm/verify.h"
+
+static bool owns(const tl_state *state) {
+  return state->kind == TL_OWNS || state->kind == TL_EITHER;
+}
+
+// A set that is not whole proves nothing.
+static void distrust_full(tl_state *state) {
+  if (state->full) {
+    state->full = false;
+    state->invalid = true;
+    state->count = 0;
+  }
+}
+
+void tl_end_lender(tl_checker *c, tl_state *states, uint32_t who) {
+  for (uint32_t y = 0; y < c->p->slot_count; y++)
+    if (states[y].kind != TL_ABSENT && y != who &&
+        tl_state_lent_by(&states[y], who))
+      states[y].invalid = true;
+}
+
+void tl_rename_lenders(tl_checker *c, tl_state *states, uint32_t from,
+                       uint32_t to) {
+  for (uint32_t y = 0; y < c->p->slot_count; y++)
+    if (states[y].kind != TL_ABSENT)
+      tl_state_rename(&states[y], from, to);
+}
+
+bool tl_check_read(tl_checker *c, uint32_t slot) {
+  const tl_state *state = &c->now[slot];
+  if (state->kind == TL_ABSENT)
+    return tl_refuse(c, slot, "%s is read but has no value");
+  if (state->invalid)
+    return tl_refuse(c, slot, "%s is read but its lender has ended");
+  return true;
+}
+
+bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
+  if (owns(&c->now[slot]))
+    return tl_refuse(c, slot, "%s is overwritten while it owns");
+  tl_end_lender(c, c->now, slot);
+  distrust_full(&state);
+  c->now[slot] = state;
+  return true;
+}
+
+// --- Instructions that only move ownership ----------------------------------
+
+static bool check_drop(tl_checker *c, uint32_t x, int mode) {
+  tl_state *state = &c->now[x];
+  if (state->kind == TL_ABSENT)
+    return tl_refuse(c, x, "%s is dropped but has no value");
+  if (mode == TL_MODE_CONSUME && state->kind != TL_OWNS)
+    return tl_refuse(c, x, "%s is dropped but does not own for certain");
+  if (mode == TL_MODE_BORROW)
+    return tl_refuse(c, x, "%s is dropped without a mode");
+  state->kind = TL_ABSENT;
+  tl_end_lender(c, c->now, x);
+  return true;
+}
+
+static void own_unless_lent(tl_state *state) {
+  if (state->kind != TL_OWNS)
+    state->kind = tl_state_needs_lender(state) ? TL_EITHER : TL_OWNS;
+}
+
+// y, an alias of x, takes over what x owns.
+static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
+  tl_state *from = &c->now[x], *to = &c->now[y];
+  tl_lender alias = tl_lender_of(x, TL_SAME);
+  if (!tl_state_has(to, alias))
+    return;
+  tl_state bare = *to;
+  tl_state_strip(&bare, 1u << TL_HELD);
+  bool certain = to->kind == TL_BORROWS && from->kind == TL_OWNS &&
+                 !from->invalid && bare.count == 1 &&
+                 !tl_state_has(to, tl_lender_of(x, TL_HELD));
+  tl_state_remove(to, x, 1u << TL_SAME);
+  if (certain) {
+    to->kind = TL_OWNS;
+    tl_state_strip(from, 1u << TL_SAME | 1u << TL_PART);
+    tl_rename_lenders(c, c->now, x, y);
+    tl_state_remove(to, y, ~0u);
+    from->kind = TL_BORROWS;
+    tl_state_add(from, tl_lender_of(y, TL_SAME));
+    return;
+  }
+  own_unless_lent(to);
+  if (from->kind == TL_BORROWS)
+    return;
+  from->kind = TL_EITHER;
+  tl_state_add(from, tl_lender_of(y, TL_SAME));
+  distrust_full(from);
+  for (uint32_t z = 0; z < c->p->slot_count; z++) {
+    if (c->now[z].kind == TL_ABSENT || z == x || z == y)
+      continue;
+    tl_state_share(&c->now[z], x, y);
+    distrust_full(&c->now[z]);
+  }
+}
+
+// The view in y holds its block, perhaps with what x owned.
+static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
+  tl_state *view = &c->now[y], *from = &c->now[x];
+  tl_state_remove(view, x, 1u << TL_HELD);
+  if (from->kind != TL_OWNS && from->kind != TL_EITHER)
+    return;
+  tl_state keepers = tl_state_new(TL_OWNS);
+  if (owns(view))
+    tl_state_add(&keepers, tl_lender_of(y, TL_PART));
+  for (int i = 0; i < view->count; i++) {
+    uint32_t who = tl_lender_who(view->lenders[i]);
+    if (tl_lender_relation(view->lenders[i]) != TL_HELD && who != x)
+      tl_state_add(&keepers, tl_lender_of(who, TL_PART));
+  }
+  from->kind = TL_EITHER;
+  for (int i = 0; i < keepers.count; i++)
+    tl_state_add(from, keepers.lenders[i]);
+  from->full |= keepers.full;
+  distrust_full(from);
+  for (uint32_t z = 0; z < c->p->slot_count; z++) {
+    unsigned relations = tl_state_relations(&c->now[z], x);
+    if (c->now[z].kind == TL_ABSENT || z == x || z == y || relations == 0)
+      continue;
+    for (int i = 0; i < keepers.count; i++) {
+      uint32_t who = tl_lender_who(keepers.lenders[i]);
+      if (who == z)
+        continue;
+      if ((relations & ~(1u << TL_HELD)) != 0)
+        tl_state_add(&c->now[z], tl_lender_of(who, TL_PART));
+      if ((relations & 1u << TL_HELD) != 0)
+        tl_state_add(&c->now[z], tl_lender_of(who, TL_HELD));
+    }
+    distrust_full(&c->now[z]);
+  }
+}
+
+bool tl_check_ownership(tl_checker *c) {
+  uint32_t x = c->ins.operands[0], y = c->ins.operands[1];
+  if (c->ins.op == TL_BC_DROP)
+    return check_drop(c, x, c->ins.modes[0]);
+  if (c->ins.op == TL_BC_OWN) {
+    if (!tl_check_read(c, x))
+      return false;
+    c->now[x] = tl_state_new(TL_OWNS);
+    return true;
+  }
+  bool views = c->ins.op == TL_BC_HOLD || c->ins.op == TL_BC_DETACH;
+  uint32_t lender = views ? y : x, borrower = views ? x : y;
+  if (lender == borrower)
+    return tl_refuse(c, lender, "%s is settled against itself");
+  if (c->now[lender].kind == TL_ABSENT)
+    return tl_refuse(c, lender, "%s is settled but has no value");
+  if (!tl_check_read(c, borrower))
+    return false;
+  if (c->ins.op == TL_BC_SETTLE) {
+    check_settle(c, lender, borrower);
+  } else if (c->ins.op == TL_BC_KEEP) {
+    tl_state_remove(&c->now[borrower], lender, 1u << TL_SAME | 1u << TL_PART);
+    own_unless_lent(&c->now[borrower]);
+  } else if (c->ins.op == TL_BC_HOLD) {
+    check_hold(c, borrower, lender);
+  } else {
+    tl_state_remove(&c->now[borrower], lender, 1u << TL_HELD);
+  }
+  return true;
+}
+
+// --- Joins ------------------------------------------------------------------
+
+static bool store_states(tl_checker *c, tl_join_point *point,
+                         const tl_state *states) {
+  uint32_t count = 0;
+  for (uint32_t y = 0; y < c->p->slot_count; y++)
+    count += states[y].kind != TL_ABSENT;
+  size_t nbytes = (count + 1) * sizeof *point->states;
+  point->states = tl_alloc(c->vm, nbytes, "the verifier's states");
+  if (point->states == NULL)
+    return false;
+  point->capacity = count + 1;
+  point->count = 0;
+  for (uint32_t y = 0; y < c->p->slot_count; y++) {
+    if (states[y].kind == TL_ABSENT)
+      continue;
+    point->states[point->count].slot = y;
+    point->states[point->count++].state = states[y];
+  }
+  return true;
+}
+
+// What only one path brings: a borrow is forgotten, an owner would leak.
+static bool check_missing(tl_checker *c, uint32_t slot, const tl_state *state) {
+  return !owns(state) || tl_refuse(c, slot, "%s owns on one path only");
+}
+
+static bool join_states(tl_checker *c, tl_join_point *point,
+                        const tl_state *states, bool *changed) {
+  uint32_t at = 0, kept = 0;
+  for (uint32_t y = 0; y < c->p->slot_count; y++) {
+    bool stored = at < point->count && point->states[at].slot == y;
+    if (!stored) {
+      if (states[y].kind != TL_ABSENT && !check_missing(c, y, &states[y]))
+        return false;
+      continue;
+    }
+    struct tl_slot_state entry = point->states[at++];
+    if (states[y].kind == TL_ABSENT) {
+      if (!check_missing(c, y, &entry.state))
+        return false;
+      *changed = true;
+      continue;
+    }
+    *changed |= tl_state_join(&entry.state, &states[y]);
+    distrust_full(&entry.state);
+    point->states[kept++] = entry;
+  }
+  point->count = kept;
+  return true;
+}
+
+bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states) {
+  tl_join_point *point = &c->points[pc];
+  bool changed = false;
+  if (!point->reached) {
+    if (!store_states(c, point, states))
+      return false;
+    point->reached = changed = true;
+  } else if (!join_states(c, point, states, &changed)) {
+    return false;
+  }
+  if (changed && !point->dirty) {
+    point->dirty = true;
+    c->work[c->work_count++] = pc;
+  }
+  return true;
+}
+
+// --- Errors -----------------------------------------------------------------
+
+static const tl_handler *find_handler(const tl_checker *c) {
+  for (uint32_t i = 0; i < c->p->handler_count; i++)
+    if (c->p->handlers[i].start <= c->pc && c->pc < c->p->handlers[i].end)
+      return &c->p->handlers[i];
+  return NULL;
+}
+
+static bool in_list(const uint16_t *slots, uint16_t count, uint32_t slot) {
+  for (uint16_t i = 0; i < count; i++)
+    if (slots[i] == slot)
+      return true;
+  return false;
+}
+
+// What the map drops is owned, and what is owned is dropped or kept.
+static bool check_map(tl_checker *c, const tl_state *states,
+                      const tl_handler *handler) {
+  for (uint32_t i = 0; i < c->p->range_count; i++) {
+    const tl_unwind_range *r = &c->p->ranges[i];
+    if (c->pc < r->start || c->pc >= r->end)
+      continue;
+    const tl_state *state = &states[r->slot];
+    if (!owns(state))
+      return tl_refuse(c, r->slot, "the unwind map drops %s, which does not own");
+    if (!r->either && state->kind == TL_EITHER)
+      return tl_refuse(c, r->slot, "the unwind map is sure that %s owns");
+    if (handler != NULL && in_list(handler->kept, handler->kept_count, r->slot))
+      return tl_refuse(c, r->slot, "the unwind map drops %s, which is kept");
+  }
+  for (uint32_t y = 0; y < c->p->slot_count; y++) {
+    if (!owns(&states[y]))
+      continue;
+    bool mapped =
+        handler != NULL && in_list(handler->kept, handler->kept_count, y);
+    for (uint32_t i = 0; i < c->p->range_count && !mapped; i++)
+      mapped = c->p->ranges[i].slot == y && c->p->ranges[i].start <= c->pc &&
+               c->pc < c->p->ranges[i].end;
+    if (!mapped)
+      return tl_refuse(c, y, "the unwind map forgets %s");
+  }
+  return true;
+}
+
+static bool check_kept(tl_checker *c, const tl_state *states,
+                       const tl_handler *handler, uint32_t slot) {
+  const tl_state *state = &states[slot];
+  if (state->kind == TL_ABSENT || state->invalid)
+    return tl_refuse(c, slot, "the handler keeps %s, which has no valid value");
+  if (in_list(handler->own, handler->own_count, slot))
+    return true;
+  if (state->kind == TL_EITHER)
+    return tl_refuse(c, slot, "the handler keeps %s, which may own");
+  for (int i = 0; i < state->count; i++) {
+    uint32_t who = tl_lender_who(state->lenders[i]);
+    if (tl_who_is_slot(who) &&
+        !in_list(handler->kept, handler->kept_count, who))
+      return tl_refuse(c, slot, "the handler keeps %s but not its lender");
+  }
+  return true;
+}
+
+bool tl_check_error(tl_checker *c, tl_state *states) {
+  const tl_handler *handler = find_handler(c);
+  if (!check_map(c, states, handler))
+    return false;
+  if (handler == NULL)
+    return true;
+  for (uint16_t i = 0; i < handler->kept_count; i++)
+    if (!check_kept(c, states, handler, handler->kept[i]))
+      return false;
+  for (uint32_t y = 0; y < c->p->slot_count; y++) {
+    if (!in_list(handler->kept, handler->kept_count, y))
+      states[y].kind = TL_ABSENT;
+    else if (in_list(handler->own, handler->own_count, y))
+      states[y] = tl_state_new(TL_OWNS);
+  }
+  return tl_check_join(c, handler->handler, states);
+}
