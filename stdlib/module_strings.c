@@ -120,9 +120,9 @@ static bool change_case(tl_vm *vm, const char *function, tl_slot s,
   bool in_word = false;
   for (size_t at = 0; at < string->length;) {
     int32_t point, next = ' ';
-    at += tl_decode(string->text + at, string->length - at, &point);
+    at += tl_text_decode(string->text + at, string->length - at, &point);
     if (at < string->length)
-      tl_decode(string->text + at, string->length - at, &next);
+      tl_text_decode(string->text + at, string->length - at, &next);
     if (to == UPPER || (to == TITLE && !in_word))
       add_upper(&text, point, to == TITLE);
     else
@@ -190,9 +190,9 @@ static size_t word_end(const tl_string *s, size_t at) {
   int32_t before = 0;
   while (at < s->length) {
     int32_t point, after = 0;
-    size_t step = tl_decode(s->text + at, s->length - at, &point);
+    size_t step = tl_text_decode(s->text + at, s->length - at, &point);
     if (at + step < s->length)
-      tl_decode(s->text + at + step, s->length - at - step, &after);
+      tl_text_decode(s->text + at + step, s->length - at - step, &after);
     if (!is_word_point(point) && !joins(before, point, after))
       break;
     at += step;
@@ -209,7 +209,7 @@ static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = list != NULL;
   for (size_t at = 0; ok && at < s->length;) {
     int32_t point;
-    size_t step = tl_decode(s->text + at, s->length - at, &point);
+    size_t step = tl_text_decode(s->text + at, s->length - at, &point);
     if (!is_word_point(point)) {
       at += step;
       continue;
@@ -256,7 +256,7 @@ static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (s->length == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "category: the string is empty");
   int32_t point;
-  tl_decode(s->text, s->length, &point);
+  tl_text_decode(s->text, s->length, &point);
   tl_string *name = tl_string_from(vm, utf8proc_category_string(point));
   if (name == NULL)
     return false;

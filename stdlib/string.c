@@ -11,7 +11,7 @@
 
 // --- What the string functions share ----------------------------------------
 
-size_t tl_decode(const char *text, size_t nbytes, int32_t *point) {
+size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point) {
   utf8proc_ssize_t step = utf8proc_iterate((const utf8proc_uint8_t *)text,
                                            (utf8proc_ssize_t)nbytes, point);
   if (step > 0)
@@ -82,7 +82,7 @@ static bool split_blanks(tl_vm *vm, const tl_string *s, tl_list **list) {
   size_t start = 0, at = 0;
   while (at < s->length) {
     int32_t point;
-    size_t step = tl_decode(s->text + at, s->length - at, &point);
+    size_t step = tl_text_decode(s->text + at, s->length - at, &point);
     if (tl_is_blank(point)) {
       if (at > start &&
           !tl_list_push_text(vm, list, s->text + start, at - start))
@@ -261,7 +261,7 @@ static bool is_stripped(const tl_string *set, int32_t point) {
     return tl_is_blank(point);
   for (size_t at = 0; at < set->length;) {
     int32_t one;
-    at += tl_decode(set->text + at, set->length - at, &one);
+    at += tl_text_decode(set->text + at, set->length - at, &one);
     if (one == point)
       return true;
   }
@@ -280,7 +280,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   size_t begin = 0, end = s->length;
   while (left && begin < end) {
     int32_t point;
-    size_t step = tl_decode(s->text + begin, end - begin, &point);
+    size_t step = tl_text_decode(s->text + begin, end - begin, &point);
     if (!is_stripped(set, point))
       break;
     begin += step;
@@ -290,7 +290,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
     size_t last = end - 1;
     while (last > begin && ((unsigned char)s->text[last] & 0xc0) == 0x80)
       last--;
-    tl_decode(s->text + last, end - last, &point);
+    tl_text_decode(s->text + last, end - last, &point);
     if (!is_stripped(set, point))
       break;
     end = last;
@@ -317,7 +317,7 @@ static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t *to = (int64_t *)(void *)points->data;
   for (size_t at = 0; at < s->length;) {
     int32_t point;
-    at += tl_decode(s->text + at, s->length - at, &point);
+    at += tl_text_decode(s->text + at, s->length - at, &point);
     *to++ = point;
   }
   *out = tl_own_array(points);

@@ -6,7 +6,7 @@
 #include "vm/string.h"
 
 // The code point that text begins with, and how many bytes it takes.
-size_t tl_decode(const char *text, size_t nbytes, int32_t *point);
+size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point);
 void tl_text_point(tl_text *text, int32_t point);
 // Closes the text; *out is its string.
 bool tl_text_give(tl_text *text, tl_slot *out);

@@ -116,7 +116,7 @@ static tl_dtype scalar_item(tl_slot s, char item[16]) {
 }
 
 static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
-  char x[16], y[16];
+  _Alignas(16) char x[16], y[16];
   tl_dtype da = scalar_item(a, x), db = scalar_item(b, y);
   if (!c->loose && da != db)
     return false;
