@@ -26,7 +26,7 @@ static inline void *need(void *block) {
 }
 
 static inline void text_add(text *to, const char *from, size_t n) {
-  if (to->n + n + 1 > to->capacity) {
+  if (to->capacity - to->n <= n) {
     to->capacity = 2 * (to->n + n + 1);
     to->data = need(realloc(to->data, to->capacity));
   }
