@@ -29,7 +29,16 @@ static bool combine(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot *out) {
   return tl_elementwise(vm, op, operands, out);
 }
 
+static bool is_numeric(tl_slot s) {
+  return tl_is_number(s) || tl_is_range(s) ||
+         (tl_is_array(s) && tl_array_dtype(s.array) < TL_STRING);
+}
+
 static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!is_numeric(args[0])) {
+    return tl_arg_fail(vm, "clip", "x", "a number or an array of numbers",
+                       args[0]);
+  }
   if (tl_is_none(args[1]) && tl_is_none(args[2])) {
     tl_slot operand[] = {args[0]};
     bool ok = tl_elementwise(vm, TL_OP_POSITIVE, operand, out);
@@ -116,8 +125,7 @@ static bool near_items(tl_vm *vm, const char *function, tl_slot *args,
   nearness near = {.rtol = tl_borrow(args[2]), .atol = tl_borrow(args[3])};
   double value;
   for (int i = 0; i < 2; i++) {
-    if (!tl_is_number(args[i]) && !tl_is_array(args[i]) &&
-        !tl_is_range(args[i])) {
+    if (!is_numeric(args[i])) {
       return tl_arg_fail(vm, function, i == 0 ? "x" : "y",
                          "a number or an array of numbers", args[i]);
     }
