@@ -587,8 +587,13 @@ static int32_t lower_field(tl_lower *l, tl_ast *ast, int32_t want) {
   const tl_name *field = ast->field.field.name;
   if (object->kind == TL_AST_NAME) {
     tl_variable *v = tl_scope_find(l->scope, object->name.name);
-    if (v != NULL && v->library != NULL && v->assigns == 1 &&
-        tl_known_find(v->library, field).kind != TL_KNOWN_NOTHING) {
+    tl_known known = {.kind = TL_KNOWN_NOTHING};
+    if (v != NULL && v->library != NULL && v->assigns == 1)
+      known = tl_known_find(v->library, field);
+    // os.args is asked for when it is read; functions are constants.
+    bool is_value = known.builtin != NULL &&
+                    (known.builtin->flags & TL_VALUE) != 0;
+    if (known.kind != TL_KNOWN_NOTHING && !is_value) {
       return lower_known(l, v->library, field, ast->span, want);
     }
   }

@@ -442,6 +442,7 @@ bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
     const tl_builtin *builtin =
         tl_builtin_find(module->builtin, name->text, name->length);
     if (builtin != NULL) {
+      if (builtin->flags & TL_VALUE) return builtin->call(vm, NULL, out);
       *out = tl_builtin_slot(builtin);
       return true;
     }
