@@ -10,6 +10,7 @@ extern const tl_builtin tl_list_builtins[];
 extern const tl_builtin tl_record_builtins[];
 extern const tl_builtin tl_string_builtins[];
 extern const tl_builtin tl_strings_module[];
+extern const tl_builtin tl_json_module[];
 extern const tl_builtin tl_elementwise_builtins[];
 extern const tl_builtin tl_reduce_builtins[];
 extern const tl_builtin tl_functional_builtins[];

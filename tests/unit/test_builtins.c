@@ -2,6 +2,8 @@
 // place, and what they refuse. The scripts in tests/lang cover the rest.
 #include "tests/unit/fixture.h"
 
+#include <math.h>
+
 #include "vm/array.h"
 #include "vm/builtin.h"
 #include "vm/format.h"
@@ -9,10 +11,16 @@
 enum { MOST = 4 };
 
 // Calls a built-in as the VM does: what the slots still own is dropped after.
+// "json.parse" is a module's.
 static bool call(tl_vm *vm, const char *name, const tl_slot *args,
                  tl_slot *out) {
   tl_param params[TL_MAX_PARAMS];
-  const tl_builtin *builtin = tl_builtin_find(NULL, name, strlen(name));
+  const char *module = NULL;
+  if (strncmp(name, "json.", 5) == 0 || strncmp(name, "strings.", 8) == 0) {
+    module = name[0] == 'j' ? "json" : "strings";
+    name = strchr(name, '.') + 1;
+  }
+  const tl_builtin *builtin = tl_builtin_find(module, name, strlen(name));
   assert_non_null(builtin);
   int count = tl_params_parse(builtin->params, params);
   tl_slot slots[TL_MAX_PARAMS];
@@ -220,6 +228,90 @@ static void numbers_are_read(void **state) {
           "float: \"\" is not a number");
 }
 
+static void the_strings_module_knows_unicode(void **state) {
+  tl_vm *vm = *state;
+  gives(vm, "strings.upper", args1(text_slot(vm, "größe ﬁ")), "\"GRÖSSE ﬁ\"");
+  gives(vm, "strings.lower", args1(text_slot(vm, "ΑΣ ΣΑ")), "\"ας σα\"");
+  gives(vm, "strings.title", args1(text_slot(vm, "don't panic")),
+        "\"Don't Panic\"");
+  gives(vm, "strings.casefold", args1(text_slot(vm, "Straße")), "\"strasse\"");
+  gives(vm, "strings.normalize",
+        args2(text_slot(vm, "e\u0301"), text_slot(vm, "NFC")), "\"é\"");
+  gives(vm, "strings.words", args1(text_slot(vm, "a-b, 3.5 don't. x_1")),
+        "(\"a\", \"b\", \"3.5\", \"don't\", \"x_1\")");
+  gives(vm, "strings.graphemes", args1(text_slot(vm, "e\u0301🇫🇷")),
+        "(\"e\u0301\", \"🇫🇷\")");
+  gives(vm, "strings.lines", args1(text_slot(vm, "a\r\n\nb")),
+        "(\"a\", \"\", \"b\")");
+  gives(vm, "strings.repeat", args2(text_slot(vm, ""), tl_int(5)), "\"\"");
+  gives(vm, "strings.display_width", args1(text_slot(vm, "速度")), "4");
+}
+
+// --- JSON -------------------------------------------------------------------
+
+static void json_is_read(void **state) {
+  tl_vm *vm = *state;
+  gives(vm, "json.parse",
+        args1(text_slot(vm, " {\"a\": [1, -2.5e1, true, null], \"b\": {}} ")),
+        "(a: (1, -25.0, true, none), b: (:))");
+  gives(vm, "json.parse", args1(text_slot(vm, "\"\\u00e9\\ud83d\\ude00\"")),
+        "\"é😀\"");
+  gives(vm, "json.parse", args1(text_slot(vm, "[[], [[1]]]")), "((), ((1,),))");
+  static const char *const wrong[] = {"",      "[1,]",    "{\"a\" 1}", "01",
+                                      "[1 2]", "\"a",     "{a: 1}",    "1 2",
+                                      "nul",   "\"\\q\"", "[1}",       "+1"};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    arguments args = args1(text_slot(vm, wrong[i]));
+    tl_slot out;
+    assert_false(call(vm, "json.parse", args.slots, &out));
+    failure(vm, TALLY_ERR_VALUE);
+    tl_error_clear(vm);
+  }
+}
+
+static void writes(tl_vm *vm, tl_slot value, int indent, const char *expected) {
+  tl_slot text = result(vm, "json.format", args2(value, tl_int(indent)));
+  assert_string_equal(text.string->text, expected);
+  tl_drop(vm, text);
+}
+
+static void json_is_written(void **state) {
+  tl_vm *vm = *state;
+  tl_slot items[] = {tl_int(1), text_slot(vm, "a\"\n"), small_record(vm)};
+  tl_slot list = list_slot(vm, 3, items), lent = tl_borrow(list);
+  writes(vm, lent, 0, "[1,\"a\\\"\\n\",{\"a\":1,\"b\":\"two\"}]");
+  writes(vm, lent, 1,
+         "[\n 1,\n \"a\\\"\\n\",\n {\n  \"a\": 1,\n  \"b\": \"two\"\n }\n]");
+  tl_drop(vm, list);
+  writes(vm, tl_none(), 0, "null");
+  tl_slot out;
+  arguments args = args1(tl_float((double)NAN));
+  assert_false(call(vm, "json.format", args.slots, &out));
+  failure(vm, TALLY_ERR_VALUE);
+}
+
+static void json_survives_each_failure(void **state) {
+  tl_vm *vm = *state;
+  for (uint64_t n = 1;; n++) {
+    arguments args = args1(text_slot(vm, "{\"a\": [1, \"two\", {\"b\": 3}]}"));
+    tl_slot value, text;
+    tl_memory_fail_at(vm, n);
+    bool ok = call(vm, "json.parse", args.slots, &value);
+    if (ok) {
+      args = args1(value);
+      ok = call(vm, "json.format", args.slots, &text);
+      if (ok)
+        tl_drop(vm, text);
+    }
+    tl_memory_fail_at(vm, 0);
+    assert_int_equal(vm->error.set, !ok);
+    tl_error_clear(vm);
+    assert_int_equal(vm->stats.live_bytes, 0);
+    if (ok)
+      return;
+  }
+}
+
 // --- Failures of memory -----------------------------------------------------
 
 static void no_failure_of_memory_loses_anything(void **state) {
@@ -258,6 +350,10 @@ int main(void) {
       FIXTURE_TEST(records_are_read_and_changed),
       FIXTURE_TEST(strings_are_taken_apart),
       FIXTURE_TEST(numbers_are_read),
+      FIXTURE_TEST(the_strings_module_knows_unicode),
+      FIXTURE_TEST(json_is_read),
+      FIXTURE_TEST(json_is_written),
+      FIXTURE_TEST(json_survives_each_failure),
       FIXTURE_TEST(no_failure_of_memory_loses_anything),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

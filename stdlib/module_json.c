@@ -1,0 +1,525 @@
+// The module json: text to values and back.
+//
+// Both ways keep their own stack of what is open, so that the depth of a text
+// is bounded by memory alone.
+
+#include <math.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "stdlib/number.h"
+#include "stdlib/text.h"
+#include "vm/format.h"
+#include "vm/list.h"
+#include "vm/range.h"
+#include "vm/record.h"
+#include "vm/vm.h"
+
+// --- Reading ----------------------------------------------------------------
+
+// A text being read. [open] is a list: of each array or object that is open,
+// what it holds so far (a list or a record), and behind an object its key.
+typedef struct reader {
+  tl_vm *vm;
+  const char *start, *at, *end;
+  tl_list *open;
+} reader;
+
+static bool fail_at(reader *r, const char *what) {
+  size_t line = 1, column = 1;
+  for (const char *p = r->start; p < r->at; p++) {
+    line += *p == '\n';
+    column = *p == '\n' ? 1 : column + 1;
+  }
+  return tl_fail(r->vm, TALLY_ERR_VALUE, "json: %s at line %zu, byte %zu of it",
+                 what, line, column);
+}
+
+static void skip_blanks(reader *r) {
+  while (r->at < r->end &&
+         (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r'))
+    r->at++;
+}
+
+static bool accept(reader *r, char c) {
+  if (r->at == r->end || *r->at != c)
+    return false;
+  r->at++;
+  return true;
+}
+
+static bool read_hex(reader *r, uint32_t *out) {
+  *out = 0;
+  for (int i = 0; i < 4; i++, r->at++) {
+    if (r->at == r->end)
+      return false;
+    char c = *r->at;
+    uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
+                     : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+                     : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
+                                            : 16;
+    if (digit == 16)
+      return false;
+    *out = *out << 4 | digit;
+  }
+  return true;
+}
+
+// \uXXXX, of which two make a point above U+FFFF.
+static bool read_point(reader *r, tl_text *text) {
+  uint32_t point, low;
+  if (!read_hex(r, &point))
+    return fail_at(r, "four hex digits expected");
+  if (point >= 0xd800 && point < 0xdc00) {
+    bool paired = accept(r, '\\') && accept(r, 'u') && read_hex(r, &low) &&
+                  low >= 0xdc00 && low < 0xe000;
+    if (!paired)
+      return fail_at(r, "half of a surrogate pair");
+    point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
+  } else if (point >= 0xdc00 && point < 0xe000) {
+    return fail_at(r, "half of a surrogate pair");
+  }
+  tl_text_point(text, (int32_t)point);
+  return true;
+}
+
+static bool read_escape(reader *r, tl_text *text) {
+  static const char marks[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+  if (accept(r, 'u'))
+    return read_point(r, text);
+  const char *mark = r->at < r->end && *r->at ? strchr(marks, *r->at) : NULL;
+  if (mark == NULL)
+    return fail_at(r, "unknown escape");
+  tl_text_putc(text, meant[mark - marks]);
+  r->at++;
+  return true;
+}
+
+// A string, behind its first quote.
+static bool read_string(reader *r, tl_slot *out) {
+  tl_text text;
+  tl_text_open(&text, r->vm);
+  bool ok = true;
+  while (ok && !accept(r, '"')) {
+    const char *plain = r->at;
+    while (r->at < r->end && *r->at != '"' && *r->at != '\\' &&
+           (unsigned char)*r->at >= 32)
+      r->at++;
+    tl_text_add(&text, plain, (size_t)(r->at - plain));
+    if (accept(r, '\\'))
+      ok = read_escape(r, &text);
+    else if (r->at == r->end)
+      ok = fail_at(r, "a string without an end");
+    else if (*r->at != '"')
+      ok = fail_at(r, "a control character in a string");
+  }
+  if (ok)
+    return tl_text_give(&text, out);
+  tl_text_close(&text);
+  return false;
+}
+
+static bool is_digit(const char *at, const char *end) {
+  return at < end && *at >= '0' && *at <= '9';
+}
+
+static const char *skip_digits(const char *at, const char *end) {
+  while (is_digit(at, end)) at++;
+  return at;
+}
+
+// The end of a number as JSON writes it, or NULL: no 01, .5, 1. or +1.
+static const char *number_end(const char *at, const char *end) {
+  if (at < end && *at == '-')
+    at++;
+  if (!is_digit(at, end))
+    return NULL;
+  at = *at == '0' ? at + 1 : skip_digits(at, end);
+  if (at < end && *at == '.') {
+    if (!is_digit(at + 1, end))
+      return NULL;
+    at = skip_digits(at + 1, end);
+  }
+  if (at < end && (*at == 'e' || *at == 'E')) {
+    at++;
+    if (at < end && (*at == '+' || *at == '-'))
+      at++;
+    if (!is_digit(at, end))
+      return NULL;
+    at = skip_digits(at, end);
+  }
+  return at;
+}
+
+static bool read_number(reader *r, tl_slot *out) {
+  const char *end = number_end(r->at, r->end);
+  int64_t i;
+  double f;
+  if (end == NULL)
+    return fail_at(r, "a value expected");
+  switch (tl_number_read(r->at, (size_t)(end - r->at), &i, &f)) {
+    case TL_NUMBER_INT:
+      *out = tl_weak_int(i);
+      break;
+    case TL_NUMBER_FLOAT:
+      *out = tl_weak_float(f);
+      break;
+    default:
+      return fail_at(r, "a value expected");
+  }
+  r->at = end;
+  return true;
+}
+
+static bool accept_word(reader *r, const char *word) {
+  size_t n = strlen(word);
+  if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0)
+    return false;
+  r->at += n;
+  return true;
+}
+
+// A value that holds no others.
+static bool read_plain(reader *r, tl_slot *out) {
+  if (accept(r, '"'))
+    return read_string(r, out);
+  if (accept_word(r, "true"))
+    *out = tl_bool(true);
+  else if (accept_word(r, "false"))
+    *out = tl_bool(false);
+  else if (accept_word(r, "null"))
+    *out = tl_none();
+  else
+    return read_number(r, out);
+  return true;
+}
+
+// --- What is open -----------------------------------------------------------
+
+static bool push_open(reader *r, tl_slot value) {
+  bool ok = tl_list_push(r->vm, &r->open, &value);
+  tl_drop(r->vm, value);
+  return ok;
+}
+
+static tl_slot *last_open(reader *r) {
+  return &r->open->items[r->open->length - 1];
+}
+
+static tl_slot take_open(reader *r) {
+  return r->open->items[--r->open->length];
+}
+
+// The key of an object's next field.
+static bool read_key(reader *r) {
+  tl_slot key;
+  skip_blanks(r);
+  if (!accept(r, '"'))
+    return fail_at(r, "a key in quotes expected");
+  if (!read_string(r, &key))
+    return false;
+  if (!push_open(r, key))
+    return false;
+  skip_blanks(r);
+  return accept(r, ':') || fail_at(r, "a colon expected");
+}
+
+// Opens an array or object; *done: it is empty, and *out is it.
+static bool open_container(reader *r, bool is_object, bool *done,
+                           tl_slot *out) {
+  tl_slot value;
+  if (is_object) {
+    tl_record *record = tl_record_new(r->vm, 4);
+    if (record == NULL)
+      return false;
+    value = tl_own_record(record);
+  } else {
+    tl_list *list = tl_list_new(r->vm, 2);
+    if (list == NULL)
+      return false;
+    value = tl_own_list(list);
+  }
+  skip_blanks(r);
+  *done = accept(r, is_object ? '}' : ']');
+  if (*done) {
+    *out = value;
+    return true;
+  }
+  return push_open(r, value) && (!is_object || read_key(r));
+}
+
+// Puts a value into the innermost container. It takes the value.
+static bool add_value(reader *r, tl_slot value) {
+  bool ok;
+  if (tl_is_string(*last_open(r))) {
+    tl_slot key = take_open(r), *object = last_open(r);
+    ok = tl_record_set(r->vm, &object->record, key.string, &value);
+    tl_drop(r->vm, key);
+  } else {
+    ok = tl_list_push(r->vm, &last_open(r)->list, &value);
+  }
+  tl_drop(r->vm, value);
+  return ok;
+}
+
+// After a value: a comma, or the end of containers, which are values in turn.
+// *done: *value is the whole.
+static bool after_value(reader *r, tl_slot *value, bool *done) {
+  for (;;) {
+    *done = r->open->length == 0;
+    if (*done)
+      return true;
+    if (!add_value(r, *value))
+      return false;
+    bool is_object = tl_is_record(*last_open(r));
+    skip_blanks(r);
+    if (accept(r, ','))
+      return !is_object || read_key(r);
+    if (!accept(r, is_object ? '}' : ']'))
+      return fail_at(
+          r, is_object ? "a comma or } expected" : "a comma or ] expected");
+    *value = take_open(r);
+  }
+}
+
+static bool read_value(reader *r, tl_slot *out) {
+  for (bool done = false; !done;) {
+    tl_slot value = tl_none();
+    bool complete = true;
+    skip_blanks(r);
+    if (accept(r, '['))
+      complete = false;
+    else if (accept(r, '{'))
+      complete = false;
+    else if (!read_plain(r, &value))
+      return false;
+    if (!complete && !open_container(r, r->at[-1] == '{', &complete, &value))
+      return false;
+    if (!complete)
+      continue;
+    if (!after_value(r, &value, &done))
+      return false;
+    *out = value;
+  }
+  return true;
+}
+
+static bool parse(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *text;
+  if (!tl_arg_string(vm, "parse", "text", args[0], &text))
+    return false;
+  reader r = {vm, text->text, text->text, text->text + text->length,
+              tl_list_new(vm, 8)};
+  if (r.open == NULL)
+    return false;
+  tl_slot value = tl_none();
+  bool ok = read_value(&r, &value);
+  tl_drop(vm, tl_own_list(r.open));
+  if (!ok)
+    return false;
+  skip_blanks(&r);
+  if (r.at != r.end) {
+    tl_drop(vm, value);
+    return fail_at(&r, "text behind the value");
+  }
+  *out = value;
+  return true;
+}
+
+// --- Writing ----------------------------------------------------------------
+
+static void write_string(tl_text *text, const char *string, size_t nbytes) {
+  tl_text_putc(text, '"');
+  for (size_t i = 0; i < nbytes; i++) {
+    unsigned char c = (unsigned char)string[i];
+    if (c == '"' || c == '\\')
+      tl_text_printf(text, "\\%c", c);
+    else if (c == '\n')
+      tl_text_puts(text, "\\n");
+    else if (c == '\t')
+      tl_text_puts(text, "\\t");
+    else if (c < 32)
+      tl_text_printf(text, "\\u%04x", (unsigned)c);
+    else
+      tl_text_putc(text, (char)c);
+  }
+  tl_text_putc(text, '"');
+}
+
+static bool fail_value(tl_vm *vm, const char *what) {
+  return tl_fail(vm, TALLY_ERR_TYPE, "json: JSON has no %s", what);
+}
+
+static bool write_scalar(tl_vm *vm, tl_text *text, tl_slot s) {
+  int dtype = tl_dtype_of(s);
+  double f = dtype == TL_FLOAT64   ? s.f
+             : dtype == TL_FLOAT32 ? (double)s.f32
+                                   : 0;
+  if (!isfinite(f))
+    return tl_fail(vm, TALLY_ERR_VALUE, "json: JSON has no %s",
+                   isnan(f) ? "nan" : "inf");
+  if (dtype == TL_COMPLEX64)
+    return fail_value(vm, "complex numbers");
+  return tl_format_value(vm, text, s, true, 0);
+}
+
+// Recursion as deep as an array has axes.
+static bool write_array(tl_vm *vm, tl_text *text, const tl_array *a, int axis,
+                        const char *data) {
+  tl_dtype dtype = tl_array_dtype(a);
+  if (axis == tl_ndim(a)) {
+    if (dtype == TL_COMPLEX128)
+      return fail_value(vm, "complex numbers");
+    if (dtype != TL_STRING)
+      return write_scalar(vm, text, tl_scalar_load(dtype, data));
+    const tl_string *string = *(tl_string *const *)(const void *)data;
+    write_string(text, string->text, string->length);
+    return !text->failed;
+  }
+  tl_text_putc(text, '[');
+  for (int64_t i = 0; i < tl_shape(a)[axis]; i++) {
+    if (i > 0)
+      tl_text_putc(text, ',');
+    if (!write_array(vm, text, a, axis + 1, data + i * tl_strides(a)[axis]))
+      return false;
+  }
+  tl_text_putc(text, ']');
+  return !text->failed;
+}
+
+static bool write_range(tl_text *text, const tl_range *range) {
+  tl_text_putc(text, '[');
+  for (int64_t i = 0; i < range->length && !text->failed; i++)
+    tl_text_printf(text, i > 0 ? ",%lld" : "%lld",
+                   (long long)tl_range_item(range, i));
+  tl_text_putc(text, ']');
+  return !text->failed;
+}
+
+static bool write_plain(tl_vm *vm, tl_text *text, tl_slot s) {
+  if (tl_is_array(s))
+    return write_array(vm, text, s.array, 0, s.array->data);
+  if (tl_is_scalar(s))
+    return write_scalar(vm, text, s);
+  if (tl_is_range(s))
+    return write_range(text, s.range);
+  if (tl_is_none(s)) {
+    tl_text_puts(text, "null");
+    return !text->failed;
+  }
+  if (tl_is_string(s)) {
+    write_string(text, s.string->text, s.string->length);
+    return !text->failed;
+  }
+  char what[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_TYPE, "json: a %s cannot be written",
+                 tl_describe(s, what, sizeof what));
+}
+
+// --- Nests ------------------------------------------------------------------
+
+// The containers that are open, innermost last: each, and behind it how many
+// of its items are written. The list's items are borrowed.
+typedef struct writer {
+  tl_vm *vm;
+  tl_text *text;
+  int64_t indent;  // blanks a level; 0: all on one line
+  tl_list *open;
+} writer;
+
+static bool push_borrowed(writer *w, tl_slot value) {
+  tl_slot lent = tl_retain(w->vm, value), index = tl_int(0);
+  bool ok = tl_list_push(w->vm, &w->open, &lent);
+  tl_drop(w->vm, lent);
+  return ok && tl_list_push(w->vm, &w->open, &index);
+}
+
+static void new_line(writer *w) {
+  if (w->indent == 0)
+    return;
+  tl_text_putc(w->text, '\n');
+  for (int64_t i = 0; i < w->open->length / 2 * w->indent; i++)
+    tl_text_putc(w->text, ' ');
+}
+
+static void close_container(writer *w, bool is_list, bool empty) {
+  tl_slot value = w->open->items[w->open->length - 2];
+  w->open->length -= 2;
+  if (!empty)
+    new_line(w);
+  tl_text_putc(w->text, is_list ? ']' : '}');
+  tl_drop(w->vm, value);
+}
+
+// Writes up to the next item; NULL: the container is closed.
+static const tl_slot *next_item(writer *w) {
+  tl_slot *top = &w->open->items[w->open->length - 2];
+  bool is_list = tl_is_list(top[0]);
+  int64_t length = is_list ? top->list->length : top->record->length;
+  int64_t i = top[1].i++;
+  if (i == 0)
+    tl_text_putc(w->text, is_list ? '[' : '{');
+  if (i == length) {
+    close_container(w, is_list, length == 0);
+    return NULL;
+  }
+  if (i > 0)
+    tl_text_putc(w->text, ',');
+  new_line(w);
+  if (is_list)
+    return &top->list->items[i];
+  const tl_field *field = &top->record->fields[i];
+  write_string(w->text, field->key->text, field->key->length);
+  tl_text_puts(w->text, w->indent ? ": " : ":");
+  return &field->value;
+}
+
+static bool write_value(writer *w, tl_slot value) {
+  const tl_slot *item = &value;
+  for (;;) {
+    if (item != NULL && (tl_is_list(*item) || tl_is_record(*item))) {
+      if (!push_borrowed(w, *item))
+        return false;
+    } else if (item != NULL && !write_plain(w->vm, w->text, *item)) {
+      return false;
+    }
+    if (w->open->length == 0)
+      return !w->text->failed;
+    item = next_item(w);
+  }
+}
+
+static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t indent;
+  if (!tl_arg_count(vm, "format", "indent", args[1], &indent))
+    return false;
+  if (indent > 100)
+    return tl_fail(vm, TALLY_ERR_VALUE, "format: indent is above 100");
+  tl_text text;
+  tl_text_open(&text, vm);
+  writer w = {vm, &text, indent, tl_list_new(vm, 8)};
+  bool ok = w.open != NULL && write_value(&w, args[0]);
+  if (w.open != NULL)
+    tl_drop(vm, tl_own_list(w.open));
+  if (ok)
+    return tl_text_give(&text, out);
+  tl_text_close(&text);
+  return false;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_json_module[] = {
+    {"parse", "text", parse, TL_PURE,
+     "The value of a JSON text: objects become records, arrays lists, null\n"
+     "none. A text that is no JSON is an error (kind value) with its place.\n"
+     "    json.parse(\"[1, 2.5, null]\")    # (1, 2.5, none)\n"},
+    {"format", "x, indent: 0", format, TL_PURE,
+     "A value as JSON: records become objects, lists and arrays arrays, none\n"
+     "null; indent blanks a level, or all on one line. JSON has no nan, inf "
+     "or\n"
+     "complex numbers: they are errors.\n"
+     "    json.format((a: 1, b: [1.5, 2.0]))    # {\"a\":1,\"b\":[1.5,2.0]}\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
