@@ -66,7 +66,7 @@ static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
   flow->span = ins->span;
   bool tracked = tl_is_tracked(f->cfg, x) && tl_bit(flow->present, x);
   if (tracked) {
-    bool foreign = f->owned_result && state->kind != TL_OWNS;
+    bool foreign = false;
     for (int i = 0; i < state->count; i++) {
       uint32_t who = tl_lender_who(state->lenders[i]);
       foreign |= tl_who_is_global(who) || who == TL_WHO_SELF ||

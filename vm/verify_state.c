@@ -263,7 +263,8 @@ static bool check_map(tl_checker *c, const tl_state *states,
     if (c->pc < r->start || c->pc >= r->end)
       continue;
     const tl_state *state = &states[r->slot];
-    if (!owns(state))
+    // While the search goes on, a slot may still seem to borrow for certain.
+    if (state->kind == TL_ABSENT || (!r->either && state->kind == TL_BORROWS))
       return tl_refuse(c, r->slot, "the unwind map drops %s, which does not own");
     if (!r->either && state->kind == TL_EITHER)
       return tl_refuse(c, r->slot, "the unwind map is sure that %s owns");
