@@ -84,7 +84,7 @@ static bool value_dtype(tl_vm *vm, const char *function, tl_slot value,
 static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
-  tl_dtype own, dtype;
+  tl_dtype own = TL_FLOAT64, dtype;
   return tl_arg_shape(vm, "full", args[0], &ndim, shape) &&
          value_dtype(vm, "full", args[1], &own) &&
          tl_arg_dtype(vm, "full", args[2], own, &dtype) &&

@@ -211,13 +211,15 @@ static bool search(tl_checker *c) {
   return true;
 }
 
-// Once more over what was reached, for whoever wants to see the states.
+// Once more over what was reached: the unwind map is held against the final
+// states, and whoever wants to see them may.
 static bool visit_all(tl_checker *c,
                       void (*visit)(tl_checker *checker, void *context),
                       void *context) {
   c->visit = visit;
   c->context = context;
-  for (uint32_t pc = 0; visit != NULL && pc < c->p->code_count; pc++)
+  c->settled = true;
+  for (uint32_t pc = 0; pc < c->p->code_count; pc++)
     if (c->points[pc].reached && !follow(c, pc))
       return false;
   return true;

@@ -305,11 +305,11 @@ static bool check_kept(tl_checker *c, const tl_state *states,
 
 bool tl_check_error(tl_checker *c, tl_state *states) {
   const tl_handler *handler = find_handler(c);
-  if (!check_map(c, states, handler))
+  if (c->settled && !check_map(c, states, handler))
     return false;
   if (handler == NULL)
     return true;
-  for (uint16_t i = 0; i < handler->kept_count; i++)
+  for (uint16_t i = 0; c->settled && i < handler->kept_count; i++)
     if (!check_kept(c, states, handler, handler->kept[i]))
       return false;
   for (uint32_t y = 0; y < c->p->slot_count; y++) {
