@@ -128,7 +128,7 @@ bool tl_arg_shape(tl_vm *vm, const char *function, tl_slot s, int *ndim,
     return false;
   for (int i = 0; i < *ndim; i++)
     if (shape[i] < 0)
-      return tl_fail(vm, TALLY_ERR_SHAPE, "%s: axis %d of the shape is %lld, "
+      return tl_fail(vm, TALLY_ERR_VALUE, "%s: axis %d of the shape is %lld, "
                      "but must not be negative", function, i,
                      (long long)shape[i]);
   return true;

@@ -70,7 +70,7 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
 static bool wrong_shapes(tl_vm *vm, const tl_slot *operands,
                          const char *reason) {
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
-  tl_fail(vm, TALLY_ERR_SHAPE, "%s and %s have no matrix product: %s",
+  tl_fail(vm, TALLY_ERR_SHAPE, "@ of %s and %s: %s",
           tl_describe(operands[0], left, sizeof left),
           tl_describe(operands[1], right, sizeof right), reason);
   tl_fail_operands(vm, operands[0], operands[1]);
