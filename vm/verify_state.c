@@ -263,8 +263,7 @@ static bool check_map(tl_checker *c, const tl_state *states,
     if (c->pc < r->start || c->pc >= r->end)
       continue;
     const tl_state *state = &states[r->slot];
-    // While the search goes on, a slot may still seem to borrow for certain.
-    if (state->kind == TL_ABSENT || (!r->either && state->kind == TL_BORROWS))
+    if (!owns(state))
       return tl_refuse(c, r->slot, "the unwind map drops %s, which does not own");
     if (!r->either && state->kind == TL_EITHER)
       return tl_refuse(c, r->slot, "the unwind map is sure that %s owns");
@@ -303,6 +302,17 @@ static bool check_kept(tl_checker *c, const tl_state *states,
   return true;
 }
 
+// A borrow that no slot lends is good without being kept: the counters of a
+// loop around a `try`.
+static bool stays_by_itself(const tl_state *state) {
+  if (state->kind != TL_BORROWS || state->invalid)
+    return false;
+  for (int i = 0; i < state->count; i++)
+    if (tl_who_is_slot(tl_lender_who(state->lenders[i])))
+      return false;
+  return true;
+}
+
 bool tl_check_error(tl_checker *c, tl_state *states) {
   const tl_handler *handler = find_handler(c);
   if (c->settled && !check_map(c, states, handler))
@@ -313,10 +323,12 @@ bool tl_check_error(tl_checker *c, tl_state *states) {
     if (!check_kept(c, states, handler, handler->kept[i]))
       return false;
   for (uint32_t y = 0; y < c->p->slot_count; y++) {
-    if (!in_list(handler->kept, handler->kept_count, y))
-      states[y].kind = TL_ABSENT;
-    else if (in_list(handler->own, handler->own_count, y))
+    if (!in_list(handler->kept, handler->kept_count, y)) {
+      if (!stays_by_itself(&states[y]))
+        states[y].kind = TL_ABSENT;
+    } else if (in_list(handler->own, handler->own_count, y)) {
       states[y] = tl_state_new(TL_OWNS);
+    }
   }
   return tl_check_join(c, handler->handler, states);
 }
