@@ -298,16 +298,27 @@ static bool run(tl_reducer *r, tl_reduction reduction, double parameter) {
   }
 }
 
-static tl_array *new_result(tl_vm *vm, const tl_array *x, uint32_t axes,
-                            bool keepdims, tl_dtype dtype) {
-  int64_t shape[TL_MAX_DIMS];
+static int result_shape(const tl_array *x, uint32_t axes, bool keepdims,
+                        int64_t *shape) {
   int ndim = 0;
   for (int i = 0; i < tl_ndim(x); i++) {
     bool reduced = (axes >> i & 1) != 0;
     if (reduced && !keepdims) continue;
     shape[ndim++] = reduced ? 1 : tl_shape(x)[i];
   }
-  return tl_array_new(vm, dtype, ndim, shape);
+  return ndim;
+}
+
+// A single result needs no array.
+static bool run_scalar(tl_reducer *r, tl_reduction reduction, double parameter,
+                       tl_slot *out) {
+  tl_c128 item;
+  r->out = (char *)&item;
+  if (!run(r, reduction, parameter)) return false;
+  *out = r->result == TL_COMPLEX128
+             ? tl_new_complex(r->vm, item.re, item.im, false)
+             : tl_scalar_load(r->result, &item);
+  return !tl_is_unset(*out);
 }
 
 static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
@@ -325,14 +336,17 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
     return tl_fail(vm, TALLY_ERR_VALUE, "%s of no items: got %s", r.name,
                    tl_describe(x, text, sizeof text));
   }
-  tl_array *array = new_result(vm, x.array, axes, keepdims, r.result);
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = result_shape(x.array, axes, keepdims, shape);
+  if (ndim == 0) return run_scalar(&r, reduction, parameter, out);
+  tl_array *array = tl_array_new(vm, r.result, ndim, shape);
   if (array == NULL) return false;
   r.out = array->data;
   if (r.split.count > 0 && !run(&r, reduction, parameter)) {
     tl_drop(vm, tl_own_array(array));
     return false;
   }
-  *out = tl_result(vm, array);
+  *out = tl_own_array(array);
   return true;
 }
 
