@@ -184,26 +184,31 @@
   TL_ON_FLOATS(X, SQRT, sqrt)                       \
   TL_ON_RARE_COMPLEX(X, SQRT, sqrt)                 \
   TL_ON_RARE(X, CBRT, cbrt)                         \
-  TL_ON_RARE_ALL(X, EXP, exp)                       \
+  TL_ON_FLOATS(X, EXP, exp)                         \
+  TL_ON_RARE_COMPLEX(X, EXP, exp)                       \
   TL_ON_RARE(X, EXP2, exp2)                         \
   TL_ON_RARE_ALL(X, EXPM1, expm1)                   \
-  TL_ON_RARE_ALL(X, LOG, log)                       \
+  TL_ON_FLOATS(X, LOG, log)                         \
+  TL_ON_RARE_COMPLEX(X, LOG, log)                       \
   TL_ON_RARE_ALL(X, LOG1P, log1p)                   \
   TL_ON_RARE_ALL(X, LOG2, log2)                     \
   TL_ON_RARE_ALL(X, LOG10, log10)                   \
-  TL_ON_RARE_ALL(X, SIN, sin)                       \
-  TL_ON_RARE_ALL(X, COS, cos)                       \
+  TL_ON_FLOATS(X, SIN, sin)                         \
+  TL_ON_RARE_COMPLEX(X, SIN, sin)                       \
+  TL_ON_FLOATS(X, COS, cos)                         \
+  TL_ON_RARE_COMPLEX(X, COS, cos)                       \
   TL_ON_RARE_ALL(X, TAN, tan)                       \
   TL_ON_RARE_ALL(X, ASIN, asin)                     \
   TL_ON_RARE_ALL(X, ACOS, acos)                     \
   TL_ON_RARE_ALL(X, ATAN, atan)                     \
   TL_ON_RARE_ALL(X, SINH, sinh)                     \
   TL_ON_RARE_ALL(X, COSH, cosh)                     \
-  TL_ON_RARE_ALL(X, TANH, tanh)                     \
+  TL_ON_FLOATS(X, TANH, tanh)                         \
+  TL_ON_RARE_COMPLEX(X, TANH, tanh)                     \
   TL_ON_RARE_ALL(X, ASINH, asinh)                   \
   TL_ON_RARE_ALL(X, ACOSH, acosh)                   \
   TL_ON_RARE_ALL(X, ATANH, atanh)                   \
-  TL_ON_RARE(X, ERF, erf)                           \
+  TL_ON_FLOATS(X, ERF, erf)                           \
   TL_ON_RARE(X, ERFC, erfc)                         \
   TL_ON_RARE(X, GAMMA, gamma)                       \
   TL_ON_RARE(X, LGAMMA, lgamma)                     \

@@ -23,7 +23,7 @@ enum { STEPS = 16 };
       const size_t half = length / 2;                                         \
       for (size_t k = 0; k < count; k++) {                                    \
         const T x = sorted[at[k] + half - 1], q = queries[k];                 \
-        at[k] += (passes) ? half : 0;                                         \
+        at[k] += half & ((size_t)0 - (size_t)(passes));                       \
       }                                                                       \
     }                                                                         \
     for (size_t k = 0; k < count; k++) {                                      \

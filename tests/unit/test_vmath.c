@@ -1,0 +1,136 @@
+// The vectorised functions: at most 1 ulp from the truth, which long double
+// stands in for, and the same bits from all instruction sets.
+#include "tests/unit/kernel_items.h"
+
+enum { COUNT = 1 << 18 };
+
+static double x[COUNT], y[COUNT], out[3][COUNT];
+static float xf[COUNT], yf[COUNT], outf[3][COUNT];
+
+static const double awkward[] = {
+    0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0x1p-1074, -0x1p-1074, 0x1p-1022,
+    0x1.fffffffffffffp-1023, 1e-300, -1e-300, 1e300, -1e300, 709.78, 709.79,
+    709.7827, -708.4, 708, -708, -745.13, -745.14, -746, -800, 800, 0.5, 2,
+    0x1.fffffffffffffp-1, 0x1.0000000000001p0, 6, 5.9, -6, 27, 30, 1e-20,
+    -1e-20, 0.84375, 0.0625, 0.625, 22, 20, 1e5, 99999.999, 1e22, 88.7, -103.9,
+    0x1.921fb54442d18p0, 0x1.921fb54442d18p1, 355, 3, 0.3333333333333333,
+};
+enum { AWKWARD = sizeof awkward / sizeof awkward[0] };
+
+// Half of the numbers in the interval, half with any exponent up to its ends.
+static double random_in(double low, double high) {
+  if (random_bits() & 1) return low + (high - low) * random_unit();
+  double size = exp2(random_unit() * 60 - 50);
+  double value = random_bits() & 1 ? size : -size;
+  return fmin(fmax(value, low), high);
+}
+
+static double ulps(double got, long double truth, int digits, int lowest) {
+  const double rounded = digits == 24 ? (double)(float)truth : (double)truth;
+  if (isnan(got) || isnan(rounded)) return isnan(got) && isnan(rounded) ? 0 : 1e9;
+  if (isinf(got) || isinf(rounded)) return got == rounded ? 0 : 1e9;
+  if (truth == 0) return got == 0 && !signbit(got) == !signbit(truth) ? 0 : 1e9;
+  int exponent;
+  frexpl(truth, &exponent);
+  if (exponent < lowest) exponent = lowest;
+  return (double)(fabsl((long double)got - truth) /
+                  ldexpl(1, exponent - digits));
+}
+
+static void fill_arguments(double low, double high) {
+  for (int i = 0; i < COUNT; i++) {
+    x[i] = i < AWKWARD ? awkward[i] : random_in(low, high);
+    y[i] = i < AWKWARD ? awkward[(i * 7 + 3) % AWKWARD] : random_in(-20, 20);
+    xf[i] = (float)x[i];
+    yf[i] = (float)y[i];
+  }
+}
+
+typedef long double truth1(long double);
+typedef long double truth2(long double, long double);
+
+static void check_bound(const char *name, double worst, double at) {
+  if (worst > 1.0) fail_msg("%s: %.3f ulp at %a", name, worst, at);
+}
+
+// One function of one operand or of two in float64 and float32.
+static void check(tl_op op, truth1 *one, truth2 *two) {
+  const tl_kernel_table *tables[3];
+  const int count = kernel_tables(tables);
+  double worst = 0, worst_f = 0, at = 0, at_f = 0;
+  for (int t = 0; t < count; t++) {
+    if (one) {
+      tables[t]->unary[op][TL_FLOAT64](out[t], x, COUNT);
+      tables[t]->unary[op][TL_FLOAT32](outf[t], xf, COUNT);
+    } else {
+      tables[t]->binary[op][TL_FLOAT64](out[t], x, y, COUNT);
+      tables[t]->binary[op][TL_FLOAT32](outf[t], xf, yf, COUNT);
+    }
+    for (int i = 0; i < COUNT; i++) {
+      assert_true(close_reals(out[t][i], out[0][i], 0));
+      assert_true(close_reals((double)outf[t][i], (double)outf[0][i], 0));
+    }
+  }
+  for (int i = 0; i < COUNT; i++) {
+    const long double exact = one ? one(x[i]) : two(x[i], y[i]);
+    const long double exact_f = one ? one((long double)xf[i])
+                                    : two((long double)xf[i], (long double)yf[i]);
+    const double off = ulps(out[0][i], exact, 53, -1021);
+    const double off_f = ulps((double)outf[0][i], exact_f, 24, -125);
+    if (off > worst) worst = off, at = x[i];
+    if (off_f > worst_f) worst_f = off_f, at_f = (double)xf[i];
+  }
+  print_message("%s: %.3f and %.3f ulp\n", tl_ops[op].name, worst, worst_f);
+  check_bound(tl_ops[op].name, worst, at);
+  check_bound(tl_ops[op].name, worst_f, at_f);
+}
+
+static void exponentials(void **state) {
+  (void)state;
+  fill_arguments(-750, 715);
+  check(TL_OP_EXP, expl, NULL);
+  fill_arguments(-104, 89);
+  check(TL_OP_EXP, expl, NULL);
+  fill_arguments(-1, 1);
+  check(TL_OP_EXP, expl, NULL);
+}
+
+static void logarithms(void **state) {
+  (void)state;
+  fill_arguments(0, 2);
+  check(TL_OP_LOG, logl, NULL);
+  fill_arguments(0.5, 2);
+  check(TL_OP_LOG, logl, NULL);
+  fill_arguments(0, 1e300);
+  check(TL_OP_LOG, logl, NULL);
+}
+
+static void sines(void **state) {
+  (void)state;
+  static const double limits[] = {1, 20, 99999, 1e9};
+  for (int i = 0; i < 4; i++) {
+    fill_arguments(-limits[i], limits[i]);
+    check(TL_OP_SIN, sinl, NULL);
+    check(TL_OP_COS, cosl, NULL);
+  }
+}
+
+static void others(void **state) {
+  (void)state;
+  static const double limits[] = {1, 6, 30};
+  for (int i = 0; i < 3; i++) {
+    fill_arguments(-limits[i], limits[i]);
+    check(TL_OP_TANH, tanhl, NULL);
+    check(TL_OP_ERF, erfl, NULL);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(exponentials),
+      cmocka_unit_test(logarithms),
+      cmocka_unit_test(sines),
+      cmocka_unit_test(others),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Computes vmath_data.h: the polynomials and the table of vmath.c.
+
+Run by hand when they change: python3 vm/kernels/fit.py > vm/kernels/vmath_data.h
+Needs mpmath. Polynomials interpolate at Chebyshev nodes, which comes within a
+factor of about two of the best possible error.
+"""
+from mpmath import mp, mpf, cos, erf, exp, floor, log, lu_solve, matrix, pi
+from mpmath import sin, sqrt, tanh
+
+mp.prec = 400
+
+
+def nodes(low, high, count):
+    middle, radius = (low + high) / 2, (high - low) / 2
+    return [middle + radius * cos(pi * (2 * i + 1) / (2 * count))
+            for i in range(count)]
+
+
+def polynomial(f, low, high, degree):
+    xs = nodes(mpf(low), mpf(high), degree + 1)
+    rows = matrix([[x ** k for k in range(degree + 1)] for x in xs])
+    return list(lu_solve(rows, matrix([f(x) for x in xs])))
+
+
+def rational(f, low, high, upper, lower):
+    """Terms of p and of q, whose highest is 1, with p/q = f."""
+    xs = nodes(mpf(low), mpf(high), upper + lower + 1)
+    rows = matrix([[x ** k for k in range(upper + 1)] +
+                   [-f(x) * x ** k for k in range(lower)] for x in xs])
+    terms = list(lu_solve(rows, matrix([f(x) * x ** lower for x in xs])))
+    return terms[:upper + 1], terms[upper + 1:] + [mpf(1)]
+
+
+def hexadecimal(x):
+    return float(x).hex()
+
+
+def define(name, terms):
+    print(f'TL_INLINE double {name}(double x) {{')
+    print(f'  double p = {hexadecimal(terms[-1])};')
+    for term in reversed(terms[:-1]):
+        print(f'  p = p * x + {hexadecimal(term)};')
+    print('  return p;\n}')
+
+
+def parts(name, value, bits):
+    """Splits a value; each part but the last has so many bits."""
+    for i, width in enumerate(bits + [53]):
+        unit = mpf(2) ** (floor(log(abs(value), 2)) + 1 - width)
+        part = floor(value / unit) * unit if width < 53 else value
+        print(f'#define {name}_{i + 1} {hexadecimal(part)}')
+        value -= part
+
+
+def series(f, small):
+    """f away from 0, its limit near it."""
+    return lambda z: f(z) if z > mpf(10) ** -30 else mpf(small)
+
+
+def main():
+    print('// Made by fit.py; see there.')
+    print('#ifndef TALLY_VM_KERNELS_VMATH_DATA_H')
+    print('#define TALLY_VM_KERNELS_VMATH_DATA_H\n')
+    print('#include "vm/kernels/loop.h"\n')
+    parts('LN2', log(mpf(2)), [32])
+    parts('HALF_PI', pi / 2, [33, 33])
+    print(f'#define ONE_OVER_LN2 {hexadecimal(1 / log(mpf(2)))}')
+    print(f'#define TWO_OVER_PI {hexadecimal(2 / pi)}\n')
+
+    bound = log(mpf(2)) / 2 * mpf('1.0001')
+    print('// (e^x - 1 - x) / x^2')
+    define('exp_rest', polynomial(
+        lambda x: (exp(x) - 1 - x) / x ** 2 if x else mpf('0.5'),
+        -bound, bound, 9))
+    s = (sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)
+    print('\n// (log((1 + s) / (1 - s)) - 2 s) / s / s^2 for x = s^2')
+    define('log_rest', polynomial(
+        lambda z: (log((1 + sqrt(z)) / (1 - sqrt(z))) / sqrt(z) - 2) / z,
+        mpf(10) ** -12, s * s * mpf('1.0001'), 6))
+    q = (pi / 4 * mpf('1.0001')) ** 2
+    print('\n// (sin(r) - r) / r^3 for x = r^2')
+    define('sin_rest', polynomial(
+        lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, mpf(10) ** -12, q, 5))
+    print('\n// (cos(r) - 1 + r^2 / 2) / r^4 for x = r^2')
+    define('cos_rest', polynomial(
+        lambda z: (cos(sqrt(z)) - 1 + z / 2) / z ** 2, mpf(10) ** -12, q, 5))
+    upper, lower = rational(
+        lambda z: (tanh(sqrt(z)) / sqrt(z) - 1) / z, mpf(10) ** -12,
+        mpf('0.625') ** 2, 2, 3)
+    print('\n// (tanh(r) / r - 1) / r^2 for x = r^2, as a quotient')
+    define('tanh_upper', upper)
+    print()
+    define('tanh_lower', lower)
+    print('\n// erf(r) / r - 1 for x = r^2')
+    define('erf_rest', polynomial(
+        lambda z: erf(sqrt(z)) / sqrt(z) - 1, mpf(10) ** -12,
+        mpf('0.0625') ** 2 * mpf('1.1'), 4))
+
+    print('\n// At i / 128: erf rounded, what rounding took, and its slope.')
+    print('static const double erf_table[769][3] = {')
+    for i in range(769):
+        x = mpf(i) / 128
+        value = erf(x)
+        print('    {%s, %s, %s},' % (
+            hexadecimal(value), hexadecimal(value - mpf(float(value))),
+            hexadecimal(2 / sqrt(pi) * exp(-x * x))))
+    print('};\n\n#endif')
+
+
+main()

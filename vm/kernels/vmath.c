@@ -1,0 +1,298 @@
+// Exponentials, logarithms, sines and their like, as loops that vectorise.
+//
+// Everything is plain multiplication and addition, never fused, and choices are
+// made by masks: so all instruction sets give the same bits, at most 1 ulp from
+// the truth. What the formulas do not cover (huge angles, powers of negative
+// numbers) is put right item by item afterwards with the C library.
+//
+// float32 computes in double with the same formulas and rounds once.
+#include "vm/kernels/list.h"
+#include "vm/kernels/vmath_data.h"
+
+// Adding it rounds a number below 2^51 to a whole one, which then is in the
+// low bits: no instruction set needs to convert.
+#define WHOLE 0x1.8p52
+
+// How many items are looked at together to choose the way they are computed.
+enum { BLOCK = 256 };
+
+TL_INLINE uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+TL_INLINE double from_bits(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+// `mask` is all ones or all zeros.
+TL_INLINE double choose(uint64_t mask, double x, double y) {
+  return from_bits((bits_of(x) & mask) | (bits_of(y) & ~mask));
+}
+
+TL_INLINE double magnitude(double x) {
+  return from_bits(bits_of(x) & 0x7fffffffffffffffu);
+}
+
+TL_INLINE double with_sign(double size, double x) {
+  return from_bits(bits_of(size) | (bits_of(x) & 0x8000000000000000u));
+}
+
+// 2^k for the whole number that `shifted` is after adding WHOLE.
+TL_INLINE double power_of_2(double shifted) {
+  return from_bits((bits_of(shifted) + 1023) << 52);
+}
+
+// ---- exponentials -----------------------------------------------------------
+
+// x = k ln 2 + r + e, where e is what rounding took from r.
+typedef struct reduced {
+  double shifted, r, e;  // k + WHOLE
+} reduced;
+
+TL_INLINE reduced reduce_exp(double x) {
+  const double shifted = x * ONE_OVER_LN2 + WHOLE, k = shifted - WHOLE;
+  const double high = x - k * LN2_1, low = k * LN2_2;
+  const double r = high - low;
+  return (reduced){shifted, r, (high - r) - low};
+}
+
+// For |x| < 708, where neither 2^k nor the result is subnormal or infinite.
+TL_INLINE double exp_inside(double x) {
+  const reduced v = reduce_exp(x);
+  const double y = 1 + (v.r + (v.e + v.r * v.r * exp_rest(v.r)));
+  return y * power_of_2(v.shifted);
+}
+
+// For every x: 2^k in two factors. The bits are those of exp_inside.
+TL_INLINE double exp_anywhere(double x) {
+  x = x < -746 ? -746 : x;
+  x = x > 710 ? 710 : x;
+  const reduced v = reduce_exp(x);
+  const double y = 1 + (v.r + (v.e + v.r * v.r * exp_rest(v.r)));
+  const double half = (v.shifted - WHOLE) * 0.5 + WHOLE;
+  const double other = (v.shifted - WHOLE) - (half - WHOLE) + WHOLE;
+  return y * power_of_2(half) * power_of_2(other);
+}
+
+static bool all_below(const double *x, size_t n, double limit) {
+  uint64_t beyond = 0;
+  for (size_t i = 0; i < n; i++)
+    beyond |= (uint64_t)0 - (uint64_t)!(magnitude(x[i]) < limit);
+  return !beyond;
+}
+
+void TL_K(exp_float64)(void *out, const void *a, size_t n) {
+  double *to = out;
+  const double *from = a;
+  for (size_t start = 0; start < n; start += BLOCK) {
+    const size_t end = n - start < BLOCK ? n : start + BLOCK;
+    if (all_below(from + start, end - start, 708)) {
+      TL_LOOP for (size_t i = start; i < end; i++) to[i] = exp_inside(from[i]);
+    } else {
+      TL_LOOP for (size_t i = start; i < end; i++) to[i] =
+          exp_anywhere(from[i]);
+    }
+  }
+}
+
+// float32 overflows and vanishes long before 150.
+TL_INLINE double exp_single(double x) {
+  x = x < -150 ? -150 : x;
+  x = x > 150 ? 150 : x;
+  return exp_inside(x);
+}
+
+TL_UNARY(exp_float32, float, float, exp_single((double)x))
+
+// ---- logarithms -------------------------------------------------------------
+
+// x = 2^k m with m from sqrt(1/2) to sqrt(2), x being positive and normal.
+typedef struct split {
+  double k, m;
+} split;
+
+#define ROOT_HALF_BITS 0x3fe6a09e00000000u
+
+TL_INLINE split split_exponent(double x) {
+  const uint64_t above = bits_of(x) - ROOT_HALF_BITS;
+  // The exponent, biased by 2048 so as not to be negative, is made the low
+  // bits of a double.
+  const uint64_t biased = (above + 0x8000000000000000u) >> 52;
+  const double k = from_bits(biased | 0x4330000000000000u) - (0x1p52 + 2048);
+  return (split){k, from_bits(bits_of(x) - (above & 0xfff0000000000000u))};
+}
+
+// log m = f - f^2/2 + s (f^2/2 + rest) for f = m - 1 and s = f / (2 + f); the
+// first two terms carry most of it and the last one the errors.
+TL_INLINE double log_normal(double x, double more_k) {
+  split v = split_exponent(x);
+  v.k += more_k;
+  const double f = v.m - 1, half_square = 0.5 * f * f, s = f / (2 + f);
+  const double z = s * s, rest = z * log_rest(z);
+  return v.k * LN2_1 -
+         ((half_square - (s * (half_square + rest) + v.k * LN2_2)) - f);
+}
+
+// Subnormal numbers are scaled up first; specials are put in at the end.
+TL_INLINE double log_anywhere(double x) {
+  const bool tiny = x < 0x1p-1022;
+  double y = log_normal(tiny ? x * 0x1p54 : x, tiny ? -54.0 : 0.0);
+  y = x < (double)INFINITY ? y : x;
+  y = x > 0 ? y : (x == 0 ? -(double)INFINITY : (double)NAN);
+  return x != x ? x : y;
+}
+
+TL_UNARY(log_float64, double, double, log_anywhere(x))
+TL_UNARY(log_float32, float, float, log_anywhere((double)x))
+
+// ---- sines ------------------------------------------------------------------
+
+// |x| < ANGLE_LIMIT = quadrant * pi / 2 + high + low.
+#define ANGLE_LIMIT 1e5
+
+typedef struct angle {
+  double high, low;
+  uint64_t quadrant;
+} angle;
+
+// The products with the first two parts of pi / 2 are exact.
+TL_INLINE angle reduce_angle(double x) {
+  const double shifted = x * TWO_OVER_PI + WHOLE, k = shifted - WHOLE;
+  const double first = x - k * HALF_PI_1, second = k * HALF_PI_2;
+  const double a = first - second, lost_a = (first - a) - second;
+  const double third = k * HALF_PI_3;
+  const double b = a - third, lost_b = ((a - b) - third) + lost_a;
+  const double high = b + lost_b;
+  return (angle){high, (b - high) + lost_b, bits_of(shifted)};
+}
+
+TL_INLINE double sin_near_0(double x, double low) {
+  const double z = x * x;
+  return x + (x * z * sin_rest(z) + (low - 0.5 * z * low));
+}
+
+TL_INLINE double cos_near_0(double x, double low) {
+  const double z = x * x, half = 0.5 * z, most = 1 - half;
+  return most + (((1 - most) - half) + (z * z * cos_rest(z) - x * low));
+}
+
+// The sine of x + turns * pi / 2.
+TL_INLINE double sin_turned(double x, uint64_t turns) {
+  const angle v = reduce_angle(x);
+  const uint64_t quadrant = v.quadrant + turns;
+  const double y = choose((uint64_t)0 - (quadrant & 1),
+                          cos_near_0(v.high, v.low), sin_near_0(v.high, v.low));
+  return from_bits(bits_of(y) ^ (quadrant & 2) << 62);
+}
+
+// -0.0 loses its sign in the reduction.
+TL_INLINE double sin_inside(double x) {
+  return x == 0 ? x : sin_turned(x, 0);
+}
+
+TL_INLINE double cos_inside(double x) {
+  return sin_turned(x, 1);
+}
+
+// Blocks with an angle that is too large are computed from a copy, as the
+// results may be written over the angles.
+#define ANGLE_KERNEL(name, T)                                               \
+  static void patch_##name##_##T(T *to, const T *copy, size_t n) {          \
+    for (size_t i = 0; i < n; i++)                                          \
+      if (!(magnitude((double)copy[i]) < ANGLE_LIMIT))                      \
+        to[i] = (T)name((double)copy[i]);                                   \
+  }                                                                         \
+  static bool fits_##name##_##T(const T *from, size_t n) {                  \
+    uint64_t beyond = 0;                                                    \
+    for (size_t i = 0; i < n; i++)                                          \
+      beyond |= (uint64_t)0 -                                               \
+                (uint64_t)!(magnitude((double)from[i]) < ANGLE_LIMIT);      \
+    return !beyond;                                                         \
+  }                                                                         \
+  static void name##_block_##T(T *to, const T *from, size_t n) {            \
+    TL_LOOP for (size_t i = 0; i < n; i++) to[i] =                          \
+        (T)name##_inside((double)from[i]);                                  \
+  }                                                                         \
+  static void name##_blocks_##T(T *to, const T *from, size_t n) {           \
+    for (size_t i = 0; i < n; i += BLOCK) {                                 \
+      const size_t count = n - i < BLOCK ? n - i : BLOCK;                   \
+      if (fits_##name##_##T(from + i, count)) {                             \
+        name##_block_##T(to + i, from + i, count);                          \
+      } else {                                                              \
+        T copy[BLOCK];                                                      \
+        memcpy(copy, from + i, count * sizeof(T));                          \
+        name##_block_##T(to + i, copy, count);                              \
+        patch_##name##_##T(to + i, copy, count);                            \
+      }                                                                     \
+    }                                                                       \
+  }
+ANGLE_KERNEL(sin, double)
+ANGLE_KERNEL(cos, double)
+ANGLE_KERNEL(sin, float)
+ANGLE_KERNEL(cos, float)
+
+#define ANGLE_ENTRY(name, sfx, T)                                \
+  void TL_K(name##_##sfx)(void *out, const void *a, size_t n) {  \
+    name##_blocks_##T(out, a, n);                                \
+  }
+ANGLE_ENTRY(sin, float64, double)
+ANGLE_ENTRY(cos, float64, double)
+ANGLE_ENTRY(sin, float32, float)
+ANGLE_ENTRY(cos, float32, float)
+
+// ---- hyperbolic tangent -----------------------------------------------------
+
+// Below 0.625 x + x^3 p / q; above, 1 - 2 / (e^2x + 1), with the exponential
+// and the sum each carried as a pair. One division serves both.
+TL_INLINE double tanh_anywhere(double x) {
+  const double square = x * x;
+  double a = magnitude(x);
+  a = a > 22 ? 22 : a;
+  const reduced v = reduce_exp(2 * a);
+  const double rest = v.e + v.r * v.r * exp_rest(v.r);
+  const double sum = 1 + v.r, lost_sum = ((1 - sum) + v.r) + rest;
+  const double y = sum + lost_sum, lost_y = (sum - y) + lost_sum;
+  const double scale = power_of_2(v.shifted);
+  const double e = y * scale, lost_e = lost_y * scale;
+  const double d = e + 1, lost_d = ((e - d) + 1) + lost_e;
+  const bool small = a < 0.625;
+  const double upper = small ? x * square * tanh_upper(square) : -2.0;
+  const double t = upper / (small ? tanh_lower(square) : d);
+  const double large = 1 + (t + t * t * lost_d * 0.5);
+  const double result = with_sign(small ? x + t : large, x);
+  return x != x ? x : result;
+}
+
+TL_UNARY(tanh_float64, double, double, tanh_anywhere(x))
+TL_UNARY(tanh_float32, float, float, tanh_anywhere((double)x))
+
+// ---- error function ---------------------------------------------------------
+
+// Taylor's series at the nearest of the table's places; near 0 a polynomial of
+// its own, as there the table would lose digits.
+TL_INLINE double erf_anywhere(double x) {
+  double a = magnitude(x);
+  a = a > 6 ? 6 : a;
+  const double shifted = a * 128 + WHOLE;
+  const uint64_t place = bits_of(shifted) & 1023;
+  const double at = (shifted - WHOLE) * 0.0078125, d = a - at;
+  const double q = at * at, z = a * a;
+  const double *entry = erf_table[place];
+  const double c2 = 2.0 / 3 * q - 1.0 / 3, c3 = at * (0.5 - q / 3);
+  const double c4 = (2.0 / 15 * q - 0.4) * q + 0.1;
+  const double c5 = -at * ((2.0 / 45 * q - 2.0 / 9) * q + 1.0 / 6);
+  const double series = d * (-at + d * (c2 + d * (c3 + d * (c4 + d * c5))));
+  const bool small = a < 0.0625;
+  const double base = small ? a : entry[0];
+  const double more = small ? a * erf_rest(z)
+                            : entry[1] + (entry[2] * d + entry[2] * d * series);
+  const double result = with_sign(base + more, x);
+  return x != x ? x : result;
+}
+
+TL_UNARY(erf_float64, double, double, erf_anywhere(x))
+TL_UNARY(erf_float32, float, float, erf_anywhere((double)x))
