@@ -1,0 +1,219 @@
+// Reading the command line: options stand before the FILE or word, and all
+// behind it belongs to the script.
+
+#include "repl/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: tally [OPTION ...] [FILE [ARG ...]]\n"
+    "\n"
+    "  tally                    the prompt; Ctrl-D leaves it\n"
+    "  tally FILE.tly [ARG ...] run a script; import os gives it os.args\n"
+    "  tally -                  run standard input as a script\n"
+    "  tally -e 'CODE'          run CODE and print its value\n"
+    "  tally test [PATH ...]    run golden tests and documented examples\n"
+    "  tally dis FILE           the bytecode, with each operand's ownership\n"
+    "  tally doc [NAME]         documentation; without NAME, all names\n"
+    "\n"
+    "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
+    "  --limit-time TIME        of a run, or of each input: 10s, 500ms, 2m\n"
+    "  --threads N              at most N threads; default: one for each core\n"
+    "  --sandbox                no files, no clock, no environment\n"
+    "  --stats, --stats=json    counters on standard error at the end\n"
+    "  --version, --help\n"
+    "\n"
+    "Exit status: 0 done, 1 an error in the script, 2 wrong usage,\n"
+    "130 interrupted.\n";
+
+void tl_command_help(void) {
+  fputs(help, stdout);
+}
+
+static int wrong(const char *what, const char *which) {
+  fprintf(stderr, "tally: %s%s\ntry: tally --help\n", what, which);
+  return 2;
+}
+
+// --- Quantities -------------------------------------------------------------
+
+typedef struct unit {
+  const char *name;
+  double factor;
+} unit;
+
+static const unit sizes[] = {{"", 1},        {"B", 1},        {"K", 0x1p10},
+                             {"KB", 0x1p10}, {"KiB", 0x1p10}, {"M", 0x1p20},
+                             {"MB", 0x1p20}, {"MiB", 0x1p20}, {"G", 0x1p30},
+                             {"GB", 0x1p30}, {"GiB", 0x1p30}, {"T", 0x1p40},
+                             {"TB", 0x1p40}, {"TiB", 0x1p40}, {NULL, 0}};
+
+static const unit times[] = {{"", 1},     {"s", 1},    {"ms", 1e-3}, {"m", 60},
+                             {"min", 60}, {"h", 3600}, {NULL, 0}};
+
+// Reads a positive number with a unit behind it.
+static bool read_quantity(const char *text, const unit *units, double *out) {
+  char *end;
+  if (*text < '0' || *text > '9')
+    return false;
+  double number = strtod(text, &end);
+  for (const unit *u = units; u->name != NULL; u++) {
+    if (strcmp(end, u->name) != 0)
+      continue;
+    *out = number * u->factor;
+    return *out > 0 && *out < 0x1p62;
+  }
+  return false;
+}
+
+static bool read_count(const char *text, int *out) {
+  char *end;
+  errno = 0;
+  long number = strtol(text, &end, 10);
+  if (end == text || *end != 0 || errno != 0)
+    return false;
+  *out = (int)number;
+  return number >= 1 && number <= 1024;
+}
+
+// --- Options ----------------------------------------------------------------
+
+static int set_memory(tl_command *cmd, const char *text) {
+  double nbytes;
+  if (!read_quantity(text, sizes, &nbytes)) {
+    return wrong("--limit-memory wants a size, such as 2G or 500M, not ", text);
+  }
+  cmd->options.memory_limit = nbytes < (double)SIZE_MAX ? (size_t)nbytes : 0;
+  return 0;
+}
+
+static int set_time(tl_command *cmd, const char *text) {
+  if (read_quantity(text, times, &cmd->options.time_limit))
+    return 0;
+  return wrong("--limit-time wants a time, such as 10s or 500ms, not ", text);
+}
+
+static int set_threads(tl_command *cmd, const char *text) {
+  if (read_count(text, &cmd->options.threads))
+    return 0;
+  return wrong("--threads wants a number from 1 to 1024, not ", text);
+}
+
+static int set_code(tl_command *cmd, const char *text) {
+  cmd->action = TL_ACTION_CODE;
+  cmd->subject = text;
+  return 0;
+}
+
+typedef struct valued {
+  const char *name;
+  int (*set)(tl_command *cmd, const char *text);
+} valued;
+
+static const valued with_value[] = {{"--limit-memory", set_memory},
+                                    {"--limit-time", set_time},
+                                    {"--threads", set_threads},
+                                    {"-e", set_code},
+                                    {NULL, NULL}};
+
+static bool set_flag(tl_command *cmd, const char *arg) {
+  if (strcmp(arg, "--version") == 0) {
+    cmd->action = TL_ACTION_VERSION;
+  } else if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
+    cmd->action = TL_ACTION_HELP;
+  } else if (strcmp(arg, "--stats") == 0) {
+    cmd->stats = TL_STATS_TEXT;
+  } else if (strcmp(arg, "--stats=json") == 0) {
+    cmd->stats = TL_STATS_JSON;
+  } else if (strcmp(arg, "--sandbox") == 0) {
+    cmd->options.capabilities = 0;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// An option with a value: "--name value" or "--name=value". Moves *i behind
+// it. Returns -1 where it is none of them.
+static int set_value(tl_command *cmd, int argc, char **argv, int *i) {
+  const char *arg = argv[*i];
+  for (const valued *v = with_value; v->name != NULL; v++) {
+    size_t n = strlen(v->name);
+    if (strncmp(arg, v->name, n) != 0)
+      continue;
+    if (arg[n] == '=' && arg[1] == '-')
+      return v->set(cmd, arg + n + 1);
+    if (arg[n] != 0)
+      continue;
+    if (*i + 1 >= argc)
+      return wrong("nothing stands behind ", arg);
+    return v->set(cmd, argv[++*i]);
+  }
+  return -1;
+}
+
+// --- The FILE or word -------------------------------------------------------
+
+static int read_word(tl_command *cmd, int argc, char **argv) {
+  const char *word = argv[0];
+  cmd->argc = argc - 1;
+  cmd->argv = argv + 1;
+  if (strcmp(word, "test") == 0) {
+    cmd->action = TL_ACTION_TEST;
+    return 0;
+  }
+  if (strcmp(word, "dis") == 0 || strcmp(word, "doc") == 0) {
+    bool is_dis = word[1] == 'i';
+    cmd->action = is_dis ? TL_ACTION_DIS : TL_ACTION_DOC;
+    if (is_dis && argc != 2)
+      return wrong("usage: tally dis FILE", "");
+    if (argc > 2)
+      return wrong("usage: tally doc [NAME]", "");
+    cmd->subject = argv[1];  // NULL behind the last
+    return 0;
+  }
+  cmd->action = TL_ACTION_RUN;
+  cmd->subject = word;
+  return 0;
+}
+
+int tl_command_read(int argc, char **argv, tl_command *out) {
+  *out = (tl_command){.action = TL_ACTION_PROMPT,
+                      .options = tally_default_options()};
+  int i = 1;
+  for (; i < argc && out->action != TL_ACTION_CODE; i++) {
+    const char *arg = argv[i];
+    if (strcmp(arg, "--") == 0) {
+      i++;
+      break;
+    }
+    if (arg[0] != '-' || arg[1] == 0)
+      break;
+    if (set_flag(out, arg))
+      continue;
+    int status = set_value(out, argc, argv, &i);
+    if (status < 0)
+      return wrong("there is no option ", arg);
+    if (status != 0)
+      return status;
+  }
+  if (out->action == TL_ACTION_CODE) {
+    out->argc = argc - i;
+    out->argv = argv + i;
+    return 0;
+  }
+  if (out->action != TL_ACTION_PROMPT || i >= argc)
+    return 0;
+  if (strcmp(argv[i - 1], "--") != 0)
+    return read_word(out, argc - i, argv + i);
+  out->action = TL_ACTION_RUN;
+  out->subject = argv[i];
+  out->argc = argc - i - 1;
+  out->argv = argv + i + 1;
+  return 0;
+}

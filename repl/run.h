@@ -1,0 +1,13 @@
+// What the command does with a FILE, CODE or NAME. Each returns the exit
+// status.
+#ifndef TALLY_REPL_RUN_H
+#define TALLY_REPL_RUN_H
+
+#include "repl/session.h"
+
+int tl_run_file(tl_session *session, const tl_command *cmd);
+int tl_run_code(tl_session *session, const tl_command *cmd);
+int tl_run_dis(tl_session *session, const tl_command *cmd);
+int tl_run_doc(tl_session *session, const tl_command *cmd);
+
+#endif

@@ -1,0 +1,143 @@
+// A VM with what the command adds: interrupts, reports, counters.
+
+#include "repl/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "repl/stats.h"
+
+// --- Interrupts -------------------------------------------------------------
+// Ctrl-C asks the running script to stop. If it does not heed that, a second
+// one within a second ends the process.
+
+static tally_vm *interruptible;  // set while no handler is installed
+static volatile sig_atomic_t is_running, was_asked;
+static struct timespec asked_at;  // written and read by the handler alone
+
+static bool within_a_second(const struct timespec *from,
+                            const struct timespec *to) {
+  double seconds = (double)(to->tv_sec - from->tv_sec);
+  return seconds + 1e-9 * (double)(to->tv_nsec - from->tv_nsec) <= 1.0;
+}
+
+static void heed_interrupt(int signal_number) {
+  (void)signal_number;
+  int saved = errno;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (is_running && was_asked && within_a_second(&asked_at, &now)) {
+    _exit(TL_INTERRUPTED);
+  }
+  was_asked = 1;
+  asked_at = now;
+  if (is_running)
+    tally_interrupt(interruptible);
+  errno = saved;
+}
+
+static void take_interrupts(tally_vm *vm) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  sigemptyset(&action.sa_mask);
+  action.sa_handler = SIG_DFL;
+  sigaction(SIGINT, &action, NULL);
+  interruptible = vm;
+  // A closed pipe ends the command without a word, whoever started it.
+  sigaction(SIGPIPE, &action, NULL);
+  if (vm == NULL)
+    return;
+  // Without SA_RESTART: a read at the prompt comes back.
+  action.sa_handler = heed_interrupt;
+  sigaction(SIGINT, &action, NULL);
+}
+
+void tl_session_begin(void) {
+  was_asked = 0;
+  is_running = 1;
+}
+
+bool tl_session_was_interrupted(void) {
+  bool asked = was_asked != 0;
+  was_asked = 0;
+  return asked;
+}
+
+// An interrupt that came when the run had ended would stop the next one.
+static void swallow_interrupt(tally_vm *vm) {
+  tally_eval(vm, "for _ in 0..10000 { }", NULL);
+}
+
+int tl_session_end(tl_session *session, tally_status status) {
+  is_running = 0;
+  bool asked = tl_session_was_interrupted();
+  if (status == TALLY_OK) {
+    if (asked)
+      swallow_interrupt(session->vm);
+    return TL_DONE;
+  }
+  tl_session_report(session);
+  if (asked && status != TALLY_ERR_INTERRUPT)
+    swallow_interrupt(session->vm);
+  return status == TALLY_ERR_INTERRUPT ? TL_INTERRUPTED : TL_FAILED;
+}
+
+void tl_session_report(const tl_session *session) {
+  const char *report = tally_error(session->vm)->report;
+  size_t n = strlen(report);
+  fflush(stdout);
+  fputs(report, stderr);
+  if (n == 0 || report[n - 1] != '\n')
+    fputc('\n', stderr);
+}
+
+// --- Life -------------------------------------------------------------------
+
+// Text for standard output gathers in its buffer; a terminal sees each line.
+static int write_out(void *context, const char *text, size_t nbytes) {
+  (void)context;
+  return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
+}
+
+bool tl_session_open(tl_session *session, const tl_command *cmd) {
+  tally_options options = cmd->options;
+  options.write = write_out;
+  session->stats = cmd->stats;
+  if (!isatty(STDOUT_FILENO))
+    setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+  if (tally_open(&options, &session->vm) != TALLY_OK) {
+    fputs("tally: no memory to begin with; is --limit-memory too small?\n",
+          stderr);
+    return false;
+  }
+  take_interrupts(session->vm);
+  if (session->stats != TL_STATS_NONE)
+    tally_count(session->vm, 1);
+  return true;
+}
+
+static bool flush_output(void) {
+  if (fflush(stdout) == 0 && !ferror(stdout))
+    return true;
+  fprintf(stderr, "tally: cannot write to standard output: %s\n",
+          strerror(errno));
+  return false;
+}
+
+int tl_session_close(tl_session *session, int status) {
+  if (!flush_output() && status == TL_DONE)
+    status = TL_FAILED;
+  if (session->stats != TL_STATS_NONE) {
+    tally_stats stats;
+    tally_get_stats(session->vm, &stats);
+    tl_stats_write(&stats, session->stats, stderr);
+  }
+  take_interrupts(NULL);
+  tally_close(session->vm);
+  session->vm = NULL;
+  return status;
+}

@@ -1,0 +1,43 @@
+// A VM with what the command adds: interrupts, reports, counters.
+#ifndef TALLY_REPL_SESSION_H
+#define TALLY_REPL_SESSION_H
+
+#include <stdbool.h>
+
+#include "repl/options.h"
+
+enum {  // exit statuses
+  TL_DONE = 0,
+  TL_FAILED = 1,
+  TL_USAGE = 2,
+  TL_INTERRUPTED = 130,
+};
+
+typedef struct tl_session {
+  tally_vm *vm;
+  tl_stats_form stats;
+} tl_session;
+
+// Opens a VM as the command line asks and takes the interrupt signal; false
+// after a message on standard error. One session at a time.
+bool tl_session_open(tl_session *session, const tl_command *cmd);
+
+// Writes the counters where they are wanted, and closes the VM. Returns
+// [status], or TL_FAILED where the output could not be written.
+int tl_session_close(tl_session *session, int status);
+
+// --- Around each run --------------------------------------------------------
+
+// From here on Ctrl-C stops the script.
+void tl_session_begin(void);
+// The run is over: reports its error on standard error. Returns the exit
+// status.
+int tl_session_end(tl_session *session, tally_status status);
+
+// Whether Ctrl-C was pressed while nothing ran; forgets it.
+bool tl_session_was_interrupted(void);
+
+// Writes an error's whole report behind all output so far.
+void tl_session_report(const tl_session *session);
+
+#endif

@@ -1,0 +1,12 @@
+// The counters of a VM, as --stats shows them.
+#ifndef TALLY_REPL_STATS_H
+#define TALLY_REPL_STATS_H
+
+#include <stdio.h>
+
+#include "repl/options.h"
+
+// Writes all counters and the share of references that wrote a heap count.
+void tl_stats_write(const tally_stats *stats, tl_stats_form form, FILE *to);
+
+#endif
