@@ -101,9 +101,9 @@ run test "$dir/nosuch";     expect 1 'nosuch' 'test of no file'
 
 text 'x = [1,2,3]\nx * 2\nfoo\nx + 1\n'
 run
-expect 0 '2.*4.*6' 'the prompt shows the first value'
-expect 0 '2.*3.*4' 'the prompt shows the second value'
-expect 0 'name error.*foo' 'the prompt survives an error that names foo'
+expect 1 '2.*4.*6' 'the prompt shows the first value'
+expect 1 '2.*3.*4' 'the prompt shows the second value'
+expect 1 'name error.*foo' 'the prompt survives an error that names foo'
 if [ "$(grep -c 'error' "$dir/out")" = 1 ]; then passed=$((passed + 1))
 else
   failed=$((failed + 1))
@@ -115,14 +115,14 @@ absent '4.*6' 'and a script does not show values'
 text 'fn f(x) {\n  x + 1\n}\nf(4)\n'; run
 expect 0 '5' 'the prompt reads on in an open brace'
 text 'x = (1,\n'; run
-expect 0 'syntax error' 'the prompt ends with an open bracket'
+expect 1 'syntax error' 'the prompt ends with an open bracket'
 
 # --- Bad input --------------------------------------------------------------
 
 run "$dir/nosuch.tly";      expect 1 'nosuch.tly' 'a missing file'
 run "$dir";                 expect 1 "$dir" 'a directory instead of a file'
 text 'x = "a\377b"\n';      script
-expect 1 'UTF-8.*byte 6|byte 6.*UTF-8' 'malformed UTF-8'
+expect 1 'UTF-8.*offset 6' 'malformed UTF-8'
 text 'x = 1\000\n';         script
 expect 1 'error' 'a zero byte'
 text '';                    script
