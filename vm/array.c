@@ -32,7 +32,12 @@ static tl_slot string_slot(tl_string *string) {
 
 // --- Making and freeing -----------------------------------------------------
 
-static size_t header_size(int ndim) {
+// Larger arrays have room for six dimensions, so that they can be reshaped
+// where they are.
+static size_t header_size(int ndim, size_t nbytes) {
+  if (nbytes >= 1024 && ndim < 6) {
+    ndim = 6;
+  }
   size_t size = sizeof(tl_array) + 2 * (size_t)ndim * sizeof(int64_t);
   return (size + 63) & ~(size_t)63;
 }
@@ -57,7 +62,7 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
   if (!tl_shape_size(vm, ndim, shape, itemsize, &size, &nbytes)) {
     return NULL;
   }
-  size_t header = header_size(ndim);
+  size_t header = header_size(ndim, nbytes);
   if (tl_add_overflows(header, nbytes, &total)) {
     tl_fail_memory(vm, nbytes, "an array");
     return NULL;

@@ -84,7 +84,8 @@ tl_slot tl_result(tl_vm *vm, tl_array *a);
 // A view with the given geometry over the block of base->array, dtype and data
 // pointer as given. If [base] owns, the view takes over its hold on the block
 // and base no longer owns; else the view borrows the block (no TL_HOLD): good
-// only while the base lives. tl_hold makes it independent.
+// only while the base lives. tl_hold makes it independent. Where base owns an array that nobody
+// else has and the geometry is all of it in order, the result is that array.
 tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
                       int ndim, const int64_t *shape, const int64_t *strides);
 // Makes a view count its block, if it does not yet. Nothing for other values.

@@ -32,8 +32,45 @@ static void take_hold(tl_vm *vm, tl_slot *base, tl_array *view) {
   tl_drop(vm, (tl_slot){.tag = base->tag | TL_OWNED, .array = from});
 }
 
+// Whether the geometry is all of the block in order, and the block this slot's
+// alone: then the array itself can take the geometry on, and stays one that may
+// be written in place. reshape(temporary, …) is such a case.
+static bool may_relabel(const tl_vm *vm, tl_slot base, tl_dtype dtype,
+                        const char *data, int ndim, const int64_t *shape,
+                        const int64_t *strides) {
+  const tl_array *a = base.array;
+  const int64_t *end = a->dims + 2 * ndim;
+  if (!tl_array_is_reusable(base) || vm->no_reuse || data != a->data ||
+      dtype != tl_array_dtype(a) || (const char *)end > data ||
+      count_items(ndim, shape) != a->size) {
+    return false;
+  }
+  int64_t stride = (int64_t)tl_itemsize(dtype);
+  for (int i = ndim - 1; i >= 0; i--) {
+    if (strides[i] != stride && shape[i] != 1) {
+      return false;
+    }
+    stride *= shape[i];
+  }
+  return a->size > 0;
+}
+
+static tl_array *relabel(tl_slot *base, int ndim, const int64_t *shape) {
+  tl_array *a = base->array;
+  // [shape] may point into the array's own dimensions.
+  memmove(a->dims, shape, (size_t)ndim * sizeof *shape);
+  a->head.ndim = (uint8_t)ndim;
+  tl_shape_strides(ndim, a->dims, tl_itemsize(tl_array_dtype(a)),
+                   tl_strides(a));
+  base->tag &= ~TL_OWNED;
+  return a;
+}
+
 tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
                       int ndim, const int64_t *shape, const int64_t *strides) {
+  if (may_relabel(vm, *base, dtype, data, ndim, shape, strides)) {
+    return relabel(base, ndim, shape);
+  }
   // A view has the owner alone of tl_array_extra.
   size_t dims = (size_t)ndim * sizeof(int64_t);
   size_t nbytes = sizeof(tl_array) + 2 * dims + sizeof(tl_array *);

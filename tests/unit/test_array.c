@@ -174,6 +174,35 @@ static void test_borrowing_view(void **state) {
   tl_drop(vm, view);
 }
 
+// A dying array is reshaped where it is.
+static void test_relabelling(void **state) {
+  tl_vm *vm = *state;
+  tl_slot s = counting_array(vm, TL_INT64, 1, SHAPE(600));
+  tl_array *a = s.array;
+  const int64_t shapes[][3] = {{600, 1, 1}, {20, 30, 1}, {4, 5, 30}};
+  for (int ndim = 3; ndim >= 1; ndim--) {
+    const int64_t *shape = shapes[ndim - 1];
+    int64_t strides[3];
+    tl_shape_strides(ndim, shape, 8, strides);
+    tl_array *b = tl_view_new(vm, &s, TL_INT64, a->data, ndim, shape, strides);
+    assert_ptr_equal(a, b);
+    assert_false(tl_is_owned(s));
+    s = tl_own_array(b);
+    assert_true((s.tag & TL_DIRECT) != 0);
+    assert_int_equal(s.tag >> 24 & 7, ndim);
+    assert_int_equal(item_at(vm, a, SHAPE(3, 0, 0)), 3 * strides[0] / 8);
+  }
+  // Not where somebody else sees it, nor for a part.
+  tl_slot other = tl_retain(vm, s);
+  tl_array *b =
+      tl_view_new(vm, &other, TL_INT64, a->data, 1, SHAPE(600), SHAPE(8));
+  assert_true(tl_is_view(b));
+  tl_drop(vm, tl_own_array(b));
+  b = tl_view_new(vm, &s, TL_INT64, a->data, 1, SHAPE(599), SHAPE(8));
+  assert_true(tl_is_view(b));
+  tl_drop(vm, tl_own_array(b));
+}
+
 // A view that somebody else has too keeps its own hold.
 static void test_consuming_a_shared_view(void **state) {
   tl_vm *vm = *state;
@@ -407,6 +436,7 @@ int main(void) {
       FIXTURE_TEST(test_external),
       FIXTURE_TEST(test_views_are_closed),
       FIXTURE_TEST(test_borrowing_view),
+      FIXTURE_TEST(test_relabelling),
       FIXTURE_TEST(test_consuming_a_shared_view),
       FIXTURE_TEST(test_copy_transposed),
       FIXTURE_TEST(test_assign_overlapping),

@@ -497,9 +497,9 @@ static void test_random_writes(void **state) {
     int64_t shape[4];
     int ndim = any_shape(shape);
     tl_dtype dtype = any_dtype();
-    bool direct = pick(0, 2) > 0;
-    tl_slot target = direct ? dense_array(vm, dtype, ndim, shape)
-                            : any_array(vm, dtype, ndim, shape);
+    bool dense = pick(0, 2) > 0;
+    tl_slot target = dense ? dense_array(vm, dtype, ndim, shape)
+                           : any_array(vm, dtype, ndim, shape);
     tl_array *before = target.array;
     query q = any_query(vm, ndim, shape, turn % 2 == 1);
     read_query(vm, &r, &q, ndim, shape);
@@ -510,7 +510,7 @@ static void test_random_writes(void **state) {
     // Somebody else has it, or nobody.
     tl_slot other = pick(0, 1) ? tl_retain(vm, target) : tl_none();
     tl_array *old = tl_array_copy(vm, target.array);
-    bool in_place = direct && tl_is_none(other);
+    bool in_place = (target.tag & TL_DIRECT) != 0 && tl_is_none(other);
     if (!tl_path_set(vm, &target, &path, q.parts, &value, &out)) {
       fail_msg("turn %d: %s", turn, vm->error.message);
     }
