@@ -142,7 +142,9 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
   value.tag &= ~TL_OWNED;
   if (tl_is_heap(value) && !tl_is_function(value)) {
     value.object->flags |= TL_IMMORTAL;
-    if (tl_is_array(value)) value.tag = tl_array_tag(value.array);
+    if (tl_is_array(value)) {
+      value.tag = tl_array_tag(value.array) | (value.tag & TL_WEAK);
+    }
   }
   uint32_t hash = slot_hash(value);
   for (int32_t i = l->constant_table[hash]; i >= 0; i = l->constant_next[i]) {
