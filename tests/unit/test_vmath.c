@@ -125,12 +125,70 @@ static void others(void **state) {
   }
 }
 
+static void powers(void **state) {
+  (void)state;
+  static const double limits[] = {2, 100, 1e10};
+  for (int i = 0; i < 3; i++) {
+    fill_arguments(-0.1, limits[i]);
+    check(TL_OP_POW, NULL, powl);
+  }
+}
+
+// Floored division against fmod, in blocks that take the fast way: quotients
+// of all sizes, next to whole numbers and on them.
+static void divisions(void **state) {
+  (void)state;
+  const tl_kernel_table *tables[3];
+  const int count = kernel_tables(tables);
+  for (int i = 0; i < COUNT; i++) {
+    double size = exp2(random_unit() * 49), scale = exp2(random_unit() * 40);
+    y[i] = (random_unit() - 0.5) * scale;
+    if (i % 3 == 0) y[i] = rint(y[i]) + 0.5;
+    x[i] = rint(size) * y[i];
+    if (i % 5 == 1) x[i] = nextafter(x[i], 0);
+    if (i % 5 == 2) x[i] = nextafter(x[i], INFINITY);
+    if (i % 5 == 3) x[i] = size * y[i];
+    if (i % 7 == 0) x[i] = y[i] * (random_unit() - 0.5) * 1e-9;
+    if (i % 2 == 0) x[i] = -x[i];
+    if (i % 100 == 0) x[i] = i % 200 ? 0.0 : -0.0;
+    xf[i] = (float)x[i];
+    yf[i] = (float)y[i];
+    if (yf[i] == 0) yf[i] = 1;
+  }
+  for (int t = 0; t < count; t++) {
+    tables[t]->binary[TL_OP_REMAINDER][TL_FLOAT64](out[0], x, y, COUNT);
+    tables[t]->binary[TL_OP_FLOOR_DIVIDE][TL_FLOAT64](out[1], x, y, COUNT);
+    tables[t]->binary[TL_OP_REMAINDER][TL_FLOAT32](outf[0], xf, yf, COUNT);
+    tables[t]->binary[TL_OP_FLOOR_DIVIDE][TL_FLOAT32](outf[1], xf, yf, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+      const double rest = fmod(x[i], y[i]);
+      const bool turned = rest != 0 && (rest < 0) != (y[i] < 0);
+      double expected = turned ? rest + y[i] : rest;
+      if (expected == 0) expected = copysign(0, y[i]);
+      const double quotient = rint((x[i] - rest) / y[i]) - turned;
+      if (!close_reals(out[0][i], expected, 0) || out[1][i] != quotient)
+        fail_msg("%a and %a: got %a and %a, expected %a and %a", x[i], y[i],
+                 out[1][i], out[0][i], quotient, expected);
+      const float rest_f = fmodf(xf[i], yf[i]);
+      const bool turned_f = rest_f != 0 && (rest_f < 0) != (yf[i] < 0);
+      float expected_f = turned_f ? rest_f + yf[i] : rest_f;
+      if (expected_f == 0) expected_f = copysignf(0, yf[i]);
+      if (!close_reals((double)outf[0][i], (double)expected_f, 0))
+        fail_msg("%a and %a: got %a, expected %a", (double)xf[i],
+                 (double)yf[i], (double)outf[0][i], (double)expected_f);
+      assert_true(outf[1][i] == rintf(outf[1][i]));
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exponentials),
       cmocka_unit_test(logarithms),
       cmocka_unit_test(sines),
       cmocka_unit_test(others),
+      cmocka_unit_test(powers),
+      cmocka_unit_test(divisions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 # COMPILE before and links $(KERNEL_OBJS) after.
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
-KERNEL_LOOPS := table arith integer compare round vmath complex cast move \
+KERNEL_LOOPS := table arith integer divide compare round vmath complex cast move \
                 reduce extreme outer search gemm
 # Compiled once.
 KERNEL_PLAIN := isa scratch rare complex_rare sort argsort

@@ -90,11 +90,13 @@
   TL_ON_FLOATS(X, DIVIDE, divide)                             \
   TL_ON_COMPLEX(X, DIVIDE, divide)                            \
   TL_ON_INTEGERS(X, FLOOR_DIVIDE, floor_divide)               \
-  TL_ON_RARE(X, FLOOR_DIVIDE, floor_divide)                   \
+  TL_ON_FLOATS(X, FLOOR_DIVIDE, floor_divide)                 \
   TL_ON_INTEGERS(X, REMAINDER, remainder)                     \
-  TL_ON_RARE(X, REMAINDER, remainder)                         \
+  TL_ON_FLOATS(X, REMAINDER, remainder)                       \
   TL_ON_BITS(X, POW, pow)                                     \
-  TL_ON_RARE_ALL(X, POW, pow)                                 \
+  X(POW, FLOAT32, TL_K(pow_float32))                          \
+  X(POW, FLOAT64, tl_rare_pow_float64)                        \
+  TL_ON_RARE_COMPLEX(X, POW, pow)                             \
   TL_ON_BOOL(X, MAXIMUM, bitwise_or)                          \
   TL_ON_INTEGERS(X, MAXIMUM, maximum)                         \
   TL_ON_FLOATS(X, MAXIMUM, maximum)                           \

@@ -25,26 +25,6 @@
   BINARY_OF(name, float32, float, call)     \
   BINARY_OF(name, float64, double, call)
 
-// The quotient rounded to minus infinity, from the exact remainder: rounding
-// x / y first could step over a whole number. An infinite x has no remainder;
-// its quotient is infinite.
-static double floor_quotient(double x, double y) {
-  if (y == 0 || isinf(x)) return x / y;
-  double rest = fmod(x, y);
-  double quotient = (x - rest) / y;
-  if (rest != 0 && (rest < 0) != (y < 0)) quotient -= 1;
-  if (quotient == 0) return copysign(0, x / y);
-  double whole = floor(quotient);
-  return quotient - whole > 0.5 ? whole + 1 : whole;
-}
-
-// The remainder of the floored quotient: of y's sign, also where it is 0.
-static double floor_rest(double x, double y) {
-  double rest = fmod(x, y);
-  if (rest == 0) return copysign(0, y);
-  return (rest < 0) != (y < 0) ? rest + y : rest;
-}
-
 static double add_exponentials(double x, double y) {
   if (x == y) return x + 0.69314718055994530942;  // infinities too
   double distance = x - y;
@@ -53,9 +33,7 @@ static double add_exponentials(double x, double y) {
   return distance;  // NaN
 }
 
-BINARY(floor_divide, floor_quotient)
-BINARY(remainder, floor_rest)
-BINARY(pow, pow)
+BINARY_OF(pow, float64, double, pow)
 BINARY(atan2, atan2)
 BINARY(hypot, hypot)
 BINARY(logaddexp, add_exponentials)

@@ -9,10 +9,6 @@ enum { STEPS = 32 };
 enum { STEPS = 16 };
 #endif
 
-// Whether x sorts before y, NaN last.
-#define BEFORE_INTEGER(x, y) ((x) < (y))
-#define BEFORE_FLOAT(x, y) (((x) < (y)) | (((y) != (y)) & ((x) == (x))))
-
 // Looks up `count` queries, of which none is left over: count is STEPS but in
 // the last call.
 #define SEARCH_SIDE(side, sfx, T, passes)                                     \
@@ -31,39 +27,73 @@ enum { STEPS = 16 };
       out[k] = (int64_t)(at[k] + ((passes) ? 1 : 0));                         \
     }                                                                         \
   }
-#define SEARCH(sfx, T, BEFORE)                                                \
-  SEARCH_SIDE(first_not_less, sfx, T, BEFORE(x, q))                           \
-  SEARCH_SIDE(first_greater, sfx, T, !(BEFORE(q, x)))                         \
+// Reals: `numbers` of the m items are no NaN, which come last. Comparisons with
+// NaN fail, so queries that are NaN find 0 and are put right.
+#define SEARCH(sfx, T, count_numbers, IS_NAN)                                 \
+  SEARCH_SIDE(first_not_less, sfx, T, x < q)                                  \
+  SEARCH_SIDE(first_greater, sfx, T, x <= q)                                  \
   void TL_K(search_##sfx)(int64_t * out, const void *sorted, size_t m,        \
                           const void *queries, size_t n, bool right) {        \
     const T *query = queries;                                                 \
-    if (m == 0) {                                                             \
-      if (n > 0) memset(out, 0, n * sizeof *out);                             \
-      return;                                                                 \
-    }                                                                         \
-    for (size_t i = 0; i < n; i += STEPS) {                                   \
+    const size_t numbers = count_numbers(sorted, m);                          \
+    if (numbers == 0 && n > 0) memset(out, 0, n * sizeof *out);               \
+    for (size_t i = 0; numbers > 0 && i < n; i += STEPS) {                    \
       const size_t count = n - i < STEPS ? n - i : STEPS;                     \
       if (right) {                                                            \
-        first_greater_##sfx(out + i, sorted, m, query + i, count);            \
+        first_greater_##sfx(out + i, sorted, numbers, query + i, count);      \
       } else {                                                                \
-        first_not_less_##sfx(out + i, sorted, m, query + i, count);           \
+        first_not_less_##sfx(out + i, sorted, numbers, query + i, count);     \
       }                                                                       \
     }                                                                         \
+    for (size_t i = 0; i < n; i++)                                            \
+      if (IS_NAN(query[i])) out[i] = (int64_t)(right ? m : numbers);          \
   }
 
-#define X(D, sfx, T, W) SEARCH(sfx, T, BEFORE_INTEGER)
+#define ALL(sorted, m) (m)
+#define NEVER(x) (false)
+#define X(D, sfx, T, W) SEARCH(sfx, T, ALL, NEVER)
 TL_INTEGERS(X)
 #undef X
-#define X(D, sfx, T, W) SEARCH(sfx, T, BEFORE_FLOAT)
+
+#define IS_NAN(x) ((x) != (x))
+#define X(D, sfx, T, W)                                       \
+  static size_t numbers_##sfx(const T *sorted, size_t m) {    \
+    size_t low = 0;                                           \
+    while (low < m) {                                         \
+      const size_t middle = low + (m - low) / 2;              \
+      if (IS_NAN(sorted[middle]))                             \
+        m = middle;                                           \
+      else                                                    \
+        low = middle + 1;                                     \
+    }                                                         \
+    return low;                                               \
+  }                                                           \
+  SEARCH(sfx, T, numbers_##sfx, IS_NAN)
 TL_FLOATS(X)
 #undef X
 
 // By the real part, then by the imaginary one; parts that are both NaN are
-// equal.
+// equal. NaN comes after all numbers.
+#define BEFORE_PART(x, y) (((x) < (y)) | (((y) != (y)) & ((x) == (x))))
 #define EQUAL_PART(x, y) (((x) == (y)) | (((x) != (x)) & ((y) != (y))))
 #define BEFORE_COMPLEX(x, y)          \
-  (BEFORE_FLOAT((x).re, (y).re) |     \
-   (EQUAL_PART((x).re, (y).re) & BEFORE_FLOAT((x).im, (y).im)))
-#define X(D, sfx, T, W) SEARCH(sfx, T, BEFORE_COMPLEX)
+  (BEFORE_PART((x).re, (y).re) |     \
+   (EQUAL_PART((x).re, (y).re) & BEFORE_PART((x).im, (y).im)))
+#define X(D, sfx, T, W)                                                      \
+  SEARCH_SIDE(first_not_less, sfx, T, BEFORE_COMPLEX(x, q))                  \
+  SEARCH_SIDE(first_greater, sfx, T, !(BEFORE_COMPLEX(q, x)))                \
+  void TL_K(search_##sfx)(int64_t * out, const void *sorted, size_t m,       \
+                          const void *queries, size_t n, bool right) {       \
+    const T *query = queries;                                                \
+    if (m == 0 && n > 0) memset(out, 0, n * sizeof *out);                    \
+    for (size_t i = 0; m > 0 && i < n; i += STEPS) {                         \
+      const size_t count = n - i < STEPS ? n - i : STEPS;                    \
+      if (right) {                                                           \
+        first_greater_##sfx(out + i, sorted, m, query + i, count);           \
+      } else {                                                               \
+        first_not_less_##sfx(out + i, sorted, m, query + i, count);          \
+      }                                                                      \
+    }                                                                        \
+  }
 TL_COMPLEXES(X)
 #undef X

@@ -276,23 +276,55 @@ TL_UNARY(tanh_float32, float, float, tanh_anywhere((double)x))
 // its own, as there the table would lose digits.
 TL_INLINE double erf_anywhere(double x) {
   double a = magnitude(x);
-  a = a > 6 ? 6 : a;
+  a = a < 6 ? a : 6;  // NaN too: the table ends there
   const double shifted = a * 128 + WHOLE;
   const uint64_t place = bits_of(shifted) & 1023;
   const double at = (shifted - WHOLE) * 0.0078125, d = a - at;
   const double q = at * at, z = a * a;
-  const double *entry = erf_table[place];
+  const double value = erf_table[place][0], lost = erf_table[place][1];
+  const double slope = erf_table[place][2];
   const double c2 = 2.0 / 3 * q - 1.0 / 3, c3 = at * (0.5 - q / 3);
   const double c4 = (2.0 / 15 * q - 0.4) * q + 0.1;
   const double c5 = -at * ((2.0 / 45 * q - 2.0 / 9) * q + 1.0 / 6);
   const double series = d * (-at + d * (c2 + d * (c3 + d * (c4 + d * c5))));
   const bool small = a < 0.0625;
-  const double base = small ? a : entry[0];
-  const double more = small ? a * erf_rest(z)
-                            : entry[1] + (entry[2] * d + entry[2] * d * series);
+  const double base = small ? a : value;
+  const double more =
+      small ? a * erf_rest(z) : lost + (slope * d + slope * d * series);
   const double result = with_sign(base + more, x);
   return x != x ? x : result;
 }
 
 TL_UNARY(erf_float64, double, double, erf_anywhere(x))
 TL_UNARY(erf_float32, float, float, erf_anywhere((double)x))
+
+// ---- powers -----------------------------------------------------------------
+
+// float32 needs no more than the product with the logarithm in double. What is
+// no logarithm's business (x <= 0, infinities, NaN) is patched.
+TL_INLINE double power_single(double x, double y) {
+  return exp_single(y * log_normal(x, 0));
+}
+
+static bool power_fits(float x, float y) {
+  return x > 0 && x < INFINITY && __builtin_fabsf(y) < INFINITY;
+}
+
+void TL_K(pow_float32)(void *out, const void *a, const void *b, size_t n) {
+  float *to = out;
+  const float *x = a, *y = b;
+  for (size_t start = 0; start < n; start += BLOCK) {
+    const size_t count = n - start < BLOCK ? n - start : BLOCK;
+    float result[BLOCK];
+    unsigned char odd = 0;
+    TL_LOOP for (size_t i = 0; i < count; i++) result[i] =
+        (float)power_single((double)x[start + i], (double)y[start + i]);
+    for (size_t i = 0; i < count; i++)
+      odd = (unsigned char)(odd | !power_fits(x[start + i], y[start + i]));
+    for (size_t i = 0; odd && i < count; i++)
+      if (!power_fits(x[start + i], y[start + i]))
+        result[i] =
+            (float)pow((double)x[start + i], (double)y[start + i]);
+    memcpy(to + start, result, count * sizeof *to);
+  }
+}
