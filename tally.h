@@ -112,7 +112,8 @@ TALLY_API tally_status tally_eval(tally_vm *vm, const char *source,
 // variables that no function reads are freed at their last use.
 TALLY_API tally_status tally_run(tally_vm *vm, const char *path, int argc,
                                  const char *const *argv);
-// The same for a text in memory; [name] stands in messages.
+// The same for a text in memory; [name] stands in messages, and imports are
+// looked for beside it if it is a path.
 TALLY_API tally_status tally_run_source(tally_vm *vm, const char *name,
                                         const char *source, size_t nbytes,
                                         int argc, const char *const *argv);

@@ -240,13 +240,6 @@ static bool set_args(tl_vm *vm, int argc, const char *const *argv) {
   return true;
 }
 
-tally_status tally_run_source(tally_vm *vm, const char *name,
-                              const char *source, size_t nbytes, int argc,
-                              const char *const *argv) {
-  if (!set_args(vm, argc, argv)) return tl_report(vm);
-  return run_text(vm, name, source, nbytes, TL_UNIT_SCRIPT, NULL);
-}
-
 // Imports are looked for beside the script.
 static bool set_directory(tl_vm *vm, const char *path) {
   const char *slash = strrchr(path, '/');
@@ -256,6 +249,15 @@ static bool set_directory(tl_vm *vm, const char *path) {
   if (vm->main->path == NULL) return false;
   vm->main->path->head.flags |= TL_IMMORTAL;
   return true;
+}
+
+tally_status tally_run_source(tally_vm *vm, const char *name,
+                              const char *source, size_t nbytes, int argc,
+                              const char *const *argv) {
+  if (!set_directory(vm, name) || !set_args(vm, argc, argv)) {
+    return tl_report(vm);
+  }
+  return run_text(vm, name, source, nbytes, TL_UNIT_SCRIPT, NULL);
 }
 
 tally_status tally_run(tally_vm *vm, const char *path, int argc,
