@@ -112,8 +112,11 @@ static bool call_has_effect(tl_lower *l, const tl_ast *ast, int depth) {
     if (has_effect(l, call->arguments[i].value, depth)) return true;
   }
   const tl_builtin *builtin = tl_called_builtin(l, call->callee);
+  if (tl_is_del(l->scope, ast)) return true;
   if (builtin != NULL) {
-    return (builtin->flags & (TL_EFFECT | TL_CALLS)) != 0;
+    // What calls functions can only do so if it is given one.
+    return (builtin->flags & TL_EFFECT) != 0 ||
+           ((builtin->flags & TL_CALLS) != 0 && call->count > 1);
   }
   if (call->callee->kind == TL_AST_NAME) {
     const tl_name *name = call->callee->name.name;

@@ -64,13 +64,21 @@ typedef struct binding {
   uint32_t *rest;
 } binding;
 
-static void too_many(tl_lower *l, const signature *s, tl_span span,
+static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
                      int allowed) {
-  char hint[120] = "";
+  char hint[160] = "";
+  tl_span span = a->span;
+  const char *text = l->b->source->text + span.begin;
+  int length = (int)(span.end - span.begin);
+  if (length > 30) {
+    text = "…";
+    length = (int)strlen(text);
+  }
   for (int i = 0; i < s->count; i++) {
     if (s->params[i].kind != TL_PARAM_NAMED) continue;
-    snprintf(hint, sizeof hint, "; did you mean %s(…, %.*s: …)?", s->function,
-             (int)s->params[i].nbytes, s->params[i].name);
+    snprintf(hint, sizeof hint, "; did you mean %s(…, %.*s: %.*s)?",
+             s->function, (int)s->params[i].nbytes, s->params[i].name, length,
+             text);
     break;
   }
   if (strcmp(s->function, "max") == 0 || strcmp(s->function, "min") == 0) {
@@ -145,7 +153,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
     } else if (rest >= 0) {
       out->rest[out->rest_count++] = i;
     } else {
-      too_many(l, s, a->span, positions);
+      too_many(l, s, a, positions);
       return false;
     }
   }
@@ -390,11 +398,7 @@ const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
 // del(name): the variable is unset, and what it held is gone.
 static bool lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
-  if (call->callee->kind != TL_AST_NAME ||
-      strcmp(call->callee->name.name->text, "del") != 0 ||
-      tl_scope_find(l->scope, call->callee->name.name) != NULL) {
-    return false;
-  }
+  if (!tl_is_del(l->scope, ast)) return false;
   for (uint32_t i = 0; i < call->count; i++) {
     tl_ast *value = call->arguments[i].value;
     tl_variable *v = value->kind == TL_AST_NAME
@@ -407,10 +411,12 @@ static bool lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
       continue;
     }
     tl_lower_name(l, v->name, value->span, -1);
-    int32_t unset = tl_temp(l);
-    tl_load_constant(l, unset, tl_unset(), value->span);
-    tl_store_name(l, v->name, unset, value->span);
-    if (!v->is_global && v->index < l->f->variable_count) {
+    if (v->is_global) {
+      int32_t unset = tl_temp(l);
+      tl_load_constant(l, unset, tl_unset(), value->span);
+      tl_store_name(l, v->name, unset, value->span);
+    } else if (v->index < l->f->variable_count) {
+      tl_load_constant(l, v->index, tl_unset(), value->span);
       l->assigned_in[v->index] = -1;
     }
   }

@@ -359,6 +359,12 @@ static int32_t lower_record(tl_lower *l, tl_ast *ast, int32_t want) {
   for (uint32_t i = 0; i < count; i++) {
     values[i] = ast->record.entries[i].value;
     names[i] = ast->record.entries[i].key;
+    for (uint32_t k = 0; k < i; k++) {
+      if (names[k] != names[i]) continue;
+      tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX,
+                  ast->record.entries[i].key_span,
+                  "the record has the field %s twice", names[i]->text);
+    }
   }
   uint32_t keys = tl_unit_keys(l->b, names, count);
   return tl_lower_window(l, TL_BC_RECORD, values, count, keys, want,

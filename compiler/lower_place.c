@@ -322,9 +322,81 @@ static void set_place(tl_lower *l, const place *p, int32_t value) {
   emit_update(l, p, v->index, value);
 }
 
+// Reads target.path with the parts that are there already.
+static int32_t read_place(tl_lower *l, const place *p) {
+  const tl_target *target = p->target;
+  int32_t base = tl_lower_name(l, target->name, target->name_span, -1);
+  int32_t part = p->first;
+  for (uint32_t i = 0; i < target->step_count; i++) {
+    tl_ast_step *step = &target->steps[i];
+    int32_t result = tl_temp(l);
+    if (step->field.name != NULL) {
+      tl_cfg_ins *ins = tl_emit(l, TL_BC_GETF, result, 1, step->span);
+      ins->operands[0] = base;
+      ins->extra = tl_unit_name(l->b, step->field.name->text,
+                                step->field.name->nbytes);
+      base = result;
+      continue;
+    }
+    uint32_t parts = count_parts(step->items, step->count);
+    bool plain = only_values(step->items, step->count) && step->count <= 2;
+    tl_opcode op = !plain             ? TL_BC_INDEX
+                   : step->count == 1 ? TL_BC_GETEL
+                                      : TL_BC_GETEL2;
+    tl_cfg_ins *ins = tl_emit(l, op, result, (int32_t)parts + 1, step->span);
+    ins->operands[0] = base;
+    for (uint32_t k = 0; k < parts; k++) {
+      ins->operands[k + 1] = part + (int32_t)k;
+    }
+    if (!plain) ins->extra = index_path(l, step->items, step->count, parts);
+    part += (int32_t)parts;
+    base = result;
+  }
+  return base;
+}
+
 // --- Assignment -------------------------------------------------------------
 
 static void assign_to(tl_lower *l, tl_target *target, int32_t value);
+
+// Whether reading a place finds out what could be wrong with its indices.
+static bool is_only_indices(const tl_target *target) {
+  for (uint32_t i = 0; i < target->step_count; i++) {
+    if (target->steps[i].field.name != NULL) return false;
+  }
+  return true;
+}
+
+// Stores values, side by side from [first] on, into several targets: all
+// indices are evaluated before the first update, names come last since they
+// cannot fail, and places after the first are looked at before it is written.
+static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
+                       int32_t first) {
+  place *places = TL_ARENA_ARRAY(l->b->arena, place, (size_t)count + 1);
+  if (places == NULL) return;
+  uint32_t place_count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (targets[i].kind != TL_TARGET_PLACE) continue;
+    lower_place(l, &targets[i], &places[i]);
+    place_count++;
+  }
+  bool is_first = true;
+  for (uint32_t i = 0; place_count > 1 && i < count; i++) {
+    if (targets[i].kind != TL_TARGET_PLACE) continue;
+    int32_t mark = l->top;
+    if (!is_first && is_only_indices(&targets[i])) read_place(l, &places[i]);
+    is_first = false;
+    l->top = mark;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (targets[i].kind != TL_TARGET_PLACE) continue;
+    set_place(l, &places[i], first + (int32_t)i);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (targets[i].kind == TL_TARGET_PLACE) continue;
+    assign_to(l, &targets[i], first + (int32_t)i);
+  }
+}
 
 // Takes a value apart into as many as there are targets.
 static void unpack(tl_lower *l, tl_target *targets, uint32_t count,
@@ -333,33 +405,33 @@ static void unpack(tl_lower *l, tl_target *targets, uint32_t count,
   tl_cfg_ins *ins = tl_emit(l, TL_BC_UNPACK, list, 1, span);
   ins->operands[0] = value;
   ins->extra = count;
+  int32_t first = tl_temps(l, (int32_t)count);
   for (uint32_t i = 0; i < count; i++) {
-    int32_t mark = l->top;
-    int32_t index = tl_temp(l), item = tl_temp(l);
+    int32_t index = tl_temp(l);
     tl_load_constant(l, index, tl_weak_int(i), span);
-    tl_emit2(l, TL_BC_GETEL, item, list, index, span);
-    assign_to(l, &targets[i], item);
-    l->top = mark;
+    tl_emit2(l, TL_BC_GETEL, first + (int32_t)i, list, index, span);
+    l->top--;
   }
+  assign_all(l, targets, count, first);
 }
 
 static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
+  int32_t mark = l->top;
   switch (target->kind) {
     case TL_TARGET_NAME:
       tl_store_name(l, target->name, value, target->span);
       return;
     case TL_TARGET_LIST:
       unpack(l, target->targets, target->count, value, target->span);
-      return;
+      break;
     case TL_TARGET_PLACE: {
-      int32_t mark = l->top;
       place p;
       lower_place(l, target, &p);
       set_place(l, &p, value);
-      l->top = mark;
-      return;
+      break;
     }
   }
+  l->top = mark;
 }
 
 // a, b = b, a: all values first, each in a slot of its own.
@@ -375,9 +447,7 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
     tl_lower_expr(l, value->items.items[i], first + (int32_t)i);
     l->top = mark;
   }
-  for (uint32_t i = 0; i < count; i++) {
-    assign_to(l, &target->targets[i], first + (int32_t)i);
-  }
+  assign_all(l, target->targets, count, first);
   return true;
 }
 
@@ -411,39 +481,6 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
     return;
   }
   assign_to(l, target, tl_lower_expr(l, value, -1));
-}
-
-// Reads target.path with the parts that are there already.
-static int32_t read_place(tl_lower *l, const place *p) {
-  const tl_target *target = p->target;
-  int32_t base = tl_lower_name(l, target->name, target->name_span, -1);
-  int32_t part = p->first;
-  for (uint32_t i = 0; i < target->step_count; i++) {
-    tl_ast_step *step = &target->steps[i];
-    int32_t result = tl_temp(l);
-    if (step->field.name != NULL) {
-      tl_cfg_ins *ins = tl_emit(l, TL_BC_GETF, result, 1, step->span);
-      ins->operands[0] = base;
-      ins->extra = tl_unit_name(l->b, step->field.name->text,
-                                step->field.name->nbytes);
-      base = result;
-      continue;
-    }
-    uint32_t parts = count_parts(step->items, step->count);
-    bool plain = only_values(step->items, step->count) && step->count <= 2;
-    tl_opcode op = !plain             ? TL_BC_INDEX
-                   : step->count == 1 ? TL_BC_GETEL
-                                      : TL_BC_GETEL2;
-    tl_cfg_ins *ins = tl_emit(l, op, result, (int32_t)parts + 1, step->span);
-    ins->operands[0] = base;
-    for (uint32_t k = 0; k < parts; k++) {
-      ins->operands[k + 1] = part + (int32_t)k;
-    }
-    if (!plain) ins->extra = index_path(l, step->items, step->count, parts);
-    part += (int32_t)parts;
-    base = result;
-  }
-  return base;
 }
 
 void tl_lower_update(tl_lower *l, tl_ast *ast) {

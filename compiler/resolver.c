@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "compiler/parser.h"
 #include "compiler/scope.h"
 
 // --- What a function assigns ------------------------------------------------
@@ -261,7 +262,14 @@ static void use(tl_resolver *r, tl_variable *variable) {
 }
 
 static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
-  const char *near = tl_scope_suggest(r->scope, name);
+  const char *near = tl_parser_name_habit(name->text, name->nbytes);
+  if (near != NULL) {
+    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+                "%s is not defined: in Tally it is called %s", name->text,
+                near);
+    return;
+  }
+  near = tl_scope_suggest(r->scope, name);
   if (near != NULL) {
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
                 "%s is not defined; did you mean %s?", name->text, near);
@@ -522,7 +530,7 @@ static void resolve(tl_resolver *r, tl_ast *ast) {
       resolve(r, ast->attempt.handler);
       break;
     case TL_AST_CALL:
-      resolve(r, ast->call.callee);
+      if (!tl_is_del(r->scope, ast)) resolve(r, ast->call.callee);
       for (uint32_t i = 0; i < ast->call.count; i++) {
         resolve(r, ast->call.arguments[i].value);
       }

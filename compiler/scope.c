@@ -152,6 +152,13 @@ const tl_name *tl_import_name(tl_names *names, const tl_ast_import *import) {
   return tl_names_get_nfc(names, begin, (size_t)(end - begin));
 }
 
+bool tl_is_del(const tl_scope *scope, const tl_ast *ast) {
+  const tl_ast *callee = ast->call.callee;
+  return callee->kind == TL_AST_NAME &&
+         strcmp(callee->name.name->text, "del") == 0 &&
+         tl_scope_find(scope, callee->name.name) == NULL;
+}
+
 static void offer_library(tl_suggestion *near, const char *module) {
   for (const tl_family *family = tl_library; family->rows != NULL; family++) {
     if ((family->module == NULL) != (module == NULL))

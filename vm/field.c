@@ -82,16 +82,16 @@ static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
   char text[TL_DESCRIBE], hint[160];
   const char *plural = plural_of(s);
   if (plural == NULL) {
-    return tl_fail(vm, TALLY_ERR_TYPE, "%s has no field %s",
+    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s",
                    tl_describe(s, text, sizeof text), name->text);
   }
   // Methods are functions here.
   if (is_named(name, "length")) {
-    return tl_fail(vm, TALLY_ERR_TYPE, "%s have no field length: write len(x)",
+    return tl_fail(vm, TALLY_ERR_NAME, "%s have no field length: write len(x)",
                    plural);
   }
   if (tl_builtin_find(NULL, name->text, name->length) != NULL) {
-    return tl_fail(vm, TALLY_ERR_TYPE, "%s have no field %s: write %s(x)",
+    return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s: write %s(x)",
                    plural, name->text, name->text);
   }
   tl_suggestion near;
@@ -99,7 +99,7 @@ static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
   for (int i = 0; has_attributes(s) && i < ATTRIBUTES; i++) {
     tl_suggest_offer(&near, attributes[i], strlen(attributes[i]));
   }
-  return tl_fail(vm, TALLY_ERR_TYPE, "%s have no field %s%s", plural,
+  return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s%s", plural,
                  name->text, tl_suggest_text(&near, hint, sizeof hint));
 }
 

@@ -41,9 +41,6 @@ static bool add_item(tl_vm *vm, survey *s, const tl_slot *items, int64_t i) {
   if (i > 0 && is_text != s->strings) return refuse(vm, items[0], item, i);
   s->strings = is_text;
   if (is_text) return true;
-  bool is_bool = tl_dtype_of(item) == TL_BOOL;
-  bool had_bool = s->typed == TL_BOOL;
-  if (i > 0 && is_bool != had_bool) return refuse(vm, items[0], item, i);
   if (tl_is_range(item)) {
     join_dtype(s, TL_INT64, true);
   } else {
