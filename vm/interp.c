@@ -398,6 +398,29 @@ static inline bool divide_ints(tl_slot *a, const tl_slot *b, const tl_slot *c,
   return true;
 }
 
+// An instruction that takes its window over gives it back where it fails.
+// Calls of what may be no script function have done so themselves.
+static void drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  if (ins->op == TL_BC_CALL || ins->op == TL_BC_CALLB) return;
+  tl_slot *window = base + ins->a / 16u + 1;
+  uint32_t count = 0;
+  switch ((tl_format)tl_opcodes[ins->op].format) {
+    case TL_FORMAT_W:
+      count = ins->b;
+      break;
+    case TL_FORMAT_BW:
+      count = ins->c;
+      break;
+    case TL_FORMAT_TVW:
+      window = base + ins->c / 16u;
+      count = ins[1].a;
+      break;
+    default:
+      break;
+  }
+  for (uint32_t i = 0; i < count; i++) tl_drop(vm, window[i]);
+}
+
 bool tl_interpret(tl_vm *vm, tl_slot *out) {
 #if TL_THREADED
   static const void *const labels[] = {
@@ -840,7 +863,6 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
     if (UNLIKELY(F + 1 >= vm->frames_end ||
                  base + callee->slot_count > vm->stack_end)) {
       vm->frame = F;
-      for (uint32_t i = 0; i < ins->b; i++) tl_drop(vm, base[i]);
       tl_fail(vm, TALLY_ERR_LIMIT, "the calls nest too deeply");
       FAIL();
     }
@@ -873,7 +895,13 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
     tl_slot callee = *RB;
     uint32_t shape = EXTRA();
     pc++;
-    POLL();
+    if (UNLIKELY(--fuel <= 0)) {
+      SAVE();
+      if (!tl_poll_interpreter(vm, &fuel)) {
+        for (uint32_t i = 0; i < ins->c; i++) tl_drop(vm, a[1 + i]);
+        FAIL();
+      }
+    }
     SAVE();
     vm->fuel = fuel;
     bool pushed = false;
@@ -1074,10 +1102,14 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
 
 fail:
   vm->fuel = fuel;
+  drop_window(vm, R, ins);
   for (;;) {
     tl_prototype *function = F->function;
     uint32_t at = (uint32_t)(ins - function->code);
-    tl_error_place(vm, function, at);
+    // An argument of the wrong type is the call's fault.
+    bool is_callers =
+        ins->op == TL_BC_CHECKTYPES && (F->flags & TL_FRAME_ENTRY) == 0;
+    if (!is_callers) tl_error_place(vm, function, at);
     vm->frame = F;
     const tl_handler *handler = tl_unwind(vm, function, R, at);
     if (handler != NULL) {
@@ -1091,7 +1123,9 @@ fail:
     R = F->base;
     K = F->function->constants;
     ins = F->pc - 2;  // a call takes two words
-    tl_error_trace(vm, F->function, (uint32_t)(ins - F->function->code),
-                   function);
+    if (!is_callers) {
+      tl_error_trace(vm, F->function, (uint32_t)(ins - F->function->code),
+                     function);
+    }
   }
 }

@@ -263,6 +263,11 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
   tl_list *unique;
   if (!tl_list_unique(vm, &target, 1, &unique)) return false;
   bool ok = tl_list_push(vm, &unique, &value);
+  // A target that was only lent stays as it was where this fails.
+  if (!ok && !tl_is_owned(read(list, modes >> 4))) {
+    tl_drop(vm, tl_own_list(unique));
+    return false;
+  }
   put(list, tl_own_list(unique));
   if (ok) tl_drop(vm, value);
   return ok;
@@ -569,10 +574,14 @@ void tl_do_settle(tl_slot *x, tl_slot *y) {
   x->tag &= ~TL_OWNED;
 }
 
+static void promote(tl_vm *vm, tl_slot *s) {
+  if (tl_is_owned(*s)) return;
+  *s = tl_retain(vm, *s);
+  vm->stats.promotions_keep += tl_is_owned(*s);
+}
+
 void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
-  if (!tl_is_owned(*x) || tl_is_owned(*y)) return;
-  vm->stats.promotions_keep++;
-  *y = tl_retain(vm, *y);
+  if (tl_is_owned(*x)) promote(vm, y);
 }
 
 static bool borrows_block(tl_slot y) {
@@ -590,24 +599,27 @@ void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
   tl_hold(vm, *y, TL_CAUSE_VIEW);
 }
 
-// Before x is written in place: a view of it keeps what it shows.
+// Before x is written in place: a view of it keeps what it shows. The view
+// object itself changes, so that its aliases see the copy too; x keeps what it
+// owns in any case.
 bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x) {
   if (!tl_is_owned(*x) || !borrows_block(*y)) return true;
-  if (x->object->count != 1) {
-    tl_do_hold(vm, y, x);
+  tl_array *view = y->array;
+  if (x->pointer != tl_array_owner(view) || x->object->count != 1) {
+    tl_hold(vm, *y, TL_CAUSE_VIEW);
     return true;
   }
-  tl_array *copy = tl_array_copy(vm, y->array);
+  tl_array *copy = tl_array_copy(vm, view);
   if (copy == NULL) return false;
-  if (tl_is_owned(*y)) tl_drop(vm, *y);
-  *y = tl_own_array(copy);
+  view->data = copy->data;
+  memcpy(tl_strides(view), tl_strides(copy),
+         (size_t)tl_ndim(view) * sizeof(int64_t));
+  tl_array_more(view)->owner = copy;
+  view->head.flags |= TL_HOLD;
   return true;
 }
 
 void tl_do_own(tl_vm *vm, tl_slot *x) {
-  if (!tl_is_owned(*x)) {
-    vm->stats.promotions_keep++;
-    *x = tl_retain(vm, *x);
-  }
+  promote(vm, x);
   tl_hold(vm, *x, TL_CAUSE_VIEW);
 }

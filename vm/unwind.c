@@ -178,19 +178,32 @@ static bool catches(const tl_vm *vm, const tl_prototype *function,
   return ins->op == TL_BC_CATCH && tl_ins_extra(*ins) == 1;
 }
 
-static const tl_handler *find_handler(const tl_vm *vm,
-                                      const tl_prototype *function,
+// The handler of an instruction: each has one at most.
+static const tl_handler *find_handler(const tl_prototype *function,
                                       uint32_t pc) {
   for (uint32_t i = 0; i < function->handler_count; i++) {
     const tl_handler *h = &function->handlers[i];
-    if (pc >= h->start && pc < h->end && catches(vm, function, h)) return h;
+    if (pc >= h->start && pc < h->end) return h;
   }
   return NULL;
 }
 
+static void give_back(tl_vm *vm, tl_slot *slot) {
+  if (!tl_is_owned(*slot)) return;
+  vm->stats.unwound_drops++;
+  tl_drop(vm, *slot);
+  slot->tag &= ~TL_OWNED;
+}
+
 const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
                             uint32_t pc) {
-  const tl_handler *handler = find_handler(vm, function, pc);
+  const tl_handler *handler = find_handler(function, pc);
+  if (handler != NULL && !catches(vm, function, handler)) {
+    // The map leaves out what the handler would have kept.
+    for (uint16_t i = 0; i < handler->kept_count; i++)
+      give_back(vm, &base[handler->kept[i]]);
+    handler = NULL;
+  }
   // First make owners of what the handler will need, then drop the rest: a
   // borrow may depend on what is dropped.
   for (uint16_t i = 0; handler != NULL && i < handler->own_count; i++) {
@@ -199,12 +212,9 @@ const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
   for (uint32_t i = 0; i < function->range_count; i++) {
     const tl_unwind_range *r = &function->ranges[i];
     if (r->start > pc) break;
-    if (pc >= r->end || is_kept(handler, r->slot)) continue;
-    tl_slot *slot = &base[r->slot];
-    if (!tl_is_owned(*slot)) continue;
-    vm->stats.unwound_drops++;
-    tl_drop(vm, *slot);
-    slot->tag &= ~TL_OWNED;
+    if (pc < r->end && !is_kept(handler, r->slot)) {
+      give_back(vm, &base[r->slot]);
+    }
   }
   return handler;
 }
