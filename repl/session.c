@@ -13,16 +13,17 @@
 
 // --- Interrupts -------------------------------------------------------------
 // Ctrl-C asks the running script to stop. If it does not heed that, a second
-// one within a second ends the process.
+// one within a second ends the process. No hand presses twice within the first
+// 50 ms: that is one signal sent by two.
 
 static tally_vm *interruptible;  // set while no handler is installed
 static volatile sig_atomic_t is_running, was_asked;
 static struct timespec asked_at;  // written and read by the handler alone
 
-static bool within_a_second(const struct timespec *from,
-                            const struct timespec *to) {
+static double seconds_between(const struct timespec *from,
+                              const struct timespec *to) {
   double seconds = (double)(to->tv_sec - from->tv_sec);
-  return seconds + 1e-9 * (double)(to->tv_nsec - from->tv_nsec) <= 1.0;
+  return seconds + 1e-9 * (double)(to->tv_nsec - from->tv_nsec);
 }
 
 static void heed_interrupt(int signal_number) {
@@ -30,7 +31,8 @@ static void heed_interrupt(int signal_number) {
   int saved = errno;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  if (is_running && was_asked && within_a_second(&asked_at, &now)) {
+  double passed = seconds_between(&asked_at, &now);
+  if (is_running && was_asked && passed > 0.05 && passed <= 1) {
     _exit(TL_INTERRUPTED);
   }
   was_asked = 1;
