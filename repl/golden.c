@@ -3,7 +3,9 @@
 
 #include "repl/golden.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <unistd.h>
 
 #include "repl/answers.h"
 
@@ -94,55 +96,66 @@ static void run_part(tl_golden *golden, tl_part *p) {
 
 // --- Documentation ----------------------------------------------------------
 
+// Adds what a value looks like: as print shows it, or a string in quotes where
+// the documentation has them.
+static void add_value(text *to, tally_vm *vm, tally_value value, span wanted) {
+  bool quoted = starts(wanted, "\"") &&
+                strcmp(tally_type(vm, value), "string") == 0;
+  tally_value shown;
+  const char *from;
+  size_t n;
+  if (tally_format(vm, value, &shown) != TALLY_OK)
+    return;
+  if (quoted)
+    text_add(to, "\"", 1);
+  if (tally_to_string(vm, shown, &from, &n) == TALLY_OK)
+    text_add(to, from, n);
+  if (quoted)
+    text_add(to, "\"", 1);
+  tally_release(vm, shown);
+}
+
+// Evaluates code; what it printed, or its value, or its error goes to [out].
+static bool evaluate(world *w, tally_vm *vm, const char *code, span wanted,
+                     text *out) {
+  tally_value value = {0, 0};
+  w->output.n = 0;
+  if (tally_eval(vm, code, &value) != TALLY_OK) {
+    const tally_error_info *info = tally_error(vm);
+    text_add(out, info->kind, strlen(info->kind));
+    text_add(out, " error: ", 8);
+    text_add(out, info->message, strlen(info->message));
+    return false;
+  }
+  text_add(out, w->output.data, w->output.n);
+  if (out->n == 0)
+    add_value(out, vm, value, wanted);
+  tally_release(vm, value);
+  return true;
+}
+
 // Evaluates a documented line `expr    # value`, or runs one without value.
 static void run_example(tl_golden *golden, world *w, tally_vm *vm, span line,
                         const char *path, int number) {
-  text source = {0};
+  text source = {0}, out = {0};
   text_add(&source, line.at, line.n);
-  size_t at = find(line, spell("    # "));
-  if (at == line.n)
-    at = find(line, spell("  # "));
+  size_t at = find(line, spell("  # "));
   bool asked = at < line.n;
   span wanted = {"", 0};
   if (asked) {
-    wanted = trim_left(skip(line, at));
-    wanted = trim_right(trim_left(skip(wanted, 1)));
+    wanted = trim_right(trim_left(skip(line, at + 4)));
     source.data[at] = 0;
   }
-  w->output.n = 0;
-  tally_value value = {0, 0};
-  tally_status status = tally_eval(vm, source.data, &value);
-  text got = {0};
-  text_add(&got, w->output.data, w->output.n);
-  if (status != TALLY_OK) {
-    const tally_error_info *info = tally_error(vm);
-    text_add(&got, info->kind, strlen(info->kind));
-    text_add(&got, " error: ", 8);
-    text_add(&got, info->message, strlen(info->message));
-  } else if (got.n == 0) {
-    tally_value shown;
-    const char *shown_text;
-    size_t n;
-    if (tally_format(vm, value, &shown) == TALLY_OK) {
-      if (tally_to_string(vm, shown, &shown_text, &n) == TALLY_OK) {
-        text_add(&got, shown_text, n);
-      }
-      tally_release(vm, shown);
-    }
-  }
-  if (status == TALLY_OK)
-    tally_release(vm, value);
-  span shown = trim_right(text_span(&got));
-  bool good = !asked               ? status == TALLY_OK
-              : status == TALLY_OK ? same(shown, wanted)
-                                   : matches(shown, wanted);
+  bool ran = evaluate(w, vm, source.data, wanted, &out);
+  span shown = trim_right(text_span(&out));
+  bool good = !asked ? ran : ran ? same(shown, wanted) : matches(shown, wanted);
   if (!good) {
     tl_golden_fail(golden, path, number, "%s: expected %.*s, got %.*s",
                    source.data, SPAN(wanted), SPAN(shown));
   } else if (asked) {
     golden->passed++;
   }
-  free(got.data);
+  free(out.data);
   free(source.data);
 }
 
@@ -198,7 +211,28 @@ static void run_documentation(tl_golden *golden, const char *name,
   close_vm(golden, &w, vm, name, 1);
 }
 
+// Goes to a new directory, since examples may write files; false: stays here.
+static bool enter_directory(char path[]) {
+  return mkdtemp(path) && chdir(path) == 0;
+}
+
+static void remove_directory(const char *path) {
+  DIR *directory = opendir(path);
+  for (struct dirent *entry; directory && (entry = readdir(directory));) {
+    if (entry->d_name[0] != '.')
+      unlink(entry->d_name);
+  }
+  if (directory)
+    closedir(directory);
+  rmdir(path);
+}
+
 void tl_golden_library(tl_golden *golden) {
+  char path[] = "/tmp/tally-XXXXXX";
+  if (!enter_directory(path)) {
+    tl_golden_fail(golden, path, 1, "%s", strerror(errno));
+    return;
+  }
   world w;
   tally_vm *vm = open_vm(&w);
   const char *name;
@@ -210,6 +244,7 @@ void tl_golden_library(tl_golden *golden) {
       run_documentation(golden, name, documentation);
   }
   close_vm(golden, &w, vm, "library", 1);
+  remove_directory(path);
 }
 
 // --- Files ------------------------------------------------------------------
