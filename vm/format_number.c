@@ -29,11 +29,6 @@ static void strip_zeros(tl_digits *digits) {
     digits->count--;
 }
 
-static bool reads_back(const char *text, double value, bool single) {
-  return single ? strtof(text, NULL) == (float)value
-                : strtod(text, NULL) == value;
-}
-
 // Adds one in the last place.
 static void round_up(tl_digits *digits) {
   int i = digits->count - 1;
@@ -46,42 +41,95 @@ static void round_up(tl_digits *digits) {
   digits->exponent++;
 }
 
-// The text of digits for strtod, without a point.
-static void write_plain(const tl_digits *d, char *buffer, size_t size) {
-  snprintf(buffer, size, "%s%.*se%d", d->negative ? "-" : "", d->count,
+// The value of at most 15 digits and a small exponent: both are exact floats,
+// so that one operation rounds correctly.
+static bool read_short(const tl_digits *d, double *out) {
+  static const double powers[] = {
+      1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  int exponent = d->exponent - d->count + 1;
+  if (d->count > 15 || exponent < -22 || exponent > 22)
+    return false;
+  int64_t whole = 0;
+  for (int i = 0; i < d->count; i++) whole = whole * 10 + (d->digits[i] - '0');
+  double value = exponent < 0 ? (double)whole / powers[-exponent]
+                              : (double)whole * powers[exponent];
+  *out = d->negative ? -value : value;
+  return true;
+}
+
+static bool reads_back(const tl_digits *d, double value, bool single) {
+  char text[48];
+  double read;
+  if (!single && read_short(d, &read))
+    return read == value;
+  snprintf(text, sizeof text, "%s%.*se%d", d->negative ? "-" : "", d->count,
            d->digits, d->exponent - d->count + 1);
+  return single ? strtof(text, NULL) == (float)value
+                : strtod(text, NULL) == value;
+}
+
+static void print_digits(double value, int count, tl_digits *out) {
+  char text[48];
+  snprintf(text, sizeof text, "%.*e", count - 1, value);
+  read_digits(text, out);
+}
+
+// The value rounded to [count] digits, from more of them. What was dropped may
+// itself have been rounded to a half: then the value is asked again.
+static void shorten(const tl_digits *longest, double value, int count,
+                    tl_digits *out) {
+  *out = *longest;
+  out->count = count;
+  bool half = longest->digits[count] == '5';
+  for (int i = count + 1; half && i < longest->count; i++)
+    half = longest->digits[i] == '0';
+  if (half)
+    print_digits(value, count, out);
+  else if (longest->digits[count] >= '5')
+    round_up(out);
+  strip_zeros(out);
+}
+
+// Below the normal numbers fewer digits than always fit may do.
+static void search_subnormal(double value, bool single, tl_digits *out) {
+  for (int count = 1; count <= (single ? 9 : 17); count++) {
+    print_digits(value, count, out);
+    if (reads_back(out, value, single))
+      return;
+  }
 }
 
 // Below a power of two floats lie closer than above it. There the nearest
 // number of some digits may miss, and the next one above it read back.
 static bool next_reads_back(const tl_digits *longest, double value, bool single,
                             int count, tl_digits *out) {
-  char text[48];
+  int exponent;
+  if (frexp(fabs(value), &exponent) != 0.5)
+    return false;
   *out = *longest;
   out->count = count;
   round_up(out);
-  write_plain(out, text, sizeof text);
-  return reads_back(text, value, single);
+  return reads_back(out, value, single);
 }
 
 void tl_digits_shortest(double value, bool single, tl_digits *out) {
-  char text[48];
-  double magnitude = fabs(value), smallest = single ? (double)FLT_MIN : DBL_MIN;
-  int digits = single ? 6 : 15, most = single ? 9 : 17, exponent;
-  // Below the normal numbers fewer digits than always fit may do.
-  if (magnitude < smallest)
-    digits = 1;
-  for (; digits <= most; digits++) {
-    snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    if (digits < most && !reads_back(text, value, single))
-      continue;
-    read_digits(text, out);
-    break;
+  double smallest = single ? (double)FLT_MIN : DBL_MIN;
+  int least = single ? 6 : 15, most = single ? 9 : 17;
+  if (fabs(value) < smallest) {
+    search_subnormal(value, single, out);
+    strip_zeros(out);
+    return;
   }
-  tl_digits above;
-  if (digits == most && frexp(magnitude, &exponent) == 0.5 &&
-      next_reads_back(out, value, single, most - 1, &above))
-    *out = above;
+  tl_digits longest;
+  print_digits(value, most, &longest);
+  for (int count = least; count < most; count++) {
+    shorten(&longest, value, count, out);
+    if (reads_back(out, value, single))
+      return;
+  }
+  if (!next_reads_back(&longest, value, single, most - 1, out))
+    *out = longest;
   strip_zeros(out);
 }
 
