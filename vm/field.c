@@ -238,20 +238,36 @@ static bool real_or_imag(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
   return array_part(vm, base, part, out);
 }
 
-bool tl_attribute_view(tl_vm *vm, tl_slot *base, const tl_string *name,
-                       bool *is_view, tl_slot *out) {
-  int part = is_named(name, "imag") ? 1 : 0;
-  bool complex = tl_dtype_is_complex(tl_array_dtype(base->array));
-  *is_view = true;
-  if (is_named(name, "T"))
-    return transpose(vm, base, 0, out);
-  if (is_named(name, "mT"))
-    return matrix_transpose(vm, base, out);
-  if (complex && (part == 1 || is_named(name, "real"))) {
-    return part_view(vm, base, part, out);
+static bool is_attribute(const tl_string *name) {
+  for (int i = 0; i < ATTRIBUTES; i++) {
+    if (is_named(name, attributes[i])) {
+      return true;
+    }
   }
-  *is_view = false;
-  return true;
+  return false;
+}
+
+bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
+                        tl_slot *out) {
+  tl_dtype dtype = tl_array_dtype(base->array);
+  bool is_imag = is_named(name, "imag");
+  if (is_named(name, "T")) {
+    return transpose(vm, base, 0, out);
+  }
+  if (is_named(name, "mT")) {
+    return matrix_transpose(vm, base, out);
+  }
+  if (tl_dtype_is_complex(dtype) && (is_imag || is_named(name, "real"))) {
+    return part_view(vm, base, is_imag, out);
+  }
+  if (dtype != TL_STRING && is_named(name, "real")) {
+    return pass_on(base, out);
+  }
+  if (!is_attribute(name)) {
+    return fail_kind(vm, *base, name);
+  }
+  return tl_fail(vm, TALLY_ERR_TYPE, "the %s of an array cannot be set",
+                 name->text);
 }
 
 // --- Attributes -------------------------------------------------------------

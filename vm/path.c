@@ -207,15 +207,8 @@ static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value);
 // x.real = v, x.T[0] = v: through the view that the attribute is.
 static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   tl_slot base = {.tag = tl_array_tag(a), .array = a}, view;
-  bool is_view;
-  const tl_string *name = w.steps->field;
-  if (!tl_attribute_view(vm, &base, name, &is_view, &view))
+  if (!tl_attribute_place(vm, &base, w.steps->field, &view))
     return false;
-  if (!is_view) {
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "the attribute %s of %s array cannot be set", name->text,
-                   a->head.dtype == TL_STRING ? "a string" : "an");
-  }
   bool ok = w.count == 1 ? tl_array_store_all(vm, view.array, value)
                          : store_below(vm, below(w), view.array, value);
   tl_drop(vm, view);

@@ -115,9 +115,11 @@ bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value);
 
 // --- Fields: field.c ---------------------------------------------------------
 
-// Whether [name] is an attribute that gives a view, and that view.
-bool tl_attribute_view(tl_vm *vm, tl_slot *base, const tl_string *name,
-                       bool *is_view, tl_slot *out);
+// The array that a borrowed array's attribute shows, to be written through;
+// fails (kind type) where the attribute cannot be set or does not exist.
+bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
+                        tl_slot *out);
+// Fails: the value has no such field; a near one is proposed.
 bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name);
 
 #endif
