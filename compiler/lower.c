@@ -137,6 +137,11 @@ static bool same_constant(tl_slot a, tl_slot b) {
   return a.tag == b.tag && a.u == b.u;
 }
 
+// Whether a constant is the unit's to free: types belong to the VM.
+static bool is_adoptable(tl_slot value) {
+  return tl_is_heap(value) && !tl_is_function(value) && !tl_is_type(value);
+}
+
 uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
   tl_prototype *p = l->f->prototype;
   value.tag &= ~TL_OWNED;
@@ -149,7 +154,7 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
   uint32_t hash = slot_hash(value);
   for (int32_t i = l->constant_table[hash]; i >= 0; i = l->constant_next[i]) {
     if (same_constant(p->constants[i], value)) {
-      if (tl_is_heap(value) && !tl_is_function(value) &&
+      if (is_adoptable(value) &&
           value.object != p->constants[i].object) {
         tl_unit_adopt(l->b->vm, l->b->unit, value);
       }
@@ -169,7 +174,7 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
     l->constant_next = next;
     l->constant_capacity = capacity;
   }
-  if (tl_is_heap(value) && !tl_is_function(value)) {
+  if (is_adoptable(value)) {
     tl_unit_adopt(l->b->vm, l->b->unit, value);
   }
   p->constants[p->constant_count] = value;
