@@ -209,6 +209,11 @@ bool tl_has_effect(tl_lower *l, const tl_ast *ast) {
 }
 
 void tl_refuse_useless(tl_lower *l, const tl_ast *ast) {
+  const tl_diagnostics *known = l->b->diagnostics;
+  for (uint32_t i = 0; i < known->count; i++) {
+    uint32_t at = known->items[i].span.at;
+    if (at >= ast->span.begin && at < ast->span.end) return;  // one a cause
+  }
   const tl_source *source = l->b->source;
   int length = (int)(ast->span.end - ast->span.begin);
   const char *text = source->text + ast->span.begin;

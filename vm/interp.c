@@ -36,6 +36,11 @@
 #define MODE_A (ins->modes >> 4 & 3u)
 
 #define BOTH(b, c) ((unsigned)((b)->tag | (c)->tag) & 0xffu)
+// An int64 with a float64: the float's dtype, weak if both are.
+#define MIXED ((unsigned)TL_CLASS_F64 | (unsigned)TL_CLASS_I64)
+#define AS_F64(s) \
+  ((uint8_t)(s)->tag == TL_CLASS_F64 ? (s)->f : (double)(s)->i)
+#define MIXED_TAG(b, c) (TL_TAG_F64 | ((b)->tag & (c)->tag & TL_WEAK))
 #define PUT_F64(a, value, mark)             \
   do {                                      \
     double v_ = (value);                    \
@@ -113,6 +118,10 @@
       PUT_I64(RA, b->u op c->u, b->tag & c->tag);                    \
       NEXT;                                                          \
     }                                                                \
+    if (LIKELY(both == MIXED)) {                                     \
+      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));          \
+      NEXT;                                                          \
+    }                                                                \
     TRY(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
     NEXT;                                                            \
   }
@@ -127,6 +136,10 @@
     }                                                                \
     if (LIKELY(BOTH(b, c) == TL_CLASS_I64)) {                        \
       PUT_I64(RA, b->u op c->u, b->tag & c->tag);                    \
+      NEXT;                                                          \
+    }                                                                \
+    if (LIKELY(BOTH(b, c) == MIXED)) {                               \
+      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));          \
       NEXT;                                                          \
     }                                                                \
     TRY(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
@@ -594,6 +607,10 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
       PUT_F64(RA, b->f / c->f, b->tag & c->tag);
       NEXT;
     }
+    if (LIKELY((BOTH(b, c) & ~MIXED) == 0)) {
+      PUT_F64(RA, AS_F64(b) / AS_F64(c), MIXED_TAG(b, c));
+      NEXT;
+    }
     TRY(tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
     NEXT;
   }
@@ -726,6 +743,10 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
     const tl_slot *b = RB, *c = KC;
     if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {
       PUT_F64(RA, b->f / c[1].f, b->tag & c[1].tag);
+      NEXT;
+    }
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {
+      PUT_F64(RA, (double)b->i / c[1].f, MIXED_TAG(b, c));
       NEXT;
     }
     TRY(tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
