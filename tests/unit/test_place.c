@@ -238,9 +238,9 @@ static void test_attributes(void **state) {
   assert_int_equal(out.list->length, 0);
   tl_drop(vm, out);
   assert_true(field(vm, tl_float(2), "imag", &out) && out.f == 0);
-  check_message(vm, field(vm, x, "mean", &out), TALLY_ERR_TYPE,
+  check_message(vm, field(vm, x, "mean", &out), TALLY_ERR_NAME,
                 "arrays have no field mean: write mean(x)");
-  check_message(vm, field(vm, x, "shpae", &out), TALLY_ERR_TYPE,
+  check_message(vm, field(vm, x, "shpae", &out), TALLY_ERR_NAME,
                 "arrays have no field shpae; did you mean shape?");
   tl_drop(vm, x);
 }
