@@ -33,6 +33,10 @@ TL_INLINE double choose(uint64_t mask, double x, double y) {
   return from_bits((bits_of(x) & mask) | (bits_of(y) & ~mask));
 }
 
+TL_INLINE uint64_t all_if(bool condition) {
+  return (uint64_t)0 - (uint64_t)condition;
+}
+
 TL_INLINE double magnitude(double x) {
   return from_bits(bits_of(x) & 0x7fffffffffffffffu);
 }
@@ -81,7 +85,7 @@ TL_INLINE double exp_anywhere(double x) {
 static bool all_below(const double *x, size_t n, double limit) {
   uint64_t beyond = 0;
   for (size_t i = 0; i < n; i++)
-    beyond |= (uint64_t)0 - (uint64_t)!(magnitude(x[i]) < limit);
+    beyond |= all_if(!(magnitude(x[i]) < limit));
   return !beyond;
 }
 
@@ -209,8 +213,7 @@ TL_INLINE double cos_inside(double x) {
   static bool fits_##name##_##T(const T *from, size_t n) {                  \
     uint64_t beyond = 0;                                                    \
     for (size_t i = 0; i < n; i++)                                          \
-      beyond |= (uint64_t)0 -                                               \
-                (uint64_t)!(magnitude((double)from[i]) < ANGLE_LIMIT);      \
+      beyond |= all_if(!(magnitude((double)from[i]) < ANGLE_LIMIT));        \
     return !beyond;                                                         \
   }                                                                         \
   static void name##_block_##T(T *to, const T *from, size_t n) {            \
@@ -273,10 +276,11 @@ TL_UNARY(tanh_float32, float, float, tanh_anywhere((double)x))
 // ---- error function ---------------------------------------------------------
 
 // Taylor's series at the nearest of the table's places; near 0 a polynomial of
-// its own, as there the table would lose digits.
+// its own, as there the table would lose digits. Choices are by bits here:
+// branches would keep the table from being read for many items at once.
 TL_INLINE double erf_anywhere(double x) {
   double a = magnitude(x);
-  a = a < 6 ? a : 6;  // NaN too: the table ends there
+  a = choose(all_if(a < 6), a, 6);  // NaN too: the table ends there
   const double shifted = a * 128 + WHOLE;
   const uint64_t place = bits_of(shifted) & 1023;
   const double at = (shifted - WHOLE) * 0.0078125, d = a - at;
@@ -287,10 +291,10 @@ TL_INLINE double erf_anywhere(double x) {
   const double c4 = (2.0 / 15 * q - 0.4) * q + 0.1;
   const double c5 = -at * ((2.0 / 45 * q - 2.0 / 9) * q + 1.0 / 6);
   const double series = d * (-at + d * (c2 + d * (c3 + d * (c4 + d * c5))));
-  const bool small = a < 0.0625;
-  const double base = small ? a : value;
-  const double more =
-      small ? a * erf_rest(z) : lost + (slope * d + slope * d * series);
+  const uint64_t small = all_if(a < 0.0625);
+  const double base = choose(small, a, value);
+  const double more = choose(small, a * erf_rest(z),
+                             lost + (slope * d + slope * d * series));
   const double result = with_sign(base + more, x);
   return x != x ? x : result;
 }
