@@ -87,6 +87,8 @@ tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
     memcpy(unit->text, text, nbytes);
     unit->nbytes = nbytes;
     if (index_lines(vm, unit)) return unit;
+  } else if (unit->file != NULL) {
+    tl_drop(vm, tl_own_string(unit->file));  // not yet the unit's
   }
   tl_unit_free(vm, unit);
   return NULL;
