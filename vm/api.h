@@ -8,6 +8,9 @@ enum { TL_MAX_CALL_ARGUMENTS = 64 };
 
 bool tl_handles_open(tl_vm *vm);
 size_t tl_handles_close(tl_vm *vm);  // returns how many were still held
+// Each value that the host holds, for the auditor.
+void tl_handles_each(const tl_vm *vm, void (*each)(void *context, tl_slot value),
+                     void *context);
 // Takes the value (or retains a borrowed one) into a new handle.
 bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out);
 // The value, borrowed; kind host for a released or foreign handle.

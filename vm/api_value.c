@@ -55,6 +55,14 @@ size_t tl_handles_close(tl_vm *vm) {
   return held;
 }
 
+void tl_handles_each(const tl_vm *vm, void (*each)(void *context, tl_slot value),
+                     void *context) {
+  const struct tl_handles *h = vm->handles;
+  for (uint32_t i = 0; h != NULL && i < h->count; i++) {
+    if ((h->places[i].generation & 1) != 0) each(context, h->places[i].value);
+  }
+}
+
 static bool new_place(tl_vm *vm, uint32_t *out) {
   struct tl_handles *h = vm->handles;
   if (h->first_free != NO_PLACE) {

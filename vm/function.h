@@ -118,6 +118,7 @@ typedef struct tl_prototype {
   tl_string **capture_names;  // of the group's captures
   tl_summary summary;
   uint8_t verified;         // 0 not yet, 1 yes, 2 refused
+  uint64_t *owners_at;      // for the auditor: a set of slots for each pc
 } tl_prototype;
 
 // A closure, or a group of local functions that name each other: one object,

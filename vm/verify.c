@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/module.h"
 #include "vm/verify.h"
 #include "vm/vm.h"
 
@@ -107,7 +108,10 @@ bool tl_check_fields(tl_checker *c) {
     return false;
   if (c->ins.op == TL_BC_NEXT && !check_slot(c, c->ins.operands[0] + 1u))
     return false;
-  if (c->ins.extra >= extra_limit(c))
+  uint32_t limit = extra_limit(c), extra = c->ins.extra;
+  if (c->ins.op == TL_BC_GETC)
+    extra &= 0x7fffffffu;  // the top bit: it may be unset
+  if (limit != UINT32_MAX && extra >= limit)
     return tl_refuse(c, 0, "its index is out of range");
   return check_callee(c);
 }
@@ -256,10 +260,34 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
   return ok;
 }
 
+#ifdef TALLY_AUDIT
+// Notes for the auditor which slots may own before each instruction.
+static void note_owners(tl_checker *c, void *context) {
+  size_t words = (c->p->slot_count + 63) / 64;
+  uint64_t *set = (uint64_t *)context + c->pc * words;
+  for (uint32_t y = 0; y < c->p->slot_count; y++)
+    if (c->now[y].kind == TL_OWNS || c->now[y].kind == TL_EITHER)
+      set[y / 64] |= UINT64_C(1) << (y & 63);
+}
+
+static bool verify(tl_vm *vm, tl_prototype *p) {
+  size_t words = (p->slot_count + 63) / 64 * p->code_count;
+  uint64_t *sets = tl_unit_alloc(vm, p->unit, words * sizeof *sets);
+  if (sets == NULL || !tl_verify_with(vm, p, note_owners, sets))
+    return false;
+  p->owners_at = sets;
+  return true;
+}
+#else
+static bool verify(tl_vm *vm, tl_prototype *p) {
+  return tl_verify_with(vm, p, NULL, NULL);
+}
+#endif
+
 bool tl_verify(tl_vm *vm, tl_prototype *function) {
   if (function->verified == 1)
     return true;
-  bool ok = tl_verify_with(vm, function, NULL, NULL);
+  bool ok = verify(vm, function);
   // A lack of memory says nothing about the code.
   function->verified = ok ? 1 : vm->error.status == TALLY_ERR_HOST ? 2 : 0;
   return ok;
