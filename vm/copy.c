@@ -162,16 +162,96 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
   return copy;
 }
 
+// Whether two arrays of one shape have the same strides too, none negative:
+// then all items lie a constant distance apart.
+static bool is_shifted(const tl_array *to, const tl_array *from) {
+  if (to->head.dtype == TL_STRING || tl_ndim(to) != tl_ndim(from)) {
+    return false;
+  }
+  for (int i = 0; i < tl_ndim(to); i++) {
+    if (tl_shape(to)[i] != tl_shape(from)[i] ||
+        tl_strides(to)[i] != tl_strides(from)[i] || tl_strides(to)[i] < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Begins a walk by falling addresses, which is by rising ones from the end.
+static void walk_backwards(tl_walk *walk, tl_array *to, const tl_array *from) {
+  int64_t strides[TL_MAX_DIMS];
+  char *data[] = {to->data, from->data};
+  for (int i = 0; i < tl_ndim(to); i++) {
+    strides[i] = -tl_strides(to)[i];
+    data[0] += tl_strides(to)[i] * (tl_shape(to)[i] - 1);
+    data[1] += tl_strides(to)[i] * (tl_shape(to)[i] - 1);
+  }
+  tl_walk_begin(walk, 2, tl_ndim(to), tl_shape(to), data,
+                (const int64_t *[]){strides, strides});
+}
+
+// Whether the walk's addresses only rise, or only fall.
+static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
+  int64_t reach = distance(walk->step[0]) * (walk->length - 1);
+  if (walk->length > 1 && distance(walk->step[0]) < (int64_t)itemsize) {
+    return false;
+  }
+  for (int i = walk->ndim - 1; i >= 0; i--) {
+    int64_t stride = distance(walk->strides[0][i]);
+    if (stride < reach + (int64_t)itemsize) {
+      return false;
+    }
+    reach += stride * (walk->shape[i] - 1);
+  }
+  return true;
+}
+
+static void move_run(const tl_walk *walk, size_t itemsize) {
+  char *to = walk->data[0], *from = walk->data[1];
+  int64_t step = walk->step[0], n = walk->length;
+  if (distance(step) == (int64_t)itemsize) {
+    int64_t back = step < 0 ? step * (n - 1) : 0;
+    memmove(to + back, from + back, (size_t)n * itemsize);
+    return;
+  }
+  for (; n > 0; n--, to += step, from += step) {
+    memcpy(to, from, itemsize);
+  }
+}
+
+// x[:, 1:] = x[:, :-1]: each item is read before it is written over if the walk
+// goes the way that the items do not. False: not such a case.
+static bool move_shifted(tl_array *to, const tl_array *from) {
+  tl_walk walk;
+  size_t itemsize = tl_itemsize(tl_array_dtype(to));
+  if (!is_shifted(to, from)) {
+    return false;
+  }
+  if (to->data == from->data) {
+    return true;
+  }
+  if (to->data > from->data) {
+    walk_backwards(&walk, to, from);
+  } else {
+    tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
+                  (char *[]){to->data, from->data},
+                  (const int64_t *[]){tl_strides(to), tl_strides(from)});
+  }
+  if (!is_monotonic(&walk, itemsize)) {
+    return false;
+  }
+  for (; !walk.done; tl_walk_next(&walk)) {
+    move_run(&walk, itemsize);
+  }
+  return true;
+}
+
 bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from) {
   if (!tl_arrays_overlap(to, from)) {
     copy_items(vm, to, from);
     return true;
   }
-  bool shifted = to->size == from->size && tl_is_contiguous(to) &&
-                 tl_is_contiguous(from) && to->head.dtype != TL_STRING;
-  if (shifted) {
-    memmove(to->data, from->data,
-            (size_t)to->size * tl_itemsize(tl_array_dtype(to)));
+  if (move_shifted(to, from)) {
     return true;
   }
   tl_array *apart = tl_array_copy(vm, from);

@@ -37,7 +37,8 @@ typedef struct tl_path {
 // typed scalar where every axis is indexed, an item of a list (borrowed while
 // the list lives if base does not own: *out has no OWNED bit then), a field of
 // a record, characters of a string. base that owns is consumed when it helps;
-// otherwise its slot still owns and the caller drops it.
+// otherwise its slot still owns and the caller drops it. Ranges as indices are
+// slices, whose ends clip; lists take index arrays and masks of one axis too.
 bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                   tl_slot *parts, tl_slot *out);
 

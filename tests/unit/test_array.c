@@ -279,6 +279,36 @@ static void test_assign_overlapping(void **state) {
   }
 }
 
+// Parts of a matrix that overlap by a constant shift need no copy.
+static void test_assign_shifted(void **state) {
+  tl_vm *vm = *state;
+  for (int turn = 0; turn < 25 * 3; turn++) {
+    int rows = turn / 3 / 5 - 2, columns = turn / 3 % 5 - 2, step = turn % 3;
+    tl_slot s = counting_array(vm, TL_INT32, 2, SHAPE(8, 12));
+    tl_slot lent = tl_borrow(s);
+    char *data = s.array->data + 2 * 48 + 2 * 4;
+    int64_t shape[] = {4, step == 0 ? 8 : 3},
+            strides[] = {48, step == 2 ? 8 : 4};
+    tl_array *to = tl_view_new(vm, &lent, TL_INT32, data, 2, shape, strides);
+    tl_array *from = tl_view_new(
+        vm, &lent, TL_INT32, data + rows * 48 + columns * 4, 2, shape, strides);
+    tl_array *wanted = tl_array_copy(vm, from);
+    uint64_t copies = vm->stats.copies;
+    assert_true(tl_array_assign(vm, to, from));
+    assert_int_equal(vm->stats.copies, copies);
+    for (int64_t i = 0; i < 4; i++) {
+      for (int64_t j = 0; j < shape[1]; j++) {
+        assert_int_equal(item_at(vm, to, SHAPE(i, j)),
+                         item_at(vm, wanted, SHAPE(i, j)));
+      }
+    }
+    tl_drop(vm, tl_own_array(wanted));
+    tl_drop(vm, tl_own_array(to));
+    tl_drop(vm, tl_own_array(from));
+    tl_drop(vm, s);
+  }
+}
+
 static void test_strings(void **state) {
   tl_vm *vm = *state;
   tl_array *a = tl_array_new(vm, TL_STRING, 1, SHAPE(3));
@@ -440,6 +470,7 @@ int main(void) {
       FIXTURE_TEST(test_consuming_a_shared_view),
       FIXTURE_TEST(test_copy_transposed),
       FIXTURE_TEST(test_assign_overlapping),
+      FIXTURE_TEST(test_assign_shifted),
       FIXTURE_TEST(test_strings),
       FIXTURE_TEST(test_cast),
       FIXTURE_TEST(test_broadcast),
