@@ -335,6 +335,72 @@ static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
   return tl_plan_run(vm, &plan, may_stop);
 }
 
+// --- Small results ----------------------------------------------------------
+
+// Up to this many items, of at most two axes, no plan is made: operands that
+// are no plain run of the dtype computed in go through buffers.
+enum { SMALL_ITEMS = 256 };
+typedef char small_buffer[SMALL_ITEMS * sizeof(tl_c128)];
+
+// The items of an array as [to] walks them, in a row.
+static const char *small_items(const tl_operand *x, const tl_array *to,
+                               small_buffer buffer) {
+  const tl_array *a = x->array;
+  if (a->size == to->size && tl_is_contiguous(a)) return a->data;
+  const tl_kernel_table *kernels = tl_kernels();
+  int64_t strides[TL_MAX_DIMS];
+  size_t itemsize = tl_itemsize(x->dtype);
+  unsigned size = tl_move_size(itemsize);
+  tl_broadcast_strides(a, tl_ndim(to), tl_shape(to), strides);
+  if (tl_ndim(to) == 1) {
+    kernels->pack[size](buffer, a->data, strides[0], (size_t)to->size);
+    return buffer;
+  }
+  size_t ncols = (size_t)tl_shape(to)[1];
+  kernels->pack_tile[size](buffer, (ptrdiff_t)(ncols * itemsize), a->data,
+                           strides[0], strides[1], (size_t)tl_shape(to)[0],
+                           ncols);
+  return buffer;
+}
+
+static void run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
+                      tl_array *target) {
+  const tl_kernel_table *kernels = tl_kernels();
+  _Alignas(64) small_buffer items[TL_MAX_OPERANDS], converted[TL_MAX_OPERANDS];
+  const char *in[TL_MAX_OPERANDS];
+  size_t n = (size_t)target->size;
+  int arity = tl_ops[op].arity;
+  for (int i = 0; i < arity; i++) {
+    tl_dtype from = x[i].dtype, to = typing->operands[i];
+    if (x[i].array == NULL) {  // converted when dtypes were decided
+      in[i] = items[i];
+      kernels->fill[tl_move_size(tl_itemsize(to))](items[i], x[i].data, n);
+      continue;
+    }
+    in[i] = small_items(&x[i], target, items[i]);
+    if (from == to) continue;
+    kernels->cast[from][to](converted[i], in[i], n);
+    in[i] = converted[i];
+  }
+  switch (arity) {
+    case 1:
+      kernels->unary[op][typing->computed](target->data, in[0], n);
+      break;
+    case 2:
+      tl_binary_kernel(op, typing)(target->data, in[0], in[1], n);
+      break;
+    default:
+      kernels->select[typing->computed](target->data, in[0], in[1], in[2], n);
+      break;
+  }
+}
+
+static bool is_small(const tl_array *target) {
+  return target->size <= SMALL_ITEMS && (unsigned)tl_ndim(target) - 1 < 2;
+}
+
+// --- Arrays of any size -----------------------------------------------------
+
 static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
                          const tl_slot *slots, int *ndim, int64_t *shape) {
   const tl_array *arrays[TL_MAX_OPERANDS] = {NULL};
@@ -405,7 +471,14 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
   if (failed) return false;
   if (target == NULL) target = tl_array_new(vm, typing.result, ndim, shape);
   if (target == NULL) return false;
-  bool ok = run_into(vm, op, x, &typing, target, !reused);
+  // From here on the exponent may be left out.
+  if (op == TL_OP_POW) op = tl_power_form(&x[1], typing.computed);
+  bool ok = true;
+  if (is_small(target)) {
+    run_small(op, x, &typing, target);
+  } else {
+    ok = run_into(vm, op, x, &typing, target, !reused);
+  }
   tl_slot result = tl_own_array(target);
   if (!ok) {
     tl_drop(vm, result);
@@ -503,6 +576,7 @@ static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
       !tl_poll(vm, (uint64_t)target->size / 1024)) {
     return false;
   }
+  if (op == TL_OP_POW) op = tl_power_form(&x[1], typing.computed);
   return run_into(vm, op, x, &typing, target, false);
 }
 

@@ -242,3 +242,16 @@ bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *x,
   }
   return true;
 }
+
+tl_op tl_power_form(const tl_operand *exponent, tl_dtype computed) {
+  if (exponent->array != NULL || exponent->dtype != computed) return TL_OP_POW;
+  tl_c128 power;
+  tl_kernels()->cast[computed][TL_COMPLEX128](&power, &exponent->item, 1);
+  if (power.im != 0) return TL_OP_POW;
+  if (power.re == 1) return TL_OP_POSITIVE;
+  if (power.re == 2) return TL_OP_SQUARE;
+  // Integers have no roots and no reciprocals; complex ones differ in signs.
+  if (!tl_dtype_is_real(computed)) return TL_OP_POW;
+  if (power.re == -1) return TL_OP_RECIPROCAL;
+  return power.re == 0.5 ? TL_OP_SQRT : TL_OP_POW;
+}

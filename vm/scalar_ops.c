@@ -27,6 +27,7 @@ bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *x,
   const tl_kernel_table *kernels = tl_kernels();
   tl_c128 item = {0, 0};
   if (!tl_operands_check(vm, op, x, typing)) return false;
+  if (op == TL_OP_POW) op = tl_power_form(&x[1], typing->computed);
   switch (tl_ops[op].arity) {
     case 1:
       kernels->unary[op][typing->computed](&item, x[0].data, 1);

@@ -143,6 +143,30 @@ static void weak_scalars_stay_weak_together(void **state) {
   assert_true(tl_is_weak(out) && out.f == 0.5);
 }
 
+static void simple_powers_are_exact(void **state) {
+  tl_vm *vm = *state;
+  static const double powers[] = {1, 2, -1, 0.5, 3};
+  for (int n = 2; n <= 8; n += 6) {
+    for (int i = 0; i < 5; i++) {
+      tl_slot x = vector(vm, TL_FLOAT64, n, small);
+      tl_slot out = apply2(vm, TL_OP_POW, borrowed(x), tl_weak_float(powers[i]));
+      tl_slot one = apply2(vm, TL_OP_POW, tl_float(2), tl_weak_float(powers[i]));
+      assert_true(item_at(out.array, 1) == pow(2, powers[i]));
+      assert_true(one.f == pow(2, powers[i]));
+      tl_drop(vm, out);
+      out = apply2(vm, TL_OP_POW, x, tl_weak_float(powers[i]));
+      assert_true(item_at(out.array, 1) == pow(2, powers[i]));
+      tl_drop(vm, out);
+    }
+  }
+  tl_slot out = apply2(vm, TL_OP_POW, tl_weak_int(7), tl_weak_int(2));
+  assert_true(out.i == 49 && tl_is_weak(out));
+  out = apply2(vm, TL_OP_POW, vector(vm, TL_INT8, 8, small), tl_weak_int(2));
+  assert_int_equal(tl_dtype_of(out), TL_INT8);
+  assert_true(item_at(out.array, 7) == 64);
+  tl_drop(vm, out);
+}
+
 static void a_weak_integer_must_fit(void **state) {
   tl_vm *vm = *state;
   tl_slot x = vector(vm, TL_INT8, 3, small);
@@ -710,6 +734,7 @@ int main(void) {
       FIXTURE_TEST(weak_scalars_take_the_other_dtype),
       FIXTURE_TEST(typed_scalars_promote_like_arrays),
       FIXTURE_TEST(weak_scalars_stay_weak_together),
+      FIXTURE_TEST(simple_powers_are_exact),
       FIXTURE_TEST(a_weak_integer_must_fit),
       FIXTURE_TEST(mixed_integers_compare_exactly),
       FIXTURE_TEST(every_operation_takes_or_refuses_every_dtype),
