@@ -191,14 +191,17 @@ static tally_status run_text(tl_vm *vm, const char *name, const char *text,
                              size_t nbytes, unsigned mode, tally_value *out) {
   begin(vm);
   tl_unit *unit = tl_compile(vm, vm->main, name, text, nbytes, mode);
+  if (unit == NULL) return tl_report(vm);
+  // Code without functions is over when it has run: evaluating the same text
+  // for ever takes no more memory.
+  bool is_lent = tl_unit_lend(unit);
   tl_slot value = tl_none();
-  if (unit == NULL || !tl_run_unit(vm, unit, &value)) return tl_report(vm);
-  if (out != NULL && !tl_handle_new(vm, &value, out)) {
-    tl_drop(vm, value);
-    return tl_report(vm);
-  }
+  bool ok = tl_run_unit(vm, unit, &value) &&
+            (out == NULL || tl_handle_new(vm, &value, out));
   tl_drop(vm, value);
-  return TALLY_OK;
+  tally_status status = ok ? TALLY_OK : tl_report(vm);
+  if (is_lent) tl_unit_free(vm, unit);
+  return status;
 }
 
 tally_status tally_eval(tally_vm *vm, const char *source, tally_value *out) {
@@ -263,6 +266,7 @@ tally_status tally_run_source(tally_vm *vm, const char *name,
 tally_status tally_run(tally_vm *vm, const char *path, int argc,
                        const char *const *argv) {
   tl_bytes text;
+  begin(vm);
   if (strcmp(path, "-") == 0) path = "/dev/stdin";
   if (!set_directory(vm, path) || !tl_io_read(vm, NULL, path, &text)) {
     return tl_report(vm);
@@ -397,6 +401,7 @@ size_t tally_trim(tally_vm *vm) {
 tally_status tally_disassemble(tally_vm *vm, const char *name,
                                const char *source, size_t nbytes) {
   tl_bytes file = {.data = NULL};
+  begin(vm);
   if (source == NULL) {
     if (!tl_io_read(vm, NULL, name, &file)) return tl_report(vm);
     source = file.data;
@@ -412,6 +417,7 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
   if (ok && text.failed) ok = tl_fail_memory(vm, text.length, "a listing");
   ok = ok && tl_write(vm, text.bytes, text.length);
   tl_text_close(&text);
+  tl_unit_free(vm, unit);
   return ok ? TALLY_OK : tl_report(vm);
 }
 

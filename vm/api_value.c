@@ -13,8 +13,9 @@
 #include "vm/type.h"
 
 // --- Handles ----------------------------------------------------------------
-// A handle is an index and the generation of its place: one that was released
-// is recognised, whatever stands there now.
+// A handle is an index, and a check made of its place's generation and its VM:
+// one that was released or is another VM's is recognised, whatever stands there
+// now.
 
 typedef struct place {
   tl_slot value;
@@ -83,6 +84,10 @@ static bool new_place(tl_vm *vm, uint32_t *out) {
   return true;
 }
 
+static uint64_t check_of(const tl_vm *vm, const place *p) {
+  return ((uint64_t)(uintptr_t)vm << 28) + p->generation;
+}
+
 bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out) {
   uint32_t index;
   if (!new_place(vm, &index)) return false;
@@ -90,7 +95,7 @@ bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out) {
   p->value = tl_escape(vm, value, TL_CAUSE_HOST);
   p->generation++;
   p->owners = 1;
-  *out = (tally_value){index, p->generation};
+  *out = (tally_value){index, check_of(vm, p)};
   return true;
 }
 
@@ -98,7 +103,7 @@ static place *find(tl_vm *vm, tally_value handle) {
   struct tl_handles *h = vm->handles;
   if (handle.handle >= h->count) return NULL;
   place *p = &h->places[handle.handle];
-  return p->generation == handle.check && (p->generation & 1) != 0 ? p : NULL;
+  return check_of(vm, p) == handle.check && (p->generation & 1) != 0 ? p : NULL;
 }
 
 bool tl_handle_get(tl_vm *vm, tally_value handle, tl_slot *out) {

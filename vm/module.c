@@ -94,6 +94,41 @@ tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
   return NULL;
 }
 
+static void make_mortal(tl_adopted *a) {
+  tl_object *object = a->value.object;
+  if ((object->flags & TL_IMMORTAL) == 0) return;
+  object->flags &= (uint8_t)~TL_IMMORTAL;
+  object->count = 1;
+}
+
+// Types live as long as the VM.
+static bool is_lendable(const tl_adopted *a) {
+  return !tl_is_type(a->value);
+}
+
+bool tl_unit_lend(tl_unit *unit) {
+  if (unit->prototype_count != 1) return false;
+  for (const tl_adopted *a = unit->adopted; a != NULL; a = a->next) {
+    if (!is_lendable(a)) return false;
+  }
+  for (tl_adopted *a = unit->adopted; a != NULL; a = a->next) make_mortal(a);
+  return true;
+}
+
+void tl_units_each_held(const tl_vm *vm,
+                        void (*each)(void *context, tl_slot value),
+                        void *context) {
+  for (const tl_module *m = vm->modules; m != NULL; m = m->next) {
+    for (const tl_unit *u = m->units; u != NULL; u = u->next) {
+      for (const tl_adopted *a = u->adopted; a != NULL; a = a->next) {
+        if ((a->value.object->flags & TL_IMMORTAL) == 0) {
+          each(context, a->value);
+        }
+      }
+    }
+  }
+}
+
 static void unlink_unit(tl_unit *unit) {
   tl_unit **at = &unit->module->units;
   while (*at != NULL && *at != unit) at = &(*at)->next;
@@ -103,8 +138,7 @@ static void unlink_unit(tl_unit *unit) {
 void tl_unit_free(tl_vm *vm, tl_unit *unit) {
   unlink_unit(unit);
   for (tl_adopted *a = unit->adopted; a != NULL; a = a->next) {
-    a->value.object->flags &= (uint8_t)~TL_IMMORTAL;
-    a->value.object->count = 1;
+    make_mortal(a);
     a->value.tag |= TL_OWNED;
     tl_drop(vm, a->value);
   }

@@ -33,5 +33,13 @@ void tl_unit_free(tl_vm *vm, tl_unit *unit);
 void *tl_unit_alloc(tl_vm *vm, tl_unit *unit, size_t nbytes);
 // Makes an immortal object the unit's: freed with it.
 void tl_unit_adopt(tl_vm *vm, tl_unit *unit, tl_slot value);
+// Prepares a unit without functions to be freed before its module is: what it
+// adopted is counted from here on, and the unit holds one count of each. False
+// where its code may be reached later.
+bool tl_unit_lend(tl_unit *unit);
+// Calls [each] with what lent units hold, for recounting.
+void tl_units_each_held(const tl_vm *vm,
+                        void (*each)(void *context, tl_slot value),
+                        void *context);
 
 #endif

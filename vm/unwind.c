@@ -137,7 +137,8 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc) {
   position where = find_position(function->unit, place->at);
   vm->error.line = where.line;
   vm->error.column = where.column;
-  vm->error.file = function->unit->file;
+  tl_slot file = {.tag = TL_TAG_STRING, .string = function->unit->file};
+  vm->error.file = tl_retain(vm, file).string;
   write_excerpt(vm, function->unit, place, where);
 }
 
