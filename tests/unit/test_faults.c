@@ -14,7 +14,7 @@
 
 typedef struct host {
   size_t live;
-  long left;    // allocations until one fails; that one only
+  long left;  // allocations until one fails; that one only
   int failed;
 } host;
 
@@ -31,7 +31,8 @@ static void *resize(void *context, void *block, size_t old_size,
     return NULL;
   }
   void *moved = realloc(block, new_size);
-  if (moved) h->live += new_size - old_size;
+  if (moved)
+    h->live += new_size - old_size;
   return moved;
 }
 
@@ -50,7 +51,8 @@ static tally_status run(host *h, const char *source) {
   tally_status status = tally_open(&options, &vm);
   if (status == TALLY_OK) {
     status = tally_run_source(vm, "fault.tly", source, strlen(source), 0, NULL);
-    if (status != TALLY_OK) assert_non_null(tally_error(vm)->report);
+    if (status != TALLY_OK)
+      assert_non_null(tally_error(vm)->report);
   } else {
     assert_null(vm);
   }
@@ -62,7 +64,8 @@ static void fail_each_allocation(const char *source) {
   for (long n = 0;; n++) {
     host h = {.left = n};
     tally_status status = run(&h, source);
-    if (h.live != 0) fail_msg("allocation %ld fails: %zu bytes left", n, h.live);
+    if (h.live != 0)
+      fail_msg("allocation %ld fails: %zu bytes left", n, h.live);
     if (!h.failed) {
       assert_int_equal(status, TALLY_OK);
       return;
@@ -138,7 +141,7 @@ static void test_strings(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_values),  cmocka_unit_test(test_arrays),
+      cmocka_unit_test(test_values),    cmocka_unit_test(test_arrays),
       cmocka_unit_test(test_functions), cmocka_unit_test(test_errors),
       cmocka_unit_test(test_strings),
   };
