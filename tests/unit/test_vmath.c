@@ -46,6 +46,14 @@ static void fill_arguments(double low, double high) {
   }
 }
 
+// No awkward numbers among them, so that blocks take the fast way.
+static void fill_whole(double low, double high) {
+  for (int i = 0; i < COUNT; i++) {
+    x[i] = random_in(low, high);
+    xf[i] = (float)x[i];
+  }
+}
+
 typedef long double truth1(long double);
 typedef long double truth2(long double, long double);
 
@@ -93,6 +101,11 @@ static void exponentials(void **state) {
   check(TL_OP_EXP, expl, NULL);
   fill_arguments(-1, 1);
   check(TL_OP_EXP, expl, NULL);
+  check(TL_OP_EXPM1, expm1l, NULL);
+  fill_arguments(-40, 707);
+  check(TL_OP_EXPM1, expm1l, NULL);
+  fill_whole(-2, 3);
+  check(TL_OP_EXPM1, expm1l, NULL);
 }
 
 static void logarithms(void **state) {
@@ -101,8 +114,28 @@ static void logarithms(void **state) {
   check(TL_OP_LOG, logl, NULL);
   fill_arguments(0.5, 2);
   check(TL_OP_LOG, logl, NULL);
+  check(TL_OP_LOG2, log2l, NULL);
   fill_arguments(0, 1e300);
   check(TL_OP_LOG, logl, NULL);
+  check(TL_OP_LOG2, log2l, NULL);
+  fill_arguments(-1, 1);
+  check(TL_OP_LOG1P, log1pl, NULL);
+  fill_arguments(-0.5, 1e9);
+  check(TL_OP_LOG1P, log1pl, NULL);
+}
+
+static void logarithms_of_powers(void **state) {
+  (void)state;
+  for (int k = -1074; k < 1024; k++) {
+    double power = ldexp(1, k), got;
+    tl_kernels()->unary[TL_OP_LOG2][TL_FLOAT64](&got, &power, 1);
+    assert_true(got == k);
+  }
+  for (int k = 0; k <= 22; k++) {
+    double power = pow(10, k), got;
+    tl_kernels()->unary[TL_OP_LOG10][TL_FLOAT64](&got, &power, 1);
+    assert_true(got == k);
+  }
 }
 
 static void sines(void **state) {
@@ -185,6 +218,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exponentials),
       cmocka_unit_test(logarithms),
+      cmocka_unit_test(logarithms_of_powers),
       cmocka_unit_test(sines),
       cmocka_unit_test(others),
       cmocka_unit_test(powers),

@@ -53,9 +53,10 @@ def parts(name, value, bits):
         value -= part
 
 
-def series(f, small):
-    """f away from 0, its limit near it."""
-    return lambda z: f(z) if z > mpf(10) ** -30 else mpf(small)
+def exp_tail(x):
+    if abs(x) < mpf(10) ** -30:
+        return mpf('0.5') + x / 6
+    return (exp(x) - 1 - x) / x ** 2
 
 
 def main():
@@ -65,13 +66,18 @@ def main():
     print('#include "vm/kernels/loop.h"\n')
     parts('LN2', log(mpf(2)), [32])
     parts('HALF_PI', pi / 2, [33, 33])
+    parts('LOG2_E', 1 / log(mpf(2)), [21])
     print(f'#define ONE_OVER_LN2 {hexadecimal(1 / log(mpf(2)))}')
     print(f'#define TWO_OVER_PI {hexadecimal(2 / pi)}\n')
 
     bound = log(mpf(2)) / 2 * mpf('1.0001')
     print('// (e^x - 1 - x) / x^2')
     define('exp_rest', polynomial(
-        lambda x: (exp(x) - 1 - x) / x ** 2 if x else mpf('0.5'),
+        exp_tail,
+        -bound, bound, 9))
+    print('\n// (e^x - 1 - x - x^2 / 2) / x^3')
+    define('exp_cubic', polynomial(
+        lambda x: (exp_tail(x) - mpf('0.5')) / x if x else mpf(1) / 6,
         -bound, bound, 9))
     s = (sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)
     print('\n// (log((1 + s) / (1 - s)) - 2 s) / s / s^2 for x = s^2')

@@ -189,11 +189,14 @@
   TL_ON_FLOATS(X, EXP, exp)                         \
   TL_ON_RARE_COMPLEX(X, EXP, exp)                       \
   TL_ON_RARE(X, EXP2, exp2)                         \
-  TL_ON_RARE_ALL(X, EXPM1, expm1)                   \
+  TL_ON_FLOATS(X, EXPM1, expm1)                         \
+  TL_ON_RARE_COMPLEX(X, EXPM1, expm1)                   \
   TL_ON_FLOATS(X, LOG, log)                         \
   TL_ON_RARE_COMPLEX(X, LOG, log)                       \
-  TL_ON_RARE_ALL(X, LOG1P, log1p)                   \
-  TL_ON_RARE_ALL(X, LOG2, log2)                     \
+  TL_ON_FLOATS(X, LOG1P, log1p)                         \
+  TL_ON_RARE_COMPLEX(X, LOG1P, log1p)                   \
+  TL_ON_FLOATS(X, LOG2, log2)                         \
+  TL_ON_RARE_COMPLEX(X, LOG2, log2)                     \
   TL_ON_RARE_ALL(X, LOG10, log10)                   \
   TL_ON_FLOATS(X, SIN, sin)                         \
   TL_ON_RARE_COMPLEX(X, SIN, sin)                       \

@@ -112,6 +112,48 @@ TL_INLINE double exp_single(double x) {
 
 TL_UNARY(exp_float32, float, float, exp_single((double)x))
 
+// e^x - 1 = (2^k - 1) + 2^k (r + r^2 / 2 + ...), summed as a pair, for x < 708.
+// The first term is the larger one, unless k is 0, when it is 0.
+TL_INLINE double expm1_inside(double x) {
+  const double clamped = x < -60 ? -60 : x;
+  const reduced v = reduce_exp(clamped);
+  const double scale = power_of_2(v.shifted), first = scale - 1;
+  const double square = v.r * v.r, half = 0.5 * square;
+  const double w = v.r + half;
+  const double lost_w =
+      ((v.r - w) + half) + (v.e + square * v.r * exp_cubic(v.r));
+  const double lost_first = (scale - first) - 1;
+  const double sum = first + scale * w, lost_sum = (first - sum) + scale * w;
+  const double y = sum + (lost_sum + (scale * lost_w + lost_first));
+  return x == 0 ? x : y;
+}
+
+static bool all_less(const double *x, size_t n, double limit) {
+  uint64_t beyond = 0;
+  for (size_t i = 0; i < n; i++) beyond |= all_if(!(x[i] < limit));
+  return !beyond;
+}
+
+void TL_K(expm1_float64)(void *out, const void *a, size_t n) {
+  double *to = out;
+  const double *from = a;
+  for (size_t start = 0; start < n; start += BLOCK) {
+    const size_t end = n - start < BLOCK ? n : start + BLOCK;
+    if (all_less(from + start, end - start, 708)) {
+      TL_LOOP for (size_t i = start; i < end; i++) to[i] =
+          expm1_inside(from[i]);
+    } else {
+      for (size_t i = start; i < end; i++) to[i] = expm1(from[i]);
+    }
+  }
+}
+
+TL_INLINE double expm1_single(double x) {
+  return expm1_inside(x > 150 ? 150 : x);
+}
+
+TL_UNARY(expm1_float32, float, float, expm1_single((double)x))
+
 // ---- logarithms -------------------------------------------------------------
 
 // x = 2^k m with m from sqrt(1/2) to sqrt(2), x being positive and normal.
@@ -132,26 +174,68 @@ TL_INLINE split split_exponent(double x) {
 
 // log m = f - f^2/2 + s (f^2/2 + rest) for f = m - 1 and s = f / (2 + f); the
 // first two terms carry most of it and the last one the errors.
-TL_INLINE double log_normal(double x, double more_k) {
-  split v = split_exponent(x);
-  v.k += more_k;
+// [more] is a small term to be added.
+TL_INLINE double log_of_split(split v, double more) {
   const double f = v.m - 1, half_square = 0.5 * f * f, s = f / (2 + f);
   const double z = s * s, rest = z * log_rest(z);
   return v.k * LN2_1 -
-         ((half_square - (s * (half_square + rest) + v.k * LN2_2)) - f);
+         ((half_square - (s * (half_square + rest) + (v.k * LN2_2 + more))) -
+          f);
 }
 
-// Subnormal numbers are scaled up first; specials are put in at the end.
-TL_INLINE double log_anywhere(double x) {
-  const bool tiny = x < 0x1p-1022;
-  double y = log_normal(tiny ? x * 0x1p54 : x, tiny ? -54.0 : 0.0);
+TL_INLINE double log_normal(double x, double more_k) {
+  split v = split_exponent(x);
+  v.k += more_k;
+  return log_of_split(v, 0);
+}
+
+// y, or what x has instead where it is no positive number.
+TL_INLINE double log_special(double x, double y) {
   y = x < (double)INFINITY ? y : x;
   y = x > 0 ? y : (x == 0 ? -(double)INFINITY : (double)NAN);
   return x != x ? x : y;
 }
 
+// Subnormal numbers are scaled up first; specials are put in at the end.
+TL_INLINE double log_anywhere(double x) {
+  const bool tiny = x < 0x1p-1022;
+  return log_special(x,
+                     log_normal(tiny ? x * 0x1p54 : x, tiny ? -54.0 : 0.0));
+}
+
 TL_UNARY(log_float64, double, double, log_anywhere(x))
 TL_UNARY(log_float32, float, float, log_anywhere((double)x))
+
+// log(1 + x) = log u + lost / u, where u is the rounded sum.
+TL_INLINE double log1p_anywhere(double x) {
+  const double u = 1 + x;
+  const double lost = x < 1 ? x - (u - 1) : 1 - (u - x);
+  const double y = log_of_split(split_exponent(u), lost / u);
+  return x == 0 ? x : log_special(u, y);
+}
+
+TL_UNARY(log1p_float64, double, double, log1p_anywhere(x))
+TL_UNARY(log1p_float32, float, float, log1p_anywhere((double)x))
+
+// k + (high + low) / ln 2: high and the first part of 1 / ln 2 are short, so
+// their product is exact, and so is k; powers of 2 have whole logarithms.
+TL_INLINE double log2_anywhere(double x) {
+  const bool tiny = x < 0x1p-1022;
+  const split v = split_exponent(tiny ? x * 0x1p54 : x);
+  const double k = v.k - (tiny ? 54.0 : 0.0);
+  const double f = v.m - 1, half_square = 0.5 * f * f, s = f / (2 + f);
+  const double z = s * s, rest = s * (half_square + z * log_rest(z));
+  const double high =
+      from_bits(bits_of(f - half_square) & 0xffffffff00000000u);
+  const double low = ((f - high) - half_square) + rest;
+  const double most = high * LOG2_E_1;
+  const double more = (low + high) * LOG2_E_2 + low * LOG2_E_1;
+  const double sum = k + most;
+  return log_special(x, sum + (((k - sum) + most) + more));
+}
+
+TL_UNARY(log2_float64, double, double, log2_anywhere(x))
+TL_UNARY(log2_float32, float, float, log2_anywhere((double)x))
 
 // ---- sines ------------------------------------------------------------------
 
@@ -265,7 +349,8 @@ TL_INLINE double tanh_anywhere(double x) {
   const bool small = a < 0.625;
   const double upper = small ? x * square * tanh_upper(square) : -2.0;
   const double t = upper / (small ? tanh_lower(square) : d);
-  const double large = 1 + (t + t * t * lost_d * 0.5);
+  const double most = 1 + t, lost_most = (1 - most) + t;
+  const double large = most + (lost_most + t * t * lost_d * 0.5);
   const double result = with_sign(small ? x + t : large, x);
   return x != x ? x : result;
 }

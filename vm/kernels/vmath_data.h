@@ -9,6 +9,8 @@
 #define HALF_PI_1 0x1.921fb54400000p+0
 #define HALF_PI_2 0x1.0b4611a600000p-34
 #define HALF_PI_3 0x1.3198a2e037073p-69
+#define LOG2_E_1 0x1.7154700000000p+0
+#define LOG2_E_2 0x1.94ae0bf85ddf4p-22
 #define ONE_OVER_LN2 0x1.71547652b82fep+0
 #define TWO_OVER_PI 0x1.45f306dc9c883p-1
 
@@ -24,6 +26,21 @@ TL_INLINE double exp_rest(double x) {
   p = p * x + 0x1.5555555553d63p-5;
   p = p * x + 0x1.5555555555556p-3;
   p = p * x + 0x1.0000000000001p-1;
+  return p;
+}
+
+// (e^x - 1 - x - x^2 / 2) / x^3
+TL_INLINE double exp_cubic(double x) {
+  double p = 0x1.1f66df7fca49fp-29;
+  p = p * x + 0x1.af38a9b0ec855p-26;
+  p = p * x + 0x1.27e4e1f48534fp-22;
+  p = p * x + 0x1.71de0dae63bb3p-19;
+  p = p * x + 0x1.a01a01a47b054p-16;
+  p = p * x + 0x1.a01a01a7c41d5p-13;
+  p = p * x + 0x1.6c16c16c167e1p-10;
+  p = p * x + 0x1.11111111109b3p-7;
+  p = p * x + 0x1.5555555555555p-5;
+  p = p * x + 0x1.5555555555556p-3;
   return p;
 }
 
