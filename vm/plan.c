@@ -224,10 +224,12 @@ int tl_plan_cast(tl_plan *plan, int value, tl_dtype from, tl_dtype to) {
 // A single value repeated over a register.
 static int splat(tl_plan *plan, int value) {
   if (!plan->values[value].single || plan->values[value].splat) return value;
+  if (plan->values[value].repeated != 0) return plan->values[value].repeated;
   size_t itemsize = plan->values[value].itemsize;
   int out = tl_plan_unary(plan, tl_kernels()->fill[tl_move_size(itemsize)],
                           value, itemsize);
   plan->values[out].splat = true;
+  plan->values[value].repeated = (int8_t)out;
   plan->steps[plan->step_count - 1].single = false;
   return out;
 }
@@ -280,21 +282,23 @@ int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
 
 void tl_plan_release(tl_plan *plan, int value) {
   const tl_plan_value *v = &plan->values[value];
-  // Streams keep theirs for the whole run, as constants do.
-  if (value < plan->stream_count || v->where < 0 || v->constant) return;
+  // Streams keep theirs for the whole run, as constants do, and what another
+  // step may still ask for: singles that were repeated.
+  if (value < plan->stream_count || v->where < 0 || v->constant || v->splat) {
+    return;
+  }
   plan->free_registers |= UINT32_C(1) << v->where;
 }
 
 void tl_plan_finish(tl_plan *plan, int value) {
-  const tl_plan_value *v = &plan->values[value];
+  tl_plan_value *v = &plan->values[value];
   size_t itemsize = v->itemsize;
   bool is_last = plan->step_count > 0 &&
                  plan->steps[plan->step_count - 1].out == value &&
                  value >= plan->stream_count;
   if (is_last && !v->single && !v->constant) {
     plan->steps[plan->step_count - 1].out = (int8_t)plan->output;
-    // The register that nobody writes now: the highest, unless it was reused.
-    if (v->where == plan->register_count - 1) plan->register_count--;
+    v->where = -1;  // nobody writes its register
     return;
   }
   tl_plan_step *step = new_step(plan, 1);

@@ -24,7 +24,7 @@ enum {
   TL_PLAN_STEPS = 48,
   TL_PLAN_TILES = 2,       // streams that are read by tiles
   TL_TILE_ROWS = 8,
-  TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_REGISTERS + 1,
+  TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_STEPS + 1,
 };
 
 typedef struct tl_plan_value {
@@ -34,6 +34,7 @@ typedef struct tl_plan_value {
   bool single;    // one item for the whole inner axis
   bool constant;  // one item for the whole run
   bool splat;     // a register filled with a single's item
+  int8_t repeated;  // of a single: the value that is its splat; 0: none yet
 } tl_plan_value;
 
 typedef struct tl_plan_stream_state {

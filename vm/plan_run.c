@@ -205,16 +205,18 @@ static bool run_outer(runner *r, int axes) {
 bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
   if (plan->size == 0) return true;
   _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
+  bool direct = plan->tile_count == 0;
   for (int i = 0; i < plan->value_count; i++) {
     tl_plan_value *value = &plan->values[i];
-    if (value->where >= 0) value->at = registers[value->where];
+    if (value->where < 0) continue;
+    value->at = registers[value->where];
+    direct = false;
   }
   for (int s = 0; s < plan->stream_count; s++) {
     plan->streams[s].data = plan->streams[s].base;
     if (plan->values[s].constant) plan->values[s].at = plan->streams[s].base;
   }
   _Alignas(64) tile tiles[TL_PLAN_TILES];
-  bool direct = plan->register_count == 0 && plan->tile_count == 0;
   runner r = {.vm = vm, .plan = plan, .tiles = tiles, .may_stop = may_stop};
   r.block = (int64_t)((direct ? DIRECT_BYTES : TL_BLOCK_BYTES) / plan->widest);
   // Constants are repeated over no more than a register.
