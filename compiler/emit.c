@@ -3,6 +3,8 @@
 
 #include "compiler/emit.h"
 
+#include "compiler/fusion.h"
+
 #include <string.h>
 
 enum { FUSE_MAX = 30000 };  // code longer than this keeps far jumps apart

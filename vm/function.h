@@ -32,6 +32,11 @@ static inline uint32_t tl_ins_extra(tl_ins ins) {
 
 enum { TL_MAX_SLOTS = 4095 };  // of a function
 
+// Code whose elementwise instructions may run as one (region.h).
+typedef struct tl_region {
+  uint32_t start, end;
+} tl_region;
+
 // Where an instruction stands in the source: byte offsets.
 typedef struct tl_place_entry {
   uint32_t pc;
@@ -111,6 +116,8 @@ typedef struct tl_prototype {
   tl_place_entry *places;  // sorted by pc
   uint32_t range_count;
   tl_unwind_range *ranges;  // sorted by start
+  uint32_t region_count;
+  tl_region *regions;       // sorted, apart
   uint32_t handler_count;
   tl_handler *handlers;     // innermost first where they overlap
   uint32_t named_count;     // the first slots: those that may have a name

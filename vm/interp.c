@@ -12,6 +12,7 @@
 #include "vm/kernels/kernels.h"
 #include "vm/list.h"
 #include "vm/poll.h"
+#include "vm/region.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -105,6 +106,19 @@
 #define NEXT continue
 #endif
 
+// Not scalars: perhaps a region that runs as one, else this operation alone.
+#define SLOW(call)                                                   \
+  do {                                                               \
+    SAVE();                                                          \
+    if (F->function->region_count > 0) {                             \
+      tl_region_status status_ =                                     \
+          tl_region_run(vm, F->function, R, ins, &pc);               \
+      if (status_ == TL_REGION_DONE) NEXT;                           \
+      if (UNLIKELY(status_ == TL_REGION_FAILED)) FAIL();             \
+    }                                                                \
+    if (UNLIKELY(!(call))) FAIL();                                   \
+  } while (0)
+
 // Scalar arithmetic: floats first, then integers, which wrap.
 #define ARITH(name, op, slow)                                        \
   OP(name) {                                                         \
@@ -122,7 +136,7 @@
       PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));          \
       NEXT;                                                          \
     }                                                                \
-    TRY(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    SLOW(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
     NEXT;                                                            \
   }
 
@@ -142,7 +156,7 @@
       PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));          \
       NEXT;                                                          \
     }                                                                \
-    TRY(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    SLOW(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
     NEXT;                                                            \
   }
 
@@ -158,7 +172,7 @@
       PUT_BOOL(RA, b->f op c->f);                                    \
       NEXT;                                                          \
     }                                                                \
-    TRY(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    SLOW(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
     NEXT;                                                            \
   }
 
@@ -174,7 +188,7 @@
       PUT_BOOL(RA, (b->i op c->i) != 0);                             \
       NEXT;                                                          \
     }                                                                \
-    TRY(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    SLOW(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
     NEXT;                                                            \
   }
 
@@ -611,22 +625,22 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
       PUT_F64(RA, AS_F64(b) / AS_F64(c), MIXED_TAG(b, c));
       NEXT;
     }
-    TRY(tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
+    SLOW(tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
     NEXT;
   }
   OP(FLOORDIV) {
     if (LIKELY(divide_ints(RA, RB, RC, false))) NEXT;
-    TRY(tl_do_binary(vm, TL_OP_FLOOR_DIVIDE, RA, RB, RC, ins->modes));
+    SLOW(tl_do_binary(vm, TL_OP_FLOOR_DIVIDE, RA, RB, RC, ins->modes));
     NEXT;
   }
   OP(MOD) {
     if (LIKELY(divide_ints(RA, RB, RC, true))) NEXT;
-    TRY(tl_do_binary(vm, TL_OP_REMAINDER, RA, RB, RC, ins->modes));
+    SLOW(tl_do_binary(vm, TL_OP_REMAINDER, RA, RB, RC, ins->modes));
     NEXT;
   }
   OP(POW) {
     if (pow_fast(RA, RB, RC)) NEXT;
-    TRY(tl_do_binary(vm, TL_OP_POW, RA, RB, RC, ins->modes));
+    SLOW(tl_do_binary(vm, TL_OP_POW, RA, RB, RC, ins->modes));
     NEXT;
   }
   BITS(BITAND, &, TL_OP_BITWISE_AND)
@@ -638,7 +652,7 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
       PUT_I64(RA, b->u << c->i, b->tag & c->tag);
       NEXT;
     }
-    TRY(tl_do_binary(vm, TL_OP_LEFT_SHIFT, RA, b, c, ins->modes));
+    SLOW(tl_do_binary(vm, TL_OP_LEFT_SHIFT, RA, b, c, ins->modes));
     NEXT;
   }
   OP(SHR) {
@@ -647,7 +661,7 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
       PUT_I64(RA, b->i >> c->i, b->tag & c->tag);
       NEXT;
     }
-    TRY(tl_do_binary(vm, TL_OP_RIGHT_SHIFT, RA, b, c, ins->modes));
+    SLOW(tl_do_binary(vm, TL_OP_RIGHT_SHIFT, RA, b, c, ins->modes));
     NEXT;
   }
   COMPARE(EQ, ==, TL_OP_EQUAL)
@@ -689,20 +703,20 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
       PUT_I64(RA, 0 - b->u, b->tag);
       NEXT;
     }
-    TRY(tl_do_unary(vm, (tl_op)op, RA, b, ins->modes));
+    SLOW(tl_do_unary(vm, (tl_op)op, RA, b, ins->modes));
     NEXT;
   }
   OP(ELEM2) {
     uint32_t op = EXTRA();
     pc++;
-    TRY(tl_do_binary(vm, (tl_op)op, RA, RB, RC, ins->modes));
+    SLOW(tl_do_binary(vm, (tl_op)op, RA, RB, RC, ins->modes));
     NEXT;
   }
   OP(ELEM3) {
     uint32_t op = EXTRA();
     const tl_slot *d = SLOT(pc->a);
     pc++;
-    TRY(tl_do_select(vm, (tl_op)op, RA, RB, RC, d, ins->modes));
+    SLOW(tl_do_select(vm, (tl_op)op, RA, RB, RC, d, ins->modes));
     NEXT;
   }
   OP(NOT) {
@@ -733,7 +747,7 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
       NEXT;
     }
     tl_slot c = tl_weak_int((int16_t)ins->c);
-    TRY(tl_do_binary(vm, TL_OP_ADD, RA, b, &c, MODE_B));
+    SLOW(tl_do_binary(vm, TL_OP_ADD, RA, b, &c, MODE_B));
     NEXT;
   }
   ARITH_K(ADDK, +, TL_OP_ADD)
@@ -749,7 +763,7 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
       PUT_F64(RA, (double)b->i / c[1].f, MIXED_TAG(b, c));
       NEXT;
     }
-    TRY(tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
+    SLOW(tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
     NEXT;
   }
   OP(RANGE) {

@@ -1,0 +1,30 @@
+// Fused regions: a run of elementwise instructions, each of whose results but
+// the last is used up inside, computed in one pass over blocks.
+//
+// Bytecode stays as it is. Where one of a region's instructions meets an array
+// it asks here first, and the rest of the region, from that instruction on, is
+// done at once; scalars never come here. What a region cannot do (strings, a
+// shape that does not fit) is left to the instructions one by one, which also
+// raise the errors.
+#ifndef TALLY_VM_REGION_H
+#define TALLY_VM_REGION_H
+
+#include "vm/elementwise.h"
+#include "vm/function.h"
+
+typedef enum tl_region_status {
+  TL_REGION_DONE,     // results written, *next is where to go on
+  TL_REGION_DECLINED, // nothing has changed: go on one by one
+  TL_REGION_FAILED,   // after tl_fail: interrupted, or no memory
+} tl_region_status;
+
+// [at] is the instruction under way, [base] the frame's slots.
+tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
+                               tl_slot *base, const tl_ins *at,
+                               const tl_ins **next);
+
+// The operation of an instruction that may stand in a region; TL_OP_COUNT for
+// all others. [extra] is its second word's.
+tl_op tl_region_op(uint8_t opcode, uint32_t extra);
+
+#endif
