@@ -55,14 +55,20 @@ static tl_dtype promote_signs(tl_dtype is_signed, tl_dtype is_unsigned) {
 }
 
 tl_dtype tl_dtype_promote(tl_dtype a, tl_dtype b) {
-  if (a == b) return a;
-  if (a == TL_BOOL) return b;
-  if (b == TL_BOOL) return a;
+  if (a == b)
+    return a;
+  if (a == TL_BOOL)
+    return b;
+  if (b == TL_BOOL)
+    return a;
   const char ka = tl_dtypes[a].kind, kb = tl_dtypes[b].kind;
   const size_t width = larger(float_width(a), float_width(b));
-  if (ka == 'C' || kb == 'C') return width > 4 ? TL_COMPLEX128 : TL_COMPLEX64;
-  if (ka == 'F' || kb == 'F') return width > 4 ? TL_FLOAT64 : TL_FLOAT32;
-  if (ka == kb) return tl_itemsize(a) > tl_itemsize(b) ? a : b;
+  if (ka == 'C' || kb == 'C')
+    return width > 4 ? TL_COMPLEX128 : TL_COMPLEX64;
+  if (ka == 'F' || kb == 'F')
+    return width > 4 ? TL_FLOAT64 : TL_FLOAT32;
+  if (ka == kb)
+    return tl_itemsize(a) > tl_itemsize(b) ? a : b;
   return ka == 'I' ? promote_signs(a, b) : promote_signs(b, a);
 }
 
@@ -82,8 +88,10 @@ static int rank_of_kind(tl_dtype dtype) {
 }
 
 tl_dtype tl_dtype_promote_weak(tl_dtype weak, tl_dtype other) {
-  if (rank_of_kind(other) >= rank_of_kind(weak)) return other;
-  if (weak == TL_COMPLEX128 && other == TL_FLOAT32) return TL_COMPLEX64;
+  if (rank_of_kind(other) >= rank_of_kind(weak))
+    return other;
+  if (weak == TL_COMPLEX128 && other == TL_FLOAT32)
+    return TL_COMPLEX64;
   return weak;
 }
 

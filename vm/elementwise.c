@@ -23,14 +23,16 @@ static tl_dtype if_so(bool allowed, tl_dtype dtype) {
 // Bools divide as the integers 0 and 1.
 static tl_dtype for_real(tl_op op, tl_dtype dtype) {
   bool divides = op == TL_OP_FLOOR_DIVIDE || op == TL_OP_REMAINDER;
-  if (dtype == TL_BOOL && divides) return TL_INT8;
+  if (dtype == TL_BOOL && divides)
+    return TL_INT8;
   return if_so(!tl_dtype_is_complex(dtype), dtype);
 }
 
 tl_dtype tl_op_compute_dtype(tl_op op, tl_dtype promoted) {
   const bool is_bool = promoted == TL_BOOL;
   const bool is_complex = promoted < TL_STRING && tl_dtype_is_complex(promoted);
-  if (promoted >= TL_STRING) return TL_DTYPE_COUNT;
+  if (promoted >= TL_STRING)
+    return TL_DTYPE_COUNT;
   switch ((tl_rule)tl_ops[op].rule) {
     case TL_RULE_ARITH:
     case TL_RULE_PART:
@@ -69,8 +71,10 @@ tl_dtype tl_op_result(tl_op op, tl_dtype computed) {
     case TL_RULE_TEST:
       return TL_BOOL;
     case TL_RULE_PART:
-      if (computed == TL_COMPLEX64) return TL_FLOAT32;
-      if (computed == TL_COMPLEX128) return TL_FLOAT64;
+      if (computed == TL_COMPLEX64)
+        return TL_FLOAT32;
+      if (computed == TL_COMPLEX128)
+        return TL_FLOAT64;
       return computed;
     default:
       return computed;

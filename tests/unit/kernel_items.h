@@ -48,21 +48,41 @@ static inline double random_real(void) {
       INFINITY, NAN,  1e30, 7.0,  -INFINITY, 0x1p-1074, 1e-3, -1e9, 4e18, 255.5,
   };
   uint64_t choice = random_bits() % 3;
-  if (choice == 0) return awkward[random_bits() % 20];
-  if (choice == 1) return (double)(int64_t)(random_bits() % 200) - 100.0;
+  if (choice == 0)
+    return awkward[random_bits() % 20];
+  if (choice == 1)
+    return (double)(int64_t)(random_bits() % 200) - 100.0;
   return (random_unit() - 0.5) * 20;
 }
 
 static inline uint64_t random_whole(void) {
   static const uint64_t awkward[] = {
-      0,          1,     2,          127,    128,        255,
-      256,        32767, 32768,      65535,  0x7fffffff, 0x80000000u,
-      0xffffffff, 3,     (1ull << 63), 1ull << 63 | 1,
-      (uint64_t)-1, (uint64_t)-2, (uint64_t)-128, INT64_MAX,
+      0,
+      1,
+      2,
+      127,
+      128,
+      255,
+      256,
+      32767,
+      32768,
+      65535,
+      0x7fffffff,
+      0x80000000u,
+      0xffffffff,
+      3,
+      (1ull << 63),
+      1ull << 63 | 1,
+      (uint64_t)-1,
+      (uint64_t)-2,
+      (uint64_t)-128,
+      INT64_MAX,
   };
   uint64_t choice = random_bits() % 3;
-  if (choice == 0) return awkward[random_bits() % 20];
-  if (choice == 1) return random_bits() % 200 - 100;
+  if (choice == 0)
+    return awkward[random_bits() % 20];
+  if (choice == 1)
+    return random_bits() % 200 - 100;
   return random_bits();
 }
 
@@ -73,8 +93,10 @@ static inline item random_item(tl_dtype dtype) {
       x.u8 = random_bits() & 1;
       break;
     case 'F':
-      if (dtype == TL_FLOAT32) x.f32 = (float)random_real();
-      if (dtype == TL_FLOAT64) x.f64 = random_real();
+      if (dtype == TL_FLOAT32)
+        x.f32 = (float)random_real();
+      if (dtype == TL_FLOAT64)
+        x.f64 = random_real();
       break;
     case 'C':
       if (dtype == TL_COMPLEX64)
@@ -126,14 +148,18 @@ static inline int64_t whole_of(tl_dtype dtype, item x) {
 }
 
 static inline double real_of(tl_dtype dtype, item x) {
-  if (dtype == TL_FLOAT32) return (double)x.f32;
-  if (dtype == TL_FLOAT64) return x.f64;
-  if (dtype == TL_UINT64) return (double)x.u64;
+  if (dtype == TL_FLOAT32)
+    return (double)x.f32;
+  if (dtype == TL_FLOAT64)
+    return x.f64;
+  if (dtype == TL_UINT64)
+    return (double)x.u64;
   return (double)whole_of(dtype, x);
 }
 
 static inline tl_c128 complex_of(tl_dtype dtype, item x) {
-  if (dtype == TL_COMPLEX128) return x.c128;
+  if (dtype == TL_COMPLEX128)
+    return x.c128;
   if (dtype == TL_COMPLEX64)
     return (tl_c128){(double)x.c64.re, (double)x.c64.im};
   return (tl_c128){real_of(dtype, x), 0};
@@ -141,9 +167,12 @@ static inline tl_c128 complex_of(tl_dtype dtype, item x) {
 
 // Equal within [slack] (relative; 0: the same bits), all NaNs being equal.
 static inline bool close_reals(double x, double y, double slack) {
-  if (isnan(x) || isnan(y)) return isnan(x) && isnan(y);
-  if (x == y) return slack > 0 || signbit(x) == signbit(y);
-  if (isinf(x) || isinf(y)) return false;
+  if (isnan(x) || isnan(y))
+    return isnan(x) && isnan(y);
+  if (x == y)
+    return slack > 0 || signbit(x) == signbit(y);
+  if (isinf(x) || isinf(y))
+    return false;
   return fabs(x - y) <= slack * fmax(fabs(x), fabs(y));
 }
 
@@ -166,7 +195,8 @@ static inline int kernel_tables(const tl_kernel_table *tables[3]) {
   int count = 0;
   for (int i = 0; i < 3; i++) {
     const tl_kernel_table *table = tl_kernels_named(names[i]);
-    if (table) tables[count++] = table;
+    if (table)
+      tables[count++] = table;
   }
   return count;
 }

@@ -29,7 +29,8 @@ static const char short_names[] = "?  i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 cg";
 
 static tl_dtype dtype_called(const char *short_name) {
   for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++)
-    if (memcmp(short_names + 3 * dtype, short_name, 2) == 0) return dtype;
+    if (memcmp(short_names + 3 * dtype, short_name, 2) == 0)
+      return dtype;
   return TL_DTYPE_COUNT;
 }
 
@@ -64,7 +65,7 @@ static void weak_promotion(void **state) {
 
 static void names_and_sizes(void **state) {
   (void)state;
-  static const unsigned char sizes[] = {1, 1, 2, 4, 8,  1, 2,
+  static const unsigned char sizes[] = {1, 1, 2, 4, 8, 1,  2,
                                         4, 8, 4, 8, 8, 16, sizeof(void *)};
   for (tl_dtype dtype = 0; dtype < TL_DTYPE_COUNT; dtype++) {
     const char *name = tl_dtypes[dtype].name;
@@ -144,8 +145,10 @@ static void operations_are_listed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(promotion),       cmocka_unit_test(weak_promotion),
-      cmocka_unit_test(names_and_sizes), cmocka_unit_test(rules),
+      cmocka_unit_test(promotion),
+      cmocka_unit_test(weak_promotion),
+      cmocka_unit_test(names_and_sizes),
+      cmocka_unit_test(rules),
       cmocka_unit_test(operations_are_listed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

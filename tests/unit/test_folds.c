@@ -5,11 +5,10 @@ enum { LONGEST = 5000, ROOM = LONGEST * 16 };
 
 static _Alignas(64) unsigned char a[ROOM], scratch[1 << 20];
 
-#define FOR_TABLES(table)                                       \
-  const tl_kernel_table *tables[3], *table;                     \
-  const int table_count = kernel_tables(tables);                \
-  for (int t = 0; table = tables[t < table_count ? t : 0],      \
-           t < table_count; t++)
+#define FOR_TABLES(table)                        \
+  const tl_kernel_table *tables[3], *table;      \
+  const int table_count = kernel_tables(tables); \
+  for (int t = 0; table = tables[t < table_count ? t : 0], t < table_count; t++)
 
 static item fold_all(const tl_kernel_table *table, tl_fold fold, tl_dtype dtype,
                      const void *items, size_t n) {
@@ -29,7 +28,8 @@ static item fold_pieces(const tl_kernel_table *table, tl_fold fold,
   tl_fold_begin(&state);
   while (n > 0) {
     size_t piece = random_bits() % 700;
-    if (piece > n) piece = n;
+    if (piece > n)
+      piece = n;
     table->fold_feed[fold][dtype](&state, items, piece);
     items += piece * tl_itemsize(dtype);
     n -= piece;
@@ -68,7 +68,8 @@ static double lane_sum(const double *x, size_t n) {
 }
 
 static double tree_sum(const double *x, size_t n) {
-  if (n <= 1024) return lane_sum(x, n);
+  if (n <= 1024)
+    return lane_sum(x, n);
   size_t left = 1024;
   while (2 * left < n) left *= 2;
   return tree_sum(x, left) + tree_sum(x + left, n - left);
@@ -84,10 +85,12 @@ static void sums_have_their_order(void **state) {
       double expected = tree_sum(x, n);
       assert_true(fold_all(table, TL_FOLD_SUM, TL_FLOAT64, x, n).f64 ==
                   expected);
-      assert_true(fold_pieces(table, TL_FOLD_SUM, TL_FLOAT64,
-                              (unsigned char *)x, n).f64 == expected);
-      assert_true(fold_chunks(table, TL_FOLD_SUM, TL_FLOAT64,
-                              (unsigned char *)x, n).f64 == expected);
+      assert_true(
+          fold_pieces(table, TL_FOLD_SUM, TL_FLOAT64, (unsigned char *)x, n)
+              .f64 == expected);
+      assert_true(
+          fold_chunks(table, TL_FOLD_SUM, TL_FLOAT64, (unsigned char *)x, n)
+              .f64 == expected);
     }
   }
 }
@@ -126,10 +129,12 @@ static item reference_fold(tl_fold fold, tl_dtype dtype, const void *items,
         bool is_unsigned = tl_dtypes[dtype].kind == 'U';
         bool less = is_unsigned ? w < whole : (int64_t)w < (int64_t)whole;
         bool more = is_unsigned ? w > whole : (int64_t)w > (int64_t)whole;
-        if (i == 0 || (fold == TL_FOLD_MIN ? less : more)) whole = w;
-        less = z.re < real.re, more = z.re > real.re;
+        if (i == 0 || (fold == TL_FOLD_MIN ? less : more))
+          whole = w;
+        less = z.re<real.re, more = z.re> real.re;
         if (i == 0 || isnan(z.re) || (fold == TL_FOLD_MIN ? less : more))
-          if (i == 0 || !isnan(real.re)) real = z;
+          if (i == 0 || !isnan(real.re))
+            real = z;
         break;
       }
       case TL_FOLD_ANY:
@@ -143,10 +148,14 @@ static item reference_fold(tl_fold fold, tl_dtype dtype, const void *items,
     }
   }
   out.u64 = whole;
-  if (result == TL_FLOAT32) out.f32 = (float)real.re;
-  if (result == TL_FLOAT64) out.f64 = real.re;
-  if (result == TL_COMPLEX64) out.c64 = (tl_c64){(float)real.re, (float)real.im};
-  if (result == TL_COMPLEX128) out.c128 = real;
+  if (result == TL_FLOAT32)
+    out.f32 = (float)real.re;
+  if (result == TL_FLOAT64)
+    out.f64 = real.re;
+  if (result == TL_COMPLEX64)
+    out.c64 = (tl_c64){(float)real.re, (float)real.im};
+  if (result == TL_COMPLEX128)
+    out.c128 = real;
   return out;
 }
 
@@ -162,14 +171,19 @@ static void fill_small(tl_dtype dtype, tl_fold fold, void *items, size_t n) {
                 : rare              ? 2
                                     : 1;
     double im = fold == TL_FOLD_SUM ? (double)(random_bits() % 9) : 0;
-    if (fold == TL_FOLD_PROD && random_bits() % 2) re = -re;
+    if (fold == TL_FOLD_PROD && random_bits() % 2)
+      re = -re;
     if (fold == TL_FOLD_PROD && random_bits() % 4 == 0 && re * re == 1)
       im = re, re = 0;
     item x = {{0}};
-    if (dtype == TL_FLOAT32) x.f32 = (float)(re == 0 ? 1 : re);
-    if (dtype == TL_FLOAT64) x.f64 = re == 0 ? 1 : re;
-    if (dtype == TL_COMPLEX64) x.c64 = (tl_c64){(float)re, (float)im};
-    if (dtype == TL_COMPLEX128) x.c128 = (tl_c128){re, im};
+    if (dtype == TL_FLOAT32)
+      x.f32 = (float)(re == 0 ? 1 : re);
+    if (dtype == TL_FLOAT64)
+      x.f64 = re == 0 ? 1 : re;
+    if (dtype == TL_COMPLEX64)
+      x.c64 = (tl_c64){(float)re, (float)im};
+    if (dtype == TL_COMPLEX128)
+      x.c128 = (tl_c128){re, im};
     store_item(dtype, items, i, x);
   }
 }
@@ -177,8 +191,10 @@ static void fill_small(tl_dtype dtype, tl_fold fold, void *items, size_t n) {
 static void check_fold(const tl_kernel_table *table, tl_fold fold,
                        tl_dtype dtype, size_t n) {
   const tl_dtype result = tl_fold_result(fold, dtype);
-  if ((fold == TL_FOLD_MIN || fold == TL_FOLD_MAX) && n == 0) return;
-  if (fold == TL_FOLD_PROD && tl_itemsize(dtype) % 8 && n > 1500) n = 1500;
+  if ((fold == TL_FOLD_MIN || fold == TL_FOLD_MAX) && n == 0)
+    return;
+  if (fold == TL_FOLD_PROD && tl_itemsize(dtype) % 8 && n > 1500)
+    n = 1500;
   fill_small(dtype, fold, a, n);
   if (fold == TL_FOLD_ALL && random_bits() % 2 && dtype != TL_BOOL)
     for (size_t i = 0; i < n; i++)
@@ -226,8 +242,7 @@ static void check_outer(const tl_kernel_table *table, tl_fold fold,
                                  nrows, ncols, scratch);
   for (size_t c = 0; c < ncols; c++) {
     for (size_t r = 0; r < nrows; r++)
-      store_item(dtype, column, r,
-                 load_item(dtype, a, r * (ncols + gap) + c));
+      store_item(dtype, column, r, load_item(dtype, a, r * (ncols + gap) + c));
     item expected = reference_fold(fold, dtype, column, nrows);
     if (!same_items(result, load_item(result, out, c), expected, 1e-300))
       fail_msg("fold %d of %zu rows of %zu %s, %s", fold, nrows, ncols,
@@ -241,7 +256,8 @@ static void columns(void **state) {
   FOR_TABLES(table) {
     for (tl_fold fold = 0; fold < TL_FOLD_KINDS; fold++) {
       for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
-        if (tl_fold_result(fold, dtype) == TL_DTYPE_COUNT) continue;
+        if (tl_fold_result(fold, dtype) == TL_DTYPE_COUNT)
+          continue;
         for (size_t nrows = fold == TL_FOLD_MIN || fold == TL_FOLD_MAX;
              nrows <= 40; nrows++)
           check_outer(table, fold, dtype, nrows, 1 + random_bits() % 70);
@@ -278,7 +294,8 @@ static size_t reference_place(bool largest, tl_dtype dtype, const void *items,
     bool better;
     if (tl_dtypes[dtype].kind == 'F') {
       double p = real_of(dtype, x), q = real_of(dtype, y);
-      if (isnan(q)) break;
+      if (isnan(q))
+        break;
       better = isnan(p) || (largest ? p > q : p < q);
     } else if (tl_dtypes[dtype].kind == 'U') {
       uint64_t p = (uint64_t)whole_of(dtype, x);
@@ -288,7 +305,8 @@ static size_t reference_place(bool largest, tl_dtype dtype, const void *items,
       int64_t p = whole_of(dtype, x), q = whole_of(dtype, y);
       better = largest ? p > q : p < q;
     }
-    if (better) at = i;
+    if (better)
+      at = i;
   }
   return at;
 }
@@ -334,7 +352,8 @@ static void scans(void **state) {
     for (tl_fold fold = TL_FOLD_SUM; fold <= TL_FOLD_MAX; fold++) {
       for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
         const tl_dtype result = tl_fold_result(fold, dtype);
-        if (result == TL_DTYPE_COUNT) continue;
+        if (result == TL_DTYPE_COUNT)
+          continue;
         const size_t n = 120, cut = random_bits() % n;
         item carry = {{0}};
         fill_small(dtype, fold, a, n);

@@ -7,7 +7,8 @@ enum { LONGEST = 1031, GUARD = 64, ROOM = (LONGEST + GUARD) * 16 };
 // ---- the reference ----------------------------------------------------------
 
 static int64_t floor_quotient(int64_t x, int64_t y) {
-  if (y == -1) return (int64_t)(0 - (uint64_t)x);
+  if (y == -1)
+    return (int64_t)(0 - (uint64_t)x);
   int64_t q = x / y;
   return x % y != 0 && (x < 0) != (y < 0) ? q - 1 : q;
 }
@@ -104,8 +105,10 @@ static uint64_t whole_result(tl_op op, tl_dtype dtype, uint64_t x, uint64_t y) {
 }
 
 static double floored_quotient(double x, double y) {
-  if (y == 0 || isinf(x) || isnan(x) || isnan(y)) return x / y;
-  if (isinf(y)) return x == 0 ? x / y : (x < 0) != (y < 0) ? -1.0 : x / y;
+  if (y == 0 || isinf(x) || isnan(x) || isnan(y))
+    return x / y;
+  if (isinf(y))
+    return x == 0 ? x / y : (x < 0) != (y < 0) ? -1.0 : x / y;
   double q = floor(x / y);
   while (fma(q, y, -x) != 0 && (fma(q, y, -x) > 0) == (y > 0) &&
          fabs(q) < 0x1p52)
@@ -115,13 +118,16 @@ static double floored_quotient(double x, double y) {
 
 static double floored_rest(double x, double y) {
   double r = fmod(x, y);
-  if (r != 0 && (r < 0) != (y < 0)) r += y;
+  if (r != 0 && (r < 0) != (y < 0))
+    r += y;
   return r == 0 ? copysign(0, y) : r;
 }
 
 static double sum_of_exponentials(double x, double y) {
-  if (x == y) return x + log(2);
-  if (isnan(x) || isnan(y)) return NAN;
+  if (x == y)
+    return x + log(2);
+  if (isnan(x) || isnan(y))
+    return NAN;
   return fmax(x, y) + log1p(exp(-fabs(x - y)));
 }
 
@@ -232,18 +238,26 @@ static bool reference(tl_op op, tl_dtype dtype, item a, item b, item *out) {
     else
       out->f64 = nextafter(a.f64, b.f64);
   } else if (tl_dtype_is_complex(dtype)) {
-    tl_c128 z = complex_result(op, complex_of(dtype, a), complex_of(dtype, b),
-                               &known);
-    if (is_bool) out->u8 = z.re != 0;
-    if (result == TL_COMPLEX128) out->c128 = z;
-    if (result == TL_COMPLEX64) out->c64 = (tl_c64){(float)z.re, (float)z.im};
-    if (result == TL_FLOAT64) out->f64 = z.re;
-    if (result == TL_FLOAT32) out->f32 = (float)z.re;
+    tl_c128 z =
+        complex_result(op, complex_of(dtype, a), complex_of(dtype, b), &known);
+    if (is_bool)
+      out->u8 = z.re != 0;
+    if (result == TL_COMPLEX128)
+      out->c128 = z;
+    if (result == TL_COMPLEX64)
+      out->c64 = (tl_c64){(float)z.re, (float)z.im};
+    if (result == TL_FLOAT64)
+      out->f64 = z.re;
+    if (result == TL_FLOAT32)
+      out->f32 = (float)z.re;
   } else if (tl_dtype_is_real(dtype)) {
     double x = real_result(op, real_of(dtype, a), real_of(dtype, b));
-    if (is_bool) out->u8 = x != 0;
-    if (result == TL_FLOAT64) out->f64 = x;
-    if (result == TL_FLOAT32) out->f32 = (float)x;
+    if (is_bool)
+      out->u8 = x != 0;
+    if (result == TL_FLOAT64)
+      out->f64 = x;
+    if (result == TL_FLOAT32)
+      out->f32 = (float)x;
   } else {
     out->u64 = whole_result(op, dtype, (uint64_t)whole_of(dtype, a),
                             (uint64_t)whole_of(dtype, b));
@@ -254,12 +268,15 @@ static bool reference(tl_op op, tl_dtype dtype, item a, item b, item *out) {
 // How far a kernel may be from the C library's function.
 static double slack_of(tl_op op, tl_dtype dtype) {
   const bool single = dtype == TL_FLOAT32 || dtype == TL_COMPLEX64;
-  if (tl_dtype_is_complex(dtype)) return op == TL_OP_ABS ? 1e-7 : 0;
-  if (!tl_dtype_is_real(dtype)) return 0;
+  if (tl_dtype_is_complex(dtype))
+    return op == TL_OP_ABS ? 1e-7 : 0;
+  if (!tl_dtype_is_real(dtype))
+    return 0;
   if (op == TL_OP_LOGADDEXP || (op >= TL_OP_CBRT && op <= TL_OP_LGAMMA) ||
       op == TL_OP_POW || op == TL_OP_ATAN2 || op == TL_OP_HYPOT)
     return single ? 2.4e-7 : 4.5e-16;
-  if (op == TL_OP_MAXIMUM || op == TL_OP_MINIMUM) return 1e-300;  // zeros' sign
+  if (op == TL_OP_MAXIMUM || op == TL_OP_MINIMUM)
+    return 1e-300;  // zeros' sign
   return 0;
 }
 
@@ -277,13 +294,15 @@ static void make_operands(tl_op op, tl_dtype dtype, unsigned char *a,
   const bool whole = tl_dtype_is_integer(dtype);
   fill_random(dtype, a, n);
   fill_random(dtype, b, n);
-  if (!whole) return;
+  if (!whole)
+    return;
   for (size_t i = 0; i < n; i++) {
     item y = load_item(dtype, b, i);
     if (op == TL_OP_LEFT_SHIFT || op == TL_OP_RIGHT_SHIFT || op == TL_OP_POW)
       y.u64 = random_bits() % 80;
     if (op == TL_OP_FLOOR_DIVIDE || op == TL_OP_REMAINDER)
-      if (whole_of(dtype, y) == 0) y.u64 = 3;
+      if (whole_of(dtype, y) == 0)
+        y.u64 = 3;
     store_item(dtype, b, i, y);
   }
 }
@@ -311,19 +330,20 @@ static void check_result(const tl_kernel_table *table, tl_op op, tl_dtype dtype,
     item x = load_item(dtype, a, form == SV ? 0 : i);
     item y = load_item(dtype, b, form == VS ? 0 : i), expected;
     item got = load_item(result, out, i);
-    if (!reference(op, dtype, x, y, &expected)) continue;
+    if (!reference(op, dtype, x, y, &expected))
+      continue;
     if (!same_items(result, got, expected, slack_of(op, dtype)))
-      fail_msg("%s of %s, %s, item %zu of %zu: got %.17g, expected %.17g for "
-               "%.17g and %.17g",
-               tl_ops[op].name, tl_dtypes[dtype].name, table->name, i, n,
-               complex_of(result, got).re, complex_of(result, expected).re,
-               complex_of(dtype, x).re, complex_of(dtype, y).re);
+      fail_msg(
+          "%s of %s, %s, item %zu of %zu: got %.17g, expected %.17g for "
+          "%.17g and %.17g",
+          tl_ops[op].name, tl_dtypes[dtype].name, table->name, i, n,
+          complex_of(result, got).re, complex_of(result, expected).re,
+          complex_of(dtype, x).re, complex_of(dtype, y).re);
   }
 }
 
 static void check_guard(const unsigned char *out, size_t nbytes) {
-  for (size_t i = 0; i < GUARD; i++)
-    assert_int_equal(out[nbytes + i], 0xA5);
+  for (size_t i = 0; i < GUARD; i++) assert_int_equal(out[nbytes + i], 0xA5);
 }
 
 // All instruction sets must agree bit for bit, in items that are no NaN.
@@ -348,14 +368,17 @@ static void check_length(tl_op op, tl_dtype dtype, form form, size_t n) {
     run(tables[t], op, dtype, form, mem.out, a, b, n);
     check_guard(mem.out, nbytes);
     check_result(tables[t], op, dtype, form, a, b, mem.out, n);
-    if (t == 0) memcpy(mem.first, mem.out, nbytes);
+    if (t == 0)
+      memcpy(mem.first, mem.out, nbytes);
     check_same(result, mem.first, mem.out, n, tl_ops[op].name);
-    if (tl_itemsize(result) != itemsize || form != VV) continue;
+    if (tl_itemsize(result) != itemsize || form != VV)
+      continue;
     memcpy(mem.out, a, n * itemsize);
     run(tables[t], op, dtype, form, mem.out, mem.out, b, n);
     check_same(result, mem.first, mem.out, n, "in place, left,");
     memcpy(mem.out, b, n * itemsize);
-    if (tl_ops[op].arity == 1) continue;
+    if (tl_ops[op].arity == 1)
+      continue;
     run(tables[t], op, dtype, form, mem.out, a, mem.out, n);
     check_same(result, mem.first, mem.out, n, "in place, right,");
   }
@@ -364,9 +387,11 @@ static void check_length(tl_op op, tl_dtype dtype, form form, size_t n) {
 static void every_operation(void **state) {
   (void)state;
   for (tl_op op = 0; op < TL_OP_COUNT; op++) {
-    if (tl_ops[op].arity == 3) continue;
+    if (tl_ops[op].arity == 3)
+      continue;
     for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
-      if (tl_op_compute_dtype(op, dtype) != dtype) continue;
+      if (tl_op_compute_dtype(op, dtype) != dtype)
+        continue;
       for (size_t n = 0; n <= 70; n++) check_length(op, dtype, VV, n);
       check_length(op, dtype, VV, LONGEST);
     }
@@ -379,7 +404,8 @@ static void scalar_forms(void **state) {
   int count = 0;
   for (tl_op op = 0; op < TL_OP_COUNT; op++) {
     for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
-      if (!table->binary_vs[op][dtype]) continue;
+      if (!table->binary_vs[op][dtype])
+        continue;
       count++;
       assert_non_null(table->binary_sv[op][dtype]);
       for (size_t n = 0; n <= 70; n++) {
@@ -399,7 +425,8 @@ static void no_kernel_is_missing(void **state) {
     for (tl_op op = 0; op < TL_OP_COUNT; op++) {
       for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
         tl_dtype computed = tl_op_compute_dtype(op, dtype);
-        if (computed == TL_DTYPE_COUNT) continue;
+        if (computed == TL_DTYPE_COUNT)
+          continue;
         if (tl_ops[op].arity == 1)
           assert_non_null(tables[t]->unary[op][computed]);
         else if (tl_ops[op].arity == 2)
@@ -425,9 +452,10 @@ static void choices(void **state) {
         memcpy(mem.out, mem.b, n * tl_itemsize(dtype));
         tables[t]->select[dtype](mem.out, mask, mem.a, mem.out, n);
         for (size_t i = 0; i < n; i++)
-          assert_memory_equal(load_item(dtype, mem.out, i).bytes,
-                              load_item(dtype, mask[i] ? mem.a : mem.b, i).bytes,
-                              tl_itemsize(dtype));
+          assert_memory_equal(
+              load_item(dtype, mem.out, i).bytes,
+              load_item(dtype, mask[i] ? mem.a : mem.b, i).bytes,
+              tl_itemsize(dtype));
       }
     }
   }
@@ -448,8 +476,8 @@ static void mixed_comparisons(void **state) {
         for (size_t i = 0; i < n; i++) {
           long double x = (long double)load_item(TL_INT64, mem.a, i).i64;
           long double y = (long double)load_item(TL_UINT64, mem.b, i).u64;
-          const bool forth[] = {x == y, x != y, x < y, x <= y, x > y, x >= y};
-          const bool back[] = {y == x, y != x, y < x, y <= x, y > x, y >= x};
+          const bool forth[] = {x == y, x != y, x<y, x <= y, x> y, x >= y};
+          const bool back[] = {y == x, y != x, y<x, y <= x, y> x, y >= x};
           assert_int_equal(iu[i], forth[k]);
           assert_int_equal(ui[i], back[k]);
         }
@@ -521,8 +549,9 @@ static void complex_special_cases(void **state) {
   assert_complex(apply2(TL_OP_POW, i, (tl_c128){2, 0}), -1, 0);
   assert_complex(apply2(TL_OP_POW, zero, zero), 1, 0);
   assert_complex(apply2(TL_OP_DIVIDE, one, zero), INFINITY, NAN);
-  assert_complex(apply2(TL_OP_DIVIDE, (tl_c128){1e300, 1e300},
-                        (tl_c128){1e300, 1e300}), 1, 0);
+  assert_complex(
+      apply2(TL_OP_DIVIDE, (tl_c128){1e300, 1e300}, (tl_c128){1e300, 1e300}), 1,
+      0);
   assert_complex(apply(TL_OP_EXP, (tl_c128){-INFINITY, NAN}), 0, 0);
   assert_complex(apply(TL_OP_LOG, (tl_c128){-0.0, 0}), -INFINITY, acos(-1));
   assert_complex(apply(TL_OP_EXPM1, (tl_c128){-INFINITY, 1}), -1, 0);

@@ -6,11 +6,10 @@ enum { LONGEST = 70, ROOM = 4096 };
 static _Alignas(64) unsigned char a[ROOM], b[ROOM], out[ROOM];
 
 // Runs [body] for each instruction set, as `table`.
-#define FOR_TABLES(table)                                       \
-  const tl_kernel_table *tables[3], *table;                     \
-  const int table_count = kernel_tables(tables);                \
-  for (int t = 0; table = tables[t < table_count ? t : 0],      \
-           t < table_count; t++)
+#define FOR_TABLES(table)                        \
+  const tl_kernel_table *tables[3], *table;      \
+  const int table_count = kernel_tables(tables); \
+  for (int t = 0; table = tables[t < table_count ? t : 0], t < table_count; t++)
 
 // ---- casts ------------------------------------------------------------------
 
@@ -40,7 +39,8 @@ static item cast_of_real(tl_dtype from, tl_dtype to, item x) {
     y.u8 = value != 0;
   } else if (tl_dtype_is_integer(to)) {
     range_of(to, &low, &high);
-    if (isnan(value)) return y;
+    if (isnan(value))
+      return y;
     long double whole = truncl((long double)value);
     return whole_item(to, fminl(fmaxl(whole, low), high));
   }
@@ -50,7 +50,8 @@ static item cast_of_real(tl_dtype from, tl_dtype to, item x) {
 static item reference_cast(tl_dtype from, tl_dtype to, item x) {
   const char kind = tl_dtypes[from].kind;
   item y = {{0}};
-  if (to == TL_FLOAT64) y.f64 = real_of(from, x);
+  if (to == TL_FLOAT64)
+    y.f64 = real_of(from, x);
   if (to == TL_FLOAT32) {
     if (from == TL_INT64)
       y.f32 = (float)x.i64;
@@ -59,25 +60,32 @@ static item reference_cast(tl_dtype from, tl_dtype to, item x) {
     else
       y.f32 = (float)real_of(from, x);
   }
-  if (to == TL_COMPLEX128) y.c128 = complex_of(from, x);
+  if (to == TL_COMPLEX128)
+    y.c128 = complex_of(from, x);
   if (to == TL_COMPLEX64) {
     y.c64.re = (float)complex_of(from, x).re;
     y.c64.im = (float)complex_of(from, x).im;
-    if (kind != 'C') y.c64.re = reference_cast(from, TL_FLOAT32, x).f32;
+    if (kind != 'C')
+      y.c64.re = reference_cast(from, TL_FLOAT32, x).f32;
   }
-  if (to > TL_UINT64) return y;
-  if (kind == 'F') return cast_of_real(from, to, x);
+  if (to > TL_UINT64)
+    return y;
+  if (kind == 'F')
+    return cast_of_real(from, to, x);
   y.i64 = whole_of(from, x);
-  if (to == TL_BOOL) y.u64 = y.i64 != 0;
+  if (to == TL_BOOL)
+    y.u64 = y.i64 != 0;
   return y;
 }
 
 static bool fits(tl_dtype from, tl_dtype to, item x) {
   long double low, high, value;
-  if (!tl_dtype_is_integer(to)) return true;
+  if (!tl_dtype_is_integer(to))
+    return true;
   range_of(to, &low, &high);
   if (tl_dtypes[from].kind == 'F') {
-    if (isnan(real_of(from, x))) return false;
+    if (isnan(real_of(from, x)))
+      return false;
     value = truncl((long double)real_of(from, x));
   } else if (from == TL_UINT64) {
     value = (long double)x.u64;
@@ -126,10 +134,33 @@ static void every_cast(void **state) {
 static void cast_edges(void **state) {
   (void)state;
   static const double values[] = {
-      127, 127.9, 128, -128, -128.9, -129, -0.9, -1, 255.9, 256, 65536,
-      2147483647.5, 2147483648.0, -2147483648.9, -2147483649.0, 4294967295.5,
-      4294967296.0, 0x1p63, -0x1p63, 0x1.fffffffffffffp62, -0x1.0000000000001p63,
-      0x1p64, 0x1.fffffffffffffp63, INFINITY, -INFINITY, NAN, 1e300,
+      127,
+      127.9,
+      128,
+      -128,
+      -128.9,
+      -129,
+      -0.9,
+      -1,
+      255.9,
+      256,
+      65536,
+      2147483647.5,
+      2147483648.0,
+      -2147483648.9,
+      -2147483649.0,
+      4294967295.5,
+      4294967296.0,
+      0x1p63,
+      -0x1p63,
+      0x1.fffffffffffffp62,
+      -0x1.0000000000001p63,
+      0x1p64,
+      0x1.fffffffffffffp63,
+      INFINITY,
+      -INFINITY,
+      NAN,
+      1e300,
   };
   FOR_TABLES(table) {
     for (size_t k = 0; k < sizeof values / sizeof values[0]; k++) {
@@ -213,7 +244,8 @@ static void tiles(void **state) {
                                       {0, itemsize},
                                       {itemsize, 0}};
       for (int k = 0; k < 5; k++) {
-        if (19 * layouts[k][0] + 7 * layouts[k][1] > ROOM) continue;
+        if (19 * layouts[k][0] + 7 * layouts[k][1] > ROOM)
+          continue;
         table->pack_tile[size](out, 9 * itemsize, a, layouts[k][0],
                                layouts[k][1], NROWS, NCOLS);
         for (ptrdiff_t r = 0; r < NROWS; r++)
@@ -242,7 +274,8 @@ static void masks(void **state) {
         size_t got = table->compress[size](out, a, mask, n);
         assert_int_equal(table->true_indices(places, mask, 100, n), got);
         for (size_t i = 0; i < n; i++) {
-          if (!mask[i]) continue;
+          if (!mask[i])
+            continue;
           assert_int_equal(places[count], 100 + i);
           assert_memory_equal(out + count * itemsize, a + i * itemsize,
                               itemsize);

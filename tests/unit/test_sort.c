@@ -7,7 +7,8 @@ static _Alignas(64) unsigned char a[ROOM], sorted[ROOM], scratch[1 << 22];
 static int64_t order[LONGEST];
 
 static int compare_reals(double x, double y) {
-  if (isnan(x) || isnan(y)) return isnan(x) - isnan(y);
+  if (isnan(x) || isnan(y))
+    return isnan(x) - isnan(y);
   return (x > y) - (x < y);
 }
 
@@ -17,7 +18,8 @@ static int compare(tl_dtype dtype, item x, item y, bool descending) {
   if (tl_dtypes[dtype].kind == 'F' || tl_dtype_is_complex(dtype)) {
     tl_c128 p = complex_of(dtype, x), q = complex_of(dtype, y);
     int by = compare_reals(p.re, q.re);
-    if (by != 0) return isnan(p.re) || isnan(q.re) ? by : sign * by;
+    if (by != 0)
+      return isnan(p.re) || isnan(q.re) ? by : sign * by;
     by = compare_reals(p.im, q.im);
     return isnan(p.im) || isnan(q.im) ? by : sign * by;
   }
@@ -54,12 +56,18 @@ static void fill_kind(tl_dtype dtype, size_t n, int kind) {
       default:
         return;
     }
-    if (dtype == TL_FLOAT32) x.f32 = (float)value;
-    if (dtype == TL_FLOAT64) x.f64 = value;
-    if (dtype == TL_COMPLEX64) x.c64 = (tl_c64){(float)value, 1};
-    if (dtype == TL_COMPLEX128) x.c128 = (tl_c128){value, 1};
-    if (dtype == TL_BOOL) x.u8 = (int64_t)(value * 1e9) & 1;
-    if (tl_dtype_is_integer(dtype)) x.i64 = (int64_t)(value * 1e9);
+    if (dtype == TL_FLOAT32)
+      x.f32 = (float)value;
+    if (dtype == TL_FLOAT64)
+      x.f64 = value;
+    if (dtype == TL_COMPLEX64)
+      x.c64 = (tl_c64){(float)value, 1};
+    if (dtype == TL_COMPLEX128)
+      x.c128 = (tl_c128){value, 1};
+    if (dtype == TL_BOOL)
+      x.u8 = (int64_t)(value * 1e9) & 1;
+    if (tl_dtype_is_integer(dtype))
+      x.i64 = (int64_t)(value * 1e9);
     store_item(dtype, a, i, x);
   }
 }
@@ -73,7 +81,8 @@ static void check_argsort(tl_dtype dtype, size_t n, bool descending, int kind) {
     assert_in_range(order[i], 0, n - 1);
     assert_false(seen[order[i]]);
     seen[order[i]] = true;
-    if (i == 0) continue;
+    if (i == 0)
+      continue;
     int by = compare(dtype, load_item(dtype, a, (size_t)order[i - 1]),
                      load_item(dtype, a, (size_t)order[i]), descending);
     if (by > 0 || (by == 0 && order[i - 1] > order[i]))
@@ -100,7 +109,7 @@ static void check_sort(tl_dtype dtype, size_t n, bool descending, int kind) {
 
 static void sorts(void **state) {
   (void)state;
-  static const size_t lengths[] = {0,  1,  2,   3,   15,  16,  17,   31, 33,
+  static const size_t lengths[] = {0,  1,  2,   3,   15,  16,  17,   31,  33,
                                    64, 70, 199, 200, 201, 500, 1000, 3900};
   for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
@@ -161,7 +170,8 @@ static void searches(void **state) {
             size_t at = 0;
             while (at < m) {
               int by = compare(dtype, load_item(dtype, a, at), q, false);
-              if (right ? by > 0 : by >= 0) break;
+              if (right ? by > 0 : by >= 0)
+                break;
               at++;
             }
             if (order[i] != (int64_t)at)
@@ -181,17 +191,23 @@ static void fill_small(tl_dtype dtype, unsigned char *to, size_t n) {
   for (size_t i = 0; i < n; i++) {
     item x = {{0}};
     int value = (int)(random_bits() % 9) - 4, other = (int)(random_bits() % 3);
-    if (dtype == TL_FLOAT32) x.f32 = (float)value;
-    if (dtype == TL_FLOAT64) x.f64 = value;
-    if (dtype == TL_COMPLEX64) x.c64 = (tl_c64){(float)value, (float)other};
-    if (dtype == TL_COMPLEX128) x.c128 = (tl_c128){value, other};
-    if (tl_dtype_is_integer(dtype)) x.i64 = value;
+    if (dtype == TL_FLOAT32)
+      x.f32 = (float)value;
+    if (dtype == TL_FLOAT64)
+      x.f64 = value;
+    if (dtype == TL_COMPLEX64)
+      x.c64 = (tl_c64){(float)value, (float)other};
+    if (dtype == TL_COMPLEX128)
+      x.c128 = (tl_c128){value, other};
+    if (tl_dtype_is_integer(dtype))
+      x.i64 = value;
     store_item(dtype, to, i, x);
   }
 }
 
-static item reference_dot(tl_dtype dtype, const unsigned char *x, ptrdiff_t x_by,
-                          const unsigned char *y, ptrdiff_t y_by, size_t k) {
+static item reference_dot(tl_dtype dtype, const unsigned char *x,
+                          ptrdiff_t x_by, const unsigned char *y,
+                          ptrdiff_t y_by, size_t k) {
   tl_c128 sum = {0, 0};
   uint64_t whole = 0;
   item out = {{0}};
@@ -204,10 +220,14 @@ static item reference_dot(tl_dtype dtype, const unsigned char *x, ptrdiff_t x_by
       whole += (uint64_t)whole_of(dtype, u) * (uint64_t)whole_of(dtype, v);
   }
   out.u64 = whole;
-  if (dtype == TL_FLOAT32) out.f32 = (float)sum.re;
-  if (dtype == TL_FLOAT64) out.f64 = sum.re;
-  if (dtype == TL_COMPLEX64) out.c64 = (tl_c64){(float)sum.re, (float)sum.im};
-  if (dtype == TL_COMPLEX128) out.c128 = sum;
+  if (dtype == TL_FLOAT32)
+    out.f32 = (float)sum.re;
+  if (dtype == TL_FLOAT64)
+    out.f64 = sum.re;
+  if (dtype == TL_COMPLEX64)
+    out.c64 = (tl_c64){(float)sum.re, (float)sum.im};
+  if (dtype == TL_COMPLEX128)
+    out.c128 = sum;
   return out;
 }
 
@@ -262,10 +282,8 @@ static void products(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sorts),
-      cmocka_unit_test(zeros_are_equal_positions),
-      cmocka_unit_test(runs),
-      cmocka_unit_test(searches),
+      cmocka_unit_test(sorts),    cmocka_unit_test(zeros_are_equal_positions),
+      cmocka_unit_test(runs),     cmocka_unit_test(searches),
       cmocka_unit_test(products),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,18 +8,65 @@ static double x[COUNT], y[COUNT], out[3][COUNT];
 static float xf[COUNT], yf[COUNT], outf[3][COUNT];
 
 static const double awkward[] = {
-    0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0x1p-1074, -0x1p-1074, 0x1p-1022,
-    0x1.fffffffffffffp-1023, 1e-300, -1e-300, 1e300, -1e300, 709.78, 709.79,
-    709.7827, -708.4, 708, -708, -745.13, -745.14, -746, -800, 800, 0.5, 2,
-    0x1.fffffffffffffp-1, 0x1.0000000000001p0, 6, 5.9, -6, 27, 30, 1e-20,
-    -1e-20, 0.84375, 0.0625, 0.625, 22, 20, 1e5, 99999.999, 1e22, 88.7, -103.9,
-    0x1.921fb54442d18p0, 0x1.921fb54442d18p1, 355, 3, 0.3333333333333333,
+    0,
+    -0.0,
+    1,
+    -1,
+    INFINITY,
+    -INFINITY,
+    NAN,
+    0x1p-1074,
+    -0x1p-1074,
+    0x1p-1022,
+    0x1.fffffffffffffp-1023,
+    1e-300,
+    -1e-300,
+    1e300,
+    -1e300,
+    709.78,
+    709.79,
+    709.7827,
+    -708.4,
+    708,
+    -708,
+    -745.13,
+    -745.14,
+    -746,
+    -800,
+    800,
+    0.5,
+    2,
+    0x1.fffffffffffffp-1,
+    0x1.0000000000001p0,
+    6,
+    5.9,
+    -6,
+    27,
+    30,
+    1e-20,
+    -1e-20,
+    0.84375,
+    0.0625,
+    0.625,
+    22,
+    20,
+    1e5,
+    99999.999,
+    1e22,
+    88.7,
+    -103.9,
+    0x1.921fb54442d18p0,
+    0x1.921fb54442d18p1,
+    355,
+    3,
+    0.3333333333333333,
 };
 enum { AWKWARD = sizeof awkward / sizeof awkward[0] };
 
 // Half of the numbers in the interval, half with any exponent up to its ends.
 static double random_in(double low, double high) {
-  if (random_bits() & 1) return low + (high - low) * random_unit();
+  if (random_bits() & 1)
+    return low + (high - low) * random_unit();
   double size = exp2(random_unit() * 60 - 50);
   double value = random_bits() & 1 ? size : -size;
   return fmin(fmax(value, low), high);
@@ -27,12 +74,16 @@ static double random_in(double low, double high) {
 
 static double ulps(double got, long double truth, int digits, int lowest) {
   const double rounded = digits == 24 ? (double)(float)truth : (double)truth;
-  if (isnan(got) || isnan(rounded)) return isnan(got) && isnan(rounded) ? 0 : 1e9;
-  if (isinf(got) || isinf(rounded)) return got == rounded ? 0 : 1e9;
-  if (truth == 0) return got == 0 && !signbit(got) == !signbit(truth) ? 0 : 1e9;
+  if (isnan(got) || isnan(rounded))
+    return isnan(got) && isnan(rounded) ? 0 : 1e9;
+  if (isinf(got) || isinf(rounded))
+    return got == rounded ? 0 : 1e9;
+  if (truth == 0)
+    return got == 0 && !signbit(got) == !signbit(truth) ? 0 : 1e9;
   int exponent;
   frexpl(truth, &exponent);
-  if (exponent < lowest) exponent = lowest;
+  if (exponent < lowest)
+    exponent = lowest;
   return (double)(fabsl((long double)got - truth) /
                   ldexpl(1, exponent - digits));
 }
@@ -58,7 +109,8 @@ typedef long double truth1(long double);
 typedef long double truth2(long double, long double);
 
 static void check_bound(const char *name, double worst, double at) {
-  if (worst > 1.0) fail_msg("%s: %.3f ulp at %a", name, worst, at);
+  if (worst > 1.0)
+    fail_msg("%s: %.3f ulp at %a", name, worst, at);
 }
 
 // One function of one operand or of two in float64 and float32.
@@ -81,12 +133,15 @@ static void check(tl_op op, truth1 *one, truth2 *two) {
   }
   for (int i = 0; i < COUNT; i++) {
     const long double exact = one ? one(x[i]) : two(x[i], y[i]);
-    const long double exact_f = one ? one((long double)xf[i])
-                                    : two((long double)xf[i], (long double)yf[i]);
+    const long double exact_f =
+        one ? one((long double)xf[i])
+            : two((long double)xf[i], (long double)yf[i]);
     const double off = ulps(out[0][i], exact, 53, -1021);
     const double off_f = ulps((double)outf[0][i], exact_f, 24, -125);
-    if (off > worst) worst = off, at = x[i];
-    if (off_f > worst_f) worst_f = off_f, at_f = (double)xf[i];
+    if (off > worst)
+      worst = off, at = x[i];
+    if (off_f > worst_f)
+      worst_f = off_f, at_f = (double)xf[i];
   }
   print_message("%s: %.3f and %.3f ulp\n", tl_ops[op].name, worst, worst_f);
   check_bound(tl_ops[op].name, worst, at);
@@ -176,17 +231,25 @@ static void divisions(void **state) {
   for (int i = 0; i < COUNT; i++) {
     double size = exp2(random_unit() * 49), scale = exp2(random_unit() * 40);
     y[i] = (random_unit() - 0.5) * scale;
-    if (i % 3 == 0) y[i] = rint(y[i]) + 0.5;
+    if (i % 3 == 0)
+      y[i] = rint(y[i]) + 0.5;
     x[i] = rint(size) * y[i];
-    if (i % 5 == 1) x[i] = nextafter(x[i], 0);
-    if (i % 5 == 2) x[i] = nextafter(x[i], INFINITY);
-    if (i % 5 == 3) x[i] = size * y[i];
-    if (i % 7 == 0) x[i] = y[i] * (random_unit() - 0.5) * 1e-9;
-    if (i % 2 == 0) x[i] = -x[i];
-    if (i % 100 == 0) x[i] = i % 200 ? 0.0 : -0.0;
+    if (i % 5 == 1)
+      x[i] = nextafter(x[i], 0);
+    if (i % 5 == 2)
+      x[i] = nextafter(x[i], INFINITY);
+    if (i % 5 == 3)
+      x[i] = size * y[i];
+    if (i % 7 == 0)
+      x[i] = y[i] * (random_unit() - 0.5) * 1e-9;
+    if (i % 2 == 0)
+      x[i] = -x[i];
+    if (i % 100 == 0)
+      x[i] = i % 200 ? 0.0 : -0.0;
     xf[i] = (float)x[i];
     yf[i] = (float)y[i];
-    if (yf[i] == 0) yf[i] = 1;
+    if (yf[i] == 0)
+      yf[i] = 1;
   }
   for (int t = 0; t < count; t++) {
     tables[t]->binary[TL_OP_REMAINDER][TL_FLOAT64](out[0], x, y, COUNT);
@@ -197,7 +260,8 @@ static void divisions(void **state) {
       const double rest = fmod(x[i], y[i]);
       const bool turned = rest != 0 && (rest < 0) != (y[i] < 0);
       double expected = turned ? rest + y[i] : rest;
-      if (expected == 0) expected = copysign(0, y[i]);
+      if (expected == 0)
+        expected = copysign(0, y[i]);
       const double quotient = rint((x[i] - rest) / y[i]) - turned;
       if (!close_reals(out[0][i], expected, 0) || out[1][i] != quotient)
         fail_msg("%a and %a: got %a and %a, expected %a and %a", x[i], y[i],
@@ -205,10 +269,11 @@ static void divisions(void **state) {
       const float rest_f = fmodf(xf[i], yf[i]);
       const bool turned_f = rest_f != 0 && (rest_f < 0) != (yf[i] < 0);
       float expected_f = turned_f ? rest_f + yf[i] : rest_f;
-      if (expected_f == 0) expected_f = copysignf(0, yf[i]);
+      if (expected_f == 0)
+        expected_f = copysignf(0, yf[i]);
       if (!close_reals((double)outf[0][i], (double)expected_f, 0))
-        fail_msg("%a and %a: got %a, expected %a", (double)xf[i],
-                 (double)yf[i], (double)outf[0][i], (double)expected_f);
+        fail_msg("%a and %a: got %a, expected %a", (double)xf[i], (double)yf[i],
+                 (double)outf[0][i], (double)expected_f);
       assert_true(outf[1][i] == rintf(outf[1][i]));
     }
   }

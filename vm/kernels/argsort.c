@@ -17,7 +17,8 @@ static size_t key_words(tl_dtype dtype) {
 }
 
 size_t tl_argsort_scratch(tl_dtype dtype, size_t n) {
-  if (n < 2) return 0;
+  if (n < 2)
+    return 0;
   return sizeof(tl_radix_counts) +
          whole_lines(key_words(dtype) * n * sizeof(uint64_t)) +
          n * sizeof(uint64_t);
@@ -25,49 +26,51 @@ size_t tl_argsort_scratch(tl_dtype dtype, size_t n) {
 
 // Positions by merging, for keys of one word or of two.
 #define BEFORE_1(x, y) (keys[x] < keys[y])
-#define BEFORE_2(x, y)           \
+#define BEFORE_2(x, y)                                            \
   (keys[2 * (x)] != keys[2 * (y)] ? keys[2 * (x)] < keys[2 * (y)] \
                                   : keys[2 * (x) + 1] < keys[2 * (y) + 1])
-#define MERGE_SORT(words, BEFORE)                                             \
-  static void runs_##words(int64_t *at, const uint64_t *keys, size_t n) {     \
-    for (size_t start = 0; start < n; start += TL_INSERTION_RUN) {            \
-      size_t end = n - start < TL_INSERTION_RUN ? n : start + TL_INSERTION_RUN; \
-      for (size_t i = start; i < end; i++) {                                  \
-        size_t j = i;                                                         \
-        for (; j > start && BEFORE(i, (size_t)at[j - 1]); j--)                \
-          at[j] = at[j - 1];                                                  \
-        at[j] = (int64_t)i;                                                   \
-      }                                                                       \
-    }                                                                         \
-  }                                                                           \
-  static void merge_##words(int64_t *to, const int64_t *left,                 \
-                            const int64_t *middle, const int64_t *end,        \
-                            const uint64_t *keys) {                           \
-    const int64_t *right = middle;                                            \
-    while (left < middle && right < end) {                                    \
-      const bool take_right = BEFORE((size_t)*right, (size_t)*left);          \
-      *to++ = take_right ? *right : *left;                                    \
-      right += take_right;                                                    \
-      left += !take_right;                                                    \
-    }                                                                         \
-    while (left < middle) *to++ = *left++;                                    \
-    while (right < end) *to++ = *right++;                                     \
-  }                                                                           \
-  static void merge_sort_##words(int64_t *out, const uint64_t *keys,          \
-                                 int64_t *buffer, size_t n) {                 \
-    int64_t *a = out, *b = buffer;                                            \
-    runs_##words(a, keys, n);                                                 \
-    for (size_t run = TL_INSERTION_RUN; run < n; run *= 2) {                  \
-      for (size_t i = 0; i < n; i += 2 * run) {                               \
-        size_t middle = n - i < run ? n : i + run;                            \
-        size_t end = n - i < 2 * run ? n : i + 2 * run;                       \
-        merge_##words(b + i, a + i, a + middle, a + end, keys);               \
-      }                                                                       \
-      int64_t *other = a;                                                     \
-      a = b;                                                                  \
-      b = other;                                                              \
-    }                                                                         \
-    if (a != out) memcpy(out, a, n * sizeof *out);                            \
+#define MERGE_SORT(words, BEFORE)                                         \
+  static void runs_##words(int64_t *at, const uint64_t *keys, size_t n) { \
+    for (size_t start = 0; start < n; start += TL_INSERTION_RUN) {        \
+      size_t end =                                                        \
+          n - start < TL_INSERTION_RUN ? n : start + TL_INSERTION_RUN;    \
+      for (size_t i = start; i < end; i++) {                              \
+        size_t j = i;                                                     \
+        for (; j > start && BEFORE(i, (size_t)at[j - 1]); j--)            \
+          at[j] = at[j - 1];                                              \
+        at[j] = (int64_t)i;                                               \
+      }                                                                   \
+    }                                                                     \
+  }                                                                       \
+  static void merge_##words(int64_t *to, const int64_t *left,             \
+                            const int64_t *middle, const int64_t *end,    \
+                            const uint64_t *keys) {                       \
+    const int64_t *right = middle;                                        \
+    while (left < middle && right < end) {                                \
+      const bool take_right = BEFORE((size_t)*right, (size_t)*left);      \
+      *to++ = take_right ? *right : *left;                                \
+      right += take_right;                                                \
+      left += !take_right;                                                \
+    }                                                                     \
+    while (left < middle) *to++ = *left++;                                \
+    while (right < end) *to++ = *right++;                                 \
+  }                                                                       \
+  static void merge_sort_##words(int64_t *out, const uint64_t *keys,      \
+                                 int64_t *buffer, size_t n) {             \
+    int64_t *a = out, *b = buffer;                                        \
+    runs_##words(a, keys, n);                                             \
+    for (size_t run = TL_INSERTION_RUN; run < n; run *= 2) {              \
+      for (size_t i = 0; i < n; i += 2 * run) {                           \
+        size_t middle = n - i < run ? n : i + run;                        \
+        size_t end = n - i < 2 * run ? n : i + 2 * run;                   \
+        merge_##words(b + i, a + i, a + middle, a + end, keys);           \
+      }                                                                   \
+      int64_t *other = a;                                                 \
+      a = b;                                                              \
+      b = other;                                                          \
+    }                                                                     \
+    if (a != out)                                                         \
+      memcpy(out, a, n * sizeof *out);                                    \
   }
 MERGE_SORT(1, BEFORE_1)
 MERGE_SORT(2, BEFORE_2)
@@ -114,14 +117,15 @@ static bool settle_ties(uint64_t *packed, const uint64_t *keys, size_t n) {
          j--)
       packed[j] = packed[j - 1];
     packed[j] = word;
-    if (i - j > moves) return false;
+    if (i - j > moves)
+      return false;
     moves -= i - j;
   }
   return true;
 }
 
-// Three passes over the top 33 of [bits] > 32 bits. The first pass sorts by 11 of
-// them, which need not be kept then: 22 remain to be packed.
+// Three passes over the top 33 of [bits] > 32 bits. The first pass sorts by 11
+// of them, which need not be kept then: 22 remain to be packed.
 static uint64_t *by_upper_bits(const uint64_t *keys, uint64_t *a, uint64_t *b,
                                size_t n, unsigned bits,
                                tl_radix_counts *counts) {
@@ -142,8 +146,7 @@ static uint64_t *by_upper_bits(const uint64_t *keys, uint64_t *a, uint64_t *b,
 static void argsort_keys(int64_t *out, const uint64_t *keys, uint64_t *buffer,
                          size_t n, tl_radix_counts *counts) {
   const uint64_t varying = tl_keys_varying(keys, n);
-  const unsigned bits =
-      varying ? 64 - (unsigned)__builtin_clzll(varying) : 1;
+  const unsigned bits = varying ? 64 - (unsigned)__builtin_clzll(varying) : 1;
   uint64_t *a = (uint64_t *)out, *sorted;
   if (bits <= 32) {
     sorted = by_lower_half(keys, a, buffer, n, bits, counts);
@@ -164,13 +167,14 @@ static void complex_keys(tl_dtype dtype, uint64_t *keys, const void *a,
 void tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
                 bool descending, void *scratch) {
   if (n < 2) {
-    if (n == 1) out[0] = 0;
+    if (n == 1)
+      out[0] = 0;
     return;
   }
   tl_radix_counts *counts = scratch;
   uint64_t *keys = (void *)(counts + 1);
-  uint64_t *buffer = (void *)((char *)keys + whole_lines(key_words(dtype) * n *
-                                                         sizeof *keys));
+  uint64_t *buffer =
+      (void *)((char *)keys + whole_lines(key_words(dtype) * n * sizeof *keys));
   if (key_words(dtype) == 2) {
     complex_keys(dtype, keys, a, n, descending);
     merge_sort_2(out, keys, (int64_t *)buffer, n);

@@ -3,42 +3,40 @@
 #include "vm/kernels/list.h"
 
 #define VV(name, sfx, T, expr) TL_BINARY(name##_##sfx, T, uint8_t, expr)
-#define SCALARS(name, sfx, T, expr)                 \
-  TL_BINARY_VS(name##_vs_##sfx, T, uint8_t, expr)       \
+#define SCALARS(name, sfx, T, expr)               \
+  TL_BINARY_VS(name##_vs_##sfx, T, uint8_t, expr) \
   TL_BINARY_SV(name##_sv_##sfx, T, uint8_t, expr)
 
-#define EQUALITY(form, sfx, T)                 \
-  form(equal, sfx, T, x == y)           \
-  form(not_equal, sfx, T, x != y)
-#define ORDER(form, sfx, T)                          \
-  form(less, sfx, T, x < y)                    \
-  form(less_equal, sfx, T, x <= y)
+#define EQUALITY(form, sfx, T) \
+  form(equal, sfx, T, x == y) form(not_equal, sfx, T, x != y)
+#define ORDER(form, sfx, T) \
+  form(less, sfx, T, x < y) form(less_equal, sfx, T, x <= y)
 // These turn the operands, which costs a jump and saves a loop.
-#define TURNED(sfx)                                                      \
-  void TL_K(greater_##sfx)(void *out, const void *a, const void *b,      \
-                           size_t n) {                                   \
-    TL_K(less_##sfx)(out, b, a, n);                                      \
-  }                                                                      \
+#define TURNED(sfx)                                                       \
+  void TL_K(greater_##sfx)(void *out, const void *a, const void *b,       \
+                           size_t n) {                                    \
+    TL_K(less_##sfx)(out, b, a, n);                                       \
+  }                                                                       \
   void TL_K(greater_equal_##sfx)(void *out, const void *a, const void *b, \
-                                 size_t n) {                             \
-    TL_K(less_equal_##sfx)(out, b, a, n);                                \
+                                 size_t n) {                              \
+    TL_K(less_equal_##sfx)(out, b, a, n);                                 \
   }
-#define TURNED_SCALARS(sfx)                                                   \
-  void TL_K(greater_vs_##sfx)(void *out, const void *a, const void *b,        \
-                              size_t n) {                                     \
-    TL_K(less_sv_##sfx)(out, b, a, n);                                        \
-  }                                                                           \
-  void TL_K(greater_sv_##sfx)(void *out, const void *a, const void *b,        \
-                              size_t n) {                                     \
-    TL_K(less_vs_##sfx)(out, b, a, n);                                        \
-  }                                                                           \
-  void TL_K(greater_equal_vs_##sfx)(void *out, const void *a, const void *b,  \
-                                    size_t n) {                               \
-    TL_K(less_equal_sv_##sfx)(out, b, a, n);                                  \
-  }                                                                           \
-  void TL_K(greater_equal_sv_##sfx)(void *out, const void *a, const void *b,  \
-                                    size_t n) {                               \
-    TL_K(less_equal_vs_##sfx)(out, b, a, n);                                  \
+#define TURNED_SCALARS(sfx)                                                  \
+  void TL_K(greater_vs_##sfx)(void *out, const void *a, const void *b,       \
+                              size_t n) {                                    \
+    TL_K(less_sv_##sfx)(out, b, a, n);                                       \
+  }                                                                          \
+  void TL_K(greater_sv_##sfx)(void *out, const void *a, const void *b,       \
+                              size_t n) {                                    \
+    TL_K(less_vs_##sfx)(out, b, a, n);                                       \
+  }                                                                          \
+  void TL_K(greater_equal_vs_##sfx)(void *out, const void *a, const void *b, \
+                                    size_t n) {                              \
+    TL_K(less_equal_sv_##sfx)(out, b, a, n);                                 \
+  }                                                                          \
+  void TL_K(greater_equal_sv_##sfx)(void *out, const void *a, const void *b, \
+                                    size_t n) {                              \
+    TL_K(less_equal_vs_##sfx)(out, b, a, n);                                 \
   }
 
 #define X(D, sfx, T, W) EQUALITY(VV, sfx, T) ORDER(VV, sfx, T) TURNED(sfx)
@@ -53,8 +51,8 @@ TL_SIGNED(X)
 TL_FLOATS(X)
 X(INT64, int64, int64_t, uint64_t)
 #undef X
-#define X(D, sfx, T, W)                                                      \
-  TL_BINARY(equal_##sfx, T, uint8_t, (x.re == y.re) & (x.im == y.im))        \
+#define X(D, sfx, T, W)                                               \
+  TL_BINARY(equal_##sfx, T, uint8_t, (x.re == y.re) & (x.im == y.im)) \
   TL_BINARY(not_equal_##sfx, T, uint8_t, (x.re != y.re) | (x.im != y.im))
 TL_COMPLEXES(X)
 #undef X
@@ -72,8 +70,8 @@ TL_COMPLEXES(X)
       to[i] = (uint8_t)(expr);                                         \
     }                                                                  \
   }
-#define MIXED_BOTH(name, below, op, turned)                                 \
-  MIXED(name##_iu, int64_t, uint64_t, x < 0 ? below : (uint64_t)x op y)     \
+#define MIXED_BOTH(name, below, op, turned)                             \
+  MIXED(name##_iu, int64_t, uint64_t, x < 0 ? below : (uint64_t)x op y) \
   MIXED(name##_ui, uint64_t, int64_t, y < 0 ? turned : x op(uint64_t) y)
 MIXED_BOTH(equal, 0, ==, 0)
 MIXED_BOTH(not_equal, 1, !=, 1)
@@ -83,16 +81,16 @@ MIXED_BOTH(greater, 0, >, 1)
 MIXED_BOTH(greater_equal, 0, >=, 1)
 
 // Choosing moves items; only their size counts.
-#define SELECT(size, T)                                                    \
-  void TL_K(select_##size)(void *out, const void *a, const void *b,        \
-                           const void *c, size_t n) {                      \
-    T *to = out;                                                           \
-    const uint8_t *mask = a;                                               \
-    const T *from_b = b, *from_c = c;                                      \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                               \
-      const T x = from_b[i], y = from_c[i];                                \
-      to[i] = mask[i] ? x : y;                                             \
-    }                                                                      \
+#define SELECT(size, T)                                             \
+  void TL_K(select_##size)(void *out, const void *a, const void *b, \
+                           const void *c, size_t n) {               \
+    T *to = out;                                                    \
+    const uint8_t *mask = a;                                        \
+    const T *from_b = b, *from_c = c;                               \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                        \
+      const T x = from_b[i], y = from_c[i];                         \
+      to[i] = mask[i] ? x : y;                                      \
+    }                                                               \
   }
 SELECT(1, tl_word1)
 SELECT(2, tl_word2)
@@ -113,8 +111,8 @@ void TL_K(select_16)(void *out, const void *a, const void *b, const void *c,
   }
 }
 
-#define X(D, sfx, T, W)                                                     \
-  TL_UNARY(isnan_##sfx, T, uint8_t, x != x)                                 \
+#define X(D, sfx, T, W)                                                       \
+  TL_UNARY(isnan_##sfx, T, uint8_t, x != x)                                   \
   TL_UNARY(isinf_##sfx, T, uint8_t, (x == (T)INFINITY) | (x == -(T)INFINITY)) \
   TL_UNARY(isfinite_##sfx, T, uint8_t, x - x == 0)
 TL_FLOATS(X)
@@ -123,11 +121,10 @@ TL_UNARY(signbit_float32, tl_word4, uint8_t, x >> 31)
 TL_UNARY(signbit_float64, tl_word8, uint8_t, x >> 63)
 
 #define IS_INF(x, W) ((x) == (W)INFINITY) | ((x) == -(W)INFINITY)
-#define X(D, sfx, T, W)                                                      \
-  TL_UNARY(isnan_##sfx, T, uint8_t, (x.re != x.re) | (x.im != x.im))         \
-  TL_UNARY(isinf_##sfx, T, uint8_t, IS_INF(x.re, W) | IS_INF(x.im, W))       \
-  TL_UNARY(isfinite_##sfx, T, uint8_t,                                       \
-           (x.re - x.re == 0) & (x.im - x.im == 0))
+#define X(D, sfx, T, W)                                                \
+  TL_UNARY(isnan_##sfx, T, uint8_t, (x.re != x.re) | (x.im != x.im))   \
+  TL_UNARY(isinf_##sfx, T, uint8_t, IS_INF(x.re, W) | IS_INF(x.im, W)) \
+  TL_UNARY(isfinite_##sfx, T, uint8_t, (x.re - x.re == 0) & (x.im - x.im == 0))
 TL_COMPLEXES(X)
 #undef X
 

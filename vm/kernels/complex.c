@@ -1,8 +1,10 @@
 // Complex arithmetic by its plain formulas, and the parts of complex items.
 #include "vm/kernels/list.h"
 
-#define PAIR(T, real, imaginary) \
-  (T) { .re = (real), .im = (imaginary) }
+#define PAIR(T, real, imaginary)    \
+  (T) {                             \
+    .re = (real), .im = (imaginary) \
+  }
 
 // As TL_BINARY and TL_UNARY, without the cast that pairs cannot have.
 #define BINARY(name, T, expr)                                          \
@@ -26,29 +28,28 @@
 
 // Quotients scale by the larger part of the divisor (Smith), so that nothing
 // overflows in between; a divisor of 0 gives what its real part alone would.
-#define X(D, sfx, T, W)                                                     \
-  TL_INLINE T quotient_##sfx(T x, T y) {                                    \
-    const bool flat =                                                       \
-        (y.re < 0 ? -y.re : y.re) >= (y.im < 0 ? -y.im : y.im);             \
-    const W large = flat ? y.re : y.im, small = flat ? y.im : y.re;         \
-    const W ratio = large == 0 ? small : small / large;                     \
-    const W scale = large + small * ratio;                                  \
-    const W p = flat ? x.re : x.im, q = flat ? x.im : x.re;                 \
-    const W re = p + q * ratio, im = q - p * ratio;                         \
-    return PAIR(T, re / scale, (flat ? im : -im) / scale);                  \
-  }                                                                         \
-  TL_INLINE T product_##sfx(T x, T y) {                                     \
-    return PAIR(T, x.re *y.re - x.im * y.im, x.re *y.im + x.im * y.re);     \
-  }                                                                         \
-  BINARY(add_##sfx, T, (PAIR(T, x.re + y.re, x.im + y.im)))           \
-  BINARY(subtract_##sfx, T, (PAIR(T, x.re - y.re, x.im - y.im)))      \
-  BINARY(multiply_##sfx, T, product_##sfx(x, y))                      \
-  BINARY(divide_##sfx, T, quotient_##sfx(x, y))                       \
-  UNARY(negative_##sfx, T, T, (PAIR(T, -x.re, -x.im)))                   \
-  UNARY(square_##sfx, T, T, product_##sfx(x, x))                         \
-  UNARY(reciprocal_##sfx, T, T, quotient_##sfx(PAIR(T, 1, 0), x))        \
-  UNARY(conj_##sfx, T, T, (PAIR(T, x.re, -x.im)))                        \
-  UNARY(real_##sfx, T, W, x.re)                                          \
+#define X(D, sfx, T, W)                                                       \
+  TL_INLINE T quotient_##sfx(T x, T y) {                                      \
+    const bool flat = (y.re < 0 ? -y.re : y.re) >= (y.im < 0 ? -y.im : y.im); \
+    const W large = flat ? y.re : y.im, small = flat ? y.im : y.re;           \
+    const W ratio = large == 0 ? small : small / large;                       \
+    const W scale = large + small * ratio;                                    \
+    const W p = flat ? x.re : x.im, q = flat ? x.im : x.re;                   \
+    const W re = p + q * ratio, im = q - p * ratio;                           \
+    return PAIR(T, re / scale, (flat ? im : -im) / scale);                    \
+  }                                                                           \
+  TL_INLINE T product_##sfx(T x, T y) {                                       \
+    return PAIR(T, x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re);     \
+  }                                                                           \
+  BINARY(add_##sfx, T, (PAIR(T, x.re + y.re, x.im + y.im)))                   \
+  BINARY(subtract_##sfx, T, (PAIR(T, x.re - y.re, x.im - y.im)))              \
+  BINARY(multiply_##sfx, T, product_##sfx(x, y))                              \
+  BINARY(divide_##sfx, T, quotient_##sfx(x, y))                               \
+  UNARY(negative_##sfx, T, T, (PAIR(T, -x.re, -x.im)))                        \
+  UNARY(square_##sfx, T, T, product_##sfx(x, x))                              \
+  UNARY(reciprocal_##sfx, T, T, quotient_##sfx(PAIR(T, 1, 0), x))             \
+  UNARY(conj_##sfx, T, T, (PAIR(T, x.re, -x.im)))                             \
+  UNARY(real_##sfx, T, W, x.re)                                               \
   UNARY(imag_##sfx, T, W, x.im)
 TL_COMPLEXES(X)
 #undef X

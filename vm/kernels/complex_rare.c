@@ -29,7 +29,8 @@ static z_t product(z_t x, z_t y) {
 static z_t whole_power(z_t x, unsigned exponent) {
   z_t result = x;
   for (exponent--; exponent > 0; exponent >>= 1) {
-    if (exponent & 1) result = product(result, x);
+    if (exponent & 1)
+      result = product(result, x);
     x = product(x, x);
   }
   return result;
@@ -37,7 +38,8 @@ static z_t whole_power(z_t x, unsigned exponent) {
 
 static z_t power(z_t x, z_t y) {
   double a = creal(y), b = cimag(y);
-  if (a == 0 && b == 0) return 1;
+  if (a == 0 && b == 0)
+    return 1;
   if (creal(x) == 0 && cimag(x) == 0)
     return a > 0 ? pair(0, 0) : pair(NAN, NAN);
   if (b == 0 && a == floor(a) && fabs(a) <= LARGEST_WHOLE_POWER) {
@@ -55,47 +57,48 @@ static z_t exp_minus_1(z_t z) {
   }
   double half = sin(y / 2);
   return pair(expm1(x) * cos(y) - 2 * half * half,
-               y == 0 ? y : exp(x) * sin(y));
+              y == 0 ? y : exp(x) * sin(y));
 }
 
 static z_t log_plus_1(z_t z) {
   double x = creal(z), y = cimag(z);
-  if (!isfinite(x) || !isfinite(y)) return clog(pair(1 + x, y));
-  double size = fabs(x) < 0.5 && fabs(y) < 0.5
-                    ? log1p(x * (2 + x) + y * y) / 2
-                    : creal(clog(pair(1 + x, y)));
+  if (!isfinite(x) || !isfinite(y))
+    return clog(pair(1 + x, y));
+  double size = fabs(x) < 0.5 && fabs(y) < 0.5 ? log1p(x * (2 + x) + y * y) / 2
+                                               : creal(clog(pair(1 + x, y)));
   return pair(size, atan2(y, 1 + x));
 }
 
 static z_t log_base_2(z_t z) {
   z_t w = clog(z);
   return pair(creal(w) / 0.69314718055994530942,
-               cimag(w) / 0.69314718055994530942);
+              cimag(w) / 0.69314718055994530942);
 }
 
 static z_t log_base_10(z_t z) {
   z_t w = clog(z);
   return pair(creal(w) / 2.30258509299404568402,
-               cimag(w) / 2.30258509299404568402);
+              cimag(w) / 2.30258509299404568402);
 }
 
 static z_t sign(z_t z) {
   double size = cabs(z);
-  if (size == 0) return pair(0, 0);
+  if (size == 0)
+    return pair(0, 0);
   return pair(creal(z) / size, cimag(z) / size);
 }
 
-#define UNARY_OF(name, sfx, T, W, call)                                   \
-  void tl_rare_##name##_##sfx(void *out, const void *a, size_t n) {       \
-    T *to = out;                                                          \
-    const T *from = a;                                                    \
-    for (size_t i = 0; i < n; i++) {                                      \
-      z_t w = call(load((tl_c128){from[i].re, from[i].im}));              \
-      to[i] = (T){(W)creal(w), (W)cimag(w)};                              \
-    }                                                                     \
+#define UNARY_OF(name, sfx, T, W, call)                             \
+  void tl_rare_##name##_##sfx(void *out, const void *a, size_t n) { \
+    T *to = out;                                                    \
+    const T *from = a;                                              \
+    for (size_t i = 0; i < n; i++) {                                \
+      z_t w = call(load((tl_c128){from[i].re, from[i].im}));        \
+      to[i] = (T){(W)creal(w), (W)cimag(w)};                        \
+    }                                                               \
   }
-#define UNARY(name, call)                              \
-  UNARY_OF(name, complex64, tl_c64, float, call)       \
+#define UNARY(name, call)                        \
+  UNARY_OF(name, complex64, tl_c64, float, call) \
   UNARY_OF(name, complex128, tl_c128, double, call)
 
 UNARY(sign, sign)
@@ -119,22 +122,21 @@ UNARY(asinh, casinh)
 UNARY(acosh, cacosh)
 UNARY(atanh, catanh)
 
-#define X(D, sfx, T, W)                                                     \
-  void tl_rare_abs_##sfx(void *out, const void *a, size_t n) {              \
-    W *to = out;                                                            \
-    const T *from = a;                                                      \
-    for (size_t i = 0; i < n; i++)                                          \
-      to[i] = (W)hypot((double)from[i].re, (double)from[i].im);             \
-  }                                                                         \
-  void tl_rare_pow_##sfx(void *out, const void *a, const void *b,           \
-                         size_t n) {                                        \
-    T *to = out;                                                            \
-    const T *from_a = a, *from_b = b;                                       \
-    for (size_t i = 0; i < n; i++) {                                        \
-      z_t w = power(load((tl_c128){from_a[i].re, from_a[i].im}),            \
-                    load((tl_c128){from_b[i].re, from_b[i].im}));           \
-      to[i] = (T){(W)creal(w), (W)cimag(w)};                                \
-    }                                                                       \
+#define X(D, sfx, T, W)                                                       \
+  void tl_rare_abs_##sfx(void *out, const void *a, size_t n) {                \
+    W *to = out;                                                              \
+    const T *from = a;                                                        \
+    for (size_t i = 0; i < n; i++)                                            \
+      to[i] = (W)hypot((double)from[i].re, (double)from[i].im);               \
+  }                                                                           \
+  void tl_rare_pow_##sfx(void *out, const void *a, const void *b, size_t n) { \
+    T *to = out;                                                              \
+    const T *from_a = a, *from_b = b;                                         \
+    for (size_t i = 0; i < n; i++) {                                          \
+      z_t w = power(load((tl_c128){from_a[i].re, from_a[i].im}),              \
+                    load((tl_c128){from_b[i].re, from_b[i].im}));             \
+      to[i] = (T){(W)creal(w), (W)cimag(w)};                                  \
+    }                                                                         \
   }
 TL_COMPLEXES(X)
 #undef X

@@ -1,6 +1,6 @@
 // Floored division of reals. Where quotients are not huge, which a block is
-// asked first, the remainder comes exactly from x - q y and the loops vectorise;
-// elsewhere the C library's fmod does it item by item.
+// asked first, the remainder comes exactly from x - q y and the loops
+// vectorise; elsewhere the C library's fmod does it item by item.
 #include "vm/kernels/list.h"
 
 enum { BLOCK = 256 };
@@ -9,11 +9,14 @@ enum { BLOCK = 256 };
 // first could step over a whole number. An infinite x has no remainder; its
 // quotient is infinite.
 static double quotient_anywhere(double x, double y) {
-  if (y == 0 || isinf(x)) return x / y;
+  if (y == 0 || isinf(x))
+    return x / y;
   double rest = fmod(x, y);
   double quotient = (x - rest) / y;
-  if (rest != 0 && (rest < 0) != (y < 0)) quotient -= 1;
-  if (quotient == 0) return copysign(0, x / y);
+  if (rest != 0 && (rest < 0) != (y < 0))
+    quotient -= 1;
+  if (quotient == 0)
+    return copysign(0, x / y);
   double whole = floor(quotient);
   return quotient - whole > 0.5 ? whole + 1 : whole;
 }
@@ -21,7 +24,8 @@ static double quotient_anywhere(double x, double y) {
 // The remainder of the floored quotient: of y's sign, also where it is 0.
 static double rest_anywhere(double x, double y) {
   double rest = fmod(x, y);
-  if (rest == 0) return copysign(0, y);
+  if (rest == 0)
+    return copysign(0, y);
   return (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
@@ -77,30 +81,29 @@ TL_INLINE double rest_plain(double x, double y) {
   return rest == 0 ? __builtin_copysign(0.0, y) : rest;
 }
 
-#define DIVIDE(name, sfx, T, which)                                          \
-  static bool plain_##name##_##sfx(const T *x, const T *y, size_t n) {       \
-    unsigned char odd = 0;                                                   \
-    for (size_t i = 0; i < n; i++)                                           \
-      odd = (unsigned char)(odd | !is_plain((double)x[i], (double)y[i]));    \
-    return !odd;                                                             \
-  }                                                                          \
-  void TL_K(name##_##sfx)(void *out, const void *a, const void *b,           \
-                          size_t n) {                                        \
-    T *to = out;                                                             \
-    const T *x = a, *y = b;                                                  \
-    for (size_t start = 0; start < n; start += BLOCK) {                      \
-      const size_t end = n - start < BLOCK ? n : start + BLOCK;              \
-      if (plain_##name##_##sfx(x + start, y + start, end - start)) {         \
-        TL_LOOP for (size_t i = start; i < end; i++) to[i] =                 \
-            (T)which##_plain((double)x[i], (double)y[i]);                    \
-      } else {                                                               \
-        for (size_t i = start; i < end; i++)                                 \
-          to[i] = (T)which##_anywhere((double)x[i], (double)y[i]);           \
-      }                                                                      \
-    }                                                                        \
+#define DIVIDE(name, sfx, T, which)                                            \
+  static bool plain_##name##_##sfx(const T *x, const T *y, size_t n) {         \
+    unsigned char odd = 0;                                                     \
+    for (size_t i = 0; i < n; i++)                                             \
+      odd = (unsigned char)(odd | !is_plain((double)x[i], (double)y[i]));      \
+    return !odd;                                                               \
+  }                                                                            \
+  void TL_K(name##_##sfx)(void *out, const void *a, const void *b, size_t n) { \
+    T *to = out;                                                               \
+    const T *x = a, *y = b;                                                    \
+    for (size_t start = 0; start < n; start += BLOCK) {                        \
+      const size_t end = n - start < BLOCK ? n : start + BLOCK;                \
+      if (plain_##name##_##sfx(x + start, y + start, end - start)) {           \
+        TL_LOOP for (size_t i = start; i < end; i++) to[i] =                   \
+            (T)which##_plain((double)x[i], (double)y[i]);                      \
+      } else {                                                                 \
+        for (size_t i = start; i < end; i++)                                   \
+          to[i] = (T)which##_anywhere((double)x[i], (double)y[i]);             \
+      }                                                                        \
+    }                                                                          \
   }
-#define X(D, sfx, T, W)                     \
-  DIVIDE(floor_divide, sfx, T, quotient)    \
+#define X(D, sfx, T, W)                  \
+  DIVIDE(floor_divide, sfx, T, quotient) \
   DIVIDE(remainder, sfx, T, rest)
 TL_FLOATS(X)
 #undef X

@@ -38,10 +38,12 @@ enum { LANES = 32, ARG_BLOCK = 512 };
   }                                                                          \
   void TL_K(feed_##name##_##sfx)(tl_fold_state * state, const void *a,       \
                                  size_t n) {                                 \
-    if (n == 0) return;                                                      \
+    if (n == 0)                                                              \
+      return;                                                                \
     T best = best_##name##_##sfx(a, n), before;                              \
     memcpy(&before, state->lanes.item, sizeof before);                       \
-    if (state->count > 0) best = better_##name##_##sfx(before, best);        \
+    if (state->count > 0)                                                    \
+      best = better_##name##_##sfx(before, best);                            \
     memcpy(state->lanes.item, &best, sizeof best);                           \
     state->count += n;                                                       \
   }                                                                          \
@@ -59,8 +61,8 @@ enum { LANES = 32, ARG_BLOCK = 512 };
     T *best = out;                                                           \
     memcpy(best, a, ncols * sizeof(T));                                      \
     for (size_t r = 1; r < nrows; r++) {                                     \
-      const T *row = (const void *)((const char *)a +                        \
-                                    (ptrdiff_t)r * row_stride);              \
+      const T *row =                                                         \
+          (const void *)((const char *)a + (ptrdiff_t)r * row_stride);       \
       TL_LOOP for (size_t i = 0; i < ncols; i++) {                           \
         const T x = best[i], y = row[i];                                     \
         best[i] = better_##name##_##sfx(x, y);                               \
@@ -76,7 +78,8 @@ enum { LANES = 32, ARG_BLOCK = 512 };
     for (size_t i = 0; i < n && !IS_NAN(best); i += ARG_BLOCK) {             \
       size_t block = n - i < ARG_BLOCK ? n - i : ARG_BLOCK;                  \
       T found = best_##name##_##sfx(items + i, block);                       \
-      if (!(found beats best) && !IS_NAN(found)) continue;                   \
+      if (!(found beats best) && !IS_NAN(found))                             \
+        continue;                                                            \
       best = found;                                                          \
       at = i;                                                                \
     }                                                                        \
@@ -94,8 +97,8 @@ enum { LANES = 32, ARG_BLOCK = 512 };
     memcpy(best, a, ncols * sizeof(T));                                      \
     memset(out, 0, ncols * sizeof *out);                                     \
     for (size_t r = 1; r < nrows; r++) {                                     \
-      const T *row = (const void *)((const char *)a +                        \
-                                    (ptrdiff_t)r * row_stride);              \
+      const T *row =                                                         \
+          (const void *)((const char *)a + (ptrdiff_t)r * row_stride);       \
       TL_LOOP for (size_t i = 0; i < ncols; i++) {                           \
         const T x = best[i], y = row[i];                                     \
         const int64_t was = out[i];                                          \
@@ -114,20 +117,20 @@ enum { LANES = 32, ARG_BLOCK = 512 };
     *(T *)carry = best;                                                      \
   }
 
-#define X(D, sfx, T, W)                        \
-  EXTREME(min, sfx, T, <, IS_NAN_INTEGER)      \
+#define X(D, sfx, T, W)                   \
+  EXTREME(min, sfx, T, <, IS_NAN_INTEGER) \
   EXTREME(max, sfx, T, >, IS_NAN_INTEGER)
 TL_INTEGERS(X)
 #undef X
-#define X(D, sfx, T, W)                      \
-  EXTREME(min, sfx, T, <, IS_NAN_FLOAT)      \
+#define X(D, sfx, T, W)                 \
+  EXTREME(min, sfx, T, <, IS_NAN_FLOAT) \
   EXTREME(max, sfx, T, >, IS_NAN_FLOAT)
 TL_FLOATS(X)
 #undef X
 
-#define END(size)                                              \
+#define END(size)                                                \
   void TL_K(end_item_##size)(tl_fold_state * state, void *out) { \
-    memcpy(out, state->lanes.item, size);                      \
+    memcpy(out, state->lanes.item, size);                        \
   }
 END(1)
 END(2)

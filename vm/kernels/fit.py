@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Computes vmath_data.h: the polynomials and the table of vmath.c.
+"""Computes what vmath.c computes with: polynomials, and a table of erf.
 
-Run by hand when they change: python3 vm/kernels/fit.py > vm/kernels/vmath_data.h
-Needs mpmath. Polynomials interpolate at Chebyshev nodes, which comes within a
-factor of about two of the best possible error.
+Run by hand when they change, in vm/kernels: python3 fit.py. It writes
+vmath_data.h and erf_table.h. Needs mpmath. Polynomials interpolate at Chebyshev
+nodes, which comes within a factor of about two of the best possible error.
 """
+import sys
+
 from mpmath import mp, mpf, cos, erf, exp, floor, log, lu_solve, matrix, pi
 from mpmath import sin, sqrt, tanh
 
@@ -59,11 +61,7 @@ def exp_tail(x):
     return (exp(x) - 1 - x) / x ** 2
 
 
-def main():
-    print('// Made by fit.py; see there.')
-    print('#ifndef TALLY_VM_KERNELS_VMATH_DATA_H')
-    print('#define TALLY_VM_KERNELS_VMATH_DATA_H\n')
-    print('#include "vm/kernels/loop.h"\n')
+def polynomials():
     parts('LN2', log(mpf(2)), [32])
     parts('HALF_PI', pi / 2, [33, 33])
     parts('LOG2_E', 1 / log(mpf(2)), [21])
@@ -103,7 +101,9 @@ def main():
         lambda z: erf(sqrt(z)) / sqrt(z) - 1, mpf(10) ** -12,
         mpf('0.0625') ** 2 * mpf('1.1'), 4))
 
-    print('\n// At i / 128: erf rounded, what rounding took, and its slope.')
+
+def table():
+    print('// At i / 128: erf rounded, what rounding took, and its slope.')
     print('static const double erf_table[769][3] = {')
     for i in range(769):
         x = mpf(i) / 128
@@ -111,7 +111,20 @@ def main():
         print('    {%s, %s, %s},' % (
             hexadecimal(value), hexadecimal(value - mpf(float(value))),
             hexadecimal(2 / sqrt(pi) * exp(-x * x))))
-    print('};\n\n#endif')
+    print('};')
 
 
-main()
+def header(path, guard, what):
+    with open(path, 'w') as file:
+        sys.stdout = file
+        print('// Made by fit.py; see there.')
+        print(f'#ifndef TALLY_VM_KERNELS_{guard}')
+        print(f'#define TALLY_VM_KERNELS_{guard}\n')
+        print('#include "vm/kernels/loop.h"\n')
+        what()
+        print('\n#endif')
+        sys.stdout = sys.__stdout__
+
+
+header('vmath_data.h', 'VMATH_DATA_H', polynomials)
+header('erf_table.h', 'ERF_TABLE_H', table)

@@ -5,47 +5,47 @@
 #include "vm/kernels/loop.h"
 
 // X(FOLD, DTYPE, feed, end, merge)
-#define TL_FOLDS_OF_REALS(X, DTYPE, T)                                         \
-  X(SUM, DTYPE, TL_K(feed_sum_##T), TL_K(end_sum_##T), TL_K(merge_sum_##T))    \
-  X(PROD, DTYPE, TL_K(feed_prod_##T), TL_K(end_prod_##T),                      \
-    TL_K(merge_prod_##T))
-#define TL_FOLDS_OF_INTEGERS(X, DTYPE, T)                                      \
-  X(SUM, DTYPE, TL_K(feed_sum_##T), TL_K(end_total), TL_K(merge_total))        \
+#define TL_FOLDS_OF_REALS(X, DTYPE, T)                                      \
+  X(SUM, DTYPE, TL_K(feed_sum_##T), TL_K(end_sum_##T), TL_K(merge_sum_##T)) \
+  X(PROD, DTYPE, TL_K(feed_prod_##T), TL_K(end_prod_##T), TL_K(merge_prod_##T))
+#define TL_FOLDS_OF_INTEGERS(X, DTYPE, T)                               \
+  X(SUM, DTYPE, TL_K(feed_sum_##T), TL_K(end_total), TL_K(merge_total)) \
   X(PROD, DTYPE, TL_K(feed_prod_##T), TL_K(end_product), TL_K(merge_product))
-#define TL_FOLDS_OF_ORDERED(X, DTYPE, T, size)                                 \
-  X(MIN, DTYPE, TL_K(feed_min_##T), TL_K(end_item_##size), TL_K(merge_min_##T)) \
+#define TL_FOLDS_OF_ORDERED(X, DTYPE, T, size)             \
+  X(MIN, DTYPE, TL_K(feed_min_##T), TL_K(end_item_##size), \
+    TL_K(merge_min_##T))                                   \
   X(MAX, DTYPE, TL_K(feed_max_##T), TL_K(end_item_##size), TL_K(merge_max_##T))
-#define TL_FOLDS_OF_TRUTH(X, DTYPE, T)                                         \
-  X(ANY, DTYPE, TL_K(feed_any_##T), TL_K(end_seen), TL_K(merge_seen))          \
-  X(ALL, DTYPE, TL_K(feed_all_##T), TL_K(end_not_seen), TL_K(merge_seen))      \
+#define TL_FOLDS_OF_TRUTH(X, DTYPE, T)                                    \
+  X(ANY, DTYPE, TL_K(feed_any_##T), TL_K(end_seen), TL_K(merge_seen))     \
+  X(ALL, DTYPE, TL_K(feed_all_##T), TL_K(end_not_seen), TL_K(merge_seen)) \
   X(COUNT, DTYPE, TL_K(feed_count_##T), TL_K(end_total), TL_K(merge_total))
-#define TL_FOLDS_OF(X, DTYPE, T, U, size)  \
-  TL_FOLDS_OF_INTEGERS(X, DTYPE, T)        \
-  TL_FOLDS_OF_ORDERED(X, DTYPE, T, size)   \
+#define TL_FOLDS_OF(X, DTYPE, T, U, size) \
+  TL_FOLDS_OF_INTEGERS(X, DTYPE, T)       \
+  TL_FOLDS_OF_ORDERED(X, DTYPE, T, size)  \
   TL_FOLDS_OF_TRUTH(X, DTYPE, U)
 
-#define TL_FOLDS(X)                                                           \
-  X(SUM, BOOL, TL_K(feed_count_uint8), TL_K(end_total), TL_K(merge_total))    \
+#define TL_FOLDS(X)                                                            \
+  X(SUM, BOOL, TL_K(feed_count_uint8), TL_K(end_total), TL_K(merge_total))     \
   X(PROD, BOOL, TL_K(feed_prod_uint8), TL_K(end_product), TL_K(merge_product)) \
-  TL_FOLDS_OF_ORDERED(X, BOOL, uint8, 1)                                      \
-  TL_FOLDS_OF_TRUTH(X, BOOL, uint8)                                           \
-  TL_FOLDS_OF(X, INT8, int8, uint8, 1)                                        \
-  TL_FOLDS_OF(X, INT16, int16, uint16, 2)                                     \
-  TL_FOLDS_OF(X, INT32, int32, uint32, 4)                                     \
-  TL_FOLDS_OF(X, INT64, int64, uint64, 8)                                     \
-  TL_FOLDS_OF(X, UINT8, uint8, uint8, 1)                                      \
-  TL_FOLDS_OF(X, UINT16, uint16, uint16, 2)                                   \
-  TL_FOLDS_OF(X, UINT32, uint32, uint32, 4)                                   \
-  TL_FOLDS_OF(X, UINT64, uint64, uint64, 8)                                   \
-  TL_FOLDS_OF_REALS(X, FLOAT32, float32)                                      \
-  TL_FOLDS_OF_ORDERED(X, FLOAT32, float32, 4)                                 \
-  TL_FOLDS_OF_TRUTH(X, FLOAT32, float32)                                      \
-  TL_FOLDS_OF_REALS(X, FLOAT64, float64)                                      \
-  TL_FOLDS_OF_ORDERED(X, FLOAT64, float64, 8)                                 \
-  TL_FOLDS_OF_TRUTH(X, FLOAT64, float64)                                      \
-  TL_FOLDS_OF_REALS(X, COMPLEX64, complex64)                                  \
-  TL_FOLDS_OF_TRUTH(X, COMPLEX64, complex64)                                  \
-  TL_FOLDS_OF_REALS(X, COMPLEX128, complex128)                                \
+  TL_FOLDS_OF_ORDERED(X, BOOL, uint8, 1)                                       \
+  TL_FOLDS_OF_TRUTH(X, BOOL, uint8)                                            \
+  TL_FOLDS_OF(X, INT8, int8, uint8, 1)                                         \
+  TL_FOLDS_OF(X, INT16, int16, uint16, 2)                                      \
+  TL_FOLDS_OF(X, INT32, int32, uint32, 4)                                      \
+  TL_FOLDS_OF(X, INT64, int64, uint64, 8)                                      \
+  TL_FOLDS_OF(X, UINT8, uint8, uint8, 1)                                       \
+  TL_FOLDS_OF(X, UINT16, uint16, uint16, 2)                                    \
+  TL_FOLDS_OF(X, UINT32, uint32, uint32, 4)                                    \
+  TL_FOLDS_OF(X, UINT64, uint64, uint64, 8)                                    \
+  TL_FOLDS_OF_REALS(X, FLOAT32, float32)                                       \
+  TL_FOLDS_OF_ORDERED(X, FLOAT32, float32, 4)                                  \
+  TL_FOLDS_OF_TRUTH(X, FLOAT32, float32)                                       \
+  TL_FOLDS_OF_REALS(X, FLOAT64, float64)                                       \
+  TL_FOLDS_OF_ORDERED(X, FLOAT64, float64, 8)                                  \
+  TL_FOLDS_OF_TRUTH(X, FLOAT64, float64)                                       \
+  TL_FOLDS_OF_REALS(X, COMPLEX64, complex64)                                   \
+  TL_FOLDS_OF_TRUTH(X, COMPLEX64, complex64)                                   \
+  TL_FOLDS_OF_REALS(X, COMPLEX128, complex128)                                 \
   TL_FOLDS_OF_TRUTH(X, COMPLEX128, complex128)
 
 #define X(FOLD, DTYPE, feed, end, merge) \
@@ -69,62 +69,62 @@ TL_FOLDS(X)
   X(FLOAT32, float32) \
   X(FLOAT64, float64)
 
-#define X(DTYPE, sfx)                  \
-  tl_arg_fold TL_K(argmin_##sfx);      \
-  tl_arg_fold TL_K(argmax_##sfx);      \
+#define X(DTYPE, sfx)                    \
+  tl_arg_fold TL_K(argmin_##sfx);        \
+  tl_arg_fold TL_K(argmax_##sfx);        \
   tl_arg_outer TL_K(argmin_outer_##sfx); \
   tl_arg_outer TL_K(argmax_outer_##sfx);
 TL_ORDERED(X)
 #undef X
 
 // X(FOLD, DTYPE, outer, scan); scan is NULL for the folds that have none.
-#define TL_ROWS_OF_ORDERED(X, DTYPE, T)                    \
-  X(MIN, DTYPE, TL_K(outer_min_##T), TL_K(scan_min_##T))   \
+#define TL_ROWS_OF_ORDERED(X, DTYPE, T)                  \
+  X(MIN, DTYPE, TL_K(outer_min_##T), TL_K(scan_min_##T)) \
   X(MAX, DTYPE, TL_K(outer_max_##T), TL_K(scan_max_##T))
-#define TL_ROWS_OF_SUMS(X, DTYPE, T)                         \
-  X(SUM, DTYPE, TL_K(outer_sum_##T), TL_K(scan_sum_##T))     \
+#define TL_ROWS_OF_SUMS(X, DTYPE, T)                     \
+  X(SUM, DTYPE, TL_K(outer_sum_##T), TL_K(scan_sum_##T)) \
   X(PROD, DTYPE, TL_K(outer_prod_##T), TL_K(scan_prod_##T))
-#define TL_ROWS_OF_TRUTH(X, DTYPE, T)          \
-  X(ANY, DTYPE, TL_K(outer_any_##T), NULL)     \
-  X(ALL, DTYPE, TL_K(outer_all_##T), NULL)     \
+#define TL_ROWS_OF_TRUTH(X, DTYPE, T)      \
+  X(ANY, DTYPE, TL_K(outer_any_##T), NULL) \
+  X(ALL, DTYPE, TL_K(outer_all_##T), NULL) \
   X(COUNT, DTYPE, TL_K(outer_count_##T), NULL)
-#define TL_ROWS_OF(X, DTYPE, T, U)   \
-  TL_ROWS_OF_SUMS(X, DTYPE, T)       \
-  TL_ROWS_OF_ORDERED(X, DTYPE, T)    \
+#define TL_ROWS_OF(X, DTYPE, T, U) \
+  TL_ROWS_OF_SUMS(X, DTYPE, T)     \
+  TL_ROWS_OF_ORDERED(X, DTYPE, T)  \
   TL_ROWS_OF_TRUTH(X, DTYPE, U)
-#define TL_ROWS(X)                              \
-  TL_ROWS_OF(X, BOOL, uint8, uint8)             \
-  TL_ROWS_OF(X, INT8, int8, uint8)              \
-  TL_ROWS_OF(X, INT16, int16, uint16)           \
-  TL_ROWS_OF(X, INT32, int32, uint32)           \
-  TL_ROWS_OF(X, INT64, int64, uint64)           \
-  TL_ROWS_OF(X, UINT8, uint8, uint8)            \
-  TL_ROWS_OF(X, UINT16, uint16, uint16)         \
-  TL_ROWS_OF(X, UINT32, uint32, uint32)         \
-  TL_ROWS_OF(X, UINT64, uint64, uint64)         \
-  TL_ROWS_OF(X, FLOAT32, float32, float32)      \
-  TL_ROWS_OF(X, FLOAT64, float64, float64)      \
-  TL_ROWS_OF_SUMS(X, COMPLEX64, complex64)      \
-  TL_ROWS_OF_TRUTH(X, COMPLEX64, complex64)     \
-  TL_ROWS_OF_SUMS(X, COMPLEX128, complex128)    \
+#define TL_ROWS(X)                           \
+  TL_ROWS_OF(X, BOOL, uint8, uint8)          \
+  TL_ROWS_OF(X, INT8, int8, uint8)           \
+  TL_ROWS_OF(X, INT16, int16, uint16)        \
+  TL_ROWS_OF(X, INT32, int32, uint32)        \
+  TL_ROWS_OF(X, INT64, int64, uint64)        \
+  TL_ROWS_OF(X, UINT8, uint8, uint8)         \
+  TL_ROWS_OF(X, UINT16, uint16, uint16)      \
+  TL_ROWS_OF(X, UINT32, uint32, uint32)      \
+  TL_ROWS_OF(X, UINT64, uint64, uint64)      \
+  TL_ROWS_OF(X, FLOAT32, float32, float32)   \
+  TL_ROWS_OF(X, FLOAT64, float64, float64)   \
+  TL_ROWS_OF_SUMS(X, COMPLEX64, complex64)   \
+  TL_ROWS_OF_TRUTH(X, COMPLEX64, complex64)  \
+  TL_ROWS_OF_SUMS(X, COMPLEX128, complex128) \
   TL_ROWS_OF_TRUTH(X, COMPLEX128, complex128)
 
-#define X(DTYPE, T)                 \
-  tl_fold_outer TL_K(outer_sum_##T); \
-  tl_fold_outer TL_K(outer_prod_##T); \
-  tl_fold_outer TL_K(outer_any_##T); \
-  tl_fold_outer TL_K(outer_all_##T); \
+#define X(DTYPE, T)                    \
+  tl_fold_outer TL_K(outer_sum_##T);   \
+  tl_fold_outer TL_K(outer_prod_##T);  \
+  tl_fold_outer TL_K(outer_any_##T);   \
+  tl_fold_outer TL_K(outer_all_##T);   \
   tl_fold_outer TL_K(outer_count_##T); \
-  tl_scan TL_K(scan_sum_##T);       \
+  tl_scan TL_K(scan_sum_##T);          \
   tl_scan TL_K(scan_prod_##T);
 TL_ORDERED(X)
 X(COMPLEX64, complex64)
 X(COMPLEX128, complex128)
 #undef X
-#define X(DTYPE, T)                 \
+#define X(DTYPE, T)                  \
   tl_fold_outer TL_K(outer_min_##T); \
   tl_fold_outer TL_K(outer_max_##T); \
-  tl_scan TL_K(scan_min_##T);       \
+  tl_scan TL_K(scan_min_##T);        \
   tl_scan TL_K(scan_max_##T);
 TL_ORDERED(X)
 #undef X

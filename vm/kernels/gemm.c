@@ -36,8 +36,8 @@ static size_t smaller(size_t a, size_t b) {
                          bool add) {                                           \
     vector_##sfx sum[TALL][ACROSS];                                            \
     SPELL_OUT for (int i = 0; i < TALL; i++) {                                 \
-      SPELL_OUT for (int j = 0; j < ACROSS; j++)                               \
-          sum[i][j] = (vector_##sfx){0};                                       \
+      SPELL_OUT for (int j = 0; j < ACROSS; j++) sum[i][j] =                   \
+          (vector_##sfx){0};                                                   \
     }                                                                          \
     for (; k > 0; k--, a += TALL, b += WIDE_##sfx) {                           \
       vector_##sfx row[ACROSS];                                                \
@@ -52,7 +52,8 @@ static size_t smaller(size_t a, size_t b) {
       SPELL_OUT for (int j = 0; j < ACROSS; j++) {                             \
         vector_##sfx *to =                                                     \
             (vector_##sfx *)(c + (size_t)i * c_row + j * PER_##sfx);           \
-        if (add) sum[i][j] += *to;                                             \
+        if (add)                                                               \
+          sum[i][j] += *to;                                                    \
         *to = sum[i][j];                                                       \
       }                                                                        \
     }                                                                          \
@@ -88,8 +89,7 @@ static size_t smaller(size_t a, size_t b) {
           memcpy(to, from, WIDE_##sfx * sizeof(T));                            \
           continue;                                                            \
         }                                                                      \
-        for (size_t q = 0; q < cols; q++)                                      \
-          to[q] = from[(ptrdiff_t)q * column];                                 \
+        for (size_t q = 0; q < cols; q++) to[q] = from[(ptrdiff_t)q * column]; \
         for (size_t q = cols; q < WIDE_##sfx; q++) to[q] = 0;                  \
       }                                                                        \
     }                                                                          \
@@ -125,16 +125,16 @@ static size_t smaller(size_t a, size_t b) {
       const size_t width = smaller(n - j, BLOCK_N);                            \
       for (size_t p = 0; p < k; p += BLOCK_K) {                                \
         const size_t depth = smaller(k - p, BLOCK_K);                          \
-        pack_columns_##sfx(columns,                                            \
-                           (const T *)b_ + (ptrdiff_t)p * b_row +              \
-                               (ptrdiff_t)j * b_column,                        \
-                           b_row, b_column, depth, width);                     \
+        pack_columns_##sfx(                                                    \
+            columns,                                                           \
+            (const T *)b_ + (ptrdiff_t)p * b_row + (ptrdiff_t)j * b_column,    \
+            b_row, b_column, depth, width);                                    \
         for (size_t i = 0; i < m; i += BLOCK_M) {                              \
           const size_t height = smaller(m - i, BLOCK_M);                       \
-          pack_rows_##sfx(rows,                                                \
-                          (const T *)a_ + (ptrdiff_t)i * a_row +               \
-                              (ptrdiff_t)p * a_column,                         \
-                          a_row, a_column, height, depth);                     \
+          pack_rows_##sfx(                                                     \
+              rows,                                                            \
+              (const T *)a_ + (ptrdiff_t)i * a_row + (ptrdiff_t)p * a_column,  \
+              a_row, a_column, height, depth);                                 \
           panel_##sfx(c + i * c_step + j, c_step, rows, columns, height,       \
                       width, depth, p > 0);                                    \
         }                                                                      \
@@ -147,45 +147,44 @@ GEMM(float64, double)
 // Rows of b are added to rows of c, in blocks of b that stay in cache.
 enum { PLAIN_K = TL_GEMM_PLAIN_K, PLAIN_N = TL_GEMM_PLAIN_N };
 
-#define PLAIN_GEMM(sfx, T, step)                                               \
-  void TL_K(gemm_##sfx)(void *c, ptrdiff_t c_row, const void *a,               \
-                        ptrdiff_t a_row, ptrdiff_t a_column, const void *b,    \
-                        ptrdiff_t b_row, ptrdiff_t b_column, size_t m,         \
-                        size_t n, size_t k, void *scratch) {                   \
-    T *packed = scratch;                                                       \
-    for (size_t i = 0; i < m; i++)                                             \
-      memset((char *)c + (ptrdiff_t)i * c_row, 0, n * sizeof(T));              \
-    for (size_t j = 0; j < n; j += PLAIN_N) {                                  \
-      const size_t width = smaller(n - j, PLAIN_N);                            \
-      for (size_t p = 0; p < k; p += PLAIN_K) {                                \
-        const size_t depth = smaller(k - p, PLAIN_K);                          \
-        for (size_t q = 0; q < depth; q++)                                     \
-          for (size_t r = 0; r < width; r++)                                   \
-            packed[q * width + r] =                                            \
-                *(const T *)((const char *)b + (ptrdiff_t)(p + q) * b_row +    \
-                             (ptrdiff_t)(j + r) * b_column);                   \
-        for (size_t i = 0; i < m; i++) {                                       \
-          T *to = (T *)((char *)c + (ptrdiff_t)i * c_row) + j;                 \
-          for (size_t q = 0; q < depth; q++) {                                 \
-            const T x =                                                        \
-                *(const T *)((const char *)a + (ptrdiff_t)i * a_row +          \
-                             (ptrdiff_t)(p + q) * a_column);                   \
-            const T *row = packed + q * width;                                 \
-            TL_LOOP for (size_t r = 0; r < width; r++) {                       \
-              const T y = row[r], z = to[r];                                   \
-              to[r] = step;                                                    \
-            }                                                                  \
-          }                                                                    \
-        }                                                                      \
-      }                                                                        \
-    }                                                                          \
+#define PLAIN_GEMM(sfx, T, step)                                              \
+  void TL_K(gemm_##sfx)(void *c, ptrdiff_t c_row, const void *a,              \
+                        ptrdiff_t a_row, ptrdiff_t a_column, const void *b,   \
+                        ptrdiff_t b_row, ptrdiff_t b_column, size_t m,        \
+                        size_t n, size_t k, void *scratch) {                  \
+    T *packed = scratch;                                                      \
+    for (size_t i = 0; i < m; i++)                                            \
+      memset((char *)c + (ptrdiff_t)i * c_row, 0, n * sizeof(T));             \
+    for (size_t j = 0; j < n; j += PLAIN_N) {                                 \
+      const size_t width = smaller(n - j, PLAIN_N);                           \
+      for (size_t p = 0; p < k; p += PLAIN_K) {                               \
+        const size_t depth = smaller(k - p, PLAIN_K);                         \
+        for (size_t q = 0; q < depth; q++)                                    \
+          for (size_t r = 0; r < width; r++)                                  \
+            packed[q * width + r] =                                           \
+                *(const T *)((const char *)b + (ptrdiff_t)(p + q) * b_row +   \
+                             (ptrdiff_t)(j + r) * b_column);                  \
+        for (size_t i = 0; i < m; i++) {                                      \
+          T *to = (T *)((char *)c + (ptrdiff_t)i * c_row) + j;                \
+          for (size_t q = 0; q < depth; q++) {                                \
+            const T x = *(const T *)((const char *)a + (ptrdiff_t)i * a_row + \
+                                     (ptrdiff_t)(p + q) * a_column);          \
+            const T *row = packed + q * width;                                \
+            TL_LOOP for (size_t r = 0; r < width; r++) {                      \
+              const T y = row[r], z = to[r];                                  \
+              to[r] = step;                                                   \
+            }                                                                 \
+          }                                                                   \
+        }                                                                     \
+      }                                                                       \
+    }                                                                         \
   }
 #define X(D, sfx, T, W) PLAIN_GEMM(sfx, T, (T)((W)z + (W)x * (W)y))
 TL_UNSIGNED(X)
 #undef X
-#define X(D, sfx, T, W)                                             \
-  PLAIN_GEMM(sfx, T,                                                \
-             ((T){.re = z.re + (x.re * y.re - x.im * y.im),         \
+#define X(D, sfx, T, W)                                     \
+  PLAIN_GEMM(sfx, T,                                        \
+             ((T){.re = z.re + (x.re * y.re - x.im * y.im), \
                   .im = z.im + (x.re * y.im + x.im * y.re)}))
 TL_COMPLEXES(X)
 #undef X

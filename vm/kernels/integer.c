@@ -4,55 +4,57 @@
 
 // The caller has seen that no divisor is 0. x // -1 is -x, which wraps where
 // the division instruction would trap.
-#define X(D, sfx, T, W)                                             \
-  TL_INLINE T floor_quotient_##sfx(T x, T y) {                      \
-    if (y == -1) return (T)((W)0 - (W)x);                           \
-    T q = (T)(x / y);                                               \
-    return (T)(q - (x % y != 0 && (x < 0) != (y < 0)));             \
-  }                                                                 \
-  TL_INLINE T floor_rest_##sfx(T x, T y) {                          \
-    if (y == -1) return 0;                                          \
-    T r = (T)(x % y);                                               \
-    return (T)(r != 0 && (r < 0) != (y < 0) ? r + y : r);           \
-  }                                                                 \
-  TL_BINARY(floor_divide_##sfx, T, T, floor_quotient_##sfx(x, y))   \
-  TL_BINARY(remainder_##sfx, T, T, floor_rest_##sfx(x, y))          \
+#define X(D, sfx, T, W)                                           \
+  TL_INLINE T floor_quotient_##sfx(T x, T y) {                    \
+    if (y == -1)                                                  \
+      return (T)((W)0 - (W)x);                                    \
+    T q = (T)(x / y);                                             \
+    return (T)(q - (x % y != 0 && (x < 0) != (y < 0)));           \
+  }                                                               \
+  TL_INLINE T floor_rest_##sfx(T x, T y) {                        \
+    if (y == -1)                                                  \
+      return 0;                                                   \
+    T r = (T)(x % y);                                             \
+    return (T)(r != 0 && (r < 0) != (y < 0) ? r + y : r);         \
+  }                                                               \
+  TL_BINARY(floor_divide_##sfx, T, T, floor_quotient_##sfx(x, y)) \
+  TL_BINARY(remainder_##sfx, T, T, floor_rest_##sfx(x, y))        \
   TL_UNARY(signbit_##sfx, T, uint8_t, x < 0)
 TL_SIGNED(X)
 #undef X
 
-#define X(D, sfx, T, W)                          \
-  TL_BINARY(floor_divide_##sfx, T, T, x / y)     \
+#define X(D, sfx, T, W)                      \
+  TL_BINARY(floor_divide_##sfx, T, T, x / y) \
   TL_BINARY(remainder_##sfx, T, T, x % y)
 TL_UNSIGNED(X)
 #undef X
 
 // A shift as far as the width, or further, leaves nothing but the sign.
-#define X(D, sfx, T, W)                                                     \
-  TL_INLINE T power_##sfx(T base, T exponent) {                             \
-    W result = 1, factor = (W)base;                                         \
-    for (; exponent != 0; exponent = (T)(exponent >> 1)) {                  \
-      if (exponent & 1) result *= factor;                                   \
-      factor *= factor;                                                     \
-    }                                                                       \
-    return (T)result;                                                       \
-  }                                                                         \
-  TL_BINARY(pow_##sfx, T, T, power_##sfx(x, y))                             \
-  TL_BINARY(bitwise_and_##sfx, T, T, x &y)                                  \
-  TL_BINARY(bitwise_or_##sfx, T, T, x | y)                                  \
-  TL_BINARY(bitwise_xor_##sfx, T, T, x ^ y)                                 \
-  TL_UNARY(bitwise_invert_##sfx, T, T, ~(W)x)                               \
-  TL_BINARY(left_shift_##sfx, T, T,                                         \
-            y < 8 * sizeof(T) ? (W)x << (y & (8 * sizeof(T) - 1)) : 0)      \
-  TL_BINARY(right_shift_##sfx, T, T,                                        \
+#define X(D, sfx, T, W)                                                \
+  TL_INLINE T power_##sfx(T base, T exponent) {                        \
+    W result = 1, factor = (W)base;                                    \
+    for (; exponent != 0; exponent = (T)(exponent >> 1)) {             \
+      if (exponent & 1)                                                \
+        result *= factor;                                              \
+      factor *= factor;                                                \
+    }                                                                  \
+    return (T)result;                                                  \
+  }                                                                    \
+  TL_BINARY(pow_##sfx, T, T, power_##sfx(x, y))                        \
+  TL_BINARY(bitwise_and_##sfx, T, T, x &y)                             \
+  TL_BINARY(bitwise_or_##sfx, T, T, x | y)                             \
+  TL_BINARY(bitwise_xor_##sfx, T, T, x ^ y)                            \
+  TL_UNARY(bitwise_invert_##sfx, T, T, ~(W)x)                          \
+  TL_BINARY(left_shift_##sfx, T, T,                                    \
+            y < 8 * sizeof(T) ? (W)x << (y & (8 * sizeof(T) - 1)) : 0) \
+  TL_BINARY(right_shift_##sfx, T, T,                                   \
             y < 8 * sizeof(T) ? (W)x >> (y & (8 * sizeof(T) - 1)) : 0)
 TL_UNSIGNED(X)
 #undef X
 
 #define LAST_BIT(T) ((T)(8 * sizeof(T) - 1))
-#define X(D, sfx, T, W)               \
-  TL_BINARY(right_shift_##sfx, T, T,  \
-            x >> (y < LAST_BIT(T) ? y : LAST_BIT(T)))
+#define X(D, sfx, T, W) \
+  TL_BINARY(right_shift_##sfx, T, T, x >> (y < LAST_BIT(T) ? y : LAST_BIT(T)))
 TL_SIGNED(X)
 #undef X
 
@@ -61,21 +63,22 @@ TL_UNARY(logical_not, uint8_t, uint8_t, x ^ 1)
 // Questions look at blocks, so that they vectorise and still stop early.
 enum { ASK_BLOCK = 1024 };
 
-#define ASK(name, T, test)                                     \
-  bool TL_K(name)(const void *a, size_t n) {                   \
-    const T *from = a;                                         \
-    while (n > 0) {                                            \
-      size_t block = n < ASK_BLOCK ? n : ASK_BLOCK;            \
-      unsigned char found = 0;                                 \
-      for (size_t i = 0; i < block; i++) {                     \
-        const T x = from[i];                                   \
-        found = (unsigned char)(found | (test));               \
-      }                                                        \
-      if (found) return true;                                  \
-      from += block;                                           \
-      n -= block;                                              \
-    }                                                          \
-    return false;                                              \
+#define ASK(name, T, test)                          \
+  bool TL_K(name)(const void *a, size_t n) {        \
+    const T *from = a;                              \
+    while (n > 0) {                                 \
+      size_t block = n < ASK_BLOCK ? n : ASK_BLOCK; \
+      unsigned char found = 0;                      \
+      for (size_t i = 0; i < block; i++) {          \
+        const T x = from[i];                        \
+        found = (unsigned char)(found | (test));    \
+      }                                             \
+      if (found)                                    \
+        return true;                                \
+      from += block;                                \
+      n -= block;                                   \
+    }                                               \
+    return false;                                   \
   }
 
 #define X(D, sfx, T, W) ASK(any_zero_##sfx, T, x == 0)

@@ -19,7 +19,7 @@ extern const tl_kernel_table tl_kernels_avx512;
 // As the header's x86_cpu_active, whose shift into the sign is undefined.
 static bool is_active(unsigned index) {
   return __x86_get_cpuid_feature_leaf(index / 128)
-             ->active_array[index % 128 / 32] >>
+                 ->active_array[index % 128 / 32] >>
              index % 32 &
          1u;
 }
@@ -48,17 +48,22 @@ static bool has_avx512(void) {
 #endif
 
 const tl_kernel_table *tl_kernels_named(const char *name) {
-  if (strcmp(name, "base") == 0) return &tl_kernels_base;
-  if (strcmp(name, "avx2") == 0 && has_avx2()) return &tl_kernels_avx2;
-  if (strcmp(name, "avx512") == 0 && has_avx512()) return &tl_kernels_avx512;
+  if (strcmp(name, "base") == 0)
+    return &tl_kernels_base;
+  if (strcmp(name, "avx2") == 0 && has_avx2())
+    return &tl_kernels_avx2;
+  if (strcmp(name, "avx512") == 0 && has_avx512())
+    return &tl_kernels_avx512;
   return NULL;
 }
 
 static const tl_kernel_table *choose(void) {
   const char *wish = getenv("TALLY_ISA");
   const tl_kernel_table *wished = wish ? tl_kernels_named(wish) : NULL;
-  if (wished) return wished;
-  if (has_avx512()) return &tl_kernels_avx512;
+  if (wished)
+    return wished;
+  if (has_avx512())
+    return &tl_kernels_avx512;
   return has_avx2() ? &tl_kernels_avx2 : &tl_kernels_base;
 }
 
@@ -66,7 +71,8 @@ static const tl_kernel_table *choose(void) {
 const tl_kernel_table *tl_kernels(void) {
   static const tl_kernel_table *chosen;
   const tl_kernel_table *table = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
-  if (table) return table;
+  if (table)
+    return table;
   table = choose();
   __atomic_store_n(&chosen, table, __ATOMIC_RELAXED);
   return table;

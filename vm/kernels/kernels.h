@@ -63,9 +63,9 @@ typedef struct tl_fold_state {
   union {
     float f32[2 * TL_FOLD_LANES];  // twice for the two parts of complex items
     double f64[2 * TL_FOLD_LANES];
-    uint64_t u64;            // integers need no order; any, all, count
-    unsigned char item[16];  // so far: min, max
-  } lanes;                   // of the leaf in work
+    uint64_t u64;                  // integers need no order; any, all, count
+    unsigned char item[16];        // so far: min, max
+  } lanes;                         // of the leaf in work
   tl_c128 partial[TL_FOLD_DEPTH];  // of whole leaves, by falling size
 } tl_fold_state;
 
@@ -119,7 +119,7 @@ typedef size_t tl_expand(void *out, const uint8_t *mask, const void *a,
                          size_t n);
 // out[i] = a[index[i]], items of a being stride bytes apart. 0 <= index.
 typedef void tl_gather(void *out, const void *a, ptrdiff_t stride,
-                     const int64_t *index, size_t n);
+                       const int64_t *index, size_t n);
 // out[index[i]] = a[i], in order: the last of equal indices wins.
 typedef void tl_put(void *out, ptrdiff_t stride, const int64_t *index,
                     const void *a, size_t n);

@@ -3,8 +3,8 @@
 # COMPILE before and links $(KERNEL_OBJS) after.
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
-KERNEL_LOOPS := table arith integer divide compare round vmath complex cast move \
-                reduce extreme outer search gemm
+KERNEL_LOOPS := table arith integer divide compare round vmath complex cast \
+                move reduce extreme outer search gemm
 # Compiled once.
 KERNEL_PLAIN := isa scratch rare complex_rare sort argsort
 

@@ -46,8 +46,8 @@ typedef struct {
 //
 // Integers compute in unsigned types, because signed overflow is undefined in C
 // and wraps in Tally; 16 bits compute in 32, as int would overflow.
-#define TL_UNSIGNED(X)                 \
-  X(UINT8, uint8, uint8_t, uint32_t)   \
+#define TL_UNSIGNED(X)                  \
+  X(UINT8, uint8, uint8_t, uint32_t)    \
   X(UINT16, uint16, uint16_t, uint32_t) \
   X(UINT32, uint32, uint32_t, uint32_t) \
   X(UINT64, uint64, uint64_t, uint64_t)
@@ -57,11 +57,11 @@ typedef struct {
   X(INT32, int32, int32_t, uint32_t) \
   X(INT64, int64, int64_t, uint64_t)
 #define TL_INTEGERS(X) TL_SIGNED(X) TL_UNSIGNED(X)
-#define TL_FLOATS(X)                  \
-  X(FLOAT32, float32, float, float)   \
+#define TL_FLOATS(X)                \
+  X(FLOAT32, float32, float, float) \
   X(FLOAT64, float64, double, double)
-#define TL_COMPLEXES(X)                    \
-  X(COMPLEX64, complex64, tl_c64, float)   \
+#define TL_COMPLEXES(X)                  \
+  X(COMPLEX64, complex64, tl_c64, float) \
   X(COMPLEX128, complex128, tl_c128, double)
 
 // void name(out, a, n): out[i] = expr of x, which is a[i].

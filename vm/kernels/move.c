@@ -8,102 +8,104 @@
 #endif
 
 // Strided loops are not marked: an unpack of stride 0 writes one item n times.
-#define MOVES(size, T)                                                        \
-  void TL_K(copy_##size)(void *out, const void *a, size_t n) {                \
-    if (out != a) memcpy(out, a, n * sizeof(T));                              \
-  }                                                                           \
-  void TL_K(zeros_##size)(void *out, const void *a, size_t n) {               \
-    (void)a;                                                                  \
-    memset(out, 0, n * sizeof(T));                                            \
-  }                                                                           \
-  void TL_K(fill_##size)(void *out, const void *a, size_t n) {                \
-    T *to = out;                                                              \
-    const T item = *(const T *)a;                                             \
-    TL_LOOP for (size_t i = 0; i < n; i++) to[i] = item;                      \
-  }                                                                           \
-  void TL_K(pack_##size)(void *out, const void *a, ptrdiff_t stride,          \
-                         size_t n) {                                          \
-    T *to = out;                                                              \
-    const char *from = a;                                                     \
-    if (stride == (ptrdiff_t)sizeof(T)) {                                     \
-      TL_K(copy_##size)(out, a, n);                                           \
-    } else if (stride == 0) {                                                 \
-      if (n > 0) TL_K(fill_##size)(out, a, n);                                \
-    } else {                                                                  \
-      for (size_t i = 0; i < n; i++, from += stride)                          \
-        to[i] = *(const T *)from;                                             \
-    }                                                                         \
-  }                                                                           \
-  void TL_K(unpack_##size)(void *out, ptrdiff_t stride, const void *a,        \
-                           size_t n) {                                        \
-    char *to = out;                                                           \
-    const T *from = a;                                                        \
-    if (stride == (ptrdiff_t)sizeof(T)) {                                     \
-      TL_K(copy_##size)(out, a, n);                                           \
-    } else {                                                                  \
-      for (size_t i = 0; i < n; i++, to += stride) *(T *)to = from[i];        \
-    }                                                                         \
-  }                                                                           \
-  void TL_K(pack_tile_##size)(void *out, ptrdiff_t out_row, const void *a,    \
-                              ptrdiff_t a_row, ptrdiff_t a_column,            \
-                              size_t nrows, size_t ncols) {                   \
-    char *to = out;                                                           \
-    const char *from = a;                                                     \
-    if (a_row != (ptrdiff_t)sizeof(T) || a_column == (ptrdiff_t)sizeof(T)) {  \
-      for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)        \
-        TL_K(pack_##size)(to, from, a_column, ncols);                         \
-      return;                                                                 \
-    }                                                                         \
-    for (; nrows >= TILE_ROWS; nrows -= TILE_ROWS) {                          \
-      const char *column = from;                                              \
-      for (size_t j = 0; j < ncols; j++, column += a_column)                  \
-        for (size_t r = 0; r < TILE_ROWS; r++)                                \
-          ((T *)(to + (ptrdiff_t)r * out_row))[j] = ((const T *)column)[r];   \
-      to += TILE_ROWS * out_row;                                              \
-      from += TILE_ROWS * a_row;                                              \
-    }                                                                         \
-    for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)          \
-      TL_K(pack_##size)(to, from, a_column, ncols);                           \
-  }                                                                           \
-  /* Nothing is written after the last item chosen, not even a spare one. */  \
-  size_t TL_K(compress_##size)(void *out, const void *a, const uint8_t *mask, \
-                               size_t n) {                                    \
-    T *to = out;                                                              \
-    const T *from = a;                                                        \
-    size_t count = 0;                                                         \
-    while (n > 0 && !mask[n - 1]) n--;                                        \
-    for (size_t i = 0; i < n; i++) {                                          \
-      to[count] = from[i];                                                    \
-      count += mask[i];                                                       \
-    }                                                                         \
-    return count;                                                             \
-  }                                                                           \
-  size_t TL_K(expand_##size)(void *out, const uint8_t *mask, const void *a,   \
-                             size_t n) {                                      \
-    T *to = out;                                                              \
-    const T *from = a;                                                        \
-    size_t count = 0;                                                         \
-    for (size_t i = 0; i < n; i++)                                            \
-      if (mask[i]) to[i] = from[count++];                                     \
-    return count;                                                             \
-  }                                                                           \
-  void TL_K(take_##size)(void *out, const void *a, ptrdiff_t stride,          \
-                         const int64_t *index, size_t n) {                    \
-    T *to = out;                                                              \
-    const char *from = a;                                                     \
-    if (stride == (ptrdiff_t)sizeof(T)) {                                     \
-      const T *items = a;                                                     \
-      TL_LOOP for (size_t i = 0; i < n; i++) to[i] = items[index[i]];         \
-    } else {                                                                  \
-      TL_LOOP for (size_t i = 0; i < n; i++) to[i] =                          \
-          *(const T *)(from + index[i] * stride);                             \
-    }                                                                         \
-  }                                                                           \
-  void TL_K(put_##size)(void *out, ptrdiff_t stride, const int64_t *index,    \
-                        const void *a, size_t n) {                            \
-    char *to = out;                                                           \
-    const T *from = a;                                                        \
-    for (size_t i = 0; i < n; i++) *(T *)(to + index[i] * stride) = from[i];  \
+#define MOVES(size, T)                                                         \
+  void TL_K(copy_##size)(void *out, const void *a, size_t n) {                 \
+    if (out != a)                                                              \
+      memcpy(out, a, n * sizeof(T));                                           \
+  }                                                                            \
+  void TL_K(zeros_##size)(void *out, const void *a, size_t n) {                \
+    (void)a;                                                                   \
+    memset(out, 0, n * sizeof(T));                                             \
+  }                                                                            \
+  void TL_K(fill_##size)(void *out, const void *a, size_t n) {                 \
+    T *to = out;                                                               \
+    const T item = *(const T *)a;                                              \
+    TL_LOOP for (size_t i = 0; i < n; i++) to[i] = item;                       \
+  }                                                                            \
+  void TL_K(pack_##size)(void *out, const void *a, ptrdiff_t stride,           \
+                         size_t n) {                                           \
+    T *to = out;                                                               \
+    const char *from = a;                                                      \
+    if (stride == (ptrdiff_t)sizeof(T)) {                                      \
+      TL_K(copy_##size)(out, a, n);                                            \
+    } else if (stride == 0) {                                                  \
+      if (n > 0)                                                               \
+        TL_K(fill_##size)(out, a, n);                                          \
+    } else {                                                                   \
+      for (size_t i = 0; i < n; i++, from += stride) to[i] = *(const T *)from; \
+    }                                                                          \
+  }                                                                            \
+  void TL_K(unpack_##size)(void *out, ptrdiff_t stride, const void *a,         \
+                           size_t n) {                                         \
+    char *to = out;                                                            \
+    const T *from = a;                                                         \
+    if (stride == (ptrdiff_t)sizeof(T)) {                                      \
+      TL_K(copy_##size)(out, a, n);                                            \
+    } else {                                                                   \
+      for (size_t i = 0; i < n; i++, to += stride) *(T *)to = from[i];         \
+    }                                                                          \
+  }                                                                            \
+  void TL_K(pack_tile_##size)(void *out, ptrdiff_t out_row, const void *a,     \
+                              ptrdiff_t a_row, ptrdiff_t a_column,             \
+                              size_t nrows, size_t ncols) {                    \
+    char *to = out;                                                            \
+    const char *from = a;                                                      \
+    if (a_row != (ptrdiff_t)sizeof(T) || a_column == (ptrdiff_t)sizeof(T)) {   \
+      for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)         \
+        TL_K(pack_##size)(to, from, a_column, ncols);                          \
+      return;                                                                  \
+    }                                                                          \
+    for (; nrows >= TILE_ROWS; nrows -= TILE_ROWS) {                           \
+      const char *column = from;                                               \
+      for (size_t j = 0; j < ncols; j++, column += a_column)                   \
+        for (size_t r = 0; r < TILE_ROWS; r++)                                 \
+          ((T *)(to + (ptrdiff_t)r * out_row))[j] = ((const T *)column)[r];    \
+      to += TILE_ROWS * out_row;                                               \
+      from += TILE_ROWS * a_row;                                               \
+    }                                                                          \
+    for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)           \
+      TL_K(pack_##size)(to, from, a_column, ncols);                            \
+  }                                                                            \
+  /* Nothing is written after the last item chosen, not even a spare one. */   \
+  size_t TL_K(compress_##size)(void *out, const void *a, const uint8_t *mask,  \
+                               size_t n) {                                     \
+    T *to = out;                                                               \
+    const T *from = a;                                                         \
+    size_t count = 0;                                                          \
+    while (n > 0 && !mask[n - 1]) n--;                                         \
+    for (size_t i = 0; i < n; i++) {                                           \
+      to[count] = from[i];                                                     \
+      count += mask[i];                                                        \
+    }                                                                          \
+    return count;                                                              \
+  }                                                                            \
+  size_t TL_K(expand_##size)(void *out, const uint8_t *mask, const void *a,    \
+                             size_t n) {                                       \
+    T *to = out;                                                               \
+    const T *from = a;                                                         \
+    size_t count = 0;                                                          \
+    for (size_t i = 0; i < n; i++)                                             \
+      if (mask[i])                                                             \
+        to[i] = from[count++];                                                 \
+    return count;                                                              \
+  }                                                                            \
+  void TL_K(take_##size)(void *out, const void *a, ptrdiff_t stride,           \
+                         const int64_t *index, size_t n) {                     \
+    T *to = out;                                                               \
+    const char *from = a;                                                      \
+    if (stride == (ptrdiff_t)sizeof(T)) {                                      \
+      const T *items = a;                                                      \
+      TL_LOOP for (size_t i = 0; i < n; i++) to[i] = items[index[i]];          \
+    } else {                                                                   \
+      TL_LOOP for (size_t i = 0; i < n; i++) to[i] =                           \
+          *(const T *)(from + index[i] * stride);                              \
+    }                                                                          \
+  }                                                                            \
+  void TL_K(put_##size)(void *out, ptrdiff_t stride, const int64_t *index,     \
+                        const void *a, size_t n) {                             \
+    char *to = out;                                                            \
+    const T *from = a;                                                         \
+    for (size_t i = 0; i < n; i++) *(T *)(to + index[i] * stride) = from[i];   \
   }
 
 // Rows that are gathered together where columns are far apart: one line of
@@ -139,7 +141,8 @@ size_t TL_K(wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
     }
     if (bad)
       for (size_t i = start; i < end; i++)
-        if (index[i] >= length || index[i] < -length) return i;
+        if (index[i] >= length || index[i] < -length)
+          return i;
     TL_LOOP for (size_t i = start; i < end; i++) {
       const int64_t at = index[i];
       out[i] = at + (at < 0 ? length : 0);
@@ -168,8 +171,9 @@ void TL_K(stream_copy)(void *out, const void *a, size_t nbytes) {
   const char *from = a;
   for (; nbytes >= 64; nbytes -= 64, to += 64, from += 64)
     for (int part = 0; part < 64; part += 16)
-      _mm_stream_si128((__m128i *)(void *)(to + part),
-                       _mm_load_si128((const __m128i *)(const void *)(from + part)));
+      _mm_stream_si128(
+          (__m128i *)(void *)(to + part),
+          _mm_load_si128((const __m128i *)(const void *)(from + part)));
   memcpy(to, from, nbytes);
   _mm_sfence();
 #else

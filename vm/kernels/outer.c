@@ -79,20 +79,20 @@ void TL_K(outer_sum_complex128)(void *out, const void *a, ptrdiff_t row_stride,
 
 // Row after row into the results, which begin as `unit`. `step` is the new
 // value of a result x that meets an item y.
-#define ROW_BY_ROW(name, T, R, unit, step)                              \
+#define ROW_BY_ROW(name, T, R, unit, step)                                \
   void TL_K(outer_##name)(void *out, const void *a, ptrdiff_t row_stride, \
-                          size_t nrows, size_t ncols, void *scratch) {  \
-    (void)scratch;                                                      \
-    R *results = out;                                                   \
-    for (size_t i = 0; i < ncols; i++) results[i] = unit;               \
-    for (size_t r = 0; r < nrows; r++) {                                \
-      const T *row = row_of(a, row_stride, r);                          \
-      TL_LOOP for (size_t i = 0; i < ncols; i++) {                      \
-        const R x = results[i];                                         \
-        const T y = row[i];                                             \
-        results[i] = (step);                                            \
-      }                                                                 \
-    }                                                                   \
+                          size_t nrows, size_t ncols, void *scratch) {    \
+    (void)scratch;                                                        \
+    R *results = out;                                                     \
+    for (size_t i = 0; i < ncols; i++) results[i] = unit;                 \
+    for (size_t r = 0; r < nrows; r++) {                                  \
+      const T *row = row_of(a, row_stride, r);                            \
+      TL_LOOP for (size_t i = 0; i < ncols; i++) {                        \
+        const R x = results[i];                                           \
+        const T y = row[i];                                               \
+        results[i] = (step);                                              \
+      }                                                                   \
+    }                                                                     \
   }
 #define SCAN(name, T, R, step)                                              \
   void TL_K(scan_##name)(void *out, const void *a, void *carry, size_t n) { \
@@ -105,10 +105,10 @@ void TL_K(outer_sum_complex128)(void *out, const void *a, ptrdiff_t row_stride,
     *(R *)carry = x;                                                        \
   }
 
-#define INTEGER_ROWS(sfx, T, Wide)                                        \
-  ROW_BY_ROW(sum_##sfx, T, uint64_t, 0, x + (uint64_t)(Wide)y)            \
-  ROW_BY_ROW(prod_##sfx, T, uint64_t, 1, x *(uint64_t)(Wide)y)            \
-  SCAN(sum_##sfx, T, uint64_t, x + (uint64_t)(Wide)y)                     \
+#define INTEGER_ROWS(sfx, T, Wide)                             \
+  ROW_BY_ROW(sum_##sfx, T, uint64_t, 0, x + (uint64_t)(Wide)y) \
+  ROW_BY_ROW(prod_##sfx, T, uint64_t, 1, x *(uint64_t)(Wide)y) \
+  SCAN(sum_##sfx, T, uint64_t, x + (uint64_t)(Wide)y)          \
   SCAN(prod_##sfx, T, uint64_t, x *(uint64_t)(Wide)y)
 #define X(D, sfx, T, W) INTEGER_ROWS(sfx, T, int64_t)
 TL_SIGNED(X)
@@ -117,9 +117,9 @@ TL_SIGNED(X)
 TL_UNSIGNED(X)
 #undef X
 
-#define TRUTH_ROWS(sfx, T, is_true)                                 \
-  ROW_BY_ROW(any_##sfx, T, uint8_t, 0, (uint8_t)(x | (is_true)))    \
-  ROW_BY_ROW(all_##sfx, T, uint8_t, 1, (uint8_t)(x & (is_true)))    \
+#define TRUTH_ROWS(sfx, T, is_true)                              \
+  ROW_BY_ROW(any_##sfx, T, uint8_t, 0, (uint8_t)(x | (is_true))) \
+  ROW_BY_ROW(all_##sfx, T, uint8_t, 1, (uint8_t)(x & (is_true))) \
   ROW_BY_ROW(count_##sfx, T, int64_t, 0, x + (is_true))
 #define X(D, sfx, T, W) TRUTH_ROWS(sfx, T, (y != 0))
 TL_UNSIGNED(X)
@@ -129,24 +129,26 @@ TL_FLOATS(X)
 TL_COMPLEXES(X)
 #undef X
 
-#define X(D, sfx, T, W)                          \
-  ROW_BY_ROW(prod_##sfx, T, T, 1, x *y)          \
-  SCAN(sum_##sfx, T, T, x + y)                   \
+#define X(D, sfx, T, W)                 \
+  ROW_BY_ROW(prod_##sfx, T, T, 1, x *y) \
+  SCAN(sum_##sfx, T, T, x + y)          \
   SCAN(prod_##sfx, T, T, x *y)
 TL_FLOATS(X)
 #undef X
 
-#define PAIR(T, real, imaginary) \
-  (T) { .re = (real), .im = (imaginary) }
-#define X(D, sfx, T, W)                                        \
-  TL_INLINE T product_##sfx(T x, T y) {                        \
-    W re = x.re * y.re, im = x.re * y.im;                      \
-    TL_APART(re);                                              \
-    TL_APART(im);                                              \
-    return PAIR(T, re - x.im * y.im, im + x.im * y.re);        \
-  }                                                            \
+#define PAIR(T, real, imaginary)    \
+  (T) {                             \
+    .re = (real), .im = (imaginary) \
+  }
+#define X(D, sfx, T, W)                                            \
+  TL_INLINE T product_##sfx(T x, T y) {                            \
+    W re = x.re * y.re, im = x.re * y.im;                          \
+    TL_APART(re);                                                  \
+    TL_APART(im);                                                  \
+    return PAIR(T, re - x.im * y.im, im + x.im * y.re);            \
+  }                                                                \
   ROW_BY_ROW(prod_##sfx, T, T, PAIR(T, 1, 0), product_##sfx(x, y)) \
-  SCAN(sum_##sfx, T, T, PAIR(T, x.re + y.re, x.im + y.im))     \
+  SCAN(sum_##sfx, T, T, PAIR(T, x.re + y.re, x.im + y.im))         \
   SCAN(prod_##sfx, T, T, product_##sfx(x, y))
 TL_COMPLEXES(X)
 #undef X

@@ -10,23 +10,23 @@ static unsigned bits_set(uint64_t x) {
 }
 
 // into[i] = into[i] combined with from[i], for n reals.
-#define X(D, sfx, T, W)                                                    \
-  TL_INLINE void sum_reals_##sfx(T *into, const T *from, size_t n) {       \
-    for (size_t i = 0; i < n; i++) into[i] += from[i];                     \
-  }                                                                        \
-  TL_INLINE void prod_reals_##sfx(T *into, const T *from, size_t n) {      \
-    for (size_t i = 0; i < n; i++) into[i] *= from[i];                     \
-  }                                                                        \
-  TL_INLINE void prod_pairs_##sfx(T *into, const T *from, size_t n) {      \
-    for (size_t i = 0; i < n; i += 2) {                                    \
-      T re = into[i] * from[i], im = into[i] * from[i + 1];                \
-      TL_APART(re);                                                        \
-      TL_APART(im);                                                        \
-      re -= into[i + 1] * from[i + 1];                                     \
-      im += into[i + 1] * from[i];                                         \
-      into[i] = re;                                                        \
-      into[i + 1] = im;                                                    \
-    }                                                                      \
+#define X(D, sfx, T, W)                                               \
+  TL_INLINE void sum_reals_##sfx(T *into, const T *from, size_t n) {  \
+    for (size_t i = 0; i < n; i++) into[i] += from[i];                \
+  }                                                                   \
+  TL_INLINE void prod_reals_##sfx(T *into, const T *from, size_t n) { \
+    for (size_t i = 0; i < n; i++) into[i] *= from[i];                \
+  }                                                                   \
+  TL_INLINE void prod_pairs_##sfx(T *into, const T *from, size_t n) { \
+    for (size_t i = 0; i < n; i += 2) {                               \
+      T re = into[i] * from[i], im = into[i] * from[i + 1];           \
+      TL_APART(re);                                                   \
+      TL_APART(im);                                                   \
+      re -= into[i + 1] * from[i + 1];                                \
+      im += into[i + 1] * from[i];                                    \
+      into[i] = re;                                                   \
+      into[i + 1] = im;                                               \
+    }                                                                 \
   }
 TL_FLOATS(X)
 #undef X
@@ -36,89 +36,91 @@ TL_FLOATS(X)
 //
 // A finished leaf is pushed and merges with its left neighbours of equal size;
 // the sizes waiting are the bits of the count of leaves.
-#define ORDERED(name, R, lane_reals, PARTS, combine, unit)                   \
-  static void reset_##name(R *lanes) {                                       \
-    for (int i = 0; i < LANES * PARTS; i++)                                  \
-      lanes[i] = i % PARTS == 0 ? (R)(unit) : (R)0;                          \
-  }                                                                          \
-  static void add_items_##name(R *lanes, size_t lane, const R *a,            \
-                               size_t n) {                                   \
-    if (lane > 0) {                                                          \
-      size_t head = n < LANES - lane ? n : LANES - lane;                     \
-      combine(lanes + lane * PARTS, a, head *PARTS);                         \
-      a += head * PARTS;                                                     \
-      n -= head;                                                             \
-    }                                                                        \
-    R held[LANES * PARTS];                                                   \
-    memcpy(held, lanes, sizeof held);                                        \
-    for (; n >= LANES; n -= LANES, a += LANES * PARTS)                       \
-      combine(held, a, LANES *PARTS);                                        \
-    combine(held, a, n *PARTS);                                              \
-    memcpy(lanes, held, sizeof held);                                        \
-  }                                                                          \
-  static void fold_lanes_##name(R *lanes) {                                  \
-    for (size_t half = LANES / 2; half > 0; half /= 2)                       \
-      combine(lanes, lanes + half * PARTS, half *PARTS);                     \
-  }                                                                          \
-  /* node = partial[at] combined with node */                                \
-  static void join_##name(const tl_c128 *partial, R *node) {                 \
-    R left[2] = {(R)partial->re, (R)partial->im};                            \
-    combine(left, node, PARTS);                                              \
-    memcpy(node, left, PARTS * sizeof(R));                                   \
-  }                                                                          \
-  /* Appends a node of 2^level leaves to [leaves] leaves. */                 \
-  static void push_##name(tl_c128 *partial, uint64_t leaves, unsigned level, \
-                          const R *node) {                                   \
-    R sum[2] = {node[0], node[PARTS - 1]};                                   \
-    size_t at = bits_set(leaves);                                            \
-    for (uint64_t q = leaves >> level; q & 1; q >>= 1)                       \
-      join_##name(&partial[--at], sum);                                      \
-    partial[at] = (tl_c128){(double)sum[0], (double)sum[PARTS - 1]};         \
-  }                                                                          \
-  void TL_K(feed_##name)(tl_fold_state * state, const void *a, size_t n) {   \
-    const R *items = a;                                                      \
-    while (n > 0) {                                                          \
-      size_t used = state->count % LEAF;                                     \
-      size_t take = n < LEAF - used ? n : LEAF - used;                       \
-      if (used == 0) reset_##name(state->lanes.lane_reals);                  \
-      add_items_##name(state->lanes.lane_reals, used % LANES, items, take);  \
-      state->count += take;                                                  \
-      items += take * PARTS;                                                 \
-      n -= take;                                                             \
-      if (used + take == LEAF) {                                             \
-        fold_lanes_##name(state->lanes.lane_reals);                          \
-        push_##name(state->partial, state->count / LEAF - 1, 0,              \
-                    state->lanes.lane_reals);                                \
-      }                                                                      \
-    }                                                                        \
-  }                                                                          \
-  void TL_K(end_##name)(tl_fold_state * state, void *out) {                  \
-    R *node = state->lanes.lane_reals;                                       \
-    size_t at = bits_set(state->count / LEAF);                               \
-    if (state->count % LEAF != 0) {                                          \
-      fold_lanes_##name(node);                                               \
-    } else if (at > 0) {                                                     \
-      at--;                                                                  \
-      node[0] = (R)state->partial[at].re;                                    \
-      node[1] = (R)state->partial[at].im;                                    \
-    } else {                                                                 \
-      reset_##name(node);                                                    \
-    }                                                                        \
-    while (at > 0) join_##name(&state->partial[--at], node);                 \
-    memcpy(out, node, PARTS * sizeof(R));                                    \
-  }                                                                          \
+#define ORDERED(name, R, lane_reals, PARTS, combine, unit)                    \
+  static void reset_##name(R *lanes) {                                        \
+    for (int i = 0; i < LANES * PARTS; i++)                                   \
+      lanes[i] = i % PARTS == 0 ? (R)(unit) : (R)0;                           \
+  }                                                                           \
+  static void add_items_##name(R *lanes, size_t lane, const R *a, size_t n) { \
+    if (lane > 0) {                                                           \
+      size_t head = n < LANES - lane ? n : LANES - lane;                      \
+      combine(lanes + lane * PARTS, a, head * PARTS);                         \
+      a += head * PARTS;                                                      \
+      n -= head;                                                              \
+    }                                                                         \
+    R held[LANES * PARTS];                                                    \
+    memcpy(held, lanes, sizeof held);                                         \
+    for (; n >= LANES; n -= LANES, a += LANES * PARTS)                        \
+      combine(held, a, LANES *PARTS);                                         \
+    combine(held, a, n *PARTS);                                               \
+    memcpy(lanes, held, sizeof held);                                         \
+  }                                                                           \
+  static void fold_lanes_##name(R *lanes) {                                   \
+    for (size_t half = LANES / 2; half > 0; half /= 2)                        \
+      combine(lanes, lanes + half * PARTS, half * PARTS);                     \
+  }                                                                           \
+  /* node = partial[at] combined with node */                                 \
+  static void join_##name(const tl_c128 *partial, R *node) {                  \
+    R left[2] = {(R)partial->re, (R)partial->im};                             \
+    combine(left, node, PARTS);                                               \
+    memcpy(node, left, PARTS * sizeof(R));                                    \
+  }                                                                           \
+  /* Appends a node of 2^level leaves to [leaves] leaves. */                  \
+  static void push_##name(tl_c128 *partial, uint64_t leaves, unsigned level,  \
+                          const R *node) {                                    \
+    R sum[2] = {node[0], node[PARTS - 1]};                                    \
+    size_t at = bits_set(leaves);                                             \
+    for (uint64_t q = leaves >> level; q & 1; q >>= 1)                        \
+      join_##name(&partial[--at], sum);                                       \
+    partial[at] = (tl_c128){(double)sum[0], (double)sum[PARTS - 1]};          \
+  }                                                                           \
+  void TL_K(feed_##name)(tl_fold_state * state, const void *a, size_t n) {    \
+    const R *items = a;                                                       \
+    while (n > 0) {                                                           \
+      size_t used = state->count % LEAF;                                      \
+      size_t take = n < LEAF - used ? n : LEAF - used;                        \
+      if (used == 0)                                                          \
+        reset_##name(state->lanes.lane_reals);                                \
+      add_items_##name(state->lanes.lane_reals, used % LANES, items, take);   \
+      state->count += take;                                                   \
+      items += take * PARTS;                                                  \
+      n -= take;                                                              \
+      if (used + take == LEAF) {                                              \
+        fold_lanes_##name(state->lanes.lane_reals);                           \
+        push_##name(state->partial, state->count / LEAF - 1, 0,               \
+                    state->lanes.lane_reals);                                 \
+      }                                                                       \
+    }                                                                         \
+  }                                                                           \
+  void TL_K(end_##name)(tl_fold_state * state, void *out) {                   \
+    R *node = state->lanes.lane_reals;                                        \
+    size_t at = bits_set(state->count / LEAF);                                \
+    if (state->count % LEAF != 0) {                                           \
+      fold_lanes_##name(node);                                                \
+    } else if (at > 0) {                                                      \
+      at--;                                                                   \
+      node[0] = (R)state->partial[at].re;                                     \
+      node[1] = (R)state->partial[at].im;                                     \
+    } else {                                                                  \
+      reset_##name(node);                                                     \
+    }                                                                         \
+    while (at > 0) join_##name(&state->partial[--at], node);                  \
+    memcpy(out, node, PARTS * sizeof(R));                                     \
+  }                                                                           \
   void TL_K(merge_##name)(tl_fold_state * state, const tl_fold_state *next) { \
-    uint64_t leaves = state->count / LEAF, more = next->count / LEAF;        \
-    const tl_c128 *from = next->partial;                                     \
-    for (unsigned level = 63; level-- > 0;) {                                \
-      if (!(more >> level & 1)) continue;                                    \
-      R node[2] = {(R)from->re, (R)from->im};                                \
-      push_##name(state->partial, leaves, level, node);                      \
-      leaves += (uint64_t)1 << level;                                        \
-      from++;                                                                \
-    }                                                                        \
-    state->count += next->count;                                             \
-    if (next->count % LEAF != 0) state->lanes = next->lanes;                 \
+    uint64_t leaves = state->count / LEAF, more = next->count / LEAF;         \
+    const tl_c128 *from = next->partial;                                      \
+    for (unsigned level = 63; level-- > 0;) {                                 \
+      if (!(more >> level & 1))                                               \
+        continue;                                                             \
+      R node[2] = {(R)from->re, (R)from->im};                                 \
+      push_##name(state->partial, leaves, level, node);                       \
+      leaves += (uint64_t)1 << level;                                         \
+      from++;                                                                 \
+    }                                                                         \
+    state->count += next->count;                                              \
+    if (next->count % LEAF != 0)                                              \
+      state->lanes = next->lanes;                                             \
   }
 
 ORDERED(sum_float32, float, f32, 1, sum_reals_float32, 0)
@@ -131,22 +133,20 @@ ORDERED(prod_complex64, float, f32, 2, prod_pairs_float32, 1)
 ORDERED(prod_complex128, double, f64, 2, prod_pairs_float64, 1)
 
 // Integers wrap in 64 bits, in any order; signed ones are widened first.
-#define INTEGER_FOLDS(sfx, T, Wide)                                        \
-  void TL_K(feed_sum_##sfx)(tl_fold_state * state, const void *a,          \
-                            size_t n) {                                    \
-    const T *items = a;                                                    \
-    uint64_t sum = 0;                                                      \
-    for (size_t i = 0; i < n; i++) sum += (uint64_t)(Wide)items[i];        \
-    state->lanes.u64 += sum;                                               \
-    state->count += n;                                                     \
-  }                                                                        \
-  void TL_K(feed_prod_##sfx)(tl_fold_state * state, const void *a,         \
-                             size_t n) {                                   \
-    const T *items = a;                                                    \
-    uint64_t product = state->count > 0 ? state->lanes.u64 : 1;            \
-    for (size_t i = 0; i < n; i++) product *= (uint64_t)(Wide)items[i];    \
-    state->lanes.u64 = product;                                            \
-    state->count += n;                                                     \
+#define INTEGER_FOLDS(sfx, T, Wide)                                            \
+  void TL_K(feed_sum_##sfx)(tl_fold_state * state, const void *a, size_t n) {  \
+    const T *items = a;                                                        \
+    uint64_t sum = 0;                                                          \
+    for (size_t i = 0; i < n; i++) sum += (uint64_t)(Wide)items[i];            \
+    state->lanes.u64 += sum;                                                   \
+    state->count += n;                                                         \
+  }                                                                            \
+  void TL_K(feed_prod_##sfx)(tl_fold_state * state, const void *a, size_t n) { \
+    const T *items = a;                                                        \
+    uint64_t product = state->count > 0 ? state->lanes.u64 : 1;                \
+    for (size_t i = 0; i < n; i++) product *= (uint64_t)(Wide)items[i];        \
+    state->lanes.u64 = product;                                                \
+    state->count += n;                                                         \
   }
 #define X(D, sfx, T, W) INTEGER_FOLDS(sfx, T, int64_t)
 TL_SIGNED(X)
@@ -167,7 +167,8 @@ void TL_K(end_product)(tl_fold_state *state, void *out) {
 }
 void TL_K(merge_product)(tl_fold_state *state, const tl_fold_state *next) {
   uint64_t product = state->count > 0 ? state->lanes.u64 : 1;
-  if (next->count > 0) product *= next->lanes.u64;
+  if (next->count > 0)
+    product *= next->lanes.u64;
   state->lanes.u64 = product;
   state->count += next->count;
 }
@@ -192,28 +193,28 @@ enum { LOOK = 1024 };
       n -= block;                                                          \
     }                                                                      \
   }
-#define COUNTED(sfx, T, test)                                     \
+#define COUNTED(sfx, T, test)                                       \
   void TL_K(feed_count_##sfx)(tl_fold_state * state, const void *a, \
-                              size_t n) {                         \
-    const T *items = a;                                           \
-    uint64_t count = 0;                                           \
-    for (size_t i = 0; i < n; i++) {                              \
-      const T x = items[i];                                       \
-      count += (test);                                            \
-    }                                                             \
-    state->lanes.u64 += count;                                    \
-    state->count += n;                                            \
+                              size_t n) {                           \
+    const T *items = a;                                             \
+    uint64_t count = 0;                                             \
+    for (size_t i = 0; i < n; i++) {                                \
+      const T x = items[i];                                         \
+      count += (test);                                              \
+    }                                                               \
+    state->lanes.u64 += count;                                      \
+    state->count += n;                                              \
   }
 
-#define X(D, sfx, T, W)             \
-  SEEN(any_##sfx, T, x != 0)        \
+#define X(D, sfx, T, W)      \
+  SEEN(any_##sfx, T, x != 0) \
   SEEN(all_##sfx, T, x == 0)
 TL_UNSIGNED(X)
 TL_FLOATS(X)
 #undef X
-#define X(D, sfx, T, W)                                \
-  SEEN(any_##sfx, T, (x.re != 0) | (x.im != 0))        \
-  SEEN(all_##sfx, T, (x.re == 0) & (x.im == 0))        \
+#define X(D, sfx, T, W)                         \
+  SEEN(any_##sfx, T, (x.re != 0) | (x.im != 0)) \
+  SEEN(all_##sfx, T, (x.re == 0) & (x.im == 0)) \
   COUNTED(sfx, T, (uint64_t)((x.re != 0) | (x.im != 0)))
 TL_COMPLEXES(X)
 #undef X
@@ -256,9 +257,8 @@ void TL_K(merge_seen)(tl_fold_state *state, const tl_fold_state *next) {
   TL_BINARY_VS(square_deviation_##sfx, T, T, (x - y) * (x - y))
 TL_FLOATS(X)
 #undef X
-#define X(D, sfx, T, W)                                      \
-  TL_BINARY_VS(square_deviation_##sfx, T, W,                 \
-               (x.re - y.re) * (x.re - y.re) +               \
-                   (x.im - y.im) * (x.im - y.im))
+#define X(D, sfx, T, W)                      \
+  TL_BINARY_VS(square_deviation_##sfx, T, W, \
+               (x.re - y.re) * (x.re - y.re) + (x.im - y.im) * (x.im - y.im))
 TL_COMPLEXES(X)
 #undef X

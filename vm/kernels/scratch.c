@@ -4,11 +4,13 @@
 #include "vm/kernels/search.h"
 
 tl_dtype tl_fold_result(tl_fold fold, tl_dtype dtype) {
-  if (dtype >= TL_STRING) return TL_DTYPE_COUNT;
+  if (dtype >= TL_STRING)
+    return TL_DTYPE_COUNT;
   switch (fold) {
     case TL_FOLD_SUM:
     case TL_FOLD_PROD:
-      if (tl_dtypes[dtype].kind == 'U') return TL_UINT64;
+      if (tl_dtypes[dtype].kind == 'U')
+        return TL_UINT64;
       return dtype == TL_BOOL || tl_dtype_is_integer(dtype) ? TL_INT64 : dtype;
     case TL_FOLD_MIN:
     case TL_FOLD_MAX:
@@ -31,7 +33,8 @@ size_t tl_fold_outer_scratch(tl_fold fold, tl_dtype dtype, size_t nrows,
     return 0;
   size_t parts = tl_dtype_is_complex(dtype) ? 2 : 1;
   size_t strip = ncols < TL_OUTER_STRIP ? ncols * parts : TL_OUTER_STRIP;
-  if (strip > TL_OUTER_STRIP) strip = TL_OUTER_STRIP;
+  if (strip > TL_OUTER_STRIP)
+    strip = TL_OUTER_STRIP;
   size_t rows = 1;
   for (size_t groups = nrows / TL_OUTER_GROUP + 1; groups > 0; groups >>= 1)
     rows++;

@@ -11,42 +11,44 @@ enum { STEPS = 16 };
 
 // Looks up `count` queries, of which none is left over: count is STEPS but in
 // the last call.
-#define SEARCH_SIDE(side, sfx, T, passes)                                     \
-  static void side##_##sfx(int64_t *out, const T *sorted, size_t m,           \
-                           const T *queries, size_t count) {                  \
-    size_t at[STEPS] = {0};                                                   \
-    for (size_t length = m; length > 1; length -= length / 2) {               \
-      const size_t half = length / 2;                                         \
-      for (size_t k = 0; k < count; k++) {                                    \
-        const T x = sorted[at[k] + half - 1], q = queries[k];                 \
-        at[k] += half & ((size_t)0 - (size_t)(passes));                       \
-      }                                                                       \
-    }                                                                         \
-    for (size_t k = 0; k < count; k++) {                                      \
-      const T x = sorted[at[k]], q = queries[k];                              \
-      out[k] = (int64_t)(at[k] + ((passes) ? 1 : 0));                         \
-    }                                                                         \
+#define SEARCH_SIDE(side, sfx, T, passes)                           \
+  static void side##_##sfx(int64_t *out, const T *sorted, size_t m, \
+                           const T *queries, size_t count) {        \
+    size_t at[STEPS] = {0};                                         \
+    for (size_t length = m; length > 1; length -= length / 2) {     \
+      const size_t half = length / 2;                               \
+      for (size_t k = 0; k < count; k++) {                          \
+        const T x = sorted[at[k] + half - 1], q = queries[k];       \
+        at[k] += half & ((size_t)0 - (size_t)(passes));             \
+      }                                                             \
+    }                                                               \
+    for (size_t k = 0; k < count; k++) {                            \
+      const T x = sorted[at[k]], q = queries[k];                    \
+      out[k] = (int64_t)(at[k] + ((passes) ? 1 : 0));               \
+    }                                                               \
   }
 // Reals: `numbers` of the m items are no NaN, which come last. Comparisons with
 // NaN fail, so queries that are NaN find 0 and are put right.
-#define SEARCH(sfx, T, count_numbers, IS_NAN)                                 \
-  SEARCH_SIDE(first_not_less, sfx, T, x < q)                                  \
-  SEARCH_SIDE(first_greater, sfx, T, x <= q)                                  \
-  void TL_K(search_##sfx)(int64_t * out, const void *sorted, size_t m,        \
-                          const void *queries, size_t n, bool right) {        \
-    const T *query = queries;                                                 \
-    const size_t numbers = count_numbers(sorted, m);                          \
-    if (numbers == 0 && n > 0) memset(out, 0, n * sizeof *out);               \
-    for (size_t i = 0; numbers > 0 && i < n; i += STEPS) {                    \
-      const size_t count = n - i < STEPS ? n - i : STEPS;                     \
-      if (right) {                                                            \
-        first_greater_##sfx(out + i, sorted, numbers, query + i, count);      \
-      } else {                                                                \
-        first_not_less_##sfx(out + i, sorted, numbers, query + i, count);     \
-      }                                                                       \
-    }                                                                         \
-    for (size_t i = 0; i < n; i++)                                            \
-      if (IS_NAN(query[i])) out[i] = (int64_t)(right ? m : numbers);          \
+#define SEARCH(sfx, T, count_numbers, IS_NAN)                             \
+  SEARCH_SIDE(first_not_less, sfx, T, x < q)                              \
+  SEARCH_SIDE(first_greater, sfx, T, x <= q)                              \
+  void TL_K(search_##sfx)(int64_t * out, const void *sorted, size_t m,    \
+                          const void *queries, size_t n, bool right) {    \
+    const T *query = queries;                                             \
+    const size_t numbers = count_numbers(sorted, m);                      \
+    if (numbers == 0 && n > 0)                                            \
+      memset(out, 0, n * sizeof *out);                                    \
+    for (size_t i = 0; numbers > 0 && i < n; i += STEPS) {                \
+      const size_t count = n - i < STEPS ? n - i : STEPS;                 \
+      if (right) {                                                        \
+        first_greater_##sfx(out + i, sorted, numbers, query + i, count);  \
+      } else {                                                            \
+        first_not_less_##sfx(out + i, sorted, numbers, query + i, count); \
+      }                                                                   \
+    }                                                                     \
+    for (size_t i = 0; i < n; i++)                                        \
+      if (IS_NAN(query[i]))                                               \
+        out[i] = (int64_t)(right ? m : numbers);                          \
   }
 
 #define ALL(sorted, m) (m)
@@ -56,18 +58,18 @@ TL_INTEGERS(X)
 #undef X
 
 #define IS_NAN(x) ((x) != (x))
-#define X(D, sfx, T, W)                                       \
-  static size_t numbers_##sfx(const T *sorted, size_t m) {    \
-    size_t low = 0;                                           \
-    while (low < m) {                                         \
-      const size_t middle = low + (m - low) / 2;              \
-      if (IS_NAN(sorted[middle]))                             \
-        m = middle;                                           \
-      else                                                    \
-        low = middle + 1;                                     \
-    }                                                         \
-    return low;                                               \
-  }                                                           \
+#define X(D, sfx, T, W)                                    \
+  static size_t numbers_##sfx(const T *sorted, size_t m) { \
+    size_t low = 0;                                        \
+    while (low < m) {                                      \
+      const size_t middle = low + (m - low) / 2;           \
+      if (IS_NAN(sorted[middle]))                          \
+        m = middle;                                        \
+      else                                                 \
+        low = middle + 1;                                  \
+    }                                                      \
+    return low;                                            \
+  }                                                        \
   SEARCH(sfx, T, numbers_##sfx, IS_NAN)
 TL_FLOATS(X)
 #undef X
@@ -76,24 +78,25 @@ TL_FLOATS(X)
 // equal. NaN comes after all numbers.
 #define BEFORE_PART(x, y) (((x) < (y)) | (((y) != (y)) & ((x) == (x))))
 #define EQUAL_PART(x, y) (((x) == (y)) | (((x) != (x)) & ((y) != (y))))
-#define BEFORE_COMPLEX(x, y)          \
-  (BEFORE_PART((x).re, (y).re) |     \
+#define BEFORE_COMPLEX(x, y)     \
+  (BEFORE_PART((x).re, (y).re) | \
    (EQUAL_PART((x).re, (y).re) & BEFORE_PART((x).im, (y).im)))
-#define X(D, sfx, T, W)                                                      \
-  SEARCH_SIDE(first_not_less, sfx, T, BEFORE_COMPLEX(x, q))                  \
-  SEARCH_SIDE(first_greater, sfx, T, !(BEFORE_COMPLEX(q, x)))                \
-  void TL_K(search_##sfx)(int64_t * out, const void *sorted, size_t m,       \
-                          const void *queries, size_t n, bool right) {       \
-    const T *query = queries;                                                \
-    if (m == 0 && n > 0) memset(out, 0, n * sizeof *out);                    \
-    for (size_t i = 0; m > 0 && i < n; i += STEPS) {                         \
-      const size_t count = n - i < STEPS ? n - i : STEPS;                    \
-      if (right) {                                                           \
-        first_greater_##sfx(out + i, sorted, m, query + i, count);           \
-      } else {                                                               \
-        first_not_less_##sfx(out + i, sorted, m, query + i, count);          \
-      }                                                                      \
-    }                                                                        \
+#define X(D, sfx, T, W)                                                \
+  SEARCH_SIDE(first_not_less, sfx, T, BEFORE_COMPLEX(x, q))            \
+  SEARCH_SIDE(first_greater, sfx, T, !(BEFORE_COMPLEX(q, x)))          \
+  void TL_K(search_##sfx)(int64_t * out, const void *sorted, size_t m, \
+                          const void *queries, size_t n, bool right) { \
+    const T *query = queries;                                          \
+    if (m == 0 && n > 0)                                               \
+      memset(out, 0, n * sizeof *out);                                 \
+    for (size_t i = 0; m > 0 && i < n; i += STEPS) {                   \
+      const size_t count = n - i < STEPS ? n - i : STEPS;              \
+      if (right) {                                                     \
+        first_greater_##sfx(out + i, sorted, m, query + i, count);     \
+      } else {                                                         \
+        first_not_less_##sfx(out + i, sorted, m, query + i, count);    \
+      }                                                                \
+    }                                                                  \
   }
 TL_COMPLEXES(X)
 #undef X

@@ -4,7 +4,7 @@
 
 #include "vm/kernels/loop.h"
 
-#define X(D, sfx, T, W)       \
+#define X(D, sfx, T, W)         \
   tl_search TL_K(search_##sfx); \
   tl_gemm TL_K(gemm_##sfx);
 TL_INTEGERS(X)

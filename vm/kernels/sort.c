@@ -9,16 +9,16 @@
 #define ALL_ONES(U) ((U) ~(U)0)
 
 // X(DTYPE, suffix, word, kind): how an item's bits become a key and back.
-#define KEY_DTYPES(X)               \
-  X(BOOL, truth, tl_word1, NATURAL)  \
-  X(INT8, int8, tl_word1, SIGN)     \
-  X(INT16, int16, tl_word2, SIGN)   \
-  X(INT32, int32, tl_word4, SIGN)   \
-  X(INT64, int64, tl_word8, SIGN)   \
-  X(UINT8, uint8, tl_word1, NATURAL) \
-  X(UINT16, uint16, tl_word2, NATURAL) \
-  X(UINT32, uint32, tl_word4, NATURAL) \
-  X(UINT64, uint64, tl_word8, NATURAL) \
+#define KEY_DTYPES(X)                   \
+  X(BOOL, truth, tl_word1, NATURAL)     \
+  X(INT8, int8, tl_word1, SIGN)         \
+  X(INT16, int16, tl_word2, SIGN)       \
+  X(INT32, int32, tl_word4, SIGN)       \
+  X(INT64, int64, tl_word8, SIGN)       \
+  X(UINT8, uint8, tl_word1, NATURAL)    \
+  X(UINT16, uint16, tl_word2, NATURAL)  \
+  X(UINT32, uint32, tl_word4, NATURAL)  \
+  X(UINT64, uint64, tl_word8, NATURAL)  \
   X(FLOAT32, float32, tl_word4, REAL32) \
   X(FLOAT64, float64, tl_word8, REAL64)
 
@@ -53,30 +53,30 @@
 #define HAS_NAN_REAL64 true
 
 // Keys and items may be one array where their widths agree.
-#define KEYS(sfx, U, KIND, width, K)                                          \
-  static void keys_##sfx##_##width(K *keys, const void *a, size_t n,          \
-                                   bool descending, bool same_zero) {         \
-    const U *items = a;                                                       \
-    const U turn = descending ? ALL_ONES(U) : 0;                              \
-    (void)same_zero;                                                          \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                                  \
-      const U bits = items[i];                                                \
-      const U key = (U)(KEY_OF_##KIND(U, bits, same_zero) ^ turn);            \
-      keys[i] = IS_NAN_##KIND(U, bits) ? ALL_ONES(U) : key;                   \
-    }                                                                         \
-  }                                                                           \
-  static void items_##sfx##_##width(void *a, const K *keys, size_t n,         \
-                                    bool descending) {                        \
-    U *items = a;                                                             \
-    const U turn = descending ? ALL_ONES(U) : 0;                              \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                                  \
-      const U key = (U)((U)keys[i] ^ turn);                                   \
-      const bool is_nan = HAS_NAN_##KIND && (U)keys[i] == ALL_ONES(U);        \
-      items[i] = is_nan ? (U)NAN_##KIND : BITS_OF_##KIND(U, key);             \
-    }                                                                         \
+#define KEYS(sfx, U, KIND, width, K)                                   \
+  static void keys_##sfx##_##width(K *keys, const void *a, size_t n,   \
+                                   bool descending, bool same_zero) {  \
+    const U *items = a;                                                \
+    const U turn = descending ? ALL_ONES(U) : 0;                       \
+    (void)same_zero;                                                   \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
+      const U bits = items[i];                                         \
+      const U key = (U)(KEY_OF_##KIND(U, bits, same_zero) ^ turn);     \
+      keys[i] = IS_NAN_##KIND(U, bits) ? ALL_ONES(U) : key;            \
+    }                                                                  \
+  }                                                                    \
+  static void items_##sfx##_##width(void *a, const K *keys, size_t n,  \
+                                    bool descending) {                 \
+    U *items = a;                                                      \
+    const U turn = descending ? ALL_ONES(U) : 0;                       \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
+      const U key = (U)((U)keys[i] ^ turn);                            \
+      const bool is_nan = HAS_NAN_##KIND && (U)keys[i] == ALL_ONES(U); \
+      items[i] = is_nan ? (U)NAN_##KIND : BITS_OF_##KIND(U, key);      \
+    }                                                                  \
   }
-#define X(D, sfx, U, KIND)         \
-  KEYS(sfx, U, KIND, own, U)       \
+#define X(D, sfx, U, KIND)   \
+  KEYS(sfx, U, KIND, own, U) \
   KEYS(sfx, U, KIND, wide, uint64_t)
 KEY_DTYPES(X)
 #undef X
@@ -84,9 +84,9 @@ KEY_DTYPES(X)
 void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
                   bool descending, bool same_zero) {
   switch ((int)dtype) {
-#define X(D, sfx, U, KIND)                                   \
-  case TL_##D:                                               \
-    keys_##sfx##_wide(keys, a, n, descending, same_zero);    \
+#define X(D, sfx, U, KIND)                                \
+  case TL_##D:                                            \
+    keys_##sfx##_wide(keys, a, n, descending, same_zero); \
     break;
     KEY_DTYPES(X)
 #undef X
@@ -94,7 +94,8 @@ void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
 }
 
 bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n) {
-  if (counts[digit_of_first] == n) return false;
+  if (counts[digit_of_first] == n)
+    return false;
   size_t start = 0;
   for (size_t i = 0; i < TL_DIGITS; i++) {
     size_t count = counts[i];
@@ -106,23 +107,24 @@ bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n) {
 
 // Least significant digit first. All digits are counted in one pass; a digit
 // that is the same everywhere is left out.
-#define RADIX_SORT(U)                                                          \
-  static U *radix_sort_##U(U *a, U *b, size_t n, unsigned shift,               \
-                           unsigned passes, tl_radix_counts *counts) {         \
-    memset(counts->digit, 0, passes * sizeof counts->digit[0]);                \
-    for (size_t i = 0; i < n; i++)                                             \
-      for (unsigned p = 0; p < passes; p++)                                    \
-        counts->digit[p][DIGIT(a[i], shift + p * TL_DIGIT_BITS)]++;            \
-    for (unsigned p = 0; p < passes; p++) {                                    \
-      const unsigned at = shift + p * TL_DIGIT_BITS;                           \
-      size_t *next = counts->digit[p];                                         \
-      if (!tl_radix_starts(next, DIGIT(a[0], at), n)) continue;                \
-      for (size_t i = 0; i < n; i++) b[next[DIGIT(a[i], at)]++] = a[i];        \
-      U *other = a;                                                            \
-      a = b;                                                                   \
-      b = other;                                                               \
-    }                                                                          \
-    return a;                                                                  \
+#define RADIX_SORT(U)                                                   \
+  static U *radix_sort_##U(U *a, U *b, size_t n, unsigned shift,        \
+                           unsigned passes, tl_radix_counts *counts) {  \
+    memset(counts->digit, 0, passes * sizeof counts->digit[0]);         \
+    for (size_t i = 0; i < n; i++)                                      \
+      for (unsigned p = 0; p < passes; p++)                             \
+        counts->digit[p][DIGIT(a[i], shift + p * TL_DIGIT_BITS)]++;     \
+    for (unsigned p = 0; p < passes; p++) {                             \
+      const unsigned at = shift + p * TL_DIGIT_BITS;                    \
+      size_t *next = counts->digit[p];                                  \
+      if (!tl_radix_starts(next, DIGIT(a[0], at), n))                   \
+        continue;                                                       \
+      for (size_t i = 0; i < n; i++) b[next[DIGIT(a[i], at)]++] = a[i]; \
+      U *other = a;                                                     \
+      a = b;                                                            \
+      b = other;                                                        \
+    }                                                                   \
+    return a;                                                           \
   }
 #define DIGIT(key, at) ((size_t)((key) >> (at)) & (TL_DIGITS - 1))
 RADIX_SORT(tl_word1)
@@ -152,7 +154,8 @@ static bool finish_by_insertion(tl_word8 *a, size_t n) {
     size_t j = i;
     for (; j > 0 && a[j - 1] > key; j--) a[j] = a[j - 1];
     a[j] = key;
-    if (i - j > moves) return false;
+    if (i - j > moves)
+      return false;
     moves -= i - j;
   }
   return true;
@@ -164,17 +167,19 @@ static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
                            tl_radix_counts *counts) {
   enum { UPPER = 3 * TL_DIGIT_BITS };
   const uint64_t varying = tl_keys_varying((uint64_t *)a, n);
-  if (varying == 0) return a;
+  if (varying == 0)
+    return a;
   const unsigned bits = 64 - (unsigned)__builtin_clzll(varying);
   if (bits > UPPER) {
     tl_word8 *sorted = radix_sort_tl_word8(a, b, n, bits - UPPER, 3, counts);
-    if (finish_by_insertion(sorted, n)) return sorted;
-    if (sorted == b) b = a;
+    if (finish_by_insertion(sorted, n))
+      return sorted;
+    if (sorted == b)
+      b = a;
     a = sorted;
   }
-  return radix_sort_tl_word8(a, b, n, 0,
-                             (bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS,
-                             counts);
+  return radix_sort_tl_word8(
+      a, b, n, 0, (bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS, counts);
 }
 
 static void insertion_runs(uint64_t *a, size_t n) {
@@ -222,11 +227,13 @@ static size_t whole_lines(size_t nbytes) {
 }
 
 size_t tl_sort_scratch(tl_dtype dtype, size_t n) {
-  if (n < 2) return 0;
+  if (n < 2)
+    return 0;
   if (tl_dtype_is_complex(dtype))
     return tl_argsort_scratch(dtype, n) + whole_lines(n * sizeof(int64_t)) +
            whole_lines(n * tl_itemsize(dtype));
-  if (n < TL_SMALL_SORT) return 2 * n * sizeof(uint64_t);
+  if (n < TL_SMALL_SORT)
+    return 2 * n * sizeof(uint64_t);
   return sizeof(tl_radix_counts) + n * tl_itemsize(dtype);
 }
 
@@ -243,9 +250,9 @@ static void sort_complex(tl_dtype dtype, void *a, size_t n, bool descending,
            itemsize);
 }
 
-#define NARROW_SORT(U, passes)                                   \
+#define NARROW_SORT(U, passes)                                        \
   static U *sort_##U(U *a, U *b, size_t n, tl_radix_counts *counts) { \
-    return radix_sort_##U(a, b, n, 0, passes, counts);           \
+    return radix_sort_##U(a, b, n, 0, passes, counts);                \
   }
 NARROW_SORT(tl_word1, 1)
 NARROW_SORT(tl_word2, 2)
@@ -269,11 +276,12 @@ KEY_DTYPES(X)
 
 void tl_sort(tl_dtype dtype, void *a, size_t n, bool descending,
              void *scratch) {
-  if (n < 2) return;
+  if (n < 2)
+    return;
   switch ((int)dtype) {
-#define X(D, sfx, U, KIND)                    \
-  case TL_##D:                                \
-    sort_##sfx(a, n, descending, scratch);    \
+#define X(D, sfx, U, KIND)                 \
+  case TL_##D:                             \
+    sort_##sfx(a, n, descending, scratch); \
     break;
     KEY_DTYPES(X)
 #undef X
@@ -285,12 +293,12 @@ void tl_sort(tl_dtype dtype, void *a, size_t n, bool descending,
 }
 
 // Complex items are pairs of reals here.
-#define RUN_STARTS(T, same)                                 \
-  for (size_t i = 0; i < n; i++) {                          \
-    const T *x = (const T *)sorted + (i > 0 ? i - 1 : 0);   \
-    const T *y = (const T *)sorted + i;                     \
-    out[count] = (int64_t)i;                                \
-    count += i == 0 || !(same);                             \
+#define RUN_STARTS(T, same)                               \
+  for (size_t i = 0; i < n; i++) {                        \
+    const T *x = (const T *)sorted + (i > 0 ? i - 1 : 0); \
+    const T *y = (const T *)sorted + i;                   \
+    out[count] = (int64_t)i;                              \
+    count += i == 0 || !(same);                           \
   }
 
 size_t tl_run_starts(tl_dtype dtype, int64_t *out, const void *sorted,

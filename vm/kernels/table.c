@@ -9,8 +9,8 @@
 #define TABLE(isa) TABLE_(isa)
 extern const tl_kernel_table TABLE(TL_ISA);
 
-#define MIXED(name)              \
-  tl_kernel2 TL_K(name##_iu);    \
+#define MIXED(name)           \
+  tl_kernel2 TL_K(name##_iu); \
   tl_kernel2 TL_K(name##_ui);
 MIXED(equal)
 MIXED(not_equal)
@@ -30,18 +30,18 @@ TL_FLOATS(QUESTION)
 #undef QUESTION
 
 // Signed integers that share what unsigned ones have.
-#define AS_BITS(X)    \
-  X(BOOL, uint8)      \
-  X(INT8, uint8)      \
-  X(INT16, uint16)    \
-  X(INT32, uint32)    \
-  X(INT64, uint64)    \
-  X(UINT8, uint8)     \
-  X(UINT16, uint16)   \
-  X(UINT32, uint32)   \
-  X(UINT64, uint64)   \
-  X(FLOAT32, float32) \
-  X(FLOAT64, float64) \
+#define AS_BITS(X)        \
+  X(BOOL, uint8)          \
+  X(INT8, uint8)          \
+  X(INT16, uint16)        \
+  X(INT32, uint32)        \
+  X(INT64, uint64)        \
+  X(UINT8, uint8)         \
+  X(UINT16, uint16)       \
+  X(UINT32, uint32)       \
+  X(UINT64, uint64)       \
+  X(FLOAT32, float32)     \
+  X(FLOAT64, float64)     \
   X(COMPLEX64, complex64) \
   X(COMPLEX128, complex128)
 
@@ -49,8 +49,7 @@ TL_FLOATS(QUESTION)
 #define BY_DTYPE(FROM, TO, function) [TL_##FROM][TL_##TO] = function,
 #define CHECK(FROM, TO, from, to, ...) \
   [TL_##FROM][TL_##TO] = TL_K(check_##from##_##to),
-#define FEED(FOLD, DTYPE, feed, end, merge) \
-  [TL_FOLD_##FOLD][TL_##DTYPE] = feed,
+#define FEED(FOLD, DTYPE, feed, end, merge) [TL_FOLD_##FOLD][TL_##DTYPE] = feed,
 #define END(FOLD, DTYPE, feed, end, merge) [TL_FOLD_##FOLD][TL_##DTYPE] = end,
 #define MERGE(FOLD, DTYPE, feed, end, merge) \
   [TL_FOLD_##FOLD][TL_##DTYPE] = merge,
@@ -79,13 +78,14 @@ const tl_kernel_table TABLE(TL_ISA) = {
             [TL_COMPLEX64] = TL_K(select_8),
             [TL_COMPLEX128] = TL_K(select_16),
         },
-#define ORDER(name)                                                    \
-  [TL_OP_EQUAL - TL_OP_EQUAL] = TL_K(equal_##name),                    \
-  [TL_OP_NOT_EQUAL - TL_OP_EQUAL] = TL_K(not_equal_##name),            \
-  [TL_OP_LESS - TL_OP_EQUAL] = TL_K(less_##name),                      \
-  [TL_OP_LESS_EQUAL - TL_OP_EQUAL] = TL_K(less_equal_##name),          \
-  [TL_OP_GREATER - TL_OP_EQUAL] = TL_K(greater_##name),                \
-  [TL_OP_GREATER_EQUAL - TL_OP_EQUAL] = TL_K(greater_equal_##name)
+#define ORDER(name)                                                          \
+  [TL_OP_EQUAL - TL_OP_EQUAL] = TL_K(equal_##name),                          \
+                 [TL_OP_NOT_EQUAL - TL_OP_EQUAL] = TL_K(not_equal_##name),   \
+                 [TL_OP_LESS - TL_OP_EQUAL] = TL_K(less_##name),             \
+                 [TL_OP_LESS_EQUAL - TL_OP_EQUAL] = TL_K(less_equal_##name), \
+                 [TL_OP_GREATER - TL_OP_EQUAL] = TL_K(greater_##name),       \
+                 [TL_OP_GREATER_EQUAL - TL_OP_EQUAL] =                       \
+                     TL_K(greater_equal_##name)
     .compare_iu = {ORDER(iu)},
     .compare_ui = {ORDER(ui)},
     .cast = {TL_CASTS(BY_DTYPE)},
@@ -148,8 +148,8 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .square_deviation = {TL_FLOATS(X) TL_COMPLEXES(X)},
 #undef X
 #define X(D, sfx, T, W) [TL_##D] = TL_K(search_##sfx),
-    .search = {[TL_BOOL] = TL_K(search_uint8), TL_INTEGERS(X) TL_FLOATS(X)
-                                                   TL_COMPLEXES(X)},
+    .search = {[TL_BOOL] = TL_K(search_uint8),
+               TL_INTEGERS(X) TL_FLOATS(X) TL_COMPLEXES(X)},
 #undef X
     .gemm =
         {

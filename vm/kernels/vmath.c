@@ -6,6 +6,7 @@
 // numbers) is put right item by item afterwards with the C library.
 //
 // float32 computes in double with the same formulas and rounds once.
+#include "vm/kernels/erf_table.h"
 #include "vm/kernels/list.h"
 #include "vm/kernels/vmath_data.h"
 
@@ -84,8 +85,7 @@ TL_INLINE double exp_anywhere(double x) {
 
 static bool all_below(const double *x, size_t n, double limit) {
   uint64_t beyond = 0;
-  for (size_t i = 0; i < n; i++)
-    beyond |= all_if(!(magnitude(x[i]) < limit));
+  for (size_t i = 0; i < n; i++) beyond |= all_if(!(magnitude(x[i]) < limit));
   return !beyond;
 }
 
@@ -199,8 +199,7 @@ TL_INLINE double log_special(double x, double y) {
 // Subnormal numbers are scaled up first; specials are put in at the end.
 TL_INLINE double log_anywhere(double x) {
   const bool tiny = x < 0x1p-1022;
-  return log_special(x,
-                     log_normal(tiny ? x * 0x1p54 : x, tiny ? -54.0 : 0.0));
+  return log_special(x, log_normal(tiny ? x * 0x1p54 : x, tiny ? -54.0 : 0.0));
 }
 
 TL_UNARY(log_float64, double, double, log_anywhere(x))
@@ -225,8 +224,7 @@ TL_INLINE double log2_anywhere(double x) {
   const double k = v.k - (tiny ? 54.0 : 0.0);
   const double f = v.m - 1, half_square = 0.5 * f * f, s = f / (2 + f);
   const double z = s * s, rest = s * (half_square + z * log_rest(z));
-  const double high =
-      from_bits(bits_of(f - half_square) & 0xffffffff00000000u);
+  const double high = from_bits(bits_of(f - half_square) & 0xffffffff00000000u);
   const double low = ((f - high) - half_square) + rest;
   const double most = high * LOG2_E_1;
   const double more = (low + high) * LOG2_E_2 + low * LOG2_E_1;
@@ -288,43 +286,43 @@ TL_INLINE double cos_inside(double x) {
 
 // Blocks with an angle that is too large are computed from a copy, as the
 // results may be written over the angles.
-#define ANGLE_KERNEL(name, T)                                               \
-  static void patch_##name##_##T(T *to, const T *copy, size_t n) {          \
-    for (size_t i = 0; i < n; i++)                                          \
-      if (!(magnitude((double)copy[i]) < ANGLE_LIMIT))                      \
-        to[i] = (T)name((double)copy[i]);                                   \
-  }                                                                         \
-  static bool fits_##name##_##T(const T *from, size_t n) {                  \
-    uint64_t beyond = 0;                                                    \
-    for (size_t i = 0; i < n; i++)                                          \
-      beyond |= all_if(!(magnitude((double)from[i]) < ANGLE_LIMIT));        \
-    return !beyond;                                                         \
-  }                                                                         \
-  static void name##_block_##T(T *to, const T *from, size_t n) {            \
-    TL_LOOP for (size_t i = 0; i < n; i++) to[i] =                          \
-        (T)name##_inside((double)from[i]);                                  \
-  }                                                                         \
-  static void name##_blocks_##T(T *to, const T *from, size_t n) {           \
-    for (size_t i = 0; i < n; i += BLOCK) {                                 \
-      const size_t count = n - i < BLOCK ? n - i : BLOCK;                   \
-      if (fits_##name##_##T(from + i, count)) {                             \
-        name##_block_##T(to + i, from + i, count);                          \
-      } else {                                                              \
-        T copy[BLOCK];                                                      \
-        memcpy(copy, from + i, count * sizeof(T));                          \
-        name##_block_##T(to + i, copy, count);                              \
-        patch_##name##_##T(to + i, copy, count);                            \
-      }                                                                     \
-    }                                                                       \
+#define ANGLE_KERNEL(name, T)                                        \
+  static void patch_##name##_##T(T *to, const T *copy, size_t n) {   \
+    for (size_t i = 0; i < n; i++)                                   \
+      if (!(magnitude((double)copy[i]) < ANGLE_LIMIT))               \
+        to[i] = (T)name((double)copy[i]);                            \
+  }                                                                  \
+  static bool fits_##name##_##T(const T *from, size_t n) {           \
+    uint64_t beyond = 0;                                             \
+    for (size_t i = 0; i < n; i++)                                   \
+      beyond |= all_if(!(magnitude((double)from[i]) < ANGLE_LIMIT)); \
+    return !beyond;                                                  \
+  }                                                                  \
+  static void name##_block_##T(T *to, const T *from, size_t n) {     \
+    TL_LOOP for (size_t i = 0; i < n; i++) to[i] =                   \
+        (T)name##_inside((double)from[i]);                           \
+  }                                                                  \
+  static void name##_blocks_##T(T *to, const T *from, size_t n) {    \
+    for (size_t i = 0; i < n; i += BLOCK) {                          \
+      const size_t count = n - i < BLOCK ? n - i : BLOCK;            \
+      if (fits_##name##_##T(from + i, count)) {                      \
+        name##_block_##T(to + i, from + i, count);                   \
+      } else {                                                       \
+        T copy[BLOCK];                                               \
+        memcpy(copy, from + i, count * sizeof(T));                   \
+        name##_block_##T(to + i, copy, count);                       \
+        patch_##name##_##T(to + i, copy, count);                     \
+      }                                                              \
+    }                                                                \
   }
 ANGLE_KERNEL(sin, double)
 ANGLE_KERNEL(cos, double)
 ANGLE_KERNEL(sin, float)
 ANGLE_KERNEL(cos, float)
 
-#define ANGLE_ENTRY(name, sfx, T)                                \
-  void TL_K(name##_##sfx)(void *out, const void *a, size_t n) {  \
-    name##_blocks_##T(out, a, n);                                \
+#define ANGLE_ENTRY(name, sfx, T)                               \
+  void TL_K(name##_##sfx)(void *out, const void *a, size_t n) { \
+    name##_blocks_##T(out, a, n);                               \
   }
 ANGLE_ENTRY(sin, float64, double)
 ANGLE_ENTRY(cos, float64, double)
@@ -378,8 +376,8 @@ TL_INLINE double erf_anywhere(double x) {
   const double series = d * (-at + d * (c2 + d * (c3 + d * (c4 + d * c5))));
   const uint64_t small = all_if(a < 0.0625);
   const double base = choose(small, a, value);
-  const double more = choose(small, a * erf_rest(z),
-                             lost + (slope * d + slope * d * series));
+  const double more =
+      choose(small, a * erf_rest(z), lost + (slope * d + slope * d * series));
   const double result = with_sign(base + more, x);
   return x != x ? x : result;
 }
@@ -412,8 +410,7 @@ void TL_K(pow_float32)(void *out, const void *a, const void *b, size_t n) {
       odd = (unsigned char)(odd | !power_fits(x[start + i], y[start + i]));
     for (size_t i = 0; odd && i < count; i++)
       if (!power_fits(x[start + i], y[start + i]))
-        result[i] =
-            (float)pow((double)x[start + i], (double)y[start + i]);
+        result[i] = (float)pow((double)x[start + i], (double)y[start + i]);
     memcpy(to + start, result, count * sizeof *to);
   }
 }
