@@ -232,7 +232,8 @@ static void interrupt(int signal) {
 static void test_interrupt_stops_a_loop(void **state) {
   host *h = *state;
   running = h->vm;
-  signal(SIGALRM, interrupt);
+  struct sigaction action = {.sa_handler = interrupt};
+  sigaction(SIGALRM, &action, NULL);
   alarm(1);
   assert_int_equal(
       tally_eval(h->vm, "while true { try { assert(false) } catch { } }", NULL),
