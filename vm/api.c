@@ -19,24 +19,13 @@
 
 // --- Life -------------------------------------------------------------------
 
-static void *plain_resize(void *context, void *block, size_t old_size,
-                          size_t new_size) {
-  (void)context;
-  (void)old_size;
-  if (new_size == 0) {
-    free(block);
-    return NULL;
-  }
-  return realloc(block, new_size);
-}
-
 tally_status tally_open(const tally_options *options, tally_vm **out) {
   tally_options o = tally_default_options();
   if (options != NULL) {
     size_t size = options->size == 0 ? sizeof o : options->size;
     memcpy(&o, options, size < sizeof o ? size : sizeof o);
     o.size = sizeof o;
-    if (o.resize == NULL) o.resize = plain_resize;
+    if (o.resize == NULL) o.resize = tl_memory_resize;
     if (o.write == NULL) o.write = tally_default_options().write;
   }
   *out = tl_vm_open(&o, &tl_compiler);

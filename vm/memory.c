@@ -42,6 +42,7 @@ enum {
   HUGE_PAGE = 2 << 20,
   FIRST_CHUNK = 32 << 10,
   LARGEST_CHUNK = 1 << 20,
+  GIGABYTE = 1 << 30,
   SMALLEST_CACHE = 64 << 20,
 };
 
@@ -475,7 +476,9 @@ void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
   if (memory->fail_at != 0 && --memory->fail_at == 0)
     return NULL;
-  if (nbytes > PTRDIFF_MAX / 2 || !account(vm, nbytes))
+  // The sanitizer ends the program where an allocator would return NULL.
+  size_t most = PLAIN ? 64 * (size_t)GIGABYTE : PTRDIFF_MAX / 2;
+  if (nbytes > most || !account(vm, nbytes))
     return NULL;
   void *block = block_new(vm, nbytes);
   if (block == NULL)

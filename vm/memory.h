@@ -32,6 +32,11 @@ static inline bool tl_add_overflows(size_t a, size_t b, size_t *out) {
 bool tl_account_external(tl_vm *vm, size_t nbytes);
 void tl_unaccount_external(tl_vm *vm, size_t nbytes);
 
+// The default of tally_options.resize: realloc and free. Where it is set, large
+// blocks come from the system in huge pages instead.
+void *tl_memory_resize(void *context, void *block, size_t old_size,
+                       size_t new_size);
+
 // Gives cached blocks back to the system; returns how many bytes.
 size_t tl_memory_trim(tl_vm *vm);
 

@@ -53,8 +53,4 @@ void *tl_alloc_quiet(tl_vm *vm, size_t nbytes);
 // Makes the n-th allocation from now fail, once; 0 calls that off.
 void tl_memory_fail_at(tl_vm *vm, uint64_t n);
 
-// The default of tally_options.resize.
-void *tl_memory_resize(void *context, void *block, size_t old_size,
-                       size_t new_size);
-
 #endif

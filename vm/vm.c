@@ -3,7 +3,6 @@
 #include "vm/vm.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "vm/interp.h"
@@ -17,17 +16,6 @@ enum {
   FRAME_COUNT = STACK_SLOTS / 4,
 };
 
-static void *default_resize(void *context, void *block, size_t old_size,
-                            size_t new_size) {
-  (void)context;
-  (void)old_size;
-  if (new_size == 0) {
-    free(block);
-    return NULL;
-  }
-  return realloc(block, new_size);
-}
-
 static int default_write(void *context, const char *text, size_t nbytes) {
   (void)context;
   return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
@@ -35,7 +23,7 @@ static int default_write(void *context, const char *text, size_t nbytes) {
 
 tally_options tally_default_options(void) {
   return (tally_options){.size = sizeof(tally_options),
-                         .resize = default_resize,
+                         .resize = tl_memory_resize,
                          .write = default_write,
                          .capabilities = TALLY_MAY_ALL};
 }
