@@ -169,6 +169,16 @@ bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s) {
   return true;
 }
 
+bool tl_arg_array_or_string(tl_vm *vm, const char *function, tl_slot *s) {
+  if (!tl_is_string(*s)) return tl_arg_array(vm, function, s);
+  tl_array *one = tl_array_new(vm, TL_STRING, 0, NULL);
+  if (!one) return false;
+  bool ok = tl_item_store(vm, one, one->data, *s);
+  tl_clear(vm, s);
+  *s = tl_own_array(one);
+  return ok;
+}
+
 bool tl_arg_numeric(tl_vm *vm, const char *function, tl_slot *s) {
   if (!tl_arg_array(vm, function, s)) return false;
   if (tl_array_dtype(s->array) < TL_STRING) return true;

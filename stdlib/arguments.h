@@ -46,7 +46,9 @@ bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,
 // Makes the argument an array where it is a scalar or a range: the slot then
 // owns that array, which the VM drops after the call as it does arguments.
 bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s);
-// The same, and numbers or bools: strings are refused.
+// As tl_arg_array; a string becomes an array of rank 0.
+bool tl_arg_array_or_string(tl_vm *vm, const char *function, tl_slot *s);
+// As tl_arg_array, for numbers and bools alone: strings are refused.
 bool tl_arg_numeric(tl_vm *vm, const char *function, tl_slot *s);
 
 // The arrays in a list, or of an array its rows. Scalars become rank 0. The

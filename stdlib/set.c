@@ -145,7 +145,7 @@ static bool distinct_record(tl_vm *vm, distinct *d, const char *const names[4],
 
 static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   distinct d;
-  if (!find_distinct(vm, "unique_values", &args[0], false, false, &d))
+  if (!find_distinct(vm, "unique", &args[0], false, false, &d))
     return false;
   *out = tl_own_array(d.values);
   return true;
@@ -226,7 +226,7 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot weak[2] = {args[0], args[1]};
   if (!tl_arg_bool(vm, "isin", "invert", args[2], &invert)) return false;
   for (int i = 0; i < 2; i++) {
-    if (!tl_arg_array(vm, "isin", &args[i])) return false;
+    if (!tl_arg_array_or_string(vm, "isin", &args[i])) return false;
     if (!tl_is_scalar(weak[i])) weak[i] = args[i];
   }
   if (!tl_promote_slots(vm, "isin", weak[0], weak[1], &dtype)) return false;

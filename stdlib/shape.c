@@ -26,7 +26,7 @@ static bool complete_shape(tl_vm *vm, const tl_array *x, int ndim,
                            int64_t *shape) {
   int64_t known = 1;
   int unknown = -1;
-  bool overflow = false;
+  bool overflow = false, empty = false;
   for (int i = 0; i < ndim; i++) {
     if (shape[i] == -1 && unknown < 0)
       unknown = i;
@@ -34,11 +34,13 @@ static bool complete_shape(tl_vm *vm, const tl_array *x, int ndim,
       return tl_fail(vm, TALLY_ERR_SHAPE, "reshape: axis %d of the shape is "
                      "%lld; only one may be -1, none less", i,
                      (long long)shape[i]);
+    else if (shape[i] == 0)
+      empty = true;
     else if (__builtin_mul_overflow(known, shape[i], &known))
-      overflow = true;
+      overflow = true;  // also beside a 0: strides must not overflow either
   }
-  for (int i = 0; i < ndim; i++)
-    if (shape[i] == 0) known = 0, overflow = false;
+  if (known > INT64_MAX / 16) overflow = true;
+  if (empty) known = 0;
   if (unknown >= 0 && !overflow && known > 0 && x->size % known == 0) {
     shape[unknown] = x->size / known;
     return true;

@@ -328,19 +328,8 @@ static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_fail(vm, TALLY_ERR_SHAPE, "searchsorted: x1 has %d axes, needs 1",
                    tl_ndim(args[0].array));
   tl_slot queries = args[1];  // still weak, where it is a literal
-  if (tl_is_string(queries)) {
-    if (tl_array_dtype(args[0].array) != TL_STRING)
-      return tl_arg_fail(vm, "searchsorted", "x2", "of x1's type", queries);
-    tl_array *one = tl_array_zeros(vm, TL_STRING, 0, NULL);
-    if (!one) return false;
-    bool ok = tl_item_store(vm, one, one->data, queries);
-    tl_clear(vm, &args[1]);
-    args[1] = tl_own_array(one);
-    if (!ok) return false;
-    queries = args[1];
-  } else if (!tl_arg_array(vm, "searchsorted", &args[1])) {
-    return false;
-  }
+  if (!tl_arg_array_or_string(vm, "searchsorted", &args[1])) return false;
+  if (!tl_is_scalar(queries)) queries = args[1];
   if (!tl_is_none(args[3]) && !apply_sorter(vm, &args[0], args[3]))
     return false;
   return tl_promote_slots(vm, "searchsorted", args[0], queries, &dtype) &&
