@@ -5,6 +5,7 @@
 
 #include "vm/builtin.h"
 
+extern const tl_builtin tl_operator_builtins[];
 extern const tl_builtin tl_value_builtins[];
 extern const tl_builtin tl_list_builtins[];
 extern const tl_builtin tl_record_builtins[];

@@ -9,6 +9,7 @@
 
 const tl_family tl_library[] = {
     {NULL, tl_value_builtins},
+    {NULL, tl_operator_builtins},
     {NULL, tl_list_builtins},
     {NULL, tl_record_builtins},
     {NULL, tl_string_builtins},

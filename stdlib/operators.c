@@ -1,0 +1,48 @@
+// Operators that are no elementwise functions, as functions: (in), (and), (or).
+
+#include "stdlib/families.h"
+#include "vm/error.h"
+#include "vm/function.h"
+#include "vm/interp.h"
+
+static bool contained(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool found;
+  if (!tl_do_in(vm, &args[0], &args[1], 0, &found)) return false;
+  *out = tl_bool(found);
+  return true;
+}
+
+// Both operands are there already: unlike the operators, the functions cannot
+// leave the second one out.
+static bool truths(tl_vm *vm, tl_slot *args, bool *a, bool *b) {
+  return tl_do_truth(vm, args[0], TL_MODE_BORROW, a) &&
+         tl_do_truth(vm, args[1], TL_MODE_BORROW, b);
+}
+
+static bool both(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool a, b;
+  if (!truths(vm, args, &a, &b)) return false;
+  *out = tl_bool(a && b);
+  return true;
+}
+
+static bool either(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool a, b;
+  if (!truths(vm, args, &a, &b)) return false;
+  *out = tl_bool(a || b);
+  return true;
+}
+
+const tl_builtin tl_operator_builtins[] = {
+    {"contained", "item, container", contained, TL_PURE,
+     "Whether an item is in an array, list, record (as a key), range or string:\n"
+     "the operator in as a function.\n"
+     "    contained(2, [1, 2])    # true\n"},
+    {"both", "a, b", both, TL_PURE,
+     "Whether two bools are both true: the operator and as a function.\n"
+     "    both(true, false)    # false\n"},
+    {"either", "a, b", either, TL_PURE,
+     "Whether one of two bools is true: the operator or as a function.\n"
+     "    either(true, false)    # true\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
