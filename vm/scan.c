@@ -229,6 +229,37 @@ static bool cumulate(scan *s, tl_slot *x, int axis, tl_slot *out) {
   return scan_fresh(s, a, axis, out);
 }
 
+// The result again in a dtype that no scan has: narrow integers, bools.
+static bool cut(tl_vm *vm, tl_dtype from, tl_dtype to, tl_slot *out) {
+  tl_slot wide = *out;
+  tl_array *array =
+      tl_array_new(vm, to, tl_ndim(wide.array), tl_shape(wide.array));
+  if (array != NULL) {
+    tl_kernels()->cast[from][to](array->data, wide.array->data,
+                                 (size_t)array->size);
+    *out = tl_own_array(array);
+  }
+  tl_drop(vm, wide);
+  return array != NULL;
+}
+
+static bool scan_array(scan *s, tl_slot *x, int axis, tl_dtype dtype,
+                       tl_slot *out) {
+  if (x->array->head.ndim == 0) {
+    return tl_fail(s->vm, TALLY_ERR_SHAPE, "%s needs an array, got a scalar",
+                   name_of(s->fold));
+  }
+  if (!choose_dtype(s, *x, dtype)) return false;
+  tl_dtype wanted = s->dtype;
+  if (wanted == TL_BOOL) {
+    s->dtype = TL_UINT8;  // their bytes order like integers
+  } else if (!has_kernel(s)) {
+    s->dtype = tl_fold_result(s->fold, wanted);
+  }
+  if (!cumulate(s, x, axis, out)) return false;
+  return s->dtype == wanted || cut(s->vm, s->dtype, wanted, out);
+}
+
 bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
                    bool initial, tl_dtype dtype, tl_slot *out) {
   scan s = {.vm = vm, .initial = initial, .may_stop = true};
@@ -236,34 +267,10 @@ bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
            : reduction == TL_REDUCE_PROD ? TL_FOLD_PROD
            : reduction == TL_REDUCE_MIN  ? TL_FOLD_MIN
                                          : TL_FOLD_MAX;
-  tl_slot made = tl_none(), *array = x;
-  if (!tl_is_array(*x)) {
-    if (!tl_as_array(vm, name_of(s.fold), *x, &made)) return false;
-    array = &made;
-  }
-  bool ok = false;
-  if (array->array->head.ndim == 0) {
-    tl_fail(vm, TALLY_ERR_SHAPE, "%s needs an array, got a scalar",
-            name_of(s.fold));
-  } else if (choose_dtype(&s, *array, dtype)) {
-    tl_dtype wanted = s.dtype;
-    if (s.dtype == TL_BOOL) s.dtype = TL_UINT8;  // min and max of bools
-    bool narrow = !has_kernel(&s) && s.dtype != TL_UINT8;
-    if (narrow) s.dtype = tl_fold_result(s.fold, s.dtype);
-    ok = cumulate(&s, array, axis, out);
-    if (ok && s.dtype != wanted) {
-      tl_slot wide = *out;
-      tl_array *cut = tl_array_new(vm, wanted, tl_ndim(wide.array),
-                                   tl_shape(wide.array));
-      ok = cut != NULL;
-      if (ok) {
-        tl_kernels()->cast[s.dtype][wanted](cut->data, wide.array->data,
-                                            (size_t)cut->size);
-        *out = tl_own_array(cut);
-      }
-      tl_drop(vm, wide);
-    }
-  }
+  if (tl_is_array(*x)) return scan_array(&s, x, axis, dtype, out);
+  tl_slot made;
+  if (!tl_as_array(vm, name_of(s.fold), *x, &made)) return false;
+  bool ok = scan_array(&s, &made, axis, dtype, out);
   tl_clear(vm, &made);
   return ok;
 }
