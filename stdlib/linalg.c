@@ -60,6 +60,11 @@ static double *matrix(const stack *s, int64_t i) {
   return (double *)s->slot.array->data + i * s->rows * s->columns;
 }
 
+// The work of rows * columns multiplications, for polling.
+static uint64_t step_work(int64_t rows, int64_t columns) {
+  return (uint64_t)rows * (uint64_t)columns / 1024 + 1;
+}
+
 // --- LU ---------------------------------------------------------------------
 
 static void swap_rows(double *a, int64_t n, int64_t i, int64_t k) {
@@ -71,17 +76,19 @@ static void swap_rows(double *a, int64_t n, int64_t i, int64_t k) {
 }
 
 // Factors a in place with partial pivoting: L below the diagonal, U above.
-// pivot[i] is the row that changed places with row i. Returns the sign of the
-// permutation, 0 where a is singular.
-static int factor(double *a, int64_t n, int64_t *pivot) {
-  int sign = 1;
+// pivot[i] is the row that changed places with row i. *sign is that of the
+// permutation, 0 where a is singular. False only where a poll fails.
+static bool factor(tl_vm *vm, double *a, int64_t n, int64_t *pivot,
+                   int *sign) {
   bool singular = false;
+  *sign = 1;
   for (int64_t k = 0; k < n; k++) {
+    if (!tl_poll(vm, step_work(n - k, n - k))) return false;
     int64_t best = k;
     for (int64_t i = k + 1; i < n; i++)
       if (fabs(a[i * n + k]) > fabs(a[best * n + k])) best = i;
     pivot[k] = best;
-    if (best != k) sign = -sign;
+    if (best != k) *sign = -*sign;
     swap_rows(a, n, k, best);
     if (a[k * n + k] == 0) {
       singular = true;
@@ -93,27 +100,28 @@ static int factor(double *a, int64_t n, int64_t *pivot) {
       for (int64_t j = k + 1; j < n; j++) a[i * n + j] -= f * a[k * n + j];
     }
   }
-  return singular ? 0 : sign;
+  if (singular) *sign = 0;
+  return true;
 }
 
 // Solves for m right-hand sides, the rows of b being n by m.
-static void substitute(const double *lu, const int64_t *pivot, int64_t n,
-                       double *b, int64_t m) {
+static bool substitute(tl_vm *vm, const double *lu, const int64_t *pivot,
+                       int64_t n, double *b, int64_t m) {
   for (int64_t k = 0; k < n; k++) swap_rows(b, m, k, pivot[k]);
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
+    if (!tl_poll(vm, step_work(i, m))) return false;
     for (int64_t k = 0; k < i; k++)
       for (int64_t j = 0; j < m; j++)
         b[i * m + j] -= lu[i * n + k] * b[k * m + j];
+  }
   for (int64_t i = n - 1; i >= 0; i--) {
+    if (!tl_poll(vm, step_work(n - i, m))) return false;
     for (int64_t k = i + 1; k < n; k++)
       for (int64_t j = 0; j < m; j++)
         b[i * m + j] -= lu[i * n + k] * b[k * m + j];
     for (int64_t j = 0; j < m; j++) b[i * m + j] /= lu[i * n + i];
   }
-}
-
-static uint64_t cubic_work(int64_t n) {
-  return (uint64_t)(n * n) / 1024 * (uint64_t)n + 1;
+  return true;
 }
 
 // --- det, slogdet -----------------------------------------------------------
@@ -145,10 +153,11 @@ static bool factor_all(tl_vm *vm, stack *s, det_visitor *done, tl_array *out,
   int64_t *pivot = tl_alloc(vm, nbytes, "the pivots");
   bool ok = pivot != NULL;
   for (int64_t i = 0; ok && i < s->count; i++) {
-    int sign = factor(matrix(s, i), s->rows, pivot);
-    done(matrix(s, i), s->rows, sign, (double *)out->data + i,
-         out2 ? (double *)out2->data + i : NULL);
-    ok = tl_poll(vm, cubic_work(s->rows));
+    int sign;
+    ok = factor(vm, matrix(s, i), s->rows, pivot, &sign);
+    if (ok)
+      done(matrix(s, i), s->rows, sign, (double *)out->data + i,
+           out2 ? (double *)out2->data + i : NULL);
   }
   if (pivot) tl_free(vm, pivot, nbytes);
   return ok;
@@ -207,11 +216,12 @@ static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool solve_one(tl_vm *vm, const char *function, double *a, int64_t n,
                       int64_t *pivot, double *b, int64_t m) {
-  if (factor(a, n, pivot) == 0)
+  int sign;
+  if (!factor(vm, a, n, pivot, &sign)) return false;
+  if (sign == 0)
     return tl_fail(vm, TALLY_ERR_DOMAIN, "%s: the matrix is singular",
                    function);
-  substitute(a, pivot, n, b, m);
-  return tl_poll(vm, cubic_work(n));
+  return substitute(vm, a, pivot, n, b, m);
 }
 
 static bool solve_all(tl_vm *vm, const char *function, stack *a, double *b,
@@ -296,12 +306,15 @@ static bool solve(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- cholesky ---------------------------------------------------------------
 
-static bool cholesky_one(double *a, int64_t n) {
+static bool cholesky_one(tl_vm *vm, double *a, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
+    if (!tl_poll(vm, step_work(i, i))) return false;
     for (int64_t j = 0; j <= i; j++) {
       double sum = a[i * n + j];
       for (int64_t k = 0; k < j; k++) sum -= a[i * n + k] * a[j * n + k];
-      if (i == j && !(sum > 0)) return false;
+      if (i == j && !(sum > 0))
+        return tl_fail(vm, TALLY_ERR_DOMAIN, "cholesky: the matrix is not "
+                       "positive definite");
       a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
     }
     for (int64_t j = i + 1; j < n; j++) a[i * n + j] = 0;
@@ -315,12 +328,8 @@ static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_bool(vm, "cholesky", "upper", args[1], &upper) ||
       !open_own(vm, "cholesky", &args[0], true, &s))
     return false;
-  for (int64_t i = 0; ok && i < s.count; i++) {
-    ok = cholesky_one(matrix(&s, i), s.rows) ||
-         tl_fail(vm, TALLY_ERR_DOMAIN, "cholesky: the matrix is not positive "
-                 "definite");
-    ok = ok && tl_poll(vm, cubic_work(s.rows));
-  }
+  for (int64_t i = 0; ok && i < s.count; i++)
+    ok = cholesky_one(vm, matrix(&s, i), s.rows);
   if (!ok) {
     tl_drop(vm, s.slot);
     return false;
