@@ -18,7 +18,7 @@ enum { LANES = 32, ARG_BLOCK = 512 };
   }                                                                          \
   static T best_##name##_##sfx(const T *items, size_t n) {                   \
     T best = items[0];                                                       \
-    if (n >= 2 * LANES) {                                                    \
+    if (n >= LANES) {                                                        \
       T lanes[LANES];                                                        \
       memcpy(lanes, items, sizeof lanes);                                    \
       size_t i = LANES;                                                      \

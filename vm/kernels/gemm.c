@@ -13,6 +13,9 @@ enum { VECTOR = 32, TALL = 4, ACROSS = 3 };
 enum { VECTOR = 16, TALL = 4, ACROSS = 2 };
 #endif
 
+// So many multiplications are a small product.
+enum { SMALL = 128 };
+
 enum { BLOCK_K = TL_GEMM_K, BLOCK_M = TL_GEMM_M, BLOCK_N = TL_GEMM_N };
 
 static size_t smaller(size_t a, size_t b) {
@@ -110,6 +113,20 @@ static size_t smaller(size_t a, size_t b) {
       }                                                                        \
     }                                                                          \
   }                                                                            \
+  /* Small products are done before their operands would be packed. */         \
+  static void small_##sfx(T *c, size_t c_row, const T *a, ptrdiff_t a_row,     \
+                          ptrdiff_t a_column, const T *b, ptrdiff_t b_row,     \
+                          ptrdiff_t b_column, size_t m, size_t n, size_t k) {  \
+    for (size_t i = 0; i < m; i++, c += c_row, a += a_row) {                   \
+      for (size_t j = 0; j < n; j++) {                                         \
+        const T *x = a, *y = b + (ptrdiff_t)j * b_column;                      \
+        T sum = 0;                                                             \
+        for (size_t p = 0; p < k; p++, x += a_column, y += b_row)              \
+          sum += *x * *y;                                                      \
+        c[j] = sum;                                                            \
+      }                                                                        \
+    }                                                                          \
+  }                                                                            \
   void TL_K(gemm_##sfx)(void *c_, ptrdiff_t c_row, const void *a_,             \
                         ptrdiff_t a_row, ptrdiff_t a_column, const void *b_,   \
                         ptrdiff_t b_row, ptrdiff_t b_column, size_t m,         \
@@ -119,8 +136,11 @@ static size_t smaller(size_t a, size_t b) {
     T *columns = rows + tl_gemm_rows(m, k);                                    \
     const size_t c_step = (size_t)(c_row / size);                              \
     a_row /= size, a_column /= size, b_row /= size, b_column /= size;          \
-    if (k == 0)                                                                \
-      for (size_t i = 0; i < m; i++) memset(c + i * c_step, 0, n * sizeof(T)); \
+    if (m * n * k <= SMALL) {                                                  \
+      small_##sfx(c, c_step, a_, a_row, a_column, b_, b_row, b_column, m, n,   \
+                  k);                                                          \
+      return;                                                                  \
+    }                                                                          \
     for (size_t j = 0; j < n; j += BLOCK_N) {                                  \
       const size_t width = smaller(n - j, BLOCK_N);                            \
       for (size_t p = 0; p < k; p += BLOCK_K) {                                \

@@ -48,15 +48,20 @@ TL_FLOATS(X)
       a += head * PARTS;                                                      \
       n -= head;                                                              \
     }                                                                         \
-    R held[LANES * PARTS];                                                    \
-    memcpy(held, lanes, sizeof held);                                         \
-    for (; n >= LANES; n -= LANES, a += LANES * PARTS)                        \
-      combine(held, a, LANES *PARTS);                                         \
-    combine(held, a, n *PARTS);                                               \
-    memcpy(lanes, held, sizeof held);                                         \
+    if (n >= LANES) {                                                         \
+      R held[LANES * PARTS];                                                  \
+      memcpy(held, lanes, sizeof held);                                       \
+      for (; n >= LANES; n -= LANES, a += LANES * PARTS)                      \
+        combine(held, a, LANES *PARTS);                                       \
+      memcpy(lanes, held, sizeof held);                                       \
+    }                                                                         \
+    combine(lanes, a, n *PARTS);                                              \
   }                                                                           \
-  static void fold_lanes_##name(R *lanes) {                                   \
-    for (size_t half = LANES / 2; half > 0; half /= 2)                        \
+  /* Lanes that [count] items have not reached change nothing. */             \
+  static void fold_lanes_##name(R *lanes, uint64_t count) {                   \
+    size_t half = LANES / 2;                                                  \
+    while (half > 1 && half >= count) half /= 2;                              \
+    for (; half > 0; half /= 2)                                               \
       combine(lanes, lanes + half * PARTS, half * PARTS);                     \
   }                                                                           \
   /* node = partial[at] combined with node */                                 \
@@ -86,7 +91,7 @@ TL_FLOATS(X)
       items += take * PARTS;                                                  \
       n -= take;                                                              \
       if (used + take == LEAF) {                                              \
-        fold_lanes_##name(state->lanes.lane_reals);                           \
+        fold_lanes_##name(state->lanes.lane_reals, LEAF);                     \
         push_##name(state->partial, state->count / LEAF - 1, 0,               \
                     state->lanes.lane_reals);                                 \
       }                                                                       \
@@ -96,7 +101,7 @@ TL_FLOATS(X)
     R *node = state->lanes.lane_reals;                                        \
     size_t at = bits_set(state->count / LEAF);                                \
     if (state->count % LEAF != 0) {                                           \
-      fold_lanes_##name(node);                                                \
+      fold_lanes_##name(node, state->count);                                  \
     } else if (at > 0) {                                                      \
       at--;                                                                   \
       node[0] = (R)state->partial[at].re;                                     \
