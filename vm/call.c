@@ -381,7 +381,7 @@ bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
   bool ok = tl_do_call(vm, function, NULL, n, base, &pushed, out);
   if (ok && pushed) {
     vm->frame->flags |= TL_FRAME_ENTRY;
-    ok = tl_interpret(vm, out);
+    ok = vm->counting ? tl_interpret_counting(vm, out) : tl_interpret(vm, out);
   }
   vm->frame = before;
   vm->native_depth--;

@@ -14,6 +14,16 @@
 #include "vm/poll.h"
 #include "vm/region.h"
 
+// This source is compiled twice: interp_counting.c makes the twin that counts
+// references, so that counting costs nothing where it is off.
+#ifdef TL_COUNTING
+#define TL_INTERPRET tl_interpret_counting
+#define COUNT() count_ins(vm, R, ins)
+#else
+#define TL_INTERPRET tl_interpret
+#define COUNT() (void)0
+#endif
+
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -93,12 +103,59 @@
 #define AUDIT() (void)0
 #endif
 
+#ifdef TL_COUNTING
+static void count_operand(tl_vm *vm, const tl_slot *s, unsigned mode) {
+  if (!tl_is_heap(*s)) return;
+  bool moves = mode == TL_MODE_CONSUME ||
+               (mode == TL_MODE_EITHER && tl_is_owned(*s));
+  vm->stats.refs_virtual += mode != TL_MODE_EITHER;
+  vm->stats.refs_embedded += mode == TL_MODE_EITHER;
+  vm->stats.moves += moves;
+  vm->stats.borrows += !moves;
+}
+
+// The operands in the instruction's own fields; those of a window are counted
+// where they are moved there.
+static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
+  vm->stats.instructions++;
+  switch ((tl_format)tl_opcodes[ins->op].format) {
+    case TL_FORMAT_A:
+    case TL_FORMAT_XA:
+    case TL_FORMAT_AJUMP:
+    case TL_FORMAT_AKJUMP:
+      count_operand(vm, RA, MODE_A);
+      break;
+    case TL_FORMAT_ABC:
+    case TL_FORMAT_ABCX:
+    case TL_FORMAT_ABCD:
+      if (ins->op != TL_BC_PUSH) count_operand(vm, RC, MODE_C);
+      count_operand(vm, RB, MODE_B);
+      break;
+    case TL_FORMAT_AB:
+    case TL_FORMAT_ABI:
+    case TL_FORMAT_ABK:
+    case TL_FORMAT_ABX:
+    case TL_FORMAT_BW:
+    case TL_FORMAT_TVW:
+      count_operand(vm, RB, MODE_B);
+      break;
+    case TL_FORMAT_ABJUMP:
+      count_operand(vm, RA, MODE_A);
+      count_operand(vm, RB, MODE_B);
+      break;
+    default:
+      break;
+  }
+}
+#endif
+
 #if TL_THREADED
 #define OP(name) L_##name:
 #define NEXT                                     \
   do {                                           \
     AUDIT();                                     \
     ins = pc++;                                  \
+    COUNT();                                     \
     __extension__({ goto *labels[ins->op]; });   \
   } while (0)
 #else
@@ -448,7 +505,7 @@ static void drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   for (uint32_t i = 0; i < count; i++) tl_drop(vm, window[i]);
 }
 
-bool tl_interpret(tl_vm *vm, tl_slot *out) {
+bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
 #if TL_THREADED
   static const void *const labels[] = {
 #define OP_(NAME, d, r0, r1, r2, rest, fails, format) __extension__ &&L_##NAME,
@@ -469,6 +526,7 @@ bool tl_interpret(tl_vm *vm, tl_slot *out) {
   for (;;) {
     AUDIT();
     ins = pc++;
+    COUNT();
     switch ((tl_opcode)ins->op) {
 #endif
 

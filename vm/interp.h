@@ -9,6 +9,7 @@
 // Runs from the VM's top frame until the frame marked TL_FRAME_ENTRY returns.
 // *out is owned. False: an error is pending and the entry frame is gone.
 bool tl_interpret(tl_vm *vm, tl_slot *out);
+bool tl_interpret_counting(tl_vm *vm, tl_slot *out);  // the same, counted
 
 // A frame for [function] with its slots from [base] on; its arguments are
 // there already. false after tl_fail (kind limit): too deep.

@@ -119,6 +119,7 @@ tl_slot tl_retain(tl_vm *vm, tl_slot s) {
   if (s.object->count != UINT32_MAX)
     s.object->count++;
   vm->stats.rc_inc++;
+  vm->stats.refs_immediate++;
   s.tag |= TL_OWNED;
   return s;
 }
