@@ -154,7 +154,8 @@ static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
       transfer_return(flow, ins);
       return;
     }
-    tl_transfer(flow, ins, flow->rows + (size_t)i * (size_t)f->words);
+    tl_transfer(flow, ins, flow->rows + (size_t)i * (size_t)f->words,
+                i == b->count - 1 && b->targets[0] >= 0);
     if (ins->op == TL_BC_RAISE)
       return;
   }

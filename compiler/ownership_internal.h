@@ -158,7 +158,11 @@ void tl_may_fail(tl_flow *flow, tl_cfg_ins *ins, int32_t handler,
 void tl_flow_into(tl_flow *flow, int32_t block);
 
 // --- One instruction (transfer.c) -------------------------------------------
-void tl_transfer(tl_flow *flow, const tl_cfg_ins *ins, const uint64_t *after);
+
+// [after] is live behind the instruction. After the end of a block ([is_end])
+// its edges see to what dies.
+void tl_transfer(tl_flow *flow, const tl_cfg_ins *ins, const uint64_t *after,
+                 bool is_end);
 
 // --- One function (ownership.c) ---------------------------------------------
 

@@ -374,6 +374,10 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
     decided.operands[i] = first + i;
     decided.modes[i] = TL_MODE_CONSUME;
   }
+  // What moved aside may live across a call: the window goes above it.
+  if (tl_bit_next(flow->present, flow->function->words,
+                  flow->function->spare) >= 0)
+    decided.window = -1;
   decided.is_drain = n > 0 && tl_opcode_role(ins->op, 0) == TL_ROLE_DRAIN &&
                      decided.modes[0] != TL_MODE_BORROW;
   return tl_put_ins(flow, &decided);
@@ -567,7 +571,8 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   define(flow, ins);
 }
 
-void tl_transfer(tl_flow *flow, const tl_cfg_ins *ins, const uint64_t *after) {
+void tl_transfer(tl_flow *flow, const tl_cfg_ins *ins, const uint64_t *after,
+                 bool is_end) {
   flow->after = after;
   flow->span = ins->span;
   for (int32_t i = 0; i < ins->operand_count; i++) {
@@ -585,5 +590,6 @@ void tl_transfer(tl_flow *flow, const tl_cfg_ins *ins, const uint64_t *after) {
     if (ins->operands[i] >= 0)
       flow->uses[ins->operands[i]] = 0;
   flow->uses[flow->function->spare] = 0;
-  tl_end_dead(flow, after);
+  if (!is_end)
+    tl_end_dead(flow, after);
 }
