@@ -81,6 +81,8 @@ typedef struct tally_options {
   double time_limit;           // seconds per call into the VM; 0: no limit
   unsigned capabilities;       // TALLY_MAY_…; default: all
   int threads;                 // at most; 0: as many as cores
+  int no_reuse;                // nothing is written in place or fused, so that
+                               // each temporary's end can be seen in the stats
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);

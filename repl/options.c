@@ -26,6 +26,7 @@ static const char help[] =
     "  --threads N              at most N threads; default: one for each core\n"
     "  --sandbox                no files, no clock, no environment\n"
     "  --stats, --stats=json    counters on standard error at the end\n"
+    "  --no-reuse               write nothing in place and fuse nothing\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 done, 1 an error in the script, 2 wrong usage,\n"
@@ -130,6 +131,8 @@ static bool set_flag(tl_command *cmd, const char *arg) {
     cmd->stats = TL_STATS_TEXT;
   } else if (strcmp(arg, "--stats=json") == 0) {
     cmd->stats = TL_STATS_JSON;
+  } else if (strcmp(arg, "--no-reuse") == 0) {
+    cmd->options.no_reuse = 1;
   } else if (strcmp(arg, "--sandbox") == 0) {
     cmd->options.capabilities = 0;
   } else {

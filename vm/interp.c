@@ -164,10 +164,13 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
 #endif
 
 // Not scalars: perhaps a region that runs as one, else this operation alone.
-#define SLOW(call)                                                   \
+#define IS_LARGE(s) \
+  (tl_is_array(*(s)) && (s)->array->size >= TL_REGION_ITEMS)
+#define SLOW(b, c, call)                                             \
   do {                                                               \
     SAVE();                                                          \
-    if (F->function->region_count > 0) {                             \
+    if ((IS_LARGE(b) || IS_LARGE(c)) &&                              \
+        F->function->region_count > 0) {                             \
       tl_region_status status_ =                                     \
           tl_region_run(vm, F->function, R, ins, &pc);               \
       if (status_ == TL_REGION_DONE) NEXT;                           \
@@ -193,7 +196,7 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
       PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));          \
       NEXT;                                                          \
     }                                                                \
-    SLOW(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
     NEXT;                                                            \
   }
 
@@ -213,7 +216,7 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
       PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));          \
       NEXT;                                                          \
     }                                                                \
-    SLOW(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
     NEXT;                                                            \
   }
 
@@ -229,7 +232,7 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
       PUT_BOOL(RA, b->f op c->f);                                    \
       NEXT;                                                          \
     }                                                                \
-    SLOW(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
     NEXT;                                                            \
   }
 
@@ -245,7 +248,7 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
       PUT_BOOL(RA, (b->i op c->i) != 0);                             \
       NEXT;                                                          \
     }                                                                \
-    SLOW(tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
+    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
     NEXT;                                                            \
   }
 
@@ -683,22 +686,22 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
       PUT_F64(RA, AS_F64(b) / AS_F64(c), MIXED_TAG(b, c));
       NEXT;
     }
-    SLOW(tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
+    SLOW(b, c, tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
     NEXT;
   }
   OP(FLOORDIV) {
     if (LIKELY(divide_ints(RA, RB, RC, false))) NEXT;
-    SLOW(tl_do_binary(vm, TL_OP_FLOOR_DIVIDE, RA, RB, RC, ins->modes));
+    SLOW(RB, RC, tl_do_binary(vm, TL_OP_FLOOR_DIVIDE, RA, RB, RC, ins->modes));
     NEXT;
   }
   OP(MOD) {
     if (LIKELY(divide_ints(RA, RB, RC, true))) NEXT;
-    SLOW(tl_do_binary(vm, TL_OP_REMAINDER, RA, RB, RC, ins->modes));
+    SLOW(RB, RC, tl_do_binary(vm, TL_OP_REMAINDER, RA, RB, RC, ins->modes));
     NEXT;
   }
   OP(POW) {
     if (pow_fast(RA, RB, RC)) NEXT;
-    SLOW(tl_do_binary(vm, TL_OP_POW, RA, RB, RC, ins->modes));
+    SLOW(RB, RC, tl_do_binary(vm, TL_OP_POW, RA, RB, RC, ins->modes));
     NEXT;
   }
   BITS(BITAND, &, TL_OP_BITWISE_AND)
@@ -710,7 +713,7 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
       PUT_I64(RA, b->u << c->i, b->tag & c->tag);
       NEXT;
     }
-    SLOW(tl_do_binary(vm, TL_OP_LEFT_SHIFT, RA, b, c, ins->modes));
+    SLOW(b, c, tl_do_binary(vm, TL_OP_LEFT_SHIFT, RA, b, c, ins->modes));
     NEXT;
   }
   OP(SHR) {
@@ -719,7 +722,7 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
       PUT_I64(RA, b->i >> c->i, b->tag & c->tag);
       NEXT;
     }
-    SLOW(tl_do_binary(vm, TL_OP_RIGHT_SHIFT, RA, b, c, ins->modes));
+    SLOW(b, c, tl_do_binary(vm, TL_OP_RIGHT_SHIFT, RA, b, c, ins->modes));
     NEXT;
   }
   COMPARE(EQ, ==, TL_OP_EQUAL)
@@ -761,20 +764,20 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
       PUT_I64(RA, 0 - b->u, b->tag);
       NEXT;
     }
-    SLOW(tl_do_unary(vm, (tl_op)op, RA, b, ins->modes));
+    SLOW(b, b, tl_do_unary(vm, (tl_op)op, RA, b, ins->modes));
     NEXT;
   }
   OP(ELEM2) {
     uint32_t op = EXTRA();
     pc++;
-    SLOW(tl_do_binary(vm, (tl_op)op, RA, RB, RC, ins->modes));
+    SLOW(RB, RC, tl_do_binary(vm, (tl_op)op, RA, RB, RC, ins->modes));
     NEXT;
   }
   OP(ELEM3) {
     uint32_t op = EXTRA();
     const tl_slot *d = SLOT(pc->a);
     pc++;
-    SLOW(tl_do_select(vm, (tl_op)op, RA, RB, RC, d, ins->modes));
+    SLOW(RC, d, tl_do_select(vm, (tl_op)op, RA, RB, RC, d, ins->modes));
     NEXT;
   }
   OP(NOT) {
@@ -805,7 +808,7 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
       NEXT;
     }
     tl_slot c = tl_weak_int((int16_t)ins->c);
-    SLOW(tl_do_binary(vm, TL_OP_ADD, RA, b, &c, MODE_B));
+    SLOW(b, &c, tl_do_binary(vm, TL_OP_ADD, RA, b, &c, MODE_B));
     NEXT;
   }
   ARITH_K(ADDK, +, TL_OP_ADD)
@@ -821,7 +824,7 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
       PUT_F64(RA, (double)b->i / c[1].f, MIXED_TAG(b, c));
       NEXT;
     }
-    SLOW(tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
+    SLOW(b, c, tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
     NEXT;
   }
   OP(RANGE) {

@@ -10,7 +10,6 @@
 enum {
   NODES = 16,
   USES = 10,            // distinct operands from outside
-  LEAST_ITEMS = 2048,   // below, one by one is as fast
   POLL_ITEMS = 64 * 1024,
 };
 
@@ -248,7 +247,7 @@ static bool check_shapes(tl_vm *vm, region *r) {
   }
   int64_t size = 1;
   for (int i = 0; i < r->ndim; i++) size *= r->shape[i];
-  if (size < LEAST_ITEMS) return false;
+  if (size < TL_REGION_ITEMS) return false;
   for (int i = 0; i < r->node_count - 1; i++) {
     int ndim = 0;
     int64_t shape[TL_MAX_DIMS];
@@ -517,24 +516,12 @@ static const tl_region *find_region(const tl_prototype *f, uint32_t pc) {
   return &f->regions[low];
 }
 
-static bool is_large(const tl_slot *base, uint16_t slot) {
-  const tl_slot *s = &base[slot];
-  return tl_is_array(*s) && s->array->size >= LEAST_ITEMS;
-}
-
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                tl_slot *base, const tl_ins *at,
                                const tl_ins **next) {
   uint32_t pc = (uint32_t)(at - function->code);
   const tl_region *where = find_region(function, pc);
   if (where == NULL || vm->no_reuse) return TL_REGION_DECLINED;
-  tl_decoded d;
-  tl_decode(function, pc, &d);
-  bool large = false;
-  for (uint32_t i = 0; i < d.operand_count; i++) {
-    large = large || is_large(base, d.operands[i]);
-  }
-  if (!large) return TL_REGION_DECLINED;
   region r = {.node_count = 0};
   reader rd = {.vm = vm, .function = function, .base = base, .r = &r};
   if (!read_region(&rd, pc, where->end)) return TL_REGION_DECLINED;

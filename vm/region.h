@@ -12,6 +12,8 @@
 #include "vm/elementwise.h"
 #include "vm/function.h"
 
+enum { TL_REGION_ITEMS = 2048 };  // below, one by one is as fast
+
 typedef enum tl_region_status {
   TL_REGION_DONE,     // results written, *next is where to go on
   TL_REGION_DECLINED, // nothing has changed: go on one by one
