@@ -1,0 +1,360 @@
+// tally.h: arrays over the host's memory, and the memory of Tally's arrays.
+
+#include "tests/unit/host.h"
+
+typedef struct owner {
+  int count;         // how often release ran
+  const void *data;  // what it was given
+} owner;
+
+static void let_go(void *context, void *data) {
+  owner *o = context;
+  o->count++;
+  o->data = data;
+}
+
+#define BUFFER(memory, datashape, who)      \
+  ((tally_buffer){.data = (memory),         \
+                  .type = (datashape),      \
+                  .nbytes = sizeof(memory), \
+                  .release = let_go,        \
+                  .context = (who)})
+
+static tally_value from_buffer(host *h, const tally_buffer *buffer) {
+  tally_value v = {0, 0};
+  if (tally_from_buffer(h->vm, buffer, &v) != TALLY_OK) {
+    fail_msg("%s", tally_error(h->vm)->report);
+  }
+  return v;
+}
+
+// Makes [name] the only owner of an array over the buffer.
+static void move_in(host *h, const char *name, const tally_buffer *buffer) {
+  tally_value v = from_buffer(h, buffer);
+  assert_int_equal(tally_move_global(h->vm, name, v), TALLY_OK);
+}
+
+// --- The release hook -------------------------------------------------------
+
+static void test_released_with_the_handle(void **state) {
+  host *h = *state;
+  double data[6] = {1, 2, 3, 4, 5, 6};
+  owner o = {0, NULL};
+  tally_buffer buffer = BUFFER(data, "2 * 3 * float64", &o);
+  tally_value v = from_buffer(h, &buffer);
+  assert_string_equal(tally_type(h->vm, v), "2 * 3 * float64");
+  assert_int_equal(o.count, 0);
+  tally_release(h->vm, v);
+  assert_int_equal(o.count, 1);
+  assert_ptr_equal(o.data, data);
+}
+
+static void test_released_at_the_last_use(void **state) {
+  host *h = *state;
+  double data[4] = {1, 2, 3, 4};
+  owner o = {0, NULL};
+  tally_buffer buffer = BUFFER(data, "4 * float64", &o);
+  move_in(h, "x", &buffer);
+  run_ok(h, "y = x[1:3]\nx = 0");
+  assert_int_equal(o.count, 0);  // a view holds it
+  check_value(h, "y", "[2.0, 3.0]");
+  run_ok(h, "l = (y, 1)\ny = 0");
+  assert_int_equal(o.count, 0);
+  run_ok(h, "l = 0");
+  assert_int_equal(o.count, 1);
+}
+
+static void test_released_by_close(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  int32_t data[3] = {1, 2, 3};
+  owner held = {0, NULL}, kept = {0, NULL};
+  host_open(&h, &options);
+  tally_buffer buffer = BUFFER(data, "3 * int32", &held);
+  from_buffer(&h, &buffer);
+  buffer.context = &kept;
+  move_in(&h, "x", &buffer);
+  run_ok(&h, "f = () => x\nl = (x, x, x[::-1])");
+  assert_int_equal(held.count + kept.count, 0);
+  assert_int_equal(tally_close(h.vm), 1);
+  assert_int_equal(held.count, 1);
+  assert_int_equal(kept.count, 1);
+  assert_int_equal(h.blocks, 0);
+}
+
+static void test_released_when_an_error_unwinds(void **state) {
+  host *h = *state;
+  double data[4] = {1, 2, 3, 4};
+  owner o = {0, NULL};
+  tally_buffer buffer = BUFFER(data, "4 * float64", &o);
+  move_in(h, "x", &buffer);
+  run_ok(h, "fn f() {\n  global x\n  y = x\n  x = none\n  y[9]\n}");
+  CHECK_ERROR(h, tally_eval(h->vm, "f()", NULL), TALLY_ERR_INDEX, "9");
+  assert_int_equal(o.count, 1);
+}
+
+static void test_without_a_hook(void **state) {
+  host *h = *state;
+  uint8_t data[3] = {1, 2, 255};
+  tally_buffer buffer = {.data = data, .type = "3 * uint8", .nbytes = 3};
+  move_in(h, "x", &buffer);
+  check_value(h, "sum(x)", "258");
+}
+
+static void test_not_released_on_failure(void **state) {
+  host *h = *state;
+  double data[6] = {0};
+  owner o = {0, NULL};
+  static const struct {
+    const char *type;
+    tally_status status;
+  } rows[] = {
+      {"7 * float64", TALLY_ERR_SHAPE},
+      {"4611686018427387904 * 4 * float64", TALLY_ERR_SHAPE},
+      {"9223372036854775807 * float64", TALLY_ERR_SHAPE},
+      {"var * float64", TALLY_ERR_TYPE},
+      {"N * float64", TALLY_ERR_TYPE},
+      {"6 * string", TALLY_ERR_TYPE},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    tally_buffer buffer = BUFFER(data, rows[i].type, &o);
+    tally_value out = {1, 2};
+    tally_status status = tally_from_buffer(h->vm, &buffer, &out);
+    if (status != rows[i].status) {
+      fail_msg("%s: status %d", rows[i].type, (int)status);
+    }
+    assert_true(out.handle == 1 && out.check == 2);
+  }
+  tally_value out;
+  static const char *const no_types[] = {
+      "", "float65", "3 *", "-1 * int8", "3 * 4", "3 * \xff", "((("};
+  for (size_t i = 0; i < sizeof no_types / sizeof *no_types; i++) {
+    tally_buffer buffer = BUFFER(data, no_types[i], &o);
+    if (tally_from_buffer(h->vm, &buffer, &out) == TALLY_OK) {
+      fail_msg("%s is a type", no_types[i]);
+    }
+  }
+  assert_int_equal(o.count, 0);
+}
+
+// --- Sizes and strides ------------------------------------------------------
+
+static void test_strides_stay_inside_the_block(void **state) {
+  host *h = *state;
+  int32_t data[12];
+  owner o = {0, NULL};
+  tally_value out;
+  for (int i = 0; i < 12; i++) data[i] = i;
+  tally_buffer buffer = BUFFER(data, "2 * 3 * int32", &o);
+  static const int64_t good[][2] = {{12, 4}, {4, 8}, {24, 8}, {0, 0}, {32, 4}};
+  static const int64_t wrong[][2] = {
+      {-12, 4},       {12, -4},       {40, 4},        {4, 22},
+      {INT64_MAX, 4}, {INT64_MIN, 4}, {4, INT64_MIN}, {INT64_MAX, INT64_MAX}};
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    buffer.strides = good[i];
+    tally_release(h->vm, from_buffer(h, &buffer));
+  }
+  assert_int_equal(o.count, 5);
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    buffer.strides = wrong[i];
+    CHECK_ERROR(h, tally_from_buffer(h->vm, &buffer, &out), TALLY_ERR_SHAPE,
+                "48 bytes");
+  }
+  assert_int_equal(o.count, 5);
+}
+
+static void test_strides_say_where_items_lie(void **state) {
+  host *h = *state;
+  int16_t pixels[2][3][4];  // rows, columns, channels
+  for (int i = 0; i < 24; i++) (&pixels[0][0][0])[i] = (int16_t)i;
+  static const int64_t strides[] = {2, 24, 8};  // channels first
+  tally_buffer buffer = {.data = pixels,
+                         .type = "4 * 2 * 3 * int16",
+                         .strides = strides,
+                         .nbytes = sizeof pixels};
+  move_in(h, "x", &buffer);
+  check_value(h, "x[1]", "[[1, 5, 9], [13, 17, 21]]");
+  check_value(h, "sum(x, axis: (1, 2))", "[60, 66, 72, 78]");
+  check_value(h, "(x + x[::-1])[0, 0]", "[3, 11, 19]");
+}
+
+static void test_unaligned_and_reversed_memory(void **state) {
+  host *h = *state;
+  unsigned char bytes[8 * 4 + 1];
+  for (int i = 0; i < 4; i++) {
+    double value = i + 0.5;
+    memcpy(bytes + 1 + 8 * i, &value, 8);
+  }
+  tally_buffer buffer = {
+      .data = bytes + 1, .type = "4 * float64", .nbytes = 32};
+  move_in(h, "x", &buffer);
+  check_value(h, "x", "[0.5, 1.5, 2.5, 3.5]");
+  check_value(h, "sum(x * 2)", "16.0");
+  check_value(h, "(x[1], x[::-1][0], sort(x[::-1])[0])", "(1.5, 3.5, 0.5)");
+  run_ok(h, "x[1] = 9");
+  check_value(h, "x[:3]", "[0.5, 9.0, 2.5]");
+}
+
+static void test_arrays_of_no_items(void **state) {
+  host *h = *state;
+  owner o = {0, NULL};
+  tally_buffer buffer = {.data = NULL,
+                         .type = "3 * 0 * float64",
+                         .release = let_go,
+                         .context = &o};
+  move_in(h, "x", &buffer);
+  check_value(h, "(x.shape, sum(x))", "((3, 0), 0.0)");
+  run_ok(h, "x = 0");
+  assert_int_equal(o.count, 1);
+}
+
+// --- Read-only memory -------------------------------------------------------
+
+static void test_read_only_memory_is_never_written(void **state) {
+  host *h = *state;
+  static const double data[4] = {4, 3, 2, 1};  // const: a write would crash
+  tally_buffer buffer = {.data = (void *)(uintptr_t)data,
+                         .type = "4 * float64",
+                         .read_only = 1,
+                         .nbytes = sizeof data};
+  static const char *const updates[] = {
+      "x[0] = 9",
+      "x[1:3] = 0",
+      "x[x > 2] += 1",
+      "x = x * 2 + 1",
+      "x = sort(x)",
+      "x = reverse(x)\nx[0] = 5",
+      "l = (x, 1)\nx = none\nl[0][0] = 7",
+      "fn f(a) {\n  a[0] = 1\n  a\n}\nx = f(x)",
+      "v = x[::2]\nx = none\nv[0] = 3",
+  };
+  for (size_t i = 0; i < sizeof updates / sizeof *updates; i++) {
+    move_in(h, "x", &buffer);
+    run_ok(h, updates[i]);
+    assert_true(data[0] == 4 && data[1] == 3 && data[2] == 2 && data[3] == 1);
+  }
+}
+
+static void test_values_of_the_host_do_not_change(void **state) {
+  host *h = *state;
+  double data[3] = {1, 2, 3};
+  tally_buffer buffer = {
+      .data = data, .type = "3 * float64", .nbytes = sizeof data};
+  tally_value v = from_buffer(h, &buffer);
+  assert_int_equal(tally_set_global(h->vm, "x", v), TALLY_OK);
+  run_ok(h, "x[0] = 9\nx *= 2");
+  assert_true(data[0] == 1);  // the host's handle still means [1, 2, 3]
+  tally_release(h->vm, v);
+}
+
+// --- Out --------------------------------------------------------------------
+
+static void test_arrays_come_out_as_they_lie(void **state) {
+  host *h = *state;
+  tally_array a;
+  tally_value v = eval(h, "reshape(arange(24), (2, 3, 4))[:, ::-1, 1]");
+  assert_int_equal(tally_to_buffer(h->vm, v, &a), TALLY_OK);
+  assert_string_equal(a.dtype, "int64");
+  assert_int_equal(a.ndim, 2);
+  assert_int_equal(a.size, 6);
+  for (int64_t i = 0; i < 2; i++) {
+    for (int64_t j = 0; j < 3; j++) {
+      int64_t item;
+      memcpy(&item, (char *)a.data + i * a.strides[0] + j * a.strides[1], 8);
+      assert_int_equal(item, 12 * i + 4 * (2 - j) + 1);
+    }
+  }
+  tally_release(h->vm, v);
+}
+
+static void test_ranges_and_scalars_are_no_arrays(void **state) {
+  host *h = *state;
+  tally_array a;
+  static const char *const sources[] = {"3",      "2i",   "\"text\"",
+                                        "(1, 2)", "none", "sum"};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    tally_value v = eval(h, sources[i]);
+    CHECK_ERROR(h, tally_to_buffer(h->vm, v, &a), TALLY_ERR_TYPE, "an array");
+    tally_release(h->vm, v);
+  }
+}
+
+static void test_memory_goes_in_and_comes_out(void **state) {
+  host *h = *state;
+  float data[4] = {1, 2, 3, 4};
+  tally_array a;
+  owner o = {0, NULL};
+  tally_buffer buffer = BUFFER(data, "2 * 2 * float32", &o);
+  tally_value v = from_buffer(h, &buffer);
+  assert_int_equal(tally_to_buffer(h->vm, v, &a), TALLY_OK);
+  assert_ptr_equal(a.data, data);  // the same memory, nothing copied
+  tally_release(h->vm, v);
+  assert_int_equal(o.count, 1);
+}
+
+// --- Accounting -------------------------------------------------------------
+
+static void test_the_hosts_memory_is_counted(void **state) {
+  host *h = *state;
+  static double data[1000];
+  tally_stats before, during, after;
+  owner o = {0, NULL};
+  tally_buffer buffer = BUFFER(data, "10 * float64", &o);
+  tally_get_stats(h->vm, &before);
+  tally_value v = from_buffer(h, &buffer);
+  tally_get_stats(h->vm, &during);
+  assert_int_equal(during.ext_bytes - before.ext_bytes, sizeof data);
+  tally_release(h->vm, v);
+  tally_get_stats(h->vm, &after);
+  assert_int_equal(after.ext_bytes, before.ext_bytes);
+}
+
+static void test_the_hosts_memory_counts_for_the_limit(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  options.memory_limit = 16u << 20;
+  host_open(&h, &options);
+  owner o = {0, NULL};
+  size_t nbytes = 12u << 20;
+  char *data = calloc(1, nbytes);
+  tally_buffer buffer = {.data = data,
+                         .type = "1572864 * float64",
+                         .nbytes = nbytes,
+                         .release = let_go,
+                         .context = &o};
+  tally_value first = from_buffer(&h, &buffer), second;
+  CHECK_ERROR(&h, tally_from_buffer(h.vm, &buffer, &second), TALLY_ERR_MEMORY,
+              "limit");
+  assert_int_equal(o.count, 0);
+  tally_release(h.vm, first);
+  assert_int_equal(o.count, 1);
+  tally_release(h.vm, from_buffer(&h, &buffer));
+  assert_int_equal(o.count, 2);
+  host_close(&h);
+  free(data);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      HOST_TEST(test_released_with_the_handle),
+      HOST_TEST(test_released_at_the_last_use),
+      cmocka_unit_test(test_released_by_close),
+      HOST_TEST(test_released_when_an_error_unwinds),
+      HOST_TEST(test_without_a_hook),
+      HOST_TEST(test_not_released_on_failure),
+      HOST_TEST(test_strides_stay_inside_the_block),
+      HOST_TEST(test_strides_say_where_items_lie),
+      HOST_TEST(test_unaligned_and_reversed_memory),
+      HOST_TEST(test_arrays_of_no_items),
+      HOST_TEST(test_read_only_memory_is_never_written),
+      HOST_TEST(test_values_of_the_host_do_not_change),
+      HOST_TEST(test_arrays_come_out_as_they_lie),
+      HOST_TEST(test_ranges_and_scalars_are_no_arrays),
+      HOST_TEST(test_memory_goes_in_and_comes_out),
+      HOST_TEST(test_the_hosts_memory_is_counted),
+      cmocka_unit_test(test_the_hosts_memory_counts_for_the_limit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
