@@ -340,7 +340,10 @@ tally_status tally_get_global(tally_vm *vm, const char *name,
 }
 
 static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
-  int32_t index = tl_module_variable(vm, vm->main, name, strlen(name));
+  int32_t index = -1;
+  if (tl_check_host_text(vm, name, strlen(name))) {
+    index = tl_module_variable(vm, vm->main, name, strlen(name));
+  }
   if (index < 0) {
     tl_drop(vm, value);
     return tl_report(vm);

@@ -18,6 +18,9 @@ bool tl_handle_get(tl_vm *vm, tally_value handle, tl_slot *out);
 // The value, owned; the handle is released.
 bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out);
 
+// False (kind value) where text of the host's is not UTF-8.
+bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes);
+
 // The pending error becomes the last error; returns its status.
 tally_status tl_report(tl_vm *vm);
 void tl_report_close(tl_vm *vm);

@@ -180,15 +180,18 @@ tally_status tally_from_complex(tally_vm *vm, double re, double im,
   return tl_is_unset(value) ? tl_report(vm) : give(vm, value, out);
 }
 
+bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes) {
+  size_t at;
+  if (tl_utf8_check(text, nbytes, &at)) return true;
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "text from the host is not UTF-8: the byte at offset %zu is "
+                 "wrong",
+                 at);
+}
+
 tally_status tally_from_string(tally_vm *vm, const char *text, size_t nbytes,
                                tally_value *out) {
-  size_t at;
-  if (!tl_utf8_check(text, nbytes, &at)) {
-    tl_fail(vm, TALLY_ERR_VALUE,
-            "text from the host is not UTF-8: the byte at offset %zu is wrong",
-            at);
-    return tl_report(vm);
-  }
+  if (!tl_check_host_text(vm, text, nbytes)) return tl_report(vm);
   tl_string *string = tl_string_new(vm, text, nbytes);
   return string == NULL ? tl_report(vm)
                         : give(vm, tl_own_string(string), out);
@@ -216,7 +219,8 @@ tally_status tally_from_record(tally_vm *vm, size_t count,
   if (record == NULL) return tl_report(vm);
   for (size_t i = 0; i < count; i++) {
     tl_slot value;
-    if (!tl_handle_get(vm, values[i], &value) ||
+    if (!tl_check_host_text(vm, keys[i], strlen(keys[i])) ||
+        !tl_handle_get(vm, values[i], &value) ||
         !tl_record_set_name(vm, &record, keys[i], &value)) {
       tl_drop(vm, tl_own_record(record));
       return tl_report(vm);
@@ -350,6 +354,7 @@ tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
                          tally_value *out) {
   tl_slot s, item;
   if (!tl_handle_get(vm, v, &s)) return tl_report(vm);
+  if (!tl_check_host_text(vm, key, strlen(key))) return tl_report(vm);
   tl_string *name = tl_string_from(vm, key);
   if (name == NULL) return tl_report(vm);
   bool ok = tl_field_get(vm, &s, name, &item);
@@ -362,7 +367,8 @@ tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
 tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
   tl_slot s;
   if (!tl_handle_get(vm, v, &s)) return tl_report(vm);
-  if (!tl_is_array(s)) return refuse(vm, "an array", s);
+  // A complex128 is boxed in an array of rank 0, which no one sees.
+  if (!tl_is_array(s) || tl_is_number(s)) return refuse(vm, "an array", s);
   const tl_array *a = s.array;
   *out = (tally_array){.data = a->data,
                        .dtype = tl_dtypes[a->head.dtype].name,
