@@ -83,8 +83,10 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   view->head.ndim = (uint8_t)ndim;
   view->data = data;
   view->size = count_items(ndim, shape);
-  memcpy(tl_shape(view), shape, dims);
-  memcpy(tl_strides(view), strides, dims);
+  if (ndim > 0) {  // shape may be NULL where there are no axes
+    memcpy(tl_shape(view), shape, dims);
+    memcpy(tl_strides(view), strides, dims);
+  }
   tl_array_more(view)->owner = tl_array_owner(from);
   if (tl_is_owned(*base))
     take_hold(vm, base, view);
