@@ -27,10 +27,14 @@ bool tl_arg_int(tl_vm *vm, const char *function, const char *name, tl_slot s,
 
 bool tl_arg_count(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   int64_t *out) {
-  if (!tl_arg_int(vm, function, name, s, out)) return false;
-  if (*out >= 0) return true;
-  return tl_fail(vm, TALLY_ERR_VALUE, "%s: %s is %lld, but must not be "
-                 "negative", function, name, (long long)*out);
+  if (!tl_arg_int(vm, function, name, s, out))
+    return false;
+  if (*out >= 0)
+    return true;
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "%s: %s is %lld, but must not be "
+                 "negative",
+                 function, name, (long long)*out);
 }
 
 bool tl_arg_float(tl_vm *vm, const char *function, const char *name, tl_slot s,
@@ -47,7 +51,8 @@ bool tl_arg_float(tl_vm *vm, const char *function, const char *name, tl_slot s,
 
 bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  bool *out) {
-  if (!tl_is_bool(s)) return tl_arg_fail(vm, function, name, "a bool", s);
+  if (!tl_is_bool(s))
+    return tl_arg_fail(vm, function, name, "a bool", s);
   *out = s.i != 0;
   return true;
 }
@@ -70,8 +75,10 @@ bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
 
 static bool too_many(tl_vm *vm, const char *function, const char *name,
                      int64_t count, int max) {
-  return tl_fail(vm, TALLY_ERR_VALUE, "%s: %s has %lld items, at most %d are "
-                 "allowed", function, name, (long long)count, max);
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "%s: %s has %lld items, at most %d are "
+                 "allowed",
+                 function, name, (long long)count, max);
 }
 
 static bool ints_of_list(tl_vm *vm, const char *function, const char *name,
@@ -80,7 +87,8 @@ static bool ints_of_list(tl_vm *vm, const char *function, const char *name,
   if (list->length > max)
     return too_many(vm, function, name, list->length, max);
   for (int64_t i = 0; i < list->length; i++)
-    if (!tl_arg_int(vm, function, name, list->items[i], &out[i])) return false;
+    if (!tl_arg_int(vm, function, name, list->items[i], &out[i]))
+      return false;
   *count = (int)list->length;
   return true;
 }
@@ -90,11 +98,13 @@ static bool ints_of_array(tl_vm *vm, const char *function, const char *name,
   const tl_array *a = s.array;
   if (tl_ndim(a) != 1 || !tl_dtype_is_integer(tl_array_dtype(a)))
     return tl_arg_fail(vm, function, name, "integers", s);
-  if (a->size > max) return too_many(vm, function, name, a->size, max);
+  if (a->size > max)
+    return too_many(vm, function, name, a->size, max);
   for (int64_t i = 0; i < a->size; i++) {
     const char *item = a->data + i * tl_strides(a)[0];
     tl_slot value = tl_scalar_load(tl_array_dtype(a), item);
-    if (!tl_arg_int(vm, function, name, value, &out[i])) return false;
+    if (!tl_arg_int(vm, function, name, value, &out[i]))
+      return false;
   }
   *count = (int)a->size;
   return true;
@@ -117,7 +127,8 @@ bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
   if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s)))
     return tl_arg_fail(vm, function, name, "an integer or a list of integers",
                        s);
-  if (max < 1) return too_many(vm, function, name, 1, max);
+  if (max < 1)
+    return too_many(vm, function, name, 1, max);
   *count = 1;
   return tl_arg_int(vm, function, name, s, out);
 }
@@ -128,9 +139,10 @@ bool tl_arg_shape(tl_vm *vm, const char *function, tl_slot s, int *ndim,
     return false;
   for (int i = 0; i < *ndim; i++)
     if (shape[i] < 0)
-      return tl_fail(vm, TALLY_ERR_VALUE, "%s: axis %d of the shape is %lld, "
-                     "but must not be negative", function, i,
-                     (long long)shape[i]);
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "%s: axis %d of the shape is %lld, "
+                     "but must not be negative",
+                     function, i, (long long)shape[i]);
   return true;
 }
 
@@ -141,7 +153,8 @@ bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
     return false;
   uint32_t seen = 0;
   for (int i = 0; i < *count; i++) {
-    if (!tl_axis(vm, function, given[i], ndim, &axes[i])) return false;
+    if (!tl_axis(vm, function, given[i], ndim, &axes[i]))
+      return false;
     if (seen & UINT32_C(1) << axes[i])
       return tl_fail(vm, TALLY_ERR_VALUE, "%s: axis %d is given twice",
                      function, axes[i]);
@@ -161,18 +174,22 @@ bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,
 // --- Arrays -----------------------------------------------------------------
 
 bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s) {
-  if (tl_is_array(*s)) return true;
+  if (tl_is_array(*s))
+    return true;
   tl_slot made;
-  if (!tl_as_array(vm, function, *s, &made)) return false;
+  if (!tl_as_array(vm, function, *s, &made))
+    return false;
   tl_clear(vm, s);
   *s = made;
   return true;
 }
 
 bool tl_arg_array_or_string(tl_vm *vm, const char *function, tl_slot *s) {
-  if (!tl_is_string(*s)) return tl_arg_array(vm, function, s);
+  if (!tl_is_string(*s))
+    return tl_arg_array(vm, function, s);
   tl_array *one = tl_array_new(vm, TL_STRING, 0, NULL);
-  if (!one) return false;
+  if (!one)
+    return false;
   bool ok = tl_item_store(vm, one, one->data, *s);
   tl_clear(vm, s);
   *s = tl_own_array(one);
@@ -180,17 +197,19 @@ bool tl_arg_array_or_string(tl_vm *vm, const char *function, tl_slot *s) {
 }
 
 bool tl_arg_numeric(tl_vm *vm, const char *function, tl_slot *s) {
-  if (!tl_arg_array(vm, function, s)) return false;
-  if (tl_array_dtype(s->array) < TL_STRING) return true;
+  if (!tl_arg_array(vm, function, s))
+    return false;
+  if (tl_array_dtype(s->array) < TL_STRING)
+    return true;
   return tl_arg_fail(vm, function, "the array", "numbers or bools", *s);
 }
 
 static tl_slot row_view(tl_vm *vm, tl_slot whole, int64_t i) {
   const tl_array *a = whole.array;
   tl_slot base = tl_borrow(whole);
-  tl_array *row = tl_view_new(vm, &base, tl_array_dtype(a),
-                              a->data + i * tl_strides(a)[0], tl_ndim(a) - 1,
-                              tl_shape(a) + 1, tl_strides(a) + 1);
+  tl_array *row =
+      tl_view_new(vm, &base, tl_array_dtype(a), a->data + i * tl_strides(a)[0],
+                  tl_ndim(a) - 1, tl_shape(a) + 1, tl_strides(a) + 1);
   return row ? tl_own_array(row) : tl_unset();
 }
 
@@ -198,28 +217,31 @@ static tl_slot row_view(tl_vm *vm, tl_slot whole, int64_t i) {
 // an array's tag has no such bit, so it can carry this one here.
 static bool one_array(tl_vm *vm, const char *function, tl_slot s,
                       tl_slot *out) {
-  if (!tl_as_array(vm, function, s, out)) return false;
-  if (tl_is_scalar(s) && tl_is_weak(s)) out->tag |= TL_WEAK;
+  if (!tl_as_array(vm, function, s, out))
+    return false;
+  if (tl_is_scalar(s) && tl_is_weak(s))
+    out->tag |= TL_WEAK;
   return true;
 }
 
-bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s,
-                   tl_arrays *out) {
+bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
   bool is_list = tl_is_list(s);
   if (!is_list && !(tl_is_array(s) && tl_ndim(s.array) > 0))
     return tl_arg_fail(vm, function, "the arrays", "a list of arrays", s);
   out->count = is_list ? s.list->length : tl_shape(s.array)[0];
   // 16 bytes for nothing: tl_alloc is not asked for 0 bytes.
-  out->items = tl_alloc(vm, ((size_t)out->count + 1) * sizeof *out->items,
-                        function);
-  if (!out->items) return false;
+  out->items =
+      tl_alloc(vm, ((size_t)out->count + 1) * sizeof *out->items, function);
+  if (!out->items)
+    return false;
   for (int64_t i = 0; i < out->count; i++) {
     bool ok = true;
     if (is_list)
       ok = one_array(vm, function, s.list->items[i], &out->items[i]);
     else
       out->items[i] = row_view(vm, s, i);
-    if (ok && !tl_is_unset(out->items[i])) continue;
+    if (ok && !tl_is_unset(out->items[i]))
+      continue;
     size_t nbytes = ((size_t)out->count + 1) * sizeof *out->items;
     while (i-- > 0) tl_drop(vm, out->items[i]);
     tl_free(vm, out->items, nbytes);
@@ -267,8 +289,8 @@ bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
     if (!tl_promote_slots(vm, function, sofar, arrays->items[i], out))
       return false;
     bool weak = tl_is_weak(sofar) && tl_is_weak(arrays->items[i]);
-    sofar = (tl_slot){.tag = TL_TAG(TL_CLASS_SMALL, *out) |
-                             (weak ? TL_WEAK : 0)};
+    sofar =
+        (tl_slot){.tag = TL_TAG(TL_CLASS_SMALL, *out) | (weak ? TL_WEAK : 0)};
   }
   return true;
 }
@@ -282,19 +304,23 @@ bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
   tl_array *cast = NULL;
   if (tl_array_dtype(from) != dtype) {
     cast = tl_array_cast(vm, from, dtype);
-    if (!cast) return false;
+    if (!cast)
+      return false;
     from = cast;
   }
   tl_slot base = {.tag = tl_array_tag(to), .array = to};
   tl_array *part = tl_view_new(vm, &base, dtype, data, ndim, shape, strides);
   bool ok = part && tl_array_assign(vm, part, from);
-  if (part) tl_drop(vm, tl_own_array(part));
-  if (cast) tl_drop(vm, tl_own_array(cast));
+  if (part)
+    tl_drop(vm, tl_own_array(part));
+  if (cast)
+    tl_drop(vm, tl_own_array(cast));
   return ok;
 }
 
 tl_array *tl_take_dense(tl_vm *vm, tl_slot *s) {
-  if (!tl_array_is_reusable(*s)) return tl_array_copy(vm, s->array);
+  if (!tl_array_is_reusable(*s))
+    return tl_array_copy(vm, s->array);
   vm->stats.inplace++;
   tl_array *a = s->array;
   *s = tl_borrow(*s);
@@ -305,7 +331,8 @@ bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out) {
   if (tl_array_dtype(a) != dtype) {
     tl_array *cast = tl_array_cast(vm, a, dtype);
     tl_drop(vm, tl_own_array(a));
-    if (!cast) return false;
+    if (!cast)
+      return false;
     a = cast;
   }
   *out = tl_result(vm, a);
@@ -315,16 +342,20 @@ bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out) {
 bool tl_as_contiguous(tl_vm *vm, const char *function, tl_slot s,
                       tl_dtype dtype, tl_slot *out) {
   tl_slot a;
-  if (!tl_as_array(vm, function, s, &a)) return false;
+  if (!tl_as_array(vm, function, s, &a))
+    return false;
   if (tl_array_dtype(a.array) == dtype) {
     bool ok = tl_array_contiguous(vm, &a, out);
     // What is still owned by [a] was not needed.
-    if (tl_is_owned(a)) tl_drop(vm, a);
+    if (tl_is_owned(a))
+      tl_drop(vm, a);
     return ok;
   }
   tl_array *cast = tl_array_cast(vm, a.array, dtype);
-  if (tl_is_owned(a)) tl_drop(vm, a);
-  if (!cast) return false;
+  if (tl_is_owned(a))
+    tl_drop(vm, a);
+  if (!cast)
+    return false;
   *out = tl_own_array(cast);
   return true;
 }

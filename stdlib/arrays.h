@@ -4,6 +4,11 @@
 
 #include "vm/array.h"
 
+// A view of the array in [s] with another geometry over the same block; it
+// takes over what s owns.
+bool tl_view(tl_vm *vm, tl_slot *s, char *data, int ndim, const int64_t *shape,
+             const int64_t *strides, tl_slot *out);
+
 // The array in [s] in a shape that has as many items: a view where that can
 // be, which takes over what s owns; else a copy. Scalars for ndim 0.
 bool tl_reshape(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
@@ -40,8 +45,8 @@ typedef struct tl_lanes {
   int64_t shape[TL_MAX_DIMS];
   int64_t strides[3][TL_MAX_DIMS];
   int64_t index[TL_MAX_DIMS];
-  char *data[3];   // of the lanes' first items
-  int64_t step[3]; // bytes between a lane's items
+  char *data[3];    // of the lanes' first items
+  int64_t step[3];  // bytes between a lane's items
   bool done;
 } tl_lanes;
 void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis);

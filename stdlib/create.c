@@ -16,11 +16,13 @@
 static bool filled(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
                    tl_slot value, tl_slot *out) {
   tl_array *one = tl_array_zeros(vm, dtype, 0, NULL);
-  if (!one) return false;
+  if (!one)
+    return false;
   tl_array *a = NULL;
   bool ok = dtype == TL_STRING ? tl_item_store(vm, one, one->data, value)
                                : tl_scalar_convert(vm, value, dtype, one->data);
-  if (ok) a = tl_array_new(vm, dtype, ndim, shape);
+  if (ok)
+    a = tl_array_new(vm, dtype, ndim, shape);
   if (a && dtype == TL_STRING) {
     ok = tl_array_assign(vm, a, one);
   } else if (a) {
@@ -28,8 +30,10 @@ static bool filled(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
     tl_kernels()->fill[size](a->data, one->data, (size_t)a->size);
   }
   tl_drop(vm, tl_own_array(one));
-  if (a && !ok) tl_drop(vm, tl_own_array(a));
-  if (!a || !ok) return false;
+  if (a && !ok)
+    tl_drop(vm, tl_own_array(a));
+  if (!a || !ok)
+    return false;
   *out = tl_result(vm, a);
   return true;
 }
@@ -37,7 +41,8 @@ static bool filled(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
 static bool zeros_of(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
                      tl_slot *out) {
   tl_array *a = tl_array_zeros(vm, dtype, ndim, shape);
-  if (!a) return false;
+  if (!a)
+    return false;
   *out = tl_result(vm, a);
   return true;
 }
@@ -95,7 +100,8 @@ static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
-  if (!tl_arg_array(vm, "zeros_like", &args[0])) return false;
+  if (!tl_arg_array(vm, "zeros_like", &args[0]))
+    return false;
   const tl_array *x = args[0].array;
   return tl_arg_dtype(vm, "zeros_like", args[1], tl_array_dtype(x), &dtype) &&
          zeros_of(vm, dtype, tl_ndim(x), tl_shape(x), out);
@@ -103,7 +109,8 @@ static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool ones_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
-  if (!tl_arg_array(vm, "ones_like", &args[0])) return false;
+  if (!tl_arg_array(vm, "ones_like", &args[0]))
+    return false;
   const tl_array *x = args[0].array;
   return tl_arg_dtype(vm, "ones_like", args[1], tl_array_dtype(x), &dtype) &&
          ones_of(vm, "ones_like", dtype, tl_ndim(x), tl_shape(x), out);
@@ -111,7 +118,8 @@ static bool ones_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool full_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype own, dtype;
-  if (!tl_arg_array(vm, "full_like", &args[0])) return false;
+  if (!tl_arg_array(vm, "full_like", &args[0]))
+    return false;
   const tl_array *x = args[0].array;
   return value_dtype(vm, "full_like", args[1], &own) &&
          tl_arg_dtype(vm, "full_like", args[2], tl_array_dtype(x), &dtype) &&
@@ -137,7 +145,8 @@ static bool arange_integers(tl_vm *vm, int64_t start, int64_t stop,
                    (unsigned long long)n);
   int64_t shape = (int64_t)n;
   tl_array *a = tl_array_new(vm, TL_INT64, 1, &shape);
-  if (!a) return false;
+  if (!a)
+    return false;
   tl_kernels()->iota((int64_t *)a->data, start, step, (size_t)n);
   return tl_cast_own(vm, a, dtype, out);
 }
@@ -146,11 +155,14 @@ static bool arange_floats(tl_vm *vm, double start, double stop, double step,
                           tl_dtype dtype, tl_slot *out) {
   double n = ceil((stop - start) / step);
   if (!(n < 0x1p60))  // also where it is NaN
-    return tl_fail(vm, TALLY_ERR_VALUE, "arange: from %g to %g by %g is no "
-                   "finite number of items", start, stop, step);
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "arange: from %g to %g by %g is no "
+                   "finite number of items",
+                   start, stop, step);
   int64_t shape = n > 0 ? (int64_t)n : 0;
   tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &shape);
-  if (!a) return false;
+  if (!a)
+    return false;
   double *item = (double *)a->data;
   for (int64_t i = 0; i < shape; i++) item[i] = start + (double)i * step;
   return tl_cast_own(vm, a, dtype, out);
@@ -191,13 +203,15 @@ static bool arange(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static tl_array *spaced(tl_vm *vm, double start, double stop, int64_t num,
                         bool endpoint) {
   tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &num);
-  if (!a) return NULL;
+  if (!a)
+    return NULL;
   double *item = (double *)a->data;
   int64_t gaps = endpoint ? num - 1 : num;
   double step = gaps > 0 ? (stop - start) / (double)gaps : 0;
   for (int64_t i = 0; i < num; i++) item[i] = start + (double)i * step;
   // Exactly the end, whatever rounding did on the way.
-  if (endpoint && num > 1) item[num - 1] = stop;
+  if (endpoint && num > 1)
+    item[num - 1] = stop;
   return a;
 }
 
@@ -225,7 +239,8 @@ static bool logspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_float(vm, "logspace", "base", args[3], &base))
     return false;
   tl_array *a = spaced(vm, start, stop, num, true);
-  if (!a) return false;
+  if (!a)
+    return false;
   double *item = (double *)a->data;
   for (int64_t i = 0; i < num; i++) item[i] = pow(base, item[i]);
   *out = tl_result(vm, a);
@@ -240,13 +255,17 @@ static bool geomspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_count(vm, "geomspace", "num", args[2], &num))
     return false;
   if (!(start / stop > 0))
-    return tl_fail(vm, TALLY_ERR_DOMAIN, "geomspace: %g and %g must not be 0 "
-                   "and have the same sign", start, stop);
+    return tl_fail(vm, TALLY_ERR_DOMAIN,
+                   "geomspace: %g and %g must not be 0 "
+                   "and have the same sign",
+                   start, stop);
   tl_array *a = spaced(vm, 0, log10(stop / start), num, true);
-  if (!a) return false;
+  if (!a)
+    return false;
   double *item = (double *)a->data;
   for (int64_t i = 0; i < num; i++) item[i] = start * pow(10, item[i]);
-  if (num > 1) item[num - 1] = stop;
+  if (num > 1)
+    item[num - 1] = stop;
   *out = tl_result(vm, a);
   return true;
 }
@@ -268,9 +287,11 @@ static bool eye(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (dtype == TL_STRING)
     return tl_fail(vm, TALLY_ERR_TYPE, "eye: a string has no one");
   tl_slot value = dtype == TL_BOOL ? tl_bool(true) : tl_weak_int(1);
-  if (!tl_scalar_convert(vm, value, dtype, one)) return false;
+  if (!tl_scalar_convert(vm, value, dtype, one))
+    return false;
   tl_array *a = tl_array_zeros(vm, dtype, 2, shape);
-  if (!a) return false;
+  if (!a)
+    return false;
   size_t itemsize = tl_itemsize(dtype);
   int64_t row = k < 0 ? (k < -shape[0] ? shape[0] : -k) : 0;
   int64_t column = k > 0 ? (k > shape[1] ? shape[1] : k) : 0;
@@ -283,8 +304,10 @@ static bool eye(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // The first column of a row that is above diagonal k, clipped.
 static int64_t diagonal_end(int64_t row, int64_t k, int64_t columns) {
-  if (k > columns) return columns;
-  if (row + k + 1 < 0) return 0;
+  if (k > columns)
+    return columns;
+  if (row + k + 1 < 0)
+    return 0;
   return row + k + 1 < columns ? row + k + 1 : columns;
 }
 
@@ -299,11 +322,14 @@ static bool triangle(tl_vm *vm, const char *function, tl_slot *args, bool lower,
     return tl_fail(vm, TALLY_ERR_SHAPE, "%s: x has %d axes, needs 2 or more",
                    function, ndim);
   tl_array *a = tl_take_dense(vm, &args[0]);
-  if (!a) return false;
+  if (!a)
+    return false;
   int64_t rows = tl_shape(a)[ndim - 2], columns = tl_shape(a)[ndim - 1];
   size_t itemsize = tl_itemsize(tl_array_dtype(a));
-  if (!lower) k = k > -INT64_MAX ? k - 1 : k;
-  if (k < -rows - 1) k = -rows - 1;
+  if (!lower)
+    k = k > -INT64_MAX ? k - 1 : k;
+  if (k < -rows - 1)
+    k = -rows - 1;
   char *data = a->data;
   int64_t lines = columns > 0 ? a->size / columns : 0;
   for (int64_t line = 0; line < lines; line++) {
@@ -330,13 +356,18 @@ static bool triu(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool grid_order(tl_vm *vm, tl_slot s, bool *swap) {
   *swap = true;
-  if (tl_is_none(s)) return true;
+  if (tl_is_none(s))
+    return true;
   tl_string *text;
-  if (!tl_arg_string(vm, "meshgrid", "indexing", s, &text)) return false;
+  if (!tl_arg_string(vm, "meshgrid", "indexing", s, &text))
+    return false;
   *swap = strcmp(text->text, "xy") == 0;
-  if (*swap || strcmp(text->text, "ij") == 0) return true;
-  return tl_fail(vm, TALLY_ERR_VALUE, "meshgrid: indexing must be \"xy\" or "
-                 "\"ij\", not \"%s\"", text->text);
+  if (*swap || strcmp(text->text, "ij") == 0)
+    return true;
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "meshgrid: indexing must be \"xy\" or "
+                 "\"ij\", not \"%s\"",
+                 text->text);
 }
 
 // The view of one axis's coordinates over the whole grid.
@@ -344,7 +375,8 @@ static tl_array *grid_axis(tl_vm *vm, tl_slot *coordinates, int ndim,
                            const int64_t *shape, int axis) {
   int64_t strides[TL_MAX_DIMS] = {0};
   const tl_array *a = coordinates->array;
-  if (tl_ndim(a) > 0) strides[axis] = tl_strides(a)[0];
+  if (tl_ndim(a) > 0)
+    strides[axis] = tl_strides(a)[0];
   return tl_view_new(vm, coordinates, tl_array_dtype(a), a->data, ndim, shape,
                      strides);
 }
@@ -364,23 +396,27 @@ static bool meshgrid(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (int i = 0; ok && i < ndim; i++) {
     const tl_array *a = axes.items[i].array;
     if (tl_ndim(a) > 1)
-      ok = tl_fail(vm, TALLY_ERR_SHAPE, "meshgrid: array %d has %d axes, needs "
-                   "1", i, tl_ndim(a));
+      ok = tl_fail(vm, TALLY_ERR_SHAPE,
+                   "meshgrid: array %d has %d axes, needs "
+                   "1",
+                   i, tl_ndim(a));
     else
       shape[swap && i < 2 ? 1 - i : i] = tl_ndim(a) ? tl_shape(a)[0] : 1;
   }
   tl_list *grids = ok ? tl_list_new(vm, ndim) : NULL;
   for (int i = 0; grids && i < ndim; i++) {
-    tl_array *grid = grid_axis(vm, &axes.items[i], ndim, shape,
-                               swap && i < 2 ? 1 - i : i);
+    tl_array *grid =
+        grid_axis(vm, &axes.items[i], ndim, shape, swap && i < 2 ? 1 - i : i);
     tl_slot item = grid ? tl_own_array(grid) : tl_none();
-    if (grid && tl_list_push(vm, &grids, &item)) continue;
+    if (grid && tl_list_push(vm, &grids, &item))
+      continue;
     tl_drop(vm, item);
     tl_drop(vm, tl_own_list(grids));
     grids = NULL;
   }
   tl_arrays_close(vm, &axes);
-  if (grids) *out = tl_own_list(grids);
+  if (grids)
+    *out = tl_own_list(grids);
   return grids != NULL;
 }
 
@@ -396,13 +432,15 @@ typedef struct nest {
 static bool nest_dtype(tl_vm *vm, nest *n, tl_slot s) {
   tl_slot item = {.tag = TL_TAG(TL_CLASS_SMALL, tl_dtype_of(s)) |
                          (tl_is_weak(s) ? TL_WEAK : 0)};
-  if (tl_is_string(s)) item.tag = TL_TAG(TL_CLASS_SMALL, TL_STRING);
+  if (tl_is_string(s))
+    item.tag = TL_TAG(TL_CLASS_SMALL, TL_STRING);
   if (tl_is_unset(n->sofar)) {
     n->sofar = item;
     return true;
   }
   tl_dtype dtype;
-  if (!tl_promote_slots(vm, "asarray", n->sofar, item, &dtype)) return false;
+  if (!tl_promote_slots(vm, "asarray", n->sofar, item, &dtype))
+    return false;
   bool weak = tl_is_weak(n->sofar) && tl_is_weak(item);
   n->sofar.tag = TL_TAG(TL_CLASS_SMALL, dtype) | (weak ? TL_WEAK : 0);
   return true;
@@ -420,13 +458,17 @@ static bool nest_dims(tl_vm *vm, nest *n, int depth, int ndim,
     return true;
   }
   if (n->ndim != depth + ndim)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: items with %d and %d axes; "
-                   "all must have the same shape", n->ndim - depth, ndim);
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "asarray: items with %d and %d axes; "
+                   "all must have the same shape",
+                   n->ndim - depth, ndim);
   for (int i = 0; i < ndim; i++)
     if (n->shape[depth + i] != shape[i])
-      return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: axis %d is %lld and %lld; "
-                     "all items must have the same shape", depth + i,
-                     (long long)n->shape[depth + i], (long long)shape[i]);
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "asarray: axis %d is %lld and %lld; "
+                     "all items must have the same shape",
+                     depth + i, (long long)n->shape[depth + i],
+                     (long long)shape[i]);
   return true;
 }
 
@@ -437,8 +479,10 @@ static bool nest_measure(tl_vm *vm, nest *n, int depth, tl_slot s) {
   if (tl_is_scalar(s) || tl_is_string(s))
     return nest_dims(vm, n, depth, 0, NULL) && nest_dtype(vm, n, s);
   if (!tl_is_list(s))
-    return tl_arg_fail(vm, "asarray", "an item", "a number, bool, string, "
-                       "array or list", s);
+    return tl_arg_fail(vm, "asarray", "an item",
+                       "a number, bool, string, "
+                       "array or list",
+                       s);
   if (depth == TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: more than %d axes",
                    TL_MAX_DIMS);
@@ -449,11 +493,14 @@ static bool nest_measure(tl_vm *vm, nest *n, int depth, tl_slot s) {
   } else if (n->ndim < 0) {
     return nest_dims(vm, n, depth, 1, &length);
   } else if (depth >= n->ndim || n->shape[depth] != length) {
-    return tl_fail(vm, TALLY_ERR_SHAPE, "asarray: lists of different lengths "
-                   "along axis %d; all items must have the same shape", depth);
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "asarray: lists of different lengths "
+                   "along axis %d; all items must have the same shape",
+                   depth);
   }
   for (int64_t i = 0; i < length; i++)
-    if (!nest_measure(vm, n, depth + 1, s.list->items[i])) return false;
+    if (!nest_measure(vm, n, depth + 1, s.list->items[i]))
+      return false;
   return true;
 }
 
@@ -475,13 +522,16 @@ static bool nest_fill(tl_vm *vm, tl_array *a, char *data, int depth,
 
 static bool from_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
   nest n = {.ndim = -1, .sofar = tl_unset()};
-  if (!nest_measure(vm, &n, 0, s)) return false;
+  if (!nest_measure(vm, &n, 0, s))
+    return false;
   tl_dtype dtype =
       tl_is_unset(n.sofar) ? TL_FLOAT64 : (tl_dtype)tl_dtype_of(n.sofar);
   tl_dtype result;
-  if (!tl_arg_dtype(vm, "asarray", wanted, dtype, &result)) return false;
+  if (!tl_arg_dtype(vm, "asarray", wanted, dtype, &result))
+    return false;
   tl_array *a = tl_array_new(vm, dtype, n.ndim, n.shape);
-  if (!a) return false;
+  if (!a)
+    return false;
   if (!nest_fill(vm, a, a->data, 0, s)) {
     tl_drop(vm, tl_own_array(a));
     return false;
@@ -490,17 +540,22 @@ static bool from_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
 }
 
 static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (tl_is_list(args[0])) return from_list(vm, args[0], args[1], out);
-  if (!tl_arg_array(vm, "asarray", &args[0])) return false;
+  if (tl_is_list(args[0]))
+    return from_list(vm, args[0], args[1], out);
+  if (!tl_arg_array(vm, "asarray", &args[0]))
+    return false;
   tl_dtype own = tl_array_dtype(args[0].array), dtype;
-  if (!tl_arg_dtype(vm, "asarray", args[1], own, &dtype)) return false;
-  if (dtype != own) return tl_cast(vm, &args[0], dtype, out);
+  if (!tl_arg_dtype(vm, "asarray", args[1], own, &dtype))
+    return false;
+  if (dtype != own)
+    return tl_cast(vm, &args[0], dtype, out);
   if (tl_ndim(args[0].array) > 0) {
     *out = tl_take(vm, &args[0]);
     return true;
   }
   tl_array *a = tl_take_dense(vm, &args[0]);
-  if (a) *out = tl_result(vm, a);
+  if (a)
+    *out = tl_result(vm, a);
   return a != NULL;
 }
 
@@ -559,7 +614,8 @@ const tl_builtin tl_create_builtins[] = {
      "    triu([[1, 2], [3, 4]])    # [[1, 2], [0, 4]]\n"},
     {"meshgrid", "...arrays, indexing: \"xy\"", meshgrid, TL_PURE,
      "The coordinates of every point of a grid, as a list with an array for\n"
-     "each axis. With indexing \"xy\" (unless given) the first two axes change\n"
+     "each axis. With indexing \"xy\" (unless given) the first two axes "
+     "change\n"
      "places; with \"ij\" they stay.\n"
      "    meshgrid([1, 2], [3, 4], indexing: \"ij\")[0]    "
      "# [[1, 1], [2, 2]]\n"},

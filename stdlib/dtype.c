@@ -25,10 +25,13 @@ static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // The dtype that an argument is or has.
 static bool dtype_of(tl_vm *vm, const char *function, tl_slot s,
                      tl_dtype *out) {
-  if (tl_is_type(s)) return tl_dtype_argument(vm, function, s, out);
+  if (tl_is_type(s))
+    return tl_dtype_argument(vm, function, s, out);
   if (!tl_is_array(s) && !tl_is_scalar(s))
-    return tl_arg_fail(vm, function, "each argument", "an array, number or "
-                       "dtype", s);
+    return tl_arg_fail(vm, function, "each argument",
+                       "an array, number or "
+                       "dtype",
+                       s);
   *out = (tl_dtype)tl_dtype_of(s);
   return true;
 }
@@ -53,19 +56,22 @@ static bool result_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (int64_t i = 0; i < list->length; i++) {
     tl_slot s = list->items[i];
     tl_dtype dtype;
-    if (!dtype_of(vm, "result_type", s, &dtype)) return false;
+    if (!dtype_of(vm, "result_type", s, &dtype))
+      return false;
     bool weak = tl_is_scalar(s) && tl_is_weak(s);
     s = (tl_slot){.tag = TL_TAG(TL_CLASS_SMALL, dtype) | (weak ? TL_WEAK : 0)};
     if (tl_is_unset(sofar)) {
       sofar = s;
       continue;
     }
-    if (!tl_promote_slots(vm, "result_type", sofar, s, &dtype)) return false;
+    if (!tl_promote_slots(vm, "result_type", sofar, s, &dtype))
+      return false;
     weak = weak && tl_is_weak(sofar);
     sofar.tag = TL_TAG(TL_CLASS_SMALL, dtype) | (weak ? TL_WEAK : 0);
   }
   tl_type *type = tl_type_of_dtype(vm, (tl_dtype)tl_dtype_of(sofar));
-  if (type) *out = tl_type_slot(type);
+  if (type)
+    *out = tl_type_slot(type);
   return type != NULL;
 }
 
@@ -75,9 +81,9 @@ static const struct {
   const char *name;
   const char *kinds;  // of tl_dtype_info
 } groups[] = {
-    {"bool", "B"},           {"signed integer", "I"}, {"unsigned integer", "U"},
-    {"integral", "IU"},      {"real floating", "F"},  {"complex floating", "C"},
-    {"numeric", "IUFC"},     {"string", "S"},
+    {"bool", "B"},       {"signed integer", "I"}, {"unsigned integer", "U"},
+    {"integral", "IU"},  {"real floating", "F"},  {"complex floating", "C"},
+    {"numeric", "IUFC"}, {"string", "S"},
 };
 
 static bool is_of_kind(tl_vm *vm, tl_dtype dtype, tl_slot kind, bool *out) {
@@ -88,27 +94,33 @@ static bool is_of_kind(tl_vm *vm, tl_dtype dtype, tl_slot kind, bool *out) {
       if (tl_is_list(item))
         return tl_arg_fail(vm, "isdtype", "an item of kind",
                            "a dtype or a string", item);
-      if (!is_of_kind(vm, dtype, item, out)) return false;
+      if (!is_of_kind(vm, dtype, item, out))
+        return false;
     }
     return true;
   }
   if (tl_is_type(kind)) {
     tl_dtype other = TL_DTYPE_COUNT;
-    if (!tl_dtype_argument(vm, "isdtype", kind, &other)) return false;
+    if (!tl_dtype_argument(vm, "isdtype", kind, &other))
+      return false;
     *out = dtype == other;
     return true;
   }
   tl_string *name;
-  if (!tl_arg_string(vm, "isdtype", "kind", kind, &name)) return false;
+  if (!tl_arg_string(vm, "isdtype", "kind", kind, &name))
+    return false;
   for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-    if (strcmp(groups[i].name, name->text) != 0) continue;
+    if (strcmp(groups[i].name, name->text) != 0)
+      continue;
     *out = strchr(groups[i].kinds, tl_dtypes[dtype].kind) != NULL;
     return true;
   }
-  return tl_fail(vm, TALLY_ERR_VALUE, "isdtype: there is no kind \"%s\"; it is "
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "isdtype: there is no kind \"%s\"; it is "
                  "\"bool\", \"integral\", \"signed integer\", \"unsigned "
                  "integer\", \"real floating\", \"complex floating\", "
-                 "\"numeric\" or \"string\"", name->text);
+                 "\"numeric\" or \"string\"",
+                 name->text);
 }
 
 static bool isdtype(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -133,25 +145,31 @@ static bool facts_record(tl_vm *vm, const fact *facts, int count,
   tl_record *record = tl_record_new(vm, count);
   for (int i = 0; record && i < count; i++) {
     tl_slot value = facts[i].value;
-    if (tl_record_set_name(vm, &record, facts[i].name, &value)) continue;
+    if (tl_record_set_name(vm, &record, facts[i].name, &value))
+      continue;
     tl_drop(vm, tl_own_record(record));
     return false;
   }
-  if (record) *out = tl_own_record(record);
+  if (record)
+    *out = tl_own_record(record);
   return record != NULL;
 }
 
 static bool finfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
-  if (!dtype_of(vm, "finfo", args[0], &dtype)) return false;
-  if (dtype == TL_COMPLEX64) dtype = TL_FLOAT32;
-  if (dtype == TL_COMPLEX128) dtype = TL_FLOAT64;
+  if (!dtype_of(vm, "finfo", args[0], &dtype))
+    return false;
+  if (dtype == TL_COMPLEX64)
+    dtype = TL_FLOAT32;
+  if (dtype == TL_COMPLEX128)
+    dtype = TL_FLOAT64;
   if (!tl_dtype_is_real(dtype))
     return tl_fail(vm, TALLY_ERR_TYPE, "finfo: %s is no floating dtype",
                    tl_dtypes[dtype].name);
   bool single = dtype == TL_FLOAT32;
   tl_type *type = tl_type_of_dtype(vm, dtype);
-  if (!type) return false;
+  if (!type)
+    return false;
   fact facts[] = {
       {"bits", tl_weak_int(single ? 32 : 64)},
       {"eps", tl_weak_float(single ? (double)FLT_EPSILON : DBL_EPSILON)},
@@ -165,7 +183,8 @@ static bool finfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool iinfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
-  if (!dtype_of(vm, "iinfo", args[0], &dtype)) return false;
+  if (!dtype_of(vm, "iinfo", args[0], &dtype))
+    return false;
   if (!tl_dtype_is_integer(dtype))
     return tl_fail(vm, TALLY_ERR_TYPE, "iinfo: %s is no integer dtype",
                    tl_dtypes[dtype].name);
@@ -174,9 +193,11 @@ static bool iinfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
   uint64_t top = UINT64_MAX >> (64 - bits) >> (is_signed ? 1 : 0);
   tl_slot max = tl_weak_int((int64_t)top);
   // No weak integer is as large as this one.
-  if (dtype == TL_UINT64) max = tl_scalar_load(TL_UINT64, &top);
+  if (dtype == TL_UINT64)
+    max = tl_scalar_load(TL_UINT64, &top);
   tl_type *type = tl_type_of_dtype(vm, dtype);
-  if (!type) return false;
+  if (!type)
+    return false;
   fact facts[] = {
       {"bits", tl_weak_int(bits)},
       {"max", max},
@@ -206,7 +227,8 @@ const tl_builtin tl_dtype_builtins[] = {
     {"isdtype", "dtype, kind", isdtype, TL_PURE,
      "Whether a dtype is of a kind: another dtype, \"bool\", \"integral\",\n"
      "\"signed integer\", \"unsigned integer\", \"real floating\",\n"
-     "\"complex floating\", \"numeric\", \"string\", or one of a list of such.\n"
+     "\"complex floating\", \"numeric\", \"string\", or one of a list of "
+     "such.\n"
      "    isdtype(int8, \"integral\")    # true\n"},
     {"result_type", "...arrays_and_dtypes", result_type, TL_PURE,
      "The dtype that an operation on these arrays, numbers and dtypes gives.\n"

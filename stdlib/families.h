@@ -17,6 +17,7 @@ extern const tl_builtin tl_reduce_builtins[];
 extern const tl_builtin tl_functional_builtins[];
 extern const tl_builtin tl_create_builtins[];
 extern const tl_builtin tl_shape_builtins[];
+extern const tl_builtin tl_join_builtins[];
 extern const tl_builtin tl_sort_builtins[];
 extern const tl_builtin tl_search_builtins[];
 extern const tl_builtin tl_set_builtins[];

@@ -20,10 +20,10 @@
 typedef struct csv {
   tl_vm *vm;
   const char *path;
-  char *text;        // the file, then its cells
-  size_t nbytes, at; // read so far
-  size_t to;         // written so far, never beyond [at]
-  int64_t line;      // of [at], from 1
+  char *text;         // the file, then its cells
+  size_t nbytes, at;  // read so far
+  size_t to;          // written so far, never beyond [at]
+  int64_t line;       // of [at], from 1
   char separator;
 } csv;
 
@@ -44,7 +44,8 @@ static bool is_line_end(char c) {
 
 // Goes past \n, \r\n or \r, if one is here.
 static void skip_line_end(csv *c) {
-  if (c->at >= c->nbytes) return;
+  if (c->at >= c->nbytes)
+    return;
   if (c->text[c->at] == '\r' && c->at + 1 < c->nbytes &&
       c->text[c->at + 1] == '\n')
     c->at++;
@@ -60,12 +61,14 @@ static bool quoted_part(csv *c) {
     if (c->at >= c->nbytes)
       return csv_fail(c, opened, "a quote is opened and never closed");
     char byte = c->text[c->at];
-    if (byte == '"' &&
-        !(c->at + 1 < c->nbytes && c->text[c->at + 1] == '"'))
+    if (byte == '"' && !(c->at + 1 < c->nbytes && c->text[c->at + 1] == '"'))
       break;
-    if (byte == '"') c->at++;
-    if (byte == '\n') c->line++;
-    if (byte == 0) return csv_fail(c, c->line, "a zero byte");
+    if (byte == '"')
+      c->at++;
+    if (byte == '\n')
+      c->line++;
+    if (byte == 0)
+      return csv_fail(c, c->line, "a zero byte");
     c->text[c->to++] = byte;
   }
   c->at++;
@@ -80,15 +83,18 @@ static bool quoted_part(csv *c) {
 static bool next_cell(csv *c, cell *out) {
   out->text = c->text + c->to;
   if (c->at < c->nbytes && c->text[c->at] == '"') {
-    if (!quoted_part(c)) return false;
+    if (!quoted_part(c))
+      return false;
   } else {
     char *from = c->text + c->at, *end = c->text + c->nbytes, *at = from;
     while (at < end && *at != c->separator && *at != '\n' && *at != '\r' &&
            *at != 0)
       at++;
-    if (at < end && *at == 0) return csv_fail(c, c->line, "a zero byte");
+    if (at < end && *at == 0)
+      return csv_fail(c, c->line, "a zero byte");
     size_t nbytes = (size_t)(at - from);
-    if (c->to != c->at) memmove(out->text, from, nbytes);
+    if (c->to != c->at)
+      memmove(out->text, from, nbytes);
     c->to += nbytes;
     c->at += nbytes;
   }
@@ -116,8 +122,8 @@ typedef enum column_kind { INTEGERS, FLOATS, STRINGS } column_kind;
 typedef struct column {
   tl_string *name;  // counted
   column_kind kind;
-  bool filled;      // some cell is not empty
-  bool gaps;        // some cell is empty
+  bool filled;  // some cell is not empty
+  bool gaps;    // some cell is empty
   bool wanted;
   tl_array *array;
 } column;
@@ -132,8 +138,10 @@ typedef struct table {
 
 static void table_close(tl_vm *vm, table *t) {
   for (int64_t i = 0; i < t->count; i++) {
-    if (t->columns[i].name) tl_drop(vm, tl_own_string(t->columns[i].name));
-    if (t->columns[i].array) tl_drop(vm, tl_own_array(t->columns[i].array));
+    if (t->columns[i].name)
+      tl_drop(vm, tl_own_string(t->columns[i].name));
+    if (t->columns[i].array)
+      tl_drop(vm, tl_own_array(t->columns[i].array));
   }
   if (t->columns)
     tl_free(vm, t->columns, (size_t)t->capacity * sizeof *t->columns);
@@ -145,14 +153,16 @@ static bool add_column(tl_vm *vm, table *t, const char *name, size_t nbytes) {
     column *columns = tl_realloc(
         vm, t->columns, (size_t)t->capacity * sizeof *columns,
         (size_t)capacity * sizeof *columns, "the columns of a table");
-    if (!columns) return false;
+    if (!columns)
+      return false;
     t->columns = columns;
     t->capacity = capacity;
   }
   tl_string *string = nbytes > 0
                           ? tl_string_new(vm, name, nbytes)
                           : tl_string_format(vm, "c%lld", (long long)t->count);
-  if (!string) return false;
+  if (!string)
+    return false;
   t->columns[t->count++] = (column){.name = string, .wanted = true};
   return true;
 }
@@ -170,11 +180,13 @@ static bool is_blank(const char *text, size_t nbytes) {
 static bool read_header(tl_vm *vm, table *t) {
   cell next;
   do {
-    if (!next_cell(&t->csv, &next)) return false;
+    if (!next_cell(&t->csv, &next))
+      return false;
     const char *name = next.text;
     size_t nbytes = next.nbytes;
     trim(&name, &nbytes);
-    if (!add_column(vm, t, name, nbytes)) return false;
+    if (!add_column(vm, t, name, nbytes))
+      return false;
   } while (!next.last);
   return true;
 }
@@ -188,7 +200,8 @@ static void learn(column *column, const cell *cell) {
     return;
   }
   column->filled = true;
-  if (column->kind == STRINGS) return;
+  if (column->kind == STRINGS)
+    return;
   tl_number_kind kind = tl_number_read(cell->text, cell->nbytes, &i, &f);
   if (kind == TL_NUMBER_NONE)
     column->kind = STRINGS;
@@ -200,26 +213,35 @@ static bool read_row(tl_vm *vm, table *t, bool naming) {
   int64_t line = t->csv.line, count = 0;
   cell next;
   do {
-    if (!next_cell(&t->csv, &next)) return false;
-    if (naming && !add_column(vm, t, "", 0)) return false;
-    if (count < t->count) learn(&t->columns[count], &next);
+    if (!next_cell(&t->csv, &next))
+      return false;
+    if (naming && !add_column(vm, t, "", 0))
+      return false;
+    if (count < t->count)
+      learn(&t->columns[count], &next);
     count++;
   } while (!next.last);
-  if (count == t->count) return true;
-  return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\", line %lld: %lld "
-                 "cells, but the first row has %lld", t->csv.path,
-                 (long long)line, (long long)count, (long long)t->count);
+  if (count == t->count)
+    return true;
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "read_csv: \"%s\", line %lld: %lld "
+                 "cells, but the first row has %lld",
+                 t->csv.path, (long long)line, (long long)count,
+                 (long long)t->count);
 }
 
 static bool read_rows(tl_vm *vm, table *t, bool header) {
   if (!has_row(&t->csv))
     return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no rows",
                    t->csv.path);
-  if (header && !read_header(vm, t)) return false;
+  if (header && !read_header(vm, t))
+    return false;
   t->body = t->csv.to;
   while (has_row(&t->csv)) {
-    if (!read_row(vm, t, !header && t->rows == 0)) return false;
-    if (++t->rows % 1024 == 0 && !tl_poll(vm, 1)) return false;
+    if (!read_row(vm, t, !header && t->rows == 0))
+      return false;
+    if (++t->rows % 1024 == 0 && !tl_poll(vm, 1))
+      return false;
   }
   return true;
 }
@@ -232,19 +254,22 @@ static bool check_names(tl_vm *vm, const table *t) {
   for (int64_t i = 0; ok && i < t->count; i++) {
     tl_slot none = tl_none();
     if (tl_record_find(seen, t->columns[i].name) >= 0)
-      ok = tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has two columns "
+      ok = tl_fail(vm, TALLY_ERR_VALUE,
+                   "read_csv: \"%s\" has two columns "
                    "named \"%s\"; read it with header: false, skip: 1",
                    t->csv.path, t->columns[i].name->text);
     else
       ok = tl_record_set(vm, &seen, t->columns[i].name, &none);
   }
-  if (seen) tl_drop(vm, tl_own_record(seen));
+  if (seen)
+    tl_drop(vm, tl_own_record(seen));
   return ok;
 }
 
 static bool select_column(tl_vm *vm, table *t, tl_string *name) {
   for (int64_t i = 0; i < t->count; i++) {
-    if (!tl_string_equal(t->columns[i].name, name)) continue;
+    if (!tl_string_equal(t->columns[i].name, name))
+      continue;
     t->columns[i].wanted = true;
     return true;
   }
@@ -268,13 +293,15 @@ static bool rename_column(tl_vm *vm, column *column, tl_string *name) {
 
 // The columns argument: with a header it selects, without one it names.
 static bool apply_columns(tl_vm *vm, table *t, tl_slot s, bool header) {
-  if (tl_is_none(s)) return true;
+  if (tl_is_none(s))
+    return true;
   if (!tl_is_list(s))
     return tl_arg_fail(vm, "read_csv", "columns", "a list of strings", s);
   if (!header && s.list->length != t->count)
-    return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: columns has %lld names, "
-                   "\"%s\" has %lld columns", (long long)s.list->length,
-                   t->csv.path, (long long)t->count);
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "read_csv: columns has %lld names, "
+                   "\"%s\" has %lld columns",
+                   (long long)s.list->length, t->csv.path, (long long)t->count);
   for (int64_t i = 0; header && i < t->count; i++) t->columns[i].wanted = false;
   for (int64_t i = 0; i < s.list->length; i++) {
     tl_string *name;
@@ -293,7 +320,8 @@ static bool apply_columns(tl_vm *vm, table *t, tl_slot s, bool header) {
 static bool make_arrays(tl_vm *vm, table *t) {
   for (int64_t i = 0; i < t->count; i++) {
     column *column = &t->columns[i];
-    if (!column->wanted) continue;
+    if (!column->wanted)
+      continue;
     // A hole in a column of integers is NaN, and no integer is that.
     if (column->kind == INTEGERS && (column->gaps || !column->filled))
       column->kind = FLOATS;
@@ -301,14 +329,16 @@ static bool make_arrays(tl_vm *vm, table *t) {
                      : column->kind == FLOATS ? TL_FLOAT64
                                               : TL_STRING;
     column->array = tl_array_new(vm, dtype, 1, &t->rows);
-    if (!column->array) return false;
+    if (!column->array)
+      return false;
   }
   return true;
 }
 
 static bool store_text(tl_vm *vm, tl_array *a, int64_t row, const char *text,
                        size_t nbytes) {
-  if (nbytes == 0) return true;  // the array is born with empty strings
+  if (nbytes == 0)
+    return true;  // the array is born with empty strings
   char *item = a->data + (size_t)row * sizeof(tl_string *);
   // Tables often repeat a word: one string serves all of a run.
   if (row > 0) {
@@ -317,20 +347,23 @@ static bool store_text(tl_vm *vm, tl_array *a, int64_t row, const char *text,
                 memcmp(before.string->text, text, nbytes) == 0;
     bool stored = same && tl_item_store(vm, a, item, before);
     tl_drop(vm, before);
-    if (same) return stored;
+    if (same)
+      return stored;
   }
   tl_string *string = tl_string_new(vm, text, nbytes);
-  if (!string) return false;
+  if (!string)
+    return false;
   bool ok = tl_item_store(vm, a, item, tl_borrow(tl_own_string(string)));
   tl_drop(vm, tl_own_string(string));
   return ok;
 }
 
-static bool store_cell(tl_vm *vm, column *column, int64_t row,
-                       const char *text, size_t nbytes) {
+static bool store_cell(tl_vm *vm, column *column, int64_t row, const char *text,
+                       size_t nbytes) {
   int64_t i = 0;
   double f = (double)NAN;
-  if (!column->wanted) return true;
+  if (!column->wanted)
+    return true;
   if (column->kind == STRINGS)
     return store_text(vm, column->array, row, text, nbytes);
   tl_number_read(text, nbytes, &i, &f);
@@ -346,10 +379,12 @@ static bool fill_arrays(tl_vm *vm, table *t) {
   for (int64_t row = 0; row < t->rows; row++) {
     for (int64_t k = 0; k < t->count; k++) {
       size_t nbytes = strlen(text);
-      if (!store_cell(vm, &t->columns[k], row, text, nbytes)) return false;
+      if (!store_cell(vm, &t->columns[k], row, text, nbytes))
+        return false;
       text += nbytes + 1;
     }
-    if (row % 1024 == 1023 && !tl_poll(vm, 1)) return false;
+    if (row % 1024 == 1023 && !tl_poll(vm, 1))
+      return false;
   }
   return true;
 }
@@ -357,7 +392,8 @@ static bool fill_arrays(tl_vm *vm, table *t) {
 static bool set_column(tl_vm *vm, tl_record **record, column *column) {
   tl_slot value = tl_own_array(column->array);
   column->array = NULL;
-  if (tl_record_set(vm, record, column->name, &value)) return true;
+  if (tl_record_set(vm, record, column->name, &value))
+    return true;
   tl_drop(vm, value);
   return false;
 }
@@ -373,8 +409,10 @@ static tl_record *make_record(tl_vm *vm, table *t, tl_slot order) {
         ok = set_column(vm, &record, &t->columns[k]);
   }
   for (int64_t i = 0; ok && i < t->count; i++)
-    if (t->columns[i].array) ok = set_column(vm, &record, &t->columns[i]);
-  if (!ok && record) tl_drop(vm, tl_own_record(record));
+    if (t->columns[i].array)
+      ok = set_column(vm, &record, &t->columns[i]);
+  if (!ok && record)
+    tl_drop(vm, tl_own_record(record));
   return ok ? record : NULL;
 }
 
@@ -383,12 +421,16 @@ static tl_record *make_record(tl_vm *vm, table *t, tl_slot order) {
 static bool separator(tl_vm *vm, const char *function, tl_slot s, char *out) {
   tl_string *text;
   *out = ',';
-  if (tl_is_none(s)) return true;
-  if (!tl_arg_string(vm, function, "sep", s, &text)) return false;
+  if (tl_is_none(s))
+    return true;
+  if (!tl_arg_string(vm, function, "sep", s, &text))
+    return false;
   unsigned char c = (unsigned char)text->text[0];
   if (text->length != 1 || c >= 0x80 || c == '"' || c == '\n' || c == '\r')
-    return tl_fail(vm, TALLY_ERR_VALUE, "%s: sep must be one ASCII character "
-                   "and no quote or line end", function);
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: sep must be one ASCII character "
+                   "and no quote or line end",
+                   function);
   *out = (char)c;
   return true;
 }
@@ -406,15 +448,19 @@ static bool parse_table(tl_vm *vm, table *t, tl_slot *args, bool header,
   csv *c = &t->csv;
   size_t bad;
   if (!tl_utf8_check(c->text, c->nbytes, &bad))
-    return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" is no UTF-8 text: "
-                   "malformed at byte %zu", c->path, bad);
-  if (c->nbytes >= 3 && memcmp(c->text, "\xef\xbb\xbf", 3) == 0) c->at = 3;
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "read_csv: \"%s\" is no UTF-8 text: "
+                   "malformed at byte %zu",
+                   c->path, bad);
+  if (c->nbytes >= 3 && memcmp(c->text, "\xef\xbb\xbf", 3) == 0)
+    c->at = 3;
   tl_record *record = NULL;
   if (skip_lines(c, skip) && read_rows(vm, t, header) &&
       apply_columns(vm, t, args[3], header) && check_names(vm, t) &&
       make_arrays(vm, t) && fill_arrays(vm, t))
     record = make_record(vm, t, args[3]);
-  if (record) *out = tl_own_record(record);
+  if (record)
+    *out = tl_own_record(record);
   return record != NULL;
 }
 
@@ -450,9 +496,9 @@ typedef struct csv_writer {
   char separator;
 } csv_writer;
 
-static bool needs_quotes(const csv_writer *w, const char *text,
-                         size_t nbytes) {
-  if (nbytes > 0 && (text[0] == ' ' || text[nbytes - 1] == ' ')) return true;
+static bool needs_quotes(const csv_writer *w, const char *text, size_t nbytes) {
+  if (nbytes > 0 && (text[0] == ' ' || text[nbytes - 1] == ' '))
+    return true;
   for (size_t i = 0; i < nbytes; i++)
     if (text[i] == w->separator || text[i] == '"' || is_line_end(text[i]))
       return true;
@@ -466,7 +512,8 @@ static void add_text(csv_writer *w, const char *text, size_t nbytes) {
   }
   tl_text_putc(&w->row, '"');
   for (size_t i = 0; i < nbytes; i++) {
-    if (text[i] == '"') tl_text_putc(&w->row, '"');
+    if (text[i] == '"')
+      tl_text_putc(&w->row, '"');
     tl_text_putc(&w->row, text[i]);
   }
   tl_text_putc(&w->row, '"');
@@ -486,7 +533,8 @@ static bool add_value(csv_writer *w, tl_slot value, bool alone) {
                        "a number, bool or string", value);
   bool gap = (tl_dtype_of(value) == TL_FLOAT64 && isnan(value.f)) ||
              (tl_dtype_of(value) == TL_FLOAT32 && isnan(value.f32));
-  if (gap && !alone) return true;
+  if (gap && !alone)
+    return true;
   return tl_format_value(w->vm, &w->row, value, false, 0);
 }
 
@@ -502,7 +550,8 @@ static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
   if (tl_array_dtype(a) == TL_FLOAT64) {
     double value = *(const double *)(const void *)data;
     char digits[32];
-    if (isnan(value) && !alone) return true;
+    if (isnan(value) && !alone)
+      return true;
     tl_format_double(value, digits);
     tl_text_puts(&w->row, digits);
     return true;
@@ -515,7 +564,8 @@ static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
 
 static bool end_row(csv_writer *w) {
   tl_text_putc(&w->row, '\n');
-  if (w->row.failed) return false;
+  if (w->row.failed)
+    return false;
   bool ok = tl_writer_write(&w->file, w->row.bytes, w->row.length);
   w->row.length = 0;
   return ok;
@@ -530,9 +580,11 @@ static bool check_columns(tl_vm *vm, const tl_record *columns) {
                          "an array with one axis or a list", value);
     int64_t first = column_length(columns->fields[0].value);
     if (column_length(value) != first)
-      return tl_fail(vm, TALLY_ERR_SHAPE, "write_csv: %s has %lld items, %s "
-                     "has %lld", columns->fields[0].key->text,
-                     (long long)first, columns->fields[i].key->text,
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "write_csv: %s has %lld items, %s "
+                     "has %lld",
+                     columns->fields[0].key->text, (long long)first,
+                     columns->fields[i].key->text,
                      (long long)column_length(value));
   }
   return true;
@@ -543,16 +595,21 @@ static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
   int64_t rows = count > 0 ? column_length(columns->fields[0].value) : 0;
   for (int64_t k = 0; header && k < count; k++) {
     const tl_string *key = columns->fields[k].key;
-    if (k > 0) tl_text_putc(&w->row, w->separator);
+    if (k > 0)
+      tl_text_putc(&w->row, w->separator);
     add_text(w, key->text, key->length);
   }
-  if (header && count > 0 && !end_row(w)) return false;
+  if (header && count > 0 && !end_row(w))
+    return false;
   for (int64_t row = 0; row < rows; row++) {
     for (int64_t k = 0; k < count; k++) {
-      if (k > 0) tl_text_putc(&w->row, w->separator);
-      if (!add_item(w, columns->fields[k].value, row, count == 1)) return false;
+      if (k > 0)
+        tl_text_putc(&w->row, w->separator);
+      if (!add_item(w, columns->fields[k].value, row, count == 1))
+        return false;
     }
-    if (!end_row(w) || (row % 1024 == 1023 && !tl_poll(w->vm, 1))) return false;
+    if (!end_row(w) || (row % 1024 == 1023 && !tl_poll(w->vm, 1)))
+      return false;
   }
   return true;
 }
@@ -577,7 +634,8 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = write_rows(&w, args[1].record, header);
   tl_text_close(&w.row);
   *out = tl_none();
-  if (ok) return tl_writer_commit(&w.file);
+  if (ok)
+    return tl_writer_commit(&w.file);
   tl_writer_abandon(&w.file);
   return false;
 }

@@ -31,9 +31,9 @@ static bool is_big_endian(void) {
 
 typedef struct npy {
   tl_dtype dtype;
-  bool swapped;       // the other byte order than this machine's
+  bool swapped;  // the other byte order than this machine's
   bool fortran;
-  int64_t width;      // code points of a string
+  int64_t width;  // code points of a string
   int ndim;
   int64_t shape[TL_MAX_DIMS];
 } npy;
@@ -45,8 +45,10 @@ typedef struct header {
 } header;
 
 static bool npy_fail(const header *h, const char *message) {
-  return tl_fail(h->vm, TALLY_ERR_VALUE, "read_npy: \"%s\" is no valid .npy "
-                 "file: %s", h->path, message);
+  return tl_fail(h->vm, TALLY_ERR_VALUE,
+                 "read_npy: \"%s\" is no valid .npy "
+                 "file: %s",
+                 h->path, message);
 }
 
 static void skip_space(header *h) {
@@ -56,7 +58,8 @@ static void skip_space(header *h) {
 // Goes past a character, if it comes next.
 static bool accept(header *h, char c) {
   skip_space(h);
-  if (h->at >= h->end || *h->at != c) return false;
+  if (h->at >= h->end || *h->at != c)
+    return false;
   h->at++;
   return true;
 }
@@ -73,22 +76,26 @@ static bool accept_word(header *h, const char *word) {
 // A string in either kind of quotes, without escapes.
 static bool read_string(header *h, char *out, size_t room) {
   skip_space(h);
-  if (h->at >= h->end || (*h->at != '\'' && *h->at != '"')) return false;
+  if (h->at >= h->end || (*h->at != '\'' && *h->at != '"'))
+    return false;
   char quote = *h->at++;
   size_t n = 0;
   while (h->at < h->end && *h->at != quote) {
-    if (n + 1 >= room || *h->at == '\\') return false;
+    if (n + 1 >= room || *h->at == '\\')
+      return false;
     out[n++] = *h->at++;
   }
   out[n] = 0;
-  if (h->at >= h->end) return false;
+  if (h->at >= h->end)
+    return false;
   h->at++;
   return true;
 }
 
 static bool read_length(header *h, int64_t *out) {
   skip_space(h);
-  if (h->at >= h->end || !isdigit((unsigned char)*h->at)) return false;
+  if (h->at >= h->end || !isdigit((unsigned char)*h->at))
+    return false;
   *out = 0;
   for (; h->at < h->end && isdigit((unsigned char)*h->at); h->at++)
     if (__builtin_mul_overflow(*out, 10, out) ||
@@ -99,9 +106,11 @@ static bool read_length(header *h, int64_t *out) {
 
 static bool read_shape(header *h, npy *out) {
   out->ndim = 0;
-  if (!accept(h, '(')) return npy_fail(h, "its shape is no tuple");
+  if (!accept(h, '('))
+    return npy_fail(h, "its shape is no tuple");
   while (!accept(h, ')')) {
-    if (out->ndim == TL_MAX_DIMS) return npy_fail(h, "it has too many axes");
+    if (out->ndim == TL_MAX_DIMS)
+      return npy_fail(h, "it has too many axes");
     if (!read_length(h, &out->shape[out->ndim++]))
       return npy_fail(h, "a length in its shape is no number from 0 to 2^63");
     accept_word(h, "L");  // Python 2 wrote long integers so
@@ -114,14 +123,18 @@ static bool read_shape(header *h, npy *out) {
 static bool read_descr(header *h, npy *out) {
   char text[32];
   if (accept(h, '['))
-    return tl_fail(h->vm, TALLY_ERR_TYPE, "read_npy: \"%s\" has items of "
-                   "several fields, which cannot be read yet", h->path);
+    return tl_fail(h->vm, TALLY_ERR_TYPE,
+                   "read_npy: \"%s\" has items of "
+                   "several fields, which cannot be read yet",
+                   h->path);
   if (!read_string(h, text, sizeof text) || strlen(text) < 3)
     return npy_fail(h, "it has no descr");
-  if (!strchr("<>|=", text[0])) return npy_fail(h, "its byte order is unknown");
+  if (!strchr("<>|=", text[0]))
+    return npy_fail(h, "its byte order is unknown");
   char *rest;
   long size = strtol(text + 2, &rest, 10);
-  if (*rest != 0 || size < 0) size = -1;
+  if (*rest != 0 || size < 0)
+    size = -1;
   bool big = text[0] == '>' || (text[0] == '=' && is_big_endian());
   out->swapped = text[0] != '|' && big != is_big_endian();
   if (text[1] == 'U' && size >= 0) {
@@ -138,19 +151,23 @@ static bool read_descr(header *h, npy *out) {
     out->dtype = (tl_dtype)d;
     return true;
   }
-  return tl_fail(h->vm, TALLY_ERR_TYPE, "read_npy: \"%s\" has items of type "
-                 "\"%s\", which Tally does not have", h->path, text);
+  return tl_fail(h->vm, TALLY_ERR_TYPE,
+                 "read_npy: \"%s\" has items of type "
+                 "\"%s\", which Tally does not have",
+                 h->path, text);
 }
 
 static bool read_dict(header *h, npy *out) {
   unsigned seen = 0;
-  if (!accept(h, '{')) return npy_fail(h, "its header is no dict");
+  if (!accept(h, '{'))
+    return npy_fail(h, "its header is no dict");
   while (!accept(h, '}')) {
     char key[32];
     if (!read_string(h, key, sizeof key) || !accept(h, ':'))
       return npy_fail(h, "its header is no dict");
     if (strcmp(key, "descr") == 0) {
-      if (!read_descr(h, out)) return false;
+      if (!read_descr(h, out))
+        return false;
       seen |= 1;
     } else if (strcmp(key, "fortran_order") == 0) {
       out->fortran = accept_word(h, "True");
@@ -158,7 +175,8 @@ static bool read_dict(header *h, npy *out) {
         return npy_fail(h, "its fortran_order is neither True nor False");
       seen |= 2;
     } else if (strcmp(key, "shape") == 0) {
-      if (!read_shape(h, out)) return false;
+      if (!read_shape(h, out))
+        return false;
       seen |= 4;
     } else {
       return npy_fail(h, "its header has an unknown key");
@@ -171,10 +189,14 @@ static bool read_dict(header *h, npy *out) {
 
 static bool read_exactly(tl_reader *reader, void *to, size_t nbytes) {
   size_t got;
-  if (!tl_reader_read(reader, to, nbytes, &got)) return false;
-  if (got == nbytes) return true;
-  return tl_fail(reader->vm, TALLY_ERR_IO, "read_npy: \"%s\" ends early: %zu "
-                 "bytes are missing", reader->path, nbytes - got);
+  if (!tl_reader_read(reader, to, nbytes, &got))
+    return false;
+  if (got == nbytes)
+    return true;
+  return tl_fail(reader->vm, TALLY_ERR_IO,
+                 "read_npy: \"%s\" ends early: %zu "
+                 "bytes are missing",
+                 reader->path, nbytes - got);
 }
 
 // Reads up to where the items begin; [left] is what the file holds behind.
@@ -192,16 +214,19 @@ static bool read_header(tl_reader *reader, npy *out, uint64_t *left) {
     return npy_fail(&h, "its version is not 1, 2 or 3");
   size_t nbytes = start[8] | (size_t)start[9] << 8, front = PREFIX + 2;
   if (version > 1) {
-    if (!read_exactly(reader, start + front, 2)) return false;
+    if (!read_exactly(reader, start + front, 2))
+      return false;
     nbytes |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
     front += 2;
   }
-  if (nbytes > MOST_HEADER) return npy_fail(&h, "its header is too long");
+  if (nbytes > MOST_HEADER)
+    return npy_fail(&h, "its header is too long");
   if (nbytes > (uint64_t)reader->size - front)
     return npy_fail(&h, "its header is longer than the file");
   *left = (uint64_t)reader->size - front - nbytes;
   char *text = tl_alloc(h.vm, nbytes + 1, "a header");
-  if (!text) return false;
+  if (!text)
+    return false;
   h.at = text;
   h.end = text + nbytes;
   bool ok = read_exactly(reader, text, nbytes) && read_dict(&h, out);
@@ -222,7 +247,8 @@ static void swap_bytes(char *data, size_t width, size_t count) {
 
 static bool read_numbers(tl_reader *reader, const npy *from, tl_array *a) {
   size_t itemsize = tl_itemsize(from->dtype);
-  if (!read_exactly(reader, a->data, (size_t)a->size * itemsize)) return false;
+  if (!read_exactly(reader, a->data, (size_t)a->size * itemsize))
+    return false;
   bool complex = tl_dtype_is_complex(from->dtype);
   size_t width = complex ? itemsize / 2 : itemsize;
   if (from->swapped)
@@ -253,12 +279,15 @@ static bool store_string(tl_reader *reader, tl_array *a, int64_t index,
   for (int64_t i = 0; i < width; i++) {
     uint32_t c = points[i];
     if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-      return tl_fail(reader->vm, TALLY_ERR_VALUE, "read_npy: \"%s\" has a "
-                     "string with an invalid code point", reader->path);
+      return tl_fail(reader->vm, TALLY_ERR_VALUE,
+                     "read_npy: \"%s\" has a "
+                     "string with an invalid code point",
+                     reader->path);
     nbytes += put_utf8(text + nbytes, c);
   }
   tl_string *string = tl_string_new(reader->vm, text, nbytes);
-  if (!string) return false;
+  if (!string)
+    return false;
   tl_slot slot = tl_own_string(string);
   bool ok = tl_item_store(reader->vm, a,
                           a->data + (size_t)index * sizeof(tl_string *),
@@ -269,13 +298,16 @@ static bool store_string(tl_reader *reader, tl_array *a, int64_t index,
 
 static bool read_strings(tl_reader *reader, const npy *from, tl_array *a) {
   size_t width = (size_t)from->width, nbytes = 8 * width;
-  if (width == 0) return true;
+  if (width == 0)
+    return true;
   uint32_t *points = tl_alloc(reader->vm, nbytes, "a string");
-  if (!points) return false;
+  if (!points)
+    return false;
   bool ok = true;
   for (int64_t i = 0; ok && i < a->size; i++) {
     ok = read_exactly(reader, points, 4 * width);
-    if (ok && from->swapped) swap_bytes((char *)points, 4, width);
+    if (ok && from->swapped)
+      swap_bytes((char *)points, 4, width);
     ok = ok && store_string(reader, a, i, points, from->width,
                             (char *)(points + width));
   }
@@ -286,17 +318,20 @@ static bool read_strings(tl_reader *reader, const npy *from, tl_array *a) {
 // Checks that the file holds as many items as its shape says.
 static bool check_size(tl_reader *reader, const npy *from, uint64_t left) {
   int64_t size;
-  size_t nbytes, itemsize = from->dtype == TL_STRING
-                                ? (size_t)from->width * 4
-                                : tl_itemsize(from->dtype);
+  size_t nbytes, itemsize = from->dtype == TL_STRING ? (size_t)from->width * 4
+                                                     : tl_itemsize(from->dtype);
   if (!tl_shape_size(reader->vm, from->ndim, from->shape,
                      itemsize ? itemsize : 1, &size, &nbytes))
     return false;
   if (itemsize == 0 && size > 0 && (uint64_t)size > left + (1 << 20))
-    return tl_fail(reader->vm, TALLY_ERR_VALUE, "read_npy: \"%s\" has %lld "
-                   "empty strings", reader->path, (long long)size);
-  if (itemsize == 0 || nbytes <= left) return true;
-  return tl_fail(reader->vm, TALLY_ERR_IO, "read_npy: \"%s\" ends early: its "
+    return tl_fail(reader->vm, TALLY_ERR_VALUE,
+                   "read_npy: \"%s\" has %lld "
+                   "empty strings",
+                   reader->path, (long long)size);
+  if (itemsize == 0 || nbytes <= left)
+    return true;
+  return tl_fail(reader->vm, TALLY_ERR_IO,
+                 "read_npy: \"%s\" ends early: its "
                  "shape needs %zu bytes of items, the file has %llu",
                  reader->path, nbytes, (unsigned long long)left);
 }
@@ -316,7 +351,8 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
     shape[k] = from.shape[turned ? axes[k] : k];
   }
   tl_array *a = tl_array_new(vm, from.dtype, from.ndim, shape);
-  if (!a) return false;
+  if (!a)
+    return false;
   bool ok = from.dtype == TL_STRING ? read_strings(reader, &from, a)
                                     : read_numbers(reader, &from, a);
   if (!ok) {
@@ -329,14 +365,16 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
   }
   tl_slot whole = tl_own_array(a);
   ok = tl_permute(vm, &whole, axes, out);
-  if (tl_is_owned(whole)) tl_drop(vm, whole);
+  if (tl_is_owned(whole))
+    tl_drop(vm, whole);
   return ok;
 }
 
 static bool file_name(tl_vm *vm, const char *function, tl_slot s,
                       const char **path) {
   tl_string *name;
-  if (!tl_arg_string(vm, function, "path", s, &name)) return false;
+  if (!tl_arg_string(vm, function, "path", s, &name))
+    return false;
   *path = tl_io_path(vm, function, name);
   return *path != NULL;
 }
@@ -378,7 +416,8 @@ static bool visit_items(const tl_array *a, item_visitor *each, void *context) {
   tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), &data, &strides);
   for (; !walk.done; tl_walk_next(&walk))
     for (int64_t i = 0; i < walk.length; i++)
-      if (!each(context, walk.data[0] + i * walk.step[0])) return false;
+      if (!each(context, walk.data[0] + i * walk.step[0]))
+        return false;
   return true;
 }
 
@@ -392,9 +431,11 @@ typedef struct output {
 static bool measure_string(void *context, const char *item) {
   output *o = context;
   tl_slot s = tl_item(o->vm, o->a, item);
-  if (tl_is_unset(s)) return false;
+  if (tl_is_unset(s))
+    return false;
   int64_t n = count_points(s.string);
-  if (n > o->width) o->width = n;
+  if (n > o->width)
+    o->width = n;
   tl_drop(o->vm, s);
   return true;
 }
@@ -402,7 +443,8 @@ static bool measure_string(void *context, const char *item) {
 static bool write_string(void *context, const char *item) {
   output *o = context;
   tl_slot s = tl_item(o->vm, o->a, item);
-  if (tl_is_unset(s)) return false;
+  if (tl_is_unset(s))
+    return false;
   bool ok = true;
   size_t at = 0;
   for (int64_t i = 0; ok && i < o->width; i++) {
@@ -458,8 +500,7 @@ static bool write_items(output *o) {
     return visit_items(o->a, write_string, o);
   size_t itemsize = tl_itemsize(tl_array_dtype(o->a));
   if (tl_is_contiguous(o->a))
-    return tl_writer_write(&o->file, o->a->data,
-                           (size_t)o->a->size * itemsize);
+    return tl_writer_write(&o->file, o->a->data, (size_t)o->a->size * itemsize);
   return visit_items(o->a, write_number, o);
 }
 
@@ -469,14 +510,16 @@ static bool write_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_array(vm, "write_npy", &args[1]))
     return false;
   output o = {.vm = vm, .a = args[1].array};
-  if (tl_array_dtype(o.a) == TL_STRING &&
-      !visit_items(o.a, measure_string, &o))
+  if (tl_array_dtype(o.a) == TL_STRING && !visit_items(o.a, measure_string, &o))
     return false;
   // NumPy has no strings of width 0.
-  if (o.width == 0) o.width = 1;
-  if (!tl_writer_open(vm, "write_npy", path, &o.file)) return false;
+  if (o.width == 0)
+    o.width = 1;
+  if (!tl_writer_open(vm, "write_npy", path, &o.file))
+    return false;
   *out = tl_none();
-  if (write_header(&o) && write_items(&o)) return tl_writer_commit(&o.file);
+  if (write_header(&o) && write_items(&o))
+    return tl_writer_commit(&o.file);
   tl_writer_abandon(&o.file);
   return false;
 }
@@ -489,7 +532,8 @@ const tl_builtin tl_io_npy_module[] = {
      "order; a file in Fortran's order gives a transposed view).\n"
      "    io.read_npy(\"weights.npy\")\n"},
     {"write_npy", "path, x", write_npy, TL_FILES | TL_EFFECT,
-     "Writes an array to a file of NumPy's format .npy, which is replaced when\n"
+     "Writes an array to a file of NumPy's format .npy, which is replaced "
+     "when\n"
      "all of it is written.\n"
      "    io.write_npy(\"weights.npy\", zeros((3, 4)))\n"},
     {NULL, NULL, NULL, 0, NULL},

@@ -13,9 +13,12 @@ static const char bom[3] = {'\xef', '\xbb', '\xbf'};
 static bool check_text(tl_vm *vm, const char *function, const char *path,
                        const char *text, size_t nbytes) {
   size_t at;
-  if (tl_utf8_check(text, nbytes, &at)) return true;
-  return tl_fail(vm, TALLY_ERR_VALUE, "%s: \"%s\" is no UTF-8 text: malformed "
-                 "at byte %zu", function, path, at);
+  if (tl_utf8_check(text, nbytes, &at))
+    return true;
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "%s: \"%s\" is no UTF-8 text: malformed "
+                 "at byte %zu",
+                 function, path, at);
 }
 
 // The whole text of a file, checked and without a byte order mark. *out is to
@@ -23,16 +26,19 @@ static bool check_text(tl_vm *vm, const char *function, const char *path,
 static bool text_of(tl_vm *vm, const char *function, tl_slot name,
                     tl_bytes *out, char **text, size_t *nbytes) {
   tl_string *string;
-  if (!tl_arg_string(vm, function, "path", name, &string)) return false;
+  if (!tl_arg_string(vm, function, "path", name, &string))
+    return false;
   const char *path = tl_io_path(vm, function, string);
-  if (!path || !tl_io_read(vm, function, path, out)) return false;
+  if (!path || !tl_io_read(vm, function, path, out))
+    return false;
   *text = out->data;
   *nbytes = out->nbytes;
   if (*nbytes >= sizeof bom && memcmp(*text, bom, sizeof bom) == 0) {
     *text += sizeof bom;
     *nbytes -= sizeof bom;
   }
-  if (check_text(vm, function, path, out->data, out->nbytes)) return true;
+  if (check_text(vm, function, path, out->data, out->nbytes))
+    return true;
   tl_bytes_free(vm, out);
   return false;
 }
@@ -41,10 +47,12 @@ static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_bytes bytes;
   char *text;
   size_t nbytes;
-  if (!text_of(vm, "read_text", args[0], &bytes, &text, &nbytes)) return false;
+  if (!text_of(vm, "read_text", args[0], &bytes, &text, &nbytes))
+    return false;
   tl_string *string = tl_string_new(vm, text, nbytes);
   tl_bytes_free(vm, &bytes);
-  if (string) *out = tl_own_string(string);
+  if (string)
+    *out = tl_own_string(string);
   return string != NULL;
 }
 
@@ -54,7 +62,8 @@ static size_t line_end(const char *text, size_t nbytes, size_t from,
   size_t at = from;
   while (at < nbytes && text[at] != '\n' && text[at] != '\r') at++;
   *end = at;
-  if (at + 1 < nbytes && text[at] == '\r' && text[at + 1] == '\n') at++;
+  if (at + 1 < nbytes && text[at] == '\r' && text[at + 1] == '\n')
+    at++;
   return at < nbytes ? at + 1 : at;
 }
 
@@ -63,11 +72,14 @@ static bool split_lines(tl_vm *vm, const char *text, size_t nbytes,
   for (size_t at = 0, turns = 0; at < nbytes; turns++) {
     size_t end, start = at;
     at = line_end(text, nbytes, at, &end);
-    if (turns % 1024 == 1023 && !tl_poll(vm, 1)) return false;
+    if (turns % 1024 == 1023 && !tl_poll(vm, 1))
+      return false;
     tl_string *line = tl_string_new(vm, text + start, end - start);
-    if (!line) return false;
+    if (!line)
+      return false;
     tl_slot item = tl_own_string(line);
-    if (tl_list_push(vm, list, &item)) continue;
+    if (tl_list_push(vm, list, &item))
+      continue;
     tl_drop(vm, item);
     return false;
   }
@@ -78,7 +90,8 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_bytes bytes;
   char *text;
   size_t nbytes;
-  if (!text_of(vm, "lines", args[0], &bytes, &text, &nbytes)) return false;
+  if (!text_of(vm, "lines", args[0], &bytes, &text, &nbytes))
+    return false;
   tl_list *list = tl_list_new(vm, 0);
   bool ok = list && split_lines(vm, text, nbytes, &list);
   tl_bytes_free(vm, &bytes);
@@ -124,7 +137,8 @@ static bool append_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_io_text_module[] = {
     {"read_text", "path", read_text, TL_FILES | TL_EFFECT,
-     "The whole text of a file, which must be UTF-8; a byte order mark is left\n"
+     "The whole text of a file, which must be UTF-8; a byte order mark is "
+     "left\n"
      "out.\n"
      "    io.read_text(\"notes.txt\")\n"},
     {"lines", "path", lines, TL_FILES | TL_EFFECT,

@@ -8,31 +8,19 @@
 #include <string.h>
 
 const tl_family tl_library[] = {
-    {NULL, tl_value_builtins},
-    {NULL, tl_operator_builtins},
-    {NULL, tl_list_builtins},
-    {NULL, tl_record_builtins},
-    {NULL, tl_string_builtins},
-    {NULL, tl_elementwise_builtins},
-    {NULL, tl_reduce_builtins},
-    {NULL, tl_functional_builtins},
-    {NULL, tl_create_builtins},
-    {NULL, tl_shape_builtins},
-    {NULL, tl_sort_builtins},
-    {NULL, tl_search_builtins},
-    {NULL, tl_set_builtins},
-    {NULL, tl_linear_builtins},
-    {NULL, tl_dtype_builtins},
-    {"strings", tl_strings_module},
-    {"json", tl_json_module},
-    {"io", tl_io_text_module},
-    {"io", tl_io_csv_module},
-    {"io", tl_io_npy_module},
-    {"linalg", tl_linalg_module},
-    {"time", tl_time_module},
-    {"os", tl_os_module},
-    {"memory", tl_memory_module},
-    {NULL, NULL},
+    {NULL, tl_value_builtins},      {NULL, tl_operator_builtins},
+    {NULL, tl_list_builtins},       {NULL, tl_record_builtins},
+    {NULL, tl_string_builtins},     {NULL, tl_elementwise_builtins},
+    {NULL, tl_reduce_builtins},     {NULL, tl_functional_builtins},
+    {NULL, tl_create_builtins},     {NULL, tl_shape_builtins},
+    {NULL, tl_join_builtins},       {NULL, tl_sort_builtins},
+    {NULL, tl_search_builtins},     {NULL, tl_set_builtins},
+    {NULL, tl_linear_builtins},     {NULL, tl_dtype_builtins},
+    {"strings", tl_strings_module}, {"json", tl_json_module},
+    {"io", tl_io_text_module},      {"io", tl_io_csv_module},
+    {"io", tl_io_npy_module},       {"linalg", tl_linalg_module},
+    {"time", tl_time_module},       {"os", tl_os_module},
+    {"memory", tl_memory_module},   {NULL, NULL},
 };
 
 const tl_constant tl_constants[] = {
@@ -99,9 +87,11 @@ static void build_table(void) {
 static const tl_builtin *search_rows(const char *module, const char *name,
                                      size_t nbytes) {
   for (const tl_family *family = tl_library; family->rows; family++) {
-    if (!same_module(family->module, module)) continue;
+    if (!same_module(family->module, module))
+      continue;
     for (const tl_builtin *row = family->rows; row->name; row++)
-      if (same_name(row->name, name, nbytes)) return row;
+      if (same_name(row->name, name, nbytes))
+        return row;
   }
   return NULL;
 }
@@ -115,7 +105,8 @@ const tl_builtin *tl_builtin_find(const char *module, const char *name,
     atomic_store_explicit(&table_state, BUILT, memory_order_release);
     state = BUILT;
   }
-  if (state != BUILT) return search_rows(module, name, nbytes);
+  if (state != BUILT)
+    return search_rows(module, name, nbytes);
   size_t at = hash_name(module, name, nbytes);
   for (; table[at].row; at = (at + 1) % TABLE_SIZE) {
     if (same_module(table[at].module, module) &&
@@ -156,15 +147,19 @@ static tl_slot parse_default(const char **at) {
   const char *end = skip_word(start);
   size_t nbytes = (size_t)(end - start);
   *at = end;
-  if (nbytes == 4 && memcmp(start, "true", 4) == 0) return tl_bool(true);
-  if (nbytes == 5 && memcmp(start, "false", 5) == 0) return tl_bool(false);
+  if (nbytes == 4 && memcmp(start, "true", 4) == 0)
+    return tl_bool(true);
+  if (nbytes == 5 && memcmp(start, "false", 5) == 0)
+    return tl_bool(false);
   if (nbytes == 3 && memcmp(start, "inf", 3) == 0)
     return tl_weak_float((double)INFINITY);
   char *stop;
   long long i = strtoll(start, &stop, 10);
-  if (stop == end && stop != start) return tl_weak_int(i);
+  if (stop == end && stop != start)
+    return tl_weak_int(i);
   double f = strtod(start, &stop);
-  if (stop == end && stop != start) return tl_weak_float(f);
+  if (stop == end && stop != start)
+    return tl_weak_float(f);
   return tl_none();
 }
 
@@ -188,8 +183,10 @@ int tl_params_parse(const char *params, tl_param out[TL_MAX_PARAMS]) {
       at = skip_blanks(at);
     }
     out[count++] = param;
-    if (*at == ',') at = skip_blanks(at + 1);
-    else break;
+    if (*at == ',')
+      at = skip_blanks(at + 1);
+    else
+      break;
   }
   return count;
 }

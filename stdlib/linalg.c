@@ -19,13 +19,14 @@
 // An argument as dense float64 matrices; results go back to its dtype.
 typedef struct stack {
   tl_slot slot;
-  tl_dtype result;      // float32 or float64
+  tl_dtype result;  // float32 or float64
   int64_t rows, columns, count;
 } stack;
 
-static bool open_stack(tl_vm *vm, const char *function, tl_slot *s,
-                       bool square, stack *out) {
-  if (!tl_arg_numeric(vm, function, s)) return false;
+static bool open_stack(tl_vm *vm, const char *function, tl_slot *s, bool square,
+                       stack *out) {
+  if (!tl_arg_numeric(vm, function, s))
+    return false;
   const tl_array *a = s->array;
   int ndim = tl_ndim(a);
   if (tl_dtype_is_complex(tl_array_dtype(a)))
@@ -36,23 +37,25 @@ static bool open_stack(tl_vm *vm, const char *function, tl_slot *s,
   out->rows = tl_shape(a)[ndim - 2];
   out->columns = tl_shape(a)[ndim - 1];
   if (square && out->rows != out->columns)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "%s: a matrix of %lld rows and %lld "
-                   "columns is not square", function, (long long)out->rows,
-                   (long long)out->columns);
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "%s: a matrix of %lld rows and %lld "
+                   "columns is not square",
+                   function, (long long)out->rows, (long long)out->columns);
   out->count = 1;
   for (int k = 0; k < ndim - 2; k++) out->count *= tl_shape(a)[k];
-  out->result =
-      tl_array_dtype(a) == TL_FLOAT32 ? TL_FLOAT32 : TL_FLOAT64;
+  out->result = tl_array_dtype(a) == TL_FLOAT32 ? TL_FLOAT32 : TL_FLOAT64;
   return tl_as_contiguous(vm, function, *s, TL_FLOAT64, &out->slot);
 }
 
 // The same as the caller's own copy, to be overwritten.
 static bool open_own(tl_vm *vm, const char *function, tl_slot *s, bool square,
                      stack *out) {
-  if (!open_stack(vm, function, s, square, out)) return false;
+  if (!open_stack(vm, function, s, square, out))
+    return false;
   tl_array *own = tl_take_dense(vm, &out->slot);
   tl_drop(vm, out->slot);
-  if (own) out->slot = tl_own_array(own);
+  if (own)
+    out->slot = tl_own_array(own);
   return own != NULL;
 }
 
@@ -78,17 +81,19 @@ static void swap_rows(double *a, int64_t n, int64_t i, int64_t k) {
 // Factors a in place with partial pivoting: L below the diagonal, U above.
 // pivot[i] is the row that changed places with row i. *sign is that of the
 // permutation, 0 where a is singular. False only where a poll fails.
-static bool factor(tl_vm *vm, double *a, int64_t n, int64_t *pivot,
-                   int *sign) {
+static bool factor(tl_vm *vm, double *a, int64_t n, int64_t *pivot, int *sign) {
   bool singular = false;
   *sign = 1;
   for (int64_t k = 0; k < n; k++) {
-    if (!tl_poll(vm, step_work(n - k, n - k))) return false;
+    if (!tl_poll(vm, step_work(n - k, n - k)))
+      return false;
     int64_t best = k;
     for (int64_t i = k + 1; i < n; i++)
-      if (fabs(a[i * n + k]) > fabs(a[best * n + k])) best = i;
+      if (fabs(a[i * n + k]) > fabs(a[best * n + k]))
+        best = i;
     pivot[k] = best;
-    if (best != k) *sign = -*sign;
+    if (best != k)
+      *sign = -*sign;
     swap_rows(a, n, k, best);
     if (a[k * n + k] == 0) {
       singular = true;
@@ -96,11 +101,13 @@ static bool factor(tl_vm *vm, double *a, int64_t n, int64_t *pivot,
     }
     for (int64_t i = k + 1; i < n; i++) {
       double f = a[i * n + k] /= a[k * n + k];
-      if (f == 0) continue;
+      if (f == 0)
+        continue;
       for (int64_t j = k + 1; j < n; j++) a[i * n + j] -= f * a[k * n + j];
     }
   }
-  if (singular) *sign = 0;
+  if (singular)
+    *sign = 0;
   return true;
 }
 
@@ -109,13 +116,15 @@ static bool substitute(tl_vm *vm, const double *lu, const int64_t *pivot,
                        int64_t n, double *b, int64_t m) {
   for (int64_t k = 0; k < n; k++) swap_rows(b, m, k, pivot[k]);
   for (int64_t i = 0; i < n; i++) {
-    if (!tl_poll(vm, step_work(i, m))) return false;
+    if (!tl_poll(vm, step_work(i, m)))
+      return false;
     for (int64_t k = 0; k < i; k++)
       for (int64_t j = 0; j < m; j++)
         b[i * m + j] -= lu[i * n + k] * b[k * m + j];
   }
   for (int64_t i = n - 1; i >= 0; i--) {
-    if (!tl_poll(vm, step_work(n - i, m))) return false;
+    if (!tl_poll(vm, step_work(n - i, m)))
+      return false;
     for (int64_t k = i + 1; k < n; k++)
       for (int64_t j = 0; j < m; j++)
         b[i * m + j] -= lu[i * n + k] * b[k * m + j];
@@ -142,7 +151,8 @@ static void slogdet_of(const double *lu, int64_t n, int sign, double *out,
   *out = sign;
   for (int64_t i = 0; sign != 0 && i < n; i++) {
     double d = lu[i * n + i];
-    if (d < 0) *out = -*out;
+    if (d < 0)
+      *out = -*out;
     *log_out += log(fabs(d));
   }
 }
@@ -159,19 +169,23 @@ static bool factor_all(tl_vm *vm, stack *s, det_visitor *done, tl_array *out,
       done(matrix(s, i), s->rows, sign, (double *)out->data + i,
            out2 ? (double *)out2->data + i : NULL);
   }
-  if (pivot) tl_free(vm, pivot, nbytes);
+  if (pivot)
+    tl_free(vm, pivot, nbytes);
   return ok;
 }
 
 static bool det(tl_vm *vm, tl_slot *args, tl_slot *out) {
   stack s;
-  if (!open_own(vm, "det", &args[0], true, &s)) return false;
+  if (!open_own(vm, "det", &args[0], true, &s))
+    return false;
   int ndim = tl_ndim(args[0].array) - 2;
   tl_array *a = tl_array_new(vm, TL_FLOAT64, ndim, tl_shape(args[0].array));
   bool ok = a && factor_all(vm, &s, det_of, a, NULL);
   tl_drop(vm, s.slot);
-  if (ok) return tl_cast_own(vm, a, s.result, out);
-  if (a) tl_drop(vm, tl_own_array(a));
+  if (ok)
+    return tl_cast_own(vm, a, s.result, out);
+  if (a)
+    tl_drop(vm, tl_own_array(a));
   return false;
 }
 
@@ -188,9 +202,11 @@ static bool sign_and_log(tl_vm *vm, tl_array *sign, tl_array *log_abs,
     record = tl_record_new(vm, 2);
     ok = record && tl_record_set_name(vm, &record, "sign", &first) &&
          tl_record_set_name(vm, &record, "logabsdet", &second);
-    if (!ok) tl_drop(vm, second);
+    if (!ok)
+      tl_drop(vm, second);
   }
-  if (!ok) tl_drop(vm, first);
+  if (!ok)
+    tl_drop(vm, first);
   if (ok)
     *out = tl_own_record(record);
   else if (record)
@@ -200,15 +216,19 @@ static bool sign_and_log(tl_vm *vm, tl_array *sign, tl_array *log_abs,
 
 static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
   stack s;
-  if (!open_own(vm, "slogdet", &args[0], true, &s)) return false;
+  if (!open_own(vm, "slogdet", &args[0], true, &s))
+    return false;
   const tl_array *x = args[0].array;
   tl_array *sign = tl_array_new(vm, TL_FLOAT64, tl_ndim(x) - 2, tl_shape(x));
   tl_array *logs = tl_array_new(vm, TL_FLOAT64, tl_ndim(x) - 2, tl_shape(x));
   bool ok = sign && logs && factor_all(vm, &s, slogdet_of, sign, logs);
   tl_drop(vm, s.slot);
-  if (ok) return sign_and_log(vm, sign, logs, s.result, out);
-  if (sign) tl_drop(vm, tl_own_array(sign));
-  if (logs) tl_drop(vm, tl_own_array(logs));
+  if (ok)
+    return sign_and_log(vm, sign, logs, s.result, out);
+  if (sign)
+    tl_drop(vm, tl_own_array(sign));
+  if (logs)
+    tl_drop(vm, tl_own_array(logs));
   return false;
 }
 
@@ -217,7 +237,8 @@ static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool solve_one(tl_vm *vm, const char *function, double *a, int64_t n,
                       int64_t *pivot, double *b, int64_t m) {
   int sign;
-  if (!factor(vm, a, n, pivot, &sign)) return false;
+  if (!factor(vm, a, n, pivot, &sign))
+    return false;
   if (sign == 0)
     return tl_fail(vm, TALLY_ERR_DOMAIN, "%s: the matrix is singular",
                    function);
@@ -232,13 +253,15 @@ static bool solve_all(tl_vm *vm, const char *function, stack *a, double *b,
   for (int64_t i = 0; ok && i < a->count; i++)
     ok = solve_one(vm, function, matrix(a, i), a->rows, pivot,
                    b + i * a->rows * m, m);
-  if (pivot) tl_free(vm, pivot, nbytes);
+  if (pivot)
+    tl_free(vm, pivot, nbytes);
   return ok;
 }
 
 static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   stack s;
-  if (!open_own(vm, "inv", &args[0], true, &s)) return false;
+  if (!open_own(vm, "inv", &args[0], true, &s))
+    return false;
   const tl_array *x = args[0].array;
   tl_array *b = tl_array_zeros(vm, TL_FLOAT64, tl_ndim(x), tl_shape(x));
   int64_t n = s.rows;
@@ -247,8 +270,10 @@ static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
       ((double *)b->data)[(i * n + k) * n + k] = 1;
   bool ok = b && solve_all(vm, "inv", &s, (double *)b->data, n);
   tl_drop(vm, s.slot);
-  if (ok) return tl_cast_own(vm, b, s.result, out);
-  if (b) tl_drop(vm, tl_own_array(b));
+  if (ok)
+    return tl_cast_own(vm, b, s.result, out);
+  if (b)
+    tl_drop(vm, tl_own_array(b));
   return false;
 }
 
@@ -273,7 +298,8 @@ static tl_array *right_sides(tl_vm *vm, tl_slot a, tl_slot b) {
     return NULL;
   }
   int out_ndim = vector ? ndim - 1 : ndim;
-  if (!vector) shape[ndim - 1] = tl_shape(b.array)[own - 1];
+  if (!vector)
+    shape[ndim - 1] = tl_shape(b.array)[own - 1];
   tl_array *to = tl_array_new(vm, TL_FLOAT64, out_ndim, shape);
   if (to && !tl_assign_part(vm, to, to->data, out_ndim, shape, tl_strides(to),
                             b.array)) {
@@ -297,10 +323,12 @@ static bool solve(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t m = b && !vector ? tl_shape(b)[tl_ndim(b) - 1] : 1;
   bool ok = b && solve_all(vm, "solve", &s, (double *)b->data, m);
   tl_drop(vm, s.slot);
-  tl_dtype dtype = tl_array_dtype(args[1].array) == TL_FLOAT32 ? s.result
-                                                               : TL_FLOAT64;
-  if (ok) return tl_cast_own(vm, b, dtype, out);
-  if (b) tl_drop(vm, tl_own_array(b));
+  tl_dtype dtype =
+      tl_array_dtype(args[1].array) == TL_FLOAT32 ? s.result : TL_FLOAT64;
+  if (ok)
+    return tl_cast_own(vm, b, dtype, out);
+  if (b)
+    tl_drop(vm, tl_own_array(b));
   return false;
 }
 
@@ -308,12 +336,14 @@ static bool solve(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool cholesky_one(tl_vm *vm, double *a, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
-    if (!tl_poll(vm, step_work(i, i))) return false;
+    if (!tl_poll(vm, step_work(i, i)))
+      return false;
     for (int64_t j = 0; j <= i; j++) {
       double sum = a[i * n + j];
       for (int64_t k = 0; k < j; k++) sum -= a[i * n + k] * a[j * n + k];
       if (i == j && !(sum > 0))
-        return tl_fail(vm, TALLY_ERR_DOMAIN, "cholesky: the matrix is not "
+        return tl_fail(vm, TALLY_ERR_DOMAIN,
+                       "cholesky: the matrix is not "
                        "positive definite");
       a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
     }
@@ -335,7 +365,8 @@ static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   }
   tl_slot lower;
-  if (!tl_cast_own(vm, s.slot.array, s.result, &lower)) return false;
+  if (!tl_cast_own(vm, s.slot.array, s.result, &lower))
+    return false;
   if (!upper) {
     *out = lower;
     return true;
@@ -353,7 +384,8 @@ static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool replace_product(tl_vm *vm, tl_slot *to, tl_slot by) {
   tl_slot operands[2] = {*to, by}, product;
-  if (!tl_matmul(vm, operands, &product)) return false;
+  if (!tl_matmul(vm, operands, &product))
+    return false;
   tl_drop(vm, *to);
   *to = product;
   return true;
@@ -371,28 +403,33 @@ static bool matrix_power(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot base = tl_none(), result = tl_none();
   if (n < 0) {
     tl_slot copy[1] = {tl_borrow(args[0])};
-    if (!inv(vm, copy, &base)) return false;
+    if (!inv(vm, copy, &base))
+      return false;
     n = n == INT64_MIN ? INT64_MAX : -n;
   } else {
     tl_array *copy = tl_array_copy(vm, x);
-    if (!copy) return false;
+    if (!copy)
+      return false;
     base = tl_own_array(copy);
   }
   // The identity, where n is 0, in every matrix of the stack.
-  tl_array *one = tl_array_zeros(vm, tl_array_dtype(base.array), ndim,
-                                 tl_shape(x));
+  tl_array *one =
+      tl_array_zeros(vm, tl_array_dtype(base.array), ndim, tl_shape(x));
   bool ok = one != NULL;
   int64_t size = ok ? tl_shape(x)[ndim - 1] : 0;
   for (int64_t i = 0; ok && size > 0 && i < x->size / size; i++)
     ok = tl_scalar_convert(
         vm, tl_dtype_of(base) == TL_BOOL ? tl_bool(true) : tl_weak_int(1),
         tl_array_dtype(one),
-        one->data + (size_t)(i * size + i % size) *
-                        tl_itemsize(tl_array_dtype(one)));
-  if (one) result = tl_own_array(one);
+        one->data +
+            (size_t)(i * size + i % size) * tl_itemsize(tl_array_dtype(one)));
+  if (one)
+    result = tl_own_array(one);
   for (; ok && n > 0; n >>= 1) {
-    if (n & 1) ok = replace_product(vm, &result, base);
-    if (ok && n > 1) ok = replace_product(vm, &base, base);
+    if (n & 1)
+      ok = replace_product(vm, &result, base);
+    if (ok && n > 1)
+      ok = replace_product(vm, &base, base);
   }
   tl_drop(vm, base);
   if (ok)
@@ -418,7 +455,8 @@ static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
   uint32_t mask = 0;
   for (int i = 0; i < count; i++) mask |= UINT32_C(1) << axes[i];
   tl_slot x = tl_borrow(args[0]), size, power, sum;
-  if (!tl_elementwise(vm, TL_OP_ABS, &x, &size)) return false;
+  if (!tl_elementwise(vm, TL_OP_ABS, &x, &size))
+    return false;
   bool ok;
   if (isinf(p)) {
     ok = tl_reduce(vm, p > 0 ? TL_REDUCE_MAX : TL_REDUCE_MIN, &size, mask,
@@ -429,11 +467,13 @@ static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot operands[2] = {size, tl_weak_float(p)};
   ok = tl_elementwise(vm, TL_OP_POW, operands, &power);
   tl_drop(vm, operands[0]);
-  if (!ok) return false;
+  if (!ok)
+    return false;
   ok = tl_reduce(vm, TL_REDUCE_SUM, &power, mask, keepdims, TL_DTYPE_COUNT, 0,
                  &sum);
   tl_drop(vm, power);
-  if (!ok) return false;
+  if (!ok)
+    return false;
   operands[0] = sum;
   operands[1] = tl_weak_float(1 / p);
   ok = p == 2 ? tl_elementwise(vm, TL_OP_SQRT, operands, out)
@@ -452,7 +492,8 @@ static bool turn(tl_vm *vm, tl_slot x, int axis, bool forward, tl_slot *out) {
 static bool half_cross(tl_vm *vm, tl_slot *args, const int axes[2],
                        bool forward, tl_slot *out) {
   tl_slot operands[2];
-  if (!turn(vm, args[0], axes[0], forward, &operands[0])) return false;
+  if (!turn(vm, args[0], axes[0], forward, &operands[0]))
+    return false;
   bool ok = turn(vm, args[1], axes[1], !forward, &operands[1]);
   if (ok) {
     ok = tl_elementwise(vm, TL_OP_MULTIPLY, operands, out);
@@ -470,12 +511,14 @@ static bool cross(tl_vm *vm, tl_slot *args, tl_slot *out) {
                      &axes[i]))
       return false;
     if (tl_shape(args[i].array)[axes[i]] != 3)
-      return tl_fail(vm, TALLY_ERR_SHAPE, "cross: axis %d has %lld items, "
-                     "needs 3", axes[i],
-                     (long long)tl_shape(args[i].array)[axes[i]]);
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "cross: axis %d has %lld items, "
+                     "needs 3",
+                     axes[i], (long long)tl_shape(args[i].array)[axes[i]]);
   }
   tl_slot halves[2];
-  if (!half_cross(vm, args, axes, true, &halves[0])) return false;
+  if (!half_cross(vm, args, axes, true, &halves[0]))
+    return false;
   bool ok = half_cross(vm, args, axes, false, &halves[1]);
   if (ok) {
     ok = tl_elementwise(vm, TL_OP_SUBTRACT, halves, out);

@@ -27,7 +27,8 @@ static bool parse_axes(tl_vm *vm, tl_slot s, int n, int m, contraction *c) {
   if (tl_is_list(s)) {
     int counts[2];
     if (s.list->length != 2)
-      return tl_fail(vm, TALLY_ERR_VALUE, "tensordot: axes must be a number or "
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "tensordot: axes must be a number or "
                      "two lists of axes");
     if (!tl_arg_axes(vm, "tensordot", s.list->items[0], n, &counts[0],
                      c->axes[0]) ||
@@ -36,14 +37,19 @@ static bool parse_axes(tl_vm *vm, tl_slot s, int n, int m, contraction *c) {
       return false;
     c->count = counts[0];
     return counts[0] == counts[1] ||
-           tl_fail(vm, TALLY_ERR_VALUE, "tensordot: %d axes of x1 against %d "
-                   "of x2", counts[0], counts[1]);
+           tl_fail(vm, TALLY_ERR_VALUE,
+                   "tensordot: %d axes of x1 against %d "
+                   "of x2",
+                   counts[0], counts[1]);
   }
   int64_t count;
-  if (!tl_arg_count(vm, "tensordot", "axes", s, &count)) return false;
+  if (!tl_arg_count(vm, "tensordot", "axes", s, &count))
+    return false;
   if (count > n || count > m)
-    return tl_fail(vm, TALLY_ERR_VALUE, "tensordot: %lld axes of arrays with "
-                   "%d and %d", (long long)count, n, m);
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "tensordot: %lld axes of arrays with "
+                   "%d and %d",
+                   (long long)count, n, m);
   c->count = (int)count;
   for (int i = 0; i < c->count; i++) {
     c->axes[0][i] = n - c->count + i;
@@ -67,7 +73,8 @@ static bool as_matrix(tl_vm *vm, tl_slot x, const contraction *c, bool left,
     order[left ? tl_ndim(a) - c->count + i : i] = summed[i];
   }
   for (int k = 0; k < tl_ndim(a); k++) {
-    if (is_summed >> k & 1) continue;
+    if (is_summed >> k & 1)
+      continue;
     order[at++] = k;
     shape[(*ndim)++] = tl_shape(a)[k];
     free_size *= tl_shape(a)[k];
@@ -75,8 +82,10 @@ static bool as_matrix(tl_vm *vm, tl_slot x, const contraction *c, bool left,
   tl_slot base = tl_borrow(x), turned;
   int64_t matrix[2] = {left ? free_size : summed_size,
                        left ? summed_size : free_size};
-  if (tl_ndim(a) == 0) return tl_reshape(vm, &base, 2, matrix, out);
-  if (!tl_permute(vm, &base, order, &turned)) return false;
+  if (tl_ndim(a) == 0)
+    return tl_reshape(vm, &base, 2, matrix, out);
+  if (!tl_permute(vm, &base, order, &turned))
+    return false;
   bool ok = tl_reshape(vm, &turned, 2, matrix, out);
   tl_drop(vm, turned);
   return ok;
@@ -88,13 +97,15 @@ static bool tensordot(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_numeric(vm, "tensordot", &args[1]))
     return false;
   const tl_array *a = args[0].array, *b = args[1].array;
-  if (!parse_axes(vm, args[2], tl_ndim(a), tl_ndim(b), &c)) return false;
+  if (!parse_axes(vm, args[2], tl_ndim(a), tl_ndim(b), &c))
+    return false;
   for (int i = 0; i < c.count; i++) {
     int64_t m = tl_shape(a)[c.axes[0][i]], n = tl_shape(b)[c.axes[1][i]];
     if (m != n)
-      return tl_fail(vm, TALLY_ERR_SHAPE, "tensordot: axis %d of x1 is %lld, "
-                     "axis %d of x2 is %lld", c.axes[0][i], (long long)m,
-                     c.axes[1][i], (long long)n);
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "tensordot: axis %d of x1 is %lld, "
+                     "axis %d of x2 is %lld",
+                     c.axes[0][i], (long long)m, c.axes[1][i], (long long)n);
   }
   int ndim = 0;
   int64_t shape[2 * TL_MAX_DIMS];
@@ -110,7 +121,8 @@ static bool tensordot(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_drop(vm, matrices[1]);
   }
   tl_drop(vm, matrices[0]);
-  if (!ok) return false;
+  if (!ok)
+    return false;
   ok = tl_reshape(vm, &product, ndim, shape, out);
   tl_drop(vm, product);
   return ok;
@@ -120,14 +132,18 @@ static bool tensordot(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Both operands broadcast, as arrays of one dtype. out[i] own or borrow.
 static bool pair_up(tl_vm *vm, tl_slot *args, tl_slot *out, tl_dtype *dtype) {
-  if (!tl_promote_slots(vm, "vecdot", args[0], args[1], dtype)) return false;
-  if (*dtype == TL_BOOL) *dtype = TL_INT64;
+  if (!tl_promote_slots(vm, "vecdot", args[0], args[1], dtype))
+    return false;
+  if (*dtype == TL_BOOL)
+    *dtype = TL_INT64;
   for (int i = 0; i < 2; i++) {
     out[i] = tl_borrow(args[i]);
-    if (tl_array_dtype(args[i].array) == *dtype) continue;
+    if (tl_array_dtype(args[i].array) == *dtype)
+      continue;
     tl_array *cast = tl_array_cast(vm, args[i].array, *dtype);
     if (!cast) {
-      if (i == 1) tl_drop(vm, out[0]);
+      if (i == 1)
+        tl_drop(vm, out[0]);
       return false;
     }
     out[i] = tl_own_array(cast);
@@ -142,33 +158,41 @@ static bool vecdot_pair(tl_vm *vm, tl_slot *operands, tl_slot axis_slot,
   int ndim, axis, at = 0;
   int64_t shape[TL_MAX_DIMS], strides[2][TL_MAX_DIMS], rest[TL_MAX_DIMS];
   int smaller = tl_ndim(x[0]) < tl_ndim(x[1]) ? tl_ndim(x[0]) : tl_ndim(x[1]);
-  if (!tl_broadcast(vm, 2, x, &ndim, shape)) return false;
+  if (!tl_broadcast(vm, 2, x, &ndim, shape))
+    return false;
   int64_t given = -1;
-  if (!tl_arg_int(vm, "vecdot", "axis", axis_slot, &given)) return false;
-  if (given >= 0 && tl_ndim(x[0]) == tl_ndim(x[1])) given -= ndim;
+  if (!tl_arg_int(vm, "vecdot", "axis", axis_slot, &given))
+    return false;
+  if (given >= 0 && tl_ndim(x[0]) == tl_ndim(x[1]))
+    given -= ndim;
   if (given >= 0 || given < -smaller)
-    return tl_fail(vm, TALLY_ERR_INDEX, "vecdot: axis %lld must be negative "
-                   "and within both arrays' axes", (long long)given);
+    return tl_fail(vm, TALLY_ERR_INDEX,
+                   "vecdot: axis %lld must be negative "
+                   "and within both arrays' axes",
+                   (long long)given);
   axis = ndim + (int)given;
   for (int i = 0; i < 2; i++) {
     int own = axis - (ndim - tl_ndim(x[i]));
     if (tl_shape(x[i])[own] != shape[axis])
-      return tl_fail(vm, TALLY_ERR_SHAPE, "vecdot: vectors of %lld and %lld "
-                     "items", (long long)tl_shape(x[0])[axis - ndim +
-                                                        tl_ndim(x[0])],
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "vecdot: vectors of %lld and %lld "
+                     "items",
+                     (long long)tl_shape(x[0])[axis - ndim + tl_ndim(x[0])],
                      (long long)tl_shape(x[1])[axis - ndim + tl_ndim(x[1])]);
     tl_broadcast_strides(x[i], ndim, shape, strides[i]);
   }
   tl_matrices a = {.data = x[0]->data, .column = strides[0][axis]};
   tl_matrices b = {.data = x[1]->data, .row = strides[1][axis]};
   for (int k = 0; k < ndim; k++) {
-    if (k == axis) continue;
+    if (k == axis)
+      continue;
     a.strides[at] = strides[0][k];
     b.strides[at] = strides[1][k];
     rest[at++] = shape[k];
   }
   tl_array *c = tl_array_new(vm, dtype, at, rest);
-  if (!c) return false;
+  if (!c)
+    return false;
   if (!tl_matmul_stack(vm, dtype, c->data, at, rest, &a, &b, 1, 1,
                        shape[axis])) {
     tl_drop(vm, tl_own_array(c));
@@ -182,14 +206,17 @@ static bool vecdot(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot operands[2];
   tl_dtype dtype;
   for (int i = 0; i < 2; i++)
-    if (!tl_arg_numeric(vm, "vecdot", &args[i])) return false;
+    if (!tl_arg_numeric(vm, "vecdot", &args[i]))
+      return false;
   if (tl_dtype_is_complex(tl_array_dtype(args[0].array))) {
     tl_slot conjugate, x = tl_borrow(args[0]);
-    if (!tl_elementwise(vm, TL_OP_CONJ, &x, &conjugate)) return false;
+    if (!tl_elementwise(vm, TL_OP_CONJ, &x, &conjugate))
+      return false;
     tl_clear(vm, &args[0]);
     args[0] = conjugate;
   }
-  if (!pair_up(vm, args, operands, &dtype)) return false;
+  if (!pair_up(vm, args, operands, &dtype))
+    return false;
   bool ok = vecdot_pair(vm, operands, args[2], dtype, out);
   tl_drop(vm, operands[0]);
   tl_drop(vm, operands[1]);
@@ -216,16 +243,17 @@ static bool diagonal_view(tl_vm *vm, const char *function, tl_slot *x,
   int64_t rows = shape[ndim - 2], columns = shape[ndim - 1];
   int64_t row = offset < 0 ? (offset < -rows ? rows : -offset) : 0;
   int64_t column = offset > 0 ? (offset > columns ? columns : offset) : 0;
-  int64_t length = rows - row < columns - column ? rows - row
-                                                 : columns - column;
+  int64_t length =
+      rows - row < columns - column ? rows - row : columns - column;
   char *data = a->data;
   if (length > 0)
     data += row * strides[ndim - 2] + column * strides[ndim - 1];
   shape[ndim - 2] = length;
   strides[ndim - 2] += strides[ndim - 1];
-  tl_array *view = tl_view_new(vm, x, tl_array_dtype(a), data, ndim - 1, shape,
-                               strides);
-  if (view) *out = tl_own_array(view);
+  tl_array *view =
+      tl_view_new(vm, x, tl_array_dtype(a), data, ndim - 1, shape, strides);
+  if (view)
+    *out = tl_own_array(view);
   return view != NULL;
 }
 
@@ -240,15 +268,15 @@ static bool trace(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_dtype(vm, "trace", args[2], TL_DTYPE_COUNT, &dtype))
     return false;
   x = tl_borrow(args[0]);
-  if (!diagonal_view(vm, "trace", &x, args[1], &view)) return false;
+  if (!diagonal_view(vm, "trace", &x, args[1], &view))
+    return false;
   uint32_t axis = UINT32_C(1) << (tl_ndim(view.array) - 1);
   bool ok = tl_reduce(vm, TL_REDUCE_SUM, &view, axis, false, dtype, 0, out);
   tl_drop(vm, view);
   return ok;
 }
 
-static bool diag_matrix(tl_vm *vm, const tl_array *x, int64_t k,
-                        tl_slot *out) {
+static bool diag_matrix(tl_vm *vm, const tl_array *x, int64_t k, tl_slot *out) {
   int64_t n = x->size, shape[2], stride;
   int64_t away = k < 0 ? -k : k;
   if (__builtin_add_overflow(n, away, &shape[0]))
@@ -256,7 +284,8 @@ static bool diag_matrix(tl_vm *vm, const tl_array *x, int64_t k,
                    (long long)k);
   shape[1] = shape[0];
   tl_array *a = tl_array_zeros(vm, tl_array_dtype(x), 2, shape);
-  if (!a) return false;
+  if (!a)
+    return false;
   int64_t column = tl_strides(a)[1], row = tl_strides(a)[0];
   stride = row + column;
   char *data = a->data + (n == 0 ? 0 : k < 0 ? away * row : away * column);
@@ -274,7 +303,8 @@ static bool diag(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_int(vm, "diag", "k", args[1], &k))
     return false;
   if (tl_ndim(args[0].array) == 1) {
-    if (k == INT64_MIN) k++;
+    if (k == INT64_MIN)
+      k++;
     return diag_matrix(vm, args[0].array, k, out);
   }
   return diagonal_view(vm, "diag", &args[0], args[1], out);
@@ -284,7 +314,8 @@ static bool diag(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (int i = 0; i < 2; i++)
-    if (!tl_arg_numeric(vm, "kron", &args[i])) return false;
+    if (!tl_arg_numeric(vm, "kron", &args[i]))
+      return false;
   const tl_array *a = args[0].array, *b = args[1].array;
   int ndim = tl_ndim(a) > tl_ndim(b) ? tl_ndim(a) : tl_ndim(b);
   if (2 * ndim > TL_MAX_DIMS)
@@ -301,9 +332,11 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
                                &shape[k]))
       return tl_fail(vm, TALLY_ERR_SHAPE, "kron: axis %d is too long", k);
   }
-  if (ndim == 0) return tl_elementwise(vm, TL_OP_MULTIPLY, args, out);
+  if (ndim == 0)
+    return tl_elementwise(vm, TL_OP_MULTIPLY, args, out);
   tl_slot parts[2], product, base = tl_borrow(args[0]);
-  if (!tl_reshape(vm, &base, 2 * ndim, shapes[0], &parts[0])) return false;
+  if (!tl_reshape(vm, &base, 2 * ndim, shapes[0], &parts[0]))
+    return false;
   base = tl_borrow(args[1]);
   bool ok = tl_reshape(vm, &base, 2 * ndim, shapes[1], &parts[1]);
   if (ok) {
@@ -311,7 +344,8 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_drop(vm, parts[1]);
   }
   tl_drop(vm, parts[0]);
-  if (!ok) return false;
+  if (!ok)
+    return false;
   ok = tl_reshape(vm, &product, ndim, shape, out);
   tl_drop(vm, product);
   return ok;
@@ -321,7 +355,8 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool convolve_dense(tl_vm *vm, const tl_array *a, const tl_array *b,
                            int64_t skip, int64_t length, tl_slot *out) {
   tl_array *c = tl_array_zeros(vm, TL_FLOAT64, 1, &length);
-  if (!c) return false;
+  if (!c)
+    return false;
   const double *x = (const double *)a->data, *y = (const double *)b->data;
   double *sum = (double *)c->data;
   for (int64_t k = 0; k < b->size; k++) {
@@ -329,7 +364,8 @@ static bool convolve_dense(tl_vm *vm, const tl_array *a, const tl_array *b,
     int64_t first = k < skip ? skip - k : 0;
     int64_t end = length + skip - k < a->size ? length + skip - k : a->size;
     for (int64_t i = first; i < end; i++) sum[i + k - skip] += x[i] * y[k];
-    if (tl_poll(vm, (uint64_t)a->size >> 10)) continue;
+    if (tl_poll(vm, (uint64_t)a->size >> 10))
+      continue;
     tl_drop(vm, tl_own_array(c));
     return false;
   }
@@ -337,14 +373,17 @@ static bool convolve_dense(tl_vm *vm, const tl_array *a, const tl_array *b,
   return true;
 }
 
-static bool convolve_mode(tl_vm *vm, tl_slot s, int64_t longer,
-                          int64_t shorter, int64_t *skip, int64_t *length) {
+static bool convolve_mode(tl_vm *vm, tl_slot s, int64_t longer, int64_t shorter,
+                          int64_t *skip, int64_t *length) {
   tl_string *mode = NULL;
   *skip = 0;
   *length = longer + shorter - 1;
-  if (tl_is_none(s)) return true;
-  if (!tl_arg_string(vm, "convolve", "mode", s, &mode)) return false;
-  if (strcmp(mode->text, "full") == 0) return true;
+  if (tl_is_none(s))
+    return true;
+  if (!tl_arg_string(vm, "convolve", "mode", s, &mode))
+    return false;
+  if (strcmp(mode->text, "full") == 0)
+    return true;
   if (strcmp(mode->text, "same") == 0) {
     *skip = (shorter - 1) / 2;
     *length = longer;
@@ -355,8 +394,10 @@ static bool convolve_mode(tl_vm *vm, tl_slot s, int64_t longer,
     *length = longer - shorter + 1;
     return true;
   }
-  return tl_fail(vm, TALLY_ERR_VALUE, "convolve: mode must be \"full\", "
-                 "\"same\" or \"valid\", not \"%s\"", mode->text);
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "convolve: mode must be \"full\", "
+                 "\"same\" or \"valid\", not \"%s\"",
+                 mode->text);
 }
 
 static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -364,13 +405,16 @@ static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t skip, length;
   tl_dtype dtype;
   for (int i = 0; i < 2; i++)
-    if (!tl_arg_numeric(vm, "convolve", &args[i])) return false;
-  if (!tl_promote_slots(vm, "convolve", args[0], args[1], &dtype)) return false;
+    if (!tl_arg_numeric(vm, "convolve", &args[i]))
+      return false;
+  if (!tl_promote_slots(vm, "convolve", args[0], args[1], &dtype))
+    return false;
   if (tl_dtype_is_complex(dtype))
     return tl_arg_fail(vm, "convolve", "the arrays", "real", args[0]);
   const tl_array *a = args[0].array, *b = args[1].array;
   if (tl_ndim(a) != 1 || tl_ndim(b) != 1 || a->size == 0 || b->size == 0)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "convolve: both arrays need one axis "
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "convolve: both arrays need one axis "
                    "and an item at least");
   int longer = a->size >= b->size ? 0 : 1;
   if (!convolve_mode(vm, args[2], args[longer].array->size,
@@ -378,14 +422,15 @@ static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_as_contiguous(vm, "convolve", args[longer], TL_FLOAT64, &x[0]))
     return false;
   tl_slot sum = tl_none();
-  bool ok = tl_as_contiguous(vm, "convolve", args[1 - longer], TL_FLOAT64,
-                             &x[1]);
+  bool ok =
+      tl_as_contiguous(vm, "convolve", args[1 - longer], TL_FLOAT64, &x[1]);
   if (ok) {
     ok = convolve_dense(vm, x[0].array, x[1].array, skip, length, &sum);
     tl_drop(vm, x[1]);
   }
   tl_drop(vm, x[0]);
-  if (!ok) return false;
+  if (!ok)
+    return false;
   return tl_cast_own(vm, sum.array, dtype == TL_BOOL ? TL_INT64 : dtype, out);
 }
 

@@ -9,19 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
-                                1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-                                1e18, 1e19, 1e20, 1e21, 1e22};
+static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 // The parts of a decimal: [digits, digits_end) has at most one point.
 typedef struct decimal {
   bool negative;
   const char *digits, *digits_end;
-  const char *point;     // NULL: none
-  uint64_t mantissa;     // of the first 19 significant digits
-  int significant;       // digits from the first that is not 0
-  int64_t exponent;      // as written behind the e
+  const char *point;  // NULL: none
+  uint64_t mantissa;  // of the first 19 significant digits
+  int significant;    // digits from the first that is not 0
+  int64_t exponent;   // as written behind the e
   bool has_exponent;
 } decimal;
 
@@ -32,7 +31,8 @@ static bool is_digit(char c) {
 // Splits text into its parts; false if it is no decimal.
 static bool split(const char *at, const char *end, decimal *d) {
   *d = (decimal){.negative = at < end && *at == '-'};
-  if (at < end && (*at == '-' || *at == '+')) at++;
+  if (at < end && (*at == '-' || *at == '+'))
+    at++;
   d->digits = at;
   int count = 0;
   for (; at < end; at++) {
@@ -40,28 +40,37 @@ static bool split(const char *at, const char *end, decimal *d) {
       d->point = at;
       continue;
     }
-    if (!is_digit(*at)) break;
+    if (!is_digit(*at))
+      break;
     count++;
-    if (d->significant == 0 && *at == '0') continue;
+    if (d->significant == 0 && *at == '0')
+      continue;
     if (++d->significant <= 19)
       d->mantissa = d->mantissa * 10 + (uint64_t)(*at - '0');
   }
   d->digits_end = at;
-  if (count == 0) return false;
-  if (at == end) return true;
-  if (*at != 'e' && *at != 'E') return false;
+  if (count == 0)
+    return false;
+  if (at == end)
+    return true;
+  if (*at != 'e' && *at != 'E')
+    return false;
   d->has_exponent = true;
   at++;
   bool negative = at < end && *at == '-';
-  if (at < end && (*at == '-' || *at == '+')) at++;
-  if (at == end) return false;
+  if (at < end && (*at == '-' || *at == '+'))
+    at++;
+  if (at == end)
+    return false;
   for (; at < end; at++) {
-    if (!is_digit(*at)) return false;
+    if (!is_digit(*at))
+      return false;
     // Far beyond any float, so that more digits make no difference.
     if (d->exponent < 1000000000)
       d->exponent = d->exponent * 10 + (*at - '0');
   }
-  if (negative) d->exponent = -d->exponent;
+  if (negative)
+    d->exponent = -d->exponent;
   return true;
 }
 
@@ -73,29 +82,34 @@ static double slow_value(const decimal *d, int64_t exponent) {
   int n = 0, seen = 0;
   bool rest = false;
   for (const char *at = d->digits; at < d->digits_end; at++) {
-    if (*at == '.' || (n == 0 && *at == '0')) continue;
+    if (*at == '.' || (n == 0 && *at == '0'))
+      continue;
     seen++;
     if (n < MOST_DIGITS)
       buffer[n++] = *at;
     else if (*at != '0')
       rest = true;
   }
-  if (n == 0) return 0;
+  if (n == 0)
+    return 0;
   exponent += seen - n;
   // A digit that stands for all that were cut off.
   if (rest) {
     buffer[n++] = '1';
     exponent--;
   }
-  if (exponent > 100000) exponent = 100000;
-  if (exponent < -100000) exponent = -100000;
+  if (exponent > 100000)
+    exponent = 100000;
+  if (exponent < -100000)
+    exponent = -100000;
   snprintf(buffer + n, 32, "e%d", (int)exponent);
   return strtod(buffer, NULL);
 }
 
 static double value_of(const decimal *d) {
   int64_t exponent = d->exponent;
-  if (d->point) exponent -= d->digits_end - d->point - 1;
+  if (d->point)
+    exponent -= d->digits_end - d->point - 1;
   double value;
   if (d->significant <= 19 && d->mantissa <= UINT64_C(1) << 53 &&
       exponent >= -22 && exponent <= 22)
@@ -109,13 +123,15 @@ static double value_of(const decimal *d) {
 // Whether the text is the word, in any case.
 static bool is_word(const char *at, const char *end, const char *word) {
   for (; at < end && *word; at++, word++)
-    if ((*at | 0x20) != *word) return false;
+    if ((*at | 0x20) != *word)
+      return false;
   return at == end && *word == 0;
 }
 
 static tl_number_kind read_word(const char *at, const char *end, double *f) {
   bool negative = *at == '-';
-  if (*at == '-' || *at == '+') at++;
+  if (*at == '-' || *at == '+')
+    at++;
   if (is_word(at, end, "nan"))
     *f = (double)NAN;
   else if (is_word(at, end, "inf") || is_word(at, end, "infinity"))
@@ -130,9 +146,11 @@ tl_number_kind tl_number_read(const char *text, size_t nbytes, int64_t *i,
   const char *at = text, *end = text + nbytes;
   while (at < end && (*at == ' ' || *at == '\t')) at++;
   while (end > at && (end[-1] == ' ' || end[-1] == '\t')) end--;
-  if (at == end) return TL_NUMBER_NONE;
+  if (at == end)
+    return TL_NUMBER_NONE;
   decimal d;
-  if (!split(at, end, &d)) return read_word(at, end, f);
+  if (!split(at, end, &d))
+    return read_word(at, end, f);
   *f = value_of(&d);
   uint64_t limit = (uint64_t)INT64_MAX + (d.negative ? 1 : 0);
   if (d.point || d.has_exponent || d.significant > 19 || d.mantissa > limit)

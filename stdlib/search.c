@@ -24,7 +24,8 @@ static bool take_strings(tl_vm *vm, tl_array *to, tl_array *from,
       char *place = lanes.data[0] + i * lanes.step[0];
       bool ok = tl_item_store(vm, to, place, item);
       tl_drop(vm, item);
-      if (!ok) return false;
+      if (!ok)
+        return false;
     }
   }
   return true;
@@ -32,8 +33,7 @@ static bool take_strings(tl_vm *vm, tl_array *to, tl_array *from,
 
 // Where the axes behind [axis] are dense, whole rows of them move at once.
 static bool take_rows(tl_vm *vm, tl_array *to, tl_array *from,
-                      const int64_t *index, int64_t n, int axis,
-                      size_t row) {
+                      const int64_t *index, int64_t n, int axis, size_t row) {
   char *place = to->data;
   int64_t outer = 1;
   for (int k = 0; k < axis; k++) outer *= tl_shape(to)[k];
@@ -41,7 +41,8 @@ static bool take_rows(tl_vm *vm, tl_array *to, tl_array *from,
   int64_t block = tl_shape(from)[axis] * step;
   for (int64_t o = 0; o < outer; o++) {
     const char *base = from->data + o * block;
-    if (!tl_poll(vm, (uint64_t)n * row >> 13)) return false;
+    if (!tl_poll(vm, (uint64_t)n * row >> 13))
+      return false;
     for (int64_t i = 0; i < n; i++, place += row)
       memcpy(place, base + index[i] * step, row);
   }
@@ -57,7 +58,8 @@ static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
   char *row = NULL;
   size_t nbytes = ((size_t)n + 1) * itemsize;
   bool dense = tl_strides(to)[axis] == (int64_t)itemsize;
-  if (!dense && !(row = tl_alloc(vm, nbytes, "take"))) return false;
+  if (!dense && !(row = tl_alloc(vm, nbytes, "take")))
+    return false;
   bool ok = true;
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
     tl_kernels()->take[size](dense ? lanes.data[0] : row, lanes.data[1],
@@ -66,7 +68,8 @@ static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
       tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], row, (size_t)n);
     ok = tl_poll(vm, (uint64_t)n >> 10);
   }
-  if (row) tl_free(vm, row, nbytes);
+  if (row)
+    tl_free(vm, row, nbytes);
   return ok;
 }
 
@@ -78,7 +81,8 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
   memcpy(shape, tl_shape(x), sizeof(int64_t) * (size_t)ndim);
   shape[axis] = n;
   tl_array *to = tl_array_new(vm, dtype, ndim, shape);
-  if (!to) return false;
+  if (!to)
+    return false;
   size_t row = tl_itemsize(dtype);
   for (int k = axis + 1; k < ndim; k++) row *= (size_t)shape[k];
   bool ok = true;
@@ -98,25 +102,27 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
 // The indices as dense int64 from 0 on, checked against the length. *out owns.
 static bool wrap_indices(tl_vm *vm, const char *function, tl_slot s,
                          int64_t length, tl_slot *out) {
-  if (!tl_arg_numeric(vm, function, &s)) return false;
+  if (!tl_arg_numeric(vm, function, &s))
+    return false;
   if (!tl_dtype_is_integer(tl_array_dtype(s.array)))
     return tl_arg_fail(vm, function, "the indices", "integers", s);
   tl_array *index = tl_array_dtype(s.array) == TL_INT64
                         ? tl_array_copy(vm, s.array)
                         : tl_array_cast(vm, s.array, TL_INT64);
-  if (!index) return false;
+  if (!index)
+    return false;
   int64_t *items = (int64_t *)index->data;
   size_t n = (size_t)index->size;
   for (size_t at = 0; at < n;) {
     // In blocks, so that the wrong index is still there to be named.
     int64_t wrapped[512];
     size_t count = n - at < 512 ? n - at : 512;
-    size_t bad =
-        tl_kernels()->wrap_indices(wrapped, items + at, length, count);
+    size_t bad = tl_kernels()->wrap_indices(wrapped, items + at, length, count);
     if (bad < count) {
-      tl_fail(vm, TALLY_ERR_INDEX, "%s: index %lld is outside an axis of "
-              "length %lld", function, (long long)items[at + bad],
-              (long long)length);
+      tl_fail(vm, TALLY_ERR_INDEX,
+              "%s: index %lld is outside an axis of "
+              "length %lld",
+              function, (long long)items[at + bad], (long long)length);
       tl_drop(vm, tl_own_array(index));
       return false;
     }
@@ -149,9 +155,12 @@ static bool take(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_array *x = args[0].array;
   if (tl_is_none(args[2]) && tl_ndim(x) != 1)
-    return tl_fail(vm, TALLY_ERR_VALUE, "take: x has %d axes, so it needs to "
-                   "be told the axis", tl_ndim(x));
-  if (!tl_arg_axis(vm, "take", args[2], tl_ndim(x), 0, &axis)) return false;
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "take: x has %d axes, so it needs to "
+                   "be told the axis",
+                   tl_ndim(x));
+  if (!tl_arg_axis(vm, "take", args[2], tl_ndim(x), 0, &axis))
+    return false;
   tl_slot index, taken;
   if (!wrap_indices(vm, "take", args[1], tl_shape(x)[axis], &index))
     return false;
@@ -162,7 +171,8 @@ static bool take(tl_vm *vm, tl_slot *args, tl_slot *out) {
     ok = take_shape(vm, index.array, axis, &flat, &taken);
     tl_drop(vm, flat);
   }
-  if (ok) *out = taken;
+  if (ok)
+    *out = taken;
   tl_drop(vm, index);
   return ok;
 }
@@ -178,10 +188,13 @@ static bool align_axis(tl_vm *vm, tl_slot *x, tl_slot *index, int axis) {
     strides[1][k] = tl_strides(b)[k];
     shapes[0][k] = m;
     shapes[1][k] = n;
-    if (k == axis || m == n) continue;
+    if (k == axis || m == n)
+      continue;
     if (m != 1 && n != 1)
-      return tl_fail(vm, TALLY_ERR_SHAPE, "take_along_axis: axis %d is %lld "
-                     "against %lld", k, (long long)m, (long long)n);
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "take_along_axis: axis %d is %lld "
+                     "against %lld",
+                     k, (long long)m, (long long)n);
     shapes[0][k] = shapes[1][k] = m == 1 ? n : m;
     strides[m == 1 ? 0 : 1][k] = 0;
   }
@@ -192,7 +205,8 @@ static bool align_axis(tl_vm *vm, tl_slot *x, tl_slot *index, int axis) {
     tl_array *view = tl_view_new(vm, &bases[i], tl_array_dtype(from),
                                  from->data, ndim, shapes[i], strides[i]);
     if (!view) {
-      if (i == 1) tl_drop(vm, *x);
+      if (i == 1)
+        tl_drop(vm, *x);
       return false;
     }
     *slots[i] = tl_own_array(view);
@@ -213,9 +227,11 @@ static bool take_lanes_along(tl_vm *vm, tl_array *to, tl_array *x,
       bool ok = !tl_is_unset(item) &&
                 tl_item_store(vm, to, lanes.data[0] + i * lanes.step[0], item);
       tl_drop(vm, item);
-      if (!ok) return false;
+      if (!ok)
+        return false;
     }
-    if (!tl_poll(vm, (uint64_t)n >> 10)) return false;
+    if (!tl_poll(vm, (uint64_t)n >> 10))
+      return false;
   }
   return true;
 }
@@ -228,9 +244,10 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *x = args[0].array;
   int ndim = tl_ndim(x);
   if (tl_ndim(args[1].array) != ndim || ndim == 0)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "take_along_axis: x has %d axes and "
-                   "indices %d; they need as many", ndim,
-                   tl_ndim(args[1].array));
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "take_along_axis: x has %d axes and "
+                   "indices %d; they need as many",
+                   ndim, tl_ndim(args[1].array));
   if (!tl_arg_axis(vm, "take_along_axis", args[2], ndim, -1, &axis))
     return false;
   tl_slot index;
@@ -249,7 +266,8 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_drop(vm, by);
   }
   tl_drop(vm, index);
-  if (to) *out = tl_own_array(to);
+  if (to)
+    *out = tl_own_array(to);
   return to != NULL;
 }
 
@@ -257,13 +275,15 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Where x is not zero, as a dense array of bools. *out borrows or owns.
 static bool truth(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
-  if (!tl_arg_numeric(vm, function, x)) return false;
+  if (!tl_arg_numeric(vm, function, x))
+    return false;
   if (tl_array_dtype(x->array) == TL_BOOL) {
     tl_slot s = tl_borrow(*x);
     return tl_array_contiguous(vm, &s, out);
   }
   tl_slot operands[2] = {tl_borrow(*x), tl_weak_int(0)}, mask;
-  if (!tl_elementwise(vm, TL_OP_NOT_EQUAL, operands, &mask)) return false;
+  if (!tl_elementwise(vm, TL_OP_NOT_EQUAL, operands, &mask))
+    return false;
   if (tl_is_array(mask)) {
     *out = mask;
     return true;
@@ -287,7 +307,8 @@ static bool unravel(tl_vm *vm, tl_array *flat, const tl_array *shape_of,
   for (int k = 1; k < ndim; k++) below *= shape[k] > 0 ? shape[k] : 1;
   for (int k = 0; k < ndim; k++) {
     tl_array *index = tl_array_new(vm, TL_INT64, 1, &flat->size);
-    if (!index) return false;
+    if (!index)
+      return false;
     int64_t *to = (int64_t *)index->data;
     for (int64_t i = 0; i < flat->size; i++) to[i] = at[i] / below % shape[k];
     tl_slot item = tl_own_array(index);
@@ -295,14 +316,16 @@ static bool unravel(tl_vm *vm, tl_array *flat, const tl_array *shape_of,
       tl_drop(vm, item);
       return false;
     }
-    if (k + 1 < ndim) below /= shape[k + 1] > 0 ? shape[k + 1] : 1;
+    if (k + 1 < ndim)
+      below /= shape[k + 1] > 0 ? shape[k + 1] : 1;
   }
   return true;
 }
 
 bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
   tl_slot mask;
-  if (!truth(vm, function, x, &mask)) return false;
+  if (!truth(vm, function, x, &mask))
+    return false;
   const tl_array *m = mask.array;
   int64_t count = count_true(m);
   tl_array *flat = NULL;
@@ -323,7 +346,8 @@ bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
       ok = unravel(vm, flat, m, &list);
     }
   }
-  if (flat) tl_drop(vm, tl_own_array(flat));
+  if (flat)
+    tl_drop(vm, tl_own_array(flat));
   tl_drop(vm, mask);
   if (ok)
     *out = tl_own_list(list);
@@ -344,21 +368,24 @@ static bool without_end(tl_vm *vm, tl_slot x, int axis, bool first,
   const tl_array *a = x.array;
   int64_t shape[TL_MAX_DIMS];
   memcpy(shape, tl_shape(a), sizeof(int64_t) * (size_t)tl_ndim(a));
-  if (shape[axis] > 0) shape[axis]--;
+  if (shape[axis] > 0)
+    shape[axis]--;
   tl_slot base = tl_borrow(x);
   char *data = a->data;
-  if (first && shape[axis] > 0) data += tl_strides(a)[axis];
+  if (first && shape[axis] > 0)
+    data += tl_strides(a)[axis];
   tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), data, tl_ndim(a),
                                shape, tl_strides(a));
-  if (view) *out = tl_own_array(view);
+  if (view)
+    *out = tl_own_array(view);
   return view != NULL;
 }
 
 // op(x[1:], x[:-1]) along an axis.
-static bool neighbours(tl_vm *vm, tl_op op, tl_slot x, int axis,
-                       tl_slot *out) {
+static bool neighbours(tl_vm *vm, tl_op op, tl_slot x, int axis, tl_slot *out) {
   tl_slot operands[2];
-  if (!without_end(vm, x, axis, true, &operands[0])) return false;
+  if (!without_end(vm, x, axis, true, &operands[0]))
+    return false;
   bool ok = without_end(vm, x, axis, false, &operands[1]);
   if (ok) {
     ok = tl_elementwise(vm, op, operands, out);
@@ -378,10 +405,12 @@ static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_op op = tl_array_dtype(args[0].array) == TL_BOOL ? TL_OP_NOT_EQUAL
                                                       : TL_OP_SUBTRACT;
   // Differences of more steps than there are items are none at all.
-  if (n > tl_shape(args[0].array)[axis]) n = tl_shape(args[0].array)[axis];
+  if (n > tl_shape(args[0].array)[axis])
+    n = tl_shape(args[0].array)[axis];
   for (; n > 0; n--) {
     tl_slot next;
-    if (!neighbours(vm, op, args[0], axis, &next)) return false;
+    if (!neighbours(vm, op, args[0], axis, &next))
+      return false;
     tl_clear(vm, &args[0]);
     args[0] = next;
   }
@@ -390,14 +419,14 @@ static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 // Between items along the axis: the differences of x, or dx.
-static bool widths(tl_vm *vm, tl_slot *args, int ndim, int axis,
-                   tl_slot *out) {
+static bool widths(tl_vm *vm, tl_slot *args, int ndim, int axis, tl_slot *out) {
   if (tl_is_none(args[1])) {
     *out = args[2];
     return tl_is_scalar(args[2]) ||
            tl_arg_fail(vm, "trapezoid", "dx", "a number", args[2]);
   }
-  if (!tl_arg_numeric(vm, "trapezoid", &args[1])) return false;
+  if (!tl_arg_numeric(vm, "trapezoid", &args[1]))
+    return false;
   tl_slot x = tl_borrow(args[1]);
   if (tl_ndim(x.array) != 1) {
     if (tl_ndim(x.array) != ndim)
@@ -406,10 +435,10 @@ static bool widths(tl_vm *vm, tl_slot *args, int ndim, int axis,
     return neighbours(vm, TL_OP_SUBTRACT, x, axis, out);
   }
   tl_slot flat;
-  if (!neighbours(vm, TL_OP_SUBTRACT, x, 0, &flat)) return false;
+  if (!neighbours(vm, TL_OP_SUBTRACT, x, 0, &flat))
+    return false;
   int64_t shape[TL_MAX_DIMS];
-  for (int k = 0; k < ndim; k++)
-    shape[k] = k == axis ? flat.array->size : 1;
+  for (int k = 0; k < ndim; k++) shape[k] = k == axis ? flat.array->size : 1;
   bool ok = tl_reshape(vm, &flat, ndim, shape, out);
   tl_drop(vm, flat);
   return ok;
@@ -421,19 +450,23 @@ static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_axis(vm, "trapezoid", args[3], tl_ndim(args[0].array), -1, &axis))
     return false;
   tl_slot sums[2], areas[2], product;
-  if (!neighbours(vm, TL_OP_ADD, args[0], axis, &sums[0])) return false;
+  if (!neighbours(vm, TL_OP_ADD, args[0], axis, &sums[0]))
+    return false;
   sums[1] = tl_weak_float(0.5);
   bool ok = tl_elementwise(vm, TL_OP_MULTIPLY, sums, &areas[0]);
   tl_drop(vm, sums[0]);
-  if (!ok) return false;
+  if (!ok)
+    return false;
   if (!widths(vm, args, tl_ndim(args[0].array), axis, &areas[1])) {
     tl_drop(vm, areas[0]);
     return false;
   }
   ok = tl_elementwise(vm, TL_OP_MULTIPLY, areas, &product);
   tl_drop(vm, areas[0]);
-  if (!tl_is_none(args[1])) tl_drop(vm, areas[1]);
-  if (!ok) return false;
+  if (!tl_is_none(args[1]))
+    tl_drop(vm, areas[1]);
+  if (!ok)
+    return false;
   ok = tl_reduce(vm, TL_REDUCE_SUM, &product, UINT32_C(1) << axis, false,
                  TL_DTYPE_COUNT, 0, out);
   tl_drop(vm, product);
@@ -458,13 +491,15 @@ static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool weighted = !tl_is_none(args[1]), ok = true;
   for (int64_t i = 0; ok && i < n; i++) {
     if (items[i] < 0)
-      ok = tl_fail(vm, TALLY_ERR_VALUE, "bincount: item %lld is %lld, but must "
-                   "not be negative", (long long)i, (long long)items[i]);
+      ok = tl_fail(vm, TALLY_ERR_VALUE,
+                   "bincount: item %lld is %lld, but must "
+                   "not be negative",
+                   (long long)i, (long long)items[i]);
     else if (items[i] >= length)
       length = items[i] < INT64_MAX ? items[i] + 1 : INT64_MAX;
   }
-  ok = ok && (!weighted || tl_as_contiguous(vm, "bincount", args[1], TL_FLOAT64,
-                                            &weights));
+  ok = ok && (!weighted ||
+              tl_as_contiguous(vm, "bincount", args[1], TL_FLOAT64, &weights));
   if (ok && weighted && weights.array->size != n)
     ok = tl_fail(vm, TALLY_ERR_SHAPE, "bincount: %lld weights for %lld items",
                  (long long)weights.array->size, (long long)n);
@@ -479,7 +514,8 @@ static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_kernels()->bincount((int64_t *)counts->data, items, (size_t)n);
   tl_drop(vm, weights);
   tl_drop(vm, index);
-  if (counts) *out = tl_own_array(counts);
+  if (counts)
+    *out = tl_own_array(counts);
   return counts != NULL;
 }
 
@@ -487,9 +523,10 @@ static bool check_increasing(tl_vm *vm, const char *function, const char *name,
                              const double *edges, int64_t n) {
   for (int64_t i = 1; i < n; i++)
     if (!(edges[i - 1] <= edges[i]))
-      return tl_fail(vm, TALLY_ERR_VALUE, "%s: %s must increase, but item %lld "
-                     "is %g after %g", function, name, (long long)i, edges[i],
-                     edges[i - 1]);
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "%s: %s must increase, but item %lld "
+                     "is %g after %g",
+                     function, name, (long long)i, edges[i], edges[i - 1]);
   return true;
 }
 
@@ -501,13 +538,16 @@ static bool count_bins(tl_vm *vm, const tl_array *x, const tl_array *edges,
   int64_t bins = edges->size - 1;
   for (int64_t at = 0; at < x->size; at += 1024) {
     int64_t place[1024], n = x->size - at < 1024 ? x->size - at : 1024;
-    if (!tl_poll(vm, 1)) return false;
+    if (!tl_poll(vm, 1))
+      return false;
     tl_kernels()->search[TL_FLOAT64](place, edge, (size_t)edges->size,
                                      item + at, (size_t)n, true);
     for (int64_t i = 0; i < n; i++) {
       int64_t bin = place[i] - 1;
-      if (item[at + i] == edge[bins]) bin = bins - 1;
-      if (bin >= 0 && bin < bins) sums[bin] += weight ? weight[at + i] : 1;
+      if (item[at + i] == edge[bins])
+        bin = bins - 1;
+      if (bin >= 0 && bin < bins)
+        sums[bin] += weight ? weight[at + i] : 1;
     }
   }
   return true;
@@ -518,7 +558,8 @@ static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
   int64_t bins;
   double low = 0, high = 1;
   const double *item = (const double *)x->data;
-  if (!tl_arg_count(vm, "histogram", "bins", args[1], &bins)) return false;
+  if (!tl_arg_count(vm, "histogram", "bins", args[1], &bins))
+    return false;
   if (bins < 1 || bins == INT64_MAX)
     return tl_fail(vm, TALLY_ERR_VALUE, "histogram: bins must be 1 or more");
   if (!tl_is_none(args[2])) {
@@ -531,19 +572,25 @@ static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
     low = high = item[0];
     for (int64_t i = 0; i < x->size; i++) {
       if (!isfinite(item[i]))
-        return tl_fail(vm, TALLY_ERR_VALUE, "histogram: item %lld is %g, so "
-                       "there is no range", (long long)i, item[i]);
-      if (item[i] < low) low = item[i];
-      if (item[i] > high) high = item[i];
+        return tl_fail(vm, TALLY_ERR_VALUE,
+                       "histogram: item %lld is %g, so "
+                       "there is no range",
+                       (long long)i, item[i]);
+      if (item[i] < low)
+        low = item[i];
+      if (item[i] > high)
+        high = item[i];
     }
   }
   if (!(low <= high) || !isfinite(low) || !isfinite(high))
     return tl_fail(vm, TALLY_ERR_VALUE, "histogram: %g to %g is no range", low,
                    high);
-  if (low == high) low -= 0.5, high += 0.5;
+  if (low == high)
+    low -= 0.5, high += 0.5;
   int64_t count = bins + 1;
   tl_array *edges = tl_array_new(vm, TL_FLOAT64, 1, &count);
-  if (!edges) return false;
+  if (!edges)
+    return false;
   double *edge = (double *)edges->data;
   double step = (high - low) / (double)bins;
   for (int64_t i = 0; i < bins; i++) edge[i] = low + (double)i * step;
@@ -554,12 +601,14 @@ static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
 
 static bool histogram_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
                             tl_slot *out) {
-  if (!tl_is_array(args[1])) return even_edges(vm, args, x, out);
+  if (!tl_is_array(args[1]))
+    return even_edges(vm, args, x, out);
   if (!tl_as_contiguous(vm, "histogram", args[1], TL_FLOAT64, out))
     return false;
   const tl_array *edges = out->array;
   if (tl_ndim(edges) != 1 || edges->size < 2)
-    tl_fail(vm, TALLY_ERR_SHAPE, "histogram: the edges of the bins must be 2 "
+    tl_fail(vm, TALLY_ERR_SHAPE,
+            "histogram: the edges of the bins must be 2 "
             "or more along one axis");
   else if (check_increasing(vm, "histogram", "the edges",
                             (const double *)edges->data, edges->size))
@@ -570,7 +619,8 @@ static bool histogram_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
 
 static bool pair(tl_vm *vm, tl_slot *first, tl_slot *second, tl_slot *out) {
   tl_list *list = tl_list_new(vm, 2);
-  if (!list) return false;
+  if (!list)
+    return false;
   if (!tl_list_push(vm, &list, first) || !tl_list_push(vm, &list, second)) {
     tl_drop(vm, tl_own_list(list));
     return false;
@@ -593,14 +643,16 @@ static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
   }
   int64_t bins = edges->size - 1;
   bool ok = !weight || weights.array->size == x->size ||
-            tl_fail(vm, TALLY_ERR_SHAPE, "histogram: %lld weights for %lld "
-                    "items", (long long)weights.array->size,
-                    (long long)x->size);
+            tl_fail(vm, TALLY_ERR_SHAPE,
+                    "histogram: %lld weights for %lld "
+                    "items",
+                    (long long)weights.array->size, (long long)x->size);
   tl_array *sums = ok ? tl_array_zeros(vm, TL_FLOAT64, 1, &bins) : NULL;
   ok = sums && count_bins(vm, x, edges, weight, (double *)sums->data);
   tl_drop(vm, weights);
   if (!ok) {
-    if (sums) tl_drop(vm, tl_own_array(sums));
+    if (sums)
+      tl_drop(vm, tl_own_array(sums));
     return false;
   }
   double *sum = (double *)sums->data, total = 0;
@@ -646,7 +698,8 @@ static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_drop(vm, bins);
   }
   tl_drop(vm, x);
-  if (found) *out = tl_result(vm, found);
+  if (found)
+    *out = tl_result(vm, found);
   return found != NULL;
 }
 
@@ -668,9 +721,8 @@ static void interpolate(double *out, const double *x, int64_t n,
       else if (k == m || xp[k - 1] == at_x)
         out[at + i] = fp[k - 1];
       else
-        out[at + i] = fp[k - 1] + (fp[k] - fp[k - 1]) *
-                                      ((at_x - xp[k - 1]) /
-                                       (xp[k] - xp[k - 1]));
+        out[at + i] = fp[k - 1] + (fp[k] - fp[k - 1]) * ((at_x - xp[k - 1]) /
+                                                         (xp[k] - xp[k - 1]));
     }
   }
 }
@@ -678,13 +730,15 @@ static void interpolate(double *out, const double *x, int64_t n,
 static bool interp_arrays(tl_vm *vm, const tl_array *x, const tl_array *xp,
                           const tl_array *fp, tl_slot *out) {
   if (xp->size == 0 || xp->size != fp->size)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "interp: xp has %lld items and fp "
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "interp: xp has %lld items and fp "
                    "%lld; they need as many, and one at least",
                    (long long)xp->size, (long long)fp->size);
   if (!check_increasing(vm, "interp", "xp", (const double *)xp->data, xp->size))
     return false;
   tl_array *a = tl_array_new(vm, TL_FLOAT64, tl_ndim(x), tl_shape(x));
-  if (!a) return false;
+  if (!a)
+    return false;
   interpolate((double *)a->data, (const double *)x->data, x->size,
               (const double *)xp->data, (const double *)fp->data, xp->size);
   *out = tl_result(vm, a);
@@ -694,11 +748,11 @@ static bool interp_arrays(tl_vm *vm, const tl_array *x, const tl_array *xp,
 static bool interp(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot a[3];
   int made = 0;
-  while (made < 3 && tl_as_contiguous(vm, "interp", args[made], TL_FLOAT64,
-                                      &a[made]))
+  while (made < 3 &&
+         tl_as_contiguous(vm, "interp", args[made], TL_FLOAT64, &a[made]))
     made++;
-  bool ok = made == 3 &&
-            interp_arrays(vm, a[0].array, a[1].array, a[2].array, out);
+  bool ok =
+      made == 3 && interp_arrays(vm, a[0].array, a[1].array, a[2].array, out);
   while (made > 0) tl_drop(vm, a[--made]);
   return ok;
 }

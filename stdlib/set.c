@@ -24,7 +24,8 @@ typedef struct distinct {
 static void distinct_close(tl_vm *vm, distinct *d) {
   tl_array *parts[] = {d->values, d->indices, d->inverse, d->counts};
   for (int i = 0; i < 4; i++)
-    if (parts[i]) tl_drop(vm, tl_own_array(parts[i]));
+    if (parts[i])
+      tl_drop(vm, tl_own_array(parts[i]));
 }
 
 static tl_array *ints(tl_vm *vm, int64_t n) {
@@ -39,7 +40,8 @@ static int64_t *items_of(tl_array *a) {
 static bool find_counts(tl_vm *vm, distinct *d, const int64_t *start,
                         int64_t runs, int64_t n) {
   d->counts = ints(vm, runs);
-  if (!d->counts) return false;
+  if (!d->counts)
+    return false;
   for (int64_t i = 0; i < runs; i++)
     items_of(d->counts)[i] = (i + 1 < runs ? start[i + 1] : n) - start[i];
   return true;
@@ -48,7 +50,8 @@ static bool find_counts(tl_vm *vm, distinct *d, const int64_t *start,
 static bool take_values(tl_vm *vm, distinct *d, tl_array *sorted,
                         const int64_t *start, int64_t runs) {
   tl_slot values;
-  if (!tl_take_axis(vm, sorted, start, runs, 0, &values)) return false;
+  if (!tl_take_axis(vm, sorted, start, runs, 0, &values))
+    return false;
   d->values = values.array;
   return true;
 }
@@ -56,7 +59,8 @@ static bool take_values(tl_vm *vm, distinct *d, tl_array *sorted,
 // Without positions: sorts a copy of the items.
 static bool by_values(tl_vm *vm, tl_array *flat, bool counts, distinct *d) {
   tl_array *sorted = tl_array_copy(vm, flat);
-  if (!sorted) return false;
+  if (!sorted)
+    return false;
   tl_array *start = ints(vm, flat->size);
   bool ok = start && tl_sort_items(vm, tl_array_dtype(flat), sorted->data,
                                    flat->size, false);
@@ -66,7 +70,8 @@ static bool by_values(tl_vm *vm, tl_array *flat, bool counts, distinct *d) {
     ok = take_values(vm, d, sorted, items_of(start), runs) &&
          (!counts || find_counts(vm, d, items_of(start), runs, flat->size));
   }
-  if (start) tl_drop(vm, tl_own_array(start));
+  if (start)
+    tl_drop(vm, tl_own_array(start));
   tl_drop(vm, tl_own_array(sorted));
   return ok;
 }
@@ -97,18 +102,22 @@ static bool by_order(tl_vm *vm, tl_array *flat, const tl_array *x,
       items_of(d->inverse)[items_of(order)[k]] = i;
   }
   tl_drop(vm, sorted);
-  if (order) tl_drop(vm, tl_own_array(order));
-  if (start) tl_drop(vm, tl_own_array(start));
+  if (order)
+    tl_drop(vm, tl_own_array(order));
+  if (start)
+    tl_drop(vm, tl_own_array(start));
   return ok;
 }
 
 static bool find_distinct(tl_vm *vm, const char *function, tl_slot *x,
                           bool positions, bool counts, distinct *d) {
   *d = (distinct){NULL, NULL, NULL, NULL};
-  if (!tl_arg_array(vm, function, x)) return false;
+  if (!tl_arg_array(vm, function, x))
+    return false;
   tl_slot flat, base = tl_borrow(*x), dense;
   int64_t size = x->array->size;
-  if (!tl_array_contiguous(vm, &base, &dense)) return false;
+  if (!tl_array_contiguous(vm, &base, &dense))
+    return false;
   bool ok = tl_reshape(vm, &dense, 1, &size, &flat);
   if (ok) {
     ok = positions ? by_order(vm, flat.array, x->array, d)
@@ -116,7 +125,8 @@ static bool find_distinct(tl_vm *vm, const char *function, tl_slot *x,
     tl_drop(vm, flat);
   }
   tl_drop(vm, dense);
-  if (!ok) distinct_close(vm, d);
+  if (!ok)
+    distinct_close(vm, d);
   return ok;
 }
 
@@ -127,13 +137,15 @@ static bool distinct_record(tl_vm *vm, distinct *d, const char *const names[4],
   tl_record *record = tl_record_new(vm, 4);
   bool ok = record != NULL;
   for (int i = 0; ok && i < 4; i++) {
-    if (!names[i]) continue;
+    if (!names[i])
+      continue;
     tl_slot part = *parts[i] ? tl_own_array(*parts[i]) : tl_none();
-    if (tl_ndim(*parts[i]) == 0) part = tl_result(vm, *parts[i]);
+    if (tl_ndim(*parts[i]) == 0)
+      part = tl_result(vm, *parts[i]);
     *parts[i] = NULL;
-    ok = !tl_is_unset(part) &&
-         tl_record_set_name(vm, &record, names[i], &part);
-    if (!ok) tl_drop(vm, part);
+    ok = !tl_is_unset(part) && tl_record_set_name(vm, &record, names[i], &part);
+    if (!ok)
+      tl_drop(vm, part);
   }
   distinct_close(vm, d);
   if (ok)
@@ -169,10 +181,10 @@ static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool unique_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
   distinct d;
   return find_distinct(vm, "unique_all", &args[0], true, true, &d) &&
-         distinct_record(vm, &d,
-                         (const char *[]){"values", "indices",
-                                          "inverse_indices", "counts"},
-                         out);
+         distinct_record(
+             vm, &d,
+             (const char *[]){"values", "indices", "inverse_indices", "counts"},
+             out);
 }
 
 // --- Membership -------------------------------------------------------------
@@ -186,7 +198,8 @@ static void mark_found(uint8_t *found, const tl_array *sorted,
     // The place after equal items: the one before it may be the query.
     const char *query = queries->data + (size_t)i * itemsize;
     found[i] = 0;
-    if (place[i] == 0) continue;
+    if (place[i] == 0)
+      continue;
     const char *item = sorted->data + (size_t)(place[i] - 1) * itemsize;
     if (dtype == TL_STRING)
       found[i] = tl_string_equal(*(tl_string *const *)(const void *)item,
@@ -205,8 +218,9 @@ static void mark_found(uint8_t *found, const tl_array *sorted,
 static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *sorted,
                          bool invert, tl_slot *out) {
   tl_array *place = ints(vm, queries->size), *found = NULL;
-  bool ok = place && tl_sort_items(vm, tl_array_dtype(sorted), sorted->data,
-                                   sorted->size, false) &&
+  bool ok = place &&
+            tl_sort_items(vm, tl_array_dtype(sorted), sorted->data,
+                          sorted->size, false) &&
             tl_search_sorted(vm, sorted, queries, true, items_of(place));
   if (ok)
     found = tl_array_new(vm, TL_BOOL, tl_ndim(queries), tl_shape(queries));
@@ -216,7 +230,8 @@ static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *sorted,
     for (int64_t i = 0; invert && i < found->size; i++) is[i] ^= 1;
     *out = tl_result(vm, found);
   }
-  if (place) tl_drop(vm, tl_own_array(place));
+  if (place)
+    tl_drop(vm, tl_own_array(place));
   return found != NULL;
 }
 
@@ -224,21 +239,27 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool invert;
   tl_dtype dtype;
   tl_slot weak[2] = {args[0], args[1]};
-  if (!tl_arg_bool(vm, "isin", "invert", args[2], &invert)) return false;
+  if (!tl_arg_bool(vm, "isin", "invert", args[2], &invert))
+    return false;
   for (int i = 0; i < 2; i++) {
-    if (!tl_arg_array_or_string(vm, "isin", &args[i])) return false;
-    if (!tl_is_scalar(weak[i])) weak[i] = args[i];
+    if (!tl_arg_array_or_string(vm, "isin", &args[i]))
+      return false;
+    if (!tl_is_scalar(weak[i]))
+      weak[i] = args[i];
   }
-  if (!tl_promote_slots(vm, "isin", weak[0], weak[1], &dtype)) return false;
+  if (!tl_promote_slots(vm, "isin", weak[0], weak[1], &dtype))
+    return false;
   if (tl_dtype_is_complex(dtype))
     return tl_arg_fail(vm, "isin", "x1", "real", args[0]);
   tl_slot queries;
-  if (!tl_as_contiguous(vm, "isin", args[0], dtype, &queries)) return false;
+  if (!tl_as_contiguous(vm, "isin", args[0], dtype, &queries))
+    return false;
   tl_array *sorted = tl_array_dtype(args[1].array) == dtype
                          ? tl_array_copy(vm, args[1].array)
                          : tl_array_cast(vm, args[1].array, dtype);
   bool ok = sorted && find_members(vm, queries.array, sorted, invert, out);
-  if (sorted) tl_drop(vm, tl_own_array(sorted));
+  if (sorted)
+    tl_drop(vm, tl_own_array(sorted));
   tl_drop(vm, queries);
   return ok;
 }

@@ -12,15 +12,15 @@
 
 // --- Lanes ------------------------------------------------------------------
 
-void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays,
-                    int axis) {
+void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis) {
   *lanes = (tl_lanes){.n = n, .ndim = tl_ndim(arrays[0]) - 1};
   for (int k = 0, j = 0; k < tl_ndim(arrays[0]); k++) {
-    if (k == axis) continue;
+    if (k == axis)
+      continue;
     lanes->shape[j] = tl_shape(arrays[0])[k];
-    if (lanes->shape[j] == 0) lanes->done = true;
-    for (int i = 0; i < n; i++)
-      lanes->strides[i][j] = tl_strides(arrays[i])[k];
+    if (lanes->shape[j] == 0)
+      lanes->done = true;
+    for (int i = 0; i < n; i++) lanes->strides[i][j] = tl_strides(arrays[i])[k];
     j++;
   }
   for (int i = 0; i < n; i++) {
@@ -35,7 +35,8 @@ void tl_lanes_next(tl_lanes *lanes) {
     for (int i = 0; i < lanes->n; i++)
       lanes->data[i] += more ? lanes->strides[i][k]
                              : -lanes->strides[i][k] * (lanes->shape[k] - 1);
-    if (more) return;
+    if (more)
+      return;
     lanes->index[k] = 0;
   }
   lanes->done = true;
@@ -53,7 +54,8 @@ static int compare_strings(tl_string *const *items, int64_t a, int64_t b,
 static void argsort_strings(int64_t *order, int64_t *other,
                             tl_string *const *items, int64_t n,
                             bool descending) {
-  if (n < 2) return;
+  if (n < 2)
+    return;
   int64_t half = n / 2;
   argsort_strings(order, other, items, half, descending);
   argsort_strings(order + half, other, items, n - half, descending);
@@ -69,12 +71,15 @@ static void argsort_strings(int64_t *order, int64_t *other,
 bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
                       const void *items, int64_t n, bool descending) {
   bool strings = dtype == TL_STRING;
-  size_t nbytes = strings ? (size_t)n * sizeof *out
-                          : tl_argsort_scratch(dtype, (size_t)n);
-  if (nbytes < 64) nbytes = 64;  // aligned to as much
-  if (!tl_poll(vm, (uint64_t)n >> 10)) return false;
+  size_t nbytes =
+      strings ? (size_t)n * sizeof *out : tl_argsort_scratch(dtype, (size_t)n);
+  if (nbytes < 64)
+    nbytes = 64;  // aligned to as much
+  if (!tl_poll(vm, (uint64_t)n >> 10))
+    return false;
   void *scratch = tl_alloc(vm, nbytes, "argsort");
-  if (!scratch) return false;
+  if (!scratch)
+    return false;
   if (strings) {
     for (int64_t i = 0; i < n; i++) out[i] = i;
     argsort_strings(out, scratch, items, n, descending);
@@ -90,23 +95,29 @@ static bool sort_strings(tl_vm *vm, tl_string **items, int64_t n,
                          bool descending) {
   size_t nbytes = ((size_t)n + 1) * (sizeof(int64_t) + sizeof *items);
   int64_t *order = tl_alloc(vm, nbytes, "sort");
-  if (!order) return false;
+  if (!order)
+    return false;
   bool ok = tl_argsort_items(vm, TL_STRING, order, items, n, descending);
   tl_string **sorted = (tl_string **)(void *)(order + n);
   for (int64_t i = 0; ok && i < n; i++) sorted[i] = items[order[i]];
-  if (ok) memcpy(items, sorted, (size_t)n * sizeof *items);
+  if (ok)
+    memcpy(items, sorted, (size_t)n * sizeof *items);
   tl_free(vm, order, nbytes);
   return ok;
 }
 
 bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
                    bool descending) {
-  if (dtype == TL_STRING) return sort_strings(vm, items, n, descending);
+  if (dtype == TL_STRING)
+    return sort_strings(vm, items, n, descending);
   size_t nbytes = tl_sort_scratch(dtype, (size_t)n);
-  if (nbytes < 64) nbytes = 64;
-  if (!tl_poll(vm, (uint64_t)n >> 10)) return false;
+  if (nbytes < 64)
+    nbytes = 64;
+  if (!tl_poll(vm, (uint64_t)n >> 10))
+    return false;
   void *scratch = tl_alloc(vm, nbytes, "sort");
-  if (!scratch) return false;
+  if (!scratch)
+    return false;
   tl_sort(dtype, items, (size_t)n, descending, scratch);
   tl_free(vm, scratch, nbytes);
   return true;
@@ -119,7 +130,8 @@ int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
   tl_string *const *items = sorted;
   int64_t count = 0;
   for (int64_t i = 0; i < n; i++)
-    if (i == 0 || !tl_string_equal(items[i - 1], items[i])) out[count++] = i;
+    if (i == 0 || !tl_string_equal(items[i - 1], items[i]))
+      out[count++] = i;
   return count;
 }
 
@@ -133,24 +145,27 @@ static bool sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending) {
   size_t itemsize = tl_itemsize(dtype), nbytes = (size_t)n * itemsize;
   unsigned size = tl_move_size(itemsize);
   char *row = NULL;
-  if (n < 2) return true;
+  if (n < 2)
+    return true;
   if (tl_strides(a)[axis] != (int64_t)itemsize) {
     row = tl_alloc(vm, nbytes, "sort");
-    if (!row) return false;
+    if (!row)
+      return false;
   }
   bool ok = true;
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 1, &a, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
     char *data = row ? row : lanes.data[0];
-    if (row) tl_kernels()->pack[size](row, lanes.data[0], lanes.step[0],
-                                      (size_t)n);
+    if (row)
+      tl_kernels()->pack[size](row, lanes.data[0], lanes.step[0], (size_t)n);
     ok = tl_sort_items(vm, dtype, data, n, descending);
     // Written back also where it failed: strings must not get lost.
-    if (row) tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], row,
-                                        (size_t)n);
+    if (row)
+      tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], row, (size_t)n);
   }
-  if (row) tl_free(vm, row, nbytes);
+  if (row)
+    tl_free(vm, row, nbytes);
   return ok;
 }
 
@@ -159,7 +174,8 @@ static bool sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending) {
 static bool sort_arguments(tl_vm *vm, const char *function, tl_slot *args,
                            int *axis, bool *descending) {
   bool stable;
-  if (!tl_arg_array(vm, function, &args[0])) return false;
+  if (!tl_arg_array(vm, function, &args[0]))
+    return false;
   int ndim = tl_ndim(args[0].array);
   if (ndim == 0)
     return tl_fail(vm, TALLY_ERR_SHAPE, "%s: a scalar has no order", function);
@@ -176,11 +192,14 @@ static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
            tl_list_sort(vm, &args[0], descending, args[4], out);
   }
   if (!tl_is_none(args[4]))
-    return tl_fail(vm, TALLY_ERR_TYPE, "sort: key is for lists; for an array, "
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "sort: key is for lists; for an array, "
                    "x[argsort(key(x))]");
-  if (!sort_arguments(vm, "sort", args, &axis, &descending)) return false;
+  if (!sort_arguments(vm, "sort", args, &axis, &descending))
+    return false;
   tl_array *a = tl_take_dense(vm, &args[0]);
-  if (!a) return false;
+  if (!a)
+    return false;
   if (!sort_lanes(vm, a, axis, descending)) {
     tl_drop(vm, tl_own_array(a));
     return false;
@@ -198,7 +217,8 @@ static bool argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, int axis,
   size_t front = ((size_t)n * sizeof(int64_t) + 15) / 16 * 16;
   size_t nbytes = front + ((size_t)n + 1) * itemsize;
   int64_t *lane = tl_alloc(vm, nbytes, "argsort");
-  if (!lane) return false;
+  if (!lane)
+    return false;
   char *items = (char *)lane + front;
   bool ok = true;
   tl_lanes lanes;
@@ -216,10 +236,12 @@ static bool argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, int axis,
 static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   bool descending;
-  if (!sort_arguments(vm, "argsort", args, &axis, &descending)) return false;
+  if (!sort_arguments(vm, "argsort", args, &axis, &descending))
+    return false;
   tl_array *a = args[0].array;
   tl_array *order = tl_array_zeros(vm, TL_INT64, tl_ndim(a), tl_shape(a));
-  if (!order) return false;
+  if (!order)
+    return false;
   if (a->size > 0 && !argsort_lanes(vm, order, a, axis, descending)) {
     tl_drop(vm, tl_own_array(order));
     return false;
@@ -255,7 +277,8 @@ bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
   for (int64_t i = 0; i < queries->size; i += BLOCK) {
     int64_t n = queries->size - i < BLOCK ? queries->size - i : BLOCK;
     const char *query = queries->data + (size_t)i * itemsize;
-    if (!tl_poll(vm, BLOCK >> 10)) return false;
+    if (!tl_poll(vm, BLOCK >> 10))
+      return false;
     if (dtype == TL_STRING)
       search_strings(out + i, (tl_string **)(void *)sorted->data, sorted->size,
                      (tl_string *const *)(const void *)query, n, right);
@@ -268,13 +291,18 @@ bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
 
 static bool search_side(tl_vm *vm, tl_slot s, bool *right) {
   *right = false;
-  if (tl_is_none(s)) return true;
+  if (tl_is_none(s))
+    return true;
   tl_string *side;
-  if (!tl_arg_string(vm, "searchsorted", "side", s, &side)) return false;
+  if (!tl_arg_string(vm, "searchsorted", "side", s, &side))
+    return false;
   *right = strcmp(side->text, "right") == 0;
-  if (*right || strcmp(side->text, "left") == 0) return true;
-  return tl_fail(vm, TALLY_ERR_VALUE, "searchsorted: side must be \"left\" or "
-                 "\"right\", not \"%s\"", side->text);
+  if (*right || strcmp(side->text, "left") == 0)
+    return true;
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "searchsorted: side must be \"left\" or "
+                 "\"right\", not \"%s\"",
+                 side->text);
 }
 
 // x1 in the order that the sorter says; the slot then owns the copy.
@@ -287,11 +315,14 @@ static bool apply_sorter(tl_vm *vm, tl_slot *x, tl_slot sorter) {
   bool ok = true;
   for (int64_t i = 0; ok && i < n; i++)
     if (index[i] < 0 || index[i] >= length)
-      ok = tl_fail(vm, TALLY_ERR_INDEX, "searchsorted: sorter has %lld, x1 has "
-                   "%lld items", (long long)index[i], (long long)length);
+      ok = tl_fail(vm, TALLY_ERR_INDEX,
+                   "searchsorted: sorter has %lld, x1 has "
+                   "%lld items",
+                   (long long)index[i], (long long)length);
   ok = ok && tl_take_axis(vm, x->array, index, n, 0, &sorted);
   tl_drop(vm, order);
-  if (!ok) return false;
+  if (!ok)
+    return false;
   tl_clear(vm, x);
   *x = sorted;
   return true;
@@ -306,15 +337,16 @@ static bool search_contiguous(tl_vm *vm, tl_slot *args, tl_dtype dtype,
   if (tl_as_contiguous(vm, "searchsorted", args[1], dtype, &queries)) {
     const tl_array *q = queries.array;
     found = tl_array_new(vm, TL_INT64, tl_ndim(q), tl_shape(q));
-    if (found && !tl_search_sorted(vm, sorted.array, q, right,
-                                   (int64_t *)found->data)) {
+    if (found &&
+        !tl_search_sorted(vm, sorted.array, q, right, (int64_t *)found->data)) {
       tl_drop(vm, tl_own_array(found));
       found = NULL;
     }
     tl_drop(vm, queries);
   }
   tl_drop(vm, sorted);
-  if (found) *out = tl_result(vm, found);
+  if (found)
+    *out = tl_result(vm, found);
   return found != NULL;
 }
 
@@ -328,8 +360,10 @@ static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_fail(vm, TALLY_ERR_SHAPE, "searchsorted: x1 has %d axes, needs 1",
                    tl_ndim(args[0].array));
   tl_slot queries = args[1];  // still weak, where it is a literal
-  if (!tl_arg_array_or_string(vm, "searchsorted", &args[1])) return false;
-  if (!tl_is_scalar(queries)) queries = args[1];
+  if (!tl_arg_array_or_string(vm, "searchsorted", &args[1]))
+    return false;
+  if (!tl_is_scalar(queries))
+    queries = args[1];
   if (!tl_is_none(args[3]) && !apply_sorter(vm, &args[0], args[3]))
     return false;
   return tl_promote_slots(vm, "searchsorted", args[0], queries, &dtype) &&

@@ -14,7 +14,8 @@
 static bool seconds(tl_vm *vm, const char *function, clockid_t clock,
                     tl_slot *out) {
   struct timespec t;
-  if (!tl_require(vm, TALLY_MAY_CLOCK, function)) return false;
+  if (!tl_require(vm, TALLY_MAY_CLOCK, function))
+    return false;
   if (clock_gettime(clock, &t) != 0)
     return tl_fail(vm, TALLY_ERR_IO, "%s: the system's clock cannot be read",
                    function);
@@ -58,12 +59,16 @@ static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   const char *value = getenv(name->text);
   *out = tl_none();
-  if (!value) return true;
+  if (!value)
+    return true;
   if (!tl_utf8_check(value, strlen(value), &at))
-    return tl_fail(vm, TALLY_ERR_VALUE, "os.getenv: %s is no UTF-8 text: "
-                   "malformed at byte %zu", name->text, at);
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "os.getenv: %s is no UTF-8 text: "
+                   "malformed at byte %zu",
+                   name->text, at);
   tl_string *string = tl_string_from(vm, value);
-  if (string) *out = tl_own_string(string);
+  if (string)
+    *out = tl_own_string(string);
   return string != NULL;
 }
 
@@ -85,10 +90,10 @@ static bool stats(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tally_stats now = vm->stats;
   tl_record *record = tl_record_new(vm, 64);
   bool ok = record != NULL;
-#define X(field, what)                                         \
-  if (ok) {                                                    \
-    tl_slot value = tl_weak_int((int64_t)now.field);           \
-    ok = tl_record_set_name(vm, &record, #field, &value);      \
+#define X(field, what)                                    \
+  if (ok) {                                               \
+    tl_slot value = tl_weak_int((int64_t)now.field);      \
+    ok = tl_record_set_name(vm, &record, #field, &value); \
   }
   TALLY_STATS(X)
 #undef X

@@ -23,7 +23,8 @@ void tl_io_inject(tl_io_hook *hook, void *context) {
 // Whether a test wants this call to fail; errno is then set.
 static bool faulty(const char *call) {
   int error = fault_hook ? fault_hook(fault_context, call) : 0;
-  if (error) errno = error;
+  if (error)
+    errno = error;
   return error != 0;
 }
 
@@ -32,8 +33,8 @@ static bool fail(tl_vm *vm, const char *what, const char *verb,
   char reason[128];
   if (strerror_r(error, reason, sizeof reason) != 0)
     snprintf(reason, sizeof reason, "error %d", error);
-  return tl_fail(vm, TALLY_ERR_IO, "%s%scannot %s \"%s\": %s",
-                 what ? what : "", what ? ": " : "", verb, path, reason);
+  return tl_fail(vm, TALLY_ERR_IO, "%s%scannot %s \"%s\": %s", what ? what : "",
+                 what ? ": " : "", verb, path, reason);
 }
 
 static bool allowed(tl_vm *vm, const char *what) {
@@ -43,9 +44,10 @@ static bool allowed(tl_vm *vm, const char *what) {
 const char *tl_io_path(tl_vm *vm, const char *what, const tl_string *path) {
   if (path->length > 0 && strlen(path->text) == path->length)
     return path->text;
-  tl_fail(vm, TALLY_ERR_VALUE, path->length == 0
-              ? "%s: the file's name is empty"
-              : "%s: the file's name contains a zero character", what);
+  tl_fail(vm, TALLY_ERR_VALUE,
+          path->length == 0 ? "%s: the file's name is empty"
+                            : "%s: the file's name contains a zero character",
+          what);
   return NULL;
 }
 
@@ -54,11 +56,13 @@ const char *tl_io_path(tl_vm *vm, const char *what, const tl_string *path) {
 bool tl_reader_open(tl_vm *vm, const char *what, const char *path,
                     tl_reader *out) {
   struct stat about;
-  if (!allowed(vm, what)) return false;
+  if (!allowed(vm, what))
+    return false;
   int fd;
   do fd = faulty("open") ? -1 : open(path, O_RDONLY | O_CLOEXEC);
   while (fd < 0 && errno == EINTR && tl_poll(vm, 1));
-  if (fd < 0) return fail(vm, what, "read", path, errno);
+  if (fd < 0)
+    return fail(vm, what, "read", path, errno);
   if (fstat(fd, &about) != 0) {
     fail(vm, what, "read", path, errno);
     close(fd);
@@ -78,14 +82,17 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
   while (*got < nbytes) {
     size_t want = nbytes - *got;
     // Pieces, so that a poll comes between; and some systems refuse 2 GiB.
-    if (want > 1 << 22) want = 1 << 22;
-    ssize_t n = faulty("read") ? -1
-                               : read(reader->fd, (char *)to + *got, want);
-    if (n == 0) break;
+    if (want > 1 << 22)
+      want = 1 << 22;
+    ssize_t n = faulty("read") ? -1 : read(reader->fd, (char *)to + *got, want);
+    if (n == 0)
+      break;
     if (n < 0 && errno != EINTR)
       return fail(reader->vm, reader->what, "read", reader->path, errno);
-    if (n > 0) *got += (size_t)n;
-    if (!tl_poll(reader->vm, 1)) return false;
+    if (n > 0)
+      *got += (size_t)n;
+    if (!tl_poll(reader->vm, 1))
+      return false;
   }
   return true;
 }
@@ -102,13 +109,15 @@ static bool read_rest(tl_reader *reader, tl_bytes *out) {
     if (!tl_reader_read(reader, out->data + out->nbytes, room, &got))
       return false;
     out->nbytes += got;
-    if (got < room) return true;
+    if (got < room)
+      return true;
     size_t larger;
     if (tl_mul_overflows(out->capacity, 2, &larger))
       return tl_fail_memory(reader->vm, SIZE_MAX, reader->path);
-    char *data = tl_realloc(reader->vm, out->data, out->capacity, larger,
-                            reader->path);
-    if (!data) return false;
+    char *data =
+        tl_realloc(reader->vm, out->data, out->capacity, larger, reader->path);
+    if (!data)
+      return false;
     out->data = data;
     out->capacity = larger;
   }
@@ -116,7 +125,8 @@ static bool read_rest(tl_reader *reader, tl_bytes *out) {
 
 bool tl_io_read(tl_vm *vm, const char *what, const char *path, tl_bytes *out) {
   tl_reader reader;
-  if (!tl_reader_open(vm, what, path, &reader)) return false;
+  if (!tl_reader_open(vm, what, path, &reader))
+    return false;
   // One byte more than the size shows that there is no more; one for the NUL.
   size_t capacity = reader.size > 0 ? (size_t)reader.size + 2 : 4096;
   *out = (tl_bytes){tl_alloc(vm, capacity, path), 0, capacity};
@@ -130,7 +140,8 @@ bool tl_io_read(tl_vm *vm, const char *what, const char *path, tl_bytes *out) {
 }
 
 void tl_bytes_free(tl_vm *vm, tl_bytes *bytes) {
-  if (bytes->data) tl_free(vm, bytes->data, bytes->capacity);
+  if (bytes->data)
+    tl_free(vm, bytes->data, bytes->capacity);
   *bytes = (tl_bytes){NULL, 0, 0};
 }
 
@@ -144,13 +155,14 @@ static bool follow_links(char target[NAME_ROOM]) {
   for (int links = 0; links < 40; links++) {
     struct stat about;
     char next[NAME_ROOM];
-    if (lstat(target, &about) != 0 || !S_ISLNK(about.st_mode)) return true;
+    if (lstat(target, &about) != 0 || !S_ISLNK(about.st_mode))
+      return true;
     ssize_t n = readlink(target, next, sizeof next - 1);
-    if (n < 0) return false;
+    if (n < 0)
+      return false;
     next[n] = 0;
     char *slash = strrchr(target, '/');
-    size_t folder =
-        next[0] == '/' || !slash ? 0 : (size_t)(slash - target) + 1;
+    size_t folder = next[0] == '/' || !slash ? 0 : (size_t)(slash - target) + 1;
     if (folder + (size_t)n >= NAME_ROOM) {
       errno = ENAMETOOLONG;
       return false;
@@ -173,19 +185,22 @@ static bool open_temporary(tl_writer *w, mode_t mode) {
       errno = ENAMETOOLONG;
       break;
     }
-    w->fd = faulty("open") ? -1
-                           : open(w->temporary,
-                                  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                                  mode);
-    if (w->fd >= 0 || errno != EEXIST) break;
+    w->fd =
+        faulty("open")
+            ? -1
+            : open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (w->fd >= 0 || errno != EEXIST)
+      break;
   }
   return w->fd >= 0;
 }
 
 static bool open_target(tl_writer *w) {
   struct stat about;
-  if (!follow_links(w->target)) return false;
-  if (stat(w->target, &about) != 0) return open_temporary(w, 0666);
+  if (!follow_links(w->target))
+    return false;
+  if (stat(w->target, &about) != 0)
+    return open_temporary(w, 0666);
   if (S_ISDIR(about.st_mode)) {
     errno = EISDIR;
     return false;
@@ -195,32 +210,37 @@ static bool open_target(tl_writer *w) {
     return w->fd >= 0;
   }
   // A file that may not be written must not be replaced either.
-  if (access(w->target, W_OK) != 0 || !open_temporary(w, 0600)) return false;
+  if (access(w->target, W_OK) != 0 || !open_temporary(w, 0600))
+    return false;
   // A pity where it fails, no more: another's file that we may write.
   (void)!fchmod(w->fd, about.st_mode & 07777);
   return true;
 }
 
 static void writer_free(tl_writer *w) {
-  if (w->names) tl_free(w->vm, w->names, w->names_size);
-  if (w->buffer) tl_free(w->vm, w->buffer, TL_WRITER_BUFFER);
+  if (w->names)
+    tl_free(w->vm, w->names, w->names_size);
+  if (w->buffer)
+    tl_free(w->vm, w->buffer, TL_WRITER_BUFFER);
   w->names = w->buffer = NULL;
 }
 
 bool tl_writer_open(tl_vm *vm, const char *what, const char *path,
                     tl_writer *out) {
-  if (!allowed(vm, what)) return false;
+  if (!allowed(vm, what))
+    return false;
   *out = (tl_writer){.vm = vm, .what = what, .path = path, .fd = -1};
   if (strlen(path) >= NAME_ROOM)
     return fail(vm, what, "write", path, ENAMETOOLONG);
   out->names_size = 2 * NAME_ROOM;
   out->names = tl_alloc(vm, out->names_size, "a file's name");
-  out->buffer = out->names ? tl_alloc(vm, TL_WRITER_BUFFER, "a file's buffer")
-                           : NULL;
+  out->buffer =
+      out->names ? tl_alloc(vm, TL_WRITER_BUFFER, "a file's buffer") : NULL;
   if (out->buffer) {
     out->target = out->names;
     memcpy(out->target, path, strlen(path) + 1);
-    if (open_target(out)) return true;
+    if (open_target(out))
+      return true;
     fail(vm, what, "write", path, errno);
   }
   writer_free(out);
@@ -237,7 +257,8 @@ static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
       data += n;
       nbytes -= (size_t)n;
     }
-    if (!tl_poll(w->vm, 1)) return false;
+    if (!tl_poll(w->vm, 1))
+      return false;
   }
   return true;
 }
@@ -249,8 +270,10 @@ static bool flush(tl_writer *w) {
 }
 
 bool tl_writer_write(tl_writer *writer, const void *data, size_t nbytes) {
-  if (nbytes > TL_WRITER_BUFFER - writer->used && !flush(writer)) return false;
-  if (nbytes >= TL_WRITER_BUFFER) return write_all(writer, data, nbytes);
+  if (nbytes > TL_WRITER_BUFFER - writer->used && !flush(writer))
+    return false;
+  if (nbytes >= TL_WRITER_BUFFER)
+    return write_all(writer, data, nbytes);
   memcpy(writer->buffer + writer->used, data, nbytes);
   writer->used += nbytes;
   return true;
@@ -262,27 +285,32 @@ static bool close_file(tl_writer *w) {
   w->fd = -1;
   bool injected = faulty("close");
   int error = injected ? errno : 0;
-  if (close(fd) != 0 && errno != EINTR) error = errno;
+  if (close(fd) != 0 && errno != EINTR)
+    error = errno;
   return error == 0 || fail(w->vm, w->what, "write", w->path, error);
 }
 
 // The new name is on the disk only when the folder is.
 static void sync_folder(tl_writer *w) {
   char *slash = strrchr(w->target, '/');
-  if (slash == w->target) slash++;
-  if (slash) *slash = 0;
+  if (slash == w->target)
+    slash++;
+  if (slash)
+    *slash = 0;
   int fd = open(slash ? w->target : ".", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
+  if (fd < 0)
+    return;
   fsync(fd);
   close(fd);
 }
 
 bool tl_writer_commit(tl_writer *writer) {
   bool ok = flush(writer);
-  if (ok && writer->temporary &&
-      (faulty("sync") || fsync(writer->fd) != 0) && errno != EINVAL)
+  if (ok && writer->temporary && (faulty("sync") || fsync(writer->fd) != 0) &&
+      errno != EINVAL)
     ok = fail(writer->vm, writer->what, "write", writer->path, errno);
-  if (ok) ok = close_file(writer);
+  if (ok)
+    ok = close_file(writer);
   if (ok && writer->temporary) {
     if (faulty("rename") || rename(writer->temporary, writer->target) != 0) {
       ok = fail(writer->vm, writer->what, "write", writer->path, errno);
@@ -296,26 +324,32 @@ bool tl_writer_commit(tl_writer *writer) {
 }
 
 void tl_writer_abandon(tl_writer *writer) {
-  if (!writer->names) return;
-  if (writer->fd >= 0) close(writer->fd);
+  if (!writer->names)
+    return;
+  if (writer->fd >= 0)
+    close(writer->fd);
   writer->fd = -1;
-  if (writer->temporary) unlink(writer->temporary);
+  if (writer->temporary)
+    unlink(writer->temporary);
   writer_free(writer);
 }
 
 bool tl_io_append(tl_vm *vm, const char *what, const char *path,
                   const void *data, size_t nbytes) {
-  if (!allowed(vm, what)) return false;
+  if (!allowed(vm, what))
+    return false;
   tl_writer w = {.vm = vm, .what = what, .path = path, .fd = -1};
-  w.fd = faulty("open") ? -1
-                        : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-                               0666);
-  if (w.fd < 0) return fail(vm, what, "write", path, errno);
+  w.fd = faulty("open")
+             ? -1
+             : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (w.fd < 0)
+    return fail(vm, what, "write", path, errno);
   struct stat about;
   bool whole = fstat(w.fd, &about) == 0 && S_ISREG(about.st_mode);
   bool ok = write_all(&w, data, nbytes);
   // Half an append is taken back.
-  if (!ok && whole) (void)!ftruncate(w.fd, about.st_size);
+  if (!ok && whole)
+    (void)!ftruncate(w.fd, about.st_size);
   if (!ok) {
     close(w.fd);
     return false;

@@ -15,7 +15,8 @@ enum { PANEL_WORK = 1 << 25 };
 static int64_t panel_rows(int64_t m, int64_t n, int64_t k) {
   double row = (double)n * (double)k;
   double rows = PANEL_WORK / (row > 1 ? row : 1);
-  if (rows < 16) rows = 16;
+  if (rows < 16)
+    rows = 16;
   return rows < (double)m ? (int64_t)rows : m;
 }
 
@@ -28,7 +29,8 @@ static bool one_product(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
   for (int64_t i = 0; i < m; i += panel) {
     int64_t rows = m - i < panel ? m - i : panel;
     double work = (double)rows * (double)n * (double)k / 1024;
-    if (!tl_poll(vm, work < 1 ? 1 : (uint64_t)work)) return false;
+    if (!tl_poll(vm, work < 1 ? 1 : (uint64_t)work))
+      return false;
     tl_kernels()->gemm[dtype](out + i * out_row, out_row, a + i * as->row,
                               as->row, as->column, b, bs->row, bs->column,
                               (size_t)rows, (size_t)n, (size_t)k, scratch);
@@ -41,12 +43,15 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
                      const tl_matrices *b, int64_t m, int64_t n, int64_t k) {
   int64_t count = 1, index[TL_MAX_DIMS] = {0};
   for (int i = 0; i < ndim; i++) count *= shape[i];
-  if (count == 0 || m == 0 || n == 0) return true;
-  size_t nbytes = tl_gemm_scratch(dtype, (size_t)panel_rows(m, n, k),
-                                  (size_t)n, (size_t)k);
-  if (nbytes < 64) nbytes = 64;  // aligned to as much
+  if (count == 0 || m == 0 || n == 0)
+    return true;
+  size_t nbytes =
+      tl_gemm_scratch(dtype, (size_t)panel_rows(m, n, k), (size_t)n, (size_t)k);
+  if (nbytes < 64)
+    nbytes = 64;  // aligned to as much
   void *scratch = tl_alloc(vm, nbytes, "the matrix product");
-  if (!scratch) return false;
+  if (!scratch)
+    return false;
   const char *from_a = a->data, *from_b = b->data;
   int64_t step = m * n * (int64_t)tl_itemsize(dtype);
   bool ok = true;
@@ -55,7 +60,8 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
     for (int i = ndim - 1; i >= 0; i--) {
       from_a += a->strides[i];
       from_b += b->strides[i];
-      if (++index[i] < shape[i]) break;
+      if (++index[i] < shape[i])
+        break;
       from_a -= a->strides[i] * shape[i];
       from_b -= b->strides[i] * shape[i];
       index[i] = 0;
@@ -112,13 +118,15 @@ static bool stack_shape(tl_vm *vm, const tl_slot *operands, product *p) {
   const tl_array *x[2] = {operands[0].array, operands[1].array};
   tl_matrices *matrices[2] = {&p->a, &p->b};
   int own[2];
-  for (int i = 0; i < 2; i++) own[i] = tl_ndim(x[i]) > 2 ? tl_ndim(x[i]) - 2 : 0;
+  for (int i = 0; i < 2; i++)
+    own[i] = tl_ndim(x[i]) > 2 ? tl_ndim(x[i]) - 2 : 0;
   p->ndim = own[0] > own[1] ? own[0] : own[1];
   for (int k = 0; k < p->ndim; k++) {
     p->shape[k] = 1;
     for (int i = 0; i < 2; i++) {
       int axis = k - (p->ndim - own[i]);
-      if (axis < 0 || tl_shape(x[i])[axis] == 1) continue;
+      if (axis < 0 || tl_shape(x[i])[axis] == 1)
+        continue;
       if (p->shape[k] != 1 && p->shape[k] != tl_shape(x[i])[axis])
         return wrong_shapes(vm, operands, "their stacks do not broadcast");
       p->shape[k] = tl_shape(x[i])[axis];
@@ -141,10 +149,13 @@ static bool plan(tl_vm *vm, const tl_slot *operands, product *p) {
              (long long)p->k, (long long)k_of_b);
     return wrong_shapes(vm, operands, reason);
   }
-  if (!stack_shape(vm, operands, p)) return false;
+  if (!stack_shape(vm, operands, p))
+    return false;
   p->out_ndim = p->ndim;
-  if (tl_ndim(a) > 1) p->shape[p->out_ndim++] = p->m;
-  if (tl_ndim(b) > 1) p->shape[p->out_ndim++] = p->n;
+  if (tl_ndim(a) > 1)
+    p->shape[p->out_ndim++] = p->m;
+  if (tl_ndim(b) > 1)
+    p->shape[p->out_ndim++] = p->n;
   return true;
 }
 
@@ -155,7 +166,8 @@ static bool product_dtypes(tl_vm *vm, const tl_slot *operands,
   tl_dtype dtypes[2];
   for (int i = 0; i < 2; i++) {
     dtypes[i] = tl_array_dtype(operands[i].array);
-    if (dtypes[i] < TL_STRING) continue;
+    if (dtypes[i] < TL_STRING)
+      continue;
     return tl_fail(vm, TALLY_ERR_TYPE, "@ takes numbers, not strings");
   }
   *result = tl_dtype_promote(dtypes[0], dtypes[1]);
@@ -164,10 +176,13 @@ static bool product_dtypes(tl_vm *vm, const tl_slot *operands,
 }
 
 static bool converted(tl_vm *vm, tl_slot *s, tl_dtype dtype) {
-  if (tl_array_dtype(s->array) == dtype) return true;
+  if (tl_array_dtype(s->array) == dtype)
+    return true;
   tl_array *cast = tl_array_cast(vm, s->array, dtype);
-  if (!cast) return false;
-  if (tl_is_owned(*s)) tl_drop(vm, *s);
+  if (!cast)
+    return false;
+  if (tl_is_owned(*s))
+    tl_drop(vm, *s);
   *s = tl_own_array(cast);
   return true;
 }
@@ -180,13 +195,15 @@ static bool multiply(tl_vm *vm, tl_slot *operands, tl_slot *out) {
       !converted(vm, &operands[1], compute) || !plan(vm, operands, &p))
     return false;
   tl_array *c = tl_array_new(vm, compute, p.out_ndim, p.shape);
-  if (!c) return false;
+  if (!c)
+    return false;
   bool ok = tl_matmul_stack(vm, compute, c->data, p.ndim, p.shape, &p.a, &p.b,
                             p.m, p.n, p.k);
   if (ok && result != compute) {
     tl_array *cast = tl_array_cast(vm, c, result);
     tl_drop(vm, tl_own_array(c));
-    if (!cast) return false;
+    if (!cast)
+      return false;
     c = cast;
   }
   if (ok)

@@ -18,8 +18,8 @@ bool tl_matmul(tl_vm *vm, tl_slot *operands, tl_slot *out);
 // One operand of a stack of products: where its matrices lie.
 typedef struct tl_matrices {
   const char *data;
-  int64_t row, column;            // bytes between rows, between columns
-  int64_t strides[TL_MAX_DIMS];   // between the matrices of the stack
+  int64_t row, column;           // bytes between rows, between columns
+  int64_t strides[TL_MAX_DIMS];  // between the matrices of the stack
 } tl_matrices;
 
 // out = a @ b for every matrix of a stack of this shape: m * k by k * n items

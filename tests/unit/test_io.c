@@ -31,7 +31,8 @@ static int count_files(void) {
   int count = 0;
   assert_non_null(dir);
   for (struct dirent *e; (e = readdir(dir)) != NULL;)
-    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) count++;
+    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+      count++;
   closedir(dir);
   return count;
 }
@@ -42,9 +43,11 @@ static int remove_folder(void **state) {
   for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
     char path[600];
     snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-    if (e->d_name[0] != '.') unlink(path);
+    if (e->d_name[0] != '.')
+      unlink(path);
   }
-  if (dir) closedir(dir);
+  if (dir)
+    closedir(dir);
   return rmdir(folder);
 }
 
@@ -94,8 +97,8 @@ static bool call(tl_vm *vm, const char *name, const char *file, int count,
   int n = tl_params_parse(builtin->params, params);
   args[0] = text_slot(vm, path_of(file));
   for (int i = 1; i < n; i++)
-    args[i] = i - 1 < count && given[i - 1].tag ? given[i - 1]
-                                                : params[i].value;
+    args[i] =
+        i - 1 < count && given[i - 1].tag ? given[i - 1] : params[i].value;
   *out = tl_none();
   bool ok = builtin->call(vm, args, out);
   for (int i = 0; i < n; i++) tl_drop(vm, args[i]);
@@ -120,17 +123,18 @@ static const char *shown(tl_vm *vm, tl_slot value) {
 
 static void expect_csv(tl_vm *vm, const char *text, const char *expected) {
   tl_slot out;
-  if (!read_csv(vm, text, &out)) fail_msg("%s", vm->error.message);
+  if (!read_csv(vm, text, &out))
+    fail_msg("%s", vm->error.message);
   assert_string_equal(shown(vm, out), expected);
   tl_drop(vm, out);
 }
 
-static void expect_csv_error(tl_vm *vm, const char *text,
-                             const char *message) {
+static void expect_csv_error(tl_vm *vm, const char *text, const char *message) {
   tl_slot out;
   assert_false(read_csv(vm, text, &out));
   const char *got = failure(vm, TALLY_ERR_VALUE);
-  if (!strstr(got, message)) fail_msg("%s, not %s", got, message);
+  if (!strstr(got, message))
+    fail_msg("%s, not %s", got, message);
   tl_error_clear(vm);
 }
 
@@ -181,8 +185,8 @@ static void csv_options(void **state) {
   tl_vm *vm = *state;
   tl_slot out, names[2] = {text_slot(vm, "c"), text_slot(vm, "a")};
   put_text("t.csv", "# made by hand\na;b;c\n1;2;3\n");
-  tl_slot args[4] = {{.tag = 0}, text_slot(vm, ";"), list_slot(vm, 2, names),
-                     tl_weak_int(1)};
+  tl_slot args[4] = {
+      {.tag = 0}, text_slot(vm, ";"), list_slot(vm, 2, names), tl_weak_int(1)};
   assert_true(call(vm, "read_csv", "t.csv", 4, args, &out));
   assert_string_equal(shown(vm, out), "(c: [3], a: [1])");
   tl_drop(vm, out);
@@ -203,11 +207,13 @@ static void csv_options(void **state) {
 
 static void csv_malformed(void **state) {
   tl_vm *vm = *state;
-  expect_csv_error(vm, "a,b\n1,2\n3\n", "line 3: 1 cells, but the first row "
-                                        "has 2");
+  expect_csv_error(vm, "a,b\n1,2\n3\n",
+                   "line 3: 1 cells, but the first row "
+                   "has 2");
   expect_csv_error(vm, "a,b\n\"x\ny\",2\n1,2,3\n", "line 4: 3 cells");
-  expect_csv_error(vm, "a\n1\n\"x\n\n\n", "line 3: a quote is opened and never "
-                                          "closed");
+  expect_csv_error(vm, "a\n1\n\"x\n\n\n",
+                   "line 3: a quote is opened and never "
+                   "closed");
   expect_csv_error(vm, "a\n\"x\"y\n", "line 2: text behind a closing quote");
   expect_csv_error(vm, "", "has no rows");
   expect_csv_error(vm, "\n\r\n", "has no rows");
@@ -223,13 +229,27 @@ static void csv_malformed(void **state) {
 static void csv_floats(void **state) {
   tl_vm *vm = *state;
   static const char *const texts[] = {
-      "0.1", "1e22", "1e23", "123456789012345678", "9007199254740993.0",
-      "2.2250738585072011e-308", "4.9406564584124654e-324", "1e-400", "1e400",
-      "1.7976931348623157e308", "0.000001", "3.14159265358979323846264338327",
-      "179769313486231580793728971405301199e272", "5e-324", "8.5e-1",
-      "0.30000000000000004", "6.02214076e23", "00000000000000000000.1250000",
+      "0.1",
+      "1e22",
+      "1e23",
+      "123456789012345678",
+      "9007199254740993.0",
+      "2.2250738585072011e-308",
+      "4.9406564584124654e-324",
+      "1e-400",
+      "1e400",
+      "1.7976931348623157e308",
+      "0.000001",
+      "3.14159265358979323846264338327",
+      "179769313486231580793728971405301199e272",
+      "5e-324",
+      "8.5e-1",
+      "0.30000000000000004",
+      "6.02214076e23",
+      "00000000000000000000.1250000",
       "100000000000000000000000000000000000000000000.0e-40",
-      "2.4703282292062327208e-324", "9007199254740992.5000000000000000001"};
+      "2.4703282292062327208e-324",
+      "9007199254740992.5000000000000000001"};
   char table[4000] = "a\n";
   int count = (int)(sizeof texts / sizeof *texts);
   for (int i = 0; i < count; i++) {
@@ -241,7 +261,8 @@ static void csv_floats(void **state) {
   tl_slot *column = tl_record_get_name(out.record, "a");
   const double *items = (const double *)(void *)column->array->data;
   for (int i = 0; i < count; i++)
-    if (items[i] != strtod(texts[i], NULL)) fail_msg("%s", texts[i]);
+    if (items[i] != strtod(texts[i], NULL))
+      fail_msg("%s", texts[i]);
   tl_drop(vm, out);
 }
 
@@ -256,8 +277,9 @@ static void expect_round_trip(tl_vm *vm, const char *text) {
 
 static void csv_round_trip(void **state) {
   tl_vm *vm = *state;
-  expect_round_trip(vm, "a,b,c\n1,0.5,x\n2,,\"y, z\"\n3,1e+300,\"a \"\"b\"\"\n"
-                        "c\"\n");
+  expect_round_trip(vm,
+                    "a,b,c\n1,0.5,x\n2,,\"y, z\"\n3,1e+300,\"a \"\"b\"\"\n"
+                    "c\"\n");
   expect_round_trip(vm, "a\n1.5\nnan\n");
   expect_round_trip(vm, "a\nx\n\"\"\n");
 }
@@ -272,9 +294,11 @@ static void put_npy(int major, const char *header, const void *items,
   data[6] = (char)major;
   data[at++] = (char)(n & 0xff);
   data[at++] = (char)(n >> 8);
-  if (major > 1) at += 2;
+  if (major > 1)
+    at += 2;
   memcpy(data + at, header, n);
-  if (nbytes) memcpy(data + at + n, items, nbytes);
+  if (nbytes)
+    memcpy(data + at + n, items, nbytes);
   put_file("t.npy", data, at + n + nbytes);
 }
 
@@ -350,7 +374,8 @@ static void npy_hostile(void **state) {
   {
     // Nothing fits, or no items do: either is an answer.
     tl_slot out;
-    if (call(vm, "read_npy", "t.npy", 0, NULL, &out)) tl_drop(vm, out);
+    if (call(vm, "read_npy", "t.npy", 0, NULL, &out))
+      tl_drop(vm, out);
     tl_error_clear(vm);
   }
   put_npy(1, HEADER("<f8", "False", "(99999999999999999999,)"), items, 8);
@@ -382,7 +407,12 @@ static void npy_hostile(void **state) {
 static void npy_broken_headers(void **state) {
   tl_vm *vm = *state;
   static const char *const headers[] = {
-      "", "{", "{'descr", "{'descr': '<f8'", "{'descr': '<f8'}", "[]",
+      "",
+      "{",
+      "{'descr",
+      "{'descr': '<f8'",
+      "{'descr': '<f8'}",
+      "[]",
       "{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (1,)}",
       "{'descr': '<f8', 'fortran_order': False, 'shape': (1",
       "{'descr': '<f8', 'fortran_order': False, 'shape': 1}",
@@ -451,8 +481,8 @@ static void npy_views_and_strings(void **state) {
   }
   // Every second item, backwards.
   tl_slot base = tl_own_array(words);
-  tl_array *view = tl_view_new(vm, &base, TL_STRING, words->data + 16, 1, &two,
-                               &step);
+  tl_array *view =
+      tl_view_new(vm, &base, TL_STRING, words->data + 16, 1, &two, &step);
   tl_drop(vm, base);
   tl_slot args[1] = {tl_own_array(view)};
   assert_true(call(vm, "write_npy", "t.npy", 1, args, &out));
@@ -471,8 +501,7 @@ static void text_and_lines(void **state) {
   assert_true(call(vm, "append_text", "t.txt", 1, args, &out));
   assert_file("t.txt", "one\r\ntwo\n\nthree!\n");
   assert_true(call(vm, "lines", "t.txt", 0, NULL, &out));
-  assert_string_equal(shown(vm, out),
-                      "(\"one\", \"two\", \"\", \"three!\")");
+  assert_string_equal(shown(vm, out), "(\"one\", \"two\", \"\", \"three!\")");
   tl_drop(vm, out);
   put_text("t.txt", "\xef\xbb\xbfx");
   assert_true(call(vm, "read_text", "t.txt", 0, NULL, &out));
@@ -480,20 +509,22 @@ static void text_and_lines(void **state) {
   tl_drop(vm, out);
   put_text("t.txt", "ab\xc3");
   assert_false(call(vm, "read_text", "t.txt", 0, NULL, &out));
-  assert_non_null(
-      strstr(failure(vm, TALLY_ERR_VALUE), "malformed at byte 2"));
+  assert_non_null(strstr(failure(vm, TALLY_ERR_VALUE), "malformed at byte 2"));
 }
 
 static void expect_io_error(tl_vm *vm, const char *function, const char *file,
                             const char *reason) {
   tl_slot out, args[1] = {text_slot(vm, "text")};
   bool reads = strncmp(function, "read", 4) == 0;
-  if (reads) tl_drop(vm, args[0]);
+  if (reads)
+    tl_drop(vm, args[0]);
   assert_false(call(vm, function, file, reads ? 0 : 1, args, &out));
   const char *got = failure(vm, TALLY_ERR_IO);
   assert_non_null(strstr(got, function));
-  if (file[0]) assert_non_null(strstr(got, file));
-  if (!strstr(got, reason)) fail_msg("%s, not %s", got, reason);
+  if (file[0])
+    assert_non_null(strstr(got, file));
+  if (!strstr(got, reason))
+    fail_msg("%s, not %s", got, reason);
   tl_error_clear(vm);
 }
 
@@ -527,7 +558,8 @@ typedef struct fault {
 
 static int inject(void *context, const char *called) {
   fault *f = context;
-  if (strcmp(f->call, called) != 0) return 0;
+  if (strcmp(f->call, called) != 0)
+    return 0;
   return f->after-- == 0 ? ENOSPC : 0;
 }
 

@@ -17,9 +17,11 @@ static void each_row(row_check *check) {
 }
 
 static bool is_name(const char *name, size_t nbytes) {
-  if (nbytes == 0 || isdigit((unsigned char)name[0])) return false;
+  if (nbytes == 0 || isdigit((unsigned char)name[0]))
+    return false;
   for (size_t i = 0; i < nbytes; i++)
-    if (!isalnum((unsigned char)name[i]) && name[i] != '_') return false;
+    if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+      return false;
   return true;
 }
 
@@ -28,8 +30,10 @@ static int count_params(const char *params) {
   int count = *params ? 1 : 0;
   bool quoted = false;
   for (; *params; params++) {
-    if (*params == '"') quoted = !quoted;
-    if (*params == ',' && !quoted) count++;
+    if (*params == '"')
+      quoted = !quoted;
+    if (*params == ',' && !quoted)
+      count++;
   }
   return count;
 }
@@ -38,7 +42,8 @@ static void check_params(const tl_family *family, const tl_builtin *row) {
   tl_param params[TL_MAX_PARAMS];
   (void)family;
   int count = tl_params_parse(row->params, params);
-  if (count != count_params(row->params)) fail_msg("%s", row->name);
+  if (count != count_params(row->params))
+    fail_msg("%s", row->name);
   for (int i = 0; i < count; i++) {
     if (!is_name(params[i].name, params[i].name_length))
       fail_msg("%s: parameter %d of \"%s\"", row->name, i, row->params);
@@ -59,11 +64,13 @@ static void all_params_parse(void **state) {
 
 static void check_doc(const tl_family *family, const tl_builtin *row) {
   (void)family;
-  if (!row->doc || !row->call) fail_msg("%s lacks its doc", row->name);
+  if (!row->doc || !row->call)
+    fail_msg("%s lacks its doc", row->name);
   if (!isupper((unsigned char)row->doc[0]) && row->doc[0] == ' ')
     fail_msg("%s: the doc begins with an example", row->name);
   const char *example = strstr(row->doc, "\n    ");
-  if (!example) fail_msg("%s has no example", row->name);
+  if (!example)
+    fail_msg("%s has no example", row->name);
   if (row->doc[strlen(row->doc) - 1] != '\n')
     fail_msg("%s: the doc does not end its last line", row->name);
   // Whoever touches no file shows what it gives.
@@ -72,7 +79,8 @@ static void check_doc(const tl_family *family, const tl_builtin *row) {
     fail_msg("%s: the example shows no value", row->name);
   for (const char *line = row->doc; *line;) {
     const char *end = strchr(line, '\n');
-    if (end - line > 80) fail_msg("%s: a long line", row->name);
+    if (end - line > 80)
+      fail_msg("%s: a long line", row->name);
     line = end + 1;
   }
 }
@@ -83,11 +91,13 @@ static void all_have_examples(void **state) {
 }
 
 static void check_found(const tl_family *family, const tl_builtin *row) {
-  if (!is_name(row->name, strlen(row->name))) fail_msg("%s", row->name);
+  if (!is_name(row->name, strlen(row->name)))
+    fail_msg("%s", row->name);
   // A second row of the name would never be found.
   const tl_builtin *found =
       tl_builtin_find(family->module, row->name, strlen(row->name));
-  if (found != row) fail_msg("%s is there twice", row->name);
+  if (found != row)
+    fail_msg("%s is there twice", row->name);
 }
 
 static void names_are_unique(void **state) {

@@ -1,0 +1,364 @@
+// Making one array of several or of its own copies, and several of one.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "vm/list.h"
+#include "vm/vm.h"
+
+// --- Joining ----------------------------------------------------------------
+
+// Copies each array into its place along [axis]; each array's own length
+// there is lengths[i], in an array of [shape].
+static bool join(tl_vm *vm, const tl_arrays *parts, tl_dtype dtype, int axis,
+                 int ndim, const int64_t *shape, bool stacking, tl_slot *out) {
+  tl_array *a = tl_array_new(vm, dtype, ndim, shape);
+  if (!a)
+    return false;
+  char *data = a->data;
+  int64_t part_shape[TL_MAX_DIMS];
+  memcpy(part_shape, shape, sizeof(int64_t) * (size_t)ndim);
+  for (int64_t i = 0; i < parts->count; i++) {
+    tl_array *part = parts->items[i].array;
+    tl_slot expanded = tl_none();
+    part_shape[axis] = stacking ? 1 : tl_shape(part)[axis];
+    bool ok = true;
+    if (stacking && axis < ndim - 1) {
+      // Broadcasting aligns at the right: the new axis must be there already.
+      int64_t strides[TL_MAX_DIMS];
+      for (int k = 0, j = 0; k < ndim; k++)
+        strides[k] = k == axis ? 0 : tl_strides(part)[j++];
+      tl_slot base = tl_borrow(parts->items[i]);
+      ok = tl_view(vm, &base, part->data, ndim, part_shape, strides, &expanded);
+      if (ok)
+        part = expanded.array;
+    }
+    if (stacking && axis == ndim - 1) {
+      // Without the last axis the shapes agree as they are.
+      ok = tl_assign_part(vm, a, data, ndim - 1, part_shape, tl_strides(a),
+                          part);
+    } else {
+      ok = ok &&
+           tl_assign_part(vm, a, data, ndim, part_shape, tl_strides(a), part);
+    }
+    tl_drop(vm, expanded);
+    if (!ok) {
+      tl_drop(vm, tl_own_array(a));
+      return false;
+    }
+    data += part_shape[axis] * tl_strides(a)[axis];
+  }
+  *out = tl_own_array(a);
+  return true;
+}
+
+static bool parts_differ(tl_vm *vm, const char *function,
+                         const tl_arrays *parts, int64_t i) {
+  char left[TL_DESCRIBE], right[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "%s: array 0 is %s and array %lld is %s; "
+                 "their shapes do not fit",
+                 function, tl_describe(parts->items[0], left, sizeof left),
+                 (long long)i,
+                 tl_describe(parts->items[i], right, sizeof right));
+}
+
+// Checks that all shapes are that of the first, but along [axis] (-1: none).
+static bool check_parts(tl_vm *vm, const char *function, const tl_arrays *parts,
+                        int axis) {
+  const tl_array *first = parts->items[0].array;
+  for (int64_t i = 1; i < parts->count; i++) {
+    const tl_array *a = parts->items[i].array;
+    if (tl_ndim(a) != tl_ndim(first))
+      return parts_differ(vm, function, parts, i);
+    for (int k = 0; k < tl_ndim(a); k++)
+      if (k != axis && tl_shape(a)[k] != tl_shape(first)[k])
+        return parts_differ(vm, function, parts, i);
+  }
+  return true;
+}
+
+static bool flatten_parts(tl_vm *vm, tl_arrays *parts) {
+  for (int64_t i = 0; i < parts->count; i++) {
+    tl_slot flat;
+    tl_slot *item = &parts->items[i];
+    if (tl_ndim(item->array) == 1)
+      continue;
+    int64_t size = item->array->size;
+    if (!tl_reshape(vm, item, 1, &size, &flat))
+      return false;
+    flat.tag |= item->tag & TL_WEAK;
+    tl_drop(vm, *item);
+    *item = flat;
+  }
+  return true;
+}
+
+static bool concat_parts(tl_vm *vm, tl_arrays *parts, tl_slot axis_slot,
+                         tl_slot *out) {
+  int axis = 0;
+  tl_dtype dtype;
+  if (parts->count == 0)
+    return tl_fail(vm, TALLY_ERR_VALUE, "concat: there are no arrays to join");
+  if (tl_is_none(axis_slot)) {
+    if (!flatten_parts(vm, parts))
+      return false;
+  } else {
+    if (tl_ndim(parts->items[0].array) == 0)
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "concat: scalars have no axis to "
+                     "join; use stack");
+    if (!tl_arg_axis(vm, "concat", axis_slot, tl_ndim(parts->items[0].array), 0,
+                     &axis))
+      return false;
+  }
+  if (!check_parts(vm, "concat", parts, axis) ||
+      !tl_promote_arrays(vm, "concat", parts, &dtype))
+    return false;
+  const tl_array *first = parts->items[0].array;
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = tl_ndim(first);
+  memcpy(shape, tl_shape(first), sizeof(int64_t) * (size_t)ndim);
+  for (int64_t i = 1; i < parts->count; i++)
+    if (__builtin_add_overflow(
+            shape[axis], tl_shape(parts->items[i].array)[axis], &shape[axis]))
+      return tl_fail(vm, TALLY_ERR_SHAPE, "concat: axis %d is too long", axis);
+  return join(vm, parts, dtype, axis, ndim, shape, false, out);
+}
+
+static bool concat_lists(tl_vm *vm, const tl_list *lists, tl_slot *out) {
+  int64_t total = 0;
+  for (int64_t i = 0; i < lists->length; i++) {
+    if (!tl_is_list(lists->items[i]))
+      return tl_arg_fail(vm, "concat", "every item", "a list as the first is",
+                         lists->items[i]);
+    total += lists->items[i].list->length;
+  }
+  tl_list *joined = tl_list_new(vm, total);
+  if (!joined)
+    return false;
+  for (int64_t i = 0; i < lists->length; i++) {
+    const tl_list *list = lists->items[i].list;
+    for (int64_t k = 0; k < list->length; k++) {
+      tl_slot item = tl_borrow(list->items[k]);
+      if (tl_list_push(vm, &joined, &item))
+        continue;
+      tl_drop(vm, tl_own_list(joined));
+      return false;
+    }
+  }
+  *out = tl_own_list(joined);
+  return true;
+}
+
+static bool concat(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_list(args[0]) && args[0].list->length > 0 &&
+      tl_is_list(args[0].list->items[0]))
+    return concat_lists(vm, args[0].list, out);
+  tl_arrays parts;
+  if (!tl_arg_arrays(vm, "concat", args[0], &parts))
+    return false;
+  bool ok = concat_parts(vm, &parts, args[1], out);
+  tl_arrays_close(vm, &parts);
+  return ok;
+}
+
+static bool stack_parts(tl_vm *vm, tl_arrays *parts, tl_slot axis_slot,
+                        tl_slot *out) {
+  if (parts->count == 0)
+    return tl_fail(vm, TALLY_ERR_VALUE, "stack: there are no arrays to join");
+  const tl_array *first = parts->items[0].array;
+  int axis, ndim = tl_ndim(first) + 1;
+  tl_dtype dtype;
+  if (ndim > TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "stack: more than %d axes",
+                   TL_MAX_DIMS);
+  if (!tl_arg_axis(vm, "stack", axis_slot, ndim, 0, &axis) ||
+      !check_parts(vm, "stack", parts, -1) ||
+      !tl_promote_arrays(vm, "stack", parts, &dtype))
+    return false;
+  int64_t shape[TL_MAX_DIMS];
+  for (int k = 0, j = 0; k < ndim; k++)
+    shape[k] = k == axis ? parts->count : tl_shape(first)[j++];
+  return join(vm, parts, dtype, axis, ndim, shape, true, out);
+}
+
+static bool stack(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_arrays parts;
+  if (!tl_arg_arrays(vm, "stack", args[0], &parts))
+    return false;
+  bool ok = stack_parts(vm, &parts, args[1], out);
+  tl_arrays_close(vm, &parts);
+  return ok;
+}
+
+// The view of x at index i of an axis, without that axis.
+static bool one_of(tl_vm *vm, tl_slot x, int axis, int64_t i, tl_slot *out) {
+  const tl_array *a = x.array;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  int ndim = 0;
+  for (int k = 0; k < tl_ndim(a); k++) {
+    if (k == axis)
+      continue;
+    shape[ndim] = tl_shape(a)[k];
+    strides[ndim++] = tl_strides(a)[k];
+  }
+  const char *data = a->data + i * tl_strides(a)[axis];
+  if (ndim == 0) {
+    *out = tl_item(vm, a, data);
+    return !tl_is_unset(*out);
+  }
+  tl_slot base = tl_borrow(x);
+  return tl_view(vm, &base, (char *)data, ndim, shape, strides, out);
+}
+
+static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  if (!tl_arg_array(vm, "unstack", &args[0]) ||
+      !tl_arg_axis(vm, "unstack", args[1], tl_ndim(args[0].array), 0, &axis))
+    return false;
+  int64_t n = tl_shape(args[0].array)[axis];
+  tl_list *list = tl_list_new(vm, n);
+  if (!list)
+    return false;
+  for (int64_t i = 0; i < n; i++) {
+    tl_slot item = tl_none();
+    if (one_of(vm, args[0], axis, i, &item) && tl_list_push(vm, &list, &item))
+      continue;
+    tl_drop(vm, item);
+    tl_drop(vm, tl_own_list(list));
+    return false;
+  }
+  *out = tl_own_list(list);
+  return true;
+}
+
+// --- Repeating --------------------------------------------------------------
+
+static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int count;
+  int64_t times[TL_MAX_DIMS];
+  if (!tl_arg_array(vm, "tile", &args[0]) ||
+      !tl_arg_shape(vm, "tile", args[1], &count, times))
+    return false;
+  tl_array *x = args[0].array;
+  int ndim = count > tl_ndim(x) ? count : tl_ndim(x);
+  // Every axis becomes two, the repetitions and the items: then one broadcast
+  // copy does it.
+  if (ndim * 2 > TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "tile: more than %d axes",
+                   TL_MAX_DIMS / 2);
+  int64_t shape[TL_MAX_DIMS], split[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  int64_t from[TL_MAX_DIMS];
+  for (int k = 0; k < ndim; k++) {
+    int own = k - (ndim - tl_ndim(x)), given = k - (ndim - count);
+    split[2 * k] = given < 0 ? 1 : times[given];
+    split[2 * k + 1] = own < 0 ? 1 : tl_shape(x)[own];
+    from[2 * k] = 0;
+    from[2 * k + 1] = own < 0 ? 0 : tl_strides(x)[own];
+    if (__builtin_mul_overflow(split[2 * k], split[2 * k + 1], &shape[k]))
+      return tl_fail(vm, TALLY_ERR_SHAPE, "tile: axis %d is too long", k);
+  }
+  tl_array *a = tl_array_new(vm, tl_array_dtype(x), ndim, shape);
+  if (!a)
+    return false;
+  if (a->size == 0) {
+    *out = tl_result(vm, a);
+    return true;
+  }
+  tl_shape_strides(2 * ndim, split, tl_itemsize(tl_array_dtype(x)), strides);
+  tl_slot base = {.tag = tl_array_tag(x), .array = x}, spread;
+  bool ok = tl_view(vm, &base, x->data, 2 * ndim, split, from, &spread);
+  if (ok) {
+    ok = tl_assign_part(vm, a, a->data, 2 * ndim, split, strides, spread.array);
+    tl_drop(vm, spread);
+  }
+  if (ok)
+    *out = tl_result(vm, a);
+  else
+    tl_drop(vm, tl_own_array(a));
+  return ok;
+}
+
+// Writes, for each item along the axis, its position as often as it repeats.
+static tl_array *repeat_index(tl_vm *vm, tl_slot repeats, int64_t length) {
+  tl_slot counts;
+  tl_dtype dtype = TL_INT64;
+  if (!tl_as_contiguous(vm, "repeat", repeats, dtype, &counts))
+    return NULL;
+  const int64_t *count = (const int64_t *)counts.array->data;
+  int64_t given = counts.array->size, total = 0;
+  tl_array *index = NULL;
+  bool ok = tl_ndim(counts.array) <= 1 && (given == 1 || given == length);
+  if (!ok)
+    tl_fail(vm, TALLY_ERR_SHAPE, "repeat: %lld repeats for %lld items",
+            (long long)given, (long long)length);
+  for (int64_t i = 0; ok && i < length; i++) {
+    int64_t times = count[given == 1 ? 0 : i];
+    if (times < 0)
+      ok = tl_fail(vm, TALLY_ERR_VALUE, "repeat: a repeat count is %lld",
+                   (long long)times);
+    else if (__builtin_add_overflow(total, times, &total))
+      ok = tl_fail(vm, TALLY_ERR_SHAPE, "repeat: too many items");
+  }
+  if (ok)
+    index = tl_array_new(vm, TL_INT64, 1, &total);
+  if (index) {
+    int64_t *at = (int64_t *)index->data;
+    for (int64_t i = 0; i < length; i++)
+      for (int64_t t = count[given == 1 ? 0 : i]; t > 0; t--) *at++ = i;
+  }
+  tl_drop(vm, counts);
+  return index;
+}
+
+static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis = 0;
+  if (!tl_arg_array(vm, "repeat", &args[0]))
+    return false;
+  if (tl_is_none(args[2]) && tl_ndim(args[0].array) != 1) {
+    tl_slot flat;
+    int64_t size = args[0].array->size;
+    if (!tl_reshape(vm, &args[0], 1, &size, &flat))
+      return false;
+    tl_clear(vm, &args[0]);
+    args[0] = flat;
+  }
+  if (!tl_arg_axis(vm, "repeat", args[2], tl_ndim(args[0].array), 0, &axis))
+    return false;
+  tl_array *index = repeat_index(vm, args[1], tl_shape(args[0].array)[axis]);
+  if (!index)
+    return false;
+  bool ok = tl_take_axis(vm, args[0].array, (const int64_t *)index->data,
+                         index->size, axis, out);
+  tl_drop(vm, tl_own_array(index));
+  return ok;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_join_builtins[] = {
+    {"concat", "arrays, axis: 0", concat, TL_PURE,
+     "Joins arrays along an axis that they have; axis none flattens them\n"
+     "first. Lists are joined too.\n"
+     "    concat(([1, 2], [3]))    # [1, 2, 3]\n"
+     "    concat(((1, 2), (\"a\",)))    # (1, 2, \"a\")\n"},
+    {"stack", "arrays, axis: 0", stack, TL_PURE,
+     "Joins arrays of one shape along a new axis.\n"
+     "    stack(([1, 2], [3, 4]))    # [[1, 2], [3, 4]]\n"
+     "    stack(([1, 2], [3, 4]), axis: 1)    # [[1, 3], [2, 4]]\n"},
+    {"unstack", "x, axis: 0", unstack, TL_PURE,
+     "The list of the parts of x along an axis.\n"
+     "    unstack([[1, 2], [3, 4]])    # ([1, 2], [3, 4])\n"},
+    {"tile", "x, repetitions", tile, TL_PURE,
+     "Copies of x side by side, so many along each axis.\n"
+     "    tile([1, 2], 2)    # [1, 2, 1, 2]\n"},
+    {"repeat", "x, repeats, axis: none", repeat, TL_PURE,
+     "Each item of x several times over, along an axis or in row-major order;\n"
+     "repeats is one number, or one for each item.\n"
+     "    repeat([1, 2], 2)    # [1, 1, 2, 2]\n"
+     "    repeat([1, 2], [0, 3])    # [2, 2, 2]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
