@@ -6,6 +6,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "vm/list.h"
 #include "vm/record.h"
 #include "vm/vm.h"
 
@@ -47,8 +48,14 @@ const tl_builtin tl_time_module[] = {
 
 static bool arguments(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
-  *out = tl_retain(vm, vm->args);
-  return true;
+  if (!tl_is_none(vm->args)) {
+    *out = tl_retain(vm, vm->args);
+    return true;
+  }
+  // The host gave no arguments.
+  tl_list *list = tl_list_new(vm, 0);
+  if (list) *out = tl_own_list(list);
+  return list != NULL;
 }
 
 static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
