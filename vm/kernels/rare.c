@@ -36,6 +36,13 @@ static double add_exponentials(double x, double y) {
   return distance;  // NaN
 }
 
+// The library's cbrt may be off by an ulp, which shows where the root is a
+// whole number.
+static double whole_cbrt(double x) {
+  double root = cbrt(x), whole = rint(root);
+  return whole * whole * whole == x && whole != 0 ? whole : root;
+}
+
 BINARY_OF(pow, float64, double, pow)
 BINARY(atan2, atan2)
 BINARY(hypot, hypot)
