@@ -33,11 +33,12 @@ static void print_ins(const tl_cfg_function *f, const tl_cfg_ins *ins,
     if (ins->modes != NULL)
       tl_text_puts(out, marks[ins->modes[i] & 3]);
   }
-  tl_text_printf(out, " [%u]", (unsigned)ins->extra);
+  if (ins->extra != 0)
+    tl_text_printf(out, " #%u", (unsigned)ins->extra);
   if (ins->fails != TL_NEVER && ins->handler >= 0)
-    tl_text_printf(out, " error -> b%d", (int)ins->handler);
+    tl_text_printf(out, " catch b%d", (int)ins->handler);
   if (ins->owned_count > 0) {
-    tl_text_puts(out, " owned");
+    tl_text_puts(out, " owned:");
     for (int32_t i = 0; i < ins->owned_count; i++) {
       tl_text_putc(out, ' ');
       print_slot(f, ins->owned[i].slot, out);

@@ -1,0 +1,258 @@
+// The verifier on bytecode written by hand: good code passes, and code that
+// breaks a rule is refused with the rule's name.
+#include "tests/unit/fixture.h"
+#include "vm/verify.h"
+
+enum { B = TL_MODE_CONSUME, C = TL_MODE_CONSUME << 2, A = TL_MODE_CONSUME << 4,
+       EITHER_A = TL_MODE_EITHER << 4 };
+
+typedef struct program {
+  tl_unit unit;
+  tl_prototype main, callee;
+  tl_prototype *prototypes[2];
+  tl_unwind_range ranges[4];
+  tl_handler handler;
+  uint16_t kept[2], own[2];
+  uint8_t callee_modes[1];
+  tl_slot constants[1];
+} program;
+
+static void open_program(program *p, tl_ins *code, uint32_t count) {
+  memset(p, 0, sizeof *p);
+  p->prototypes[0] = &p->main;
+  p->prototypes[1] = &p->callee;
+  p->unit.prototypes = p->prototypes;
+  p->unit.prototype_count = 2;
+  p->main.unit = p->callee.unit = &p->unit;
+  p->main.code = code;
+  p->main.code_count = count;
+  p->main.slot_count = 6;
+  p->main.ranges = p->ranges;
+  p->main.constants = p->constants;
+  p->main.constant_count = 1;
+  p->constants[0] = tl_int(1);
+  p->main.summary = (tl_summary){.may_own = true, .rebinds_any = true};
+  p->callee.param_count = 1;
+  p->callee.summary = (tl_summary){.may_own = true,
+                                   .param_modes = p->callee_modes};
+  p->callee_modes[0] = TL_MODE_EITHER;
+}
+
+// In [start, end) the slot owns.
+static void owns(program *p, uint32_t start, uint32_t end, uint16_t slot) {
+  p->ranges[p->main.range_count++] = (tl_unwind_range){start, end, slot, 0};
+}
+
+static tl_ins ins(int op, int a, int b, int c, int modes) {
+  return (tl_ins){(uint8_t)op, (uint8_t)modes, (uint16_t)(16 * a),
+                  (uint16_t)(16 * b), (uint16_t)(16 * c)};
+}
+
+static tl_ins jump(int op, int a, int offset, int modes) {
+  return (tl_ins){(uint8_t)op, (uint8_t)modes, (uint16_t)(16 * a),
+                  (uint16_t)offset, 0};
+}
+
+static void accept(tl_vm *vm, program *p) {
+  bool ok = tl_verify_with(vm, &p->main, NULL, NULL);
+  assert_string_equal(vm->error.set ? vm->error.message : "", "");
+  assert_true(ok);
+}
+
+static void refuse(tl_vm *vm, program *p, const char *rule) {
+  assert_false(tl_verify_with(vm, &p->main, NULL, NULL));
+  assert_true(vm->error.set);
+  assert_int_equal(vm->error.status, TALLY_ERR_HOST);
+  if (strstr(vm->error.message, rule) == NULL)
+    assert_string_equal(vm->error.message, rule);
+  tl_error_clear(vm);
+}
+
+#define OPEN(...)                       \
+  tl_ins code[] = {__VA_ARGS__};        \
+  program p;                            \
+  open_program(&p, code, sizeof code / sizeof *code)
+
+#define TAKE(slot) ins(TL_BC_TAKEG, slot, 0, 0, 0)
+#define RETURN(slot) ins(TL_BC_RET, slot, 0, 0, A)
+
+static void good_code_passes(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_ADD, 1, 0, 0, C), RETURN(1));
+  owns(&p, 1, 2, 0);
+  accept(*state, &p);
+}
+
+static void an_operand_is_consumed_once(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_ADD, 1, 0, 0, B | C), RETURN(1));
+  owns(&p, 1, 2, 0);
+  refuse(*state, &p, "instruction 1 (ADD): t0 is consumed twice");
+}
+
+static void what_was_consumed_is_not_read(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOV, 1, 0, 0, B), ins(TL_BC_MOVB, 2, 0, 0, 0),
+       RETURN(1));
+  refuse(*state, &p, "t0 is read but has no value");
+}
+
+static void a_borrow_is_not_consumed(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0), ins(TL_BC_DROP, 1, 0, 0, A),
+       RETURN(0));
+  refuse(*state, &p, "t1 is dropped but does not own for certain");
+}
+
+static void a_borrow_ends_before_its_lender(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0), ins(TL_BC_DROP, 0, 0, 0, A),
+       ins(TL_BC_RET, 1, 0, 0, 0));
+  refuse(*state, &p, "t1 is read but its lender has ended");
+}
+
+static void a_lender_is_not_consumed_beside_its_borrower(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_GETEL, 1, 0, 2, 0), ins(TL_BC_ADD, 3, 0, 1, B),
+       RETURN(3));
+  code[0] = ins(TL_BC_LOADI, 2, 0, 0, 0);
+  tl_ins longer[] = {code[0], TAKE(0), code[1], code[2], code[3]};
+  p.main.code = longer;
+  p.main.code_count = 5;
+  owns(&p, 2, 4, 0);
+  p.ranges[p.main.range_count++] = (tl_unwind_range){3, 4, 1, 1};
+  refuse(*state, &p, "t1 is read, but its lender is consumed");
+}
+
+static void settling_makes_a_borrower_independent(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0), ins(TL_BC_SETTLE, 0, 1, 0, 0),
+       RETURN(1));
+  accept(*state, &p);
+}
+
+static void paths_agree_on_what_owns(void **state) {
+  OPEN(ins(TL_BC_LOADI, 1, 0, 0, 0), TAKE(0), jump(TL_BC_JT, 1, 1, 0),
+       ins(TL_BC_DROP, 0, 0, 0, A), ins(TL_BC_RET, 1, 0, 0, 0));
+  owns(&p, 2, 3, 0);
+  refuse(*state, &p, "t0 owns on one path only");
+}
+
+static void nothing_is_left_at_the_return(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_LOADI, 1, 0, 0, 0), ins(TL_BC_RET, 1, 0, 0, 0));
+  refuse(*state, &p, "t0 still owns at the return");
+}
+
+static void an_owner_is_not_overwritten(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_LOADI, 0, 0, 0, 0), RETURN(0));
+  refuse(*state, &p, "t0 is overwritten while it owns");
+}
+
+static void the_map_forgets_nobody(void **state) {
+  OPEN(TAKE(0), TAKE(1), ins(TL_BC_DROP, 0, 0, 0, A), RETURN(1));
+  refuse(*state, &p, "instruction 1 (TAKEG): the unwind map forgets t0");
+}
+
+static void the_map_drops_owners_only(void **state) {
+  OPEN(ins(TL_BC_LOADI, 0, 0, 0, 0), TAKE(1), RETURN(1));
+  owns(&p, 1, 2, 0);
+  refuse(*state, &p, "the unwind map drops t0, which does not own");
+}
+
+static void a_target_that_owns_is_consumed(void **state) {
+  OPEN(ins(TL_BC_LOADI, 1, 0, 0, 0), TAKE(0), ins(TL_BC_SETEL, 0, 1, 1, 0),
+       RETURN(0));
+  owns(&p, 2, 3, 0);
+  refuse(*state, &p, "the target t0 may own but is not consumed");
+}
+
+static void a_rebound_variable_lends_no_argument(void **state) {
+  OPEN(ins(TL_BC_GETG, 1, 0, 0, 0), ins(TL_BC_LOADI, 2, 0, 0, 0),
+       (tl_ins){TL_BC_CALL, 0, 0, 32, 1}, (tl_ins){.op = TL_BC_EXTRA},
+       RETURN(0));
+  refuse(*state, &p, "t1 is lent by a module variable that may be rebound");
+}
+
+static void a_parameter_that_borrows_is_lent(void **state) {
+  OPEN(TAKE(1), (tl_ins){TL_BC_CALLK, 0, 0, 1, 0},
+       (tl_ins){TL_BC_EXTRA, 0, 0, 1, 0}, RETURN(0));
+  p.callee_modes[0] = TL_MODE_BORROW;
+  refuse(*state, &p, "t1 is given to a parameter that borrows");
+}
+
+static void a_handler_keeps_lenders_too(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0), TAKE(2),
+       ins(TL_BC_DROP, 0, 0, 0, A), RETURN(2),
+       ins(TL_BC_CATCH, 3, 0, 0, 0), RETURN(3));
+  owns(&p, 2, 3, 0);
+  p.kept[0] = 1;
+  p.handler = (tl_handler){2, 3, 5, 1, 0, p.kept, p.own};
+  p.main.handlers = &p.handler;
+  p.main.handler_count = 1;
+  refuse(*state, &p, "the handler keeps t1 but not its lender");
+}
+
+static void the_unwinder_owns_for_the_handler(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0), TAKE(2),
+       ins(TL_BC_DROP, 0, 0, 0, A), RETURN(2),
+       ins(TL_BC_CATCH, 3, 0, 0, 0), ins(TL_BC_DROP, 3, 0, 0, A), RETURN(1));
+  owns(&p, 2, 3, 0);
+  p.kept[0] = p.own[0] = 1;
+  p.handler = (tl_handler){2, 3, 5, 1, 1, p.kept, p.own};
+  p.main.handlers = &p.handler;
+  p.main.handler_count = 1;
+  accept(*state, &p);
+}
+
+static void the_summary_tells_of_borrows(void **state) {
+  OPEN(ins(TL_BC_LOADI, 0, 0, 0, 0), ins(TL_BC_RET, 0, 0, 0, 0));
+  refuse(*state, &p, "t0 may be borrowed, which the summary leaves out");
+}
+
+static void code_is_whole(void **state) {
+  OPEN(ins(TL_BC_LOADI, 1, 0, 0, 0), ins(TL_BC_CALLK, 0, 0, 0, 0));
+  refuse(*state, &p, "it is cut off");
+}
+
+static void jumps_lead_to_instructions(void **state) {
+  OPEN(jump(TL_BC_JMP, 0, 7, 0), RETURN(0));
+  refuse(*state, &p, "it leads to no instruction");
+}
+
+static void slots_are_in_the_frame(void **state) {
+  OPEN(ins(TL_BC_MOVB, 0, 9, 0, 0), RETURN(0));
+  refuse(*state, &p, "t9 is beyond the frame");
+}
+
+static void code_ends(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_DROP, 0, 0, 0, A));
+  refuse(*state, &p, "the code runs over its end");
+}
+
+static void a_drop_may_test_the_bit(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0),
+       ins(TL_BC_DROP, 1, 0, 0, EITHER_A), RETURN(0));
+  accept(*state, &p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      FIXTURE_TEST(good_code_passes),
+      FIXTURE_TEST(an_operand_is_consumed_once),
+      FIXTURE_TEST(what_was_consumed_is_not_read),
+      FIXTURE_TEST(a_borrow_is_not_consumed),
+      FIXTURE_TEST(a_borrow_ends_before_its_lender),
+      FIXTURE_TEST(a_lender_is_not_consumed_beside_its_borrower),
+      FIXTURE_TEST(settling_makes_a_borrower_independent),
+      FIXTURE_TEST(paths_agree_on_what_owns),
+      FIXTURE_TEST(nothing_is_left_at_the_return),
+      FIXTURE_TEST(an_owner_is_not_overwritten),
+      FIXTURE_TEST(the_map_forgets_nobody),
+      FIXTURE_TEST(the_map_drops_owners_only),
+      FIXTURE_TEST(a_target_that_owns_is_consumed),
+      FIXTURE_TEST(a_rebound_variable_lends_no_argument),
+      FIXTURE_TEST(a_parameter_that_borrows_is_lent),
+      FIXTURE_TEST(a_handler_keeps_lenders_too),
+      FIXTURE_TEST(the_unwinder_owns_for_the_handler),
+      FIXTURE_TEST(the_summary_tells_of_borrows),
+      FIXTURE_TEST(code_is_whole),
+      FIXTURE_TEST(jumps_lead_to_instructions),
+      FIXTURE_TEST(slots_are_in_the_frame),
+      FIXTURE_TEST(code_ends),
+      FIXTURE_TEST(a_drop_may_test_the_bit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
