@@ -124,7 +124,6 @@ static bool open_function(tl_owned_program *program, tl_owned_function *f,
   // A function that callers reach without knowing it gets whatever they pass.
   for (int32_t i = 0; i < cfg->param_count; i++)
     f->param_modes[i] = cfg->may_be_value ? TL_MODE_EITHER : TL_MODE_BORROW;
-  f->owned_result = cfg->may_be_value || cfg->is_main;
   f->stale = true;
   return !arena->failed;
 }

@@ -352,7 +352,7 @@ bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
       tl_is_kind(callee, TL_KIND_NATIVE)) {
     return call_library(vm, callee, shape, count, window, out);
   }
-  if (!enter(vm, callee, shape, count, window, 0)) return false;
+  if (!enter(vm, callee, shape, count, window, TL_FRAME_OWNS)) return false;
   *pushed = true;
   return true;
 }
@@ -365,6 +365,11 @@ bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
     drop_all(vm, n, args);
     return tl_fail(vm, TALLY_ERR_LIMIT,
                    "functions of the library call each other too deeply");
+  }
+  // A million short calls of fold are as much work as a loop of its own.
+  if (--vm->fuel <= 0 && !tl_poll_interpreter(vm, &vm->fuel)) {
+    drop_all(vm, n, args);
+    return false;
   }
   tl_slot *base = tl_free_slots(vm);
   if (base + n + 1 > vm->stack_end) {

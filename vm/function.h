@@ -211,7 +211,10 @@ struct tl_frame {
   tl_closure *closure;  // the running closure, or NULL
   uint32_t flags;
 };
-enum { TL_FRAME_ENTRY = 1 };  // called from C: return leaves the loop
+enum {
+  TL_FRAME_ENTRY = 1,  // called from C: return leaves the loop
+  TL_FRAME_OWNS = 2,   // its caller knows no summary: the result is owned
+};
 
 // --- Running ----------------------------------------------------------------
 

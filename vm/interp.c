@@ -1166,12 +1166,18 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     const tl_slot *a = RA;
     uint64_t tag = a->tag, payload = a->u;
     if (MODE_A == TL_MODE_BORROW) tag &= ~TL_OWNED;
-    if (UNLIKELY((F->flags & TL_FRAME_ENTRY) != 0)) {
-      out->tag = tag;
-      out->u = payload;
-      vm->frame = F - 1;
-      vm->fuel = fuel;
-      return true;
+    if (UNLIKELY(F->flags != 0)) {
+      // Who called does not know what may lend the result.
+      tl_slot result = {.tag = tag, .u = payload};
+      tl_do_own(vm, &result);
+      if ((F->flags & TL_FRAME_ENTRY) != 0) {
+        tl_copy_slot(out, &result);
+        vm->frame = F - 1;
+        vm->fuel = fuel;
+        return true;
+      }
+      tag = result.tag;
+      payload = result.u;
     }
     R[-1].tag = tag;
     R[-1].u = payload;
