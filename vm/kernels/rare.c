@@ -50,7 +50,7 @@ BINARY(logaddexp, add_exponentials)
 BINARY_OF(nextafter, float32, float, nextafterf)
 BINARY_OF(nextafter, float64, double, nextafter)
 
-UNARY(cbrt, cbrt)
+UNARY(cbrt, whole_cbrt)
 UNARY(exp2, exp2)
 UNARY(log10, log10)
 UNARY(tan, tan)
