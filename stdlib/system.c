@@ -1,4 +1,4 @@
-// The small modules about the world outside: time, os, memory.
+// The small modules about the world outside: time, os.
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/list.h"
-#include "vm/record.h"
 #include "vm/vm.h"
 
 // --- time -------------------------------------------------------------------
@@ -86,71 +85,5 @@ const tl_builtin tl_os_module[] = {
     {"getenv", "name", environment, TL_ENVIRONMENT | TL_EFFECT,
      "A variable of the environment as a string; none if there is none.\n"
      "    os.getenv(\"NO_SUCH_VARIABLE\")    # none\n"},
-    {NULL, NULL, NULL, 0, NULL},
-};
-
-// --- memory -----------------------------------------------------------------
-
-static bool stats(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
-  // Read before the record itself changes them.
-  tally_stats now = vm->stats;
-  tl_record *record = tl_record_new(vm, 64);
-  bool ok = record != NULL;
-#define X(field, what)                                    \
-  if (ok) {                                               \
-    tl_slot value = tl_weak_int((int64_t)now.field);      \
-    ok = tl_record_set_name(vm, &record, #field, &value); \
-  }
-  TALLY_STATS(X)
-#undef X
-  if (ok)
-    *out = tl_own_record(record);
-  else if (record)
-    tl_drop(vm, tl_own_record(record));
-  return ok;
-}
-
-static bool live(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
-  *out = tl_weak_int((int64_t)vm->stats.live_bytes);
-  return true;
-}
-
-static bool peak(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
-  *out = tl_weak_int((int64_t)vm->stats.peak_bytes);
-  return true;
-}
-
-static bool reset(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
-  tally_reset_stats(vm);
-  *out = tl_none();
-  return true;
-}
-
-static bool trim(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
-  *out = tl_weak_int((int64_t)tl_memory_trim(vm));
-  return true;
-}
-
-const tl_builtin tl_memory_module[] = {
-    {"stats", "", stats, TL_EFFECT,
-     "The counters that --stats shows, as a record of integers.\n"
-     "    memory.stats().rc_immortal_touched    # 0\n"},
-    {"live", "", live, TL_EFFECT,
-     "How many bytes are alive now.\n"
-     "    memory.live() >= 0    # true\n"},
-    {"peak", "", peak, TL_EFFECT,
-     "The most bytes that were alive at once.\n"
-     "    memory.peak() >= memory.live()    # true\n"},
-    {"reset", "", reset, TL_EFFECT,
-     "Sets the counters to 0 and the peak to what is alive now.\n"
-     "    memory.reset()\n"},
-    {"trim", "", trim, TL_EFFECT,
-     "Gives cached memory back to the system; returns how many bytes.\n"
-     "    memory.trim() >= 0    # true\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

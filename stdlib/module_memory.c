@@ -1,0 +1,223 @@
+// The module memory: the counters, from inside a script.
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "vm/record.h"
+#include "vm/string.h"
+#include "vm/type.h"
+#include "vm/vm.h"
+
+// --- Counters ---------------------------------------------------------------
+
+// Adds a counter to the record, which is dropped and NULL on failure.
+static void put(tl_vm *vm, tl_record **record, const char *name,
+                uint64_t count) {
+  tl_slot value = tl_weak_int((int64_t)count);
+  if (*record == NULL || tl_record_set_name(vm, record, name, &value))
+    return;
+  tl_drop(vm, tl_own_record(*record));
+  *record = NULL;
+}
+
+static bool put_all(tl_vm *vm, tl_record *record, const tally_stats *s,
+                    tl_slot *out) {
+#define X(field, what) put(vm, &record, #field, s->field);
+  TALLY_STATS(X)
+#undef X
+  if (record == NULL)
+    return false;
+  *out = tl_own_record(record);
+  return true;
+}
+
+static bool stats(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  // Read before the record itself changes them.
+  tally_stats now = vm->stats;
+  return put_all(vm, tl_record_new(vm, 64), &now, out);
+}
+
+static bool reset(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  tally_reset_stats(vm);
+  *out = tl_none();
+  return true;
+}
+
+// What the counters gained from [before] to [now]; the peak is above what was
+// alive before.
+static tally_stats gained(const tally_stats *before, const tally_stats *now) {
+  tally_stats gain;
+#define X(field, what) gain.field = now->field - before->field;
+  TALLY_STATS(X)
+#undef X
+  gain.peak_bytes = now->peak_bytes - before->live_bytes;
+  return gain;
+}
+
+static bool measure(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot value;
+  tally_stats before = vm->stats;
+  bool counting = vm->counting;
+  vm->counting = true;
+  vm->stats.peak_bytes = vm->stats.live_bytes;
+  bool ok = tl_call(vm, tl_borrow(args[0]), 0, NULL, &value);
+  tally_stats gain = gained(&before, &vm->stats);
+  vm->counting = counting;
+  if (vm->stats.peak_bytes < before.peak_bytes)
+    vm->stats.peak_bytes = before.peak_bytes;
+  if (!ok)
+    return false;
+  tl_record *record = tl_record_new(vm, 64);
+  if (record && !tl_record_set_name(vm, &record, "value", &value)) {
+    tl_drop(vm, tl_own_record(record));
+    record = NULL;
+  }
+  tl_drop(vm, value);  // owns nothing where it was stored
+  return put_all(vm, record, &gain, out);
+}
+
+// --- Bytes ------------------------------------------------------------------
+
+static bool live(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  *out = tl_weak_int((int64_t)vm->stats.live_bytes);
+  return true;
+}
+
+static bool peak(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  *out = tl_weak_int((int64_t)vm->stats.peak_bytes);
+  return true;
+}
+
+static bool trim(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  *out = tl_weak_int((int64_t)tl_memory_trim(vm));
+  return true;
+}
+
+static bool reuse(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  *out = tl_bool(!vm->no_reuse);
+  return true;
+}
+
+// --- One value --------------------------------------------------------------
+
+// Whether the value is an object with a header of its own and a count.
+static bool is_counted(tl_slot s) {
+  if (!tl_is_heap(s))
+    return false;
+  if (tl_is_array(s))
+    return true;
+  int kind = tl_dtype_of(s);
+  return kind != TL_KIND_BUILTIN && kind != TL_KIND_FUNCTION &&
+         kind != TL_KIND_TYPE && kind != TL_KIND_MODULE;
+}
+
+static bool is_immortal(tl_slot s) {
+  return !is_counted(s) || (s.object->flags & TL_IMMORTAL) != 0;
+}
+
+static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  // One of them is the reference that x was read from.
+  uint32_t all = is_immortal(args[0]) ? 1 : args[0].object->count;
+  *out = tl_weak_int((int64_t)all - 1);
+  return true;
+}
+
+static bool size(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  *out = tl_weak_int(
+      is_counted(args[0]) ? (int64_t)args[0].object->nbytes : 0);
+  return true;
+}
+
+static void write_dims(tl_text *text, const tl_array *a) {
+  for (int i = 0; i < tl_ndim(a); i++) {
+    tl_text_printf(text, "\n  axis %d: size %lld, stride %lld", i,
+                   (long long)tl_shape(a)[i], (long long)tl_strides(a)[i]);
+  }
+}
+
+static void write_array(tl_text *text, const tl_array *a) {
+  write_dims(text, a);
+  tl_text_printf(text, "\n  data: %p", (void *)a->data);
+  if (tl_is_view(a)) {
+    tl_text_printf(text, "\n  owner: array at %p, count %u%s",
+                   (void *)tl_array_owner(a), tl_array_owner(a)->head.count,
+                   (a->head.flags & TL_HOLD) != 0 ? ", held" : ", borrowed");
+  } else if ((a->head.flags & TL_EXTERNAL) != 0) {
+    tl_text_puts(text, "\n  owner: the host");
+  } else {
+    tl_text_puts(text, "\n  owner: itself");
+  }
+}
+
+static bool debug_repr(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot s = args[0];
+  char type[TL_DESCRIBE];
+  tl_text text;
+  tl_text_open(&text, vm);
+  tl_text_puts(&text, tl_describe(s, type, sizeof type));
+  if (!is_counted(s)) {
+    tl_text_puts(&text, ": in its slot, not counted");
+  } else {
+    tl_text_printf(&text, " at %p, %zu bytes, ", s.pointer, s.object->nbytes);
+    if (is_immortal(s))
+      tl_text_puts(&text, "immortal");
+    else
+      tl_text_printf(&text, "count %u", s.object->count);
+  }
+  if (tl_is_array(s))
+    write_array(&text, s.array);
+  tl_string *string = tl_text_finish(&text);
+  if (string == NULL)
+    return false;
+  *out = tl_own_string(string);
+  return true;
+}
+
+const tl_builtin tl_memory_module[] = {
+    {"stats", "", stats, TL_EFFECT,
+     "The counters that --stats shows, as a record of integers. Those of\n"
+     "references (refs_virtual, refs_embedded, moves, borrows, promotions)\n"
+     "and of instructions count where --stats or memory.measure asks for them;\n"
+     "the others always do.\n"
+     "    memory.stats().rc_immortal_touched    # 0\n"},
+    {"measure", "f", measure, TL_EFFECT | TL_CALLS,
+     "Calls f() with every counter on; returns a record of f's value and what\n"
+     "the counters gained, peak_bytes above what was alive before.\n"
+     "    memory.measure(() => zeros(3) + 1.0).allocs    # 2\n"},
+    {"live", "", live, TL_EFFECT,
+     "How many bytes are alive now.\n"
+     "    memory.live() >= 0    # true\n"},
+    {"peak", "", peak, TL_EFFECT,
+     "The most bytes that were alive at once.\n"
+     "    memory.peak() >= memory.live()    # true\n"},
+    {"reset", "", reset, TL_EFFECT,
+     "Sets the counters to 0 and the peak to what is alive now.\n"
+     "    memory.reset()\n"},
+    {"trim", "", trim, TL_EFFECT,
+     "Gives cached memory back to the system; returns how many bytes.\n"
+     "    memory.trim() >= 0    # true\n"},
+    {"reuse", "", reuse, TL_VALUE,
+     "Whether results may be written into dying operands: not with\n"
+     "--no-reuse.\n"
+     "    typeof(memory.reuse) == bool    # true\n"},
+    {"count", "x", count, TL_EFFECT,
+     "How many counted references to a value there are besides the one that x\n"
+     "is read from; 0 for what is not counted: scalars, constants, functions.\n"
+     "    memory.count(3)    # 0\n"},
+    {"size", "x", size, TL_EFFECT,
+     "The bytes of a value's own object, its header among them, without what\n"
+     "it refers to; 0 for a scalar.\n"
+     "    memory.size(3)    # 0\n"},
+    {"debug_repr", "x", debug_repr, TL_EFFECT,
+     "A value as the machine has it: type, address, size, count; of an array\n"
+     "the axes, the address of its data and who owns them.\n"
+     "    memory.debug_repr(3)    # \"int64: in its slot, not counted\"\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
