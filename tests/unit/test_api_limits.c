@@ -1,0 +1,301 @@
+// tally.h: what a host forbids: memory, time, instructions, doors; and the
+// interrupt. Whatever stops a script, the VM goes on.
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "tests/unit/host.h"
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void pause_for(double seconds) {
+  struct timespec t = {.tv_nsec = (long)(seconds * 1e9)};
+  nanosleep(&t, NULL);
+}
+
+static void open_limited(host *h, size_t memory, uint64_t instructions,
+                         double seconds) {
+  tally_options options = host_options(h);
+  options.memory_limit = memory;
+  options.instruction_limit = instructions;
+  options.time_limit = seconds;
+  host_open(h, &options);
+}
+
+// --- Interrupt --------------------------------------------------------------
+
+typedef struct alarm_clock {
+  tally_vm *vm;
+  double after;
+} alarm_clock;
+
+static void *ring(void *context) {
+  const alarm_clock *a = context;
+  pause_for(a->after);
+  tally_interrupt(a->vm);
+  return NULL;
+}
+
+// [source] runs for ever, and is stopped from another thread.
+static void check_interrupted(host *h, const char *source) {
+  pthread_t thread;
+  alarm_clock a = {h->vm, 0.02};
+  double begin = now();
+  assert_int_equal(pthread_create(&thread, NULL, ring, &a), 0);
+  tally_status status = tally_eval(h->vm, source, NULL);
+  double passed = now() - begin;
+  pthread_join(thread, NULL);
+  if (status != TALLY_ERR_INTERRUPT) {
+    fail_msg("%s: status %d", source, (int)status);
+  }
+  if (passed > 2)
+    fail_msg("%s: took %.1f s", source, passed);
+  check_value(h, "1 + 1", "2");
+}
+
+static void test_interrupt_from_another_thread(void **state) {
+  host *h = *state;
+  static const char *const sources[] = {
+      "while true { }",
+      "fn f(n) = if n == 0 { 0 } else { f(n - 1) }\nwhile true { f(100) }",
+      "while true { try { [1][2] } catch { } }",
+      "try { while true { } } catch { }",
+      "x = zeros(1000000)\nwhile true { x = sqrt(x + 1) }",
+      "for i in 0..9223372036854775807 { y = i }",
+      "fn g(a, b) {\n  while true { }\n}\nfold([1, 2], g)",
+      "y = fold(0..9000000000000000000, (a, b) => b)",
+      "s = \"\"\nwhile true { s = \"{1}\" + \"a\" }",
+      "m = ones((1500, 1500))\nwhile true { p = m @ m }",
+  };
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    check_interrupted(h, sources[i]);
+  }
+}
+
+static void test_a_statement_that_is_stopped_changes_nothing(void **state) {
+  host *h = *state;
+  run_ok(h, "done = 0\nr = (a: [1, 2])");
+  check_interrupted(h, "r.a[0] = {\n  while true { }\n  5\n}\ndone = 1");
+  check_value(h, "(done, r)", "(0, (a: [1, 2]))");
+}
+
+static void test_interrupt_of_none(void **state) {
+  (void)state;
+  tally_interrupt(NULL);
+}
+
+// --- Memory -----------------------------------------------------------------
+
+static void test_memory_is_limited(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  open_limited(&h, 8u << 20, 0, 0);
+  CHECK_ERROR(&h, tally_eval(h.vm, "zeros(2000000)", NULL), TALLY_ERR_MEMORY,
+              "limit");
+  CHECK_ERROR(&h, tally_eval(h.vm, "zeros((100000, 100000, 100000))", NULL),
+              TALLY_ERR_MEMORY, "");
+  run_ok(&h, "l = ()\nk = none");
+  CHECK_ERROR(
+      &h, tally_eval(h.vm, "while true { l = append(l, zeros(1000)) }", NULL),
+      TALLY_ERR_MEMORY, "");
+  // Too little is left to compile a text; the host helps.
+  tally_value none;
+  assert_int_equal(tally_from_none(h.vm, &none), TALLY_OK);
+  assert_int_equal(tally_move_global(h.vm, "l", none), TALLY_OK);
+  run_ok(&h, "try { zeros(2000000) } catch e { k = e.kind }");
+  check_value(&h, "k", "memory");
+  CHECK_ERROR(
+      &h, tally_eval(h.vm, "s = \"abcdefgh\"\nwhile true { s = s + s }", NULL),
+      TALLY_ERR_MEMORY, "");
+  run_ok(&h, "s = none");
+  check_value(&h, "sum(zeros(500000))", "0.0");
+  tally_stats stats;
+  tally_get_stats(h.vm, &stats);
+  assert_true(stats.peak_bytes <= 8u << 20);
+  tally_trim(h.vm);
+  assert_true(h.nbytes <= (8u << 20) + (1u << 16));
+  host_close(&h);
+}
+
+static void test_too_little_to_open(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  options.memory_limit = 1000;
+  assert_int_equal(tally_open(&options, &h.vm), TALLY_ERR_MEMORY);
+  assert_null(h.vm);
+  assert_int_equal(h.blocks, 0);
+}
+
+// --- Instructions and time --------------------------------------------------
+
+static void test_instructions_are_limited(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  open_limited(&h, 0, 100000, 0);
+  static const char *const sources[] = {
+      "while true { }",
+      "try { while true { } } catch { }",
+      "while true { try { while true { } } catch { } }",
+      "fn f(n) = if n == 0 { 0 } else { f(n - 1) }\nwhile true { f(9) }",
+      "while true { y = zeros(1000000) }",
+      "y = each(arange(1000000), x => x)",
+  };
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    CHECK_ERROR(&h, tally_eval(h.vm, sources[i], NULL), TALLY_ERR_LIMIT,
+                "budget");
+  }
+  // Each call has a budget of its own.
+  for (int i = 0; i < 20; i++) run_ok(&h, "for i in 0..10000 { }");
+  run_ok(&h, "fn spin(n) {\n  for i in 0..n { }\n}");
+  tally_value few, many;
+  assert_int_equal(tally_from_int(h.vm, 5000, &few), TALLY_OK);
+  assert_int_equal(tally_from_int(h.vm, 5000000, &many), TALLY_OK);
+  for (int i = 0; i < 50; i++) {
+    assert_int_equal(tally_call(h.vm, "spin", 1, &few, NULL), TALLY_OK);
+  }
+  assert_int_equal(tally_call(h.vm, "spin", 1, &many, NULL), TALLY_ERR_LIMIT);
+  tally_release(h.vm, few);
+  tally_release(h.vm, many);
+  host_close(&h);
+}
+
+static void test_time_is_limited(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  open_limited(&h, 0, 0, 0.05);
+  static const char *const sources[] = {
+      "while true { }",
+      "while true { try { while true { } } catch { } }",
+      "x = ones(1000000)\nwhile true { x = sqrt(x) }",
+  };
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    double begin = now();
+    CHECK_ERROR(&h, tally_eval(h.vm, sources[i], NULL), TALLY_ERR_LIMIT,
+                "time");
+    double passed = now() - begin;
+    assert_true(passed > 0.04 && passed < 2);
+  }
+  // A deadline that is over does not stop what comes later.
+  pause_for(0.06);
+  tally_value v = eval(&h, "reshape(arange(1000), (10, 100))"), shown;
+  pause_for(0.06);
+  assert_int_equal(tally_format(h.vm, v, &shown), TALLY_OK);
+  tally_release(h.vm, shown);
+  tally_release(h.vm, v);
+  pause_for(0.06);
+  CHECK_ERROR(&h, tally_run(h.vm, "/nosuch", 0, NULL), TALLY_ERR_IO, "nosuch");
+  host_close(&h);
+}
+
+static void test_depth_is_limited(void **state) {
+  host *h = *state;
+  CHECK_ERROR(h, tally_eval(h->vm, "fn f(n) = 1 + f(n + 1)\nf(0)", NULL),
+              TALLY_ERR_LIMIT, "deep");
+  assert_true(tally_error(h->vm)->trace_count > 10);
+  CHECK_ERROR(
+      h,
+      tally_eval(h->vm, "fn g(x) = fold([1, 2], (a, b) => g(a))\ng(1)", NULL),
+      TALLY_ERR_LIMIT, "deep");
+  check_value(h, "1", "1");
+}
+
+// --- Capabilities -----------------------------------------------------------
+
+static const char *const by_files[] = {
+    "import io\nio.read_text(\"README.md\")",
+    "import io\nio.write_text(\"/tmp/tally-not-to-be\", \"x\")",
+    "import io\nio.read_csv(\"x.csv\")",
+    "import io\nio.read_npy(\"x.npy\")",
+    "import io\nio.write_npy(\"/tmp/tally-not-to-be\", [1])",
+    "import io\nio.lines(\"README.md\")",
+};
+
+static void test_files_are_forbidden(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  options.capabilities = TALLY_MAY_ALL & ~(unsigned)TALLY_MAY_FILES;
+  host_open(&h, &options);
+  for (size_t i = 0; i < sizeof by_files / sizeof *by_files; i++) {
+    CHECK_ERROR(&h, tally_eval(h.vm, by_files[i], NULL), TALLY_ERR_IO,
+                "may not use files");
+  }
+  run_ok(&h, "import time\nt = time.now()");
+  host_close(&h);
+}
+
+static void test_a_sandbox_has_no_doors(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  options.capabilities = 0;
+  host_open(&h, &options);
+  CHECK_ERROR(&h, tally_eval(h.vm, by_files[0], NULL), TALLY_ERR_IO, "files");
+  CHECK_ERROR(&h, tally_eval(h.vm, "import time\ntime.now()", NULL),
+              TALLY_ERR_IO, "the clock");
+  assert_int_not_equal(tally_eval(h.vm, "import \"examples/life.tly\"", NULL),
+                       TALLY_OK);
+  run_ok(&h, "import linalg\nprint(linalg.norm([3.0, 4.0]))");
+  assert_string_equal(h.output, "5.0\n");
+  host_close(&h);
+}
+
+// --- Threads ----------------------------------------------------------------
+
+static void *run_alone(void *context) {
+  atomic_int *failures = context;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  int64_t i = 0;
+  tally_value v;
+  if (tally_open(&options, &h.vm) != TALLY_OK ||
+      tally_eval(h.vm,
+                 "fn f(n) = if n < 2 { n } else { f(n - 1) + f(n - 2) }\n"
+                 "x = arange(1000)\n"
+                 "for k in 0..50 { x = x * 2 // 2 }\n"
+                 "f(15) + sum(x)",
+                 &v) != TALLY_OK ||
+      tally_to_int(h.vm, v, &i) != TALLY_OK || i != 610 + 499500) {
+    atomic_fetch_add(failures, 1);
+  } else {
+    tally_release(h.vm, v);
+  }
+  if (tally_close(h.vm) != 0 || h.blocks != 0)
+    atomic_fetch_add(failures, 1);
+  return NULL;
+}
+
+static void test_a_vm_in_each_of_eight_threads(void **state) {
+  (void)state;
+  pthread_t threads[8];
+  atomic_int failures = 0;
+  for (int i = 0; i < 8; i++) {
+    assert_int_equal(pthread_create(&threads[i], NULL, run_alone, &failures),
+                     0);
+  }
+  for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
+  assert_int_equal(failures, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      HOST_TEST(test_interrupt_from_another_thread),
+      HOST_TEST(test_a_statement_that_is_stopped_changes_nothing),
+      cmocka_unit_test(test_interrupt_of_none),
+      cmocka_unit_test(test_memory_is_limited),
+      cmocka_unit_test(test_too_little_to_open),
+      cmocka_unit_test(test_instructions_are_limited),
+      cmocka_unit_test(test_time_is_limited),
+      HOST_TEST(test_depth_is_limited),
+      cmocka_unit_test(test_files_are_forbidden),
+      cmocka_unit_test(test_a_sandbox_has_no_doors),
+      cmocka_unit_test(test_a_vm_in_each_of_eight_threads),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

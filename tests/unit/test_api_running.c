@@ -1,0 +1,425 @@
+// tally.h: running code, hooks, errors, prompts and what can be seen of it.
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/host.h"
+
+static void check_output(host *h, const char *expected) {
+  assert_string_equal(h->output, expected);
+  h->length = 0;
+  h->output[0] = 0;
+}
+
+// --- Running ----------------------------------------------------------------
+
+static void test_eval_goes_on_where_it_was(void **state) {
+  host *h = *state;
+  run_ok(h, "x = 1");
+  run_ok(h, "fn add(y) = x + y");
+  run_ok(h, "x = 10");
+  check_value(h, "add(5)", "15");
+  check_value(h, "", "none");
+  check_value(h, "# a comment", "none");
+  check_value(h, "y = x\ny * 2", "20");
+}
+
+static void test_a_failed_eval_keeps_what_was_done(void **state) {
+  host *h = *state;
+  CHECK_ERROR(h, tally_eval(h->vm, "a = 1\nb = [1][5]\nc = 3", NULL),
+              TALLY_ERR_INDEX, "5");
+  check_value(h, "a", "1");
+  assert_int_equal(tally_eval(h->vm, "c", NULL), TALLY_ERR_NAME);
+  CHECK_ERROR(h, tally_eval(h->vm, "a = 2\nb = = 3", NULL), TALLY_ERR_SYNTAX,
+              "");
+  check_value(h, "a", "1");  // nothing of a wrong text runs
+}
+
+static void test_scripts_have_arguments(void **state) {
+  host *h = *state;
+  static const char source[] = "import os\nprint(os.args, len(os.args))";
+  const char *arguments[] = {"one", "größe", ""};
+  assert_int_equal(
+      tally_run_source(h->vm, "s.tly", source, strlen(source), 3, arguments),
+      TALLY_OK);
+  check_output(h, "(\"one\", \"größe\", \"\") 3\n");
+  const char *malformed[] = {"a\xff"};
+  CHECK_ERROR(
+      h, tally_run_source(h->vm, "s.tly", source, strlen(source), 1, malformed),
+      TALLY_ERR_VALUE, "argument 1");
+}
+
+static void test_source_is_nbytes_long(void **state) {
+  host *h = *state;
+  assert_int_equal(tally_run_source(h->vm, "s", "print(1)garbage", 8, 0, NULL),
+                   TALLY_OK);
+  check_output(h, "1\n");
+  assert_int_equal(tally_run_source(h->vm, "s", "x = 1\0", 6, 0, NULL),
+                   TALLY_ERR_SYNTAX);
+}
+
+static void test_files_run(void **state) {
+  host *h = *state;
+  char folder[] = "/tmp/tally-test-XXXXXX", path[64], other[64];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/main.tly", folder);
+  snprintf(other, sizeof other, "%s/other.tly", folder);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs("import other\nprint(other.f(2))\n[][1]\n", file);
+  fclose(file);
+  file = fopen(other, "w");
+  assert_non_null(file);
+  fputs("fn f(x) = x * 21\n", file);
+  fclose(file);
+  assert_int_equal(tally_run(h->vm, path, 0, NULL), TALLY_ERR_INDEX);
+  check_output(h, "42\n");
+  const tally_error_info *error = tally_error(h->vm);
+  assert_string_equal(error->file, path);
+  assert_int_equal(error->line, 3);
+  CHECK_ERROR(h, tally_run(h->vm, folder, 0, NULL), TALLY_ERR_IO, folder);
+  remove(path);
+  remove(other);
+  CHECK_ERROR(h, tally_run(h->vm, path, 0, NULL), TALLY_ERR_IO, path);
+  assert_int_equal(rmdir(folder), 0);
+}
+
+// --- Functions --------------------------------------------------------------
+
+static void test_calls_by_name(void **state) {
+  host *h = *state;
+  tally_value args[65], out;
+  int64_t i;
+  for (int k = 0; k < 65; k++) {
+    assert_int_equal(tally_from_int(h->vm, k, &args[k]), TALLY_OK);
+  }
+  run_ok(h, "fn all(...rest) = fold(rest, (+))");
+  assert_int_equal(tally_call(h->vm, "all", 64, args, &out), TALLY_OK);
+  assert_int_equal(tally_to_int(h->vm, out, &i), TALLY_OK);
+  assert_int_equal(i, 2016);
+  tally_release(h->vm, out);
+  CHECK_ERROR(h, tally_call(h->vm, "all", 65, args, &out), TALLY_ERR_HOST,
+              "64");
+  assert_int_equal(tally_call(h->vm, "all", 2, args, NULL), TALLY_OK);
+  assert_int_equal(tally_call(h->vm, "maximum", 2, args, &out), TALLY_OK);
+  assert_int_equal(tally_to_int(h->vm, out, &i), TALLY_OK);
+  assert_int_equal(i, 1);
+  tally_release(h->vm, out);
+  run_ok(h, "number = 5");
+  CHECK_ERROR(h, tally_call(h->vm, "number", 1, args, &out), TALLY_ERR_TYPE,
+              "");
+  CHECK_ERROR(h, tally_call(h->vm, "nosuch", 1, args, &out), TALLY_ERR_NAME,
+              "nosuch");
+  for (int k = 0; k < 65; k++) tally_release(h->vm, args[k]);
+}
+
+static void test_calls_do_not_change_arguments(void **state) {
+  host *h = *state;
+  tally_value x = eval(h, "[1, 2, 3]"), y;
+  run_ok(h, "fn change(a) {\n  a[0] = 9\n  a\n}");
+  assert_int_equal(tally_call(h->vm, "change", 1, &x, &y), TALLY_OK);
+  assert_int_equal(tally_move_global(h->vm, "x", x), TALLY_OK);
+  assert_int_equal(tally_move_global(h->vm, "y", y), TALLY_OK);
+  check_value(h, "(x, y)", "([1, 2, 3], [9, 2, 3])");
+}
+
+static void test_a_call_may_rebind_its_own_name(void **state) {
+  host *h = *state;
+  tally_value out;
+  int64_t i;
+  run_ok(h,
+         "k = 5\nf = x => x + k\n"
+         "fn g() {\n  global f\n  f = none\n  7\n}\nf = g");
+  assert_int_equal(tally_call(h->vm, "f", 0, NULL, &out), TALLY_OK);
+  assert_int_equal(tally_to_int(h->vm, out, &i), TALLY_OK);
+  assert_int_equal(i, 7);
+  tally_release(h->vm, out);
+}
+
+static void test_closures_are_values(void **state) {
+  host *h = *state;
+  tally_value f = eval(h, "n = 3\n[1, 2] |> (v => (() => v * n))"), out;
+  run_ok(h, "n = 10");
+  assert_string_equal(tally_type(h->vm, f), "function");
+  assert_int_equal(tally_apply(h->vm, f, 0, NULL, &out), TALLY_OK);
+  assert_int_equal(tally_move_global(h->vm, "r", out), TALLY_OK);
+  check_value(h, "r", "[10, 20]");
+  tally_release(h->vm, f);
+}
+
+static void test_compiled_once_called_often(void **state) {
+  host *h = *state;
+  tally_value f, out;
+  int64_t i;
+  run_ok(h, "total = 0");
+  assert_int_equal(tally_compile(h->vm, "total = total + 1\ntotal", &f),
+                   TALLY_OK);
+  for (int64_t k = 1; k <= 1000; k++) {
+    assert_int_equal(tally_apply(h->vm, f, 0, NULL, &out), TALLY_OK);
+    assert_int_equal(tally_to_int(h->vm, out, &i), TALLY_OK);
+    assert_int_equal(i, k);
+    tally_release(h->vm, out);
+  }
+  assert_int_not_equal(tally_apply(h->vm, f, 1, &f, &out), TALLY_OK);
+  tally_release(h->vm, f);
+  CHECK_ERROR(h, tally_compile(h->vm, "1 +", &f), TALLY_ERR_SYNTAX, "");
+}
+
+// --- Hooks ------------------------------------------------------------------
+
+static void test_output_that_is_refused(void **state) {
+  host *h = *state;
+  h->deaf = true;
+  CHECK_ERROR(h, tally_eval(h->vm, "x = 1\nprint(x)\nx = 2", NULL),
+              TALLY_ERR_IO, "print");
+  check_value(h, "x", "1");
+  CHECK_ERROR(h, tally_interact(h->vm, "x", 80), TALLY_ERR_IO, "");
+  run_ok(h, "try { print(1) } catch e { k = e.kind }");
+  check_value(h, "k", "io");
+  h->deaf = false;
+  run_ok(h, "print(\"a\", 1, sep: \"-\", end: \"!\")");
+  check_output(h, "a-1!");
+}
+
+static int load(void *context, const char *name, char **text, size_t *nbytes) {
+  host *h = context;
+  const char *source = strcmp(name, "geo") == 0
+                           ? "fn area(w, h) = w * h\nside = 3\nprint(\"ran\")"
+                       : strcmp(name, "broken") == 0  ? "x = ("
+                       : strcmp(name, "circle") == 0  ? "import circle"
+                       : strcmp(name, "failing") == 0 ? "[1][2]"
+                                                      : NULL;
+  if (source == NULL)
+    return 1;
+  *nbytes = strlen(source);
+  *text = host_resize(h, NULL, 0, *nbytes);
+  if (*text == NULL)
+    return 1;
+  memcpy(*text, source, *nbytes);
+  return 0;
+}
+
+static void test_modules_of_the_host(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  options.load = load;
+  options.capabilities = 0;
+  host_open(&h, &options);
+  run_ok(&h, "import geo\nimport geo as g\nprint(geo.area(2, g.side))");
+  check_output(&h, "ran\n6\n");
+  CHECK_ERROR(&h, tally_eval(h.vm, "import broken", NULL), TALLY_ERR_SYNTAX,
+              "");
+  CHECK_ERROR(&h, tally_eval(h.vm, "import circle", NULL), TALLY_ERR_NAME,
+              "circle");
+  CHECK_ERROR(&h, tally_eval(h.vm, "import failing", NULL), TALLY_ERR_INDEX,
+              "2");
+  assert_string_equal(tally_error(h.vm)->file, "failing");
+  assert_int_not_equal(tally_eval(h.vm, "import nosuch", NULL), TALLY_OK);
+  run_ok(&h, "import linalg");
+  host_close(&h);
+}
+
+// --- Errors -----------------------------------------------------------------
+
+static void test_an_error_says_all_of_it(void **state) {
+  host *h = *state;
+  static const char source[] =
+      "fn step(g) {\n"
+      "  größe = g + [1, 2]\n"
+      "  größe\n"
+      "}\n"
+      "fn main(n) = step(n)\n"
+      "print(main([1, 2, 3]))\n";
+  assert_int_equal(
+      tally_run_source(h->vm, "life.tly", source, strlen(source), 0, NULL),
+      TALLY_ERR_SHAPE);
+  const tally_error_info *error = tally_error(h->vm);
+  assert_int_equal(error->status, TALLY_ERR_SHAPE);
+  assert_string_equal(error->kind, "shape");
+  assert_string_equal(error->file, "life.tly");
+  assert_int_equal(error->line, 2);
+  assert_int_equal(error->column, 13);
+  assert_non_null(strstr(error->message, "3 * int64 and 2 * int64"));
+  assert_non_null(strstr(error->report, "life.tly:2:13: shape error: 3 * "));
+  assert_non_null(strstr(error->report,
+                         "    2 |   größe = g + [1, 2]\n"
+                         "      |             ^"));
+  assert_int_equal(error->trace_count, 2);
+  assert_string_equal(error->trace[0], "called from life.tly:5:14 in main");
+  assert_non_null(strstr(error->trace[1], "called from life.tly:6:7"));
+  assert_non_null(strstr(error->report, error->trace[0]));
+}
+
+static void test_errors_stay_until_the_next(void **state) {
+  host *h = *state;
+  const tally_error_info *error = tally_error(h->vm);
+  assert_int_equal(error->status, TALLY_OK);
+  assert_string_equal(error->report, "");
+  assert_string_equal(tally_error(NULL)->message, "");
+  tally_eval(h->vm, "first", NULL);
+  tally_eval(h->vm, "second", NULL);
+  error = tally_error(h->vm);
+  assert_non_null(strstr(error->message, "second"));
+}
+
+static void test_each_kind_has_its_status(void **state) {
+  host *h = *state;
+  static const struct {
+    const char *source;
+    tally_status status;
+    const char *kind;
+  } rows[] = {
+      {"1 +* 2", TALLY_ERR_SYNTAX, "syntax"},
+      {"nosuch", TALLY_ERR_NAME, "name"},
+      {"1 + \"a\"", TALLY_ERR_TYPE, "type"},
+      {"[1, 2] + [1, 2, 3]", TALLY_ERR_SHAPE, "shape"},
+      {"[1, 2][2]", TALLY_ERR_INDEX, "index"},
+      {"int(\"x\")", TALLY_ERR_VALUE, "value"},
+      {"1 // 0", TALLY_ERR_DOMAIN, "domain"},
+      {"import io\nio.read_text(\"/nosuch\")", TALLY_ERR_IO, "io"},
+      {"fn f(n) = 1 + f(n + 1)\nf(0)", TALLY_ERR_LIMIT, "limit"},
+      {"assert(1 > 2, \"no\")", TALLY_ERR_ASSERT, "assert"},
+      {"error(\"text\", kind: \"domain\")", TALLY_ERR_DOMAIN, "domain"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    tally_status status = tally_eval(h->vm, rows[i].source, NULL);
+    if (status != rows[i].status) {
+      fail_msg("%s: status %d: %s", rows[i].source, (int)status,
+               tally_error(h->vm)->report);
+    }
+    assert_string_equal(tally_error(h->vm)->kind, rows[i].kind);
+  }
+}
+
+static void test_up_to_twenty_syntax_errors(void **state) {
+  host *h = *state;
+  char source[30 * 8];
+  for (int i = 0; i < 30; i++) memcpy(source + 8 * i, "x = (]\n\n", 8);
+  source[sizeof source - 1] = 0;
+  assert_int_equal(tally_eval(h->vm, source, NULL), TALLY_ERR_SYNTAX);
+  int count = 0;
+  const char *at = tally_error(h->vm)->report;
+  for (; (at = strstr(at, "syntax error")) != NULL; at++) count++;
+  assert_int_equal(count, 20);
+}
+
+// --- Prompts ----------------------------------------------------------------
+
+static void test_a_prompt_shows_values(void **state) {
+  host *h = *state;
+  assert_int_equal(tally_interact(h->vm, "x = [1, 20]", 80), TALLY_OK);
+  check_output(h, "");
+  assert_int_equal(tally_interact(h->vm, "x", 80), TALLY_OK);
+  check_output(h, "2 * int64\n  1  20\n");
+  assert_int_equal(tally_interact(h->vm, "x[0]\n\"a\"", 80), TALLY_OK);
+  check_output(h, "1\n\"a\"\n");
+  assert_int_equal(tally_interact(h->vm, "none", 0), TALLY_OK);
+  assert_int_equal(tally_interact(h->vm, "nosuch", 80), TALLY_ERR_NAME);
+}
+
+static void test_input_is_whole_or_not(void **state) {
+  host *h = *state;
+  static const char *const whole[] = {
+      "",    "1",     "x = )", "f(1)", "\"a\"", "if x { 1 }",
+      "# (", "\"(\"", "x\\",   "\xff", "1 2 3",
+  };
+  static const char *const open[] = {
+      "f(", "[1,", "{", "fn f() {\n  1\n", "1 +", "\"\"\"text", "x = ", "(a,\n",
+  };
+  for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+    if (tally_check_input(h->vm, whole[i]) != TALLY_INPUT_COMPLETE) {
+      fail_msg("more is wanted: %s", whole[i]);
+    }
+  }
+  for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
+    if (tally_check_input(h->vm, open[i]) != TALLY_INPUT_INCOMPLETE) {
+      fail_msg("no more is wanted: %s", open[i]);
+    }
+  }
+}
+
+// --- Seeing it --------------------------------------------------------------
+
+static void test_listings(void **state) {
+  host *h = *state;
+  static const char source[] = "x = ones(3)\nprint(x + (x + x))";
+  assert_int_equal(tally_disassemble(h->vm, "s.tly", source, strlen(source)),
+                   TALLY_OK);
+  assert_non_null(strstr(h->output, "s.tly"));
+  h->length = 0;
+  CHECK_ERROR(h, tally_disassemble(h->vm, "s", "1 +", 3), TALLY_ERR_SYNTAX, "");
+  CHECK_ERROR(h, tally_disassemble(h->vm, "/nosuch.tly", NULL, 0), TALLY_ERR_IO,
+              "nosuch");
+}
+
+static void test_everything_is_documented(void **state) {
+  host *h = *state;
+  char name[256];
+  size_t count = 0;
+  for (const char *each; (each = tally_documented(h->vm, count)) != NULL;) {
+    snprintf(name, sizeof name, "%s", each);
+    const char *text = tally_documentation(h->vm, name);
+    if (text == NULL || *text == 0)
+      fail_msg("%s", name);
+    count++;
+  }
+  assert_true(count > 150);
+  assert_null(tally_documented(h->vm, SIZE_MAX));
+  assert_null(tally_documentation(h->vm, "nosuch"));
+}
+
+static void test_counters_are_set_back(void **state) {
+  host *h = *state;
+  tally_stats s;
+  tally_count(h->vm, 1);
+  run_ok(h, "x = zeros(1000)\ny = x + 1\ny = none");
+  tally_get_stats(h->vm, &s);
+  assert_true(s.allocs >= 2 && s.frees >= 1);
+  assert_true(s.peak_bytes >= s.live_bytes && s.live_bytes > 8000);
+  assert_int_equal(s.rc_immortal_touched, 0);
+  uint64_t live = s.live, live_bytes = s.live_bytes;
+  tally_reset_stats(h->vm);
+  tally_get_stats(h->vm, &s);
+  assert_int_equal(s.allocs, 0);
+  assert_int_equal(s.live, live);
+  assert_int_equal(s.live_bytes, live_bytes);
+  assert_int_equal(s.peak_bytes, live_bytes);
+}
+
+static void test_trim_gives_memory_back(void **state) {
+  host *h = *state;
+  run_ok(h, "for i in 1..20 { x = zeros(1000 * i) + 1 }\nx = none");
+  tally_trim(h->vm);
+  assert_int_equal(tally_trim(h->vm), 0);
+  check_value(h, "sum(zeros(5000) + 1)", "5000.0");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      HOST_TEST(test_eval_goes_on_where_it_was),
+      HOST_TEST(test_a_failed_eval_keeps_what_was_done),
+      HOST_TEST(test_scripts_have_arguments),
+      HOST_TEST(test_source_is_nbytes_long),
+      HOST_TEST(test_files_run),
+      HOST_TEST(test_calls_by_name),
+      HOST_TEST(test_calls_do_not_change_arguments),
+      HOST_TEST(test_a_call_may_rebind_its_own_name),
+      HOST_TEST(test_closures_are_values),
+      HOST_TEST(test_compiled_once_called_often),
+      HOST_TEST(test_output_that_is_refused),
+      cmocka_unit_test(test_modules_of_the_host),
+      HOST_TEST(test_an_error_says_all_of_it),
+      HOST_TEST(test_errors_stay_until_the_next),
+      HOST_TEST(test_each_kind_has_its_status),
+      HOST_TEST(test_up_to_twenty_syntax_errors),
+      HOST_TEST(test_a_prompt_shows_values),
+      HOST_TEST(test_input_is_whole_or_not),
+      HOST_TEST(test_listings),
+      HOST_TEST(test_everything_is_documented),
+      HOST_TEST(test_counters_are_set_back),
+      HOST_TEST(test_trim_gives_memory_back),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
