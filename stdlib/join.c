@@ -128,7 +128,9 @@ static bool concat_parts(tl_vm *vm, tl_arrays *parts, tl_slot axis_slot,
   return join(vm, parts, dtype, axis, ndim, shape, false, out);
 }
 
-static bool concat_lists(tl_vm *vm, const tl_list *lists, tl_slot *out) {
+// The items of the lists in [source], moved where nobody else has them.
+static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
+  tl_list *lists = source.list;
   int64_t total = 0;
   for (int64_t i = 0; i < lists->length; i++) {
     if (!tl_is_list(lists->items[i]))
@@ -140,10 +142,12 @@ static bool concat_lists(tl_vm *vm, const tl_list *lists, tl_slot *out) {
   if (!joined)
     return false;
   for (int64_t i = 0; i < lists->length; i++) {
-    const tl_list *list = lists->items[i].list;
+    tl_list *list = lists->items[i].list;
+    bool ours = tl_is_unique(source) && tl_is_unique(lists->items[i]);
     for (int64_t k = 0; k < list->length; k++) {
       tl_slot item = tl_borrow(list->items[k]);
-      if (tl_list_push(vm, &joined, &item))
+      // There is room, so that nothing is left half moved.
+      if (tl_list_push(vm, &joined, ours ? &list->items[k] : &item))
         continue;
       tl_drop(vm, tl_own_list(joined));
       return false;
@@ -156,7 +160,7 @@ static bool concat_lists(tl_vm *vm, const tl_list *lists, tl_slot *out) {
 static bool concat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0]) && args[0].list->length > 0 &&
       tl_is_list(args[0].list->items[0]))
-    return concat_lists(vm, args[0].list, out);
+    return concat_lists(vm, args[0], out);
   tl_arrays parts;
   if (!tl_arg_arrays(vm, "concat", args[0], &parts))
     return false;

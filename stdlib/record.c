@@ -100,7 +100,8 @@ enum { MOST_ARGUMENTS = 64 };
 
 static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot passed[MOST_ARGUMENTS], value;
-  const tl_list *rest = args[3].list;
+  tl_list *rest = args[3].list;
+  bool ours = tl_is_unique(args[3]);
   if (!container_argument(vm, "update", args[0]))
     return false;
   if (!tl_is_function(args[2]) && !tl_is_type(args[2]))
@@ -110,8 +111,12 @@ static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    MOST_ARGUMENTS - 1);
   if (!take_value(vm, args, &passed[0]))
     return false;
-  for (int64_t i = 0; i < rest->length; i++)
-    passed[i + 1] = tl_retain(vm, rest->items[i]);
+  for (int64_t i = 0; i < rest->length; i++) {
+    // Out of a list that nobody else has an item moves, and may be reused.
+    passed[i + 1] = ours ? rest->items[i] : tl_retain(vm, rest->items[i]);
+    if (ours)
+      rest->items[i] = tl_none();
+  }
   if (!tl_call(vm, tl_borrow(args[2]), (int)rest->length + 1, passed, &value))
     return false;
   bool ok = tl_path_set(vm, &args[0], &one_index, &args[1], &value, out);
