@@ -1,0 +1,196 @@
+// tally.h when memory runs out: each sequence of calls runs with its first,
+// second, … allocation refused, alone or with all behind it, until none is.
+// Every failure is of kind memory, the VM goes on, and nothing leaks.
+
+#include "tests/unit/host.h"
+
+typedef struct sequence {
+  const char *name;
+  // Returns the first status that is not TALLY_OK.
+  tally_status (*run)(host *h);
+} sequence;
+
+#define TRY(call)                  \
+  do {                             \
+    tally_status status_ = (call); \
+    if (status_ != TALLY_OK) {     \
+      status = status_;            \
+      goto done;                   \
+    }                              \
+  } while (0)
+
+// --- Sequences --------------------------------------------------------------
+
+static tally_status make_values(host *h) {
+  tally_status status = TALLY_OK;
+  tally_value v[6] = {{0, 0}}, list = {0, 0}, record = {0, 0}, text = {0, 0};
+  static const char *const keys[] = {"a", "b", "c", "d", "e", "f"};
+  TRY(tally_from_none(h->vm, &v[0]));
+  TRY(tally_from_bool(h->vm, 1, &v[1]));
+  TRY(tally_from_int(h->vm, 1, &v[2]));
+  TRY(tally_from_float(h->vm, 1, &v[3]));
+  TRY(tally_from_complex(h->vm, 1, 2, &v[4]));
+  TRY(tally_from_string(h->vm, "text", 4, &v[5]));
+  TRY(tally_from_list(h->vm, 6, v, &list));
+  TRY(tally_from_record(h->vm, 6, keys, v, &record));
+  TRY(tally_format(h->vm, record, &text));
+  TRY(tally_set_global(h->vm, "list", list));
+done:
+  for (int i = 0; i < 6; i++) tally_release(h->vm, v[i]);
+  tally_release(h->vm, list);
+  tally_release(h->vm, record);
+  tally_release(h->vm, text);
+  return status;
+}
+
+static tally_status read_values(host *h) {
+  tally_status status = TALLY_OK;
+  tally_value v = {0, 0}, item = {0, 0}, field = {0, 0};
+  double re, im;
+  TRY(tally_eval(h->vm, "(k: [[1, 2], [3, 4]], z: 2i)", &v));
+  TRY(tally_field(h->vm, v, "k", &field));
+  TRY(tally_item(h->vm, field, 1, &item));
+  tally_release(h->vm, item);
+  TRY(tally_item(h->vm, v, 1, &item));
+  TRY(tally_to_complex(h->vm, item, &re, &im));
+done:
+  tally_release(h->vm, v);
+  tally_release(h->vm, item);
+  tally_release(h->vm, field);
+  return status;
+}
+
+static int shared, released;  // buffers
+
+static void let_go(void *context, void *data) {
+  (void)context, (void)data;
+  released++;
+}
+
+static tally_status share_buffer(host *h) {
+  tally_status status = TALLY_OK;
+  static double data[6];
+  tally_value v = {0, 0};
+  tally_buffer buffer = {.data = data,
+                         .type = "2 * 3 * float64",
+                         .nbytes = sizeof data,
+                         .release = let_go};
+  TRY(tally_from_buffer(h->vm, &buffer, &v));
+  shared++;
+  tally_value moved = v;
+  v = (tally_value){0, 0};
+  TRY(tally_move_global(h->vm, "x", moved));  // takes, also when it fails
+  TRY(tally_eval(h->vm, "x[0, 0] = 1\ny = x[:, 1] + 1\nx = 0", NULL));
+done:
+  tally_release(h->vm, v);
+  return status;
+}
+
+static tally_status call_functions(host *h) {
+  tally_status status = TALLY_OK;
+  tally_value f = {0, 0}, x = {0, 0}, y = {0, 0};
+  TRY(tally_eval(h->vm, "fn scale(x, k = 2, ...rest) = x * k", NULL));
+  TRY(tally_eval(h->vm, "[1.5, 2, 3]", &x));
+  TRY(tally_call(h->vm, "scale", 1, &x, &y));
+  tally_release(h->vm, y);
+  y = (tally_value){0, 0};
+  TRY(tally_compile(h->vm, "(\"text\", [1, 2] + 1)", &f));
+  TRY(tally_apply(h->vm, f, 0, NULL, &y));
+done:
+  tally_release(h->vm, f);
+  tally_release(h->vm, x);
+  tally_release(h->vm, y);
+  return status;
+}
+
+static tally_status run_scripts(host *h) {
+  static const char source[] =
+      "import os\n"
+      "import linalg\n"
+      "fn f(x) {\n  try { x[9] } catch e { return e.trace }\n}\n"
+      "l = [f([1, 2]) == () for i in 0..3]\n"
+      "s = \"{l} {linalg.norm([3.0, 4.0]):.2f} {os.args}\"\n"
+      "r = (a: (1, \"b\"), s: s)\n"
+      "r.a[1] = \"c\"\n"
+      "print(r, sort([3, 1, 2]), [1, 2, 3][[0, 2]])\n";
+  static const char *const arguments[] = {"one", "two"};
+  return tally_run_source(h->vm, "s.tly", source, strlen(source), 2, arguments);
+}
+
+static tally_status fail_on_purpose(host *h) {
+  tally_status status =
+      tally_eval(h->vm, "fn g(x) = x + [1, 2]\ng([1, 2, 3])", NULL);
+  const tally_error_info *error = tally_error(h->vm);
+  assert_int_equal(error->status, status);
+  assert_non_null(error->report);
+  if (status != TALLY_ERR_SHAPE)
+    return status;
+  status = tally_eval(h->vm, "x = (1,\ny = 2 +\n", NULL);
+  return status == TALLY_ERR_SYNTAX ? TALLY_OK : status;
+}
+
+static tally_status use_the_prompt(host *h) {
+  tally_status status = TALLY_OK;
+  tally_check_input(h->vm, "fn f() {");
+  TRY(tally_interact(h->vm, "x = reshape(arange(100) / 7, (10, 10))", 40));
+  TRY(tally_interact(h->vm, "x", 40));
+  TRY(tally_interact(h->vm, "(x: \"text\", y: (1, 2))", 40));
+  TRY(tally_disassemble(h->vm, "s", "x = ones(3)\nprint(x + x)", 24));
+done:
+  return status;
+}
+
+// --- The runner -------------------------------------------------------------
+
+// Runs [s] with the n-th allocation refused; false when none was.
+static bool run_refused(const sequence *s, uint64_t n, bool all) {
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  host_open(&h, &options);
+  h.fail_at = h.requests + n;
+  h.fail_from = all;
+  tally_status status = s->run(&h);
+  if (status != TALLY_OK && status != TALLY_ERR_MEMORY) {
+    fail_msg("%s, allocation %llu%s: status %d: %s", s->name,
+             (unsigned long long)n, all ? " and on" : "", (int)status,
+             tally_error(h.vm)->report);
+  }
+  if (!h.refused)
+    assert_int_equal(status, TALLY_OK);
+  bool refused = h.refused;
+  // It goes on as if nothing had been.
+  h.fail_at = 0;
+  status = s->run(&h);
+  if (status != TALLY_OK) {
+    fail_msg("%s again, after %llu%s: %s", s->name, (unsigned long long)n,
+             all ? " and on" : "", tally_error(h.vm)->report);
+  }
+  size_t held = tally_close(h.vm);
+  assert_int_equal(released, shared);
+  if (held != 0 || h.blocks != 0 || h.nbytes != 0) {
+    fail_msg("%s, allocation %llu%s: %zu values, %zu blocks left", s->name,
+             (unsigned long long)n, all ? " and on" : "", held, h.blocks);
+  }
+  return refused;
+}
+
+static void test_every_allocation_fails(void **state) {
+  (void)state;
+  static const sequence all[] = {
+      {"values in", make_values},  {"values out", read_values},
+      {"buffers", share_buffer},   {"calls", call_functions},
+      {"scripts", run_scripts},    {"errors", fail_on_purpose},
+      {"prompts", use_the_prompt},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (uint64_t n = 1; run_refused(&all[i], n, false); n++) continue;
+    for (uint64_t n = 1; run_refused(&all[i], n, true); n++) continue;
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_allocation_fails),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
