@@ -25,21 +25,24 @@ tally_status tally_open(const tally_options *options, tally_vm **out) {
     size_t size = options->size == 0 ? sizeof o : options->size;
     memcpy(&o, options, size < sizeof o ? size : sizeof o);
     o.size = sizeof o;
-    if (o.resize == NULL) o.resize = tl_memory_resize;
-    if (o.write == NULL) o.write = tally_default_options().write;
+    if (o.resize == NULL)
+      o.resize = tl_memory_resize;
+    if (o.write == NULL)
+      o.write = tally_default_options().write;
   }
   *out = tl_vm_open(&o, &tl_compiler);
-  if (*out == NULL) return TALLY_ERR_MEMORY;
-  if (!tl_handles_open(*out)) {
-    tl_vm_close(*out);
-    *out = NULL;
+  if (*out == NULL)
     return TALLY_ERR_MEMORY;
-  }
-  return TALLY_OK;
+  if (tl_handles_open(*out) && tl_report_open(*out))
+    return TALLY_OK;
+  tally_close(*out);
+  *out = NULL;
+  return TALLY_ERR_MEMORY;
 }
 
 size_t tally_close(tally_vm *vm) {
-  if (vm == NULL) return 0;
+  if (vm == NULL)
+    return 0;
   tl_report_close(vm);
   size_t held = tl_handles_close(vm);
   tl_vm_close(vm);
@@ -47,7 +50,8 @@ size_t tally_close(tally_vm *vm) {
 }
 
 void tally_interrupt(tally_vm *vm) {
-  if (vm != NULL) vm->interrupted = 1;
+  if (vm != NULL)
+    vm->interrupted = 1;
 }
 
 const char *tally_version(void) {
@@ -68,15 +72,24 @@ struct tl_report {
 
 static void forget(tl_vm *vm) {
   struct tl_report *r = vm->report;
-  if (r == NULL) return;
-  if (r->text != NULL) tl_free(vm, r->text, r->text_size);
-  if (r->message != NULL) tl_free(vm, r->message, r->message_size);
-  if (r->trace != NULL) tl_drop(vm, tl_own_list(r->trace));
+  if (r->text != NULL)
+    tl_free(vm, r->text, r->text_size);
+  if (r->message != NULL)
+    tl_free(vm, r->message, r->message_size);
+  if (r->trace != NULL)
+    tl_drop(vm, tl_own_list(r->trace));
   memset(r, 0, sizeof *r);
 }
 
+// Made with the VM: what is needed to say that there is no memory.
+bool tl_report_open(tl_vm *vm) {
+  vm->report = tl_alloc_zeroed(vm, sizeof *vm->report, "an error report");
+  return vm->report != NULL;
+}
+
 void tl_report_close(tl_vm *vm) {
-  if (vm->report == NULL) return;
+  if (vm->report == NULL)
+    return;
   forget(vm);
   tl_free(vm, vm->report, sizeof *vm->report);
   vm->report = NULL;
@@ -107,7 +120,8 @@ static char *keep_text(tl_vm *vm, const char *from, size_t nbytes,
                        size_t *size) {
   *size = nbytes + 1;
   char *copy = tl_alloc(vm, *size, "an error report");
-  if (copy == NULL) return NULL;
+  if (copy == NULL)
+    return NULL;
   memcpy(copy, from, nbytes);
   copy[nbytes] = 0;
   return copy;
@@ -115,16 +129,10 @@ static char *keep_text(tl_vm *vm, const char *from, size_t nbytes,
 
 // Turns the pending error into the report that tally_error gives.
 tally_status tl_report(tl_vm *vm) {
-  if (!vm->error.set) return TALLY_OK;
+  if (!vm->error.set)
+    return TALLY_OK;
   tally_status status = vm->error.status;
-  if (vm->report == NULL) {
-    vm->report = tl_alloc_zeroed(vm, sizeof *vm->report, "an error report");
-  }
   struct tl_report *r = vm->report;
-  if (r == NULL) {
-    tl_error_clear(vm);
-    return status;
-  }
   forget(vm);
   tl_text text;
   tl_text_open(&text, vm);
@@ -163,9 +171,10 @@ tally_status tl_report(tl_vm *vm) {
 }
 
 const tally_error_info *tally_error(tally_vm *vm) {
-  static const tally_error_info none = {.kind = "", .message = "", .file = "",
-                                        .report = ""};
-  if (vm == NULL || vm->report == NULL) return &none;
+  static const tally_error_info none = {
+      .kind = "", .message = "", .file = "", .report = ""};
+  if (vm == NULL || vm->report == NULL)
+    return &none;
   return vm->report->info.message == NULL ? &none : &vm->report->info;
 }
 
@@ -173,14 +182,16 @@ const tally_error_info *tally_error(tally_vm *vm) {
 
 // Calls from inside a running script share its budget and deadline.
 static void begin(tl_vm *vm) {
-  if (vm->native_depth == 0) tl_poll_begin(vm);
+  if (vm->native_depth == 0)
+    tl_poll_begin(vm);
 }
 
 static tally_status run_text(tl_vm *vm, const char *name, const char *text,
                              size_t nbytes, unsigned mode, tally_value *out) {
   begin(vm);
   tl_unit *unit = tl_compile(vm, vm->main, name, text, nbytes, mode);
-  if (unit == NULL) return tl_report(vm);
+  if (unit == NULL)
+    return tl_report(vm);
   // Code without functions is over when it has run: evaluating the same text
   // for ever takes no more memory.
   bool is_lent = tl_unit_lend(unit);
@@ -189,7 +200,8 @@ static tally_status run_text(tl_vm *vm, const char *name, const char *text,
             (out == NULL || tl_handle_new(vm, &value, out));
   tl_drop(vm, value);
   tally_status status = ok ? TALLY_OK : tl_report(vm);
-  if (is_lent) tl_unit_free(vm, unit);
+  if (is_lent)
+    tl_unit_free(vm, unit);
   return status;
 }
 
@@ -199,8 +211,7 @@ tally_status tally_eval(tally_vm *vm, const char *source, tally_value *out) {
 
 tally_status tally_interact(tally_vm *vm, const char *source, int width) {
   vm->width = width < 20 ? 20 : width;
-  return run_text(vm, "<prompt>", source, strlen(source), TL_UNIT_PROMPT,
-                  NULL);
+  return run_text(vm, "<prompt>", source, strlen(source), TL_UNIT_PROMPT, NULL);
 }
 
 tally_input tally_check_input(tally_vm *vm, const char *source) {
@@ -212,7 +223,8 @@ tally_input tally_check_input(tally_vm *vm, const char *source) {
 
 static bool set_args(tl_vm *vm, int argc, const char *const *argv) {
   tl_list *list = tl_list_new(vm, argc);
-  if (list == NULL) return false;
+  if (list == NULL)
+    return false;
   for (int i = 0; i < argc; i++) {
     tl_string *text = NULL;
     size_t at;
@@ -235,10 +247,12 @@ static bool set_args(tl_vm *vm, int argc, const char *const *argv) {
 // Imports are looked for beside the script.
 static bool set_directory(tl_vm *vm, const char *path) {
   const char *slash = strrchr(path, '/');
-  if (slash == NULL || vm->main->path != NULL) return true;
+  if (slash == NULL || vm->main->path != NULL)
+    return true;
   size_t nbytes = slash == path ? 1 : (size_t)(slash - path);
   vm->main->path = tl_string_new(vm, path, nbytes);
-  if (vm->main->path == NULL) return false;
+  if (vm->main->path == NULL)
+    return false;
   vm->main->path->head.flags |= TL_IMMORTAL;
   return true;
 }
@@ -256,7 +270,8 @@ tally_status tally_run(tally_vm *vm, const char *path, int argc,
                        const char *const *argv) {
   tl_bytes text;
   begin(vm);
-  if (strcmp(path, "-") == 0) path = "/dev/stdin";
+  if (strcmp(path, "-") == 0)
+    path = "/dev/stdin";
   if (!set_directory(vm, path) || !tl_io_read(vm, NULL, path, &text)) {
     return tl_report(vm);
   }
@@ -269,11 +284,13 @@ tally_status tally_run(tally_vm *vm, const char *path, int argc,
 
 tally_status tally_compile(tally_vm *vm, const char *source,
                            tally_value *function) {
-  tl_unit *unit = tl_compile(vm, vm->main, "<function>", source,
-                             strlen(source), TL_UNIT_EVAL);
-  if (unit == NULL) return tl_report(vm);
+  tl_unit *unit = tl_compile(vm, vm->main, "<function>", source, strlen(source),
+                             TL_UNIT_EVAL);
+  if (unit == NULL)
+    return tl_report(vm);
   for (uint32_t i = 0; i < unit->prototype_count; i++) {
-    if (!tl_verify(vm, unit->prototypes[i])) return tl_report(vm);
+    if (!tl_verify(vm, unit->prototypes[i]))
+      return tl_report(vm);
     unit->prototypes[i]->verified = 1;
   }
   tl_slot value = {.tag = TL_TAG_FUNCTION, .pointer = unit->prototypes[0]};
@@ -285,15 +302,19 @@ static tally_status apply(tl_vm *vm, tl_slot function, int count,
   begin(vm);
   tl_slot slots[TL_MAX_CALL_ARGUMENTS];
   if (count > TL_MAX_CALL_ARGUMENTS) {
-    tl_fail(vm, TALLY_ERR_HOST, "a call from the host has at most %d "
-            "arguments", TL_MAX_CALL_ARGUMENTS);
+    tl_fail(vm, TALLY_ERR_HOST,
+            "a call from the host has at most %d "
+            "arguments",
+            TL_MAX_CALL_ARGUMENTS);
     return tl_report(vm);
   }
   for (int i = 0; i < count; i++) {
-    if (!tl_handle_get(vm, args[i], &slots[i])) return tl_report(vm);
+    if (!tl_handle_get(vm, args[i], &slots[i]))
+      return tl_report(vm);
   }
   tl_slot value = tl_none();
-  if (!tl_call(vm, function, count, slots, &value)) return tl_report(vm);
+  if (!tl_call(vm, function, count, slots, &value))
+    return tl_report(vm);
   bool ok = out == NULL || tl_handle_new(vm, &value, out);
   tl_drop(vm, value);
   return ok ? TALLY_OK : tl_report(vm);
@@ -302,7 +323,8 @@ static tally_status apply(tl_vm *vm, tl_slot function, int count,
 tally_status tally_apply(tally_vm *vm, tally_value function, int count,
                          const tally_value *args, tally_value *out) {
   tl_slot f;
-  if (!tl_handle_get(vm, function, &f)) return tl_report(vm);
+  if (!tl_handle_get(vm, function, &f))
+    return tl_report(vm);
   return apply(vm, f, count, args, out);
 }
 
@@ -326,7 +348,8 @@ tally_status tally_call(tally_vm *vm, const char *name, int count,
     return status;
   }
   const tl_builtin *builtin = tl_builtin_find(NULL, name, strlen(name));
-  if (builtin == NULL) return tl_report(vm);
+  if (builtin == NULL)
+    return tl_report(vm);
   tl_error_clear(vm);
   return apply(vm, tl_builtin_slot(builtin), count, args, out);
 }
@@ -334,7 +357,8 @@ tally_status tally_call(tally_vm *vm, const char *name, int count,
 tally_status tally_get_global(tally_vm *vm, const char *name,
                               tally_value *out) {
   tl_slot *variable;
-  if (!find_global(vm, name, &variable)) return tl_report(vm);
+  if (!find_global(vm, name, &variable))
+    return tl_report(vm);
   tl_slot value = tl_borrow(*variable);
   return tl_handle_new(vm, &value, out) ? TALLY_OK : tl_report(vm);
 }
@@ -357,14 +381,16 @@ static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
 tally_status tally_set_global(tally_vm *vm, const char *name,
                               tally_value value) {
   tl_slot s;
-  if (!tl_handle_get(vm, value, &s)) return tl_report(vm);
+  if (!tl_handle_get(vm, value, &s))
+    return tl_report(vm);
   return set_global(vm, name, s);
 }
 
 tally_status tally_move_global(tally_vm *vm, const char *name,
                                tally_value value) {
   tl_slot s;
-  if (!tl_handle_take(vm, value, &s)) return tl_report(vm);
+  if (!tl_handle_take(vm, value, &s))
+    return tl_report(vm);
   return set_global(vm, name, s);
 }
 
@@ -395,18 +421,22 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
   tl_bytes file = {.data = NULL};
   begin(vm);
   if (source == NULL) {
-    if (!tl_io_read(vm, NULL, name, &file)) return tl_report(vm);
+    if (!tl_io_read(vm, NULL, name, &file))
+      return tl_report(vm);
     source = file.data;
     nbytes = file.nbytes;
   }
   tl_unit *unit =
       tl_compile(vm, vm->main, name, source, nbytes, TL_UNIT_SCRIPT);
-  if (file.data != NULL) tl_bytes_free(vm, &file);
-  if (unit == NULL) return tl_report(vm);
+  if (file.data != NULL)
+    tl_bytes_free(vm, &file);
+  if (unit == NULL)
+    return tl_report(vm);
   tl_text text;
   tl_text_open(&text, vm);
   bool ok = tl_disassemble_unit(vm, unit, &text);
-  if (ok && text.failed) ok = tl_fail_memory(vm, text.length, "a listing");
+  if (ok && text.failed)
+    ok = tl_fail_memory(vm, text.length, "a listing");
   ok = ok && tl_write(vm, text.bytes, text.length);
   tl_text_close(&text);
   tl_unit_free(vm, unit);
@@ -418,7 +448,8 @@ static const tl_builtin *row_at(size_t index, const char **module) {
   for (const tl_family *f = tl_library; f->rows != NULL; f++) {
     for (const tl_builtin *row = f->rows; row->name != NULL; row++) {
       *module = f->module;
-      if (index-- == 0) return row;
+      if (index-- == 0)
+        return row;
     }
   }
   return NULL;
@@ -426,9 +457,9 @@ static const tl_builtin *row_at(size_t index, const char **module) {
 
 static const char *full_name(tl_vm *vm, const char *module,
                              const tl_builtin *row) {
-  if (module == NULL) return row->name;
-  snprintf(vm->report_file, sizeof vm->report_file, "%s.%s", module,
-           row->name);
+  if (module == NULL)
+    return row->name;
+  snprintf(vm->report_file, sizeof vm->report_file, "%s.%s", module, row->name);
   return vm->report_file;
 }
 
@@ -442,7 +473,9 @@ const char *tally_documentation(tally_vm *vm, const char *name) {
   const char *module;
   for (size_t i = 0;; i++) {
     const tl_builtin *row = row_at(i, &module);
-    if (row == NULL) return NULL;
-    if (strcmp(full_name(vm, module, row), name) == 0) return row->doc;
+    if (row == NULL)
+      return NULL;
+    if (strcmp(full_name(vm, module, row), name) == 0)
+      return row->doc;
   }
 }

@@ -9,8 +9,8 @@ enum { TL_MAX_CALL_ARGUMENTS = 64 };
 bool tl_handles_open(tl_vm *vm);
 size_t tl_handles_close(tl_vm *vm);  // returns how many were still held
 // Each value that the host holds, for the auditor.
-void tl_handles_each(const tl_vm *vm, void (*each)(void *context, tl_slot value),
-                     void *context);
+void tl_handles_each(const tl_vm *vm,
+                     void (*each)(void *context, tl_slot value), void *context);
 // Takes the value (or retains a borrowed one) into a new handle.
 bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out);
 // The value, borrowed; kind host for a released or foreign handle.
@@ -23,6 +23,7 @@ bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes);
 
 // The pending error becomes the last error; returns its status.
 tally_status tl_report(tl_vm *vm);
+bool tl_report_open(tl_vm *vm);
 void tl_report_close(tl_vm *vm);
 
 #endif
