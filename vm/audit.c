@@ -86,6 +86,11 @@ static void count_slot(void *context, tl_slot slot) {
     count_object(context, slot.object);
 }
 
+// A unit holds what it made, without a bit that says so.
+static void count_held(void *context, tl_slot slot) {
+  count_object(context, slot.object);
+}
+
 static void count_slots(audit *a, const tl_slot *slots, uint64_t count) {
   for (uint64_t i = 0; i < count; i++) count_slot(a, slots[i]);
 }
@@ -165,6 +170,7 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
   for (const tl_module *m = vm->modules; m != NULL; m = m->next)
     count_slots(a, m->variables, m->variable_count);
   tl_handles_each(vm, count_slot, a);
+  tl_units_each_held(vm, count_held, a);
   count_slot(a, vm->args);
   if (vm->error.trace != NULL)
     count_object(a, &vm->error.trace->head);
