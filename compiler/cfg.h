@@ -67,7 +67,7 @@ typedef struct tl_cfg_function {
   int32_t variable_count;  // params included
   int32_t slot_count;      // temporaries included
   int32_t block_count, block_capacity;
-  int32_t order_count;      // blocks placed so far, while lowering
+  int32_t order_count;   // blocks placed so far, while lowering
   tl_cfg_block *blocks;  // [0] is the entry
   // Slots that always hold scalars (loop counters): never owned.
   bool *is_scalar;

@@ -15,10 +15,12 @@ static void *resize(void *context, void *block, size_t old_size,
                     size_t new_size) {
   tl_vm *vm = context;
   if (new_size == 0) {
-    if (block != NULL) tl_free(vm, block, old_size);
+    if (block != NULL)
+      tl_free(vm, block, old_size);
     return NULL;
   }
-  if (block == NULL) return tl_alloc(vm, new_size, "the compiler");
+  if (block == NULL)
+    return tl_alloc(vm, new_size, "the compiler");
   return tl_realloc(vm, block, old_size, new_size, "the compiler");
 }
 
@@ -68,7 +70,8 @@ static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
   char *texts[TL_DIAGNOSTICS_MAX];
   for (uint32_t i = 0; i < list->count; i++) {
     texts[i] = (char *)tl_diagnostic_render(&list->items[i], source, arena);
-    if (texts[i] != NULL) length += strlen(texts[i]) + 1;
+    if (texts[i] != NULL)
+      length += strlen(texts[i]) + 1;
   }
   char more[64] = "";
   if (list->total > list->count) {
@@ -77,16 +80,20 @@ static void fail_with(tl_vm *vm, tl_arena *arena, tl_source *source,
   }
   size_t size = length + strlen(more) + 1;
   char *report = tl_alloc(vm, size, "an error report");
-  if (report == NULL) return;
+  if (report == NULL)
+    return;
   char *to = report;
   for (uint32_t i = 0; i < list->count; i++) {
-    if (texts[i] == NULL) continue;
-    if (to != report) *to++ = '\n';
+    if (texts[i] == NULL)
+      continue;
+    if (to != report)
+      *to++ = '\n';
     size_t n = strlen(texts[i]);
     memcpy(to, texts[i], n);
     to += n;
   }
-  if (more[0] != 0) to += snprintf(to, size - (size_t)(to - report), "\n%s", more);
+  if (more[0] != 0)
+    to += snprintf(to, size - (size_t)(to - report), "\n%s", more);
   *to = 0;
   vm->error.excerpt = report;
   vm->error.excerpt_size = size;
@@ -98,7 +105,8 @@ static void *keep(tl_builder *b, const void *items, size_t nbytes) {
     b->failed = true;
     return NULL;
   }
-  if (nbytes > 0) memcpy(copy, items, nbytes);
+  if (nbytes > 0)
+    memcpy(copy, items, nbytes);
   return copy;
 }
 
@@ -118,11 +126,14 @@ static void keep_tables(tl_builder *b) {
 
 static bool back_end(tl_builder *b) {
   for (int32_t i = 0; i < b->program->function_count; i++) {
-    if (b->program->functions[i] == NULL) return false;
+    if (b->program->functions[i] == NULL)
+      return false;
   }
-  if (!tl_ownership(b->program)) return false;
+  if (!tl_ownership(b->program))
+    return false;
   for (int32_t i = 0; i < b->program->function_count; i++) {
-    if (!tl_emit_function(b, b->program->functions[i])) return false;
+    if (!tl_emit_function(b, b->program->functions[i]))
+      return false;
   }
   keep_tables(b);
   return !b->failed;
@@ -153,7 +164,9 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   b->names = &names;
   b->diagnostics = &diagnostics;
   b->source = &source;
-  tl_resolver resolver = {.vm = vm, .arena = b->arena, .names = &names,
+  tl_resolver resolver = {.vm = vm,
+                          .arena = b->arena,
+                          .names = &names,
                           .diagnostics = &diagnostics,
                           .module = b->unit->module,
                           .mode = (tl_unit_mode)mode};
@@ -171,22 +184,25 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
     fail_with(vm, b->arena, &source, &diagnostics, name);
     return false;
   }
-  if (!ok && !tl_failed(vm)) tl_fail_memory(vm, nbytes, "the compiler");
+  if (!ok && !tl_failed(vm))
+    tl_fail_memory(vm, nbytes, "the compiler");
   return ok;
 }
 
 tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
                     const char *text, size_t nbytes, unsigned mode) {
   tl_unit *unit = tl_unit_new(vm, module, name, text, nbytes);
-  if (unit == NULL) return NULL;
+  if (unit == NULL)
+    return NULL;
   tl_arena arena;
   tl_arena_open(&arena, resize, vm);
   tl_cfg_program program = {.arena = &arena};
-  tl_builder builder = {.vm = vm, .arena = &arena, .unit = unit,
-                        .program = &program};
+  tl_builder builder = {
+      .vm = vm, .arena = &arena, .unit = unit, .program = &program};
   bool ok = compile_into(&builder, name, text, nbytes, mode);
   tl_arena_close(&arena);
-  if (ok) return unit;
+  if (ok)
+    return unit;
   tl_unit_free(vm, unit);
   return NULL;
 }

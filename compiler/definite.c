@@ -16,7 +16,7 @@ typedef struct pass {
   tl_cfg_function *f;
   tl_scope *scope;
   int32_t words;
-  state *entry;     // of each block
+  state *entry;  // of each block
   state now;
   bool *queued;
   int32_t *queue;
@@ -37,7 +37,8 @@ static void drop(uint64_t *set, int32_t i) {
 }
 
 static void flow_to(pass *p, int32_t block) {
-  if (block < 0) return;
+  if (block < 0)
+    return;
   state *to = &p->entry[block];
   bool changed = !to->reached;
   for (int32_t w = 0; w < p->words; w++) {
@@ -60,7 +61,8 @@ static bool is_unset_constant(const pass *p, const tl_cfg_ins *ins) {
 }
 
 static void define(pass *p, const tl_cfg_ins *ins) {
-  if (ins->result < 0 || ins->result >= p->f->variable_count) return;
+  if (ins->result < 0 || ins->result >= p->f->variable_count)
+    return;
   if (is_unset_constant(p, ins)) {  // del(name)
     drop(p->now.must, ins->result);
     drop(p->now.may, ins->result);
@@ -72,9 +74,9 @@ static void define(pass *p, const tl_cfg_ins *ins) {
 
 static void report(pass *p, const tl_cfg_ins *ins) {
   tl_string *text = p->b->unit->names[ins->extra];
-  const tl_name *name =
-      tl_names_get(p->b->names, text->text, text->length);
-  if (name == NULL) return;
+  const tl_name *name = tl_names_get(p->b->names, text->text, text->length);
+  if (name == NULL)
+    return;
   bool shadows = tl_known_find(NULL, name).kind != TL_KNOWN_NOTHING;
   tl_diagnose(p->b->diagnostics, TL_DIAGNOSTIC_NAME, ins->span,
               shadows ? "%s is read before it is assigned: it is a variable "
@@ -98,8 +100,10 @@ static void visit(pass *p, int32_t index, bool final) {
     bool keep = true;
     for (int32_t k = 0; final && k < ins->operand_count; k++) {
       int32_t slot = ins->operands[k];
-      if (slot >= p->f->variable_count || get(p->now.must, slot)) continue;
-      if (ins->op == TL_BC_CHECKSET && !get(p->now.may, slot)) report(p, ins);
+      if (slot >= p->f->variable_count || get(p->now.must, slot))
+        continue;
+      if (ins->op == TL_BC_CHECKSET && !get(p->now.may, slot))
+        report(p, ins);
       put(p->needed, slot);
     }
     if (final && ins->op == TL_BC_CHECKSET) {
@@ -107,12 +111,15 @@ static void visit(pass *p, int32_t index, bool final) {
       keep = !get(p->now.must, slot);
       put(p->now.must, slot);
     }
-    if (ins->op == TL_BC_CHECKSET) put(p->now.must, ins->operands[0]);
+    if (ins->op == TL_BC_CHECKSET)
+      put(p->now.must, ins->operands[0]);
     define(p, ins);
-    if (keep) block->ins[kept++] = *ins;
+    if (keep)
+      block->ins[kept++] = *ins;
   }
   block->count = kept;
-  if (final) return;
+  if (final)
+    return;
   flow_to(p, block->targets[0]);
   flow_to(p, block->targets[1]);
 }
@@ -128,17 +135,23 @@ static void define_unset(pass *p) {
   for (int32_t i = f->param_count; i < f->variable_count; i++) {
     count += get(p->needed, i);
   }
-  if (count == 0) return;
+  if (count == 0)
+    return;
   tl_cfg_block *block = &f->blocks[0];
   tl_cfg_ins *ins =
       TL_ARENA_ARRAY(p->b->arena, tl_cfg_ins, (size_t)(block->count + count));
-  if (ins == NULL) return;
+  if (ins == NULL)
+    return;
   uint32_t unset = tl_function_constant(p->b, f, tl_unset());
   int32_t n = 0;
   for (int32_t i = f->param_count; i < f->variable_count; i++) {
-    if (!get(p->needed, i)) continue;
-    ins[n++] = (tl_cfg_ins){.op = TL_BC_LOADK, .result = i, .extra = unset,
-                            .window = -1, .handler = -1};
+    if (!get(p->needed, i))
+      continue;
+    ins[n++] = (tl_cfg_ins){.op = TL_BC_LOADK,
+                            .result = i,
+                            .extra = unset,
+                            .window = -1,
+                            .handler = -1};
   }
   memcpy(ins + n, block->ins, (size_t)block->count * sizeof *ins);
   block->ins = ins;
@@ -147,7 +160,9 @@ static void define_unset(pass *p) {
 }
 
 bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
-  pass p = {.b = b, .f = f, .scope = scope,
+  pass p = {.b = b,
+            .f = f,
+            .scope = scope,
             .words = (f->variable_count + 63) / 64 + 1};
   p.entry = TL_ARENA_ARRAY(b->arena, state, (size_t)f->block_count);
   p.queued = TL_ARENA_ARRAY(b->arena, bool, (size_t)f->block_count);
@@ -155,12 +170,14 @@ bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
   p.now.must = new_set(&p);
   p.now.may = new_set(&p);
   p.needed = new_set(&p);
-  if (b->arena->failed) return false;
+  if (b->arena->failed)
+    return false;
   for (int32_t i = 0; i < f->block_count; i++) {
     p.entry[i].must = new_set(&p);
     p.entry[i].may = new_set(&p);
   }
-  if (b->arena->failed) return false;
+  if (b->arena->failed)
+    return false;
   for (int32_t i = 0; i < f->param_count; i++) {
     put(p.now.must, i);
     put(p.now.may, i);
@@ -172,7 +189,8 @@ bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
     visit(&p, block, false);
   }
   for (int32_t i = 0; i < f->block_count; i++) {
-    if (p.entry[i].reached) visit(&p, i, true);
+    if (p.entry[i].reached)
+      visit(&p, i, true);
   }
   define_unset(&p);
   return !b->arena->failed;

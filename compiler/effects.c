@@ -9,7 +9,8 @@
 
 // Whether a block stands in [ast], or with [calls] a call.
 static bool contains(const tl_ast *ast, bool calls) {
-  if (ast == NULL) return false;
+  if (ast == NULL)
+    return false;
   switch (ast->kind) {
     case TL_AST_BLOCK:
     case TL_AST_IF:
@@ -19,27 +20,32 @@ static bool contains(const tl_ast *ast, bool calls) {
       return true;
     case TL_AST_INTERPOLATED:
       for (uint32_t i = 0; i < ast->interpolated.count; i++) {
-        if (contains(ast->interpolated.parts[i].value, calls)) return true;
+        if (contains(ast->interpolated.parts[i].value, calls))
+          return true;
       }
       return false;
     case TL_AST_LIST:
     case TL_AST_ARRAY:
       for (uint32_t i = 0; i < ast->items.count; i++) {
-        if (contains(ast->items.items[i], calls)) return true;
+        if (contains(ast->items.items[i], calls))
+          return true;
       }
       return false;
     case TL_AST_RECORD:
       for (uint32_t i = 0; i < ast->record.count; i++) {
-        if (contains(ast->record.entries[i].value, calls)) return true;
+        if (contains(ast->record.entries[i].value, calls))
+          return true;
       }
       return false;
     case TL_AST_LIST_FOR:
     case TL_AST_ARRAY_FOR:
       return true;  // its item may hold a block; rare enough not to look
     case TL_AST_CALL:
-      if (calls) return true;
+      if (calls)
+        return true;
       for (uint32_t i = 0; i < ast->call.count; i++) {
-        if (contains(ast->call.arguments[i].value, calls)) return true;
+        if (contains(ast->call.arguments[i].value, calls))
+          return true;
       }
       return contains(ast->call.callee, calls);
     case TL_AST_INDEX:
@@ -67,7 +73,8 @@ static bool contains(const tl_ast *ast, bool calls) {
              contains(ast->binary.right, calls);
     case TL_AST_RANGE:
       return contains(ast->range.start, calls) ||
-             contains(ast->range.stop, calls) || contains(ast->range.step, calls);
+             contains(ast->range.stop, calls) ||
+             contains(ast->range.step, calls);
     default:
       return false;
   }
@@ -89,17 +96,18 @@ static bool has_effect(tl_lower *l, const tl_ast *ast, int depth);
 
 static bool any(tl_lower *l, tl_ast **items, uint32_t count, int depth) {
   for (uint32_t i = 0; i < count; i++) {
-    if (has_effect(l, items[i], depth)) return true;
+    if (has_effect(l, items[i], depth))
+      return true;
   }
   return false;
 }
 
 // A script function without effects only computes: no output, no error of its
 // own, no module variable changed.
-static bool function_has_effect(tl_lower *l, tl_variable *variable,
-                                int depth) {
+static bool function_has_effect(tl_lower *l, tl_variable *variable, int depth) {
   const tl_ast_function *f = &variable->definition->define.function->function;
-  if (depth > DEPTH_MAX || f->scope == NULL) return true;
+  if (depth > DEPTH_MAX || f->scope == NULL)
+    return true;
   for (uint32_t i = 0; i < f->scope->global_count; i++) return true;
   tl_lower inner = *l;
   inner.scope = f->scope;
@@ -109,10 +117,12 @@ static bool function_has_effect(tl_lower *l, tl_variable *variable,
 static bool call_has_effect(tl_lower *l, const tl_ast *ast, int depth) {
   const tl_ast_call *call = &ast->call;
   for (uint32_t i = 0; i < call->count; i++) {
-    if (has_effect(l, call->arguments[i].value, depth)) return true;
+    if (has_effect(l, call->arguments[i].value, depth))
+      return true;
   }
   const tl_builtin *builtin = tl_called_builtin(l, call->callee);
-  if (tl_is_del(l->scope, ast)) return true;
+  if (tl_is_del(l->scope, ast))
+    return true;
   if (builtin != NULL) {
     // What calls functions can only do so if it is given one.
     return (builtin->flags & TL_EFFECT) != 0 ||
@@ -133,7 +143,8 @@ static bool call_has_effect(tl_lower *l, const tl_ast *ast, int depth) {
 }
 
 static bool has_effect(tl_lower *l, const tl_ast *ast, int depth) {
-  if (ast == NULL) return false;
+  if (ast == NULL)
+    return false;
   switch (ast->kind) {
     case TL_AST_INDEX:
       return true;  // may be there to fail
@@ -150,7 +161,8 @@ static bool has_effect(tl_lower *l, const tl_ast *ast, int depth) {
       return any(l, ast->items.items, ast->items.count, depth);
     case TL_AST_RECORD:
       for (uint32_t i = 0; i < ast->record.count; i++) {
-        if (has_effect(l, ast->record.entries[i].value, depth)) return true;
+        if (has_effect(l, ast->record.entries[i].value, depth))
+          return true;
       }
       return false;
     case TL_AST_IF:
@@ -212,17 +224,18 @@ void tl_refuse_useless(tl_lower *l, const tl_ast *ast) {
   const tl_diagnostics *known = l->b->diagnostics;
   for (uint32_t i = 0; i < known->count; i++) {
     uint32_t at = known->items[i].span.at;
-    if (at >= ast->span.begin && at < ast->span.end) return;  // one a cause
+    if (at >= ast->span.begin && at < ast->span.end)
+      return;  // one a cause
   }
   const tl_source *source = l->b->source;
   int length = (int)(ast->span.end - ast->span.begin);
   const char *text = source->text + ast->span.begin;
   bool is_short = length <= 60 && memchr(text, '\n', (size_t)length) == NULL;
-  if (!is_short) length = 0;
-  const tl_ast *first =
-      ast->kind == TL_AST_CALL && ast->call.count > 0
-          ? ast->call.arguments[0].value
-          : NULL;
+  if (!is_short)
+    length = 0;
+  const tl_ast *first = ast->kind == TL_AST_CALL && ast->call.count > 0
+                            ? ast->call.arguments[0].value
+                            : NULL;
   if (first != NULL && first->kind == TL_AST_NAME && is_short) {
     const char *name = first->name.name->text;
     tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX, ast->span,

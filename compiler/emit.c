@@ -1,97 +1,48 @@
 // Emission: blocks in order, operands into fields and windows, comparisons
 // and branches joined, literals folded into instructions, side tables.
 
-#include "compiler/emit.h"
-
-#include "compiler/fusion.h"
-
 #include <string.h>
+
+#include "compiler/emit_internal.h"
+#include "compiler/fusion.h"
 
 enum { FUSE_MAX = 30000 };  // code longer than this keeps far jumps apart
 
-typedef struct fixup {
-  uint32_t pc;
-  int32_t block;
-  bool is_short;  // the offset is c, else b:c
-} fixup;
-
-// A point that can fail: who owns there.
-typedef struct point {
-  uint32_t pc;
-  const tl_cfg_ins *ins;
-} point;
-
-typedef struct emitter {
-  tl_builder *b;
-  tl_arena *arena;
-  tl_cfg_function *f;
-  tl_prototype *p;
-  tl_ins *code;
-  uint32_t count, capacity;
-  fixup *fixups;
-  uint32_t fixup_count, fixup_capacity;
-  point *points;
-  uint32_t point_count, point_capacity;
-  uint32_t *block_pc;
-  int32_t *sequence;        // blocks in order
-  int32_t sequence_count;
-  uint32_t frame;           // slots, windows included
-  int32_t *visible;         // for hidden loop slots: the variable written
-                            // with them, or -1
-  uint8_t *defined_by;      // for slots: 0 nothing, 1 one FORVAR, 2 others
-  bool *crosses;            // temporaries used in a block that does not set
-                            // them
-  bool **again;             // for each instruction of the current block and
-                            // operand: used later in the block
-  bool fuse;
-  int32_t pair_table[64];   // literal pairs already in the constants
-} emitter;
-
-// --- Growing arrays ---------------------------------------------------------
-
-static bool grow(tl_arena *arena, void **items, uint32_t *capacity,
-                 uint32_t count, size_t size) {
-  if (count < *capacity) return true;
-  uint32_t wider = *capacity * 2 + 32;
-  void *bigger = tl_arena_array(arena, wider, size);
-  if (bigger == NULL) return false;
-  if (count > 0) memcpy(bigger, *items, count * size);
-  *items = bigger;
-  *capacity = wider;
-  return true;
-}
-
-static uint32_t put(emitter *e, tl_ins ins) {
+static uint32_t put(tl_emitter *e, tl_ins ins) {
   void *code = e->code;
-  if (!grow(e->arena, &code, &e->capacity, e->count, sizeof ins)) return 0;
+  if (!tl_emit_grow(e->arena, &code, &e->capacity, e->count, sizeof ins))
+    return 0;
   e->code = code;
   e->code[e->count] = ins;
   return e->count++;
 }
 
-static void put_extra(emitter *e, uint16_t a, uint32_t extra) {
-  put(e, (tl_ins){.op = TL_BC_EXTRA, .a = a, .b = (uint16_t)extra,
+static void put_extra(tl_emitter *e, uint16_t a, uint32_t extra) {
+  put(e, (tl_ins){.op = TL_BC_EXTRA,
+                  .a = a,
+                  .b = (uint16_t)extra,
                   .c = (uint16_t)(extra >> 16)});
 }
 
-static void add_fixup(emitter *e, uint32_t pc, int32_t block, bool is_short) {
+static void add_fixup(tl_emitter *e, uint32_t pc, int32_t block,
+                      bool is_short) {
   void *fixups = e->fixups;
-  if (!grow(e->arena, &fixups, &e->fixup_capacity, e->fixup_count,
-            sizeof *e->fixups)) {
+  if (!tl_emit_grow(e->arena, &fixups, &e->fixup_capacity, e->fixup_count,
+                    sizeof *e->fixups)) {
     return;
   }
   e->fixups = fixups;
-  e->fixups[e->fixup_count++] = (fixup){pc, block, is_short};
+  e->fixups[e->fixup_count++] = (tl_fixup){pc, block, is_short};
 }
 
-static void add_point(emitter *e, uint32_t pc, const tl_cfg_ins *ins) {
+static void add_point(tl_emitter *e, uint32_t pc, const tl_cfg_ins *ins) {
   void *points = e->points;
-  if (!grow(e->arena, &points, &e->point_capacity, e->point_count,
-            sizeof *e->points)) {
+  if (!tl_emit_grow(e->arena, &points, &e->point_capacity, e->point_count,
+                    sizeof *e->points)) {
     return;
   }
   e->points = points;
-  e->points[e->point_count++] = (point){pc, ins};
+  e->points[e->point_count++] = (tl_point){pc, ins};
 }
 
 // --- Fields -----------------------------------------------------------------
@@ -110,38 +61,40 @@ static uint8_t modes(uint8_t b, uint8_t c, uint8_t a, uint8_t d) {
   return (uint8_t)(b | c << 2 | a << 4 | d << 6);
 }
 
-static void put_jump(emitter *e, int32_t block) {
+static void put_jump(tl_emitter *e, int32_t block) {
   uint32_t pc = put(e, (tl_ins){.op = TL_BC_JMP});
   add_fixup(e, pc, block, false);
 }
 
-static bool is_next(const emitter *e, int32_t at, int32_t block) {
+static bool is_next(const tl_emitter *e, int32_t at, int32_t block) {
   return at + 1 < e->sequence_count && e->sequence[at + 1] == block;
 }
 
-static bool is_backward(const emitter *e, int32_t block) {
+static bool is_backward(const tl_emitter *e, int32_t block) {
   return e->block_pc[block] != UINT32_MAX;
 }
 
 // A jump to [block] unless it comes next; backward ones poll.
-static void put_goto(emitter *e, int32_t at, int32_t block,
+static void put_goto(tl_emitter *e, int32_t at, int32_t block,
                      const tl_cfg_ins *ins) {
-  if (is_next(e, at, block)) return;
+  if (is_next(e, at, block))
+    return;
   bool back = is_backward(e, block);
   uint32_t pc = put(e, (tl_ins){.op = back ? TL_BC_LOOP : TL_BC_JMP});
-  if (back) add_point(e, pc, ins);
+  if (back)
+    add_point(e, pc, ins);
   add_fixup(e, pc, block, false);
 }
 
 // --- Literals ---------------------------------------------------------------
 
-static bool is_number_constant(const emitter *e, uint32_t k) {
+static bool is_number_constant(const tl_emitter *e, uint32_t k) {
   tl_slot s = e->p->constants[k];
   return (tl_class(s) & (TL_CLASS_I64 | TL_CLASS_F64)) != 0;
 }
 
 // The literal as itself and as a float, side by side, for the K forms.
-static int32_t literal_pair(emitter *e, uint32_t k) {
+static int32_t literal_pair(tl_emitter *e, uint32_t k) {
   tl_slot s = e->p->constants[k];
   uint32_t hash = (uint32_t)((s.u * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
   int32_t at = e->pair_table[hash];
@@ -149,7 +102,8 @@ static int32_t literal_pair(emitter *e, uint32_t k) {
       e->p->constants[at].u == s.u) {
     return at;
   }
-  if (e->p->constant_count + 2 > TL_MAX_SLOTS) return -1;
+  if (e->p->constant_count + 2 > TL_MAX_SLOTS)
+    return -1;
   tl_slot twin = tl_class(s) == TL_CLASS_I64 ? tl_weak_float((double)s.i) : s;
   at = (int32_t)tl_function_constant(e->b, e->f, s);
   tl_function_constant(e->b, e->f, twin);
@@ -159,21 +113,24 @@ static int32_t literal_pair(emitter *e, uint32_t k) {
 
 // The literal that [ins], a LOADK into [slot], gives to the next instruction
 // alone; -1: it does not.
-static int32_t literal_for(emitter *e, const tl_cfg_ins *ins,
+static int32_t literal_for(tl_emitter *e, const tl_cfg_ins *ins,
                            const tl_cfg_ins *next, int32_t operand,
                            bool used_later) {
-  if (ins->op != TL_BC_LOADK || ins->result < e->f->variable_count) return -1;
-  if (next->operands[operand] != ins->result || used_later) return -1;
+  if (ins->op != TL_BC_LOADK || ins->result < e->f->variable_count)
+    return -1;
+  if (next->operands[operand] != ins->result || used_later)
+    return -1;
   if (next->operand_count == 2 && next->operands[0] == next->operands[1]) {
     return -1;
   }
-  if (e->crosses[ins->result]) return -1;
+  if (e->crosses[ins->result])
+    return -1;
   return is_number_constant(e, ins->extra) ? (int32_t)ins->extra : -1;
 }
 
 // --- Windows ----------------------------------------------------------------
 
-static void put_move(emitter *e, int32_t to, int32_t from, uint8_t mode) {
+static void put_move(tl_emitter *e, int32_t to, int32_t from, uint8_t mode) {
   bool moves = mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER;
   put(e, (tl_ins){.op = moves ? TL_BC_MOV : TL_BC_MOVB,
                   .modes = modes(mode, 0, 0, 0),
@@ -182,19 +139,21 @@ static void put_move(emitter *e, int32_t to, int32_t from, uint8_t mode) {
 }
 
 // Whether every operand of the window can stay where lowering put it.
-static bool fits_window(const tl_cfg_ins *ins, const bool *again,
-                        int32_t skip, int32_t first) {
-  if (ins->window < 0) return false;
+static bool fits_window(const tl_cfg_ins *ins, const bool *again, int32_t skip,
+                        int32_t first) {
+  if (ins->window < 0)
+    return false;
   for (int32_t i = skip; i < ins->operand_count; i++) {
     // Borrowed here but dropped later: it owns, so a copy must be passed.
-    if (ins->operands[i] == first + i - skip && again[i]) return false;
+    if (ins->operands[i] == first + i - skip && again[i])
+      return false;
   }
   return true;
 }
 
 // Lays out operands [skip, …) side by side; returns the first's slot. head is
 // 1 where a result slot stands before them.
-static int32_t lay_window(emitter *e, const tl_cfg_ins *ins,
+static int32_t lay_window(tl_emitter *e, const tl_cfg_ins *ins,
                           const bool *again, int32_t skip, int32_t head) {
   int32_t count = ins->operand_count - skip;
   int32_t first = ins->window + head;
@@ -204,14 +163,17 @@ static int32_t lay_window(emitter *e, const tl_cfg_ins *ins,
   for (int32_t i = 0; i < count; i++) {
     int32_t from = ins->operands[skip + i];
     uint8_t mode = mode_of(ins, skip + i);
-    if (from != first + i) put_move(e, first + i, from, mode);
+    if (from != first + i)
+      put_move(e, first + i, from, mode);
   }
   uint32_t end = (uint32_t)(first + count);
-  if (end > e->frame) e->frame = end;
+  if (end > e->frame)
+    e->frame = end;
   return first;
 }
 
-static void put_window(emitter *e, const tl_cfg_ins *ins, const bool *again) {
+static void put_window(tl_emitter *e, const tl_cfg_ins *ins,
+                       const bool *again) {
   bool has_base = tl_opcodes[ins->op].format == TL_FORMAT_BW;
   int32_t skip = has_base ? 1 : 0;
   int32_t base = lay_window(e, ins, again, skip, 1) - 1;
@@ -233,7 +195,7 @@ static void put_window(emitter *e, const tl_cfg_ins *ins, const bool *again) {
   }
 }
 
-static void put_path(emitter *e, const tl_cfg_ins *ins, const bool *again) {
+static void put_path(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
   int32_t first = lay_window(e, ins, again, 2, 0);
   tl_ins word = {.op = ins->op,
                  .modes = modes(mode_of(ins, 1), 0, mode_of(ins, 0), 0),
@@ -246,7 +208,7 @@ static void put_path(emitter *e, const tl_cfg_ins *ins, const bool *again) {
 
 // --- Single instructions ----------------------------------------------------
 
-static bool put_with_literal(emitter *e, const tl_cfg_ins *ins, uint32_t k,
+static bool put_with_literal(tl_emitter *e, const tl_cfg_ins *ins, uint32_t k,
                              int32_t operand) {
   tl_slot value = e->p->constants[k];
   uint8_t op;
@@ -280,14 +242,15 @@ static bool put_with_literal(emitter *e, const tl_cfg_ins *ins, uint32_t k,
     word.c = (uint16_t)value.i;
   } else {
     int32_t pair = literal_pair(e, k);
-    if (pair < 0) return false;
+    if (pair < 0)
+      return false;
     word.c = scaled(pair);
   }
   add_point(e, put(e, word), ins);
   return true;
 }
 
-static void put_plain(emitter *e, const tl_cfg_ins *ins) {
+static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
   uint8_t m0 = ins->operand_count > 0 ? mode_of(ins, 0) : 0;
   uint8_t m1 = ins->operand_count > 1 ? mode_of(ins, 1) : 0;
   uint8_t m2 = ins->operand_count > 2 ? mode_of(ins, 2) : 0;
@@ -302,7 +265,8 @@ static void put_plain(emitter *e, const tl_cfg_ins *ins) {
     case TL_FORMAT_A:
       word.modes = modes(0, 0, m0, 0);
       word.a = scaled(s[0]);
-      if (ins->op == TL_BC_RAISE) word.b = (uint16_t)ins->extra;
+      if (ins->op == TL_BC_RAISE)
+        word.b = (uint16_t)ins->extra;
       pc = put(e, word);
       break;
     case TL_FORMAT_AB:
@@ -373,11 +337,13 @@ static void put_plain(emitter *e, const tl_cfg_ins *ins) {
     default:
       return;  // windows, jumps and loops have their own
   }
-  if (ins->fails != TL_NEVER) add_point(e, pc, ins);
+  if (ins->fails != TL_NEVER)
+    add_point(e, pc, ins);
 }
 
-static void put_copy(emitter *e, const tl_cfg_ins *ins) {
-  if (ins->operands[0] == ins->result) return;
+static void put_copy(tl_emitter *e, const tl_cfg_ins *ins) {
+  if (ins->operands[0] == ins->result)
+    return;
   put_move(e, ins->result, ins->operands[0], mode_of(ins, 0));
 }
 
@@ -386,12 +352,14 @@ static bool is_window(uint8_t op) {
   return format == TL_FORMAT_W || format == TL_FORMAT_BW;
 }
 
-static void put_ins(emitter *e, const tl_cfg_ins *ins, const bool *again) {
+static void put_ins(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
   if (ins->op == TL_BC_COPY) {
     put_copy(e, ins);
   } else if (ins->op == TL_BC_FORVAR) {
-    if (e->visible[ins->extra] == ins->result) return;
-    put(e, (tl_ins){.op = TL_BC_MOVB, .a = scaled(ins->result),
+    if (e->visible[ins->extra] == ins->result)
+      return;
+    put(e, (tl_ins){.op = TL_BC_MOVB,
+                    .a = scaled(ins->result),
                     .b = scaled((int32_t)ins->extra)});
   } else if (is_window(ins->op)) {
     put_window(e, ins, again);
@@ -435,7 +403,7 @@ static bool find_joined(uint8_t op, joined *out) {
   }
 }
 
-static void put_joined(emitter *e, int32_t at, const tl_cfg_ins *test,
+static void put_joined(tl_emitter *e, int32_t at, const tl_cfg_ins *test,
                        const tl_cfg_block *block, int32_t literal) {
   joined j;
   find_joined(test->op, &j);
@@ -457,29 +425,33 @@ static void put_joined(emitter *e, int32_t at, const tl_cfg_ins *test,
   uint32_t pc = put(e, word);
   add_point(e, pc, test);
   add_fixup(e, pc, target, true);
-  if (!negate) put_goto(e, at, no, test);
+  if (!negate)
+    put_goto(e, at, no, test);
 }
 
-static void put_branch(emitter *e, int32_t at, const tl_cfg_ins *ins,
+static void put_branch(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
                        const tl_cfg_block *block) {
   int32_t yes = block->targets[0], no = block->targets[1];
   bool negate = ins->op != TL_BC_JSET && is_next(e, at, yes);
   uint8_t op = ins->op;
-  if (negate) op = op == TL_BC_JT ? TL_BC_JF : TL_BC_JT;
+  if (negate)
+    op = op == TL_BC_JT ? TL_BC_JF : TL_BC_JT;
   tl_ins word = {.op = op,
                  .modes = modes(0, 0, mode_of(ins, 0), 0),
                  .a = scaled(ins->operands[0])};
   uint32_t pc = put(e, word);
-  if (ins->fails != TL_NEVER) add_point(e, pc, ins);
+  if (ins->fails != TL_NEVER)
+    add_point(e, pc, ins);
   add_fixup(e, pc, negate ? no : yes, false);
-  if (!negate) put_goto(e, at, no, ins);
+  if (!negate)
+    put_goto(e, at, no, ins);
 }
 
 // FORPREP jumps where there is no turn; FORR and MORE where there is one.
-static void put_loop(emitter *e, int32_t at, const tl_cfg_ins *ins,
+static void put_loop(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
                      const tl_cfg_block *block) {
-  int32_t hidden = ins->op == TL_BC_MORE ? ins->operands[0]
-                                         : (int32_t)ins->extra;
+  int32_t hidden =
+      ins->op == TL_BC_MORE ? ins->operands[0] : (int32_t)ins->extra;
   int32_t visible = ins->op == TL_BC_MORE ? -1 : e->visible[hidden];
   tl_ins word = {.op = ins->op,
                  .a = scaled(hidden),
@@ -499,7 +471,7 @@ static void put_loop(emitter *e, int32_t at, const tl_cfg_ins *ins,
   put_jump(e, target);
 }
 
-static void put_end(emitter *e, int32_t at, const tl_cfg_ins *ins,
+static void put_end(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
                     const tl_cfg_block *block) {
   switch (ins->op) {
     case TL_BC_JMP:
@@ -541,20 +513,22 @@ static bool is_end(uint8_t op) {
 // --- Blocks -----------------------------------------------------------------
 
 // For each operand, whether the block uses its slot again before it is set.
-static bool find_again(emitter *e, const tl_cfg_block *block) {
+static bool find_again(tl_emitter *e, const tl_cfg_block *block) {
   bool *used = TL_ARENA_ARRAY(e->arena, bool, (size_t)e->f->slot_count + 8);
   e->again = TL_ARENA_ARRAY(e->arena, bool *, (size_t)block->count + 1);
-  if (used == NULL || e->again == NULL) return false;
+  if (used == NULL || e->again == NULL)
+    return false;
   for (int32_t i = block->count - 1; i >= 0; i--) {
     const tl_cfg_ins *ins = &block->ins[i];
-    bool *row =
-        TL_ARENA_ARRAY(e->arena, bool, (size_t)ins->operand_count + 1);
-    if (row == NULL) return false;
+    bool *row = TL_ARENA_ARRAY(e->arena, bool, (size_t)ins->operand_count + 1);
+    if (row == NULL)
+      return false;
     for (int32_t k = 0; k < ins->operand_count; k++) {
       row[k] = used[ins->operands[k]] && ins->operands[k] != ins->result;
     }
     e->again[i] = row;
-    if (ins->result >= 0) used[ins->result] = false;
+    if (ins->result >= 0)
+      used[ins->result] = false;
     for (int32_t k = 0; k < ins->operand_count; k++) {
       used[ins->operands[k]] = true;
     }
@@ -568,21 +542,26 @@ static bool is_binary(uint8_t op) {
 
 // A comparison whose only use is the branch after it; with a literal before
 // it, three become one.
-static int32_t try_joined(emitter *e, int32_t at, const tl_cfg_block *block,
+static int32_t try_joined(tl_emitter *e, int32_t at, const tl_cfg_block *block,
                           int32_t i) {
   const tl_cfg_ins *ins = &block->ins[i];
   int32_t literal = -1, test = i;
-  if (!e->fuse || i + 1 >= block->count) return 0;
+  if (!e->fuse || i + 1 >= block->count)
+    return 0;
   if (ins->op == TL_BC_LOADK) {
     test = i + 1;
     const tl_cfg_ins *next = &block->ins[test];
-    if (!is_binary(next->op)) return 0;
+    if (!is_binary(next->op))
+      return 0;
     literal = literal_for(e, ins, next, 1, e->again[test][1]);
-    if (literal < 0) return 0;
+    if (literal < 0)
+      return 0;
   }
   joined j;
-  if (!find_joined(block->ins[test].op, &j)) return 0;
-  if (test + 2 != block->count) return 0;
+  if (!find_joined(block->ins[test].op, &j))
+    return 0;
+  if (test + 2 != block->count)
+    return 0;
   const tl_cfg_ins *end = &block->ins[test + 1];
   if (end->op != TL_BC_JT || end->operands[0] != block->ins[test].result ||
       end->operands[0] < e->f->variable_count ||
@@ -592,36 +571,43 @@ static int32_t try_joined(emitter *e, int32_t at, const tl_cfg_block *block,
   int32_t pair = -1;
   if (literal >= 0) {
     pair = literal_pair(e, (uint32_t)literal);
-    if (pair < 0) return 0;
+    if (pair < 0)
+      return 0;
   }
   put_joined(e, at, &block->ins[test], block, pair);
   return literal >= 0 ? 3 : 2;
 }
 
 // A literal and the operation it is for, as one instruction.
-static int32_t try_literal(emitter *e, const tl_cfg_block *block, int32_t i) {
-  if (i + 1 >= block->count || block->ins[i].op != TL_BC_LOADK) return 0;
+static int32_t try_literal(tl_emitter *e, const tl_cfg_block *block,
+                           int32_t i) {
+  if (i + 1 >= block->count || block->ins[i].op != TL_BC_LOADK)
+    return 0;
   const tl_cfg_ins *next = &block->ins[i + 1];
-  if (!is_binary(next->op)) return 0;
+  if (!is_binary(next->op))
+    return 0;
   for (int32_t operand = 1; operand >= 0; operand--) {
-    int32_t k = literal_for(e, &block->ins[i], next, operand,
-                            e->again[i + 1][operand]);
-    if (k < 0) continue;
+    int32_t k =
+        literal_for(e, &block->ins[i], next, operand, e->again[i + 1][operand]);
+    if (k < 0)
+      continue;
     return put_with_literal(e, next, (uint32_t)k, operand) ? 2 : 0;
   }
   return 0;
 }
 
-static bool put_block(emitter *e, int32_t at) {
+static bool put_block(tl_emitter *e, int32_t at) {
   int32_t index = e->sequence[at];
   const tl_cfg_block *block = &e->f->blocks[index];
   e->block_pc[index] = e->count;
-  if (!find_again(e, block)) return false;
+  if (!find_again(e, block))
+    return false;
   bool ended = false;
   for (int32_t i = 0; i < block->count && !ended;) {
     int32_t taken = try_joined(e, at, block, i);
     ended = taken > 0;
-    if (taken == 0) taken = try_literal(e, block, i);
+    if (taken == 0)
+      taken = try_literal(e, block, i);
     if (taken == 0) {
       const tl_cfg_ins *ins = &block->ins[i];
       ended = is_end(ins->op);
@@ -639,7 +625,7 @@ static bool put_block(emitter *e, int32_t at) {
 
 // --- Order ------------------------------------------------------------------
 
-static bool find_sequence(emitter *e) {
+static bool find_sequence(tl_emitter *e) {
   tl_cfg_function *f = e->f;
   size_t n = (size_t)f->block_count;
   bool *reached = TL_ARENA_ARRAY(e->arena, bool, n);
@@ -647,7 +633,8 @@ static bool find_sequence(emitter *e) {
   e->sequence = TL_ARENA_ARRAY(e->arena, int32_t, n);
   int32_t *at_order =
       TL_ARENA_ARRAY(e->arena, int32_t, (size_t)f->order_count + n + 1);
-  if (e->arena->failed) return false;
+  if (e->arena->failed)
+    return false;
   int32_t depth = 0;
   stack[depth++] = 0;
   reached[0] = true;
@@ -655,13 +642,15 @@ static bool find_sequence(emitter *e) {
     const tl_cfg_block *block = &f->blocks[stack[--depth]];
     for (int32_t i = 0; i < block->count; i++) {
       int32_t h = block->ins[i].handler;
-      if (h < 0 || block->ins[i].fails == TL_NEVER || reached[h]) continue;
+      if (h < 0 || block->ins[i].fails == TL_NEVER || reached[h])
+        continue;
       reached[h] = true;
       stack[depth++] = h;
     }
     for (int i = 0; i < 2; i++) {
       int32_t t = block->targets[i];
-      if (t < 0 || reached[t]) continue;
+      if (t < 0 || reached[t])
+        continue;
       reached[t] = true;
       stack[depth++] = t;
     }
@@ -680,7 +669,8 @@ static bool find_sequence(emitter *e) {
     }
   }
   for (int32_t i = 0; i < f->block_count; i++) {
-    if (reached[i] && (f->blocks[i].order < 0 || f->blocks[i].order >= orders)) {
+    if (reached[i] &&
+        (f->blocks[i].order < 0 || f->blocks[i].order >= orders)) {
       e->sequence[e->sequence_count++] = i;
     }
   }
@@ -689,14 +679,15 @@ static bool find_sequence(emitter *e) {
 
 // Loop variables that FORPREP and FORR may write themselves: nothing else
 // defines them. Temporaries that cross blocks.
-static bool survey(emitter *e) {
+static bool survey(tl_emitter *e) {
   tl_cfg_function *f = e->f;
   size_t slots = (size_t)f->slot_count + 8;
   e->visible = TL_ARENA_ARRAY(e->arena, int32_t, slots);
   e->defined_by = TL_ARENA_ARRAY(e->arena, uint8_t, slots);
   e->crosses = TL_ARENA_ARRAY(e->arena, bool, slots);
   int32_t *set_in = TL_ARENA_ARRAY(e->arena, int32_t, slots);
-  if (e->arena->failed) return false;
+  if (e->arena->failed)
+    return false;
   for (size_t i = 0; i < slots; i++) e->visible[i] = set_in[i] = -1;
   uint32_t total = 0;
   for (int32_t s = 0; s < e->sequence_count; s++) {
@@ -706,9 +697,11 @@ static bool survey(emitter *e) {
       total += 2 + (uint32_t)ins->operand_count;
       for (int32_t k = 0; k < ins->operand_count; k++) {
         int32_t slot = ins->operands[k];
-        if (set_in[slot] != e->sequence[s]) e->crosses[slot] = true;
+        if (set_in[slot] != e->sequence[s])
+          e->crosses[slot] = true;
       }
-      if (ins->result < 0) continue;
+      if (ins->result < 0)
+        continue;
       set_in[ins->result] = e->sequence[s];
       uint8_t *by = &e->defined_by[ins->result];
       *by = ins->op == TL_BC_FORVAR && *by == 0 ? 1 : 2;
@@ -719,149 +712,32 @@ static bool survey(emitter *e) {
     const tl_cfg_block *block = &f->blocks[e->sequence[s]];
     for (int32_t i = 0; i < block->count; i++) {
       const tl_cfg_ins *ins = &block->ins[i];
-      if (ins->op != TL_BC_FORVAR || e->defined_by[ins->result] != 1) continue;
-      if (ins->result < f->param_count) continue;
+      if (ins->op != TL_BC_FORVAR || e->defined_by[ins->result] != 1)
+        continue;
+      if (ins->result < f->param_count)
+        continue;
       e->visible[ins->extra] = ins->result;
     }
   }
   return true;
 }
 
-// --- Side tables ------------------------------------------------------------
-
-static void patch_jumps(emitter *e) {
-  for (uint32_t i = 0; i < e->fixup_count; i++) {
-    const fixup *x = &e->fixups[i];
-    int64_t offset = (int64_t)e->block_pc[x->block] - ((int64_t)x->pc + 1);
-    if (x->is_short) {
-      e->code[x->pc].c = (uint16_t)(int16_t)offset;
-    } else {
-      uint32_t word = (uint32_t)(int32_t)offset;
-      e->code[x->pc].b = (uint16_t)word;
-      e->code[x->pc].c = (uint16_t)(word >> 16);
-    }
-  }
-}
-
-static void *keep(emitter *e, const void *items, size_t nbytes) {
-  void *copy = tl_unit_alloc(e->b->vm, e->b->unit, nbytes + 1);
-  if (copy == NULL) {
-    e->b->failed = true;
-    return NULL;
-  }
-  if (nbytes > 0) memcpy(copy, items, nbytes);
-  return copy;
-}
-
-static void write_places(emitter *e) {
-  tl_place_entry *places =
-      TL_ARENA_ARRAY(e->arena, tl_place_entry, (size_t)e->point_count + 1);
-  if (places == NULL) return;
-  for (uint32_t i = 0; i < e->point_count; i++) {
-    tl_span span = e->points[i].ins->span;
-    places[i] = (tl_place_entry){e->points[i].pc, span.begin, span.end,
-                                 span.at};
-  }
-  e->p->places = keep(e, places, e->point_count * sizeof *places);
-  e->p->place_count = e->point_count;
-}
-
-// The call's own point has given its consumed arguments away; the analysis
-// left them out of [owned] already.
-static void write_ranges(emitter *e) {
-  size_t slots = e->frame + 8;
-  int32_t *open = TL_ARENA_ARRAY(e->arena, int32_t, slots);
-  uint32_t *seen = TL_ARENA_ARRAY(e->arena, uint32_t, slots);
-  tl_unwind_range *ranges = NULL;
-  uint32_t count = 0, capacity = 0;
-  if (e->arena->failed) return;
-  for (size_t i = 0; i < slots; i++) open[i] = -1;
-  for (uint32_t i = 0; i < e->point_count; i++) {
-    const tl_cfg_ins *ins = e->points[i].ins;
-    uint32_t pc = e->points[i].pc;
-    for (int32_t k = 0; k < ins->owned_count; k++) {
-      int32_t slot = ins->owned[k].slot;
-      uint8_t either = ins->owned[k].either;
-      int32_t r = open[slot];
-      if (r >= 0 && seen[slot] == i && ranges[r].either == either) {
-        ranges[r].end = pc + 1;
-      } else {
-        void *more = ranges;
-        if (!grow(e->arena, &more, &capacity, count, sizeof *ranges)) return;
-        ranges = more;
-        ranges[count] =
-            (tl_unwind_range){pc, pc + 1, (uint16_t)slot, either};
-        open[slot] = (int32_t)count++;
-      }
-      seen[slot] = i + 1;
-    }
-  }
-  e->p->ranges = keep(e, ranges, count * sizeof *ranges);
-  e->p->range_count = count;
-}
-
-static uint16_t *keep_slots(emitter *e, const int32_t *slots, int32_t count) {
-  uint16_t *copy = tl_unit_alloc(e->b->vm, e->b->unit,
-                                 ((size_t)count + 1) * sizeof *copy);
-  if (copy == NULL) {
-    e->b->failed = true;
-    return NULL;
-  }
-  for (int32_t i = 0; i < count; i++) copy[i] = (uint16_t)slots[i];
-  return copy;
-}
-
-static void write_handlers(emitter *e) {
-  tl_handler *handlers = NULL;
-  uint32_t count = 0, capacity = 0;
-  int32_t previous = -1;
-  for (uint32_t i = 0; i < e->point_count; i++) {
-    int32_t h = e->points[i].ins->handler;
-    uint32_t pc = e->points[i].pc;
-    if (h >= 0 && h == previous) {
-      handlers[count - 1].end = pc + 1;
-    } else if (h >= 0) {
-      void *more = handlers;
-      if (!grow(e->arena, &more, &capacity, count, sizeof *handlers)) return;
-      handlers = more;
-      const tl_cfg_block *block = &e->f->blocks[h];
-      handlers[count++] = (tl_handler){
-          .start = pc,
-          .end = pc + 1,
-          .handler = e->block_pc[h],
-          .kept_count = (uint16_t)block->kept_count,
-          .own_count = (uint16_t)block->own_count,
-          .kept = keep_slots(e, block->kept, block->kept_count),
-          .own = keep_slots(e, block->own, block->own_count)};
-    }
-    previous = h;
-  }
-  e->p->handlers = keep(e, handlers, count * sizeof *handlers);
-  e->p->handler_count = count;
-}
-
-static void write_summary(emitter *e) {
-  const tl_summary *from = &e->f->summary;
-  tl_summary *to = &e->p->summary;
-  *to = *from;
-  to->param_modes =
-      keep(e, from->param_modes, (size_t)e->f->param_count);
-  to->lenders =
-      keep(e, from->lenders, from->lender_count * sizeof *from->lenders);
-  to->rebinds =
-      keep(e, from->rebinds, from->rebind_count * sizeof *from->rebinds);
-}
-
 bool tl_emit_function(tl_builder *b, tl_cfg_function *f) {
-  emitter e = {.b = b, .arena = b->arena, .f = f, .p = f->prototype,
-               .frame = (uint32_t)f->slot_count};
+  tl_emitter e = {.b = b,
+                  .arena = b->arena,
+                  .f = f,
+                  .p = f->prototype,
+                  .frame = (uint32_t)f->slot_count};
   memset(e.pair_table, -1, sizeof e.pair_table);
   e.block_pc = TL_ARENA_ARRAY(b->arena, uint32_t, (size_t)f->block_count);
-  if (e.block_pc == NULL) return false;
+  if (e.block_pc == NULL)
+    return false;
   for (int32_t i = 0; i < f->block_count; i++) e.block_pc[i] = UINT32_MAX;
-  if (!find_sequence(&e) || !survey(&e)) return false;
+  if (!find_sequence(&e) || !survey(&e))
+    return false;
   for (int32_t i = 0; i < e.sequence_count; i++) {
-    if (!put_block(&e, i)) return false;
+    if (!put_block(&e, i))
+      return false;
   }
   if (e.frame >= TL_MAX_SLOTS) {
     tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_LIMIT, (tl_span){0, 0, 0},
@@ -869,15 +745,12 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f) {
                 e.frame, TL_MAX_SLOTS);
     return false;
   }
-  patch_jumps(&e);
-  write_places(&e);
-  write_ranges(&e);
-  write_handlers(&e);
-  e.p->code = keep(&e, e.code, e.count * sizeof *e.code);
+  tl_emit_tables(&e);
+  e.p->code = tl_emit_keep(&e, e.code, e.count * sizeof *e.code);
   e.p->code_count = e.count;
   e.p->slot_count = e.frame < 4 ? 4 : e.frame + 1;
-  e.p->constants = keep(&e, e.p->constants,
-                        e.p->constant_count * sizeof *e.p->constants);
-  write_summary(&e);
-  return !b->failed && !b->arena->failed;
+  e.p->constants = tl_emit_keep(&e, e.p->constants,
+                                e.p->constant_count * sizeof *e.p->constants);
+  return !b->failed && !b->arena->failed &&
+         tl_find_regions(b, e.p, f->variable_count);
 }

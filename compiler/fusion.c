@@ -22,7 +22,7 @@ typedef struct finder {
   tl_builder *b;
   tl_prototype *p;
   int32_t temporaries;
-  bool *leads;        // a jump or handler may begin at this pc
+  bool *leads;  // a jump or handler may begin at this pc
   step steps[RUN_MAX];
   int32_t count;
   tl_region *regions;
@@ -33,7 +33,8 @@ static bool add_region(finder *f, uint32_t start, uint32_t end) {
   if (f->region_count == f->capacity) {
     uint32_t capacity = f->capacity * 2 + 16;
     tl_region *regions = TL_ARENA_ARRAY(f->b->arena, tl_region, capacity);
-    if (regions == NULL) return false;
+    if (regions == NULL)
+      return false;
     if (f->region_count > 0) {
       memcpy(regions, f->regions, f->region_count * sizeof *regions);
     }
@@ -46,11 +47,13 @@ static bool add_region(finder *f, uint32_t start, uint32_t end) {
 
 static bool mark_leads(finder *f) {
   f->leads = TL_ARENA_ARRAY(f->b->arena, bool, (size_t)f->p->code_count + 1);
-  if (f->leads == NULL) return false;
+  if (f->leads == NULL)
+    return false;
   for (uint32_t pc = 0; pc < f->p->code_count;) {
     tl_decoded d;
     tl_decode(f->p, pc, &d);
-    if (d.target >= 0) f->leads[d.target] = true;
+    if (d.target >= 0)
+      f->leads[d.target] = true;
     pc += d.words;
   }
   for (uint32_t i = 0; i < f->p->handler_count; i++) {
@@ -70,7 +73,8 @@ static bool reads(const tl_decoded *d, int32_t slot, bool *consumes) {
   bool found = false;
   *consumes = false;
   for (uint32_t i = 0; i < d->operand_count; i++) {
-    if (d->operands[i] != slot) continue;
+    if (d->operands[i] != slot)
+      continue;
     found = true;
     *consumes = *consumes || d->modes[i] == TL_MODE_CONSUME ||
                 d->modes[i] == TL_MODE_EITHER;
@@ -86,10 +90,13 @@ static void find_consumers(finder *f) {
       bool consumes;
       if (reads(&f->steps[k].d, slot, &consumes)) {
         // A loaded value is borrowed for good: any use will do.
-        if (consumes || f->steps[i].is_load) f->steps[i].consumer = k;
-        if (consumes) break;
+        if (consumes || f->steps[i].is_load)
+          f->steps[i].consumer = k;
+        if (consumes)
+          break;
       }
-      if (f->steps[k].d.result == slot) break;
+      if (f->steps[k].d.result == slot)
+        break;
     }
   }
 }
@@ -120,7 +127,8 @@ static bool find_in_run(finder *f) {
     last = first - 1;
   }
   while (n-- > 0) {
-    if (!add_region(f, starts[n], ends[n])) return false;
+    if (!add_region(f, starts[n], ends[n]))
+      return false;
   }
   return true;
 }
@@ -128,14 +136,16 @@ static bool find_in_run(finder *f) {
 bool tl_find_regions(tl_builder *b, tl_prototype *function,
                      int32_t temporaries) {
   finder f = {.b = b, .p = function, .temporaries = temporaries};
-  if (!mark_leads(&f)) return false;
+  if (!mark_leads(&f))
+    return false;
   for (uint32_t pc = 0; pc < function->code_count;) {
     tl_decoded d;
     tl_decode(function, pc, &d);
     bool load = is_load(&f, &d);
     bool belongs = load || tl_region_op(d.op, d.extra) != TL_OP_COUNT;
     if (!belongs || f.leads[pc] || f.count == RUN_MAX) {
-      if (f.count > 1 && !find_in_run(&f)) return false;
+      if (f.count > 1 && !find_in_run(&f))
+        return false;
       f.count = 0;
     }
     if (belongs) {
@@ -143,7 +153,8 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
     }
     pc += d.words;
   }
-  if (f.count > 1 && !find_in_run(&f)) return false;
+  if (f.count > 1 && !find_in_run(&f))
+    return false;
   function->regions = tl_unit_alloc(
       b->vm, b->unit, (f.region_count + 1) * sizeof *function->regions);
   if (function->regions == NULL) {

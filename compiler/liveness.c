@@ -109,9 +109,9 @@ static bool order_blocks(tl_arena *arena, tl_owned_function *f) {
     seen[block] = true;
     stack[depth] = block;
     next[depth] = begin[depth];
-    begin[depth + 1] = begin[depth] + collect_successors(&cfg->blocks[block],
-                                                         pending +
-                                                             begin[depth]);
+    begin[depth + 1] =
+        begin[depth] +
+        collect_successors(&cfg->blocks[block], pending + begin[depth]);
     depth++;
   }
   f->sequence_count = (int32_t)n - left;

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-
 // --- Instructions and blocks ------------------------------------------------
 
 static tl_cfg_block *current(tl_lower *l) {
@@ -18,8 +17,7 @@ tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
   tl_cfg_block *block = current(l);
   if (block->count == block->capacity) {
     int32_t capacity = block->capacity * 2 + 8;
-    tl_cfg_ins *ins =
-        TL_ARENA_ARRAY(l->b->arena, tl_cfg_ins, (size_t)capacity);
+    tl_cfg_ins *ins = TL_ARENA_ARRAY(l->b->arena, tl_cfg_ins, (size_t)capacity);
     if (ins != NULL) {
       if (block->count > 0) {
         memcpy(ins, block->ins, (size_t)block->count * sizeof *ins);
@@ -75,7 +73,8 @@ int32_t tl_new_block(tl_lower *l) {
     int32_t capacity = f->block_capacity * 2 + 8;
     tl_cfg_block *blocks =
         TL_ARENA_ARRAY(l->b->arena, tl_cfg_block, (size_t)capacity);
-    if (blocks == NULL) return 0;
+    if (blocks == NULL)
+      return 0;
     if (f->block_count > 0) {
       memcpy(blocks, f->blocks, (size_t)f->block_count * sizeof *blocks);
     }
@@ -100,8 +99,8 @@ void tl_jump(tl_lower *l, int32_t target, tl_span span) {
   current(l)->targets[0] = target;
 }
 
-void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes,
-               int32_t no, tl_span span) {
+void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes, int32_t no,
+               tl_span span) {
   if (slot >= 0) {
     tl_emit1(l, op, -1, slot, span);
   } else {
@@ -114,136 +113,13 @@ void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes,
 int32_t tl_temps(tl_lower *l, int32_t count) {
   int32_t first = l->top;
   l->top += count;
-  if (l->top > l->f->slot_count) l->f->slot_count = l->top;
+  if (l->top > l->f->slot_count)
+    l->f->slot_count = l->top;
   return first;
 }
 
 int32_t tl_temp(tl_lower *l) {
   return tl_temps(l, 1);
-}
-
-// --- Constants and names ----------------------------------------------------
-
-static uint32_t slot_hash(tl_slot s) {
-  if (tl_is_string(s)) return (uint32_t)tl_string_hash(s.string) & 255;
-  uint64_t h = (s.u ^ s.tag) * UINT64_C(0x9e3779b97f4a7c15);
-  return (uint32_t)(h >> 56);
-}
-
-static bool same_constant(tl_slot a, tl_slot b) {
-  if (tl_is_string(a) && tl_is_string(b)) {
-    return tl_string_equal(a.string, b.string);
-  }
-  return a.tag == b.tag && a.u == b.u;
-}
-
-// Whether a constant is the unit's to free: types belong to the VM.
-static bool is_adoptable(tl_slot value) {
-  return tl_is_heap(value) && !tl_is_function(value) && !tl_is_type(value);
-}
-
-uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
-  tl_prototype *p = l->f->prototype;
-  value.tag &= ~TL_OWNED;
-  if (tl_is_heap(value) && !tl_is_function(value)) {
-    value.object->flags |= TL_IMMORTAL;
-    if (tl_is_array(value)) {
-      value.tag = tl_array_tag(value.array) | (value.tag & TL_WEAK);
-    }
-  }
-  uint32_t hash = slot_hash(value);
-  for (int32_t i = l->constant_table[hash]; i >= 0; i = l->constant_next[i]) {
-    if (same_constant(p->constants[i], value)) {
-      if (is_adoptable(value) &&
-          value.object != p->constants[i].object) {
-        tl_unit_adopt(l->b->vm, l->b->unit, value);
-      }
-      return (uint32_t)i;
-    }
-  }
-  if (p->constant_count == l->constant_capacity) {
-    uint32_t capacity = l->constant_capacity * 2 + 16;
-    tl_slot *constants = TL_ARENA_ARRAY(l->b->arena, tl_slot, capacity);
-    int32_t *next = TL_ARENA_ARRAY(l->b->arena, int32_t, capacity);
-    if (constants == NULL || next == NULL) return 0;
-    for (uint32_t i = 0; i < p->constant_count; i++) {
-      constants[i] = p->constants[i];
-      next[i] = l->constant_next[i];
-    }
-    p->constants = constants;
-    l->constant_next = next;
-    l->constant_capacity = capacity;
-  }
-  if (is_adoptable(value)) {
-    tl_unit_adopt(l->b->vm, l->b->unit, value);
-  }
-  p->constants[p->constant_count] = value;
-  l->constant_next[p->constant_count] = l->constant_table[hash];
-  l->constant_table[hash] = (int32_t)p->constant_count;
-  return p->constant_count++;
-}
-
-uint32_t tl_function_constant(tl_builder *b, tl_cfg_function *f,
-                              tl_slot value) {
-  tl_prototype *p = f->prototype;
-  tl_slot *constants =
-      TL_ARENA_ARRAY(b->arena, tl_slot, (size_t)p->constant_count + 1);
-  if (constants == NULL) return 0;
-  for (uint32_t i = 0; i < p->constant_count; i++) {
-    constants[i] = p->constants[i];
-  }
-  constants[p->constant_count] = value;
-  p->constants = constants;
-  return p->constant_count++;
-}
-
-uint32_t tl_string_constant(tl_lower *l, const char *text, size_t nbytes) {
-  tl_string *string = tl_string_new(l->b->vm, text, nbytes);
-  if (string == NULL) {
-    l->b->failed = true;
-    return 0;
-  }
-  return tl_add_constant(l, tl_own_string(string));
-}
-
-void tl_load_constant(tl_lower *l, int32_t into, tl_slot value, tl_span span) {
-  tl_emit_x(l, TL_BC_LOADK, into, tl_add_constant(l, value), span);
-}
-
-tl_string *tl_unit_string(tl_builder *b, const char *text, size_t nbytes) {
-  uint32_t index = tl_unit_name(b, text, nbytes);
-  return b->unit->name_count == 0 ? NULL : b->unit->names[index];
-}
-
-uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes) {
-  tl_unit *unit = b->unit;
-  // The names of one unit are few; those asked for last come again soonest.
-  uint32_t look = unit->name_count > 64 ? unit->name_count - 64 : 0;
-  for (uint32_t i = unit->name_count; i-- > look;) {
-    if (unit->names[i]->length == nbytes &&
-        memcmp(unit->names[i]->text, text, nbytes) == 0) {
-      return i;
-    }
-  }
-  if (unit->name_count == b->name_capacity) {
-    uint32_t capacity = b->name_capacity * 2 + 16;
-    tl_string **names = TL_ARENA_ARRAY(b->arena, tl_string *, capacity);
-    if (names == NULL) return 0;
-    if (unit->name_count > 0) {
-      memcpy(names, unit->names, unit->name_count * sizeof *names);
-    }
-    unit->names = names;
-    b->name_capacity = capacity;
-  }
-  tl_string *string = tl_string_new(b->vm, text, nbytes);
-  if (string == NULL) {
-    b->failed = true;
-    return 0;
-  }
-  string->head.flags |= TL_IMMORTAL;
-  tl_unit_adopt(b->vm, unit, (tl_slot){.tag = TL_TAG_STRING, .string = string});
-  unit->names[unit->name_count] = string;
-  return unit->name_count++;
 }
 
 // The program's functions and the unit's prototypes have the same numbers.
@@ -270,7 +146,8 @@ static tl_prototype *new_prototype(tl_builder *b, const tl_name *name) {
   if (unit->prototype_count == b->prototype_capacity) {
     uint32_t capacity = b->prototype_capacity * 2 + 8;
     tl_prototype **all = TL_ARENA_ARRAY(b->arena, tl_prototype *, capacity);
-    if (all == NULL) return NULL;
+    if (all == NULL)
+      return NULL;
     if (unit->prototype_count > 0) {
       memcpy(all, unit->prototypes, unit->prototype_count * sizeof *all);
     }
@@ -285,13 +162,15 @@ static tl_prototype *new_prototype(tl_builder *b, const tl_name *name) {
 static tl_cfg_function *new_function(tl_builder *b, tl_prototype *prototype) {
   tl_cfg_program *program = b->program;
   tl_cfg_function *f = TL_ARENA_NEW(b->arena, tl_cfg_function);
-  if (f == NULL) return NULL;
+  if (f == NULL)
+    return NULL;
   int32_t index = (int32_t)prototype->index;
   if (index >= b->function_capacity) {
     int32_t capacity = index * 2 + 8;
     tl_cfg_function **functions =
         TL_ARENA_ARRAY(b->arena, tl_cfg_function *, (size_t)capacity);
-    if (functions == NULL) return NULL;
+    if (functions == NULL)
+      return NULL;
     for (int32_t i = 0; i < program->function_count; i++) {
       functions[i] = program->functions[i];
     }
@@ -301,14 +180,19 @@ static tl_cfg_function *new_function(tl_builder *b, tl_prototype *prototype) {
   f->prototype = prototype;
   f->index = index;
   program->functions[index] = f;
-  if (index >= program->function_count) program->function_count = index + 1;
+  if (index >= program->function_count)
+    program->function_count = index + 1;
   return f;
 }
 
 static void begin(tl_lower *l, tl_builder *b, tl_lower *outer,
                   tl_cfg_function *f, tl_scope *scope) {
-  *l = (tl_lower){.b = b, .outer = outer, .f = f, .scope = scope,
-                  .group = scope->group, .handler = -1};
+  *l = (tl_lower){.b = b,
+                  .outer = outer,
+                  .f = f,
+                  .scope = scope,
+                  .group = scope->group,
+                  .handler = -1};
   memset(l->constant_table, -1, sizeof l->constant_table);
   tl_enter_block(l, tl_new_block(l));
 }
@@ -318,8 +202,10 @@ static void assign_slots(tl_lower *l, uint32_t param_count) {
   tl_cfg_function *f = l->f;
   int32_t index = 0;
   for (tl_variable *v = l->scope->variables; v != NULL; v = v->next) {
-    if (v->is_global) continue;
-    if (!v->is_bound && !v->is_updated) continue;
+    if (v->is_global)
+      continue;
+    if (!v->is_bound && !v->is_updated)
+      continue;
     if (index >= TL_MAX_SLOTS - 600) {
       if (l->scope->kind == TL_SCOPE_MODULE) {
         v->is_global = true;  // the rest of a very long script
@@ -335,24 +221,25 @@ static void assign_slots(tl_lower *l, uint32_t param_count) {
   f->variable_count = index;
   f->slot_count = index;
   l->top = index;
-  l->assigned_in =
-      TL_ARENA_ARRAY(l->b->arena, int32_t, (size_t)index + 1);
-  if (l->assigned_in == NULL) return;
+  l->assigned_in = TL_ARENA_ARRAY(l->b->arena, int32_t, (size_t)index + 1);
+  if (l->assigned_in == NULL)
+    return;
   for (int32_t i = 0; i < index; i++) l->assigned_in[i] = -1;
 }
 
 static void name_slots(tl_lower *l) {
   tl_prototype *p = l->f->prototype;
-  p->slot_names = tl_unit_alloc(
-      l->b->vm, l->b->unit,
-      sizeof *p->slot_names * (size_t)(l->f->variable_count + 1));
+  p->slot_names =
+      tl_unit_alloc(l->b->vm, l->b->unit,
+                    sizeof *p->slot_names * (size_t)(l->f->variable_count + 1));
   if (p->slot_names == NULL) {
     l->b->failed = true;
     return;
   }
   p->named_count = (uint32_t)l->f->variable_count;
   for (tl_variable *v = l->scope->variables; v != NULL; v = v->next) {
-    if (v->is_global || v->index < 0) continue;
+    if (v->is_global || v->index < 0)
+      continue;
     p->slot_names[v->index] =
         tl_unit_string(l->b, v->name->text, v->name->nbytes);
   }
@@ -363,7 +250,8 @@ static void lower_defaults(tl_lower *l, tl_ast_function *function) {
   for (uint32_t i = 0; i < function->count; i++) {
     tl_ast_param *param = &function->params[i];
     l->assigned_in[i] = l->block;
-    if (param->value == NULL) continue;
+    if (param->value == NULL)
+      continue;
     int32_t missing = tl_new_block(l), there = tl_new_block(l);
     tl_branch(l, TL_BC_JSET, (int32_t)i, there, missing, param->span);
     tl_enter_block(l, missing);
@@ -380,9 +268,8 @@ static void describe_params(tl_lower *l, tl_ast_function *function) {
   tl_prototype *p = l->f->prototype;
   p->param_count = function->count;
   p->plain = true;
-  p->params =
-      tl_unit_alloc(l->b->vm, l->b->unit,
-                    sizeof *p->params * ((size_t)function->count + 1));
+  p->params = tl_unit_alloc(l->b->vm, l->b->unit,
+                            sizeof *p->params * ((size_t)function->count + 1));
   if (p->params == NULL) {
     l->b->failed = true;
     return;
@@ -432,11 +319,13 @@ static void lower_body(tl_builder *b, tl_lower *outer, tl_ast *ast,
                        tl_prototype *prototype) {
   tl_ast_function *function = &ast->function;
   tl_cfg_function *f = new_function(b, prototype);
-  if (f == NULL || function->scope == NULL) return;
+  if (f == NULL || function->scope == NULL)
+    return;
   tl_lower l;
   begin(&l, b, outer, f, function->scope);
   assign_slots(&l, function->count);
-  if (l.assigned_in == NULL || b->failed) return;
+  if (l.assigned_in == NULL || b->failed)
+    return;
   if (function->doc != NULL) {
     prototype->doc = tl_unit_string(b, function->doc, function->doc_nbytes);
   }
@@ -450,7 +339,8 @@ static void lower_body(tl_builder *b, tl_lower *outer, tl_ast *ast,
 
 // The prototypes of a group, made before its bodies, which may name them.
 tl_prototype **tl_group_prototypes(tl_builder *b, tl_closure_group *group) {
-  if (group->lowered != NULL) return group->lowered;
+  if (group->lowered != NULL)
+    return group->lowered;
   tl_prototype **members =
       tl_unit_alloc(b->vm, b->unit, sizeof *members * group->count);
   if (members == NULL) {
@@ -459,7 +349,8 @@ tl_prototype **tl_group_prototypes(tl_builder *b, tl_closure_group *group) {
   }
   for (uint32_t i = 0; i < group->count; i++) {
     members[i] = new_prototype(b, group->functions[i]->function.name);
-    if (members[i] == NULL) return NULL;
+    if (members[i] == NULL)
+      return NULL;
     members[i]->member = i;
     members[i]->capture_count = group->capture_count;
   }
@@ -469,7 +360,8 @@ tl_prototype **tl_group_prototypes(tl_builder *b, tl_closure_group *group) {
 
 static void name_captures(tl_builder *b, tl_closure_group *group,
                           tl_prototype **members) {
-  if (group->capture_count == 0) return;
+  if (group->capture_count == 0)
+    return;
   tl_string **names =
       tl_unit_alloc(b->vm, b->unit, sizeof *names * group->capture_count);
   if (names == NULL) {
@@ -491,7 +383,8 @@ static uint32_t add_group(tl_builder *b, tl_closure_group *group,
   if (unit->group_count == b->group_capacity) {
     uint32_t capacity = b->group_capacity * 2 + 8;
     tl_group *groups = TL_ARENA_ARRAY(b->arena, tl_group, capacity);
-    if (groups == NULL) return 0;
+    if (groups == NULL)
+      return 0;
     if (unit->group_count > 0) {
       memcpy(groups, unit->groups, unit->group_count * sizeof *groups);
     }
@@ -508,7 +401,8 @@ static void make_group(tl_lower *l, tl_closure_group *group, int32_t base,
                        tl_span span) {
   tl_builder *b = l->b;
   tl_prototype **members = tl_group_prototypes(b, group);
-  if (members == NULL) return;
+  if (members == NULL)
+    return;
   if (group->capture_count > 0) {
     name_captures(b, group, members);
     int32_t count = (int32_t)group->capture_count;
@@ -528,27 +422,31 @@ static void make_group(tl_lower *l, tl_closure_group *group, int32_t base,
 
 int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_closure_group *group = ast->function.group;
-  if (group == NULL) return want < 0 ? tl_temp(l) : want;
+  if (group == NULL)
+    return want < 0 ? tl_temp(l) : want;
   int32_t base = tl_temp(l);
   int32_t mark = l->top;
   make_group(l, group, base, ast->span);
   l->top = mark;
   tl_prototype **members = group->lowered;
-  if (members == NULL) return base;
+  if (members == NULL)
+    return base;
   if (group->capture_count == 0) {
-    tl_load_constant(
-        l, want < 0 ? base : want,
-        (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = members[0]}, ast->span);
+    tl_load_constant(l, want < 0 ? base : want,
+                     (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = members[0]},
+                     ast->span);
     return want < 0 ? base : want;
   }
-  if (want < 0) return base;
+  if (want < 0)
+    return base;
   tl_emit1(l, TL_BC_COPY, want, base, ast->span);
   return want;
 }
 
 void tl_lower_group(tl_lower *l, tl_ast **defines, uint32_t count) {
   tl_closure_group *group = defines[0]->define.function->function.group;
-  if (group == NULL) return;
+  if (group == NULL)
+    return;
   int32_t mark = l->top;
   int32_t base = tl_temp(l);
   make_group(l, group, base, defines[0]->span);
@@ -565,9 +463,9 @@ void tl_lower_group(tl_lower *l, tl_ast **defines, uint32_t count) {
     int32_t value = base;
     if (group->capture_count == 0) {
       value = tl_temp(l);
-      tl_load_constant(
-          l, value, (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = members[i]},
-          span);
+      tl_load_constant(l, value,
+                       (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = members[i]},
+                       span);
     } else if (i > 0) {
       value = tl_temp(l);
       tl_cfg_ins *ins = tl_emit(l, TL_BC_MEMBER, value, 1, span);
@@ -625,8 +523,10 @@ int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want, bool value) {
     tl_lower_statement(l, statement);
     l->top = mark;
   }
-  if (!value) return -1;
-  if (want < 0) want = tl_temp(l);
+  if (!value)
+    return -1;
+  if (want < 0)
+    want = tl_temp(l);
   tl_load_constant(l, want, tl_none(), block->span);
   return want;
 }
@@ -668,21 +568,22 @@ static void lower_import(tl_lower *l, tl_ast *ast) {
   // The first byte tells a path from a name.
   char *spec = tl_arena_text(l->b->arena, "", 0);
   spec = tl_arena_alloc(l->b->arena, nbytes + 2);
-  if (spec == NULL) return;
+  if (spec == NULL)
+    return;
   spec[0] = import->path != NULL ? '"' : ' ';
   memcpy(spec + 1, text, nbytes);
   tl_emit_x(l, TL_BC_IMPORT, module, tl_unit_name(l->b, spec, nbytes + 1),
             import->path_span);
   if (import->count == 0) {
     const tl_name *name = tl_import_name(l->b->names, import);
-    if (name != NULL) tl_store_name(l, name, module, ast->span);
+    if (name != NULL)
+      tl_store_name(l, name, module, ast->span);
     return;
   }
   for (uint32_t i = 0; i < import->count; i++) {
     int32_t item = tl_temp(l);
     const tl_name *name = import->names[i].name;
-    tl_cfg_ins *ins =
-        tl_emit(l, TL_BC_GETF, item, 1, import->names[i].span);
+    tl_cfg_ins *ins = tl_emit(l, TL_BC_GETF, item, 1, import->names[i].span);
     ins->operands[0] = module;
     ins->extra = tl_unit_name(l->b, name->text, name->nbytes);
     tl_store_name(l, name, item, import->names[i].span);
@@ -744,11 +645,13 @@ void tl_lower_statement(tl_lower *l, tl_ast *ast) {
 static void hoist_functions(tl_lower *l, tl_ast *program) {
   for (uint32_t i = 0; i < program->items.count; i++) {
     tl_ast *statement = program->items.items[i];
-    if (statement->kind != TL_AST_DEFINE) continue;
+    if (statement->kind != TL_AST_DEFINE)
+      continue;
     tl_variable *variable =
         tl_scope_lookup(l->scope, statement->define.name.name);
     tl_prototype *known;
-    if (variable == NULL || !tl_known_constant(l, variable, &known)) continue;
+    if (variable == NULL || !tl_known_constant(l, variable, &known))
+      continue;
     variable->is_global = true;
     int32_t value = tl_temp(l);
     tl_load_constant(l, value,
@@ -782,10 +685,12 @@ static void lower_prompt(tl_lower *l, tl_ast *program) {
 
 static bool add_globals(tl_builder *b, tl_scope *scope) {
   for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
-    if (!v->is_global || v->index >= 0) continue;
+    if (!v->is_global || v->index >= 0)
+      continue;
     v->index = tl_module_variable(b->vm, b->unit->module, v->name->text,
                                   v->name->nbytes);
-    if (v->index < 0) return false;
+    if (v->index < 0)
+      return false;
   }
   return true;
 }
@@ -793,9 +698,11 @@ static bool add_globals(tl_builder *b, tl_scope *scope) {
 bool tl_lower_program(tl_builder *b, tl_ast *program) {
   tl_resolver *r = b->resolver;
   tl_prototype *prototype = new_prototype(b, NULL);
-  if (prototype == NULL) return false;
+  if (prototype == NULL)
+    return false;
   tl_cfg_function *f = new_function(b, prototype);
-  if (f == NULL) return false;
+  if (f == NULL)
+    return false;
   f->is_main = true;
   tl_lower l;
   begin(&l, b, NULL, f, r->module_scope);
@@ -807,7 +714,8 @@ bool tl_lower_program(tl_builder *b, tl_ast *program) {
     }
   }
   assign_slots(&l, 0);
-  if (l.assigned_in == NULL || !add_globals(b, l.scope)) return false;
+  if (l.assigned_in == NULL || !add_globals(b, l.scope))
+    return false;
   hoist_functions(&l, program);
   if (r->mode == TL_UNIT_PROMPT) {
     lower_prompt(&l, program);

@@ -40,7 +40,7 @@ typedef struct tl_lower {
   int32_t top;              // next free temporary
   int32_t handler;          // -1: errors leave the function
   tl_loop *loop;
-  int32_t *assigned_in;     // block in which a variable is known to be set
+  int32_t *assigned_in;  // block in which a variable is known to be set
   uint32_t constant_capacity;
   int32_t constant_table[256];  // newest constant of a hash, -1
   int32_t *constant_next;
@@ -65,15 +65,14 @@ int32_t tl_new_block(tl_lower *l);
 void tl_enter_block(tl_lower *l, int32_t block);  // and gives it its order
 void tl_jump(tl_lower *l, int32_t target, tl_span span);
 // Ends the block: to [yes] if [slot] is true, else to [no].
-void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes,
-               int32_t no, tl_span span);
+void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes, int32_t no,
+               tl_span span);
 int32_t tl_temp(tl_lower *l);
 int32_t tl_temps(tl_lower *l, int32_t count);
 
 uint32_t tl_add_constant(tl_lower *l, tl_slot value);  // takes what it owns
 // One more constant of a function that has been lowered.
-uint32_t tl_function_constant(tl_builder *b, tl_cfg_function *f,
-                              tl_slot value);
+uint32_t tl_function_constant(tl_builder *b, tl_cfg_function *f, tl_slot value);
 uint32_t tl_string_constant(tl_lower *l, const char *text, size_t nbytes);
 void tl_load_constant(tl_lower *l, int32_t into, tl_slot value, tl_span span);
 tl_string *tl_unit_string(tl_builder *b, const char *text, size_t nbytes);

@@ -33,15 +33,15 @@ static bool builtin_signature(const tl_builtin *builtin, signature *out) {
 }
 
 // From the tree: the callee's own description may not be made yet.
-static bool script_signature(const tl_ast_function *function,
-                             signature *out) {
+static bool script_signature(const tl_ast_function *function, signature *out) {
   static const tl_param_kind kinds[] = {
       [TL_AST_PARAM_REQUIRED] = TL_PARAM_REQUIRED,
       [TL_AST_PARAM_DEFAULT] = TL_PARAM_OPTIONAL,
       [TL_AST_PARAM_REST] = TL_PARAM_REST,
       [TL_AST_PARAM_NAMED] = TL_PARAM_NAMED,
   };
-  if (function->count > TL_MAX_PARAMS) return false;
+  if (function->count > TL_MAX_PARAMS)
+    return false;
   out->function = function->name == NULL ? "fn" : function->name->text;
   out->count = (int)function->count;
   for (int i = 0; i < out->count; i++) {
@@ -75,15 +75,18 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
     length = (int)strlen(text);
   }
   for (int i = 0; i < s->count; i++) {
-    if (s->params[i].kind != TL_PARAM_NAMED) continue;
+    if (s->params[i].kind != TL_PARAM_NAMED)
+      continue;
     snprintf(hint, sizeof hint, "; did you mean %s(…, %.*s: %.*s)?",
              s->function, (int)s->params[i].nbytes, s->params[i].name, length,
              text);
     break;
   }
   if (strcmp(s->function, "max") == 0 || strcmp(s->function, "min") == 0) {
-    snprintf(hint, sizeof hint, "; for the larger or smaller of two values "
-             "write %simum(a, b)", s->function);
+    snprintf(hint, sizeof hint,
+             "; for the larger or smaller of two values "
+             "write %simum(a, b)",
+             s->function);
   }
   tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, span,
               "%s takes %d argument%s by position%s", s->function, allowed,
@@ -121,12 +124,15 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
   int rest = -1, positions = 0;
   for (int i = 0; i < s->count; i++) {
     out->argument[i] = -1;
-    if (s->params[i].kind == TL_PARAM_REST) rest = i;
-    if (s->params[i].kind < TL_PARAM_REST) positions++;
+    if (s->params[i].kind == TL_PARAM_REST)
+      rest = i;
+    if (s->params[i].kind < TL_PARAM_REST)
+      positions++;
   }
   out->rest_count = 0;
   out->rest = TL_ARENA_ARRAY(l->b->arena, uint32_t, call->count + 1);
-  if (out->rest == NULL) return false;
+  if (out->rest == NULL)
+    return false;
   int next = 0;
   for (uint32_t i = 0; i < call->count; i++) {
     const tl_argument *a = &call->arguments[i];
@@ -172,13 +178,15 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
 
 static int32_t finish(tl_lower *l, int32_t base, int32_t want, tl_span span) {
   l->top = base + 1;
-  if (want < 0) return base;
+  if (want < 0)
+    return base;
   tl_emit1(l, TL_BC_COPY, want, base, span);
   return want;
 }
 
 static bool is_own(tl_lower *l, const tl_ast *ast) {
-  if (ast->kind != TL_AST_NAME) return false;
+  if (ast->kind != TL_AST_NAME)
+    return false;
   tl_variable *v = tl_own_variable(l, ast->name.name);
   tl_prototype *known;
   return v != NULL && !v->is_global && !tl_known_constant(l, v, &known);
@@ -192,7 +200,8 @@ static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
   if (is_own(l, value)) {
     want = -1;
     for (uint32_t i = index + 1; i < call->count && want < 0; i++) {
-      if (tl_may_assign(call->arguments[i].value)) want = slot;
+      if (tl_may_assign(call->arguments[i].value))
+        want = slot;
     }
   }
   int32_t mark = l->top;
@@ -205,7 +214,8 @@ static int32_t lower_rest(tl_lower *l, tl_ast_call *call, const binding *b,
                           int32_t slot, tl_span span) {
   tl_ast **items =
       TL_ARENA_ARRAY(l->b->arena, tl_ast *, (size_t)b->rest_count + 1);
-  if (items == NULL) return slot;
+  if (items == NULL)
+    return slot;
   for (uint32_t i = 0; i < b->rest_count; i++) {
     items[i] = call->arguments[b->rest[i]].value;
   }
@@ -232,7 +242,8 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
     }
   }
   for (int p = 0; p < s->count; p++) {
-    if (b->argument[p] >= 0) continue;
+    if (b->argument[p] >= 0)
+      continue;
     operands[p] = first + p;
     if (s->params[p].kind == TL_PARAM_REST) {
       lower_rest(l, call, b, first + p, ast->span);
@@ -249,14 +260,16 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
 
 static bool is_plain(const tl_ast_call *call) {
   for (uint32_t i = 0; i < call->count; i++) {
-    if (call->arguments[i].kind != TL_ARGUMENT_POSITIONAL) return false;
+    if (call->arguments[i].kind != TL_ARGUMENT_POSITIONAL)
+      return false;
   }
   return true;
 }
 
 static bool has_spread(const tl_ast_call *call) {
   for (uint32_t i = 0; i < call->count; i++) {
-    if (call->arguments[i].kind == TL_ARGUMENT_SPREAD) return true;
+    if (call->arguments[i].kind == TL_ARGUMENT_SPREAD)
+      return true;
   }
   return false;
 }
@@ -266,9 +279,9 @@ static uint32_t add_shape(tl_lower *l, const tl_ast_call *call) {
   tl_unit *unit = b->unit;
   if (unit->shape_count + 1 >= b->shape_capacity) {
     uint32_t capacity = b->shape_capacity * 2 + 8;
-    tl_call_shape *shapes =
-        TL_ARENA_ARRAY(b->arena, tl_call_shape, capacity);
-    if (shapes == NULL) return 0;
+    tl_call_shape *shapes = TL_ARENA_ARRAY(b->arena, tl_call_shape, capacity);
+    if (shapes == NULL)
+      return 0;
     if (unit->shape_count > 0) {
       memcpy(shapes, unit->shapes, unit->shape_count * sizeof *shapes);
     }
@@ -276,7 +289,8 @@ static uint32_t add_shape(tl_lower *l, const tl_ast_call *call) {
     b->shape_capacity = capacity;
   }
   // Shape 0 means: all by position.
-  if (unit->shape_count == 0) unit->shape_count = 1;
+  if (unit->shape_count == 0)
+    unit->shape_count = 1;
   tl_call_shape *shape = &unit->shapes[unit->shape_count];
   shape->count = call->count;
   shape->arguments = tl_unit_alloc(
@@ -302,7 +316,8 @@ static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t callee = tl_lower_expr(l, call->callee, -1);
   if (is_own(l, call->callee)) {
     for (uint32_t i = 0; i < call->count; i++) {
-      if (!tl_may_assign(call->arguments[i].value)) continue;
+      if (!tl_may_assign(call->arguments[i].value))
+        continue;
       int32_t copy = tl_temp(l);
       tl_emit1(l, TL_BC_COPY, copy, callee, ast->span);
       callee = copy;
@@ -312,7 +327,8 @@ static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t base = tl_temp(l);
   int32_t first = tl_temps(l, (int32_t)call->count);
   int32_t *operands = TL_ARENA_ARRAY(l->b->arena, int32_t, call->count + 1);
-  if (operands == NULL) return base;
+  if (operands == NULL)
+    return base;
   for (uint32_t i = 0; i < call->count; i++) {
     operands[i] = lower_argument(l, call, i, first + (int32_t)i);
   }
@@ -333,11 +349,14 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
                               int32_t *want) {
   int op = 0;
   while (op < TL_OP_COUNT && strcmp(tl_ops[op].name, builtin->name) != 0) op++;
-  if (op == TL_OP_COUNT) return false;
+  if (op == TL_OP_COUNT)
+    return false;
   int arity = tl_ops[op].arity;
-  if ((uint32_t)arity != ast->call.count || b->rest_count > 0) return false;
+  if ((uint32_t)arity != ast->call.count || b->rest_count > 0)
+    return false;
   for (int i = 0; i < arity; i++) {
-    if (b->argument[i] != i) return false;
+    if (b->argument[i] != i)
+      return false;
   }
   static const struct {
     uint8_t op, opcode;
@@ -351,9 +370,11 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
                      : arity == 2 ? TL_BC_ELEM2
                                   : TL_BC_ELEM3;
   for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
-    if (binary[i].op == op) opcode = (tl_opcode)binary[i].opcode;
+    if (binary[i].op == op)
+      opcode = (tl_opcode)binary[i].opcode;
   }
-  if (*want < 0) *want = tl_temp(l);
+  if (*want < 0)
+    *want = tl_temp(l);
   int32_t mark = l->top;
   int32_t first = tl_temps(l, arity);
   int32_t operands[3];
@@ -374,7 +395,8 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
   if (!builtin_signature(builtin, &s) || !bind(l, &s, ast, &b)) {
     return want < 0 ? tl_temp(l) : want;
   }
-  if (lower_elementwise(l, ast, builtin, &b, &want)) return want;
+  if (lower_elementwise(l, ast, builtin, &b, &want))
+    return want;
   uint32_t k = tl_add_constant(l, tl_builtin_slot(builtin));
   return lower_bound(l, ast, &s, &b, TL_BC_CALLB, k, want);
 }
@@ -382,14 +404,15 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
 // The library function that the callee names, or NULL.
 const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
   if (callee->kind == TL_AST_NAME) {
-    if (tl_scope_find(l->scope, callee->name.name) != NULL) return NULL;
+    if (tl_scope_find(l->scope, callee->name.name) != NULL)
+      return NULL;
     return tl_known_find(NULL, callee->name.name).builtin;
   }
   if (callee->kind == TL_AST_FIELD &&
       callee->field.object->kind == TL_AST_NAME) {
-    tl_variable *v =
-        tl_scope_find(l->scope, callee->field.object->name.name);
-    if (v == NULL || v->library == NULL || v->assigns != 1) return NULL;
+    tl_variable *v = tl_scope_find(l->scope, callee->field.object->name.name);
+    if (v == NULL || v->library == NULL || v->assigns != 1)
+      return NULL;
     return tl_known_find(v->library, callee->field.field.name).builtin;
   }
   return NULL;
@@ -398,14 +421,15 @@ const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
 // del(name): the variable is unset, and what it held is gone.
 static bool lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
-  if (!tl_is_del(l->scope, ast)) return false;
+  if (!tl_is_del(l->scope, ast))
+    return false;
   for (uint32_t i = 0; i < call->count; i++) {
     tl_ast *value = call->arguments[i].value;
     tl_variable *v = value->kind == TL_AST_NAME
                          ? tl_scope_find(l->scope, value->name.name)
                          : NULL;
-    if (v == NULL || (!v->is_global &&
-                      v->scope->function != l->scope->function)) {
+    if (v == NULL ||
+        (!v->is_global && v->scope->function != l->scope->function)) {
       tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_NAME, value->span,
                   "del takes names of variables of this function or module");
       continue;
@@ -420,21 +444,25 @@ static bool lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
       l->assigned_in[v->index] = -1;
     }
   }
-  if (want >= 0) tl_load_constant(l, want, tl_none(), ast->span);
+  if (want >= 0)
+    tl_load_constant(l, want, tl_none(), ast->span);
   return true;
 }
 
 int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
-  if (lower_del(l, ast, want < 0 ? (want = tl_temp(l)) : want)) return want;
+  if (lower_del(l, ast, want < 0 ? (want = tl_temp(l)) : want))
+    return want;
   if (call->count > 200) {
     tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_LIMIT, ast->span,
                 "a call has at most 200 arguments: spread a list");
     return want;
   }
-  if (has_spread(call)) return lower_unknown(l, ast, want);
+  if (has_spread(call))
+    return lower_unknown(l, ast, want);
   const tl_builtin *builtin = tl_called_builtin(l, call->callee);
-  if (builtin != NULL) return lower_builtin(l, ast, builtin, want);
+  if (builtin != NULL)
+    return lower_builtin(l, ast, builtin, want);
   if (call->callee->kind == TL_AST_NAME) {
     tl_variable *v = tl_scope_find(l->scope, call->callee->name.name);
     tl_prototype *known;
@@ -442,7 +470,8 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
     if (v != NULL && tl_known_constant(l, v, &known) &&
         script_signature(&v->definition->define.function->function, &s)) {
       binding b;
-      if (!bind(l, &s, ast, &b)) return want;
+      if (!bind(l, &s, ast, &b))
+        return want;
       return lower_bound(l, ast, &s, &b, TL_BC_CALLK,
                          tl_prototype_index(l->b, known), want);
     }

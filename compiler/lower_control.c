@@ -34,7 +34,8 @@ void tl_lower_condition(tl_lower *l, tl_ast *ast, int32_t yes, int32_t no) {
 
 int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
   tl_ast_if *condition = &ast->condition;
-  if (value && want < 0) want = tl_temp(l);
+  if (value && want < 0)
+    want = tl_temp(l);
   int32_t mark = l->top;
   int32_t end = tl_new_block(l);
   for (uint32_t i = 0; i < condition->count; i++) {
@@ -79,7 +80,7 @@ void tl_lower_while(tl_lower *l, tl_ast *ast) {
 // A `for` under way: of a statement or of a comprehension's clause.
 typedef struct walk {
   int32_t body, again, done;
-  int32_t slots;   // hidden: next, limit, step, or container and position
+  int32_t slots;  // hidden: next, limit, step, or container and position
   bool is_range;
 } walk;
 
@@ -101,8 +102,7 @@ static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
   l->f->blocks[l->block].targets[1] = w->done;
 }
 
-static void begin_container(tl_lower *l, tl_ast *value, walk *w,
-                            tl_span span) {
+static void begin_container(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
   w->slots = tl_temps(l, 2);
   int32_t mark = l->top;
   tl_lower_expr(l, value, w->slots);
@@ -132,7 +132,8 @@ static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
   tl_variable *v = count == 1 ? tl_own_variable(l, names[0].name) : NULL;
   int32_t item = tl_temp(l);
   if (w->is_range) {
-    if (v != NULL && !v->is_global) item = v->index;
+    if (v != NULL && !v->is_global)
+      item = v->index;
     tl_emit_x(l, TL_BC_FORVAR, item, (uint32_t)w->slots, span);
   } else {
     tl_cfg_ins *ins = tl_emit(l, TL_BC_NEXT, item, 1, value->span);
@@ -178,7 +179,8 @@ void tl_lower_for(tl_lower *l, tl_ast *ast) {
 static void reveal(tl_lower *l, tl_clause *clause) {
   for (uint32_t i = 0; i < clause->name_count; i++) {
     tl_variable *v = tl_scope_lookup(l->scope, clause->names[i].name);
-    if (v == NULL) continue;
+    if (v == NULL)
+      continue;
     v->is_hidden = false;
     v->index = tl_temp(l);
   }
@@ -216,7 +218,8 @@ static void lower_clauses(tl_lower *l, tl_ast_comprehension *c, uint32_t at,
 int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_comprehension *c = &ast->comprehension;
   bool is_array = ast->kind == TL_AST_ARRAY_FOR;
-  if (c->scope == NULL) return want < 0 ? tl_temp(l) : want;
+  if (c->scope == NULL)
+    return want < 0 ? tl_temp(l) : want;
   tl_scope *outer = l->scope;
   tl_loop *loop = l->loop;
   l->loop = NULL;  // break does not leave a comprehension
@@ -233,12 +236,14 @@ int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
   l->loop = loop;
   l->top = mark;
   if (is_array) {
-    if (want < 0) want = list;
+    if (want < 0)
+      want = list;
     int32_t result = want;
     tl_emit1(l, TL_BC_STACKLIST, result, list, ast->span);
     return result;
   }
-  if (want < 0) return list;
+  if (want < 0)
+    return list;
   tl_emit1(l, TL_BC_COPY, want, list, ast->span);
   return want;
 }
@@ -265,14 +270,17 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
   int32_t error = tl_temp(l);
   const tl_name *name = attempt->error.name;
   tl_variable *v = name == NULL ? NULL : tl_own_variable(l, name);
-  if (v != NULL && !v->is_global) error = v->index;
+  if (v != NULL && !v->is_global)
+    error = v->index;
   tl_emit_x(l, TL_BC_CATCH, error, 0, ast->span);
-  if (name != NULL) tl_store_name(l, name, error, attempt->error.span);
+  if (name != NULL)
+    tl_store_name(l, name, error, attempt->error.span);
   tl_lower_block(l, attempt->handler, result, value);
   l->top = mark;
   tl_jump(l, end, ast->span);
   tl_enter_block(l, end);
-  if (!value || want < 0) return result;
+  if (!value || want < 0)
+    return result;
   tl_emit1(l, TL_BC_COPY, want, result, ast->span);
   return want;
 }

@@ -14,14 +14,16 @@ bool tl_known_constant(tl_lower *l, const tl_variable *variable,
       variable->is_updated || variable->group == NULL) {
     return false;
   }
-  if (!tl_group_is_constant(variable->group)) return false;
+  if (!tl_group_is_constant(variable->group))
+    return false;
   if (variable->scope->kind == TL_SCOPE_MODULE &&
       l->b->resolver->mode != TL_UNIT_SCRIPT &&
       l->b->resolver->mode != TL_UNIT_MODULE) {
     return false;  // a later input may define it anew
   }
   tl_prototype **members = tl_group_prototypes(l->b, variable->group);
-  if (members == NULL) return false;
+  if (members == NULL)
+    return false;
   *out = members[variable->member];
   return true;
 }
@@ -34,14 +36,17 @@ static int32_t into(tl_lower *l, int32_t want) {
 static int32_t capture_index(const tl_closure_group *group,
                              const tl_variable *variable) {
   for (uint32_t i = 0; group != NULL && i < group->capture_count; i++) {
-    if (group->captures[i] == variable) return (int32_t)i;
+    if (group->captures[i] == variable)
+      return (int32_t)i;
   }
   return -1;
 }
 
 static void check_set(tl_lower *l, const tl_variable *v, tl_span span) {
-  if (v->index < 0 || v->index >= l->f->variable_count) return;
-  if (l->assigned_in[v->index] == l->block) return;
+  if (v->index < 0 || v->index >= l->f->variable_count)
+    return;
+  if (l->assigned_in[v->index] == l->block)
+    return;
   l->assigned_in[v->index] = l->block;
   tl_cfg_ins *ins = tl_emit(l, TL_BC_CHECKSET, -1, 1, span);
   ins->operands[0] = v->index;
@@ -50,8 +55,10 @@ static void check_set(tl_lower *l, const tl_variable *v, tl_span span) {
 
 static int32_t lower_own(tl_lower *l, tl_variable *v, tl_span span,
                          int32_t want, bool check) {
-  if (check) check_set(l, v, span);
-  if (want < 0 || want == v->index) return v->index;
+  if (check)
+    check_set(l, v, span);
+  if (want < 0 || want == v->index)
+    return v->index;
   tl_emit1(l, TL_BC_COPY, want, v->index, span);
   return want;
 }
@@ -62,8 +69,7 @@ static int32_t lower_variable(tl_lower *l, tl_variable *v, tl_span span,
   if (tl_known_constant(l, v, &known)) {
     want = into(l, want);
     tl_load_constant(l, want,
-                     (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = known},
-                     span);
+                     (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = known}, span);
     return want;
   }
   if (v->is_global) {
@@ -90,8 +96,8 @@ void tl_lower_capture(tl_lower *l, tl_variable *variable, int32_t slot,
   lower_variable(l, variable, span, slot, false);
 }
 
-static int32_t lower_known(tl_lower *l, const char *module,
-                           const tl_name *name, tl_span span, int32_t want) {
+static int32_t lower_known(tl_lower *l, const char *module, const tl_name *name,
+                           tl_span span, int32_t want) {
   tl_known known = tl_known_find(module, name);
   want = into(l, want);
   switch (known.kind) {
@@ -119,12 +125,14 @@ static int32_t lower_known(tl_lower *l, const char *module,
 int32_t tl_lower_name(tl_lower *l, const tl_name *name, tl_span span,
                       int32_t want) {
   tl_variable *v = tl_scope_find(l->scope, name);
-  if (v != NULL) return lower_variable(l, v, span, want, true);
+  if (v != NULL)
+    return lower_variable(l, v, span, want, true);
   return lower_known(l, NULL, name, span, want);
 }
 
 int32_t tl_direct_slot(tl_lower *l, const tl_name *name) {
-  if (l->handler >= 0) return -1;
+  if (l->handler >= 0)
+    return -1;
   tl_variable *v = tl_own_variable(l, name);
   return v == NULL || v->is_global ? -1 : v->index;
 }
@@ -132,15 +140,18 @@ int32_t tl_direct_slot(tl_lower *l, const tl_name *name) {
 void tl_store_name(tl_lower *l, const tl_name *name, int32_t value,
                    tl_span span) {
   tl_variable *v = tl_scope_find(l->scope, name);
-  if (v == NULL) return;
+  if (v == NULL)
+    return;
   if (v->is_global) {
     tl_cfg_ins *ins = tl_emit(l, TL_BC_SETG, -1, 1, span);
     ins->operands[0] = value;
     ins->extra = (uint32_t)v->index;
     return;
   }
-  if (v->index != value) tl_emit1(l, TL_BC_COPY, v->index, value, span);
-  if (v->index < l->f->variable_count) l->assigned_in[v->index] = l->block;
+  if (v->index != value)
+    tl_emit1(l, TL_BC_COPY, v->index, value, span);
+  if (v->index < l->f->variable_count)
+    l->assigned_in[v->index] = l->block;
 }
 
 // --- Literals ---------------------------------------------------------------
@@ -151,8 +162,8 @@ static tl_slot literal(tl_lower *l, const tl_ast *ast, bool negative) {
     case TL_AST_BOOL:
       return negative ? tl_unset() : tl_bool(ast->boolean.value);
     case TL_AST_INT:
-      return tl_weak_int((int64_t)(negative ? 0 - ast->integer.value
-                                            : ast->integer.value));
+      return tl_weak_int(
+          (int64_t)(negative ? 0 - ast->integer.value : ast->integer.value));
     case TL_AST_FLOAT:
       return tl_weak_float(negative ? -ast->real.value : ast->real.value);
     case TL_AST_IMAGINARY:
@@ -183,31 +194,38 @@ typedef struct literal_shape {
 static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
                           literal_shape *out) {
   if (ast->kind != TL_AST_ARRAY) {
-    if (depth != out->ndim) return false;
+    if (depth != out->ndim)
+      return false;
     if (ast->kind != TL_AST_BOOL && ast->kind != TL_AST_INT &&
         ast->kind != TL_AST_FLOAT && ast->kind != TL_AST_UNARY) {
       return false;
     }
     tl_slot value = literal(l, ast, false);
-    if (!tl_is_scalar(value)) return false;
+    if (!tl_is_scalar(value))
+      return false;
     tl_dtype dtype = (tl_dtype)tl_dtype_of(value);
     if (out->found && dtype != out->dtype) {
-      if (dtype == TL_BOOL || out->dtype == TL_BOOL) return false;
+      if (dtype == TL_BOOL || out->dtype == TL_BOOL)
+        return false;
       dtype = TL_FLOAT64;
     }
     out->found = true;
     out->dtype = dtype;
     return true;
   }
-  if (depth >= 8 || ast->items.count == 0) return false;
+  if (depth >= 8 || ast->items.count == 0)
+    return false;
   if (depth == out->ndim) {
-    if (out->found) return false;
+    if (out->found)
+      return false;
     out->ndim = depth + 1;
     out->shape[depth] = ast->items.count;
   }
-  if (out->shape[depth] != ast->items.count) return false;
+  if (out->shape[depth] != ast->items.count)
+    return false;
   for (uint32_t i = 0; i < ast->items.count; i++) {
-    if (!literal_array(l, ast->items.items[i], depth + 1, out)) return false;
+    if (!literal_array(l, ast->items.items[i], depth + 1, out))
+      return false;
   }
   return true;
 }
@@ -230,7 +248,8 @@ static void fill_literal(tl_lower *l, const tl_ast *ast, tl_array *array,
 
 static bool constant_array(tl_lower *l, tl_ast *ast, int32_t want) {
   literal_shape shape = {.ndim = 0};
-  if (!literal_array(l, ast, 0, &shape)) return false;
+  if (!literal_array(l, ast, 0, &shape))
+    return false;
   tl_array *array =
       tl_array_new(l->b->vm, shape.dtype, shape.ndim, shape.shape);
   if (array == NULL) {
@@ -246,7 +265,8 @@ static bool constant_array(tl_lower *l, tl_ast *ast, int32_t want) {
 // --- Sequences of operands --------------------------------------------------
 
 static bool is_own_variable(tl_lower *l, const tl_ast *ast) {
-  if (ast->kind != TL_AST_NAME) return false;
+  if (ast->kind != TL_AST_NAME)
+    return false;
   tl_variable *v = tl_own_variable(l, ast->name.name);
   tl_prototype *known;
   return v != NULL && !v->is_global && !tl_known_constant(l, v, &known);
@@ -276,14 +296,16 @@ int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
   int32_t base = tl_temp(l);
   int32_t first = tl_temps(l, (int32_t)count);
   int32_t *operands = TL_ARENA_ARRAY(l->b->arena, int32_t, count + 1);
-  if (operands == NULL) return base;
+  if (operands == NULL)
+    return base;
   lower_operands(l, items, count, first, operands);
   tl_cfg_ins *ins = tl_emit(l, op, base, (int32_t)count, span);
   for (uint32_t i = 0; i < count; i++) ins->operands[i] = operands[i];
   ins->window = base;
   ins->extra = extra;
   l->top = base + 1;
-  if (want < 0) return base;
+  if (want < 0)
+    return base;
   tl_emit1(l, TL_BC_COPY, want, base, span);
   return want;
 }
@@ -306,7 +328,8 @@ static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
     tl_emit1(l, TL_BC_STACKLIST, want, list, ast->span);
     return want;
   }
-  if (want < 0) return list;
+  if (want < 0)
+    return list;
   tl_emit1(l, TL_BC_COPY, want, list, ast->span);
   return want;
 }
@@ -314,10 +337,12 @@ static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
 static int32_t lower_items(tl_lower *l, tl_ast *ast, int32_t want) {
   if (ast->kind == TL_AST_ARRAY) {
     int32_t slot = into(l, want);
-    if (constant_array(l, ast, slot)) return slot;
+    if (constant_array(l, ast, slot))
+      return slot;
     want = slot;
   }
-  if (ast->items.count > WINDOW_MAX) return lower_long(l, ast, want);
+  if (ast->items.count > WINDOW_MAX)
+    return lower_long(l, ast, want);
   tl_opcode op = ast->kind == TL_AST_ARRAY ? TL_BC_STACK : TL_BC_LIST;
   return tl_lower_window(l, op, ast->items.items, ast->items.count, 0, want,
                          ast->span);
@@ -329,7 +354,8 @@ uint32_t tl_unit_keys(tl_builder *b, const tl_name *const *names,
   if (unit->key_count == b->key_capacity) {
     uint32_t capacity = b->key_capacity * 2 + 8;
     struct tl_keys *keys = TL_ARENA_ARRAY(b->arena, struct tl_keys, capacity);
-    if (keys == NULL) return 0;
+    if (keys == NULL)
+      return 0;
     if (unit->key_count > 0) {
       memcpy(keys, unit->keys, unit->key_count * sizeof *keys);
     }
@@ -355,20 +381,21 @@ static int32_t lower_record(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast **values = TL_ARENA_ARRAY(l->b->arena, tl_ast *, count + 1);
   const tl_name **names =
       TL_ARENA_ARRAY(l->b->arena, const tl_name *, count + 1);
-  if (values == NULL || names == NULL) return into(l, want);
+  if (values == NULL || names == NULL)
+    return into(l, want);
   for (uint32_t i = 0; i < count; i++) {
     values[i] = ast->record.entries[i].value;
     names[i] = ast->record.entries[i].key;
     for (uint32_t k = 0; k < i; k++) {
-      if (names[k] != names[i]) continue;
+      if (names[k] != names[i])
+        continue;
       tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_SYNTAX,
                   ast->record.entries[i].key_span,
                   "the record has the field %s twice", names[i]->text);
     }
   }
   uint32_t keys = tl_unit_keys(l->b, names, count);
-  return tl_lower_window(l, TL_BC_RECORD, values, count, keys, want,
-                         ast->span);
+  return tl_lower_window(l, TL_BC_RECORD, values, count, keys, want, ast->span);
 }
 
 // --- Strings ----------------------------------------------------------------
@@ -395,20 +422,19 @@ static int32_t lower_interpolated(tl_lower *l, tl_ast *ast, int32_t want) {
   for (uint32_t i = 0; i < count; i++) {
     lower_part(l, &ast->interpolated.parts[i], first + (int32_t)i);
   }
-  tl_cfg_ins *ins =
-      tl_emit(l, TL_BC_JOIN, base, (int32_t)count, ast->span);
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_JOIN, base, (int32_t)count, ast->span);
   for (uint32_t i = 0; i < count; i++) ins->operands[i] = first + (int32_t)i;
   ins->window = base;
   l->top = base + 1;
-  if (want < 0) return base;
+  if (want < 0)
+    return base;
   tl_emit1(l, TL_BC_COPY, want, base, ast->span);
   return want;
 }
 
 static int32_t lower_type(tl_lower *l, tl_ast *ast, int32_t want) {
   want = into(l, want);
-  tl_type *type =
-      tl_type_parse(l->b->vm, ast->string.text, ast->string.nbytes);
+  tl_type *type = tl_type_parse(l->b->vm, ast->string.text, ast->string.nbytes);
   if (type == NULL) {
     tl_diagnose_pending(l->b, ast->span);
     return want;
@@ -466,8 +492,8 @@ static int32_t lower_binary(tl_lower *l, tl_ast *ast, int32_t want) {
   return want;
 }
 
-static int32_t lower_elem1(tl_lower *l, tl_op op, tl_ast *operand,
-                           int32_t want, tl_span span) {
+static int32_t lower_elem1(tl_lower *l, tl_op op, tl_ast *operand, int32_t want,
+                           tl_span span) {
   want = into(l, want);
   int32_t mark = l->top;
   int32_t a = tl_lower_expr(l, operand, -1);
@@ -507,7 +533,8 @@ static int32_t lower_logical(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_load_constant(l, result, tl_bool(false), ast->span);
   tl_jump(l, end, ast->span);
   tl_enter_block(l, end);
-  if (want < 0) return result;
+  if (want < 0)
+    return result;
   tl_emit1(l, TL_BC_COPY, want, result, ast->span);
   return want;
 }
@@ -577,7 +604,8 @@ static int32_t lower_operator(tl_lower *l, tl_ast *ast, int32_t want) {
   };
   const char *text = functions[ast->op.op];
   const tl_name *name = tl_names_get(l->b->names, text, strlen(text));
-  if (name == NULL) return into(l, want);
+  if (name == NULL)
+    return into(l, want);
   return lower_known(l, NULL, name, ast->span, want);
 }
 
@@ -597,8 +625,8 @@ static int32_t lower_field(tl_lower *l, tl_ast *ast, int32_t want) {
     if (v != NULL && v->library != NULL && v->assigns == 1)
       known = tl_known_find(v->library, field);
     // os.args is asked for when it is read; functions are constants.
-    bool is_value = known.builtin != NULL &&
-                    (known.builtin->flags & TL_VALUE) != 0;
+    bool is_value =
+        known.builtin != NULL && (known.builtin->flags & TL_VALUE) != 0;
     if (known.kind != TL_KNOWN_NOTHING && !is_value) {
       return lower_known(l, v->library, field, ast->span, want);
     }
@@ -618,7 +646,8 @@ static int32_t lower_select(tl_lower *l, tl_ast *ast, int32_t want) {
   uint32_t count = ast->select.count;
   const tl_name **names =
       TL_ARENA_ARRAY(l->b->arena, const tl_name *, count + 1);
-  if (names == NULL) return want;
+  if (names == NULL)
+    return want;
   for (uint32_t i = 0; i < count; i++) names[i] = ast->select.fields[i].name;
   uint32_t keys = tl_unit_keys(l->b, names, count);
   int32_t mark = l->top;
@@ -638,7 +667,8 @@ static int32_t lower_statement_value(tl_lower *l, tl_ast *ast, int32_t want) {
 }
 
 int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want) {
-  if (l->b->arena->failed || l->b->failed) return into(l, want);
+  if (l->b->arena->failed || l->b->failed)
+    return into(l, want);
   switch (ast->kind) {
     case TL_AST_BOOL:
     case TL_AST_INT:

@@ -57,10 +57,9 @@ static tl_index_item *describe_items(tl_builder *b, const tl_ast_item *items,
         break;
       case TL_AST_ITEM_SLICE:
         out[i].kind = TL_ITEM_SLICE;
-        out[i].given =
-            (uint8_t)((items[i].start != NULL ? TL_SLICE_START : 0) |
-                      (items[i].stop != NULL ? TL_SLICE_STOP : 0) |
-                      (items[i].step != NULL ? TL_SLICE_STEP : 0));
+        out[i].given = (uint8_t)((items[i].start != NULL ? TL_SLICE_START : 0) |
+                                 (items[i].stop != NULL ? TL_SLICE_STOP : 0) |
+                                 (items[i].step != NULL ? TL_SLICE_STEP : 0));
         break;
     }
   }
@@ -68,13 +67,13 @@ static tl_index_item *describe_items(tl_builder *b, const tl_ast_item *items,
 }
 
 // Adds a path to the unit; its steps are filled in by the caller.
-static uint32_t add_path(tl_builder *b, uint32_t step_count,
-                         tl_step **steps) {
+static uint32_t add_path(tl_builder *b, uint32_t step_count, tl_step **steps) {
   tl_unit *unit = b->unit;
   if (unit->path_count == b->path_capacity) {
     uint32_t capacity = b->path_capacity * 2 + 8;
     tl_path *paths = TL_ARENA_ARRAY(b->arena, tl_path, capacity);
-    if (paths == NULL) return 0;
+    if (paths == NULL)
+      return 0;
     if (unit->path_count > 0) {
       memcpy(paths, unit->paths, unit->path_count * sizeof *paths);
     }
@@ -97,7 +96,8 @@ static uint32_t index_path(tl_lower *l, const tl_ast_item *items,
                            uint32_t count, uint32_t parts) {
   tl_step *steps = NULL;
   uint32_t path = add_path(l->b, 1, &steps);
-  if (steps == NULL) return 0;
+  if (steps == NULL)
+    return 0;
   steps[0].item_count = (uint16_t)count;
   steps[0].items = describe_items(l->b, items, count);
   l->b->unit->paths[path].part_count = (uint16_t)parts;
@@ -106,7 +106,8 @@ static uint32_t index_path(tl_lower *l, const tl_ast_item *items,
 
 // The values between the brackets, side by side from [first] on.
 static void lower_part(tl_lower *l, tl_ast *ast, int32_t *slot) {
-  if (ast == NULL) return;
+  if (ast == NULL)
+    return;
   int32_t mark = l->top;
   tl_lower_expr(l, ast, *slot);
   l->top = mark;
@@ -130,13 +131,15 @@ static void lower_parts(tl_lower *l, tl_ast_item *items, uint32_t count,
 static bool only_values(tl_ast_item *items, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     as_slice(&items[i]);
-    if (items[i].kind != TL_AST_ITEM_VALUE) return false;
+    if (items[i].kind != TL_AST_ITEM_VALUE)
+      return false;
   }
   return true;
 }
 
 static bool too_many_items(tl_lower *l, uint32_t count, tl_span span) {
-  if (count <= 64) return false;
+  if (count <= 64)
+    return false;
   tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_LIMIT, span,
               "an index has at most 64 items, one for each axis");
   return true;
@@ -156,8 +159,10 @@ static bool items_may_assign(const tl_ast_item *items, uint32_t count) {
 
 int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_index *index = &ast->index;
-  if (want < 0) want = tl_temp(l);
-  if (too_many_items(l, index->count, ast->span)) return want;
+  if (want < 0)
+    want = tl_temp(l);
+  if (too_many_items(l, index->count, ast->span))
+    return want;
   int32_t mark = l->top;
   bool copy = index->object->kind == TL_AST_NAME &&
               items_may_assign(index->items, index->count);
@@ -166,15 +171,14 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
     int32_t operands[3] = {base, 0, 0};
     for (uint32_t i = 0; i < index->count; i++) {
       tl_ast *next = i + 1 < index->count ? index->items[i + 1].value : NULL;
-      operands[i + 1] =
-          next != NULL ? tl_lower_left(l, index->items[i].value, next)
-                       : tl_lower_expr(l, index->items[i].value, -1);
+      operands[i + 1] = next != NULL
+                            ? tl_lower_left(l, index->items[i].value, next)
+                            : tl_lower_expr(l, index->items[i].value, -1);
     }
     tl_opcode op = index->count == 1 ? TL_BC_GETEL : TL_BC_GETEL2;
     tl_cfg_ins *ins =
         tl_emit(l, op, want, (int32_t)index->count + 1, ast->span);
-    memcpy(ins->operands, operands,
-           (index->count + 1) * sizeof *operands);
+    memcpy(ins->operands, operands, (index->count + 1) * sizeof *operands);
     l->top = mark;
     return want;
   }
@@ -182,8 +186,8 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t window = tl_temp(l);
   int32_t first = tl_temps(l, (int32_t)parts);
   lower_parts(l, index->items, index->count, first);
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_INDEX, window, (int32_t)parts + 1,
-                            ast->span);
+  tl_cfg_ins *ins =
+      tl_emit(l, TL_BC_INDEX, window, (int32_t)parts + 1, ast->span);
   ins->operands[0] = base;
   for (uint32_t i = 0; i < parts; i++) {
     ins->operands[i + 1] = first + (int32_t)i;
@@ -201,7 +205,7 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
 typedef struct place {
   tl_target *target;
   tl_variable *variable;
-  int32_t first;   // slot of the first part
+  int32_t first;  // slot of the first part
   uint32_t parts;
   uint32_t path;
 } place;
@@ -211,14 +215,16 @@ static void lower_place(tl_lower *l, tl_target *target, place *out) {
   out->variable = tl_scope_find(l->scope, target->name);
   out->parts = 0;
   for (uint32_t i = 0; i < target->step_count; i++) {
-    if (too_many_items(l, target->steps[i].count, target->span)) return;
+    if (too_many_items(l, target->steps[i].count, target->span))
+      return;
     out->parts += count_parts(target->steps[i].items, target->steps[i].count);
   }
   out->first = tl_temps(l, (int32_t)out->parts);
   int32_t slot = out->first;
   tl_step *steps = NULL;
   out->path = add_path(l->b, target->step_count, &steps);
-  if (steps == NULL) return;
+  if (steps == NULL)
+    return;
   for (uint32_t i = 0; i < target->step_count; i++) {
     tl_ast_step *from = &target->steps[i];
     if (from->field.name != NULL) {
@@ -241,11 +247,10 @@ static void emit_update(tl_lower *l, const place *p, int32_t variable,
   const tl_target *target = p->target;
   tl_span span = target->span;
   const tl_ast_step *only = &target->steps[0];
-  if (target->step_count == 1 && only->field.name == NULL &&
-      only->count <= 2 && only_values(only->items, only->count)) {
+  if (target->step_count == 1 && only->field.name == NULL && only->count <= 2 &&
+      only_values(only->items, only->count)) {
     tl_opcode op = only->count == 1 ? TL_BC_SETEL : TL_BC_SETEL2;
-    tl_cfg_ins *ins =
-        tl_emit(l, op, variable, 2 + (int32_t)only->count, span);
+    tl_cfg_ins *ins = tl_emit(l, op, variable, 2 + (int32_t)only->count, span);
     ins->operands[0] = variable;
     ins->operands[1] = value;
     for (uint32_t i = 0; i < only->count; i++) {
@@ -253,8 +258,8 @@ static void emit_update(tl_lower *l, const place *p, int32_t variable,
     }
     return;
   }
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_SETPATH, variable,
-                            2 + (int32_t)p->parts, span);
+  tl_cfg_ins *ins =
+      tl_emit(l, TL_BC_SETPATH, variable, 2 + (int32_t)p->parts, span);
   ins->operands[0] = variable;
   ins->operands[1] = value;
   for (uint32_t i = 0; i < p->parts; i++) {
@@ -309,7 +314,8 @@ static void put_global(tl_lower *l, const taken *t, int32_t result,
 
 static void set_place(tl_lower *l, const place *p, int32_t value) {
   tl_variable *v = p->variable;
-  if (v == NULL) return;
+  if (v == NULL)
+    return;
   if (v->is_global) {
     taken t;
     take_global(l, v, p->target->span, &t);
@@ -317,8 +323,9 @@ static void set_place(tl_lower *l, const place *p, int32_t value) {
     put_global(l, &t, t.slot, p->target->span);
     return;
   }
-  if (v->scope->function != l->scope->function) return;  // reported
-  tl_lower_name(l, v->name, p->target->name_span, -1);   // must be set
+  if (v->scope->function != l->scope->function)
+    return;                                             // reported
+  tl_lower_name(l, v->name, p->target->name_span, -1);  // must be set
   emit_update(l, p, v->index, value);
 }
 
@@ -333,8 +340,8 @@ static int32_t read_place(tl_lower *l, const place *p) {
     if (step->field.name != NULL) {
       tl_cfg_ins *ins = tl_emit(l, TL_BC_GETF, result, 1, step->span);
       ins->operands[0] = base;
-      ins->extra = tl_unit_name(l->b, step->field.name->text,
-                                step->field.name->nbytes);
+      ins->extra =
+          tl_unit_name(l->b, step->field.name->text, step->field.name->nbytes);
       base = result;
       continue;
     }
@@ -348,7 +355,8 @@ static int32_t read_place(tl_lower *l, const place *p) {
     for (uint32_t k = 0; k < parts; k++) {
       ins->operands[k + 1] = part + (int32_t)k;
     }
-    if (!plain) ins->extra = index_path(l, step->items, step->count, parts);
+    if (!plain)
+      ins->extra = index_path(l, step->items, step->count, parts);
     part += (int32_t)parts;
     base = result;
   }
@@ -362,7 +370,8 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value);
 // Whether reading a place finds out what could be wrong with its indices.
 static bool is_only_indices(const tl_target *target) {
   for (uint32_t i = 0; i < target->step_count; i++) {
-    if (target->steps[i].field.name != NULL) return false;
+    if (target->steps[i].field.name != NULL)
+      return false;
   }
   return true;
 }
@@ -373,27 +382,33 @@ static bool is_only_indices(const tl_target *target) {
 static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
                        int32_t first) {
   place *places = TL_ARENA_ARRAY(l->b->arena, place, (size_t)count + 1);
-  if (places == NULL) return;
+  if (places == NULL)
+    return;
   uint32_t place_count = 0;
   for (uint32_t i = 0; i < count; i++) {
-    if (targets[i].kind != TL_TARGET_PLACE) continue;
+    if (targets[i].kind != TL_TARGET_PLACE)
+      continue;
     lower_place(l, &targets[i], &places[i]);
     place_count++;
   }
   bool is_first = true;
   for (uint32_t i = 0; place_count > 1 && i < count; i++) {
-    if (targets[i].kind != TL_TARGET_PLACE) continue;
+    if (targets[i].kind != TL_TARGET_PLACE)
+      continue;
     int32_t mark = l->top;
-    if (!is_first && is_only_indices(&targets[i])) read_place(l, &places[i]);
+    if (!is_first && is_only_indices(&targets[i]))
+      read_place(l, &places[i]);
     is_first = false;
     l->top = mark;
   }
   for (uint32_t i = 0; i < count; i++) {
-    if (targets[i].kind != TL_TARGET_PLACE) continue;
+    if (targets[i].kind != TL_TARGET_PLACE)
+      continue;
     set_place(l, &places[i], first + (int32_t)i);
   }
   for (uint32_t i = 0; i < count; i++) {
-    if (targets[i].kind == TL_TARGET_PLACE) continue;
+    if (targets[i].kind == TL_TARGET_PLACE)
+      continue;
     assign_to(l, &targets[i], first + (int32_t)i);
   }
 }
@@ -454,7 +469,8 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
 // x = x op e on a module variable, with nothing in e that could look at it.
 static bool update_global(tl_lower *l, tl_variable *v, tl_operator op,
                           tl_ast *value, tl_span span) {
-  if (v == NULL || !v->is_global || tl_may_call(value)) return false;
+  if (v == NULL || !v->is_global || tl_may_call(value))
+    return false;
   int32_t right = tl_lower_expr(l, value, -1);
   taken t;
   take_global(l, v, span, &t);
@@ -466,7 +482,8 @@ static bool update_global(tl_lower *l, tl_variable *v, tl_operator op,
 void tl_lower_assign(tl_lower *l, tl_ast *ast) {
   tl_target *target = &ast->assign.target;
   tl_ast *value = ast->assign.value;
-  if (assign_parallel(l, target, value)) return;
+  if (assign_parallel(l, target, value))
+    return;
   if (target->kind == TL_TARGET_NAME) {
     if (value->kind == TL_AST_BINARY &&
         value->binary.left->kind == TL_AST_NAME &&
@@ -487,7 +504,8 @@ void tl_lower_update(tl_lower *l, tl_ast *ast) {
   tl_ast_update *update = &ast->update;
   tl_target *target = &update->target;
   tl_variable *v = tl_scope_find(l->scope, target->name);
-  if (v == NULL) return;
+  if (v == NULL)
+    return;
   if (target->kind == TL_TARGET_PLACE) {
     int32_t right = tl_lower_expr(l, update->value, tl_temp(l));
     place p;
@@ -498,14 +516,14 @@ void tl_lower_update(tl_lower *l, tl_ast *ast) {
     set_place(l, &p, result);
     return;
   }
-  if (update_global(l, v, update->op, update->value, ast->span)) return;
+  if (update_global(l, v, update->op, update->value, ast->span))
+    return;
   bool copy = tl_may_assign(update->value);
-  int32_t left = tl_lower_name(l, target->name, target->name_span,
-                               copy ? tl_temp(l) : -1);
+  int32_t left =
+      tl_lower_name(l, target->name, target->name_span, copy ? tl_temp(l) : -1);
   int32_t right = tl_lower_expr(l, update->value, -1);
-  int32_t result = tl_lower_binary_op(l, update->op, left, right,
-                                      tl_direct_slot(l, target->name),
-                                      ast->span);
+  int32_t result = tl_lower_binary_op(
+      l, update->op, left, right, tl_direct_slot(l, target->name), ast->span);
   tl_store_name(l, target->name, result, ast->span);
 }
 

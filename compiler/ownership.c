@@ -6,9 +6,9 @@
 
 // The code of one edge's deaths, and of one block.
 typedef struct final_code {
-  tl_ins_list *blocks;   // for each block
-  tl_ins_list *edges;    // for each block, two
-  tl_cfg_ins *polls;     // for each edge: the end of a block put into it
+  tl_ins_list *blocks;    // for each block
+  tl_ins_list *edges;     // for each block, two
+  tl_cfg_ins *polls;      // for each edge: the end of a block put into it
   uint8_t *predecessors;  // for each block: 0, 1, 2 (or more)
 } final_code;
 
@@ -112,8 +112,8 @@ static void follow_edge(tl_flow *flow, int32_t block, int edge,
   flow->span = end->span;
   bool deaths = false;
   TL_EACH_BIT(y, flow->present, f->words) {
-    deaths |= !tl_bit(tl_live_at(f, target), y) &&
-              flow->now[y].kind != TL_BORROWS;
+    deaths |=
+        !tl_bit(tl_live_at(f, target), y) && flow->now[y].kind != TL_BORROWS;
   }
   tl_end_dead(flow, tl_live_at(f, target));
   tl_flow_into(flow, target);

@@ -22,28 +22,28 @@ enum { TL_MODE_RETAIN = 4 };
 // A function, with what the passes find out about it.
 typedef struct tl_owned_function {
   tl_cfg_function *cfg;
-  int32_t words;        // of a bit set over all slots
-  int32_t slots;        // the function's own and the spare ones
-  int32_t spare;        // the first slot beyond the function's own: for an old
-                        // value; one more for each operand follow
-  int32_t longest;      // instructions of the longest block
+  int32_t words;    // of a bit set over all slots
+  int32_t slots;    // the function's own and the spare ones
+  int32_t spare;    // the first slot beyond the function's own: for an old
+                    // value; one more for each operand follow
+  int32_t longest;  // instructions of the longest block
   int32_t most_operands;
-  uint64_t *live;       // a bit set for each block: live at its start
-  int32_t *sequence;    // reachable blocks in reverse postorder
+  uint64_t *live;     // a bit set for each block: live at its start
+  int32_t *sequence;  // reachable blocks in reverse postorder
   int32_t sequence_count;
-  tl_state **entry;     // for each block, a state for each slot live at its
-                        // start, in slot order
+  tl_state **entry;  // for each block, a state for each slot live at its
+                     // start, in slot order
   bool *reached, *dirty;
-  uint64_t *must_own;   // a bit set for each block: the own-list of a handler
-  bool *pinned;         // slots that are made owners wherever they are defined
-  bool owned_result;    // RET owns what it returns
+  uint64_t *must_own;  // a bit set for each block: the own-list of a handler
+  bool *pinned;        // slots that are made owners wherever they are defined
+  bool owned_result;   // RET owns what it returns
   // The summary as far as it is known.
   uint8_t *param_modes;
-  tl_state result;      // kind: absent until a RET is seen; lenders: arguments
-                        // of the caller, immortal
-  uint64_t *rebinds;    // a bit set over the module variables
+  tl_state result;    // kind: absent until a RET is seen; lenders: arguments
+                      // of the caller, immortal
+  uint64_t *rebinds;  // a bit set over the module variables
   bool rebinds_any;
-  bool stale;           // a callee's summary has changed
+  bool stale;  // a callee's summary has changed
 } tl_owned_function;
 
 typedef struct tl_owned_program {
@@ -64,20 +64,20 @@ typedef struct tl_flow {
   tl_owned_function *function;
   tl_cfg_function *cfg;
   tl_arena *arena;
-  tl_state *now;         // for each slot
-  uint64_t *present;     // slots that have a state
-  const uint64_t *after; // live after the current instruction
-  uint64_t *rows;        // live after each instruction of the block
+  tl_state *now;                 // for each slot
+  uint64_t *present;             // slots that have a state
+  const uint64_t *after;         // live after the current instruction
+  uint64_t *rows;                // live after each instruction of the block
   uint64_t *risk, *mask, *gone;  // scratch sets
-  tl_state *saved;       // scratch states
-  int32_t *operands;     // of the current instruction, after rescues
+  tl_state *saved;               // scratch states
+  int32_t *operands;             // of the current instruction, after rescues
   uint8_t *modes;
-  int32_t *lent;         // positions of operands that have lenders
-  int32_t *candidates;   // positions of operands that may be consumed
-  uint8_t *uses;         // for each slot, how often it is an operand
-  tl_ins_list *out;      // code; NULL while states are still searched
+  int32_t *lent;        // positions of operands that have lenders
+  int32_t *candidates;  // positions of operands that may be consumed
+  uint8_t *uses;        // for each slot, how often it is an operand
+  tl_ins_list *out;     // code; NULL while states are still searched
   tl_span span;
-  bool again;            // a slot was pinned: search from the start
+  bool again;  // a slot was pinned: search from the start
 } tl_flow;
 
 // --- Bit sets ---------------------------------------------------------------
@@ -92,7 +92,7 @@ static inline void tl_bit_clear(uint64_t *set, int32_t i) {
 }
 // The first member from [i] on, or -1.
 int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i);
-#define TL_EACH_BIT(i, set, words)                        \
+#define TL_EACH_BIT(i, set, words)                     \
   for (int32_t i = tl_bit_next(set, words, 0); i >= 0; \
        i = tl_bit_next(set, words, i + 1))
 

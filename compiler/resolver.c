@@ -530,7 +530,8 @@ static void resolve(tl_resolver *r, tl_ast *ast) {
       resolve(r, ast->attempt.handler);
       break;
     case TL_AST_CALL:
-      if (!tl_is_del(r->scope, ast)) resolve(r, ast->call.callee);
+      if (!tl_is_del(r->scope, ast))
+        resolve(r, ast->call.callee);
       for (uint32_t i = 0; i < ast->call.count; i++) {
         resolve(r, ast->call.arguments[i].value);
       }

@@ -291,7 +291,8 @@ static void note_owners(tl_flow *flow, tl_cfg_ins *ins, const uint64_t *keep,
   for (int pass = 0; pass < 2; pass++) {
     count = 0;
     TL_EACH_BIT(y, flow->present, words) {
-      if (flow->now[y].kind == TL_BORROWS || (gone != NULL && tl_bit(gone, y)) ||
+      if (flow->now[y].kind == TL_BORROWS ||
+          (gone != NULL && tl_bit(gone, y)) ||
           (keep != NULL && tl_bit(keep, y)))
         continue;
       if (owned != NULL)

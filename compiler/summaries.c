@@ -219,8 +219,7 @@ bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
   *out = (tl_summary){
       .param_modes = f->param_modes,
       .may_own = f->result.kind == TL_OWNS || f->result.kind == TL_EITHER,
-      .may_borrow =
-          f->result.kind == TL_BORROWS || f->result.kind == TL_EITHER,
+      .may_borrow = f->result.kind == TL_BORROWS || f->result.kind == TL_EITHER,
       .rebinds_any = f->rebinds_any,
   };
   out->lenders =

@@ -36,8 +36,8 @@ static const tl_owned_function *callee_of(const tl_flow *flow,
   return ins->op == TL_BC_CALLK ? &flow->program->functions[ins->extra] : NULL;
 }
 
-static bool may_rebind(const tl_flow *flow, const tl_cfg_ins *ins,
-                       bool unknown, uint32_t global) {
+static bool may_rebind(const tl_flow *flow, const tl_cfg_ins *ins, bool unknown,
+                       uint32_t global) {
   if (unknown)
     return true;
   if (ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG)
@@ -49,8 +49,7 @@ static bool may_rebind(const tl_flow *flow, const tl_cfg_ins *ins,
           tl_bit(callee->rebinds, (int32_t)global));
 }
 
-static void note_rebinding(tl_flow *flow, const tl_cfg_ins *ins,
-                           bool unknown) {
+static void note_rebinding(tl_flow *flow, const tl_cfg_ins *ins, bool unknown) {
   tl_owned_function *f = flow->function;
   const tl_owned_function *callee = callee_of(flow, ins);
   f->rebinds_any |= unknown || (callee != NULL && callee->rebinds_any);
@@ -312,8 +311,8 @@ static void rescue_result(tl_flow *flow, const tl_cfg_ins *ins) {
     return;
   bool plain = true;
   for (int32_t i = 0; i < ins->operand_count; i++)
-    if (flow->operands[i] == d && (flow->modes[i] == TL_MODE_CONSUME ||
-                                   flow->modes[i] == TL_MODE_EITHER))
+    if (flow->operands[i] == d &&
+        (flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER))
       plain = tl_opcode_role(ins->op, i) == TL_ROLE_DRAIN;
   if (!plain)
     return;
@@ -498,8 +497,8 @@ static void define(tl_flow *flow, const tl_cfg_ins *ins) {
     state = result_state(flow, ins);
   for (int32_t i = 0; i < ins->operand_count; i++) {
     int role = tl_opcode_role(ins->op, i);
-    bool consumed = flow->modes[i] == TL_MODE_CONSUME ||
-                    flow->modes[i] == TL_MODE_EITHER;
+    bool consumed =
+        flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER;
     if (tl_is_tracked(flow->cfg, flow->operands[i]) &&
         ((consumed && role != TL_ROLE_DRAIN) || role == TL_ROLE_TARGET))
       tl_forget(flow, flow->operands[i]);
@@ -550,8 +549,7 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   if (tl_is_tracked(flow->cfg, ins->result))
     tl_bit_clear(flow->risk, ins->result);
   if (risky && err != NULL)
-    for (int32_t w = 0; w < flow->function->words; w++)
-      flow->risk[w] |= err[w];
+    for (int32_t w = 0; w < flow->function->words; w++) flow->risk[w] |= err[w];
 
   int32_t lent_count = find_lent(flow, ins);
   int32_t count = find_candidates(flow, ins, err, risky, lent_count);

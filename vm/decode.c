@@ -139,6 +139,7 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
       out->words = 2;
       decode_two(ins, out);
       add_operand(out, ins, second->a, MODE_FOURTH);
+      out->extra = tl_ins_extra(*second);
       break;
     case TL_FORMAT_AX:
       out->result = ins->a / 16;

@@ -9,16 +9,16 @@
 
 enum {
   NODES = 16,
-  USES = 10,            // distinct operands from outside
+  USES = 10,  // distinct operands from outside
   POLL_ITEMS = 64 * 1024,
 };
 
 typedef struct node {
   tl_op op;
   int arity;
-  int in[3];            // a node, or -1 - the operand's number in uses
+  int in[3];  // a node, or -1 - the operand's number in uses
   tl_typing typing;
-  tl_c128 items[3];     // scalars, converted for this node
+  tl_c128 items[3];  // scalars, converted for this node
   bool is_array;
 } node;
 
@@ -26,7 +26,7 @@ typedef struct node {
 typedef struct use {
   tl_slot value;
   tl_slot *slot;
-  bool consumed;        // its last use is in the region
+  bool consumed;  // its last use is in the region
 } use;
 
 typedef struct region {
@@ -34,7 +34,7 @@ typedef struct region {
   int node_count;
   use uses[USES];
   int use_count;
-  tl_slot *result;      // of the last node
+  tl_slot *result;  // of the last node
   int ndim;
   int64_t shape[TL_MAX_DIMS];
 } region;
@@ -65,8 +65,7 @@ tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
       [TL_BC_MULK] = TL_OP_MULTIPLY + 1,
       [TL_BC_DIVK] = TL_OP_DIVIDE + 1,
   };
-  if (opcode == TL_BC_ELEM1 || opcode == TL_BC_ELEM2 ||
-      opcode == TL_BC_ELEM3) {
+  if (opcode == TL_BC_ELEM1 || opcode == TL_BC_ELEM2 || opcode == TL_BC_ELEM3) {
     return extra < TL_OP_COUNT ? (tl_op)extra : TL_OP_COUNT;
   }
   return ops[opcode] == 0 ? TL_OP_COUNT : (tl_op)(ops[opcode] - 1);
@@ -84,7 +83,8 @@ typedef struct reader {
 
 static int find_node(const reader *rd, const tl_slot *slot) {
   for (int i = rd->r->node_count - 1; i >= 0; i--) {
-    if (rd->made[i] == slot) return i;
+    if (rd->made[i] == slot)
+      return i;
   }
   return -1;
 }
@@ -97,12 +97,14 @@ static bool add_use(reader *rd, tl_slot value, tl_slot *slot, bool consumed,
     return false;
   }
   for (int i = 0; slot != NULL && i < r->use_count; i++) {
-    if (r->uses[i].slot != slot) continue;
+    if (r->uses[i].slot != slot)
+      continue;
     r->uses[i].consumed = r->uses[i].consumed || consumed;
     *in = -1 - i;
     return true;
   }
-  if (r->use_count == USES) return false;
+  if (r->use_count == USES)
+    return false;
   r->uses[r->use_count] = (use){value, slot, consumed};
   *in = -1 - r->use_count++;
   return true;
@@ -115,17 +117,26 @@ static bool add_operand(reader *rd, uint16_t slot, uint8_t mode, int *in) {
     *in = made;
     return true;
   }
-  return add_use(rd, *s, s,
-                 mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER, in);
+  return add_use(rd, *s, s, mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER,
+                 in);
 }
 
 // The literal of a K form, which stands behind the slot operand.
 static bool add_literal(reader *rd, const tl_ins *ins, const tl_decoded *d,
                         int *in) {
-  tl_slot value = ins->op == TL_BC_ADDI
-                      ? tl_weak_int((int16_t)ins->c)
-                      : rd->function->constants[d->extra];
+  tl_slot value = ins->op == TL_BC_ADDI ? tl_weak_int((int16_t)ins->c)
+                                        : rd->function->constants[d->extra];
   return add_use(rd, value, NULL, false, in);
+}
+
+// A slot gets another value: what it held before is found by number alone.
+static void forget_slot(reader *rd, const tl_slot *slot) {
+  for (int i = 0; i < rd->r->use_count; i++) {
+    if (rd->r->uses[i].slot == slot) rd->r->uses[i].slot = NULL;
+  }
+  for (int i = 0; i < rd->r->node_count; i++) {
+    if (rd->made[i] == slot) rd->made[i] = NULL;
+  }
 }
 
 // An operation on scalars alone is computed on the spot; its slot counts as an
@@ -145,7 +156,8 @@ static bool read_scalar(reader *rd, const node *n, tl_slot *to) {
     return false;
   }
   for (int i = 0; i < r->use_count; i++) {
-    if (r->uses[i].slot == to) r->uses[i].slot = NULL;
+    if (r->uses[i].slot == to)
+      r->uses[i].slot = NULL;
   }
   int in;
   return add_use(rd, result, to, false, &in);
@@ -164,34 +176,36 @@ static bool read_ins(reader *rd, uint32_t pc, const tl_decoded *d) {
   region *r = rd->r;
   const tl_ins *ins = &rd->function->code[pc];
   tl_op op = tl_region_op(d->op, d->extra);
-  if (op == TL_OP_COUNT || r->node_count == NODES) return false;
+  if (op == TL_OP_COUNT || r->node_count == NODES)
+    return false;
   node *n = &r->nodes[r->node_count];
   n->op = op;
   n->arity = tl_ops[op].arity;
   for (uint32_t i = 0; i < d->operand_count; i++) {
-    if (!add_operand(rd, d->operands[i], d->modes[i], &n->in[i])) return false;
+    if (!add_operand(rd, d->operands[i], d->modes[i], &n->in[i]))
+      return false;
   }
-  if ((int)d->operand_count < n->arity &&
-      !add_literal(rd, ins, d, &n->in[1])) {
+  if ((int)d->operand_count < n->arity && !add_literal(rd, ins, d, &n->in[1])) {
     return false;
   }
-  if (is_all_scalars(r, n)) return read_scalar(rd, n, &rd->base[d->result]);
+  if (is_all_scalars(r, n))
+    return read_scalar(rd, n, &rd->base[d->result]);
+  forget_slot(rd, &rd->base[d->result]);
   rd->made[r->node_count++] = &rd->base[d->result];
   return true;
 }
 
-// Values that the region's instructions load on the way: executed at once,
-// which no one can see since only temporaries are loaded.
+// A value that the region's instructions load on the way. The slot stays as it
+// is: should the region be declined, its instructions run one by one.
 static bool load(reader *rd, const tl_decoded *d) {
   tl_slot *to = &rd->base[d->result];
-  if (d->op == TL_BC_LOADK) {
-    tl_copy_slot(to, &rd->function->constants[d->extra]);
-    return true;
-  }
-  const tl_slot *g = &rd->function->unit->module->variables[d->extra];
-  if (tl_is_unset(*g)) return false;
-  *to = tl_borrow(*g);
-  return true;
+  tl_slot value =
+      d->op == TL_BC_LOADK
+          ? rd->function->constants[d->extra]
+          : tl_borrow(rd->function->unit->module->variables[d->extra]);
+  int in;
+  forget_slot(rd, to);
+  return add_use(rd, value, to, false, &in);
 }
 
 static bool read_region(reader *rd, uint32_t pc, uint32_t end) {
@@ -199,7 +213,8 @@ static bool read_region(reader *rd, uint32_t pc, uint32_t end) {
     tl_decoded d;
     tl_decode(rd->function, pc, &d);
     bool is_load = d.op == TL_BC_LOADK || d.op == TL_BC_GETG;
-    if (!(is_load ? load(rd, &d) : read_ins(rd, pc, &d))) return false;
+    if (!(is_load ? load(rd, &d) : read_ins(rd, pc, &d)))
+      return false;
     pc += d.words;
   }
   rd->r->result = rd->made[rd->r->node_count - 1];
@@ -222,7 +237,8 @@ static void mark_arrays(const region *r, int n, const tl_array **arrays,
       continue;
     }
     const use *u = &r->uses[-1 - x->in[i]];
-    if (!tl_is_array(u->value) || seen[-1 - x->in[i]]) continue;
+    if (!tl_is_array(u->value) || seen[-1 - x->in[i]])
+      continue;
     seen[-1 - x->in[i]] = true;
     arrays[(*count)++] = u->value.array;
   }
@@ -247,13 +263,16 @@ static bool check_shapes(tl_vm *vm, region *r) {
   }
   int64_t size = 1;
   for (int i = 0; i < r->ndim; i++) size *= r->shape[i];
-  if (size < TL_REGION_ITEMS) return false;
+  if (size < TL_REGION_ITEMS)
+    return false;
   for (int i = 0; i < r->node_count - 1; i++) {
     int ndim = 0;
     int64_t shape[TL_MAX_DIMS];
-    if (!node_shape(vm, r, i, &ndim, shape, &count)) return false;
+    if (!node_shape(vm, r, i, &ndim, shape, &count))
+      return false;
     r->nodes[i].is_array = count > 0;
-    if (count > 0 && !same_shape(r, ndim, shape)) return false;
+    if (count > 0 && !same_shape(r, ndim, shape))
+      return false;
   }
   r->nodes[r->node_count - 1].is_array = true;
   return true;
@@ -262,7 +281,8 @@ static bool check_shapes(tl_vm *vm, region *r) {
 // Operations whose operands must be looked at before the first write are left
 // to their own instruction.
 static bool may_fail(const node *n) {
-  if (!tl_dtype_is_integer(n->typing.computed)) return false;
+  if (!tl_dtype_is_integer(n->typing.computed))
+    return false;
   switch (n->op) {
     case TL_OP_FLOOR_DIVIDE:
     case TL_OP_REMAINDER:
@@ -290,7 +310,8 @@ static bool resolve_node(tl_vm *vm, region *r, node *n) {
       const node *from = &r->nodes[n->in[i]];
       x[i].dtype = from->typing.result;
       x[i].weak = from->typing.weak;
-      if (!from->is_array) return false;  // scalars stay with the loop
+      if (!from->is_array)
+        return false;           // scalars stay with the loop
       slots[i] = any_array(r);  // only that it is an array counts
       x[i].array = slots[i].array;
       continue;
@@ -301,16 +322,19 @@ static bool resolve_node(tl_vm *vm, region *r, node *n) {
       return false;
     }
   }
-  if (!tl_operands_resolve(vm, n->op, x, slots, &n->typing)) return false;
+  if (!tl_operands_resolve(vm, n->op, x, slots, &n->typing))
+    return false;
   for (int i = 0; i < n->arity; i++) {
-    if (x[i].array == NULL) n->items[i] = x[i].item;
+    if (x[i].array == NULL)
+      n->items[i] = x[i].item;
   }
   return !may_fail(n);
 }
 
 static bool resolve(tl_vm *vm, region *r) {
   for (int i = 0; i < r->node_count; i++) {
-    if (!resolve_node(vm, r, &r->nodes[i])) return false;
+    if (!resolve_node(vm, r, &r->nodes[i]))
+      return false;
   }
   return true;
 }
@@ -329,8 +353,7 @@ static int plan_operand(tl_plan *plan, const region *r, node *n, int i,
                         n->typing.operands[i]);
   }
   int u = -1 - n->in[i];
-  if (tl_is_array(r->uses[u].value) &&
-      tl_ndim(r->uses[u].value.array) > 0) {
+  if (tl_is_array(r->uses[u].value) && tl_ndim(r->uses[u].value.array) > 0) {
     return tl_plan_cast(plan, streams[u], use_dtype(&r->uses[u]),
                         n->typing.operands[i]);
   }
@@ -357,8 +380,8 @@ static int plan_kernel(tl_plan *plan, const node *n, const int *in) {
   bool alike = n->typing.operands[0] == n->typing.operands[1];
   return tl_plan_binary(plan, tl_binary_kernel(n->op, &n->typing),
                         alike ? kernels->binary_vs[n->op][dtype] : NULL,
-                        alike ? kernels->binary_sv[n->op][dtype] : NULL,
-                        in[0], in[1], itemsize);
+                        alike ? kernels->binary_sv[n->op][dtype] : NULL, in[0],
+                        in[1], itemsize);
 }
 
 static int plan_node(tl_plan *plan, region *r, node *n, const int *streams,
@@ -371,7 +394,8 @@ static int plan_node(tl_plan *plan, region *r, node *n, const int *streams,
   }
   int value = plan_kernel(plan, n, in);
   for (int i = 0; i < n->arity; i++) {  // what was cast for this node alone
-    if (in[i] >= before && in[i] != value) tl_plan_release(plan, in[i]);
+    if (in[i] >= before && in[i] != value)
+      tl_plan_release(plan, in[i]);
   }
   return value;
 }
@@ -382,7 +406,8 @@ static void release_dead(tl_plan *plan, const region *r, int at,
   const node *n = &r->nodes[at];
   for (int i = 0; i < n->arity; i++) {
     int made = n->in[i];
-    if (made < 0) continue;
+    if (made < 0)
+      continue;
     bool again = false;
     for (int k = at + 1; k < r->node_count && !again; k++) {
       for (int j = 0; j < r->nodes[k].arity; j++) {
@@ -390,7 +415,8 @@ static void release_dead(tl_plan *plan, const region *r, int at,
       }
     }
     for (int j = 0; j < i; j++) again = again || n->in[j] == made;
-    if (!again) tl_plan_release(plan, values[made]);
+    if (!again)
+      tl_plan_release(plan, values[made]);
   }
 }
 
@@ -403,7 +429,8 @@ static bool run(tl_vm *vm, region *r, tl_array *target, bool may_stop,
   for (int u = 0; u < r->use_count; u++) {
     const tl_slot v = r->uses[u].value;
     streams[u] = -1;
-    if (!tl_is_array(v) || tl_ndim(v.array) == 0) continue;
+    if (!tl_is_array(v) || tl_ndim(v.array) == 0)
+      continue;
     int64_t strides[TL_MAX_DIMS];
     tl_broadcast_strides(v.array, r->ndim, r->shape, strides);
     streams[u] = tl_plan_stream(&plan, v.array->data,
@@ -412,7 +439,8 @@ static bool run(tl_vm *vm, region *r, tl_array *target, bool may_stop,
   }
   for (int n = 0; n < r->node_count; n++) {
     for (int i = 0; i < r->nodes[n].arity; i++) {
-      if (!is_scalar_use(r, &r->nodes[n], i)) continue;
+      if (!is_scalar_use(r, &r->nodes[n], i))
+        continue;
       if (++stream_count > TL_PLAN_STREAMS) {
         *declined = true;
         return true;
@@ -423,13 +451,12 @@ static bool run(tl_vm *vm, region *r, tl_array *target, bool may_stop,
     }
   }
   const node *last = &r->nodes[r->node_count - 1];
-  int output = tl_plan_stream(&plan, target->data,
-                              tl_itemsize(last->typing.result),
-                              tl_strides(target));
+  int output =
+      tl_plan_stream(&plan, target->data, tl_itemsize(last->typing.result),
+                     tl_strides(target));
   tl_plan_arrange(&plan, output);
   for (int n = 0; n < r->node_count; n++) {
-    values[n] =
-        plan_node(&plan, r, &r->nodes[n], streams, values, scalars[n]);
+    values[n] = plan_node(&plan, r, &r->nodes[n], streams, values, scalars[n]);
     release_dead(&plan, r, n, values);
   }
   tl_plan_finish(&plan, values[r->node_count - 1]);
@@ -451,12 +478,14 @@ static int find_target(tl_vm *vm, const region *r, tl_dtype dtype) {
     }
     bool safe = true;
     for (int k = 0; k < r->use_count && safe; k++) {
-      if (k == u || !tl_is_array(r->uses[k].value)) continue;
+      if (k == u || !tl_is_array(r->uses[k].value))
+        continue;
       const tl_array *other = r->uses[k].value.array;
       safe = !tl_arrays_overlap(other, x->value.array) ||
              tl_arrays_coincide(other, x->value.array);
     }
-    if (safe) return u;
+    if (safe)
+      return u;
   }
   return -1;
 }
@@ -477,12 +506,14 @@ static tl_region_status compute(tl_vm *vm, region *r) {
     target = owner.array;
   } else {
     target = tl_array_new(vm, dtype, r->ndim, r->shape);
-    if (target == NULL) return TL_REGION_FAILED;
+    if (target == NULL)
+      return TL_REGION_FAILED;
   }
   bool declined = false;
   bool ok = run(vm, r, target, reused < 0, &declined);
   if (declined || !ok) {
-    if (reused < 0) tl_drop(vm, tl_own_array(target));
+    if (reused < 0)
+      tl_drop(vm, tl_own_array(target));
     return declined ? TL_REGION_DECLINED : TL_REGION_FAILED;
   }
   if (reused >= 0) {
@@ -493,7 +524,8 @@ static tl_region_status compute(tl_vm *vm, region *r) {
   use *uses = r->uses;
   tl_copy_slot(r->result, &result);
   for (int u = 0; u < r->use_count; u++) {
-    if (!uses[u].consumed || !tl_is_owned(uses[u].value)) continue;
+    if (!uses[u].consumed || !tl_is_owned(uses[u].value))
+      continue;
     vm->stats.temps_ended++;
     tl_drop(vm, uses[u].value);
   }
@@ -512,7 +544,8 @@ static const tl_region *find_region(const tl_prototype *f, uint32_t pc) {
       high = middle;
     }
   }
-  if (low == f->region_count || f->regions[low].start > pc) return NULL;
+  if (low == f->region_count || f->regions[low].start > pc)
+    return NULL;
   return &f->regions[low];
 }
 
@@ -521,16 +554,19 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                const tl_ins **next) {
   uint32_t pc = (uint32_t)(at - function->code);
   const tl_region *where = find_region(function, pc);
-  if (where == NULL || vm->no_reuse) return TL_REGION_DECLINED;
+  if (where == NULL || vm->no_reuse)
+    return TL_REGION_DECLINED;
   region r = {.node_count = 0};
   reader rd = {.vm = vm, .function = function, .base = base, .r = &r};
-  if (!read_region(&rd, pc, where->end)) return TL_REGION_DECLINED;
+  if (!read_region(&rd, pc, where->end))
+    return TL_REGION_DECLINED;
   if (!check_shapes(vm, &r) || !resolve(vm, &r)) {
     // The instruction that is wrong says so itself.
     tl_error_clear(vm);
     return TL_REGION_DECLINED;
   }
   tl_region_status status = compute(vm, &r);
-  if (status == TL_REGION_DONE) *next = function->code + where->end;
+  if (status == TL_REGION_DONE)
+    *next = function->code + where->end;
   return status;
 }

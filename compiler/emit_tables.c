@@ -1,0 +1,160 @@
+// Emission: the side tables of finished code.
+
+#include <string.h>
+
+#include "compiler/emit_internal.h"
+
+// --- Growing arrays ---------------------------------------------------------
+
+bool tl_emit_grow(tl_arena *arena, void **items, uint32_t *capacity,
+                  uint32_t count, size_t size) {
+  if (count < *capacity)
+    return true;
+  uint32_t wider = *capacity * 2 + 32;
+  void *bigger = tl_arena_array(arena, wider, size);
+  if (bigger == NULL)
+    return false;
+  if (count > 0)
+    memcpy(bigger, *items, count * size);
+  *items = bigger;
+  *capacity = wider;
+  return true;
+}
+
+// --- Side tables ------------------------------------------------------------
+
+static void patch_jumps(tl_emitter *e) {
+  for (uint32_t i = 0; i < e->fixup_count; i++) {
+    const tl_fixup *x = &e->fixups[i];
+    int64_t offset = (int64_t)e->block_pc[x->block] - ((int64_t)x->pc + 1);
+    if (x->is_short) {
+      e->code[x->pc].c = (uint16_t)(int16_t)offset;
+    } else {
+      uint32_t word = (uint32_t)(int32_t)offset;
+      e->code[x->pc].b = (uint16_t)word;
+      e->code[x->pc].c = (uint16_t)(word >> 16);
+    }
+  }
+}
+
+void *tl_emit_keep(tl_emitter *e, const void *items, size_t nbytes) {
+  void *copy = tl_unit_alloc(e->b->vm, e->b->unit, nbytes + 1);
+  if (copy == NULL) {
+    e->b->failed = true;
+    return NULL;
+  }
+  if (nbytes > 0)
+    memcpy(copy, items, nbytes);
+  return copy;
+}
+
+static void write_places(tl_emitter *e) {
+  tl_place_entry *places =
+      TL_ARENA_ARRAY(e->arena, tl_place_entry, (size_t)e->point_count + 1);
+  if (places == NULL)
+    return;
+  for (uint32_t i = 0; i < e->point_count; i++) {
+    tl_span span = e->points[i].ins->span;
+    places[i] =
+        (tl_place_entry){e->points[i].pc, span.begin, span.end, span.at};
+  }
+  e->p->places = tl_emit_keep(e, places, e->point_count * sizeof *places);
+  e->p->place_count = e->point_count;
+}
+
+// The call's own point has given its consumed arguments away; the analysis
+// left them out of [owned] already.
+static void write_ranges(tl_emitter *e) {
+  size_t slots = e->frame + 8;
+  int32_t *open = TL_ARENA_ARRAY(e->arena, int32_t, slots);
+  uint32_t *seen = TL_ARENA_ARRAY(e->arena, uint32_t, slots);
+  tl_unwind_range *ranges = NULL;
+  uint32_t count = 0, capacity = 0;
+  if (e->arena->failed)
+    return;
+  for (size_t i = 0; i < slots; i++) open[i] = -1;
+  for (uint32_t i = 0; i < e->point_count; i++) {
+    const tl_cfg_ins *ins = e->points[i].ins;
+    uint32_t pc = e->points[i].pc;
+    for (int32_t k = 0; k < ins->owned_count; k++) {
+      int32_t slot = ins->owned[k].slot;
+      uint8_t either = ins->owned[k].either;
+      int32_t r = open[slot];
+      if (r >= 0 && seen[slot] == i && ranges[r].either == either) {
+        ranges[r].end = pc + 1;
+      } else {
+        void *more = ranges;
+        if (!tl_emit_grow(e->arena, &more, &capacity, count, sizeof *ranges))
+          return;
+        ranges = more;
+        ranges[count] = (tl_unwind_range){pc, pc + 1, (uint16_t)slot, either};
+        open[slot] = (int32_t)count++;
+      }
+      seen[slot] = i + 1;
+    }
+  }
+  e->p->ranges = tl_emit_keep(e, ranges, count * sizeof *ranges);
+  e->p->range_count = count;
+}
+
+static uint16_t *keep_slots(tl_emitter *e, const int32_t *slots,
+                            int32_t count) {
+  uint16_t *copy =
+      tl_unit_alloc(e->b->vm, e->b->unit, ((size_t)count + 1) * sizeof *copy);
+  if (copy == NULL) {
+    e->b->failed = true;
+    return NULL;
+  }
+  for (int32_t i = 0; i < count; i++) copy[i] = (uint16_t)slots[i];
+  return copy;
+}
+
+static void write_handlers(tl_emitter *e) {
+  tl_handler *handlers = NULL;
+  uint32_t count = 0, capacity = 0;
+  int32_t previous = -1;
+  for (uint32_t i = 0; i < e->point_count; i++) {
+    int32_t h = e->points[i].ins->handler;
+    uint32_t pc = e->points[i].pc;
+    if (h >= 0 && h == previous) {
+      handlers[count - 1].end = pc + 1;
+    } else if (h >= 0) {
+      void *more = handlers;
+      if (!tl_emit_grow(e->arena, &more, &capacity, count, sizeof *handlers))
+        return;
+      handlers = more;
+      const tl_cfg_block *block = &e->f->blocks[h];
+      handlers[count++] =
+          (tl_handler){.start = pc,
+                       .end = pc + 1,
+                       .handler = e->block_pc[h],
+                       .kept_count = (uint16_t)block->kept_count,
+                       .own_count = (uint16_t)block->own_count,
+                       .kept = keep_slots(e, block->kept, block->kept_count),
+                       .own = keep_slots(e, block->own, block->own_count)};
+    }
+    previous = h;
+  }
+  e->p->handlers = tl_emit_keep(e, handlers, count * sizeof *handlers);
+  e->p->handler_count = count;
+}
+
+static void write_summary(tl_emitter *e) {
+  const tl_summary *from = &e->f->summary;
+  tl_summary *to = &e->p->summary;
+  *to = *from;
+  to->param_modes =
+      tl_emit_keep(e, from->param_modes, (size_t)e->f->param_count);
+  to->lenders = tl_emit_keep(e, from->lenders,
+                             from->lender_count * sizeof *from->lenders);
+  to->rebinds = tl_emit_keep(e, from->rebinds,
+                             from->rebind_count * sizeof *from->rebinds);
+}
+
+void tl_emit_tables(tl_emitter *e) {
+  patch_jumps(e);
+  write_places(e);
+  write_ranges(e);
+  write_handlers(e);
+  write_summary(e);
+}
