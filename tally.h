@@ -66,8 +66,7 @@ typedef struct tally_options {
   size_t size;  // sizeof(tally_options), set by tally_default_options
   // Resizes [block] from [old_size] to [new_size] bytes; NULL allocates, a
   // new_size of 0 frees and returns NULL. Default: realloc and free.
-  void *(*resize)(void *context, void *block, size_t old_size,
-                  size_t new_size);
+  void *(*resize)(void *context, void *block, size_t old_size, size_t new_size);
   // Receives what scripts print, UTF-8. Nonzero refuses: print then fails with
   // kind io. Default: standard output.
   int (*write)(void *context, const char *text, size_t nbytes);
@@ -179,10 +178,9 @@ TALLY_API tally_status tally_from_record(tally_vm *vm, size_t count,
 
 TALLY_API tally_status tally_to_bool(tally_vm *vm, tally_value v, int *out);
 TALLY_API tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out);
-TALLY_API tally_status tally_to_float(tally_vm *vm, tally_value v,
-                                      double *out);
-TALLY_API tally_status tally_to_complex(tally_vm *vm, tally_value v,
-                                        double *re, double *im);
+TALLY_API tally_status tally_to_float(tally_vm *vm, tally_value v, double *out);
+TALLY_API tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
+                                        double *im);
 // Returns borrowed: valid until v is released. NUL-terminated.
 TALLY_API tally_status tally_to_string(tally_vm *vm, tally_value v,
                                        const char **text, size_t *nbytes);
@@ -198,8 +196,8 @@ TALLY_API size_t tally_length(tally_vm *vm, tally_value v);
 // *out returns owned. Lists, records (by position) and leading axes.
 TALLY_API tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
                                   tally_value *out);
-TALLY_API tally_status tally_field(tally_vm *vm, tally_value v,
-                                   const char *key, tally_value *out);
+TALLY_API tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
+                                   tally_value *out);
 
 TALLY_API tally_value tally_retain(tally_vm *vm, tally_value v);
 TALLY_API void tally_release(tally_vm *vm, tally_value v);
@@ -213,7 +211,7 @@ typedef struct tally_buffer {
   const char *type;        // a datashape: "1080 * 1920 * float32"
   const int64_t *strides;  // bytes for each dimension; NULL: row-major
   int read_only;
-  size_t nbytes;           // of the block that data lie in
+  size_t nbytes;                               // of the block that data lie in
   void (*release)(void *context, void *data);  // NULL: nothing to do
   void *context;
 } tally_buffer;
@@ -234,12 +232,12 @@ TALLY_API tally_status tally_from_buffer(tally_vm *vm,
                                          tally_value *out);
 
 typedef struct tally_array {
-  void *data;              // the item at 0, 0, …
-  const char *dtype;       // "float64"
+  void *data;         // the item at 0, 0, …
+  const char *dtype;  // "float64"
   int ndim;
   int64_t shape[TALLY_MAX_DIMS];
   int64_t strides[TALLY_MAX_DIMS];  // bytes
-  size_t size;             // items
+  size_t size;                      // items
 } tally_array;
 
 // Describes an array's memory: returns borrowed, valid until v is released.
@@ -251,14 +249,14 @@ TALLY_API tally_status tally_to_buffer(tally_vm *vm, tally_value v,
 
 typedef struct tally_error_info {
   tally_status status;
-  const char *kind;      // "shape"
-  const char *message;   // without kind and place
-  const char *file;      // "" where there is none
-  int line, column;      // from 1; 0: unknown. Columns count display cells
-  const char *report;    // all of it as a person reads it: place, kind, message,
-                         // the source line with a caret, the trace; for syntax
-                         // errors each of up to 20
-  size_t trace_count;    // calls, innermost first: "called from f.tly:3:5 in g"
+  const char *kind;     // "shape"
+  const char *message;  // without kind and place
+  const char *file;     // "" where there is none
+  int line, column;     // from 1; 0: unknown. Columns count display cells
+  const char *report;   // all of it as a person reads it: place, kind, message,
+                        // the source line with a caret, the trace; for syntax
+                        // errors each of up to 20
+  size_t trace_count;   // calls, innermost first: "called from f.tly:3:5 in g"
   const char *const *trace;
 } tally_error_info;
 
@@ -268,43 +266,43 @@ TALLY_API const tally_error_info *tally_error(tally_vm *vm);
 // --- Seeing it --------------------------------------------------------------
 
 // X(field, what it counts)
-#define TALLY_STATS(X)                                                    \
-  X(instructions, "instructions run")                                     \
-  X(refs_virtual, "references owned where the compiler knew it")          \
-  X(refs_embedded, "references decided by a slot's bit")                  \
-  X(refs_immediate, "references that wrote a heap count")                 \
-  X(rc_inc, "heap counts raised")                                         \
-  X(rc_dec, "heap counts lowered without freeing")                        \
-  X(rc_immortal_touched, "counts of immortals written (always 0)")        \
-  X(promotions_item, "promotions: stored in a list")                      \
-  X(promotions_field, "promotions: stored in a record")                   \
-  X(promotions_capture, "promotions: captured")                           \
-  X(promotions_global, "promotions: stored in a module variable")         \
-  X(promotions_host, "promotions: given to the host")                     \
-  X(promotions_view, "promotions: a view's hold on its block")            \
-  X(promotions_call, "promotions: an argument or result of a call")       \
-  X(promotions_keep, "promotions: an item kept past its container")       \
-  X(promotions_unwind, "promotions: kept for a handler")                  \
-  X(moves, "ownership moved")                                             \
-  X(borrows, "operands borrowed")                                         \
-  X(allocs, "array blocks allocated")                                     \
-  X(alloc_bytes, "bytes of them")                                         \
-  X(frees, "array blocks freed")                                          \
-  X(inplace, "results written into a dying operand")                      \
-  X(inplace_refused_live, "reuse refused: operand used later")            \
-  X(inplace_refused_shared, "reuse refused: operand shared")              \
-  X(inplace_refused_shape, "reuse refused: shape differs")                \
-  X(inplace_refused_dtype, "reuse refused: item size differs")            \
-  X(inplace_refused_external, "reuse refused: memory not ours to write")  \
-  X(copies, "arrays copied")                                              \
-  X(copy_bytes, "bytes of them")                                          \
-  X(fused_ops, "operations fused into another")                           \
-  X(cache_hits, "blocks taken from the cache")                            \
-  X(live, "objects alive")                                                \
-  X(live_bytes, "bytes alive")                                            \
-  X(peak_bytes, "largest live_bytes")                                     \
-  X(ext_bytes, "bytes of the host's memory in use")                       \
-  X(unwound_drops, "values given back while an error unwound")            \
+#define TALLY_STATS(X)                                                   \
+  X(instructions, "instructions run")                                    \
+  X(refs_virtual, "references owned where the compiler knew it")         \
+  X(refs_embedded, "references decided by a slot's bit")                 \
+  X(refs_immediate, "references that wrote a heap count")                \
+  X(rc_inc, "heap counts raised")                                        \
+  X(rc_dec, "heap counts lowered without freeing")                       \
+  X(rc_immortal_touched, "counts of immortals written (always 0)")       \
+  X(promotions_item, "promotions: stored in a list")                     \
+  X(promotions_field, "promotions: stored in a record")                  \
+  X(promotions_capture, "promotions: captured")                          \
+  X(promotions_global, "promotions: stored in a module variable")        \
+  X(promotions_host, "promotions: given to the host")                    \
+  X(promotions_view, "promotions: a view's hold on its block")           \
+  X(promotions_call, "promotions: an argument or result of a call")      \
+  X(promotions_keep, "promotions: an item kept past its container")      \
+  X(promotions_unwind, "promotions: kept for a handler")                 \
+  X(moves, "ownership moved")                                            \
+  X(borrows, "operands borrowed")                                        \
+  X(allocs, "array blocks allocated")                                    \
+  X(alloc_bytes, "bytes of them")                                        \
+  X(frees, "array blocks freed")                                         \
+  X(inplace, "results written into a dying operand")                     \
+  X(inplace_refused_live, "reuse refused: operand used later")           \
+  X(inplace_refused_shared, "reuse refused: operand shared")             \
+  X(inplace_refused_shape, "reuse refused: shape differs")               \
+  X(inplace_refused_dtype, "reuse refused: item size differs")           \
+  X(inplace_refused_external, "reuse refused: memory not ours to write") \
+  X(copies, "arrays copied")                                             \
+  X(copy_bytes, "bytes of them")                                         \
+  X(fused_ops, "operations fused into another")                          \
+  X(cache_hits, "blocks taken from the cache")                           \
+  X(live, "objects alive")                                               \
+  X(live_bytes, "bytes alive")                                           \
+  X(peak_bytes, "largest live_bytes")                                    \
+  X(ext_bytes, "bytes of the host's memory in use")                      \
+  X(unwound_drops, "values given back while an error unwound")           \
   X(temps_ended, "temporaries freed, reused or fused away")
 
 typedef struct tally_stats {

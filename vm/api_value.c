@@ -34,17 +34,20 @@ enum { NO_PLACE = UINT32_MAX };
 
 bool tl_handles_open(tl_vm *vm) {
   vm->handles = tl_alloc_zeroed(vm, sizeof *vm->handles, "handles");
-  if (vm->handles == NULL) return false;
+  if (vm->handles == NULL)
+    return false;
   vm->handles->first_free = NO_PLACE;
   return true;
 }
 
 size_t tl_handles_close(tl_vm *vm) {
   struct tl_handles *h = vm->handles;
-  if (h == NULL) return 0;
+  if (h == NULL)
+    return 0;
   size_t held = 0;
   for (uint32_t i = 0; i < h->count; i++) {
-    if ((h->places[i].generation & 1) == 0) continue;
+    if ((h->places[i].generation & 1) == 0)
+      continue;
     held++;
     tl_drop(vm, h->places[i].value);
   }
@@ -56,11 +59,13 @@ size_t tl_handles_close(tl_vm *vm) {
   return held;
 }
 
-void tl_handles_each(const tl_vm *vm, void (*each)(void *context, tl_slot value),
+void tl_handles_each(const tl_vm *vm,
+                     void (*each)(void *context, tl_slot value),
                      void *context) {
   const struct tl_handles *h = vm->handles;
   for (uint32_t i = 0; h != NULL && i < h->count; i++) {
-    if ((h->places[i].generation & 1) != 0) each(context, h->places[i].value);
+    if ((h->places[i].generation & 1) != 0)
+      each(context, h->places[i].value);
   }
 }
 
@@ -75,7 +80,8 @@ static bool new_place(tl_vm *vm, uint32_t *out) {
     uint32_t capacity = h->capacity * 2 + 16;
     place *places = tl_realloc(vm, h->places, h->capacity * sizeof *places,
                                capacity * sizeof *places, "handles");
-    if (places == NULL) return false;
+    if (places == NULL)
+      return false;
     h->places = places;
     h->capacity = capacity;
   }
@@ -90,7 +96,8 @@ static uint64_t check_of(const tl_vm *vm, const place *p) {
 
 bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out) {
   uint32_t index;
-  if (!new_place(vm, &index)) return false;
+  if (!new_place(vm, &index))
+    return false;
   place *p = &vm->handles->places[index];
   p->value = tl_escape(vm, value, TL_CAUSE_HOST);
   p->generation++;
@@ -101,7 +108,8 @@ bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out) {
 
 static place *find(tl_vm *vm, tally_value handle) {
   struct tl_handles *h = vm->handles;
-  if (handle.handle >= h->count) return NULL;
+  if (handle.handle >= h->count)
+    return NULL;
   place *p = &h->places[handle.handle];
   return check_of(vm, p) == handle.check && (p->generation & 1) != 0 ? p : NULL;
 }
@@ -124,7 +132,8 @@ static void free_place(tl_vm *vm, place *p) {
 }
 
 bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out) {
-  if (!tl_handle_get(vm, handle, out)) return false;
+  if (!tl_handle_get(vm, handle, out))
+    return false;
   place *p = find(vm, handle);
   if (p->owners > 1) {
     p->owners--;
@@ -138,13 +147,15 @@ bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out) {
 
 tally_value tally_retain(tally_vm *vm, tally_value v) {
   place *p = find(vm, v);
-  if (p != NULL) p->owners++;
+  if (p != NULL)
+    p->owners++;
   return v;
 }
 
 void tally_release(tally_vm *vm, tally_value v) {
   place *p = find(vm, v);
-  if (p == NULL || --p->owners > 0) return;
+  if (p == NULL || --p->owners > 0)
+    return;
   tl_slot value = p->value;
   free_place(vm, p);
   tl_drop(vm, value);
@@ -153,7 +164,8 @@ void tally_release(tally_vm *vm, tally_value v) {
 // --- From C -----------------------------------------------------------------
 
 static tally_status give(tl_vm *vm, tl_slot value, tally_value *out) {
-  if (tl_handle_new(vm, &value, out)) return TALLY_OK;
+  if (tl_handle_new(vm, &value, out))
+    return TALLY_OK;
   tl_drop(vm, value);
   return tl_report(vm);
 }
@@ -182,7 +194,8 @@ tally_status tally_from_complex(tally_vm *vm, double re, double im,
 
 bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes) {
   size_t at;
-  if (tl_utf8_check(text, nbytes, &at)) return true;
+  if (tl_utf8_check(text, nbytes, &at))
+    return true;
   return tl_fail(vm, TALLY_ERR_VALUE,
                  "text from the host is not UTF-8: the byte at offset %zu is "
                  "wrong",
@@ -191,16 +204,17 @@ bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes) {
 
 tally_status tally_from_string(tally_vm *vm, const char *text, size_t nbytes,
                                tally_value *out) {
-  if (!tl_check_host_text(vm, text, nbytes)) return tl_report(vm);
+  if (!tl_check_host_text(vm, text, nbytes))
+    return tl_report(vm);
   tl_string *string = tl_string_new(vm, text, nbytes);
-  return string == NULL ? tl_report(vm)
-                        : give(vm, tl_own_string(string), out);
+  return string == NULL ? tl_report(vm) : give(vm, tl_own_string(string), out);
 }
 
 tally_status tally_from_list(tally_vm *vm, size_t count,
                              const tally_value *items, tally_value *out) {
   tl_list *list = tl_list_new(vm, (int64_t)count);
-  if (list == NULL) return tl_report(vm);
+  if (list == NULL)
+    return tl_report(vm);
   for (size_t i = 0; i < count; i++) {
     tl_slot item;
     if (!tl_handle_get(vm, items[i], &item)) {
@@ -216,7 +230,8 @@ tally_status tally_from_record(tally_vm *vm, size_t count,
                                const char *const *keys,
                                const tally_value *values, tally_value *out) {
   tl_record *record = tl_record_new(vm, (int64_t)count);
-  if (record == NULL) return tl_report(vm);
+  if (record == NULL)
+    return tl_report(vm);
   for (size_t i = 0; i < count; i++) {
     tl_slot value;
     if (!tl_check_host_text(vm, keys[i], strlen(keys[i])) ||
@@ -240,15 +255,18 @@ static tally_status refuse(tl_vm *vm, const char *wanted, tl_slot got) {
 
 tally_status tally_to_bool(tally_vm *vm, tally_value v, int *out) {
   tl_slot s;
-  if (!tl_handle_get(vm, v, &s)) return tl_report(vm);
-  if (!tl_is_bool(s)) return refuse(vm, "a bool", s);
+  if (!tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (!tl_is_bool(s))
+    return refuse(vm, "a bool", s);
   *out = (int)s.i;
   return TALLY_OK;
 }
 
 tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out) {
   tl_slot s;
-  if (!tl_handle_get(vm, v, &s)) return tl_report(vm);
+  if (!tl_handle_get(vm, v, &s))
+    return tl_report(vm);
   if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s))) {
     return refuse(vm, "an integer", s);
   }
@@ -262,9 +280,12 @@ tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out) {
 tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
                               double *im) {
   tl_slot s, wide;
-  if (!tl_handle_get(vm, v, &s)) return tl_report(vm);
-  if (!tl_is_number(s) || tl_is_bool(s)) return refuse(vm, "a number", s);
-  if (!tl_cast(vm, &s, TL_COMPLEX128, &wide)) return tl_report(vm);
+  if (!tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (!tl_is_number(s) || tl_is_bool(s))
+    return refuse(vm, "a number", s);
+  if (!tl_cast(vm, &s, TL_COMPLEX128, &wide))
+    return tl_report(vm);
   const tl_c128 *z = (const tl_c128 *)(const void *)wide.array->data;
   *re = z->re;
   *im = z->im;
@@ -274,7 +295,8 @@ tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
 
 tally_status tally_to_float(tally_vm *vm, tally_value v, double *out) {
   tl_slot s;
-  if (!tl_handle_get(vm, v, &s)) return tl_report(vm);
+  if (!tl_handle_get(vm, v, &s))
+    return tl_report(vm);
   if (!tl_is_scalar(s) || tl_is_bool(s) || tl_dtype_of(s) == TL_COMPLEX64) {
     return refuse(vm, "a real number", s);
   }
@@ -285,10 +307,13 @@ tally_status tally_to_float(tally_vm *vm, tally_value v, double *out) {
 tally_status tally_to_string(tally_vm *vm, tally_value v, const char **text,
                              size_t *nbytes) {
   tl_slot s;
-  if (!tl_handle_get(vm, v, &s)) return tl_report(vm);
-  if (!tl_is_string(s)) return refuse(vm, "a string", s);
+  if (!tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (!tl_is_string(s))
+    return refuse(vm, "a string", s);
   *text = s.string->text;
-  if (nbytes != NULL) *nbytes = s.string->length;
+  if (nbytes != NULL)
+    *nbytes = s.string->length;
   return TALLY_OK;
 }
 
@@ -303,7 +328,8 @@ const char *tally_type(tally_vm *vm, tally_value v) {
 
 tally_status tally_format(tally_vm *vm, tally_value v, tally_value *out) {
   tl_slot s;
-  if (!tl_handle_get(vm, v, &s)) return tl_report(vm);
+  if (!tl_handle_get(vm, v, &s))
+    return tl_report(vm);
   tl_text text;
   tl_text_open(&text, vm);
   if (!tl_format_value(vm, &text, s, false, 0)) {
@@ -311,8 +337,7 @@ tally_status tally_format(tally_vm *vm, tally_value v, tally_value *out) {
     return tl_report(vm);
   }
   tl_string *string = tl_text_finish(&text);
-  return string == NULL ? tl_report(vm)
-                        : give(vm, tl_own_string(string), out);
+  return string == NULL ? tl_report(vm) : give(vm, tl_own_string(string), out);
 }
 
 size_t tally_length(tally_vm *vm, tally_value v) {
@@ -321,10 +346,14 @@ size_t tally_length(tally_vm *vm, tally_value v) {
     tl_error_clear(vm);
     return 0;
   }
-  if (tl_is_list(s)) return (size_t)s.list->length;
-  if (tl_is_record(s)) return (size_t)s.record->length;
-  if (tl_is_string(s)) return s.string->length;
-  if (tl_is_range(s)) return (size_t)s.range->length;
+  if (tl_is_list(s))
+    return (size_t)s.list->length;
+  if (tl_is_record(s))
+    return (size_t)s.record->length;
+  if (tl_is_string(s))
+    return s.string->length;
+  if (tl_is_range(s))
+    return (size_t)s.range->length;
   if (tl_is_array(s) && tl_ndim(s.array) > 0) {
     return (size_t)tl_shape(s.array)[0];
   }
@@ -336,7 +365,8 @@ tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
   static const tl_index_item one = {TL_ITEM_VALUE, 0};
   static const tl_step step = {.item_count = 1, .items = &one};
   tl_slot s, item, at = tl_weak_int((int64_t)index);
-  if (!tl_handle_get(vm, v, &s)) return tl_report(vm);
+  if (!tl_handle_get(vm, v, &s))
+    return tl_report(vm);
   if (tl_is_record(s)) {
     if (index >= (size_t)s.record->length) {
       tl_fail(vm, TALLY_ERR_INDEX,
@@ -346,17 +376,21 @@ tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
     }
     return give(vm, tl_borrow(s.record->fields[index].value), out);
   }
-  if (!tl_index_get(vm, &s, &step, &at, &item)) return tl_report(vm);
+  if (!tl_index_get(vm, &s, &step, &at, &item))
+    return tl_report(vm);
   return give(vm, item, out);
 }
 
 tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
                          tally_value *out) {
   tl_slot s, item;
-  if (!tl_handle_get(vm, v, &s)) return tl_report(vm);
-  if (!tl_check_host_text(vm, key, strlen(key))) return tl_report(vm);
+  if (!tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (!tl_check_host_text(vm, key, strlen(key)))
+    return tl_report(vm);
   tl_string *name = tl_string_from(vm, key);
-  if (name == NULL) return tl_report(vm);
+  if (name == NULL)
+    return tl_report(vm);
   bool ok = tl_field_get(vm, &s, name, &item);
   tl_drop(vm, tl_own_string(name));
   return ok ? give(vm, item, out) : tl_report(vm);
@@ -366,9 +400,11 @@ tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
 
 tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
   tl_slot s;
-  if (!tl_handle_get(vm, v, &s)) return tl_report(vm);
+  if (!tl_handle_get(vm, v, &s))
+    return tl_report(vm);
   // A complex128 is boxed in an array of rank 0, which no one sees.
-  if (!tl_is_array(s) || tl_is_number(s)) return refuse(vm, "an array", s);
+  if (!tl_is_array(s) || tl_is_number(s))
+    return refuse(vm, "an array", s);
   const tl_array *a = s.array;
   *out = (tally_array){.data = a->data,
                        .dtype = tl_dtypes[a->head.dtype].name,
@@ -399,10 +435,13 @@ static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
   int64_t low = 0, high = (int64_t)itemsize;
   for (int i = 0; i < ndim; i++) {
     int64_t span;
-    if (shape[i] == 0) return true;
-    if (__builtin_mul_overflow(shape[i] - 1, strides[i], &span)) return false;
+    if (shape[i] == 0)
+      return true;
+    if (__builtin_mul_overflow(shape[i] - 1, strides[i], &span))
+      return false;
     int64_t *end = span < 0 ? &low : &high;
-    if (__builtin_add_overflow(*end, span, end)) return false;
+    if (__builtin_add_overflow(*end, span, end))
+      return false;
   }
   return low >= 0 && (uint64_t)high <= nbytes;
 }
@@ -410,7 +449,8 @@ static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
 tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
                                tally_value *out) {
   tl_type *type = tl_type_parse(vm, buffer->type, strlen(buffer->type));
-  if (type == NULL) return tl_report(vm);
+  if (type == NULL)
+    return tl_report(vm);
   int ndim;
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS], size;
   tl_dtype dtype;
@@ -418,7 +458,8 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
   if (!fixed_shape(type, &ndim, shape, &dtype)) {
     tl_fail(vm, TALLY_ERR_TYPE,
             "%s is not a type of fixed size over numbers, such as "
-            "1080 * 1920 * float32", buffer->type);
+            "1080 * 1920 * float32",
+            buffer->type);
     return tl_report(vm);
   }
   if (!tl_shape_size(vm, ndim, shape, tl_itemsize(dtype), &size, &nbytes)) {
@@ -429,14 +470,17 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
     memcpy(strides, buffer->strides, (size_t)ndim * sizeof *strides);
   }
   if (!fits(ndim, shape, strides, tl_itemsize(dtype), buffer->nbytes)) {
-    tl_fail(vm, TALLY_ERR_SHAPE, "%s with these strides does not lie in the "
-            "%zu bytes given", buffer->type, buffer->nbytes);
+    tl_fail(vm, TALLY_ERR_SHAPE,
+            "%s with these strides does not lie in the "
+            "%zu bytes given",
+            buffer->type, buffer->nbytes);
     return tl_report(vm);
   }
-  tl_array *array = tl_array_external(
-      vm, dtype, ndim, shape, strides, buffer->data, buffer->nbytes,
-      buffer->release, buffer->context);
-  if (array == NULL) return tl_report(vm);
+  tl_array *array =
+      tl_array_external(vm, dtype, ndim, shape, strides, buffer->data,
+                        buffer->nbytes, buffer->release, buffer->context);
+  if (array == NULL)
+    return tl_report(vm);
   tally_status status = give(vm, tl_own_array(array), out);
   return status;
 }

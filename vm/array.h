@@ -84,8 +84,9 @@ tl_slot tl_result(tl_vm *vm, tl_array *a);
 // A view with the given geometry over the block of base->array, dtype and data
 // pointer as given. If [base] owns, the view takes over its hold on the block
 // and base no longer owns; else the view borrows the block (no TL_HOLD): good
-// only while the base lives. tl_hold makes it independent. Where base owns an array that nobody
-// else has and the geometry is all of it in order, the result is that array.
+// only while the base lives. tl_hold makes it independent. Where base owns an
+// array that nobody else has and the geometry is all of it in order, the result
+// is that array.
 tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
                       int ndim, const int64_t *shape, const int64_t *strides);
 // Makes a view count its block, if it does not yet. Nothing for other values.
@@ -141,8 +142,7 @@ void tl_broadcast_strides(const tl_array *a, int ndim, const int64_t *shape,
 
 // An axis argument: negative counts from the end; false (kind index) names the
 // function, the axis and the number of axes.
-bool tl_axis(tl_vm *vm, const char *function, int64_t axis, int ndim,
-             int *out);
+bool tl_axis(tl_vm *vm, const char *function, int64_t axis, int ndim, int *out);
 
 // Walks the items of up to 4 arrays of one shape in row-major order, giving
 // runs along the innermost axis. Dimensions of length 1 are dropped and
@@ -165,11 +165,11 @@ void tl_walk_next(tl_walk *walk);
 
 // A number or bool: an unboxed scalar or a rank-0 complex128.
 static inline bool tl_is_number(tl_slot s) {
-  return tl_is_scalar(s) ||
-         (tl_is_array(s) && s.array->head.ndim == 0 &&
-          s.array->head.dtype == TL_COMPLEX128);
+  return tl_is_scalar(s) || (tl_is_array(s) && s.array->head.ndim == 0 &&
+                             s.array->head.dtype == TL_COMPLEX128);
 }
-tl_slot tl_new_complex(tl_vm *vm, double re, double im, bool weak);  // unset: failed
+tl_slot tl_new_complex(tl_vm *vm, double re, double im,
+                       bool weak);  // unset: failed
 
 // An argument as an array: an array itself is borrowed into *out (nothing
 // owned unless made here), a scalar becomes a rank-0 array, a range an int64

@@ -18,12 +18,12 @@ typedef bool tl_builtin_fn(tl_vm *vm, tl_slot *args, tl_slot *out);
 
 enum {  // tl_builtin.flags
   TL_PURE = 0,
-  TL_EFFECT = 1,       // worth calling for what it does: print, write_text …
-  TL_CALLS = 2,        // calls functions it is given (each, fold …)
-  TL_FILES = 4,        // capabilities it needs
+  TL_EFFECT = 1,  // worth calling for what it does: print, write_text …
+  TL_CALLS = 2,   // calls functions it is given (each, fold …)
+  TL_FILES = 4,   // capabilities it needs
   TL_CLOCK = 8,
   TL_ENVIRONMENT = 16,
-  TL_VALUE = 32,       // no function: its name stands for its result (os.args)
+  TL_VALUE = 32,  // no function: its name stands for its result (os.args)
 };
 
 typedef struct tl_builtin {
@@ -31,7 +31,7 @@ typedef struct tl_builtin {
   const char *params;  // "x, axis: none, keepdims: false": as in the language
   tl_builtin_fn *call;
   unsigned flags;
-  const char *doc;     // first line a sentence; examples indented by four
+  const char *doc;  // first line a sentence; examples indented by four
 } tl_builtin;
 
 // A module's functions: module NULL for what is there without an import.
@@ -67,8 +67,8 @@ typedef struct tl_param {
   const char *name;  // into the params text, name_length bytes
   size_t name_length;
   tl_param_kind kind;
-  tl_slot value;     // the default: none, bool, weak number; a string default
-                     // is given as none and documented
+  tl_slot value;  // the default: none, bool, weak number; a string default
+                  // is given as none and documented
 } tl_param;
 
 // Parses a params text; always succeeds for the library's own (a unit test

@@ -13,13 +13,15 @@
 enum { NATIVE_DEPTH_MAX = 150 };
 
 tl_prototype *tl_function_prototype(tl_slot s) {
-  if (tl_is_kind(s, TL_KIND_FUNCTION)) return s.pointer;
+  if (tl_is_kind(s, TL_KIND_FUNCTION))
+    return s.pointer;
   const tl_closure *closure = s.pointer;
   return closure->members[tl_member_index(s)];
 }
 
 tl_slot *tl_free_slots(tl_vm *vm) {
-  if (vm->frame < vm->frames) return vm->stack + 1;
+  if (vm->frame < vm->frames)
+    return vm->stack + 1;
   return vm->frame->base + vm->frame->function->slot_count + 1;
 }
 
@@ -49,7 +51,7 @@ bool tl_push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
 typedef struct params {
   const char *function;
   uint32_t count;
-  tl_prototype *script;             // or
+  tl_prototype *script;  // or
   const tl_builtin *builtin;
   tl_param builtin_params[TL_MAX_PARAMS];
 } params;
@@ -75,7 +77,8 @@ static bool describe(tl_vm *vm, tl_slot function, params *p) {
     case TL_KIND_CLOSURE:
       p->script = tl_function_prototype(function);
       p->count = p->script->param_count;
-      if (p->script->name->length > 0) p->function = p->script->name->text;
+      if (p->script->name->length > 0)
+        p->function = p->script->name->text;
       return true;
     case TL_KIND_BUILTIN:
       p->builtin = function.pointer;
@@ -108,11 +111,11 @@ static int32_t find_param(const params *p, const tl_string *name) {
 typedef struct binder {
   tl_vm *vm;
   const params *p;
-  tl_slot *out;        // one for each parameter
-  uint32_t skip;       // leading parameters that are there already
-  uint32_t next;       // the next one by position
-  uint32_t given;      // arguments by position so far
-  int32_t rest;        // the rest parameter, -1
+  tl_slot *out;    // one for each parameter
+  uint32_t skip;   // leading parameters that are there already
+  uint32_t next;   // the next one by position
+  uint32_t given;  // arguments by position so far
+  int32_t rest;    // the rest parameter, -1
 } binder;
 
 static bool bind_position(binder *b, tl_slot *value) {
@@ -168,11 +171,14 @@ static bool bind_spread(binder *b, tl_slot *value) {
     tl_list *list = value->list;
     for (int64_t i = 0; i < list->length; i++) {
       tl_slot item = take ? list->items[i] : tl_borrow(list->items[i]);
-      if (take) list->items[i] = tl_none();
-      else item = tl_retain(b->vm, item);
+      if (take)
+        list->items[i] = tl_none();
+      else
+        item = tl_retain(b->vm, item);
       bool ok = bind_position(b, &item);
       tl_drop(b->vm, item);
-      if (!ok) return false;
+      if (!ok)
+        return false;
     }
     return true;
   }
@@ -182,7 +188,8 @@ static bool bind_spread(binder *b, tl_slot *value) {
       tl_slot item = tl_retain(b->vm, record->fields[i].value);
       bool ok = bind_name(b, record->fields[i].key, &item);
       tl_drop(b->vm, item);
-      if (!ok) return false;
+      if (!ok)
+        return false;
     }
     return true;
   }
@@ -199,21 +206,24 @@ static bool bind_all(binder *b, const tl_call_shape *shape, uint32_t count,
     bool ok = kind == 0   ? bind_position(b, &args[i])
               : kind == 1 ? bind_spread(b, &args[i])
                           : bind_name(b, shape->arguments[i].name, &args[i]);
-    if (!ok) return false;
+    if (!ok)
+      return false;
   }
   return true;
 }
 
 static bool bind_defaults(binder *b) {
   for (uint32_t i = b->skip; i < b->p->count; i++) {
-    if (!tl_is_unset(b->out[i])) continue;
+    if (!tl_is_unset(b->out[i]))
+      continue;
     if (kind_of(b->p, i) == TL_PARAM_REQUIRED) {
       size_t nbytes;
       const char *name = name_of(b->p, i, &nbytes);
       return tl_fail(b->vm, TALLY_ERR_TYPE, "%s needs its argument %.*s",
                      b->p->function, (int)nbytes, name);
     }
-    if (b->p->builtin != NULL) b->out[i] = b->p->builtin_params[i].value;
+    if (b->p->builtin != NULL)
+      b->out[i] = b->p->builtin_params[i].value;
   }
   return true;
 }
@@ -221,12 +231,13 @@ static bool bind_defaults(binder *b) {
 // Fills out[skip …); what args own is taken, on failure too.
 static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
                  uint32_t count, tl_slot *args, uint32_t skip, tl_slot *out) {
-  binder b = {.vm = vm, .p = p, .out = out, .skip = skip, .next = skip,
-              .rest = -1};
+  binder b = {
+      .vm = vm, .p = p, .out = out, .skip = skip, .next = skip, .rest = -1};
   bool ok = true;
   for (uint32_t i = skip; i < p->count; i++) {
     out[i] = tl_unset();
-    if (kind_of(p, i) != TL_PARAM_REST) continue;
+    if (kind_of(p, i) != TL_PARAM_REST)
+      continue;
     tl_list *list = tl_list_new(vm, 4);
     if (list == NULL) {
       ok = false;
@@ -237,7 +248,8 @@ static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
   }
   ok = ok && bind_all(&b, shape, count, args) && bind_defaults(&b);
   for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
-  if (ok) return true;
+  if (ok)
+    return true;
   for (uint32_t i = skip; i < p->count; i++) tl_drop(vm, out[i]);
   return false;
 }
@@ -257,12 +269,16 @@ bool tl_bind_arguments(tl_vm *vm, tl_slot function, const tl_call_shape *shape,
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                    tl_slot *args, tl_slot *out) {
   unsigned needs = 0;
-  if ((builtin->flags & TL_FILES) != 0) needs |= TALLY_MAY_FILES;
-  if ((builtin->flags & TL_CLOCK) != 0) needs |= TALLY_MAY_CLOCK;
-  if ((builtin->flags & TL_ENVIRONMENT) != 0) needs |= TALLY_MAY_ENVIRONMENT;
+  if ((builtin->flags & TL_FILES) != 0)
+    needs |= TALLY_MAY_FILES;
+  if ((builtin->flags & TL_CLOCK) != 0)
+    needs |= TALLY_MAY_CLOCK;
+  if ((builtin->flags & TL_ENVIRONMENT) != 0)
+    needs |= TALLY_MAY_ENVIRONMENT;
   bool ok = (needs == 0 || tl_require(vm, needs, builtin->name)) &&
             builtin->call(vm, args, out);
-  if (ok) tl_hold(vm, *out, TL_CAUSE_VIEW);
+  if (ok)
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
   for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
   return ok;
 }
@@ -277,26 +293,28 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
                       tl_slot *out) {
   bool ok;
   if (count != 1) {
-    ok = tl_fail(vm, TALLY_ERR_TYPE, "a type converts one value: got %u",
-                 count);
+    ok =
+        tl_fail(vm, TALLY_ERR_TYPE, "a type converts one value: got %u", count);
   } else if (type->kind != TL_TYPE_DTYPE) {
     tl_string *text = tl_type_text(vm, type);
     ok = text != NULL &&
          tl_fail(vm, TALLY_ERR_TYPE,
                  "only the dtype of items converts, such as float32(x): "
-                 "got %s", text->text);
-    if (text != NULL) tl_drop(vm, tl_own_string(text));
+                 "got %s",
+                 text->text);
+    if (text != NULL)
+      tl_drop(vm, tl_own_string(text));
   } else {
     ok = tl_cast(vm, &args[0], type->dtype, out);
-    if (ok) tl_hold(vm, *out, TL_CAUSE_VIEW);
+    if (ok)
+      tl_hold(vm, *out, TL_CAUSE_VIEW);
   }
   drop_all(vm, count, args);
   return ok;
 }
 
-static bool call_library(tl_vm *vm, tl_slot callee,
-                         const tl_call_shape *shape, uint32_t count,
-                         tl_slot *args, tl_slot *out) {
+static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
+                         uint32_t count, tl_slot *args, tl_slot *out) {
   params p;
   describe(vm, callee, &p);
   tl_slot bound[TL_MAX_PARAMS];
@@ -306,7 +324,8 @@ static bool call_library(tl_vm *vm, tl_slot callee,
     skip = native->count;
     for (uint32_t i = 0; i < skip; i++) bound[i] = tl_borrow(native->values[i]);
   }
-  if (!bind(vm, &p, shape, count, args, skip, bound)) return false;
+  if (!bind(vm, &p, shape, count, args, skip, bound))
+    return false;
   return tl_do_builtin(vm, p.builtin, p.count, bound, out);
 }
 
@@ -323,13 +342,15 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   if (shape != NULL || !function->plain || count != function->param_count) {
     tl_slot *bound =
         tl_alloc(vm, (function->param_count + 1) * sizeof(tl_slot), "a call");
-    if (bound == NULL) return drop_all(vm, count, window);
+    if (bound == NULL)
+      return drop_all(vm, count, window);
     params p;
     describe(vm, callee, &p);
     bool ok = bind(vm, &p, shape, count, window, 0, bound);
     for (uint32_t i = 0; ok && i < p.count; i++) window[i] = bound[i];
     tl_free(vm, bound, (function->param_count + 1) * sizeof(tl_slot));
-    if (!ok) return false;
+    if (!ok)
+      return false;
     count = p.count;
   }
   if (!tl_push_frame(vm, function, closure, window, flags)) {
@@ -352,7 +373,8 @@ bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
       tl_is_kind(callee, TL_KIND_NATIVE)) {
     return call_library(vm, callee, shape, count, window, out);
   }
-  if (!enter(vm, callee, shape, count, window, TL_FRAME_OWNS)) return false;
+  if (!enter(vm, callee, shape, count, window, TL_FRAME_OWNS))
+    return false;
   *pushed = true;
   return true;
 }
@@ -396,8 +418,10 @@ bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
 bool tl_run_unit(tl_vm *vm, tl_unit *unit, tl_slot *out) {
   for (uint32_t i = 0; i < unit->prototype_count; i++) {
     tl_prototype *p = unit->prototypes[i];
-    if (p->verified == 1) continue;
-    if (!tl_verify(vm, p)) return false;
+    if (p->verified == 1)
+      continue;
+    if (!tl_verify(vm, p))
+      return false;
     p->verified = 1;
   }
   tl_slot function = {.tag = TL_TAG_FUNCTION, .pointer = unit->prototypes[0]};
@@ -406,10 +430,11 @@ bool tl_run_unit(tl_vm *vm, tl_unit *unit, tl_slot *out) {
 
 tl_native *tl_native_new(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                          tl_slot *values) {
-  tl_native *native = tl_object_new(
-      vm, TL_KIND_NATIVE, sizeof *native + count * sizeof(tl_slot),
-      "a function");
-  if (native == NULL) return NULL;
+  tl_native *native =
+      tl_object_new(vm, TL_KIND_NATIVE,
+                    sizeof *native + count * sizeof(tl_slot), "a function");
+  if (native == NULL)
+    return NULL;
   native->builtin = builtin;
   native->count = count;
   for (uint32_t i = 0; i < count; i++) {

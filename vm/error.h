@@ -37,7 +37,7 @@ bool tl_error_take(tl_vm *vm, tl_slot *out);
 // Raises an error record (as made above, or by a script) or a string again.
 bool tl_error_raise(tl_vm *vm, tl_slot error);
 
-const char *tl_error_kind_name(tally_status kind);       // "shape"
+const char *tl_error_kind_name(tally_status kind);  // "shape"
 bool tl_error_kind_find(const char *name, tally_status *kind);
 
 #endif

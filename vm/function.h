@@ -67,17 +67,17 @@ typedef struct tl_function_param {
 
 // What callers may rely on (ownership.md, "Summaries"); the verifier checks it.
 typedef struct tl_result_lender {
-  uint16_t param;     // UINT16_MAX: an immortal
-  uint8_t relation;   // tl_relation: same, part or hold
+  uint16_t param;    // UINT16_MAX: an immortal
+  uint8_t relation;  // tl_relation: same, part or hold
 } tl_result_lender;
 
 typedef struct tl_summary {
-  uint8_t *param_modes;  // per parameter: TL_MODE_BORROW or TL_MODE_EITHER
+  uint8_t *param_modes;      // per parameter: TL_MODE_BORROW or TL_MODE_EITHER
   bool may_own, may_borrow;  // what the result is
   uint16_t lender_count;
   tl_result_lender *lenders;
-  bool rebinds_any;          // calls something unknown
-  uint32_t rebind_count;     // module variables it may rebind
+  bool rebinds_any;       // calls something unknown
+  uint32_t rebind_count;  // module variables it may rebind
   uint32_t *rebinds;
 } tl_summary;
 
@@ -97,13 +97,13 @@ typedef struct tl_call_shape {
 typedef struct tl_prototype {
   tl_object head;
   struct tl_unit *unit;
-  uint32_t index;         // in the unit's prototypes
-  tl_string *name;        // "" for a lambda
-  tl_string *doc;         // or NULL
+  uint32_t index;   // in the unit's prototypes
+  tl_string *name;  // "" for a lambda
+  tl_string *doc;   // or NULL
   uint32_t param_count;
   uint32_t required_count;
-  bool has_rest;          // a ...rest parameter
-  bool plain;             // required parameters only, no pattern
+  bool has_rest;  // a ...rest parameter
+  bool plain;     // required parameters only, no pattern
   tl_function_param *params;
   uint32_t capture_count;  // of the closure group it belongs to
   uint32_t member;         // its index in the group
@@ -111,21 +111,21 @@ typedef struct tl_prototype {
   uint32_t code_count;
   tl_ins *code;
   uint32_t constant_count;
-  tl_slot *constants;      // never owned by slots: immortal while the unit is
+  tl_slot *constants;  // never owned by slots: immortal while the unit is
   uint32_t place_count;
   tl_place_entry *places;  // sorted by pc
   uint32_t range_count;
   tl_unwind_range *ranges;  // sorted by start
   uint32_t region_count;
-  tl_region *regions;       // sorted, apart
+  tl_region *regions;  // sorted, apart
   uint32_t handler_count;
-  tl_handler *handlers;     // innermost first where they overlap
-  uint32_t named_count;     // the first slots: those that may have a name
-  tl_string **slot_names;   // of variables; NULL for hidden ones
+  tl_handler *handlers;       // innermost first where they overlap
+  uint32_t named_count;       // the first slots: those that may have a name
+  tl_string **slot_names;     // of variables; NULL for hidden ones
   tl_string **capture_names;  // of the group's captures
   tl_summary summary;
-  uint8_t verified;         // 0 not yet, 1 yes, 2 refused
-  uint64_t *owners_at;      // for the auditor: a set of slots for each pc
+  uint8_t verified;     // 0 not yet, 1 yes, 2 refused
+  uint64_t *owners_at;  // for the auditor: a set of slots for each pc
 } tl_prototype;
 
 // A closure, or a group of local functions that name each other: one object,
@@ -150,7 +150,7 @@ typedef struct tl_native {
   tl_object head;
   const tl_builtin *builtin;  // gets values before the call's arguments
   uint32_t count;
-  tl_slot values[];           // heap slots
+  tl_slot values[];  // heap slots
 } tl_native;
 tl_native *tl_native_new(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                          tl_slot *values);
@@ -164,9 +164,9 @@ typedef struct tl_group {
 // All code compiled from one text.
 struct tl_unit {
   tl_module *module;
-  tl_unit *next;            // of the module
-  tl_string *file;          // as messages name it
-  char *text;               // the source, for excerpts
+  tl_unit *next;    // of the module
+  tl_string *file;  // as messages name it
+  char *text;       // the source, for excerpts
   size_t nbytes;
   uint32_t line_count;
   uint32_t *line_starts;
@@ -178,20 +178,20 @@ struct tl_unit {
   tl_call_shape *shapes;
   uint32_t group_count;
   tl_group *groups;
-  uint32_t key_count;       // lists of names: record literals, field selections
+  uint32_t key_count;  // lists of names: record literals, field selections
   struct tl_keys {
     uint32_t count;
     tl_string **names;
-  } *keys;
-  uint32_t name_count;      // field names, module names, format specifications
+  } * keys;
+  uint32_t name_count;  // field names, module names, format specifications
   tl_string **names;
-  struct tl_chunk *chunks;  // everything above, freed at once
+  struct tl_chunk *chunks;     // everything above, freed at once
   struct tl_adopted *adopted;  // its immortal objects (module.c)
 };
 
 // A module's variables.
 struct tl_module {
-  tl_object head;       // kind MODULE, immortal
+  tl_object head;  // kind MODULE, immortal
   tl_module *next;
   tl_string *name;      // "main", "linalg", a path
   tl_string *path;      // directory that imports start from; or NULL
@@ -199,14 +199,14 @@ struct tl_module {
   tl_unit *units;
   uint32_t variable_count, variable_capacity;
   tl_string **variable_names;
-  tl_slot *variables;   // heap slots; the array may move when compiling only
-  uint8_t state;        // 0 new, 1 running, 2 done, 3 failed
+  tl_slot *variables;  // heap slots; the array may move when compiling only
+  uint8_t state;       // 0 new, 1 running, 2 done, 3 failed
 };
 
 // Call records stand apart from the slots.
 struct tl_frame {
-  const tl_ins *pc;     // the next instruction of the caller, while calling
-  tl_slot *base;        // slot 0
+  const tl_ins *pc;  // the next instruction of the caller, while calling
+  tl_slot *base;     // slot 0
   tl_prototype *function;
   tl_closure *closure;  // the running closure, or NULL
   uint32_t flags;
@@ -233,14 +233,14 @@ bool tl_bind_arguments(tl_vm *vm, tl_slot function, const tl_call_shape *shape,
 // know of encodings.
 typedef struct tl_decoded {
   uint8_t op;
-  uint8_t words;          // 1 or 2
-  int32_t result;         // slot, -1: none
+  uint8_t words;   // 1 or 2
+  int32_t result;  // slot, -1: none
   uint32_t operand_count;
-  uint16_t operands[8];   // slots outside the window
-  uint8_t modes[8];       // tl_mode of each
+  uint16_t operands[8];           // slots outside the window
+  uint8_t modes[8];               // tl_mode of each
   uint32_t window, window_count;  // slots taken over whole; count 0: none
   uint32_t extra;
-  int64_t target;         // pc jumped to, -1: none
+  int64_t target;  // pc jumped to, -1: none
   bool falls_through;
 } tl_decoded;
 void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out);

@@ -20,7 +20,7 @@ typedef struct tl_index_item {
 } tl_index_item;
 
 typedef struct tl_step {
-  tl_string *field;            // .field, or NULL: an index
+  tl_string *field;  // .field, or NULL: an index
   uint16_t item_count;
   const tl_index_item *items;  // of an index
 } tl_step;
@@ -39,8 +39,8 @@ typedef struct tl_path {
 // a record, characters of a string. base that owns is consumed when it helps;
 // otherwise its slot still owns and the caller drops it. Ranges as indices are
 // slices, whose ends clip; lists take index arrays and masks of one axis too.
-bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step,
-                  tl_slot *parts, tl_slot *out);
+bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
+                  tl_slot *out);
 
 // .name on any value: record key, array attribute (shape ndim size dtype
 // nbytes T mT real imag), module member, handle attribute. *out as above.

@@ -49,55 +49,56 @@
 #define BOTH(b, c) ((unsigned)((b)->tag | (c)->tag) & 0xffu)
 // An int64 with a float64: the float's dtype, weak if both are.
 #define MIXED ((unsigned)TL_CLASS_F64 | (unsigned)TL_CLASS_I64)
-#define AS_F64(s) \
-  ((uint8_t)(s)->tag == TL_CLASS_F64 ? (s)->f : (double)(s)->i)
+#define AS_F64(s) ((uint8_t)(s)->tag == TL_CLASS_F64 ? (s)->f : (double)(s)->i)
 #define MIXED_TAG(b, c) (TL_TAG_F64 | ((b)->tag & (c)->tag & TL_WEAK))
-#define PUT_F64(a, value, mark)             \
-  do {                                      \
-    double v_ = (value);                    \
-    uint64_t t_ = (mark);                   \
-    (a)->tag = t_;                          \
-    (a)->f = v_;                            \
+#define PUT_F64(a, value, mark) \
+  do {                          \
+    double v_ = (value);        \
+    uint64_t t_ = (mark);       \
+    (a)->tag = t_;              \
+    (a)->f = v_;                \
   } while (0)
-#define PUT_I64(a, value, mark)             \
-  do {                                      \
-    int64_t v_ = (int64_t)(value);          \
-    uint64_t t_ = (mark);                   \
-    (a)->tag = t_;                          \
-    (a)->i = v_;                            \
+#define PUT_I64(a, value, mark)    \
+  do {                             \
+    int64_t v_ = (int64_t)(value); \
+    uint64_t t_ = (mark);          \
+    (a)->tag = t_;                 \
+    (a)->i = v_;                   \
   } while (0)
-#define PUT_BOOL(a, value)                  \
-  do {                                      \
-    bool v_ = (value);                      \
-    (a)->tag = TL_TAG_BOOL;                 \
-    (a)->i = v_;                            \
+#define PUT_BOOL(a, value)  \
+  do {                      \
+    bool v_ = (value);      \
+    (a)->tag = TL_TAG_BOOL; \
+    (a)->i = v_;            \
   } while (0)
 
-#define SAVE()      \
-  do {              \
-    F->pc = pc;     \
-    vm->frame = F;  \
+#define SAVE()     \
+  do {             \
+    F->pc = pc;    \
+    vm->frame = F; \
   } while (0)
 #define FAIL() goto fail
-#define TRY(call)                  \
-  do {                             \
-    SAVE();                        \
-    if (UNLIKELY(!(call))) FAIL(); \
+#define TRY(call)          \
+  do {                     \
+    SAVE();                \
+    if (UNLIKELY(!(call))) \
+      FAIL();              \
   } while (0)
 
-#define POLL()                                       \
-  do {                                               \
-    if (UNLIKELY(--fuel <= 0)) {                     \
-      SAVE();                                        \
-      if (!tl_poll_interpreter(vm, &fuel)) FAIL();   \
-    }                                                \
+#define POLL()                             \
+  do {                                     \
+    if (UNLIKELY(--fuel <= 0)) {           \
+      SAVE();                              \
+      if (!tl_poll_interpreter(vm, &fuel)) \
+        FAIL();                            \
+    }                                      \
   } while (0)
 
 #ifdef TALLY_AUDIT
-#define AUDIT()        \
-  do {                 \
-    SAVE();            \
-    tl_audit(vm, pc);  \
+#define AUDIT()       \
+  do {                \
+    SAVE();           \
+    tl_audit(vm, pc); \
   } while (0)
 #else
 #define AUDIT() (void)0
@@ -105,9 +106,10 @@
 
 #ifdef TL_COUNTING
 static void count_operand(tl_vm *vm, const tl_slot *s, unsigned mode) {
-  if (!tl_is_heap(*s)) return;
-  bool moves = mode == TL_MODE_CONSUME ||
-               (mode == TL_MODE_EITHER && tl_is_owned(*s));
+  if (!tl_is_heap(*s))
+    return;
+  bool moves =
+      mode == TL_MODE_CONSUME || (mode == TL_MODE_EITHER && tl_is_owned(*s));
   vm->stats.refs_virtual += mode != TL_MODE_EITHER;
   vm->stats.refs_embedded += mode == TL_MODE_EITHER;
   vm->stats.moves += moves;
@@ -128,7 +130,8 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
     case TL_FORMAT_ABC:
     case TL_FORMAT_ABCX:
     case TL_FORMAT_ABCD:
-      if (ins->op != TL_BC_PUSH) count_operand(vm, RC, MODE_C);
+      if (ins->op != TL_BC_PUSH)
+        count_operand(vm, RC, MODE_C);
       count_operand(vm, RB, MODE_B);
       break;
     case TL_FORMAT_AB:
@@ -151,12 +154,12 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
 
 #if TL_THREADED
 #define OP(name) L_##name:
-#define NEXT                                     \
-  do {                                           \
-    AUDIT();                                     \
-    ins = pc++;                                  \
-    COUNT();                                     \
-    __extension__({ goto *labels[ins->op]; });   \
+#define NEXT                                   \
+  do {                                         \
+    AUDIT();                                   \
+    ins = pc++;                                \
+    COUNT();                                   \
+    __extension__({ goto *labels[ins->op]; }); \
   } while (0)
 #else
 #define OP(name) case TL_BC_##name:
@@ -164,92 +167,92 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
 #endif
 
 // Not scalars: perhaps a region that runs as one, else this operation alone.
-#define IS_LARGE(s) \
-  (tl_is_array(*(s)) && (s)->array->size >= TL_REGION_ITEMS)
-#define SLOW(b, c, call)                                             \
-  do {                                                               \
-    SAVE();                                                          \
-    if ((IS_LARGE(b) || IS_LARGE(c)) &&                              \
-        F->function->region_count > 0) {                             \
-      tl_region_status status_ =                                     \
-          tl_region_run(vm, F->function, R, ins, &pc);               \
-      if (status_ == TL_REGION_DONE) NEXT;                           \
-      if (UNLIKELY(status_ == TL_REGION_FAILED)) FAIL();             \
-    }                                                                \
-    if (UNLIKELY(!(call))) FAIL();                                   \
+#define IS_LARGE(s) (tl_is_array(*(s)) && (s)->array->size >= TL_REGION_ITEMS)
+#define SLOW(b, c, call)                                                      \
+  do {                                                                        \
+    SAVE();                                                                   \
+    if ((IS_LARGE(b) || IS_LARGE(c)) && F->function->region_count > 0) {      \
+      tl_region_status status_ = tl_region_run(vm, F->function, R, ins, &pc); \
+      if (status_ == TL_REGION_DONE)                                          \
+        NEXT;                                                                 \
+      if (UNLIKELY(status_ == TL_REGION_FAILED))                              \
+        FAIL();                                                               \
+    }                                                                         \
+    if (UNLIKELY(!(call)))                                                    \
+      FAIL();                                                                 \
   } while (0)
 
 // Scalar arithmetic: floats first, then integers, which wrap.
-#define ARITH(name, op, slow)                                        \
-  OP(name) {                                                         \
-    const tl_slot *b = RB, *c = RC;                                  \
-    unsigned both = BOTH(b, c);                                      \
-    if (LIKELY(both == TL_CLASS_F64)) {                              \
-      PUT_F64(RA, b->f op c->f, b->tag & c->tag);                    \
-      NEXT;                                                          \
-    }                                                                \
-    if (LIKELY(both == TL_CLASS_I64)) {                              \
-      PUT_I64(RA, b->u op c->u, b->tag & c->tag);                    \
-      NEXT;                                                          \
-    }                                                                \
-    if (LIKELY(both == MIXED)) {                                     \
-      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));          \
-      NEXT;                                                          \
-    }                                                                \
-    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
-    NEXT;                                                            \
+#define ARITH(name, op, slow)                                 \
+  OP(name) {                                                  \
+    const tl_slot *b = RB, *c = RC;                           \
+    unsigned both = BOTH(b, c);                               \
+    if (LIKELY(both == TL_CLASS_F64)) {                       \
+      PUT_F64(RA, b->f op c->f, b->tag & c->tag);             \
+      NEXT;                                                   \
+    }                                                         \
+    if (LIKELY(both == TL_CLASS_I64)) {                       \
+      PUT_I64(RA, b->u op c->u, b->tag & c->tag);             \
+      NEXT;                                                   \
+    }                                                         \
+    if (LIKELY(both == MIXED)) {                              \
+      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));   \
+      NEXT;                                                   \
+    }                                                         \
+    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes)); \
+    NEXT;                                                     \
   }
 
 // With a literal: an int64 and its float stand side by side.
-#define ARITH_K(name, op, slow)                                      \
-  OP(name) {                                                         \
-    const tl_slot *b = RB, *c = KC;                                  \
-    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {                   \
-      PUT_F64(RA, b->f op c[1].f, b->tag & c[1].tag);                \
-      NEXT;                                                          \
-    }                                                                \
-    if (LIKELY(BOTH(b, c) == TL_CLASS_I64)) {                        \
-      PUT_I64(RA, b->u op c->u, b->tag & c->tag);                    \
-      NEXT;                                                          \
-    }                                                                \
-    if (LIKELY(BOTH(b, c) == MIXED)) {                               \
-      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));          \
-      NEXT;                                                          \
-    }                                                                \
-    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
-    NEXT;                                                            \
+#define ARITH_K(name, op, slow)                               \
+  OP(name) {                                                  \
+    const tl_slot *b = RB, *c = KC;                           \
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {            \
+      PUT_F64(RA, b->f op c[1].f, b->tag &c[1].tag);          \
+      NEXT;                                                   \
+    }                                                         \
+    if (LIKELY(BOTH(b, c) == TL_CLASS_I64)) {                 \
+      PUT_I64(RA, b->u op c->u, b->tag & c->tag);             \
+      NEXT;                                                   \
+    }                                                         \
+    if (LIKELY(BOTH(b, c) == MIXED)) {                        \
+      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));   \
+      NEXT;                                                   \
+    }                                                         \
+    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes)); \
+    NEXT;                                                     \
   }
 
-#define COMPARE(name, op, slow)                                      \
-  OP(name) {                                                         \
-    const tl_slot *b = RB, *c = RC;                                  \
-    unsigned both = BOTH(b, c);                                      \
-    if (LIKELY(both == TL_CLASS_I64)) {                              \
-      PUT_BOOL(RA, b->i op c->i);                                    \
-      NEXT;                                                          \
-    }                                                                \
-    if (LIKELY(both == TL_CLASS_F64)) {                              \
-      PUT_BOOL(RA, b->f op c->f);                                    \
-      NEXT;                                                          \
-    }                                                                \
-    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
-    NEXT;                                                            \
+#define COMPARE(name, op, slow)                               \
+  OP(name) {                                                  \
+    const tl_slot *b = RB, *c = RC;                           \
+    unsigned both = BOTH(b, c);                               \
+    if (LIKELY(both == TL_CLASS_I64)) {                       \
+      PUT_BOOL(RA, b->i op c->i);                             \
+      NEXT;                                                   \
+    }                                                         \
+    if (LIKELY(both == TL_CLASS_F64)) {                       \
+      PUT_BOOL(RA, b->f op c->f);                             \
+      NEXT;                                                   \
+    }                                                         \
+    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes)); \
+    NEXT;                                                     \
   }
 
-#define BITS(name, op, slow)                                         \
-  OP(name) {                                                         \
-    const tl_slot *b = RB, *c = RC;                                  \
-    unsigned both = BOTH(b, c);                                      \
-    if (LIKELY(both == TL_CLASS_I64)) {                              \
-      PUT_I64(RA, b->i op c->i, b->tag & c->tag);                    \
-      NEXT;                                                          \
-    }                                                                \
-    if (LIKELY(both == TL_CLASS_BOOL)) {                             \
-      PUT_BOOL(RA, (b->i op c->i) != 0);                             \
-      NEXT;                                                          \
-    }                                                                \
-    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes));               \
-    NEXT;                                                            \
+#define BITS(name, op, slow)                                  \
+  OP(name) {                                                  \
+    const tl_slot *b = RB, *c = RC;                           \
+    unsigned both = BOTH(b, c);                               \
+    if (LIKELY(both == TL_CLASS_I64)) {                       \
+      PUT_I64(RA, b->i op c->i, b->tag & c->tag);             \
+      NEXT;                                                   \
+    }                                                         \
+    if (LIKELY(both == TL_CLASS_BOOL)) {                      \
+      PUT_BOOL(RA, (b->i op c->i) != 0);                      \
+      NEXT;                                                   \
+    }                                                         \
+    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes)); \
+    NEXT;                                                     \
   }
 
 #define JUMP_SHORT() (pc += (int16_t)ins->c)
@@ -257,27 +260,29 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
 
 // Compare and jump; (negate) is the jump on `not (a op b)`, which for NaN
 // differs from the opposite comparison. Backward ones poll.
-#define JUMP_IF(name, op, slow, negate, right)                       \
-  OP(name) {                                                         \
-    const tl_slot *b = RA, *c = (right);                             \
-    unsigned both = BOTH(b, c);                                      \
-    bool truth;                                                      \
-    if (LIKELY(both == TL_CLASS_I64)) {                              \
-      truth = b->i op c->i;                                          \
-    } else if (LIKELY(both == TL_CLASS_F64)) {                       \
-      truth = b->f op c->f;                                          \
-    } else if ((uint8_t)b->tag == TL_CLASS_F64 &&                    \
-               (uint8_t)c->tag == TL_CLASS_I64 && tl_is_weak(*c)) {  \
-      truth = b->f op(double) c->i;                                  \
-    } else {                                                         \
-      SAVE();                                                        \
-      if (!jump_compare(vm, slow, b, c, ins->modes, &truth)) FAIL(); \
-    }                                                                \
-    if (truth != (negate)) {                                         \
-      if ((int16_t)ins->c < 0) POLL();                               \
-      JUMP_SHORT();                                                  \
-    }                                                                \
-    NEXT;                                                            \
+#define JUMP_IF(name, op, slow, negate, right)                      \
+  OP(name) {                                                        \
+    const tl_slot *b = RA, *c = (right);                            \
+    unsigned both = BOTH(b, c);                                     \
+    bool truth;                                                     \
+    if (LIKELY(both == TL_CLASS_I64)) {                             \
+      truth = b->i op c->i;                                         \
+    } else if (LIKELY(both == TL_CLASS_F64)) {                      \
+      truth = b->f op c->f;                                         \
+    } else if ((uint8_t)b->tag == TL_CLASS_F64 &&                   \
+               (uint8_t)c->tag == TL_CLASS_I64 && tl_is_weak(*c)) { \
+      truth = b->f op(double) c->i;                                 \
+    } else {                                                        \
+      SAVE();                                                       \
+      if (!jump_compare(vm, slow, b, c, ins->modes, &truth))        \
+        FAIL();                                                     \
+    }                                                               \
+    if (truth != (negate)) {                                        \
+      if ((int16_t)ins->c < 0)                                      \
+        POLL();                                                     \
+      JUMP_SHORT();                                                 \
+    }                                                               \
+    NEXT;                                                           \
   }
 
 // A comparison that is no plain scalar one, and has to give one bool.
@@ -285,7 +290,8 @@ static bool jump_compare(tl_vm *vm, tl_op op, const tl_slot *b,
                          const tl_slot *c, unsigned modes, bool *truth) {
   tl_slot result = tl_none();
   unsigned as_binary = (modes >> 4 & 3u) | (modes & 3u) << 2;
-  if (!tl_do_binary(vm, op, &result, b, c, as_binary)) return false;
+  if (!tl_do_binary(vm, op, &result, b, c, as_binary))
+    return false;
   bool ok = tl_do_truth(vm, result, TL_MODE_BORROW, truth);
   tl_drop(vm, result);
   return ok;
@@ -295,15 +301,18 @@ static bool jump_compare(tl_vm *vm, tl_op op, const tl_slot *b,
 // or out of range, for the general path to say.
 static inline bool get_element(tl_slot *a, const tl_slot *base,
                                const tl_slot *index) {
-  if ((uint8_t)index->tag != TL_CLASS_I64) return false;
+  if ((uint8_t)index->tag != TL_CLASS_I64)
+    return false;
   int64_t i = index->i;
   if (LIKELY((uint8_t)base->tag == TL_CLASS_ARRAY)) {
-    if (((base->tag >> 24) & 7) != 1) return false;
+    if (((base->tag >> 24) & 7) != 1)
+      return false;
     const tl_array *x = base->array;
     int64_t n = x->dims[0];
     if ((uint64_t)i >= (uint64_t)n) {
       i += n;
-      if ((uint64_t)i >= (uint64_t)n) return false;
+      if ((uint64_t)i >= (uint64_t)n)
+        return false;
     }
     const char *item = x->data + i * x->dims[1];
     switch (tl_dtype_of(*base)) {
@@ -339,11 +348,13 @@ static inline bool get_element2(tl_slot *a, const tl_slot *base,
   int64_t i = first->i, j = second->i, n = x->dims[0], m = x->dims[1];
   if ((uint64_t)i >= (uint64_t)n) {
     i += n;
-    if ((uint64_t)i >= (uint64_t)n) return false;
+    if ((uint64_t)i >= (uint64_t)n)
+      return false;
   }
   if ((uint64_t)j >= (uint64_t)m) {
     j += m;
-    if ((uint64_t)j >= (uint64_t)m) return false;
+    if ((uint64_t)j >= (uint64_t)m)
+      return false;
   }
   const char *item = x->data + i * x->dims[2] + j * x->dims[3];
   switch (tl_dtype_of(*base)) {
@@ -384,11 +395,13 @@ static inline bool put_item(char *item, int dtype, const tl_slot *value) {
       return true;
     }
     case TL_INT64:
-      if (class != TL_CLASS_I64) return false;
+      if (class != TL_CLASS_I64)
+        return false;
       memcpy(item, &value->i, sizeof value->i);
       return true;
     case TL_BOOL:
-      if (class != TL_CLASS_BOOL) return false;
+      if (class != TL_CLASS_BOOL)
+        return false;
       *item = (char)value->i;
       return true;
     default:
@@ -397,9 +410,9 @@ static inline bool put_item(char *item, int dtype, const tl_slot *value) {
 }
 
 #define WRITABLE (UINT64_C(0xff) | TL_OWNED | TL_DIRECT)
-#define IS_WRITABLE(s, rank)                                              \
-  (((s)->tag & (WRITABLE | UINT64_C(7) << 24)) ==                         \
-       (TL_CLASS_ARRAY | TL_OWNED | TL_DIRECT | UINT64_C(rank) << 24) &&  \
+#define IS_WRITABLE(s, rank)                                             \
+  (((s)->tag & (WRITABLE | UINT64_C(7) << 24)) ==                        \
+       (TL_CLASS_ARRAY | TL_OWNED | TL_DIRECT | UINT64_C(rank) << 24) && \
    (s)->object->count == 1)
 
 static inline bool set_element(const tl_slot *target, const tl_slot *value,
@@ -412,7 +425,8 @@ static inline bool set_element(const tl_slot *target, const tl_slot *value,
   int64_t i = index->i, n = x->dims[0];
   if ((uint64_t)i >= (uint64_t)n) {
     i += n;
-    if ((uint64_t)i >= (uint64_t)n) return false;
+    if ((uint64_t)i >= (uint64_t)n)
+      return false;
   }
   return put_item(x->data + i * x->dims[1], tl_dtype_of(*target), value);
 }
@@ -427,11 +441,13 @@ static inline bool set_element2(const tl_slot *target, const tl_slot *value,
   int64_t i = first->i, j = second->i, n = x->dims[0], m = x->dims[1];
   if ((uint64_t)i >= (uint64_t)n) {
     i += n;
-    if ((uint64_t)i >= (uint64_t)n) return false;
+    if ((uint64_t)i >= (uint64_t)n)
+      return false;
   }
   if ((uint64_t)j >= (uint64_t)m) {
     j += m;
-    if ((uint64_t)j >= (uint64_t)m) return false;
+    if ((uint64_t)j >= (uint64_t)m)
+      return false;
   }
   return put_item(x->data + i * x->dims[2] + j * x->dims[3],
                   tl_dtype_of(*target), value);
@@ -446,11 +462,15 @@ static bool set_slow(tl_vm *vm, tl_slot *target, const tl_slot *value,
   tl_step step = {.item_count = count, .items = value_items};
   tl_path path = {.step_count = 1, .part_count = count, .steps = &step};
   tl_slot parts[2] = {*i, *j};
-  if ((modes >> 2 & 3u) == TL_MODE_BORROW) parts[0] = tl_borrow(parts[0]);
-  if ((modes >> 6 & 3u) == TL_MODE_BORROW) parts[1] = tl_borrow(parts[1]);
-  if (!tl_do_setpath(vm, target, value, &path, parts, modes)) return false;
+  if ((modes >> 2 & 3u) == TL_MODE_BORROW)
+    parts[0] = tl_borrow(parts[0]);
+  if ((modes >> 6 & 3u) == TL_MODE_BORROW)
+    parts[1] = tl_borrow(parts[1]);
+  if (!tl_do_setpath(vm, target, value, &path, parts, modes))
+    return false;
   tl_drop(vm, parts[0]);
-  if (count > 1) tl_drop(vm, parts[1]);
+  if (count > 1)
+    tl_drop(vm, parts[1]);
   return true;
 }
 
@@ -475,7 +495,8 @@ static inline bool pow_fast(tl_slot *a, const tl_slot *b, const tl_slot *c) {
 
 static inline bool divide_ints(tl_slot *a, const tl_slot *b, const tl_slot *c,
                                bool remainder) {
-  if (BOTH(b, c) != TL_CLASS_I64 || c->i == 0 || c->i == -1) return false;
+  if (BOTH(b, c) != TL_CLASS_I64 || c->i == 0 || c->i == -1)
+    return false;
   int64_t q = b->i / c->i, r = b->i % c->i;
   if (r != 0 && (r < 0) != (c->i < 0)) {
     q--;
@@ -488,7 +509,8 @@ static inline bool divide_ints(tl_slot *a, const tl_slot *b, const tl_slot *c,
 // An instruction that takes its window over gives it back where it fails.
 // Calls of what may be no script function have done so themselves.
 static void drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  if (ins->op == TL_BC_CALL || ins->op == TL_BC_CALLB) return;
+  if (ins->op == TL_BC_CALL || ins->op == TL_BC_CALLB)
+    return;
   tl_slot *window = base + ins->a / 16u + 1;
   uint32_t count = 0;
   switch ((tl_format)tl_opcodes[ins->op].format) {
@@ -574,11 +596,13 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     tl_slot *g = &F->function->unit->module->variables[tl_ins_extra(*ins)];
     SAVE();
     tl_slot value = *RA;
-    if (MODE_A == TL_MODE_BORROW) value = tl_borrow(value);
+    if (MODE_A == TL_MODE_BORROW)
+      value = tl_borrow(value);
     value = tl_escape(vm, &value, TL_CAUSE_GLOBAL);
     tl_slot old = *g;
     tl_copy_slot(g, &value);
-    if (tl_is_owned(old)) tl_drop(vm, old);
+    if (tl_is_owned(old))
+      tl_drop(vm, old);
     NEXT;
   }
   OP(TAKEG) {
@@ -624,7 +648,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
   }
   OP(MEMBER) {
     tl_slot member = *RB;
-    if (MODE_B == TL_MODE_BORROW) member = tl_borrow(member);
+    if (MODE_B == TL_MODE_BORROW)
+      member = tl_borrow(member);
     member.tag &= ~(UINT64_C(0xffff) << 32);
     member.tag |= (uint64_t)EXTRA() << 32;
     pc++;
@@ -690,17 +715,20 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     NEXT;
   }
   OP(FLOORDIV) {
-    if (LIKELY(divide_ints(RA, RB, RC, false))) NEXT;
+    if (LIKELY(divide_ints(RA, RB, RC, false)))
+      NEXT;
     SLOW(RB, RC, tl_do_binary(vm, TL_OP_FLOOR_DIVIDE, RA, RB, RC, ins->modes));
     NEXT;
   }
   OP(MOD) {
-    if (LIKELY(divide_ints(RA, RB, RC, true))) NEXT;
+    if (LIKELY(divide_ints(RA, RB, RC, true)))
+      NEXT;
     SLOW(RB, RC, tl_do_binary(vm, TL_OP_REMAINDER, RA, RB, RC, ins->modes));
     NEXT;
   }
   OP(POW) {
-    if (pow_fast(RA, RB, RC)) NEXT;
+    if (pow_fast(RA, RB, RC))
+      NEXT;
     SLOW(RB, RC, tl_do_binary(vm, TL_OP_POW, RA, RB, RC, ins->modes));
     NEXT;
   }
@@ -858,7 +886,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     tl_slot list = *RB, result;
     TRY(tl_do_stack(vm, (uint32_t)list.list->length, list.list->items,
                     &result));
-    if (MODE_B == TL_MODE_BORROW) list = tl_borrow(list);
+    if (MODE_B == TL_MODE_BORROW)
+      list = tl_borrow(list);
     tl_drop(vm, list);
     tl_copy_slot(RA, &result);
     NEXT;
@@ -889,7 +918,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
 
   // --- places
   OP(GETEL) {
-    if (MODE_B == TL_MODE_BORROW && LIKELY(get_element(RA, RB, RC))) NEXT;
+    if (MODE_B == TL_MODE_BORROW && LIKELY(get_element(RA, RB, RC)))
+      NEXT;
     TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
     NEXT;
   }
@@ -922,14 +952,16 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     NEXT;
   }
   OP(SETEL) {
-    if (LIKELY(set_element(RA, RB, RC))) NEXT;
+    if (LIKELY(set_element(RA, RB, RC)))
+      NEXT;
     TRY(set_slow(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu));
     NEXT;
   }
   OP(SETEL2) {
     const tl_slot *d = SLOT(pc->a);
     pc++;
-    if (LIKELY(set_element2(RA, RB, RC, d))) NEXT;
+    if (LIKELY(set_element2(RA, RB, RC, d)))
+      NEXT;
     TRY(set_slow(vm, RA, RB, 2, RC, d, ins->modes));
     NEXT;
   }
@@ -981,7 +1013,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     SAVE();
     vm->fuel = fuel;
     tl_slot result = tl_none();
-    if (UNLIKELY(!tl_do_builtin(vm, builtin, ins->b, a + 1, &result))) FAIL();
+    if (UNLIKELY(!tl_do_builtin(vm, builtin, ins->b, a + 1, &result)))
+      FAIL();
     fuel = vm->fuel;
     tl_copy_slot(a, &result);
     NEXT;
@@ -1003,9 +1036,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     bool pushed = false;
     tl_slot result = tl_none();
     if (UNLIKELY(!tl_do_call(
-            vm, callee,
-            shape == 0 ? NULL : &F->function->unit->shapes[shape], ins->c,
-            a + 1, &pushed, &result))) {
+            vm, callee, shape == 0 ? NULL : &F->function->unit->shapes[shape],
+            ins->c, a + 1, &pushed, &result))) {
       FAIL();
     }
     fuel = vm->fuel;
@@ -1037,7 +1069,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
   }
   OP(SHOW) {
     tl_slot value = *RA;
-    if (MODE_A == TL_MODE_BORROW) value = tl_borrow(value);
+    if (MODE_A == TL_MODE_BORROW)
+      value = tl_borrow(value);
     TRY(tl_do_show(vm, value));
     tl_drop(vm, value);
     NEXT;
@@ -1076,7 +1109,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
       TRY(tl_do_truth(vm, *a, MODE_A, &truth));
     }
     if (truth) {
-      if ((int32_t)tl_ins_extra(*ins) < 0) POLL();
+      if ((int32_t)tl_ins_extra(*ins) < 0)
+        POLL();
       JUMP_LONG();
     }
     NEXT;
@@ -1090,13 +1124,15 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
       TRY(tl_do_truth(vm, *a, MODE_A, &truth));
     }
     if (!truth) {
-      if ((int32_t)tl_ins_extra(*ins) < 0) POLL();
+      if ((int32_t)tl_ins_extra(*ins) < 0)
+        POLL();
       JUMP_LONG();
     }
     NEXT;
   }
   OP(JSET) {
-    if (!tl_is_unset(*RA)) JUMP_LONG();
+    if (!tl_is_unset(*RA))
+      JUMP_LONG();
     NEXT;
   }
   JUMP_IF(JLT, <, TL_OP_LESS, false, RB)
@@ -1147,7 +1183,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     bool more;
     POLL();
     TRY(tl_do_more(vm, a, a + 1, &more));
-    if (more) JUMP_SHORT();
+    if (more)
+      JUMP_SHORT();
     NEXT;
   }
   OP(NEXT) {
@@ -1165,7 +1202,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
   OP(RET) {
     const tl_slot *a = RA;
     uint64_t tag = a->tag, payload = a->u;
-    if (MODE_A == TL_MODE_BORROW) tag &= ~TL_OWNED;
+    if (MODE_A == TL_MODE_BORROW)
+      tag &= ~TL_OWNED;
     if (UNLIKELY(F->flags != 0)) {
       // Who called does not know what may lend the result.
       tl_slot result = {.tag = tag, .u = payload};
@@ -1196,38 +1234,39 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
   }
 
 #if !TL_THREADED
-      default:
-        break;
-    }
-  }
+  default:
+    break;
+}
+}
 #endif
 
-fail:
-  vm->fuel = fuel;
-  drop_window(vm, R, ins);
-  for (;;) {
-    tl_prototype *function = F->function;
-    uint32_t at = (uint32_t)(ins - function->code);
-    // An argument of the wrong type is the call's fault.
-    bool is_callers =
-        ins->op == TL_BC_CHECKTYPES && (F->flags & TL_FRAME_ENTRY) == 0;
-    if (!is_callers) tl_error_place(vm, function, at);
-    vm->frame = F;
-    const tl_handler *handler = tl_unwind(vm, function, R, at);
-    if (handler != NULL) {
-      pc = function->code + handler->handler;
-      fuel = vm->fuel;
-      NEXT;
-    }
-    vm->frame = F - 1;
-    if ((F->flags & TL_FRAME_ENTRY) != 0) return false;
-    F--;
-    R = F->base;
-    K = F->function->constants;
-    ins = F->pc - 2;  // a call takes two words
-    if (!is_callers) {
-      tl_error_trace(vm, F->function, (uint32_t)(ins - F->function->code),
-                     function);
-    }
+fail : vm->fuel = fuel;
+drop_window(vm, R, ins);
+for (;;) {
+  tl_prototype *function = F->function;
+  uint32_t at = (uint32_t)(ins - function->code);
+  // An argument of the wrong type is the call's fault.
+  bool is_callers =
+      ins->op == TL_BC_CHECKTYPES && (F->flags & TL_FRAME_ENTRY) == 0;
+  if (!is_callers)
+    tl_error_place(vm, function, at);
+  vm->frame = F;
+  const tl_handler *handler = tl_unwind(vm, function, R, at);
+  if (handler != NULL) {
+    pc = function->code + handler->handler;
+    fuel = vm->fuel;
+    NEXT;
   }
+  vm->frame = F - 1;
+  if ((F->flags & TL_FRAME_ENTRY) != 0)
+    return false;
+  F--;
+  R = F->base;
+  K = F->function->constants;
+  ins = F->pc - 2;  // a call takes two words
+  if (!is_callers) {
+    tl_error_trace(vm, F->function, (uint32_t)(ins - F->function->code),
+                   function);
+  }
+}
 }

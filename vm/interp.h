@@ -58,8 +58,8 @@ bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
                    tl_slot *captures, tl_slot *out);
 bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
                  const tl_slot *index, unsigned modes);
-bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base,
-                  const tl_slot *i, const tl_slot *j, unsigned modes);
+bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base, const tl_slot *i,
+                  const tl_slot *j, unsigned modes);
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out);
 bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,

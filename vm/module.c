@@ -32,7 +32,8 @@ void *tl_unit_alloc(tl_vm *vm, tl_unit *unit, size_t nbytes) {
     size_t header = (sizeof(tl_chunk) + 15) & ~(size_t)15;
     size_t size = nbytes + header < CHUNK ? CHUNK : nbytes + header;
     chunk = tl_alloc_zeroed(vm, size, "compiled code");
-    if (chunk == NULL) return NULL;
+    if (chunk == NULL)
+      return NULL;
     chunk->nbytes = size;
     chunk->used = header;
     // A large one goes behind the current one, which has room left.
@@ -51,7 +52,8 @@ void *tl_unit_alloc(tl_vm *vm, tl_unit *unit, size_t nbytes) {
 
 void tl_unit_adopt(tl_vm *vm, tl_unit *unit, tl_slot value) {
   tl_adopted *node = tl_unit_alloc(vm, unit, sizeof *node);
-  if (node == NULL) return;  // reported; the object is freed with the VM
+  if (node == NULL)
+    return;  // reported; the object is freed with the VM
   node->value = value;
   node->next = unit->adopted;
   unit->adopted = node;
@@ -61,7 +63,8 @@ static bool index_lines(tl_vm *vm, tl_unit *unit) {
   uint32_t count = 1;
   for (size_t i = 0; i < unit->nbytes; i++) count += unit->text[i] == '\n';
   unit->line_starts = tl_unit_alloc(vm, unit, count * sizeof(uint32_t));
-  if (unit->line_starts == NULL) return false;
+  if (unit->line_starts == NULL)
+    return false;
   unit->line_starts[unit->line_count++] = 0;
   for (size_t i = 0; i < unit->nbytes; i++) {
     if (unit->text[i] == '\n') {
@@ -74,7 +77,8 @@ static bool index_lines(tl_vm *vm, tl_unit *unit) {
 tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
                      const char *text, size_t nbytes) {
   tl_unit *unit = tl_alloc_zeroed(vm, sizeof *unit, "compiled code");
-  if (unit == NULL) return NULL;
+  if (unit == NULL)
+    return NULL;
   unit->module = module;
   unit->next = module->units;
   module->units = unit;
@@ -86,7 +90,8 @@ tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
                   (tl_slot){.tag = TL_TAG_STRING, .string = unit->file});
     memcpy(unit->text, text, nbytes);
     unit->nbytes = nbytes;
-    if (index_lines(vm, unit)) return unit;
+    if (index_lines(vm, unit))
+      return unit;
   } else if (unit->file != NULL) {
     tl_drop(vm, tl_own_string(unit->file));  // not yet the unit's
   }
@@ -96,7 +101,8 @@ tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
 
 static void make_mortal(tl_adopted *a) {
   tl_object *object = a->value.object;
-  if ((object->flags & TL_IMMORTAL) == 0) return;
+  if ((object->flags & TL_IMMORTAL) == 0)
+    return;
   object->flags &= (uint8_t)~TL_IMMORTAL;
   object->count = 1;
 }
@@ -107,9 +113,11 @@ static bool is_lendable(const tl_adopted *a) {
 }
 
 bool tl_unit_lend(tl_unit *unit) {
-  if (unit->prototype_count != 1) return false;
+  if (unit->prototype_count != 1)
+    return false;
   for (const tl_adopted *a = unit->adopted; a != NULL; a = a->next) {
-    if (!is_lendable(a)) return false;
+    if (!is_lendable(a))
+      return false;
   }
   for (tl_adopted *a = unit->adopted; a != NULL; a = a->next) make_mortal(a);
   return true;
@@ -132,7 +140,8 @@ void tl_units_each_held(const tl_vm *vm,
 static void unlink_unit(tl_unit *unit) {
   tl_unit **at = &unit->module->units;
   while (*at != NULL && *at != unit) at = &(*at)->next;
-  if (*at == unit) *at = unit->next;
+  if (*at == unit)
+    *at = unit->next;
 }
 
 void tl_unit_free(tl_vm *vm, tl_unit *unit) {
@@ -154,12 +163,14 @@ void tl_unit_free(tl_vm *vm, tl_unit *unit) {
 
 static tl_string *immortal_string(tl_vm *vm, const char *text) {
   tl_string *string = tl_string_from(vm, text);
-  if (string != NULL) string->head.flags |= TL_IMMORTAL;
+  if (string != NULL)
+    string->head.flags |= TL_IMMORTAL;
   return string;
 }
 
 static void free_string(tl_vm *vm, tl_string *string) {
-  if (string == NULL) return;
+  if (string == NULL)
+    return;
   string->head.flags &= (uint8_t)~TL_IMMORTAL;
   string->head.count = 1;
   tl_drop(vm, tl_own_string(string));
@@ -167,7 +178,8 @@ static void free_string(tl_vm *vm, tl_string *string) {
 
 tl_module *tl_module_new(tl_vm *vm, const char *name, const char *path) {
   tl_module *module = tl_alloc_zeroed(vm, sizeof *module, "a module");
-  if (module == NULL) return NULL;
+  if (module == NULL)
+    return NULL;
   module->head.kind = TL_KIND_MODULE;
   module->head.flags = TL_IMMORTAL;
   module->head.count = 1;
@@ -200,7 +212,8 @@ static bool grow_variables(tl_vm *vm, tl_module *module) {
   tl_slot *variables =
       tl_realloc(vm, module->variables, old * sizeof *variables,
                  wider * sizeof *variables, "module variables");
-  if (variables == NULL) return false;
+  if (variables == NULL)
+    return false;
   module->variables = variables;
   tl_string **names =
       tl_realloc(vm, module->variable_names, old * sizeof *names,
@@ -219,13 +232,15 @@ static bool grow_variables(tl_vm *vm, tl_module *module) {
 int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
                            size_t nbytes) {
   int32_t index = tl_module_find(module, name, nbytes);
-  if (index >= 0) return index;
+  if (index >= 0)
+    return index;
   if (module->variable_count == module->variable_capacity &&
       !grow_variables(vm, module)) {
     return -1;
   }
   tl_string *string = tl_string_new(vm, name, nbytes);
-  if (string == NULL) return -1;
+  if (string == NULL)
+    return -1;
   string->head.flags |= TL_IMMORTAL;
   index = (int32_t)module->variable_count++;
   module->variable_names[index] = string;
@@ -237,7 +252,8 @@ void tl_module_clear(tl_vm *vm, tl_module *module) {
   for (uint32_t i = 0; i < module->variable_count; i++) {
     tl_slot value = module->variables[i];
     module->variables[i] = tl_unset();
-    if (tl_is_owned(value)) tl_drop(vm, value);
+    if (tl_is_owned(value))
+      tl_drop(vm, value);
   }
 }
 
@@ -275,7 +291,8 @@ static tl_slot module_slot(tl_module *module) {
 
 static tl_module *find_module(tl_vm *vm, const char *name) {
   for (tl_module *m = vm->modules; m != NULL; m = m->next) {
-    if (m != vm->main && strcmp(m->name->text, name) == 0) return m;
+    if (m != vm->main && strcmp(m->name->text, name) == 0)
+      return m;
   }
   return NULL;
 }
@@ -284,7 +301,8 @@ static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
   tl_module *module = find_module(vm, name);
   if (module == NULL) {
     module = tl_module_new(vm, name, NULL);
-    if (module == NULL) return false;
+    if (module == NULL)
+      return false;
     module->state = 2;
     for (const tl_family *f = tl_library; f->rows != NULL; f++) {
       if (f->module != NULL && strcmp(f->module, name) == 0) {
@@ -300,7 +318,8 @@ static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
 static bool run_module(tl_vm *vm, const char *name, const char *directory,
                        const char *text, size_t nbytes, tl_slot *out) {
   tl_module *module = tl_module_new(vm, name, directory);
-  if (module == NULL) return false;
+  if (module == NULL)
+    return false;
   module->state = 1;
   tl_unit *unit = vm->compiler->compile(vm, module, name, text, nbytes, 1);
   tl_slot value = tl_none();
@@ -322,8 +341,10 @@ static bool found_module(tl_vm *vm, tl_module *module, tl_slot *out) {
                    module->name->text);
   }
   if (module->state == 3) {
-    return tl_fail(vm, TALLY_ERR_NAME, "the module %s failed when it was "
-                   "first imported", module->name->text);
+    return tl_fail(vm, TALLY_ERR_NAME,
+                   "the module %s failed when it was "
+                   "first imported",
+                   module->name->text);
   }
   *out = module_slot(module);
   return true;
@@ -333,9 +354,11 @@ static char *join_path(tl_vm *vm, const char *directory, size_t length,
                        const char *name, const char *ending) {
   size_t size = length + strlen(name) + strlen(ending) + 2;
   char *path = tl_alloc(vm, size, "a path");
-  if (path == NULL) return NULL;
+  if (path == NULL)
+    return NULL;
   memcpy(path, directory, length);
-  if (length > 0 && directory[length - 1] != '/') path[length++] = '/';
+  if (length > 0 && directory[length - 1] != '/')
+    path[length++] = '/';
   strcpy(path + length, name);
   strcat(path, ending);
   return path;
@@ -351,7 +374,8 @@ static bool import_file(tl_vm *vm, const char *directory, size_t length,
                         const char *name, const char *ending, bool *found,
                         tl_slot *out) {
   char *path = join_path(vm, directory, length, name, ending);
-  if (path == NULL) return false;
+  if (path == NULL)
+    return false;
   bool ok = true;
   tl_module *module = find_module(vm, path);
   if (module != NULL) {
@@ -372,7 +396,8 @@ static bool import_file(tl_vm *vm, const char *directory, size_t length,
       }
       ok = run_module(vm, path, base == NULL ? "." : base, text.data,
                       text.nbytes, out);
-      if (base != NULL) tl_free(vm, base, (size_t)(slash - path) + 1);
+      if (base != NULL)
+        tl_free(vm, base, (size_t)(slash - path) + 1);
       tl_bytes_free(vm, &text);
     }
   }
@@ -384,10 +409,12 @@ static bool import_embedded(tl_vm *vm, const char *name, bool *found,
                             tl_slot *out) {
   for (const struct tl_embedded *e = tl_embedded_modules; e->name != NULL;
        e++) {
-    if (strcmp(e->name, name) != 0) continue;
+    if (strcmp(e->name, name) != 0)
+      continue;
     *found = true;
     tl_module *module = find_module(vm, name);
-    if (module != NULL) return found_module(vm, module, out);
+    if (module != NULL)
+      return found_module(vm, module, out);
     return run_module(vm, name, NULL, e->text, e->nbytes, out);
   }
   return true;
@@ -397,7 +424,8 @@ static bool import_embedded(tl_vm *vm, const char *name, bool *found,
 static bool search(tl_vm *vm, tl_module *from, const char *name,
                    const char *ending, bool *found, tl_slot *out) {
   bool may_read = (vm->options.capabilities & TALLY_MAY_FILES) != 0;
-  if (!may_read) return true;
+  if (!may_read)
+    return true;
   if (name[0] == '/') {
     return import_file(vm, "", 0, name, ending, found, out);
   }
@@ -416,14 +444,16 @@ static bool search(tl_vm *vm, tl_module *from, const char *name,
       return false;
     }
     list += length;
-    if (*list == ':') list++;
+    if (*list == ':')
+      list++;
   }
   return true;
 }
 
 static bool import_hosted(tl_vm *vm, const char *name, bool *found,
                           tl_slot *out) {
-  if (vm->options.load == NULL) return true;
+  if (vm->options.load == NULL)
+    return true;
   tl_module *module = find_module(vm, name);
   if (module != NULL) {
     *found = true;
@@ -445,8 +475,10 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
   bool is_path = spec->text[0] == '"';
   const char *name = spec->text + 1;
   bool found = false;
-  if (!import_hosted(vm, name, &found, out)) return false;
-  if (found) return true;
+  if (!import_hosted(vm, name, &found, out))
+    return false;
+  if (found)
+    return true;
   if (!is_path && tl_module_exists(name, strlen(name))) {
     return import_library(vm, name, out);
   }
@@ -455,9 +487,12 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
   if (!search(vm, from, name, is_path && ends ? "" : ".tly", &found, out)) {
     return false;
   }
-  if (found) return true;
-  if (!import_embedded(vm, name, &found, out)) return false;
-  if (found) return true;
+  if (found)
+    return true;
+  if (!import_embedded(vm, name, &found, out))
+    return false;
+  if (found)
+    return true;
   return tl_fail(vm, TALLY_ERR_IO,
                  is_path ? "import: there is no file %s beside the importing "
                            "file or in TALLY_PATH"
@@ -478,7 +513,8 @@ bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
     const tl_builtin *builtin =
         tl_builtin_find(module->builtin, name->text, name->length);
     if (builtin != NULL) {
-      if (builtin->flags & TL_VALUE) return builtin->call(vm, NULL, out);
+      if (builtin->flags & TL_VALUE)
+        return builtin->call(vm, NULL, out);
       *out = tl_builtin_slot(builtin);
       return true;
     }

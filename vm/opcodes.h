@@ -44,143 +44,144 @@ typedef enum tl_fails { TL_NEVER, TL_EARLY, TL_LATE } tl_fails;
 
 // The bytecode's fields, for emission, listing and decoding.
 typedef enum tl_format {
-  TL_FORMAT_NONE,   //
-  TL_FORMAT_A,      // a: operand 0
-  TL_FORMAT_AB,     // a: result, b: operand 0
-  TL_FORMAT_ABC,    // a: result, b, c: operands 0 and 1
-  TL_FORMAT_ABI,    // a: result, b: operand 0, c: immediate
-  TL_FORMAT_ABK,    // a: result, b: operand 0, c: constant (times 16)
-  TL_FORMAT_ABX,    // a: result, b: operand 0; second word: extra
-  TL_FORMAT_ABCX,   // a: result, b, c: operands; second word: extra
-  TL_FORMAT_ABCD,   // a: result, b, c: operands; second word: operand 2 in a
-  TL_FORMAT_AX,     // a: result, b:c extra (32 bits)
-  TL_FORMAT_XA,     // a: operand 0, b:c extra (32 bits)
-  TL_FORMAT_AA,     // a, b: operands 0 and 1, no result
-  TL_FORMAT_W,      // a: result and window base (operands from a+1), b:
-                    //    count; second word: extra
-  TL_FORMAT_BW,     // a: result and window base, b: operand 0 (not in the
-                    //    window), c: count; second word: extra
-  TL_FORMAT_TVW,    // a: target, b: value, c: window base; second word: b:c
-                    //    extra, a: count
-  TL_FORMAT_JUMP,   // b:c offset
-  TL_FORMAT_AJUMP,  // a: operand 0, b:c offset
-  TL_FORMAT_ABJUMP, // a, b: operands 0 and 1, c: offset
-  TL_FORMAT_AKJUMP, // a: operand 0, b: constant (times 16), c: offset
-  TL_FORMAT_LOOP,   // a: hidden slots, b: visible variable, c: offset
+  TL_FORMAT_NONE,    //
+  TL_FORMAT_A,       // a: operand 0
+  TL_FORMAT_AB,      // a: result, b: operand 0
+  TL_FORMAT_ABC,     // a: result, b, c: operands 0 and 1
+  TL_FORMAT_ABI,     // a: result, b: operand 0, c: immediate
+  TL_FORMAT_ABK,     // a: result, b: operand 0, c: constant (times 16)
+  TL_FORMAT_ABX,     // a: result, b: operand 0; second word: extra
+  TL_FORMAT_ABCX,    // a: result, b, c: operands; second word: extra
+  TL_FORMAT_ABCD,    // a: result, b, c: operands; second word: operand 2 in a
+  TL_FORMAT_AX,      // a: result, b:c extra (32 bits)
+  TL_FORMAT_XA,      // a: operand 0, b:c extra (32 bits)
+  TL_FORMAT_AA,      // a, b: operands 0 and 1, no result
+  TL_FORMAT_W,       // a: result and window base (operands from a+1), b:
+                     //    count; second word: extra
+  TL_FORMAT_BW,      // a: result and window base, b: operand 0 (not in the
+                     //    window), c: count; second word: extra
+  TL_FORMAT_TVW,     // a: target, b: value, c: window base; second word: b:c
+                     //    extra, a: count
+  TL_FORMAT_JUMP,    // b:c offset
+  TL_FORMAT_AJUMP,   // a: operand 0, b:c offset
+  TL_FORMAT_ABJUMP,  // a, b: operands 0 and 1, c: offset
+  TL_FORMAT_AKJUMP,  // a: operand 0, b: constant (times 16), c: offset
+  TL_FORMAT_LOOP,    // a: hidden slots, b: visible variable, c: offset
 } tl_format;
 
 // OP(NAME, result, role of operand 0, 1, 2, role of all further ones, fails,
 //    format)
-#define TL_OPCODES(OP)                                                        \
-  /* --- values and moves */                                                  \
-  OP(COPY, COPY, STORE, NONE, NONE, NONE, NEVER, AB)  /* becomes MOV, MOVB */ \
-  OP(MOV, COPY, STORE, NONE, NONE, NONE, NEVER, AB)   /* a = b!          */   \
-  OP(MOVB, COPY, USE, NONE, NONE, NONE, NEVER, AB)    /* a = b, borrowed */   \
-  OP(LOADK, IMMORTAL, NONE, NONE, NONE, NONE, NEVER, AX) /* constant     */   \
-  OP(LOADI, IMMORTAL, NONE, NONE, NONE, NONE, NEVER, AX) /* weak int     */   \
-  OP(GETG, GLOBAL, NONE, NONE, NONE, NONE, EARLY, AX) /* module variable */   \
-  OP(SETG, NONE, STORE, NONE, NONE, NONE, NEVER, XA)                          \
-  OP(TAKEG, OWNED, NONE, NONE, NONE, NONE, EARLY, AX) /* leaves it unset */   \
-  OP(GETC, CAPTURE, NONE, NONE, NONE, NONE, EARLY, AX) /* may be unset   */   \
-  OP(SELF, SELF, NONE, NONE, NONE, NONE, NEVER, AX)  /* member of group  */   \
-  OP(MEMBER, COPY, SOURCE, NONE, NONE, NONE, NEVER, ABX) /* other member */   \
-  OP(CHECKSET, NONE, USE, NONE, NONE, NONE, EARLY, XA) /* else name error */  \
-  /* --- ownership: put in by the analysis */                                 \
-  OP(DROP, NONE, USE, NONE, NONE, NONE, NEVER, A)                             \
-  OP(SETTLE, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                         \
-  OP(KEEP, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                           \
-  OP(HOLD, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                           \
-  OP(DETACH, NONE, NONE, NONE, NONE, NONE, EARLY, AA)                         \
-  OP(OWN, NONE, NONE, NONE, NONE, NONE, NEVER, A)                             \
-  /* --- operators; extra of ELEM1, ELEM3 is the tl_op */                     \
-  OP(ADD, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                            \
-  OP(SUB, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                            \
-  OP(MUL, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                            \
-  OP(DIV, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                            \
-  OP(FLOORDIV, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
-  OP(MOD, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                            \
-  OP(POW, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                            \
-  OP(BITAND, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                         \
-  OP(BITOR, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                          \
-  OP(BITXOR, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                         \
-  OP(SHL, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                            \
-  OP(SHR, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                            \
-  OP(EQ, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
-  OP(NE, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
-  OP(LT, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
-  OP(LE, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
-  OP(GT, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
-  OP(GE, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
-  OP(MATMUL, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                         \
-  OP(IN, IMMORTAL, USE, USE, NONE, NONE, EARLY, ABC)                          \
-  OP(NOTIN, IMMORTAL, USE, USE, NONE, NONE, EARLY, ABC)                       \
-  OP(ELEM1, OWNED, USE, NONE, NONE, NONE, EARLY, ABX)                         \
-  OP(ELEM2, OWNED, USE, USE, NONE, NONE, EARLY, ABCX)                         \
-  OP(ELEM3, OWNED, USE, USE, USE, NONE, EARLY, ABCD)                          \
-  OP(NOT, IMMORTAL, USE, NONE, NONE, NONE, EARLY, AB)                         \
-  OP(ASBOOL, IMMORTAL, USE, NONE, NONE, NONE, EARLY, AB)                      \
-  OP(ADDI, OWNED, USE, NONE, NONE, NONE, EARLY, ABI)                          \
-  OP(ADDK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                          \
-  OP(SUBK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                          \
-  OP(MULK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                          \
-  OP(DIVK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                          \
-  OP(RANGE, OWNED, USE, USE, USE, NONE, EARLY, ABCD)                          \
-  /* --- building */                                                          \
-  OP(LIST, OWNED, STORE, STORE, STORE, STORE, EARLY, W)                       \
-  OP(RECORD, OWNED, STORE, STORE, STORE, STORE, EARLY, W) /* extra: keys */   \
-  OP(STACK, OWNED, USE, USE, USE, USE, EARLY, W)   /* array of the items */   \
-  OP(STACKLIST, OWNED, USE, NONE, NONE, NONE, EARLY, AB) /* of a list's  */   \
-  OP(PUSH, TARGET, TARGET, STORE, NONE, NONE, EARLY, ABC) /* list a += c */   \
-  OP(FORMAT, OWNED, USE, NONE, NONE, NONE, EARLY, ABX) /* extra: spec    */   \
-  OP(JOIN, OWNED, USE, USE, USE, USE, EARLY, W)     /* strings           */   \
-  OP(CLOSURE, OWNED, STORE, STORE, STORE, STORE, EARLY, W) /* extra: group */ \
-  /* --- places; extra: a path or a name */                                   \
-  OP(GETEL, ITEM, CONTAINER, USE, NONE, NONE, EARLY, ABC)      /* b[c]    */  \
-  OP(GETEL2, ITEM, CONTAINER, USE, USE, NONE, EARLY, ABCD)     /* b[c, d] */  \
-  OP(INDEX, ITEM, CONTAINER, USE, USE, USE, EARLY, BW)                        \
-  OP(GETF, ITEM, CONTAINER, NONE, NONE, NONE, EARLY, ABX)                     \
-  OP(FIELDS, OWNED, USE, NONE, NONE, NONE, EARLY, ABX)                        \
-  OP(SETEL, TARGET, TARGET, VALUE, USE, NONE, EARLY, ABC)  /* a[c] = b    */  \
-  OP(SETEL2, TARGET, TARGET, VALUE, USE, USE, EARLY, ABCD) /* a[c, d] = b */  \
-  OP(SETPATH, TARGET, TARGET, VALUE, USE, USE, EARLY, TVW)                    \
-  OP(UNPACK, OWNED, USE, NONE, NONE, NONE, EARLY, ABX) /* list of exactly n */\
-  /* --- calls; extra: the function, built-in or call shape */                \
-  OP(CALLK, CALL, ARG, ARG, ARG, ARG, LATE, W)    /* known script function */ \
-  OP(CALLB, OWNED, ARG, ARG, ARG, ARG, LATE, W)   /* built-in, all params  */ \
-  OP(CALL, OWNED, CALLEE, ARG, ARG, ARG, LATE, BW) /* extra: call shape or 0 */\
-  OP(CHECKTYPES, NONE, NONE, NONE, NONE, NONE, EARLY, NONE) /* parameters  */ \
-  OP(IMPORT, IMMORTAL, NONE, NONE, NONE, NONE, LATE, AX)                      \
-  OP(SHOW, NONE, USE, NONE, NONE, NONE, LATE, A)  /* at the prompt         */ \
-  OP(CATCH, OWNED, NONE, NONE, NONE, NONE, NEVER, AX) /* the caught error  */ \
-  /* --- ends of blocks */                                                    \
-  OP(JMP, NONE, NONE, NONE, NONE, NONE, NEVER, JUMP)                          \
-  OP(LOOP, NONE, NONE, NONE, NONE, NONE, EARLY, JUMP) /* backward, polls   */ \
-  OP(JT, NONE, USE, NONE, NONE, NONE, EARLY, AJUMP)                           \
-  OP(JF, NONE, USE, NONE, NONE, NONE, EARLY, AJUMP)                           \
-  OP(JSET, NONE, USE, NONE, NONE, NONE, NEVER, AJUMP) /* if not unset      */ \
-  OP(JLT, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                          \
-  OP(JLE, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                          \
-  OP(JEQ, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                          \
-  OP(JNE, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                          \
-  OP(JNLT, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                         \
-  OP(JNLE, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                         \
-  OP(JLTK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                        \
-  OP(JLEK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                        \
-  OP(JGTK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                        \
-  OP(JGEK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                        \
-  OP(JEQK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                        \
-  OP(JNEK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                        \
-  OP(JNLTK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                       \
-  OP(JNLEK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                       \
-  OP(JNGTK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                       \
-  OP(JNGEK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                       \
-  OP(FORPREP, NONE, USE, USE, USE, NONE, EARLY, LOOP) /* start stop step   */ \
-  OP(FORR, NONE, NONE, NONE, NONE, NONE, EARLY, LOOP) /* next turn, polls  */ \
-  OP(FORVAR, IMMORTAL, NONE, NONE, NONE, NONE, NEVER, AX) /* its variable  */ \
-  OP(MORE, NONE, NONE, NONE, NONE, NONE, EARLY, LOOP) /* of container a    */ \
-  OP(NEXT, NEXT, DRAIN, NONE, NONE, NONE, EARLY, ABX) /* the next item     */ \
-  OP(RET, NONE, STORE, NONE, NONE, NONE, NEVER, A)                            \
-  OP(RAISE, NONE, USE, NONE, NONE, NONE, LATE, A)                             \
+#define TL_OPCODES(OP)                                                         \
+  /* --- values and moves */                                                   \
+  OP(COPY, COPY, STORE, NONE, NONE, NONE, NEVER, AB) /* becomes MOV, MOVB */   \
+  OP(MOV, COPY, STORE, NONE, NONE, NONE, NEVER, AB)  /* a = b!          */     \
+  OP(MOVB, COPY, USE, NONE, NONE, NONE, NEVER, AB)   /* a = b, borrowed */     \
+  OP(LOADK, IMMORTAL, NONE, NONE, NONE, NONE, NEVER, AX) /* constant     */    \
+  OP(LOADI, IMMORTAL, NONE, NONE, NONE, NONE, NEVER, AX) /* weak int     */    \
+  OP(GETG, GLOBAL, NONE, NONE, NONE, NONE, EARLY, AX)    /* module variable */ \
+  OP(SETG, NONE, STORE, NONE, NONE, NONE, NEVER, XA)                           \
+  OP(TAKEG, OWNED, NONE, NONE, NONE, NONE, EARLY, AX)  /* leaves it unset */   \
+  OP(GETC, CAPTURE, NONE, NONE, NONE, NONE, EARLY, AX) /* may be unset   */    \
+  OP(SELF, SELF, NONE, NONE, NONE, NONE, NEVER, AX)    /* member of group  */  \
+  OP(MEMBER, COPY, SOURCE, NONE, NONE, NONE, NEVER, ABX) /* other member */    \
+  OP(CHECKSET, NONE, USE, NONE, NONE, NONE, EARLY, XA)   /* else name error */ \
+  /* --- ownership: put in by the analysis */                                  \
+  OP(DROP, NONE, USE, NONE, NONE, NONE, NEVER, A)                              \
+  OP(SETTLE, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                          \
+  OP(KEEP, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                            \
+  OP(HOLD, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                            \
+  OP(DETACH, NONE, NONE, NONE, NONE, NONE, EARLY, AA)                          \
+  OP(OWN, NONE, NONE, NONE, NONE, NONE, NEVER, A)                              \
+  /* --- operators; extra of ELEM1, ELEM3 is the tl_op */                      \
+  OP(ADD, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
+  OP(SUB, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
+  OP(MUL, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
+  OP(DIV, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
+  OP(FLOORDIV, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                        \
+  OP(MOD, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
+  OP(POW, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
+  OP(BITAND, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                          \
+  OP(BITOR, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                           \
+  OP(BITXOR, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                          \
+  OP(SHL, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
+  OP(SHR, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
+  OP(EQ, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                              \
+  OP(NE, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                              \
+  OP(LT, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                              \
+  OP(LE, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                              \
+  OP(GT, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                              \
+  OP(GE, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                              \
+  OP(MATMUL, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                          \
+  OP(IN, IMMORTAL, USE, USE, NONE, NONE, EARLY, ABC)                           \
+  OP(NOTIN, IMMORTAL, USE, USE, NONE, NONE, EARLY, ABC)                        \
+  OP(ELEM1, OWNED, USE, NONE, NONE, NONE, EARLY, ABX)                          \
+  OP(ELEM2, OWNED, USE, USE, NONE, NONE, EARLY, ABCX)                          \
+  OP(ELEM3, OWNED, USE, USE, USE, NONE, EARLY, ABCD)                           \
+  OP(NOT, IMMORTAL, USE, NONE, NONE, NONE, EARLY, AB)                          \
+  OP(ASBOOL, IMMORTAL, USE, NONE, NONE, NONE, EARLY, AB)                       \
+  OP(ADDI, OWNED, USE, NONE, NONE, NONE, EARLY, ABI)                           \
+  OP(ADDK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
+  OP(SUBK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
+  OP(MULK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
+  OP(DIVK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
+  OP(RANGE, OWNED, USE, USE, USE, NONE, EARLY, ABCD)                           \
+  /* --- building */                                                           \
+  OP(LIST, OWNED, STORE, STORE, STORE, STORE, EARLY, W)                        \
+  OP(RECORD, OWNED, STORE, STORE, STORE, STORE, EARLY, W) /* extra: keys */    \
+  OP(STACK, OWNED, USE, USE, USE, USE, EARLY, W) /* array of the items */      \
+  OP(STACKLIST, OWNED, USE, NONE, NONE, NONE, EARLY, AB)  /* of a list's  */   \
+  OP(PUSH, TARGET, TARGET, STORE, NONE, NONE, EARLY, ABC) /* list a += c */    \
+  OP(FORMAT, OWNED, USE, NONE, NONE, NONE, EARLY, ABX)    /* extra: spec    */ \
+  OP(JOIN, OWNED, USE, USE, USE, USE, EARLY, W) /* strings           */        \
+  OP(CLOSURE, OWNED, STORE, STORE, STORE, STORE, EARLY, W) /* extra: group */  \
+  /* --- places; extra: a path or a name */                                    \
+  OP(GETEL, ITEM, CONTAINER, USE, NONE, NONE, EARLY, ABC)  /* b[c]    */       \
+  OP(GETEL2, ITEM, CONTAINER, USE, USE, NONE, EARLY, ABCD) /* b[c, d] */       \
+  OP(INDEX, ITEM, CONTAINER, USE, USE, USE, EARLY, BW)                         \
+  OP(GETF, ITEM, CONTAINER, NONE, NONE, NONE, EARLY, ABX)                      \
+  OP(FIELDS, OWNED, USE, NONE, NONE, NONE, EARLY, ABX)                         \
+  OP(SETEL, TARGET, TARGET, VALUE, USE, NONE, EARLY, ABC)  /* a[c] = b    */   \
+  OP(SETEL2, TARGET, TARGET, VALUE, USE, USE, EARLY, ABCD) /* a[c, d] = b */   \
+  OP(SETPATH, TARGET, TARGET, VALUE, USE, USE, EARLY, TVW)                     \
+  OP(UNPACK, OWNED, USE, NONE, NONE, NONE, EARLY, ABX) /* list of exactly n */ \
+  /* --- calls; extra: the function, built-in or call shape */                 \
+  OP(CALLK, CALL, ARG, ARG, ARG, ARG, LATE, W)  /* known script function */    \
+  OP(CALLB, OWNED, ARG, ARG, ARG, ARG, LATE, W) /* built-in, all params  */    \
+  OP(CALL, OWNED, CALLEE, ARG, ARG, ARG, LATE,                                 \
+     BW) /* extra: call shape or 0 */                                          \
+  OP(CHECKTYPES, NONE, NONE, NONE, NONE, NONE, EARLY, NONE) /* parameters  */  \
+  OP(IMPORT, IMMORTAL, NONE, NONE, NONE, NONE, LATE, AX)                       \
+  OP(SHOW, NONE, USE, NONE, NONE, NONE, LATE, A) /* at the prompt         */   \
+  OP(CATCH, OWNED, NONE, NONE, NONE, NONE, NEVER, AX) /* the caught error  */  \
+  /* --- ends of blocks */                                                     \
+  OP(JMP, NONE, NONE, NONE, NONE, NONE, NEVER, JUMP)                           \
+  OP(LOOP, NONE, NONE, NONE, NONE, NONE, EARLY, JUMP) /* backward, polls   */  \
+  OP(JT, NONE, USE, NONE, NONE, NONE, EARLY, AJUMP)                            \
+  OP(JF, NONE, USE, NONE, NONE, NONE, EARLY, AJUMP)                            \
+  OP(JSET, NONE, USE, NONE, NONE, NONE, NEVER, AJUMP) /* if not unset      */  \
+  OP(JLT, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                           \
+  OP(JLE, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                           \
+  OP(JEQ, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                           \
+  OP(JNE, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                           \
+  OP(JNLT, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                          \
+  OP(JNLE, NONE, USE, USE, NONE, NONE, EARLY, ABJUMP)                          \
+  OP(JLTK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                         \
+  OP(JLEK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                         \
+  OP(JGTK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                         \
+  OP(JGEK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                         \
+  OP(JEQK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                         \
+  OP(JNEK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                         \
+  OP(JNLTK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                        \
+  OP(JNLEK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                        \
+  OP(JNGTK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                        \
+  OP(JNGEK, NONE, USE, NONE, NONE, NONE, EARLY, AKJUMP)                        \
+  OP(FORPREP, NONE, USE, USE, USE, NONE, EARLY, LOOP) /* start stop step   */  \
+  OP(FORR, NONE, NONE, NONE, NONE, NONE, EARLY, LOOP) /* next turn, polls  */  \
+  OP(FORVAR, IMMORTAL, NONE, NONE, NONE, NONE, NEVER, AX) /* its variable  */  \
+  OP(MORE, NONE, NONE, NONE, NONE, NONE, EARLY, LOOP) /* of container a    */  \
+  OP(NEXT, NEXT, DRAIN, NONE, NONE, NONE, EARLY, ABX) /* the next item     */  \
+  OP(RET, NONE, STORE, NONE, NONE, NONE, NEVER, A)                             \
+  OP(RAISE, NONE, USE, NONE, NONE, NONE, LATE, A)                              \
   OP(EXTRA, NONE, NONE, NONE, NONE, NONE, NEVER, NONE) /* a second word    */
 
 typedef enum tl_opcode {

@@ -16,8 +16,7 @@
 // An operand as its mode says: a borrowed one shows no owned bit.
 static tl_slot read(const tl_slot *s, unsigned mode) {
   mode &= 3u;
-  return mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER ? *s
-                                                           : tl_borrow(*s);
+  return mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER ? *s : tl_borrow(*s);
 }
 
 static void put(tl_slot *a, tl_slot value) {
@@ -29,9 +28,11 @@ static void put(tl_slot *a, tl_slot value) {
 bool tl_do_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                   const tl_slot *c, unsigned modes) {
   tl_slot operands[2] = {read(b, modes), read(c, modes >> 2)}, result;
-  if (!tl_elementwise(vm, op, operands, &result)) return false;
+  if (!tl_elementwise(vm, op, operands, &result))
+    return false;
   for (int i = 0; i < 2; i++) {
-    if (!tl_is_owned(operands[i])) continue;
+    if (!tl_is_owned(operands[i]))
+      continue;
     vm->stats.temps_ended++;
     tl_drop(vm, operands[i]);
   }
@@ -42,7 +43,8 @@ bool tl_do_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
 bool tl_do_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                  unsigned modes) {
   tl_slot operand = read(b, modes), result;
-  if (!tl_elementwise(vm, op, &operand, &result)) return false;
+  if (!tl_elementwise(vm, op, &operand, &result))
+    return false;
   tl_drop(vm, operand);
   put(a, result);
   return true;
@@ -53,7 +55,8 @@ bool tl_do_select(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
   tl_slot operands[3] = {read(b, modes), read(c, modes >> 2),
                          read(d, modes >> 6)};
   tl_slot result;
-  if (!tl_elementwise(vm, op, operands, &result)) return false;
+  if (!tl_elementwise(vm, op, operands, &result))
+    return false;
   for (int i = 0; i < 3; i++) tl_drop(vm, operands[i]);
   put(a, result);
   return true;
@@ -62,7 +65,8 @@ bool tl_do_select(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
 bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                   unsigned modes) {
   tl_slot operands[2] = {read(b, modes), read(c, modes >> 2)}, result;
-  if (!tl_matmul(vm, operands, &result)) return false;
+  if (!tl_matmul(vm, operands, &result))
+    return false;
   tl_drop(vm, operands[0]);
   tl_drop(vm, operands[1]);
   put(a, result);
@@ -73,14 +77,14 @@ bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
 
 static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
   tl_slot operands[2] = {tl_borrow(a), tl_borrow(b)}, result;
-  if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &result)) return false;
+  if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &result))
+    return false;
   *equal = tl_is_bool(result) && result.i != 0;
   tl_drop(vm, result);
   return true;
 }
 
-static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list,
-                    bool *found) {
+static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list, bool *found) {
   for (int64_t i = 0; i < list->length && !*found; i++) {
     // An array among the items is compared as a whole.
     if (tl_is_array(item) || tl_is_array(list->items[i])) {
@@ -94,23 +98,24 @@ static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list,
 
 static bool in_array(tl_vm *vm, tl_slot item, tl_slot array, bool *found) {
   tl_slot operands[2] = {tl_borrow(array), tl_borrow(item)}, mask, result;
-  if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &mask)) return false;
+  if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &mask))
+    return false;
   if (!tl_is_array(mask)) {
     *found = mask.i != 0;
     return true;
   }
   uint32_t axes = (uint32_t)((UINT64_C(1) << tl_ndim(mask.array)) - 1);
-  bool ok = tl_reduce(vm, TL_REDUCE_ANY, &mask, axes, false, TL_DTYPE_COUNT,
-                      0, &result);
+  bool ok = tl_reduce(vm, TL_REDUCE_ANY, &mask, axes, false, TL_DTYPE_COUNT, 0,
+                      &result);
   tl_drop(vm, mask);
   *found = ok && result.i != 0;
   return ok;
 }
 
-static bool contains(tl_vm *vm, tl_slot item, tl_slot container,
-                     bool *found) {
+static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
-  if (tl_is_list(container)) return in_list(vm, item, container.list, found);
+  if (tl_is_list(container))
+    return in_list(vm, item, container.list, found);
   if (tl_is_record(container) && tl_is_string(item)) {
     *found = tl_record_find(container.record, item.string) >= 0;
     return true;
@@ -129,7 +134,8 @@ static bool contains(tl_vm *vm, tl_slot item, tl_slot container,
              (i - r->start) % r->step == 0;
     return true;
   }
-  if (tl_is_array(container)) return in_array(vm, item, container, found);
+  if (tl_is_array(container))
+    return in_array(vm, item, container, found);
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "in asks an array, list, record, range or string: got %s in "
                  "%s",
@@ -140,7 +146,8 @@ static bool contains(tl_vm *vm, tl_slot item, tl_slot container,
 bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
               bool *found) {
   *found = false;
-  if (!contains(vm, *b, *c, found)) return false;
+  if (!contains(vm, *b, *c, found))
+    return false;
   tl_drop(vm, read(b, modes));
   tl_drop(vm, read(c, modes >> 2));
   return true;
@@ -148,8 +155,7 @@ bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
 
 // --- Ranges and truth -------------------------------------------------------
 
-static bool whole(tl_vm *vm, const tl_slot *s, const char *what,
-                  int64_t *out) {
+static bool whole(tl_vm *vm, const tl_slot *s, const char *what, int64_t *out) {
   if (tl_is_scalar(*s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(*s))) {
     *out = s->i;
     return true;
@@ -167,7 +173,8 @@ bool tl_do_range(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
     return false;
   }
   tl_range *range = tl_range_new(vm, start, stop, step);
-  if (range == NULL) return false;
+  if (range == NULL)
+    return false;
   put(a, tl_own_range(range));
   return true;
 }
@@ -183,7 +190,8 @@ bool tl_do_truth(tl_vm *vm, tl_slot s, unsigned mode, bool *truth) {
   if (tl_is_array(s) && s.array->head.dtype == TL_BOOL) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a condition is one bool, and this is %s: write any(…) or "
-                   "all(…)", text);
+                   "all(…)",
+                   text);
   }
   if (tl_is_number(s) || tl_is_array(s)) {
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -192,7 +200,8 @@ bool tl_do_truth(tl_vm *vm, tl_slot s, unsigned mode, bool *truth) {
   }
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a condition is one bool, and this is %s: compare it, as in "
-                 "… != none or len(…) > 0", text);
+                 "… != none or len(…) > 0",
+                 text);
 }
 
 bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
@@ -211,7 +220,8 @@ bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
   } else if (step < 0 && start > stop) {
     turns = ((uint64_t)start - (uint64_t)stop - 1) / (0 - (uint64_t)step) + 1;
   }
-  if (turns > INT64_MAX) turns = INT64_MAX;
+  if (turns > INT64_MAX)
+    turns = INT64_MAX;
   *any = turns > 0;
   hidden[0] = tl_weak_int(start);
   hidden[1] = tl_weak_int((int64_t)turns);
@@ -223,7 +233,8 @@ bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
 
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   tl_list *list = tl_list_new(vm, count);
-  if (list == NULL) return false;
+  if (list == NULL)
+    return false;
   for (uint32_t i = 0; i < count; i++) {
     list->items[i] = tl_escape(vm, &items[i], TL_CAUSE_ITEM);
   }
@@ -235,9 +246,11 @@ bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
 bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
                   tl_slot *out) {
   tl_record *record = tl_record_new(vm, keys->count);
-  if (record == NULL) return false;
+  if (record == NULL)
+    return false;
   for (uint32_t i = 0; i < keys->count; i++) {
-    if (tl_record_set(vm, &record, keys->names[i], &values[i])) continue;
+    if (tl_record_set(vm, &record, keys->names[i], &values[i]))
+      continue;
     tl_drop(vm, tl_own_record(record));
     return false;
   }
@@ -248,7 +261,8 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
 
 bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   tl_slot result;
-  if (!tl_stack(vm, count, items, &result)) return false;
+  if (!tl_stack(vm, count, items, &result))
+    return false;
   // Items of a window are ours to drop; a list's go with the list.
   if (out + 1 == items) {
     for (uint32_t i = 0; i < count; i++) tl_drop(vm, items[i]);
@@ -261,7 +275,8 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
   tl_slot value = read(item, modes);
   tl_slot target = read(list, modes >> 4);
   tl_list *unique;
-  if (!tl_list_unique(vm, &target, 1, &unique)) return false;
+  if (!tl_list_unique(vm, &target, 1, &unique))
+    return false;
   bool ok = tl_list_push(vm, &unique, &value);
   // A target that was only lent stays as it was where this fails.
   if (!ok && !tl_is_owned(read(list, modes >> 4))) {
@@ -269,7 +284,8 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
     return false;
   }
   put(list, tl_own_list(unique));
-  if (ok) tl_drop(vm, value);
+  if (ok)
+    tl_drop(vm, value);
   return ok;
 }
 
@@ -289,7 +305,8 @@ bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                 : tl_format_spec(vm, &text, value, spec->text, spec->length);
   tl_string *string = ok ? tl_text_finish(&text) : NULL;
   if (string == NULL) {
-    if (!ok) tl_text_close(&text);
+    if (!ok)
+      tl_text_close(&text);
     return false;
   }
   tl_drop(vm, value);
@@ -301,7 +318,8 @@ bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out) {
   size_t nbytes = 0;
   for (uint32_t i = 0; i < count; i++) nbytes += strings[i].string->length;
   tl_string *joined = tl_string_new(vm, NULL, nbytes);
-  if (joined == NULL) return false;
+  if (joined == NULL)
+    return false;
   char *to = joined->text;
   for (uint32_t i = 0; i < count; i++) {
     memcpy(to, strings[i].string->text, strings[i].string->length);
@@ -318,7 +336,8 @@ bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
   tl_closure *closure =
       tl_object_new(vm, TL_KIND_CLOSURE,
                     sizeof *closure + count * sizeof(tl_slot), "a function");
-  if (closure == NULL) return false;
+  if (closure == NULL)
+    return false;
   closure->member_count = group->member_count;
   closure->members = group->members;
   closure->capture_count = count;
@@ -338,7 +357,8 @@ static bool get(tl_vm *vm, tl_slot *a, tl_slot base, uint16_t count,
                 tl_slot *parts) {
   tl_step step = {.item_count = count, .items = value_items};
   tl_slot result;
-  if (!tl_index_get(vm, &base, &step, parts, &result)) return false;
+  if (!tl_index_get(vm, &base, &step, parts, &result))
+    return false;
   for (uint16_t i = 0; i < count; i++) tl_drop(vm, parts[i]);
   tl_drop(vm, base);
   put(a, result);
@@ -351,8 +371,8 @@ bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
   return get(vm, a, read(base, modes), 1, &part);
 }
 
-bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base,
-                  const tl_slot *i, const tl_slot *j, unsigned modes) {
+bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base, const tl_slot *i,
+                  const tl_slot *j, unsigned modes) {
   tl_slot parts[2] = {read(i, modes >> 2), read(j, modes >> 6)};
   return get(vm, a, read(base, modes), 2, parts);
 }
@@ -360,7 +380,8 @@ bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base,
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
   tl_slot from = read(base, mode), result;
-  if (!tl_index_get(vm, &from, &path->steps[0], parts, &result)) return false;
+  if (!tl_index_get(vm, &from, &path->steps[0], parts, &result))
+    return false;
   for (uint16_t i = 0; i < path->part_count; i++) tl_drop(vm, parts[i]);
   tl_drop(vm, from);
   put(out, result);
@@ -370,7 +391,8 @@ bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
 bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                 tl_string *name) {
   tl_slot from = read(base, mode), result;
-  if (!tl_field_get(vm, &from, name, &result)) return false;
+  if (!tl_field_get(vm, &from, name, &result))
+    return false;
   tl_drop(vm, from);
   put(a, result);
   return true;
@@ -381,11 +403,14 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                   const struct tl_keys *keys) {
   if (!tl_is_record(*base)) {
     char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE, ".{…} selects fields of a record: got "
-                   "%s", tl_describe(*base, text, sizeof text));
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   ".{…} selects fields of a record: got "
+                   "%s",
+                   tl_describe(*base, text, sizeof text));
   }
   tl_record *record = tl_record_new(vm, keys->count);
-  if (record == NULL) return false;
+  if (record == NULL)
+    return false;
   for (uint32_t i = 0; i < keys->count; i++) {
     tl_slot from = tl_borrow(*base), value;
     if (!tl_field_get(vm, &from, keys->names[i], &value) ||
@@ -403,7 +428,8 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
 bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    const tl_path *path, tl_slot *parts, unsigned modes) {
   tl_slot from = read(target, modes >> 4), item = read(value, modes), result;
-  if (!tl_path_set(vm, &from, path, parts, &item, &result)) return false;
+  if (!tl_path_set(vm, &from, path, parts, &item, &result))
+    return false;
   tl_drop(vm, from);
   tl_drop(vm, item);
   put(target, result);
@@ -438,7 +464,8 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                    (long long)length);
   }
   tl_list *list = tl_list_new(vm, count);
-  if (list == NULL) return false;
+  if (list == NULL)
+    return false;
   for (uint32_t i = 0; i < count; i++) {
     tl_slot base = tl_borrow(value), item, at = tl_weak_int(i);
     tl_step step = {.item_count = 1, .items = value_items};
@@ -483,7 +510,8 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
 
 static bool next_pair(tl_vm *vm, tl_field *field, tl_slot *a) {
   tl_list *pair = tl_list_new(vm, 2);
-  if (pair == NULL) return false;
+  if (pair == NULL)
+    return false;
   tl_slot key = {.tag = TL_TAG_STRING, .string = field->key};
   tl_slot value = tl_borrow(field->value);
   pair->items[0] = tl_escape(vm, &key, TL_CAUSE_KEEP);
@@ -496,9 +524,9 @@ static bool next_pair(tl_vm *vm, tl_field *field, tl_slot *a) {
 static bool next_cluster(tl_vm *vm, const tl_string *string, int64_t *at,
                          tl_slot *a) {
   size_t end = tl_grapheme_end(string->text, string->length, (size_t)*at);
-  tl_string *cluster =
-      tl_string_new(vm, string->text + *at, end - (size_t)*at);
-  if (cluster == NULL) return false;
+  tl_string *cluster = tl_string_new(vm, string->text + *at, end - (size_t)*at);
+  if (cluster == NULL)
+    return false;
   *at = (int64_t)end;
   put(a, tl_own_string(cluster));
   return true;
@@ -508,7 +536,8 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
                 unsigned mode, bool pair) {
   tl_slot c = *container;
   int64_t i = position->i;
-  if (tl_is_string(c)) return next_cluster(vm, c.string, &position->i, a);
+  if (tl_is_string(c))
+    return next_cluster(vm, c.string, &position->i, a);
   if (tl_is_list(c)) {
     tl_slot *item = &c.list->items[i];
     if (mode != TL_MODE_BORROW && tl_is_unique(c)) {
@@ -522,14 +551,16 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
   } else if (tl_is_record(c)) {
     tl_field *field = &c.record->fields[i];
     if (pair) {
-      if (!next_pair(vm, field, a)) return false;
+      if (!next_pair(vm, field, a))
+        return false;
     } else {
       put(a, (tl_slot){.tag = TL_TAG_STRING, .string = field->key});
     }
   } else {
     tl_slot base = tl_borrow(c), at = tl_weak_int(i), result;
     tl_step step = {.item_count = 1, .items = value_items};
-    if (!tl_index_get(vm, &base, &step, &at, &result)) return false;
+    if (!tl_index_get(vm, &base, &step, &at, &result))
+      return false;
     put(a, result);
   }
   position->i = i + 1;
@@ -542,7 +573,8 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
   tl_bindings bindings = {.count = 0};
   for (uint32_t i = 0; i < function->param_count; i++) {
     const tl_function_param *p = &function->params[i];
-    if (p->pattern == NULL) continue;
+    if (p->pattern == NULL)
+      continue;
     if (!tl_type_match(vm, p->pattern, params[i], &bindings, p->name->text)) {
       return false;
     }
@@ -551,14 +583,16 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
 }
 
 bool tl_do_show(tl_vm *vm, tl_slot value) {
-  if (tl_is_none(value)) return true;
+  if (tl_is_none(value))
+    return true;
   tl_text text;
   tl_text_open(&text, vm);
   bool ok = tl_format_display(vm, &text, value, vm->width);
   if (ok && (text.length == 0 || text.bytes[text.length - 1] != '\n')) {
     tl_text_putc(&text, '\n');
   }
-  if (ok && text.failed) ok = tl_fail_memory(vm, text.length, "the display");
+  if (ok && text.failed)
+    ok = tl_fail_memory(vm, text.length, "the display");
   ok = ok && tl_write(vm, text.bytes, text.length);
   tl_text_close(&text);
   return ok;
@@ -568,20 +602,24 @@ bool tl_do_show(tl_vm *vm, tl_slot value) {
 // Each tests x's bit first: x may be dangling when it is not set.
 
 void tl_do_settle(tl_slot *x, tl_slot *y) {
-  if (!tl_is_owned(*x) || tl_is_owned(*y) || !tl_is_heap(*y)) return;
-  if (x->pointer != y->pointer) return;
+  if (!tl_is_owned(*x) || tl_is_owned(*y) || !tl_is_heap(*y))
+    return;
+  if (x->pointer != y->pointer)
+    return;
   y->tag |= TL_OWNED;
   x->tag &= ~TL_OWNED;
 }
 
 static void promote(tl_vm *vm, tl_slot *s) {
-  if (tl_is_owned(*s)) return;
+  if (tl_is_owned(*s))
+    return;
   *s = tl_retain(vm, *s);
   vm->stats.promotions_keep += tl_is_owned(*s);
 }
 
 void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
-  if (tl_is_owned(*x)) promote(vm, y);
+  if (tl_is_owned(*x))
+    promote(vm, y);
 }
 
 static bool borrows_block(tl_slot y) {
@@ -590,7 +628,8 @@ static bool borrows_block(tl_slot y) {
 }
 
 void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
-  if (!tl_is_owned(*x) || !borrows_block(*y)) return;
+  if (!tl_is_owned(*x) || !borrows_block(*y))
+    return;
   if (x->pointer == tl_array_owner(y->array)) {
     y->array->head.flags |= TL_HOLD;  // x's count becomes the view's
     x->tag &= ~TL_OWNED;
@@ -603,14 +642,16 @@ void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
 // object itself changes, so that its aliases see the copy too; x keeps what it
 // owns in any case.
 bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x) {
-  if (!tl_is_owned(*x) || !borrows_block(*y)) return true;
+  if (!tl_is_owned(*x) || !borrows_block(*y))
+    return true;
   tl_array *view = y->array;
   if (x->pointer != tl_array_owner(view) || x->object->count != 1) {
     tl_hold(vm, *y, TL_CAUSE_VIEW);
     return true;
   }
   tl_array *copy = tl_array_copy(vm, view);
-  if (copy == NULL) return false;
+  if (copy == NULL)
+    return false;
   view->data = copy->data;
   memcpy(tl_strides(view), tl_strides(copy),
          (size_t)tl_ndim(view) * sizeof(int64_t));

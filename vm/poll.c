@@ -18,9 +18,8 @@ void tl_poll_begin(tl_vm *vm) {
     vm->fuel = limit < TL_FUEL ? (int32_t)limit : TL_FUEL;
     vm->budget = limit - (uint64_t)vm->fuel;
   }
-  vm->deadline = vm->options.time_limit > 0
-                     ? tl_clock() + vm->options.time_limit
-                     : 0;
+  vm->deadline =
+      vm->options.time_limit > 0 ? tl_clock() + vm->options.time_limit : 0;
 }
 
 // The host's own errors pass every catch.
@@ -61,8 +60,10 @@ bool tl_poll_interpreter(tl_vm *vm, int32_t *fuel) {
 }
 
 bool tl_poll(tl_vm *vm, uint64_t work) {
-  if (!look(vm)) return false;
-  if (vm->budget == UINT64_MAX) return true;
+  if (!look(vm))
+    return false;
+  if (vm->budget == UINT64_MAX)
+    return true;
   uint64_t left = vm->budget + (uint64_t)(vm->fuel > 0 ? vm->fuel : 0);
   if (work >= left) {
     vm->budget = 0;

@@ -15,9 +15,9 @@
 enum { TL_REGION_ITEMS = 2048 };  // below, one by one is as fast
 
 typedef enum tl_region_status {
-  TL_REGION_DONE,     // results written, *next is where to go on
-  TL_REGION_DECLINED, // nothing has changed: go on one by one
-  TL_REGION_FAILED,   // after tl_fail: interrupted, or no memory
+  TL_REGION_DONE,      // results written, *next is where to go on
+  TL_REGION_DECLINED,  // nothing has changed: go on one by one
+  TL_REGION_FAILED,    // after tl_fail: interrupted, or no memory
 } tl_region_status;
 
 // [at] is the instruction under way, [base] the frame's slots.

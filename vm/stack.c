@@ -33,14 +33,16 @@ static void join_dtype(survey *s, tl_dtype dtype, bool weak) {
 static bool add_item(tl_vm *vm, survey *s, const tl_slot *items, int64_t i) {
   tl_slot item = items[i];
   bool is_array = tl_is_array(item);
-  bool is_text = tl_is_string(item) ||
-                 (is_array && item.array->head.dtype == TL_STRING);
+  bool is_text =
+      tl_is_string(item) || (is_array && item.array->head.dtype == TL_STRING);
   if (!is_text && !is_array && !tl_is_number(item) && !tl_is_range(item)) {
     return refuse(vm, items[0], item, i);
   }
-  if (i > 0 && is_text != s->strings) return refuse(vm, items[0], item, i);
+  if (i > 0 && is_text != s->strings)
+    return refuse(vm, items[0], item, i);
   s->strings = is_text;
-  if (is_text) return true;
+  if (is_text)
+    return true;
   if (tl_is_range(item)) {
     join_dtype(s, TL_INT64, true);
   } else {
@@ -50,9 +52,12 @@ static bool add_item(tl_vm *vm, survey *s, const tl_slot *items, int64_t i) {
 }
 
 static tl_dtype result_dtype(const survey *s) {
-  if (s->strings) return TL_STRING;
-  if (s->typed == TL_DTYPE_COUNT) return s->weak;
-  if (s->weak == TL_DTYPE_COUNT) return s->typed;
+  if (s->strings)
+    return TL_STRING;
+  if (s->typed == TL_DTYPE_COUNT)
+    return s->weak;
+  if (s->weak == TL_DTYPE_COUNT)
+    return s->typed;
   return tl_dtype_promote_weak(s->weak, s->typed);
 }
 
@@ -70,7 +75,8 @@ static bool same_shape(tl_vm *vm, const tl_slot *items, int64_t i) {
   for (int axis = 0; same && axis < ndim; axis++) {
     same = item_length(items[i], axis) == item_length(items[0], axis);
   }
-  if (same) return true;
+  if (same)
+    return true;
   char a[TL_DESCRIBE], b[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "the items of an array have one shape: item 0 is %s, item "
@@ -91,19 +97,20 @@ static bool store_scalar(tl_vm *vm, tl_array *to, char *at, tl_slot item) {
 static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
   tl_slot row = tl_borrow(item), converted, whole = tl_own_array(to);
   if (tl_is_range(item)) {
-    if (!tl_as_array(vm, "[ ]", item, &row)) return false;
+    if (!tl_as_array(vm, "[ ]", item, &row))
+      return false;
   }
   if (!tl_cast(vm, &row, tl_array_dtype(to), &converted)) {
     tl_drop(vm, row);
     return false;
   }
   whole = tl_borrow(whole);
-  tl_array *view =
-      tl_view_new(vm, &whole, tl_array_dtype(to),
-                  to->data + i * tl_strides(to)[0], tl_ndim(to) - 1,
-                  tl_shape(to) + 1, tl_strides(to) + 1);
+  tl_array *view = tl_view_new(
+      vm, &whole, tl_array_dtype(to), to->data + i * tl_strides(to)[0],
+      tl_ndim(to) - 1, tl_shape(to) + 1, tl_strides(to) + 1);
   bool ok = view != NULL && tl_array_assign(vm, view, converted.array);
-  if (view != NULL) tl_drop(vm, tl_own_array(view));
+  if (view != NULL)
+    tl_drop(vm, tl_own_array(view));
   tl_drop(vm, converted);
   tl_drop(vm, row);
   return ok;
@@ -112,7 +119,8 @@ static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
 bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
   survey s = {TL_DTYPE_COUNT, TL_DTYPE_COUNT, false};
   for (int64_t i = 0; i < count; i++) {
-    if (!add_item(vm, &s, items, i) || !same_shape(vm, items, i)) return false;
+    if (!add_item(vm, &s, items, i) || !same_shape(vm, items, i))
+      return false;
   }
   tl_dtype dtype = count == 0 ? TL_FLOAT64 : result_dtype(&s);
   int ndim = 1 + (count == 0 ? 0 : item_ndim(items[0]));
@@ -125,7 +133,8 @@ bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
     shape[axis] = item_length(items[0], axis - 1);
   }
   tl_array *array = tl_array_new(vm, dtype, ndim, shape);
-  if (array == NULL) return false;
+  if (array == NULL)
+    return false;
   for (int64_t i = 0; i < count; i++) {
     bool ok = ndim > 1 ? store_row(vm, array, i, items[i])
                        : store_scalar(vm, array,

@@ -6,9 +6,9 @@
 
 struct tl_string {
   tl_object head;
-  size_t length;   // bytes, without the final NUL
-  uint64_t hash;   // 0: not yet computed
-  char text[];     // length bytes of UTF-8 and a NUL
+  size_t length;  // bytes, without the final NUL
+  uint64_t hash;  // 0: not yet computed
+  char text[];    // length bytes of UTF-8 and a NUL
 };
 
 // Copies [nbytes] of valid UTF-8 (text may be NULL: left for the caller to
@@ -20,7 +20,7 @@ tl_string *tl_string_format(tl_vm *vm, const char *format, ...);
 tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b);
 bool tl_string_equal(const tl_string *a, const tl_string *b);
 int tl_string_compare(const tl_string *a, const tl_string *b);  // code points
-uint64_t tl_string_hash(tl_string *string);  // never 0
+uint64_t tl_string_hash(tl_string *string);                     // never 0
 
 // Grapheme clusters (utf8proc): the number of them; the byte range of
 // clusters [start, stop), both within 0 … count.

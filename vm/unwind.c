@@ -41,9 +41,9 @@ static position find_position(const tl_unit *unit, uint32_t offset) {
   position p = {.line = (int)low + 1, .begin = unit->line_starts[low]};
   p.end = low + 1 < unit->line_count ? unit->line_starts[low + 1] - 1
                                      : unit->nbytes;
-  if (offset > unit->nbytes) offset = (uint32_t)unit->nbytes;
-  p.column =
-      1 + tl_display_width(unit->text + p.begin, offset - p.begin);
+  if (offset > unit->nbytes)
+    offset = (uint32_t)unit->nbytes;
+  p.column = 1 + tl_display_width(unit->text + p.begin, offset - p.begin);
   return p;
 }
 
@@ -67,13 +67,15 @@ static void add_operands(tl_text *out, const tl_unit *unit,
   const char *right = unit->text + place->at;
   size_t left_size = place->at - place->begin;
   size_t right_size = place->end - place->at;
-  if (place->at <= place->begin || place->at >= place->end) return;
+  if (place->at <= place->begin || place->at >= place->end)
+    return;
   while (right_size > 0 && strchr("+-*/%@&|^<>=!~ ", *right) != NULL) {
     right++;
     right_size--;
   }
   // An operator beyond ASCII.
-  while (right_size > 0 && (*right & 0x80) != 0 && right < unit->text + place->at + 3) {
+  while (right_size > 0 && (*right & 0x80) != 0 &&
+         right < unit->text + place->at + 3) {
     right++;
     right_size--;
   }
@@ -117,7 +119,8 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
     tl_text_putc(&text, c == '\t' || c == '\r' ? ' ' : c);
   }
   tl_text_printf(&text, "\n      | %*s^", indent, "");
-  if (vm->error.left[0] != 0) add_operands(&text, unit, place, &vm->error);
+  if (vm->error.left[0] != 0)
+    add_operands(&text, unit, place, &vm->error);
   if (!text.failed) {
     vm->error.excerpt = tl_alloc(vm, text.length + 1, "an error report");
     if (vm->error.excerpt != NULL) {
@@ -130,10 +133,12 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
 }
 
 void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc) {
-  if (vm->error.placed) return;
+  if (vm->error.placed)
+    return;
   vm->error.placed = true;
   const tl_place_entry *place = find_place(function, pc);
-  if (place == NULL) return;
+  if (place == NULL)
+    return;
   position where = find_position(function->unit, place->at);
   vm->error.line = where.line;
   vm->error.column = where.column;
@@ -147,26 +152,32 @@ void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc,
                     const tl_prototype *callee) {
   (void)callee;
   tl_list *trace = vm->error.trace;
-  if (trace == NULL) trace = tl_list_new(vm, 4);
-  if (trace == NULL || trace->length >= 50) return;
+  if (trace == NULL)
+    trace = tl_list_new(vm, 4);
+  if (trace == NULL || trace->length >= 50)
+    return;
   vm->error.trace = trace;
   const tl_place_entry *place = find_place(function, pc);
-  if (place == NULL) return;
+  if (place == NULL)
+    return;
   position where = find_position(function->unit, place->at);
   const char *name = function->name->text;
   tl_string *line = tl_string_format(
       vm, *name == 0 ? "called from %s:%d:%d%s" : "called from %s:%d:%d in %s",
       function->unit->file->text, where.line, where.column, name);
-  if (line == NULL) return;
+  if (line == NULL)
+    return;
   tl_slot item = tl_own_string(line);
-  if (!tl_list_push(vm, &vm->error.trace, &item)) tl_drop(vm, item);
+  if (!tl_list_push(vm, &vm->error.trace, &item))
+    tl_drop(vm, item);
 }
 
 // --- Giving back ------------------------------------------------------------
 
 static bool is_kept(const tl_handler *handler, uint16_t slot) {
   for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++) {
-    if (handler->kept[i] == slot) return true;
+    if (handler->kept[i] == slot)
+      return true;
   }
   return false;
 }
@@ -174,7 +185,8 @@ static bool is_kept(const tl_handler *handler, uint16_t slot) {
 // A landing pad (CATCH with 1) runs for errors that no script may catch, too.
 static bool catches(const tl_vm *vm, const tl_prototype *function,
                     const tl_handler *handler) {
-  if (!vm->error.is_final) return true;
+  if (!vm->error.is_final)
+    return true;
   const tl_ins *ins = &function->code[handler->handler];
   return ins->op == TL_BC_CATCH && tl_ins_extra(*ins) == 1;
 }
@@ -184,13 +196,15 @@ static const tl_handler *find_handler(const tl_prototype *function,
                                       uint32_t pc) {
   for (uint32_t i = 0; i < function->handler_count; i++) {
     const tl_handler *h = &function->handlers[i];
-    if (pc >= h->start && pc < h->end) return h;
+    if (pc >= h->start && pc < h->end)
+      return h;
   }
   return NULL;
 }
 
 static void give_back(tl_vm *vm, tl_slot *slot) {
-  if (!tl_is_owned(*slot)) return;
+  if (!tl_is_owned(*slot))
+    return;
   vm->stats.unwound_drops++;
   tl_drop(vm, *slot);
   slot->tag &= ~TL_OWNED;
@@ -212,7 +226,8 @@ const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
   }
   for (uint32_t i = 0; i < function->range_count; i++) {
     const tl_unwind_range *r = &function->ranges[i];
-    if (r->start > pc) break;
+    if (r->start > pc)
+      break;
     if (pc < r->end && !is_kept(handler, r->slot)) {
       give_back(vm, &base[r->slot]);
     }

@@ -42,7 +42,7 @@ typedef enum tl_kind {
   TL_KIND_COUNT
 } tl_kind;
 
-enum {  // tl_object.flags
+enum {               // tl_object.flags
   TL_IMMORTAL = 1,   // the count is never read or written
   TL_VIEW = 2,       // array: the data belong to another array
   TL_HOLD = 4,       // array: this view counts its block
@@ -56,9 +56,9 @@ typedef struct tl_object {
   uint32_t count;  // owners; born as 1
   uint8_t kind;    // tl_kind
   uint8_t flags;
-  uint8_t dtype;   // arrays
-  uint8_t ndim;    // arrays
-  size_t nbytes;   // of the whole allocation
+  uint8_t dtype;  // arrays
+  uint8_t ndim;   // arrays
+  size_t nbytes;  // of the whole allocation
 } tl_object;
 
 typedef struct tl_array tl_array;
@@ -250,7 +250,8 @@ void tl_drop(tl_vm *vm, tl_slot s);
 
 // Drops and leaves the slot none, for slots that live on.
 static inline void tl_clear(tl_vm *vm, tl_slot *s) {
-  if (tl_is_owned(*s)) tl_drop(vm, *s);
+  if (tl_is_owned(*s))
+    tl_drop(vm, *s);
   *s = tl_none();
 }
 

@@ -30,9 +30,9 @@ tally_options tally_default_options(void) {
 
 tl_vm *tl_vm_open(const tally_options *options,
                   const tl_compiler_hooks *compiler) {
-  tl_vm *vm =
-      options->resize(options->context, NULL, 0, sizeof *vm);
-  if (vm == NULL) return NULL;
+  tl_vm *vm = options->resize(options->context, NULL, 0, sizeof *vm);
+  if (vm == NULL)
+    return NULL;
   memset(vm, 0, sizeof *vm);
   vm->options = *options;
   vm->compiler = compiler;
@@ -52,7 +52,8 @@ tl_vm *tl_vm_open(const tally_options *options,
     vm->frames_end = vm->frames + FRAME_COUNT;
     vm->frame = vm->frames - 1;
     vm->main = tl_module_new(vm, "main", NULL);
-    if (vm->main != NULL) return vm;
+    if (vm->main != NULL)
+      return vm;
   }
   tl_vm_close(vm);
   return NULL;
@@ -76,7 +77,8 @@ void tl_vm_close(tl_vm *vm) {
 }
 
 bool tl_require(tl_vm *vm, unsigned capability, const char *what) {
-  if ((vm->options.capabilities & capability) == capability) return true;
+  if ((vm->options.capabilities & capability) == capability)
+    return true;
   unsigned missing = capability & ~vm->options.capabilities;
   const char *thing = (missing & TALLY_MAY_FILES) != 0   ? "files"
                       : (missing & TALLY_MAY_CLOCK) != 0 ? "the clock"
@@ -86,7 +88,9 @@ bool tl_require(tl_vm *vm, unsigned capability, const char *what) {
 }
 
 bool tl_write(tl_vm *vm, const char *text, size_t nbytes) {
-  if (nbytes == 0) return true;
-  if (vm->options.write(vm->options.context, text, nbytes) == 0) return true;
+  if (nbytes == 0)
+    return true;
+  if (vm->options.write(vm->options.context, text, nbytes) == 0)
+    return true;
   return tl_fail(vm, TALLY_ERR_IO, "print: the output refuses text");
 }

@@ -29,17 +29,17 @@ typedef struct tl_pending_error {
   size_t message_size;  // of the allocation, 0: static
   char *note;           // under the caret: operands' types; owned or NULL
   size_t note_size;
-  tl_string *file;      // counted
+  tl_string *file;  // counted
   int line, column;
   int caret_width;
-  tl_list *trace;       // of strings, innermost first; NULL: none yet
-  char *excerpt;        // the source line and caret, owned or NULL
+  tl_list *trace;  // of strings, innermost first; NULL: none yet
+  char *excerpt;   // the source line and caret, owned or NULL
   size_t excerpt_size;
   char left[TL_DESCRIBE], right[TL_DESCRIBE];  // operand types, "" if none
-  bool placed;          // line and excerpt are set
-  bool is_final;        // the host's interrupt, budget or deadline: passes
-                        // every catch
-  bool compiled;        // excerpt is the whole report of a compilation
+  bool placed;                                 // line and excerpt are set
+  bool is_final;  // the host's interrupt, budget or deadline: passes
+                  // every catch
+  bool compiled;  // excerpt is the whole report of a compilation
 } tl_pending_error;
 
 struct tally_vm {
@@ -50,18 +50,18 @@ struct tally_vm {
   tl_slot *stack, *stack_end;
   tl_slot *stack_top;  // first slot free for a call from C
   tl_frame *frames, *frames_end, *frame;
-  int native_depth;    // calls into the VM from inside built-ins
+  int native_depth;  // calls into the VM from inside built-ins
 
   tl_pending_error error;
   tally_stats stats;
   bool counting;
-  bool no_reuse;       // --no-reuse: nothing is written in place or fused
+  bool no_reuse;  // --no-reuse: nothing is written in place or fused
 
   // Polling: one counter for interrupt, deadline and budget.
   volatile int interrupted;
-  uint64_t budget;     // instructions left beyond fuel; UINT64_MAX: no limit
-  int32_t fuel;        // of code running in C
-  double deadline;     // clock() seconds; 0: none
+  uint64_t budget;  // instructions left beyond fuel; UINT64_MAX: no limit
+  int32_t fuel;     // of code running in C
+  double deadline;  // clock() seconds; 0: none
 
   struct tl_memory *memory;
   struct tl_handles *handles;
