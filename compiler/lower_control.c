@@ -82,6 +82,7 @@ typedef struct walk {
   int32_t body, again, done;
   int32_t slots;  // hidden: next, limit, step, or container and position
   bool is_range;
+  tl_span source;  // of what is walked
 } walk;
 
 static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
@@ -117,6 +118,7 @@ static void begin_walk(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
   w->again = tl_new_block(l);
   w->done = tl_new_block(l);
   w->is_range = value->kind == TL_AST_RANGE;
+  w->source = value->span;
   if (w->is_range) {
     begin_range(l, value, w, span);
   } else {
@@ -151,7 +153,7 @@ static void end_walk(tl_lower *l, const walk *w, tl_span span) {
   if (w->is_range) {
     tl_emit_x(l, TL_BC_FORR, -1, (uint32_t)w->slots, span);
   } else {
-    tl_emit1(l, TL_BC_MORE, -1, w->slots, span);
+    tl_emit1(l, TL_BC_MORE, -1, w->slots, w->source);
   }
   l->f->blocks[l->block].targets[0] = w->body;
   l->f->blocks[l->block].targets[1] = w->done;

@@ -49,13 +49,25 @@ static position find_position(const tl_unit *unit, uint32_t offset) {
 
 // --- The excerpt ------------------------------------------------------------
 
-static void trim(const char **text, size_t *nbytes) {
-  while (*nbytes > 0 && strchr(" \t\n(", **text) != NULL) {
-    ++*text;
-    --*nbytes;
+// How many more ( than ) there are.
+static int open_parentheses(const char *text, size_t nbytes) {
+  int depth = 0;
+  for (size_t i = 0; i < nbytes; i++) {
+    depth += text[i] == '(';
+    depth -= text[i] == ')';
   }
-  while (*nbytes > 0 && strchr(" \t\n", (*text)[*nbytes - 1]) != NULL) {
-    --*nbytes;
+  return depth;
+}
+
+// Takes away the blanks around an operand, and parentheses that hold more.
+static void trim(const char **text, size_t *nbytes) {
+  int depth = open_parentheses(*text, *nbytes);
+  for (; *nbytes > 0 && strchr(" \t\n(", **text) != NULL; ++*text, --*nbytes) {
+    if (**text == '(' && depth-- <= 0) break;
+  }
+  for (; *nbytes > 0; --*nbytes) {
+    char last = (*text)[*nbytes - 1];
+    if (last == ')' ? depth++ >= 0 : strchr(" \t\n", last) == NULL) break;
   }
 }
 
