@@ -59,15 +59,23 @@ static int open_parentheses(const char *text, size_t nbytes) {
   return depth;
 }
 
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n';
+}
+
 // Takes away the blanks around an operand, and parentheses that hold more.
 static void trim(const char **text, size_t *nbytes) {
   int depth = open_parentheses(*text, *nbytes);
-  for (; *nbytes > 0 && strchr(" \t\n(", **text) != NULL; ++*text, --*nbytes) {
-    if (**text == '(' && depth-- <= 0) break;
+  while (*nbytes > 0 && (is_blank(**text) || (**text == '(' && depth > 0))) {
+    depth -= **text == '(';
+    ++*text;
+    --*nbytes;
   }
-  for (; *nbytes > 0; --*nbytes) {
+  while (*nbytes > 0) {
     char last = (*text)[*nbytes - 1];
-    if (last == ')' ? depth++ >= 0 : strchr(" \t\n", last) == NULL) break;
+    if (!is_blank(last) && !(last == ')' && depth < 0)) break;
+    depth += last == ')';
+    --*nbytes;
   }
 }
 
