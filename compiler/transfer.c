@@ -188,9 +188,11 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
   int32_t x = flow->operands[i];
   int role = tl_opcode_role(ins->op, i);
   const tl_state *state = tl_state_of(flow, x);
+  if (role == TL_ROLE_TARGET)  // settling the others may make it an owner
+    return tl_bit(flow->present, x);
   if (state->kind == TL_BORROWS)
     return false;
-  if (role == TL_ROLE_TARGET || role == TL_ROLE_DRAIN)
+  if (role == TL_ROLE_DRAIN)
     return true;
   if (role == TL_ROLE_NONE || role == TL_ROLE_CALLEE || only_looks(ins->op))
     return false;

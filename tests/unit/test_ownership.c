@@ -553,6 +553,35 @@ static void unused_parameters_die_at_once(void **state) {
             "  ret t2!\n");
 }
 
+// Settling the value, which dies, makes its alias the owner: the target.
+static void a_target_may_become_an_owner(void **state) {
+  check_one(state, 0, 4,
+            "0: 0 = TAKEG\n"
+            "   1 = COPY 0\n"
+            "   2 = LOADI\n"
+            "   1 = SETPATH 1 0 2 ^1\n"
+            "   JMP -> 2\n"
+            "1: handler\n"
+            "   3 = CATCH\n"
+            "   JMP -> 2\n"
+            "2: RET 1\n",
+            "b0:\n"
+            "  t0 = takeg\n"
+            "  t1 = copy t0\n"
+            "  t2 = loadi\n"
+            "  settle t0, t1\n"
+            "  t1 = setpath t1!, t0, t2 catch b1\n"
+            "  jmp\n"
+            "  -> b2\n"
+            "b1: handler keeps t1\n"
+            "  t3 = catch\n"
+            "  drop t3!\n"
+            "  jmp\n"
+            "  -> b2\n"
+            "b2:\n"
+            "  ret t1!\n");
+}
+
 // A value that dies on the way back is dropped in a block of its own.
 static void an_edge_back_gets_a_block(void **state) {
   check_one(state, 1, 5,
@@ -767,6 +796,7 @@ int main(void) {
       FIXTURE_TEST(a_view_takes_its_dead_array_along),
       FIXTURE_TEST(e1_a_result_never_hides_its_operand),
       FIXTURE_TEST(unused_parameters_die_at_once),
+      FIXTURE_TEST(a_target_may_become_an_owner),
       FIXTURE_TEST(an_edge_back_gets_a_block),
       FIXTURE_TEST(t5_a_known_call_takes_a_dying_argument),
       FIXTURE_TEST(p2_a_result_may_be_borrowed),
