@@ -207,25 +207,27 @@ int32_t tl_module_find(const tl_module *module, const char *name,
   return -1;
 }
 
+// Both tables keep one capacity: they grow together or not at all.
 static bool grow_variables(tl_vm *vm, tl_module *module) {
-  uint32_t old = module->variable_capacity, wider = old * 2 + 8;
+  size_t old = module->variable_capacity, wider = old * 2 + 8;
   tl_slot *variables =
-      tl_realloc(vm, module->variables, old * sizeof *variables,
-                 wider * sizeof *variables, "module variables");
+      tl_alloc(vm, wider * sizeof *variables, "module variables");
   if (variables == NULL)
     return false;
-  module->variables = variables;
-  tl_string **names =
-      tl_realloc(vm, module->variable_names, old * sizeof *names,
-                 wider * sizeof *names, "module variables");
+  tl_string **names = tl_alloc(vm, wider * sizeof *names, "module variables");
   if (names == NULL) {
-    // Both keep one capacity: give the growth back.
-    module->variables = tl_realloc(vm, variables, wider * sizeof *variables,
-                                   old * sizeof *variables, "");
+    tl_free(vm, variables, wider * sizeof *variables);
     return false;
   }
+  if (old > 0) {
+    memcpy(variables, module->variables, old * sizeof *variables);
+    memcpy(names, module->variable_names, old * sizeof *names);
+    tl_free(vm, module->variables, old * sizeof *variables);
+    tl_free(vm, module->variable_names, old * sizeof *names);
+  }
+  module->variables = variables;
   module->variable_names = names;
-  module->variable_capacity = wider;
+  module->variable_capacity = (uint32_t)wider;
   return true;
 }
 
