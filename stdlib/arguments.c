@@ -319,9 +319,11 @@ bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
 }
 
 tl_array *tl_take_dense(tl_vm *vm, tl_slot *s) {
-  if (!tl_array_is_reusable(*s))
+  tl_array_untranspose(vm, s);
+  if (vm->no_reuse || !tl_array_is_reusable(*s))
     return tl_array_copy(vm, s->array);
   vm->stats.inplace++;
+  vm->stats.temps_ended++;
   tl_array *a = s->array;
   *s = tl_borrow(*s);
   return a;

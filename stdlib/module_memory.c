@@ -130,8 +130,7 @@ static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool size(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)vm;
-  *out = tl_weak_int(
-      is_counted(args[0]) ? (int64_t)args[0].object->nbytes : 0);
+  *out = tl_weak_int(is_counted(args[0]) ? (int64_t)args[0].object->nbytes : 0);
   return true;
 }
 
@@ -184,7 +183,8 @@ const tl_builtin tl_memory_module[] = {
     {"stats", "", stats, TL_EFFECT,
      "The counters that --stats shows, as a record of integers. Those of\n"
      "references (refs_virtual, refs_embedded, moves, borrows, promotions)\n"
-     "and of instructions count where --stats or memory.measure asks for them;\n"
+     "and of instructions count where --stats or memory.measure asks for "
+     "them;\n"
      "the others always do.\n"
      "    memory.stats().rc_immortal_touched    # 0\n"},
     {"measure", "f", measure, TL_EFFECT | TL_CALLS,

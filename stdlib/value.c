@@ -135,10 +135,10 @@ static bool same(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool copy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_array(args[0]) && !tl_is_number(args[0])) {
-    tl_array *copy = tl_array_copy(vm, args[0].array);
-    if (copy == NULL)
+    tl_array *own = tl_take_dense(vm, &args[0]);
+    if (own == NULL)
       return false;
-    *out = tl_own_array(copy);
+    *out = tl_own_array(own);
     return true;
   }
   *out = tl_take(vm, &args[0]);

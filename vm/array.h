@@ -100,6 +100,9 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a);
 // The same converted; checks that values fit as the language's conversions do
 // (NaN or out of range into integers is kind value). Complex into real fails.
 tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype);
+// Where the slot alone has the transpose of a square block, moves the items
+// into that order where they are: the slot then owns the block itself.
+void tl_array_untranspose(tl_vm *vm, tl_slot *s);
 // Whether the owned slot is an array that may be overwritten wholly in place:
 // unique, DIRECT, dense.
 bool tl_array_is_reusable(tl_slot s);
