@@ -224,8 +224,10 @@ typedef struct tally_buffer {
 //   out      returns owned; untouched on failure
 //
 // On failure release is not called, so the host still owns the data:
-//   TALLY_ERR_TYPE    buffer->type is not a datashape of fixed size
+//   TALLY_ERR_TYPE    buffer->type is not a datashape of fixed size, or has
+//                     no dimension
 //   TALLY_ERR_SHAPE   an item would lie outside data[0 .. nbytes)
+//   TALLY_ERR_VALUE   data or a stride is no multiple of an item's alignment
 //   TALLY_ERR_MEMORY  memory_limit would be passed (nbytes counts)
 TALLY_API tally_status tally_from_buffer(tally_vm *vm,
                                          const tally_buffer *buffer,

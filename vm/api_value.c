@@ -426,7 +426,7 @@ static bool fixed_shape(const tl_type *type, int *ndim, int64_t *shape,
     type = type->of;
   }
   *dtype = type->dtype;
-  return type->kind == TL_TYPE_DTYPE && type->dtype < TL_STRING;
+  return *ndim > 0 && type->kind == TL_TYPE_DTYPE && type->dtype < TL_STRING;
 }
 
 // Whether every item lies inside [0, nbytes).
@@ -444,6 +444,16 @@ static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
       return false;
   }
   return low >= 0 && (uint64_t)high <= nbytes;
+}
+
+// Kernels read whole items. A complex one is aligned as its two parts are.
+static bool is_aligned(int ndim, const int64_t *strides, const void *data,
+                       tl_dtype dtype) {
+  bool is_complex = dtype == TL_COMPLEX64 || dtype == TL_COMPLEX128;
+  uint64_t alignment = tl_itemsize(dtype) / (is_complex ? 2 : 1);
+  uint64_t bits = (uint64_t)(uintptr_t)data;
+  for (int i = 0; i < ndim; i++) bits |= (uint64_t)strides[i];
+  return (bits & (alignment - 1)) == 0;
 }
 
 tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
@@ -474,6 +484,13 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
             "%s with these strides does not lie in the "
             "%zu bytes given",
             buffer->type, buffer->nbytes);
+    return tl_report(vm);
+  }
+  if (size > 0 && !is_aligned(ndim, strides, buffer->data, dtype)) {
+    tl_fail(vm, TALLY_ERR_VALUE,
+            "the data at %p of %s, or a stride, are no multiple of the item's "
+            "alignment",
+            buffer->data, buffer->type);
     return tl_report(vm);
   }
   tl_array *array =
