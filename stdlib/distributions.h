@@ -1,0 +1,21 @@
+// Single random numbers of the distributions that take more than one line.
+#ifndef TALLY_STDLIB_DISTRIBUTIONS_H
+#define TALLY_STDLIB_DISTRIBUTIONS_H
+
+#include "stdlib/philox.h"
+
+// The standard normal distribution from a word, and where that is not enough
+// (1 in 90 times) from the source. Call tl_normal_tables before.
+double tl_normal(uint64_t word, tl_source *s);
+void tl_normal_tables(void);
+
+// The gamma distribution of mean [a], above 0.
+double tl_gamma(double a, tl_source *s);
+// The beta distribution, both parameters above 0.
+double tl_beta(double a, double b, tl_source *s);
+// How many of n trials succeed, n up to 2^53 and p from 0 to 1.
+double tl_binomial(double n, double p, tl_source *s);
+// How many events where [mean] are expected, from 0 to 2^53.
+double tl_poisson(double mean, tl_source *s);
+
+#endif

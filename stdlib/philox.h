@@ -1,0 +1,94 @@
+// Philox4x64-10: random words as a function of a key and a counter.
+//
+// Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
+// SC 2011. A word depends on its place alone, so numbers are the same however
+// many threads make them and in whatever order.
+#ifndef TALLY_STDLIB_PHILOX_H
+#define TALLY_STDLIB_PHILOX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+__extension__ typedef unsigned __int128 tl_u128;
+
+// Four words from a counter of four and a key of two.
+static inline void tl_philox(const uint64_t counter[4], const uint64_t key[2],
+                             uint64_t out[4]) {
+  uint64_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+  uint64_t k0 = key[0], k1 = key[1];
+  for (int round = 0; round < 10; round++) {
+    tl_u128 a = (tl_u128)UINT64_C(0xD2E7470EE14C6C93) * c0;
+    tl_u128 b = (tl_u128)UINT64_C(0xCA5A826395121157) * c2;
+    c0 = (uint64_t)(b >> 64) ^ c1 ^ k0;
+    c1 = (uint64_t)b;
+    c2 = (uint64_t)(a >> 64) ^ c3 ^ k1;
+    c3 = (uint64_t)a;
+    k0 += UINT64_C(0x9E3779B97F4A7C15);
+    k1 += UINT64_C(0xBB67AE8584CAA73B);
+  }
+  out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+}
+
+// All words of one draw. [purpose] keeps two functions with one key apart.
+typedef struct tl_stream {
+  uint64_t key[2];
+  uint64_t purpose;
+} tl_stream;
+
+// The words 4 * block … of a stream, 4 * count of them.
+static inline void tl_stream_words(const tl_stream *s, uint64_t block,
+                                   size_t count, uint64_t *out) {
+  for (size_t i = 0; i < count; i++) {
+    uint64_t counter[4] = {block + i, 0, 0, s->purpose};
+    tl_philox(counter, s->key, out + 4 * i);
+  }
+}
+
+// Words of one item's own, as many as its method needs: another part of the
+// same stream.
+typedef struct tl_source {
+  const tl_stream *stream;
+  uint64_t item, block;
+  uint64_t words[4];
+  int used;
+} tl_source;
+
+static inline tl_source tl_source_of(const tl_stream *stream, uint64_t item) {
+  return (tl_source){.stream = stream, .item = item, .used = 4};
+}
+
+static inline uint64_t tl_next(tl_source *s) {
+  if (s->used == 4) {
+    uint64_t counter[4] = {s->block++, s->item, 1, s->stream->purpose};
+    tl_philox(counter, s->stream->key, s->words);
+    s->used = 0;
+  }
+  return s->words[s->used++];
+}
+
+// From 0 on and below 1: the 53 high bits of a word.
+static inline double tl_unit_float(uint64_t word) {
+  return (double)(word >> 11) * 0x1p-53;
+}
+static inline double tl_next_unit(tl_source *s) {
+  return tl_unit_float(tl_next(s));
+}
+// Above 0, up to 1: for logarithms.
+static inline double tl_next_positive(tl_source *s) {
+  return (double)((tl_next(s) >> 11) + 1) * 0x1p-53;
+}
+
+// An integer below [range] (0: below 2^64) from a word, none more often than
+// another (Lemire: "Fast random integer generation in an interval", 2019).
+static inline uint64_t tl_below(uint64_t word, uint64_t range, tl_source *s) {
+  if (range == 0)
+    return word;
+  tl_u128 product = (tl_u128)word * range;
+  if ((uint64_t)product < range) {
+    uint64_t floor = (0 - range) % range;
+    while ((uint64_t)product < floor) product = (tl_u128)tl_next(s) * range;
+  }
+  return (uint64_t)(product >> 64);
+}
+
+#endif
