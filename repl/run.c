@@ -64,13 +64,22 @@ int tl_run_dis(tl_session *session, const tl_command *cmd) {
 
 // --- doc --------------------------------------------------------------------
 
-// A name and the first line of what is said about it.
+// The first sentence of a documentation, on one line.
+static void print_sentence(const char *text) {
+  for (const char *c = text; *c != 0; c++) {
+    putchar(*c == '\n' ? ' ' : *c);
+    if (*c == '.' && (c[1] == ' ' || c[1] == '\n'))
+      break;
+  }
+}
+
 static void print_summary(tally_vm *vm, const char *name) {
   char copy[256];
   snprintf(copy, sizeof copy, "%s", name);  // the next call may reuse it
   const char *text = tally_documentation(vm, copy);
-  int n = text == NULL ? 0 : (int)strcspn(text, "\n");
-  printf("%-24s %.*s\n", copy, n, text == NULL ? "" : text);
+  printf("%-24s ", copy);
+  print_sentence(text == NULL ? "" : text);
+  putchar('\n');
 }
 
 // Lists the names that begin with [prefix], or that contain it.
