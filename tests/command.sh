@@ -70,6 +70,18 @@ run -e '1 +';               expect 1 'syntax error' '-e of broken code'
 run -e 'foo';               expect 1 'name error.*foo' '-e of an unknown name'
 run -e '[1, 2, 3] * 2';     expect 0 '2.*4.*6' '-e of an array'
 run --stats -e '1';         expect 0 'peak_bytes|peak' '--stats'
+expect 0 '^heap-counted share = [0-9.]+ %$' '--stats ends with the share'
+run doc sum;                expect 0 'The sum of all items' 'doc of a function'
+run doc linalg;             expect 0 '^linalg\.solve ' 'doc of a module'
+run doc;                    expect 0 '^matmul ' 'doc lists all names'
+run doc cumul;              expect 1 '^cumulative_sum ' 'doc of a part of a name'
+run --limit-memory 1X -e 1; expect 2 '1X' 'a size with a wrong unit'
+run --limit-time -1 -e 1;   expect 2 'limit-time' 'a time below zero'
+run --threads 0 -e 1;       expect 2 'threads' 'no thread at all'
+run --threads=2 -e 1;       expect 0 '^1$' 'an option with its value behind ='
+run --limit-memory 1K -e 1; expect 1 'no memory' 'too little to begin with'
+run dis;                    expect 2 'usage' 'dis without a file'
+run -e 'print(1)' a;        expect 0 '^1$' 'arguments behind -e'
 run --stats=json -e '1';    expect 0 '"peak_bytes": *[0-9]+' '--stats=json'
 text 'print(40 + 2)\n';     run -
 expect 0 '^42$' 'standard input'
@@ -114,6 +126,15 @@ expect 1 'script.tly:2:' 'the same text as a script is an error'
 absent '4.*6' 'and a script does not show values'
 text 'fn f(x) {\n  x + 1\n}\nf(4)\n'; run
 expect 0 '5' 'the prompt reads on in an open brace'
+text 'print(1)\nprint(2)'; run
+expect 0 '^2$' 'a last line without an end'
+text 'x = 1\0002\n"on"\n'; run
+expect 1 '^"on"$' 'the prompt survives a zero byte'
+text 'x = "\377"\n"on"\n'; run
+expect 1 '^"on"$' 'the prompt survives malformed UTF-8'
+awk 'BEGIN {printf "x = \""; for (i = 0; i < 100000; i++) printf "0123456789"
+  print "\"\nlen(x)"}' >"$dir/in"
+run;                        expect 0 '^1000000$' 'a line of 1 MB at the prompt'
 text 'x = (1,\n'; run
 expect 1 'syntax error' 'the prompt ends with an open bracket'
 
@@ -215,6 +236,17 @@ printf 'a,b\n"1,2\n3,4\n' >"$dir/a.csv"
 csv;                        expect 1 'error' 'an open quote'
 printf '' >"$dir/a.csv"
 csv;                        expect '0 1' '' 'an empty CSV'
+
+# --- Output that cannot be written ------------------------------------------
+
+text 'for i in 0..1000000 { print(i) }\n'
+$limit "$tally" "$dir/script.tly" 2>"$dir/out" | head -n 1 >/dev/null
+status=0;                   expect 0 '' 'a closed pipe'
+absent . 'a closed pipe ends quietly'
+if [ -c /dev/full ]; then
+  $limit "$tally" -e 'print(1)' >/dev/full 2>"$dir/out"
+  status=$?;                expect 1 'cannot write' 'a full device'
+fi
 
 # --- Interrupt --------------------------------------------------------------
 
