@@ -23,6 +23,12 @@ static bool is_adoptable(tl_slot value) {
   return tl_is_heap(value) && !tl_is_function(value) && !tl_is_type(value);
 }
 
+static bool adopt(tl_builder *b, tl_slot value) {
+  if (tl_unit_adopt(b->vm, b->unit, value)) return true;
+  b->failed = true;
+  return false;
+}
+
 uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
   tl_prototype *p = l->f->prototype;
   value.tag &= ~TL_OWNED;
@@ -36,11 +42,12 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
   for (int32_t i = l->constant_table[hash]; i >= 0; i = l->constant_next[i]) {
     if (same_constant(p->constants[i], value)) {
       if (is_adoptable(value) && value.object != p->constants[i].object) {
-        tl_unit_adopt(l->b->vm, l->b->unit, value);
+        adopt(l->b, value);
       }
       return (uint32_t)i;
     }
   }
+  if (is_adoptable(value) && !adopt(l->b, value)) return 0;
   if (p->constant_count == l->constant_capacity) {
     uint32_t capacity = l->constant_capacity * 2 + 16;
     tl_slot *constants = TL_ARENA_ARRAY(l->b->arena, tl_slot, capacity);
@@ -54,9 +61,6 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
     p->constants = constants;
     l->constant_next = next;
     l->constant_capacity = capacity;
-  }
-  if (is_adoptable(value)) {
-    tl_unit_adopt(l->b->vm, l->b->unit, value);
   }
   p->constants[p->constant_count] = value;
   l->constant_next[p->constant_count] = l->constant_table[hash];
@@ -124,7 +128,7 @@ uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes) {
     return 0;
   }
   string->head.flags |= TL_IMMORTAL;
-  tl_unit_adopt(b->vm, unit, (tl_slot){.tag = TL_TAG_STRING, .string = string});
+  if (!adopt(b, (tl_slot){.tag = TL_TAG_STRING, .string = string})) return 0;
   unit->names[unit->name_count] = string;
   return unit->name_count++;
 }

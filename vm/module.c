@@ -50,13 +50,18 @@ void *tl_unit_alloc(tl_vm *vm, tl_unit *unit, size_t nbytes) {
   return block;
 }
 
-void tl_unit_adopt(tl_vm *vm, tl_unit *unit, tl_slot value) {
+bool tl_unit_adopt(tl_vm *vm, tl_unit *unit, tl_slot value) {
   tl_adopted *node = tl_unit_alloc(vm, unit, sizeof *node);
-  if (node == NULL)
-    return;  // reported; the object is freed with the VM
+  if (node == NULL) {
+    value.object->flags &= (uint8_t)~TL_IMMORTAL;
+    value.tag |= TL_OWNED;
+    tl_drop(vm, value);
+    return false;
+  }
   node->value = value;
   node->next = unit->adopted;
   unit->adopted = node;
+  return true;
 }
 
 static bool index_lines(tl_vm *vm, tl_unit *unit) {
@@ -82,18 +87,14 @@ tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
   unit->module = module;
   unit->next = module->units;
   module->units = unit;
-  unit->file = tl_string_from(vm, file);
   unit->text = tl_unit_alloc(vm, unit, nbytes + 1);
-  if (unit->file != NULL && unit->text != NULL) {
+  unit->file = unit->text == NULL ? NULL : tl_string_from(vm, file);
+  if (unit->file != NULL) {
     unit->file->head.flags |= TL_IMMORTAL;
-    tl_unit_adopt(vm, unit,
-                  (tl_slot){.tag = TL_TAG_STRING, .string = unit->file});
+    tl_slot name = {.tag = TL_TAG_STRING, .string = unit->file};
     memcpy(unit->text, text, nbytes);
     unit->nbytes = nbytes;
-    if (index_lines(vm, unit))
-      return unit;
-  } else if (unit->file != NULL) {
-    tl_drop(vm, tl_own_string(unit->file));  // not yet the unit's
+    if (tl_unit_adopt(vm, unit, name) && index_lines(vm, unit)) return unit;
   }
   tl_unit_free(vm, unit);
   return NULL;

@@ -31,8 +31,9 @@ tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
 void tl_unit_free(tl_vm *vm, tl_unit *unit);
 // Zeroed memory that lives as long as the unit.
 void *tl_unit_alloc(tl_vm *vm, tl_unit *unit, size_t nbytes);
-// Makes an immortal object the unit's: freed with it.
-void tl_unit_adopt(tl_vm *vm, tl_unit *unit, tl_slot value);
+// Takes an immortal object, to be freed with the unit; false where memory is
+// short: the object is gone then.
+bool tl_unit_adopt(tl_vm *vm, tl_unit *unit, tl_slot value);
 // Prepares a unit without functions to be freed before its module is: what it
 // adopted is counted from here on, and the unit holds one count of each. False
 // where its code may be reached later.
