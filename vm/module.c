@@ -509,7 +509,8 @@ bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
                    tl_slot *out) {
   int32_t index = tl_module_find(module, name->text, name->length);
   if (index >= 0 && !tl_is_unset(module->variables[index])) {
-    *out = tl_borrow(module->variables[index]);
+    // Owned: the module's functions may assign the variable anew.
+    *out = tl_retain(vm, module->variables[index]);
     return true;
   }
   if (module->builtin != NULL) {

@@ -21,7 +21,8 @@ void tl_modules_close(tl_vm *vm);
 // Fails with kind io, name (a cycle) or what its code raises.
 bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
                       tl_slot *out);
-// A member of a module: a variable or a built-in; false after tl_fail.
+// A member of a module: a variable, *out owning its value, or a built-in;
+// false after tl_fail.
 bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
                    tl_slot *out);
 
