@@ -25,17 +25,21 @@ static void put(tl_slot *a, tl_slot value) {
 
 // --- Operators --------------------------------------------------------------
 
+// Drops an operand that the operation did not write into.
+static void end(tl_vm *vm, tl_slot operand) {
+  if (!tl_is_owned(operand))
+    return;
+  vm->stats.temps_ended += tl_is_unique(operand);
+  tl_drop(vm, operand);
+}
+
 bool tl_do_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                   const tl_slot *c, unsigned modes) {
   tl_slot operands[2] = {read(b, modes), read(c, modes >> 2)}, result;
   if (!tl_elementwise(vm, op, operands, &result))
     return false;
-  for (int i = 0; i < 2; i++) {
-    if (!tl_is_owned(operands[i]))
-      continue;
-    vm->stats.temps_ended++;
-    tl_drop(vm, operands[i]);
-  }
+  end(vm, operands[0]);
+  end(vm, operands[1]);
   put(a, result);
   return true;
 }
@@ -45,7 +49,7 @@ bool tl_do_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
   tl_slot operand = read(b, modes), result;
   if (!tl_elementwise(vm, op, &operand, &result))
     return false;
-  tl_drop(vm, operand);
+  end(vm, operand);
   put(a, result);
   return true;
 }
@@ -57,7 +61,7 @@ bool tl_do_select(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
   tl_slot result;
   if (!tl_elementwise(vm, op, operands, &result))
     return false;
-  for (int i = 0; i < 3; i++) tl_drop(vm, operands[i]);
+  for (int i = 0; i < 3; i++) end(vm, operands[i]);
   put(a, result);
   return true;
 }
@@ -67,8 +71,8 @@ bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
   tl_slot operands[2] = {read(b, modes), read(c, modes >> 2)}, result;
   if (!tl_matmul(vm, operands, &result))
     return false;
-  tl_drop(vm, operands[0]);
-  tl_drop(vm, operands[1]);
+  end(vm, operands[0]);
+  end(vm, operands[1]);
   put(a, result);
   return true;
 }
