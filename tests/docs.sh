@@ -1,0 +1,118 @@
+#!/bin/sh
+# What the pages show of the command and of C is what really happens:
+#
+#   tests/docs.sh build/release            compares, as `make test` does
+#   tests/docs.sh build/release --update   writes what comes out into the pages
+#
+# Each page is written anew, and must come out as it was. In ```console blocks
+# `$ ` begins a command and `tally> ` an input of the prompt, which `  ...> `
+# continues. A ```c block is compiled and run, its output in the ```text block
+# below. A ```tally block under a line `<!-- file: NAME -->` is kept as the file
+# NAME: the commands run where these files are.
+# The last line is the sum, and the exit status 1 if anything failed.
+set -u
+
+build=${1:?usage: tests/docs.sh BUILD [--update]}
+update=${2-}
+docs=$(mktemp -d)
+trap 'rm -rf "$docs"' EXIT
+case $build in /*) ;; *) build=$(pwd)/$build ;; esac
+PATH=$build:$PATH
+export PATH docs
+libs=$(pkg-config --cflags --libs libutf8proc 2>/dev/null || echo -lutf8proc)
+compile="${CC:-cc} ${CFLAGS-} -I. -o $docs/program $docs/program.c"
+compile="$compile $build/libtally.a $libs -lm -pthread"
+export compile
+
+# Writes the page with what comes out; the number of runs goes to $docs/runs.
+rewrite() {
+  awk -v docs="$docs" '
+    # Prints what a command prints, without the names of temporary places.
+    function show(command,   line) {
+      runs++
+      command = "(" command ") 2>&1"
+      while ((command | getline line) > 0) {
+        gsub(docs "/", "", line)
+        print line
+      }
+      close(command)
+    }
+    # Runs the inputs gathered for the prompt, a mark behind each.
+    function show_prompt(   i, line, input, command) {
+      input = docs "/input"
+      command = "tally <" input " 2>&1"
+      printf "" > input
+      for (i = 1; i <= inputs; i++) {
+        line = said[i]
+        gsub(/\n  \.\.\.> ?/, "\n", line)
+        printf "%s\nprint(\"@@\")\n", substr(line, 8) > input
+      }
+      close(input)
+      runs++
+      i = 1
+      print said[i]
+      while ((command | getline line) > 0) {
+        if (line != "@@") print line
+        else if (i < inputs) print said[++i]
+      }
+      close(command)
+      inputs = 0
+    }
+    function keep(line) { if (file != "") print line > file }
+    {
+      if (mode == "") {
+        if ($0 ~ /^<!-- file: .* -->$/) named = docs "/" $3
+        if ($0 == "```tally" && named != "") {
+          mode = "keep"; file = named; named = ""
+          printf "" > file
+        } else if ($0 == "```c") {
+          mode = "keep"; file = docs "/program.c"; compiled = 1
+          printf "" > file
+        } else if ($0 == "```console") {
+          mode = "console"
+        } else if ($0 == "```text" && compiled) {
+          mode = "result"
+          print
+          show(ENVIRON["compile"] " && " docs "/program")
+          compiled = 0
+          next
+        }
+        print
+      } else if ($0 == "```") {
+        if (inputs) show_prompt()
+        if (file != "") close(file)
+        mode = file = ""
+        print
+      } else if (mode == "keep") {
+        keep($0)
+        print
+      } else if (mode == "console" && $0 ~ /^\$ /) {
+        print
+        command = substr($0, 3)
+        show("cd " docs " && " command)
+      } else if (mode == "console" && $0 ~ /^tally> /) {
+        said[++inputs] = $0
+      } else if (mode == "console" && $0 ~ /^  \.\.\.>/ && inputs) {
+        said[inputs] = said[inputs] "\n" $0
+      }
+    }
+    END { print runs + 0 > (docs "/runs") }' "$1"
+}
+
+passed=0
+failed=0
+for page in docs/*.md; do
+  rewrite "$page" >"$docs/page"
+  if cmp -s "$page" "$docs/page"; then
+    passed=$((passed + $(cat "$docs/runs")))
+  elif [ "$update" = --update ]; then
+    cp "$docs/page" "$page"
+    echo "$page is new"
+  else
+    diff -u "$page" "$docs/page"
+    echo "FAILED: $page: something else comes out"
+    failed=$((failed + 1))
+  fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
