@@ -310,7 +310,7 @@ static inline bool get_element(tl_slot *a, const tl_slot *base,
     const tl_array *x = base->array;
     int64_t n = x->dims[0];
     if ((uint64_t)i >= (uint64_t)n) {
-      i += n;
+      i = (int64_t)((uint64_t)i + (uint64_t)n);  // may wrap
       if ((uint64_t)i >= (uint64_t)n)
         return false;
     }
@@ -347,7 +347,7 @@ static inline bool get_element2(tl_slot *a, const tl_slot *base,
   const tl_array *x = base->array;
   int64_t i = first->i, j = second->i, n = x->dims[0], m = x->dims[1];
   if ((uint64_t)i >= (uint64_t)n) {
-    i += n;
+    i = (int64_t)((uint64_t)i + (uint64_t)n);  // may wrap
     if ((uint64_t)i >= (uint64_t)n)
       return false;
   }
@@ -424,7 +424,7 @@ static inline bool set_element(const tl_slot *target, const tl_slot *value,
   tl_array *x = target->array;
   int64_t i = index->i, n = x->dims[0];
   if ((uint64_t)i >= (uint64_t)n) {
-    i += n;
+    i = (int64_t)((uint64_t)i + (uint64_t)n);  // may wrap
     if ((uint64_t)i >= (uint64_t)n)
       return false;
   }
@@ -440,7 +440,7 @@ static inline bool set_element2(const tl_slot *target, const tl_slot *value,
   tl_array *x = target->array;
   int64_t i = first->i, j = second->i, n = x->dims[0], m = x->dims[1];
   if ((uint64_t)i >= (uint64_t)n) {
-    i += n;
+    i = (int64_t)((uint64_t)i + (uint64_t)n);  // may wrap
     if ((uint64_t)i >= (uint64_t)n)
       return false;
   }
