@@ -493,11 +493,21 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
             buffer->data, buffer->type);
     return tl_report(vm);
   }
+  // The handle first: when the array is made, nothing may fail any more, since
+  // giving the array up would release the data.
+  tl_slot value = tl_none();
+  tally_value handle;
+  if (!tl_handle_new(vm, &value, &handle))
+    return tl_report(vm);
   tl_array *array =
       tl_array_external(vm, dtype, ndim, shape, strides, buffer->data,
                         buffer->nbytes, buffer->release, buffer->context);
-  if (array == NULL)
+  if (array == NULL) {
+    tally_release(vm, handle);
     return tl_report(vm);
-  tally_status status = give(vm, tl_own_array(array), out);
-  return status;
+  }
+  value = tl_own_array(array);
+  find(vm, handle)->value = tl_escape(vm, &value, TL_CAUSE_HOST);
+  *out = handle;
+  return TALLY_OK;
 }

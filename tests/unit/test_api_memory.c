@@ -107,7 +107,7 @@ static tally_status run_scripts(host *h) {
   static const char source[] =
       "import os\n"
       "import linalg\n"
-      "fn f(x) {\n  try { x[9] } catch e { return e.trace }\n}\n"
+      "fn f(x) {\n  try { x[9] } catch { return () }\n}\n"
       "l = [f([1, 2]) == () for i in 0..3]\n"
       "s = \"{l} {linalg.norm([3.0, 4.0]):.2f} {os.args}\"\n"
       "r = (a: (1, \"b\"), s: s)\n"
