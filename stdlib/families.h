@@ -27,6 +27,7 @@ extern const tl_builtin tl_io_text_module[];
 extern const tl_builtin tl_io_csv_module[];
 extern const tl_builtin tl_io_npy_module[];
 extern const tl_builtin tl_linalg_module[];
+extern const tl_builtin tl_fft_module[];
 extern const tl_builtin tl_random_module[];
 extern const tl_builtin tl_time_module[];
 extern const tl_builtin tl_os_module[];

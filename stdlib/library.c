@@ -30,6 +30,7 @@ const tl_family tl_library[] = {
     {"io", tl_io_csv_module},
     {"io", tl_io_npy_module},
     {"linalg", tl_linalg_module},
+    {"fft", tl_fft_module},
     {"random", tl_random_module},
     {"time", tl_time_module},
     {"os", tl_os_module},

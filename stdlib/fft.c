@@ -1,0 +1,590 @@
+// The module fft: discrete Fourier transforms along axes, of any length.
+//
+// All is computed in float64 and rounded once at the end: float32 and complex64
+// give complex64. Names, arguments and defaults are the array API standard's.
+
+#include <math.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "stdlib/fft_plan.h"
+#include "vm/vm.h"
+
+// --- One axis ---------------------------------------------------------------
+
+typedef enum kind {
+  COMPLEX,    // n items to n
+  TO_HALF,    // n real items to the n / 2 + 1 that say the rest
+  FROM_HALF,  // back
+} kind;
+
+typedef struct transform {
+  kind kind;
+  bool inverse;    // of kind COMPLEX
+  bool conjugate;  // the half's items: hfft, ihfft
+  double factor;
+  int64_t n;       // real or complex items
+  int64_t given;   // items of a lane that there are and are needed
+  tl_fft fft;      // of n; halved, of n / 2
+  bool halved;     // a real transform of even length, at half the work
+  tl_c128 *roots;  // then exp(-2πi k / n) for k up to n / 2
+  tl_c128 *a, *b;  // buffers
+} transform;
+
+static void close_transform(tl_vm *vm, transform *t) {
+  size_t nbytes = (size_t)(t->fft.size + 1) * sizeof *t->a;
+  if (t->a)
+    tl_free(vm, t->a, nbytes);
+  if (t->b)
+    tl_free(vm, t->b, nbytes);
+  if (t->roots)
+    tl_free(vm, t->roots, (size_t)(t->n / 2 + 1) * sizeof *t->roots);
+  tl_fft_close(vm, &t->fft);
+}
+
+static bool open_transform(tl_vm *vm, transform *t) {
+  t->halved = t->kind != COMPLEX && t->n % 2 == 0;
+  if (!tl_fft_open(vm, t->halved ? t->n / 2 : t->n, &t->fft))
+    return false;
+  // One more: a half has that many.
+  size_t nbytes = (size_t)(t->fft.size + 1) * sizeof *t->a;
+  t->a = tl_alloc(vm, nbytes, "a Fourier transform");
+  t->b = t->a ? tl_alloc(vm, nbytes, "a Fourier transform") : NULL;
+  bool ok =
+      t->b && (!t->halved || tl_fft_roots(vm, t->n, t->n / 2 + 1, &t->roots));
+  if (!ok)
+    close_transform(vm, t);
+  return ok;
+}
+
+static tl_c128 load(const char *at) {
+  tl_c128 c;
+  memcpy(&c, at, sizeof c);
+  return c;
+}
+
+static double load_real(const char *at) {
+  double f;
+  memcpy(&f, at, sizeof f);
+  return f;
+}
+
+static void store(char *at, tl_c128 c, double factor) {
+  c.re *= factor;
+  c.im *= factor;
+  memcpy(at, &c, sizeof c);
+}
+
+static void store_real(char *at, double f, double factor) {
+  f *= factor;
+  memcpy(at, &f, sizeof f);
+}
+
+static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
+                        char *out, int64_t out_step) {
+  tl_c128 *a = t->a;
+  for (int64_t k = 0; k < t->given; k++) {
+    tl_c128 c = load(x + k * step);
+    a[k] = t->inverse ? (tl_c128){c.im, c.re} : c;
+  }
+  memset(a + t->given, 0, (size_t)(t->n - t->given) * sizeof *a);
+  a = tl_fft_run(vm, &t->fft, a, t->b);
+  for (int64_t k = 0; a && k < t->n; k++) {
+    tl_c128 c = t->inverse ? (tl_c128){a[k].im, a[k].re} : a[k];
+    store(out + k * out_step, c, t->factor);
+  }
+  return a != NULL;
+}
+
+// The even items as real, the odd as imaginary parts: z of half the length.
+// With e and o their transforms, Z[k] = e + i o, conj(Z[-k]) = e − i o, and
+// the result is e + root[k] o.
+static void unpack_half(const transform *t, const tl_c128 *z, char *out,
+                        int64_t step) {
+  int64_t h = t->n / 2;
+  double sign = t->conjugate ? -1 : 1;
+  for (int64_t k = 0; k <= h; k++) {
+    tl_c128 p = z[k < h ? k : 0], q = z[k == 0 ? 0 : h - k], w = t->roots[k];
+    tl_c128 e = {(p.re + q.re) / 2, (p.im - q.im) / 2};
+    tl_c128 o = {(p.im + q.im) / 2, (q.re - p.re) / 2};
+    tl_c128 c = {e.re + (w.re * o.re - w.im * o.im),
+                 sign * (e.im + (w.re * o.im + w.im * o.re))};
+    store(out + k * step, c, t->factor);
+  }
+}
+
+static bool run_to_half(tl_vm *vm, transform *t, const char *x, int64_t step,
+                        char *out, int64_t out_step) {
+  double *reals = (double *)(void *)t->a;
+  tl_c128 *a = t->a;
+  if (t->halved) {
+    for (int64_t k = 0; k < t->given; k++) reals[k] = load_real(x + k * step);
+    memset(reals + t->given, 0, (size_t)(t->n - t->given) * sizeof *reals);
+    a = tl_fft_run(vm, &t->fft, a, t->b);
+    if (a)
+      unpack_half(t, a, out, out_step);
+    return a != NULL;
+  }
+  for (int64_t k = 0; k < t->n; k++)
+    a[k] = (tl_c128){k < t->given ? load_real(x + k * step) : 0, 0};
+  a = tl_fft_run(vm, &t->fft, a, t->b);
+  for (int64_t k = 0; a && k <= t->n / 2; k++) {
+    tl_c128 c = {a[k].re, t->conjugate ? -a[k].im : a[k].im};
+    store(out + k * out_step, c, t->factor);
+  }
+  return a != NULL;
+}
+
+// An item of a half that was given, or 0; the imaginary parts that a real
+// result cannot have are ignored.
+static tl_c128 half_item(const transform *t, const char *x, int64_t step,
+                         int64_t k) {
+  tl_c128 c = k < t->given ? load(x + k * step) : (tl_c128){0, 0};
+  if (k == 0 || 2 * k == t->n)
+    c.im = 0;
+  if (t->conjugate)
+    c.im = -c.im;
+  return c;
+}
+
+// Undoes unpack_half, and exchanges re and im for the inverse.
+static void pack_half(const transform *t, const char *x, int64_t step) {
+  int64_t h = t->n / 2;
+  for (int64_t k = 0; k < h; k++) {
+    tl_c128 p = half_item(t, x, step, k), q = half_item(t, x, step, h - k);
+    tl_c128 w = t->roots[k];
+    tl_c128 e = {p.re + q.re, p.im - q.im}, d = {p.re - q.re, p.im + q.im};
+    tl_c128 o = {d.re * w.re + d.im * w.im, d.im * w.re - d.re * w.im};
+    t->a[k] = (tl_c128){e.im + o.re, e.re - o.im};
+  }
+}
+
+static bool run_from_half(tl_vm *vm, transform *t, const char *x, int64_t step,
+                          char *out, int64_t out_step) {
+  tl_c128 *a = t->a;
+  if (t->halved) {
+    pack_half(t, x, step);
+    a = tl_fft_run(vm, &t->fft, a, t->b);
+    for (int64_t k = 0; a && k < t->n; k++)
+      store_real(out + k * out_step, k % 2 == 0 ? a[k / 2].im : a[k / 2].re,
+                 t->factor);
+    return a != NULL;
+  }
+  for (int64_t k = 0; k <= t->n / 2; k++) {
+    tl_c128 c = half_item(t, x, step, k);
+    a[k] = (tl_c128){c.im, c.re};
+    if (k > 0)
+      a[t->n - k] = (tl_c128){-c.im, c.re};
+  }
+  a = tl_fft_run(vm, &t->fft, a, t->b);
+  for (int64_t k = 0; a && k < t->n; k++)
+    store_real(out + k * out_step, a[k].im, t->factor);
+  return a != NULL;
+}
+
+static bool run_lanes(tl_vm *vm, transform *t, tl_array *x, tl_array *to,
+                      int axis) {
+  tl_lanes lanes;
+  int64_t unpolled = 0;
+  bool ok = true;
+  tl_lanes_begin(&lanes, 2, (tl_array *[]){to, x}, axis);
+  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
+    const char *from = lanes.data[1];
+    char *out = lanes.data[0];
+    if (t->kind == COMPLEX)
+      ok = run_complex(vm, t, from, lanes.step[1], out, lanes.step[0]);
+    else if (t->kind == TO_HALF)
+      ok = run_to_half(vm, t, from, lanes.step[1], out, lanes.step[0]);
+    else
+      ok = run_from_half(vm, t, from, lanes.step[1], out, lanes.step[0]);
+    unpolled += t->n;
+    if (ok && unpolled > 16384) {
+      ok = tl_poll(vm, (uint64_t)unpolled >> 10);
+      unpolled = 0;
+    }
+  }
+  return ok;
+}
+
+// Replaces the array in *x, float64 for TO_HALF and complex128 else.
+static bool along_axis(tl_vm *vm, transform *t, tl_slot *x, int axis) {
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = tl_ndim(x->array);
+  memcpy(shape, tl_shape(x->array), sizeof *shape * (size_t)ndim);
+  int64_t needed = t->kind == FROM_HALF ? t->n / 2 + 1 : t->n;
+  t->given = shape[axis] < needed ? shape[axis] : needed;
+  shape[axis] = t->kind == TO_HALF ? t->n / 2 + 1 : t->n;
+  tl_array *to = tl_array_new(
+      vm, t->kind == FROM_HALF ? TL_FLOAT64 : TL_COMPLEX128, ndim, shape);
+  bool ok = to != NULL;
+  if (ok && to->size > 0) {
+    ok = open_transform(vm, t);
+    if (ok) {
+      ok = run_lanes(vm, t, x->array, to, axis);
+      close_transform(vm, t);
+    }
+  }
+  if (ok) {
+    tl_drop(vm, *x);
+    *x = tl_own_array(to);
+  } else if (to) {
+    tl_drop(vm, tl_own_array(to));
+  }
+  return ok;
+}
+
+// --- Calls ------------------------------------------------------------------
+
+typedef enum norm { BACKWARD, ORTHO, FORWARD } norm;
+
+// What a function does: all of its family differ in this alone.
+typedef struct recipe {
+  const char *name;
+  kind kind;     // of the last axis
+  bool inverse;  // scaled by 1 / n unless norm says else
+  bool conjugate;
+} recipe;
+
+static bool read_norm(tl_vm *vm, const char *function, tl_slot s, norm *out) {
+  static const char *const names[] = {"backward", "ortho", "forward"};
+  tl_string *text;
+  *out = BACKWARD;
+  if (tl_is_none(s))
+    return true;
+  if (!tl_arg_string(vm, function, "norm", s, &text))
+    return false;
+  for (int i = 0; i < 3; i++) {
+    *out = (norm)i;
+    if (text->length == strlen(names[i]) &&
+        memcmp(text->text, names[i], text->length) == 0)
+      return true;
+  }
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "%s: norm must be \"backward\", \"ortho\" or \"forward\"",
+                 function);
+}
+
+// The argument as this call reads it, and the dtype of the result.
+static bool read_items(tl_vm *vm, const recipe *r, tl_slot *x, tl_slot *items,
+                       tl_dtype *result) {
+  if (!tl_arg_numeric(vm, r->name, x))
+    return false;
+  tl_dtype from = tl_array_dtype(x->array);
+  bool narrow = from == TL_FLOAT32 || from == TL_COMPLEX64;
+  if (r->kind == TO_HALF && tl_dtype_is_complex(from))
+    return tl_arg_fail(vm, r->name, "x", "real", *x);
+  if (r->kind == FROM_HALF)
+    *result = narrow ? TL_FLOAT32 : TL_FLOAT64;
+  else
+    *result = narrow ? TL_COMPLEX64 : TL_COMPLEX128;
+  return tl_as_contiguous(
+      vm, r->name, *x, r->kind == TO_HALF ? TL_FLOAT64 : TL_COMPLEX128, items);
+}
+
+static bool check_length(tl_vm *vm, const char *function, int64_t n) {
+  return n > 0 || tl_fail(vm, TALLY_ERR_VALUE,
+                          "%s: a transform of length %lld, but it must be 1 or "
+                          "more",
+                          function, (long long)n);
+}
+
+static bool one_axis(tl_vm *vm, const recipe *r, bool last, norm norm,
+                     tl_slot *items, int axis, int64_t n) {
+  transform t = {.kind = last ? r->kind : COMPLEX,
+                 .inverse = r->inverse,
+                 .conjugate = r->conjugate,
+                 .factor = 1,
+                 .n = n};
+  if (norm == ORTHO)
+    t.factor = 1 / sqrt((double)n);
+  else if ((norm == BACKWARD) == r->inverse)
+    t.factor = 1 / (double)n;
+  return along_axis(vm, &t, items, axis);
+}
+
+// The length of a transform along an axis where none is given.
+static int64_t own_length(const recipe *r, bool last, int64_t length) {
+  return last && r->kind == FROM_HALF ? 2 * (length - 1) : length;
+}
+
+static bool give(tl_vm *vm, tl_slot items, tl_dtype dtype, tl_slot *out) {
+  // Not yet the call's own where no axis was transformed.
+  tl_array *own = tl_take_dense(vm, &items);
+  if (tl_is_owned(items))
+    tl_drop(vm, items);
+  return own && tl_cast_own(vm, own, dtype, out);
+}
+
+// "x, n: none, axis: -1, norm: none"
+static bool call_one(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
+  tl_slot items;
+  tl_dtype dtype;
+  norm norm;
+  int axis;
+  int64_t n = 0;
+  if (!read_norm(vm, r->name, args[3], &norm) ||
+      (!tl_is_none(args[1]) && !tl_arg_int(vm, r->name, "n", args[1], &n)) ||
+      !read_items(vm, r, &args[0], &items, &dtype))
+    return false;
+  bool ok = tl_arg_axis(vm, r->name, args[2], tl_ndim(items.array), -1, &axis);
+  if (ok && tl_is_none(args[1]))
+    n = own_length(r, true, tl_shape(items.array)[axis]);
+  ok = ok && check_length(vm, r->name, n) &&
+       one_axis(vm, r, true, norm, &items, axis, n);
+  if (!ok) {
+    tl_drop(vm, items);
+    return false;
+  }
+  return give(vm, items, dtype, out);
+}
+
+typedef struct axis_list {
+  int count, axes[TL_MAX_DIMS];
+  int64_t lengths[TL_MAX_DIMS];
+} axis_list;
+
+static bool read_axis_list(tl_vm *vm, const recipe *r, const tl_array *x,
+                           tl_slot s, tl_slot axes, axis_list *out) {
+  int ndim = tl_ndim(x), lengths = -1;
+  int64_t given[TL_MAX_DIMS];
+  if (!tl_is_none(s) &&
+      !tl_arg_ints(vm, r->name, "s", s, TL_MAX_DIMS, &lengths, given))
+    return false;
+  if (!tl_is_none(axes)) {
+    if (!tl_arg_axes(vm, r->name, axes, ndim, &out->count, out->axes))
+      return false;
+  } else {
+    out->count = lengths >= 0 && lengths <= ndim ? lengths : ndim;
+    for (int i = 0; i < out->count; i++) out->axes[i] = ndim - out->count + i;
+  }
+  if (lengths >= 0 && lengths != out->count)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: s has %d lengths, but there are %d axes", r->name,
+                   lengths, out->count);
+  if (out->count == 0 && r->kind != COMPLEX)
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s: there is no axis to transform",
+                   r->name);
+  for (int i = 0; i < out->count; i++) {
+    int64_t own = own_length(r, i == out->count - 1, tl_shape(x)[out->axes[i]]);
+    out->lengths[i] = lengths >= 0 && given[i] != -1 ? given[i] : own;
+    if (!check_length(vm, r->name, out->lengths[i]))
+      return false;
+  }
+  return true;
+}
+
+// The half comes first where it is made, and last where it is undone.
+static bool each_axis(tl_vm *vm, const recipe *r, const axis_list *list,
+                      norm norm, tl_slot *items) {
+  int last = list->count - 1;
+  for (int i = 0; i <= last; i++) {
+    int k = r->kind == FROM_HALF ? i : last - i;
+    if (!one_axis(vm, r, k == last, norm, items, list->axes[k],
+                  list->lengths[k]))
+      return false;
+  }
+  return true;
+}
+
+// "x, s: none, axes: none, norm: none"
+static bool call_axes(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
+  tl_slot items;
+  tl_dtype dtype;
+  norm norm;
+  axis_list list;
+  if (!read_norm(vm, r->name, args[3], &norm) ||
+      !read_items(vm, r, &args[0], &items, &dtype))
+    return false;
+  if (!read_axis_list(vm, r, items.array, args[1], args[2], &list) ||
+      !each_axis(vm, r, &list, norm, &items)) {
+    tl_drop(vm, items);
+    return false;
+  }
+  return give(vm, items, dtype, out);
+}
+
+#define FUNCTION(function, call, kind, inverse, conjugate)         \
+  static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {   \
+    static const recipe r = {#function, kind, inverse, conjugate}; \
+    return call(vm, &r, args, out);                                \
+  }
+FUNCTION(fft, call_one, COMPLEX, false, false)
+FUNCTION(ifft, call_one, COMPLEX, true, false)
+FUNCTION(rfft, call_one, TO_HALF, false, false)
+FUNCTION(irfft, call_one, FROM_HALF, true, false)
+FUNCTION(hfft, call_one, FROM_HALF, false, true)
+FUNCTION(ihfft, call_one, TO_HALF, true, true)
+FUNCTION(fftn, call_axes, COMPLEX, false, false)
+FUNCTION(ifftn, call_axes, COMPLEX, true, false)
+FUNCTION(rfftn, call_axes, TO_HALF, false, false)
+FUNCTION(irfftn, call_axes, FROM_HALF, true, false)
+
+// --- Frequencies and shifts -------------------------------------------------
+
+// (0 … up to the middle, then for [whole] the negative ones) / (n d).
+static bool frequencies(tl_vm *vm, const char *function, bool whole,
+                        tl_slot *args, tl_slot *out) {
+  int64_t n;
+  double d;
+  tl_dtype dtype;
+  if (!tl_arg_int(vm, function, "n", args[0], &n) ||
+      !tl_arg_float(vm, function, "d", args[1], &d) ||
+      !tl_arg_dtype(vm, function, args[2], TL_FLOAT64, &dtype) ||
+      !check_length(vm, function, n))
+    return false;
+  if (!tl_dtype_is_real(dtype))
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s: dtype must be float32 or float64",
+                   function);
+  if (d == 0)
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s: d must not be 0", function);
+  int64_t length = whole ? n : n / 2 + 1;
+  tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &length);
+  if (!a)
+    return false;
+  double *items = (double *)(void *)a->data;
+  for (int64_t k = 0; k < length; k++) {
+    int64_t place = whole && k >= n - n / 2 ? k - n : k;
+    items[k] = (double)place / ((double)n * d);
+  }
+  return tl_cast_own(vm, a, dtype, out);
+}
+
+static bool fftfreq(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return frequencies(vm, "fftfreq", true, args, out);
+}
+
+static bool rfftfreq(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return frequencies(vm, "rfftfreq", false, args, out);
+}
+
+// Replaces *x by its items along an axis, beginning with number [first].
+static bool turn_axis(tl_vm *vm, tl_slot *x, int axis, int64_t first) {
+  int64_t n = tl_shape(x->array)[axis];
+  tl_array *order = tl_array_new(vm, TL_INT64, 1, &n);
+  if (!order)
+    return false;
+  int64_t *places = (int64_t *)(void *)order->data;
+  for (int64_t i = 0; i < n; i++) places[i] = (first + i) % n;
+  tl_slot turned;
+  bool ok = tl_take_axis(vm, x->array, places, n, axis, &turned);
+  tl_drop(vm, tl_own_array(order));
+  if (ok) {
+    tl_drop(vm, *x);
+    *x = turned;
+  }
+  return ok;
+}
+
+static bool shift(tl_vm *vm, const char *function, bool inverse, tl_slot *args,
+                  tl_slot *out) {
+  if (!tl_arg_array(vm, function, &args[0]))
+    return false;
+  int ndim = tl_ndim(args[0].array), count = ndim, axes[TL_MAX_DIMS];
+  for (int k = 0; k < ndim; k++) axes[k] = k;
+  if (!tl_is_none(args[1]) &&
+      !tl_arg_axes(vm, function, args[1], ndim, &count, axes))
+    return false;
+  tl_array *copy = tl_array_copy(vm, args[0].array);
+  if (!copy)
+    return false;
+  tl_slot x = tl_own_array(copy);
+  for (int i = 0; i < count; i++) {
+    int64_t n = tl_shape(x.array)[axes[i]];
+    if (!turn_axis(vm, &x, axes[i], inverse ? n / 2 : n - n / 2)) {
+      tl_drop(vm, x);
+      return false;
+    }
+  }
+  *out = tl_result(vm, x.array);
+  return true;
+}
+
+static bool fftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return shift(vm, "fftshift", false, args, out);
+}
+
+static bool ifftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return shift(vm, "ifftshift", true, args, out);
+}
+
+// --- The table --------------------------------------------------------------
+
+#define ONE "x, n: none, axis: -1, norm: \"backward\""
+#define SEVERAL "x, s: none, axes: none, norm: \"backward\""
+
+#define ABOUT                                                                 \
+  "float32 and complex64 give 32-bit items, all else 64-bit ones. norm says " \
+  "what\n"                                                                    \
+  "is scaled by 1 / n: \"backward\" the inverse, \"forward\" the other, "     \
+  "\"ortho\"\n"                                                               \
+  "both by its root. A length below 1 is a value error.\n"
+#define LENGTH \
+  "n is the transform's length: x is cut, or filled up with zeros.\n"
+#define LENGTHS                                                         \
+  "s holds the lengths along axes: x is cut, or filled up with zeros. " \
+  "Unless\n"                                                            \
+  "axes are given they are the last ones, as many as s has, or all.\n"
+
+const tl_builtin tl_fft_module[] = {
+    {"fft", ONE, fft, TL_PURE,
+     "The discrete Fourier transform along an axis: sum over j of\n"
+     "x[j] exp(−2πi j k / n), of any length (Stockham's passes; Bluestein's\n"
+     "way for large prime factors).\n" LENGTH ABOUT
+     "    fft.fft([1, 2, 3, 4])    "
+     "# [10.0 + 0.0i, -2.0 + 2.0i, -2.0 + 0.0i, -2.0 - 2.0i]\n"},
+    {"ifft", ONE, ifft, TL_PURE,
+     "The inverse of fft: sum over j of x[j] exp(2πi j k / n), over n.\n" LENGTH
+         ABOUT "    fft.ifft([4, 0, 0, 0]).real    # [1.0, 1.0, 1.0, 1.0]\n"},
+    {"fftn", SEVERAL, fftn, TL_PURE,
+     "fft along several axes.\n" LENGTHS ABOUT
+     "    fft.fftn([[1, 2], [3, 4]]).real    # [[10.0, -2.0], [-4.0, 0.0]]\n"},
+    {"ifftn", SEVERAL, ifftn, TL_PURE,
+     "ifft along several axes.\n" LENGTHS ABOUT
+     "    fft.ifftn([[4, 0], [0, 0]]).real    # [[1.0, 1.0], [1.0, 1.0]]\n"},
+    {"rfft", ONE, rfft, TL_PURE,
+     "fft of real items: the first n / 2 + 1 results, of which the others are\n"
+     "the mirror image. Complex items are a type error.\n" LENGTH ABOUT
+     "    fft.rfft([1, 2, 3, 4])    # [10.0 + 0.0i, -2.0 + 2.0i, -2.0 + "
+     "0.0i]\n"},
+    {"irfft", ONE, irfft, TL_PURE,
+     "The inverse of rfft: n real items, 2 (m − 1) unless given, of m items "
+     "along\n"
+     "the axis.\n" ABOUT
+     "    fft.irfft([10, -2 + 2i, -2])    # [1.0, 2.0, 3.0, 4.0]\n"},
+    {"rfftn", SEVERAL, rfftn, TL_PURE,
+     "rfft along the last of the axes, then fft along the others.\n" LENGTHS
+         ABOUT "    fft.rfftn([[1, 2], [3, 4]]).shape    # (2, 2)\n"},
+    {"irfftn", SEVERAL, irfftn, TL_PURE,
+     "The inverse of rfftn: ifft along all axes but the last, irfft along "
+     "that.\n" LENGTHS ABOUT
+     "    fft.irfftn([[10, -2], [-4, 0]])    # [[1.0, 2.0], [3.0, 4.0]]\n"},
+    {"hfft", ONE, hfft, TL_PURE,
+     "The real transform of items whose second half is the mirror image of "
+     "the\n"
+     "first: n items, 2 (m − 1) unless given, of m along the axis.\n" ABOUT
+     "    fft.hfft([10, -2 - 2i, -2], norm: \"forward\")    "
+     "# [1.0, 2.0, 3.0, 4.0]\n"},
+    {"ihfft", ONE, ihfft, TL_PURE,
+     "The inverse of hfft: n / 2 + 1 items of real ones. Complex items are a\n"
+     "type error.\n" LENGTH ABOUT
+     "    fft.ihfft([4, 4]).real    # [4.0, 0.0]\n"},
+    {"fftfreq", "n, d: 1.0, dtype: none", fftfreq, TL_PURE,
+     "The frequencies that fft's results stand for, for samples d apart:\n"
+     "(0, 1 … −2, −1) / (n d). float64 unless dtype is float32; n is 1 or "
+     "more.\n"
+     "    fft.fftfreq(4, d: 0.5)    # [0.0, 0.5, -1.0, -0.5]\n"},
+    {"rfftfreq", "n, d: 1.0, dtype: none", rfftfreq, TL_PURE,
+     "The frequencies that rfft's results stand for: (0, 1 … n / 2) / (n d).\n"
+     "float64 unless dtype is float32; n is 1 or more.\n"
+     "    fft.rfftfreq(4)    # [0.0, 0.25, 0.5]\n"},
+    {"fftshift", "x, axes: none", fftshift, TL_PURE,
+     "x with frequency 0 in the middle, along all axes or those given. Any "
+     "dtype.\n"
+     "    fft.fftshift([0, 1, -2, -1])    # [-2, -1, 0, 1]\n"},
+    {"ifftshift", "x, axes: none", ifftshift, TL_PURE,
+     "Undoes fftshift. Any dtype.\n"
+     "    fft.ifftshift([-2, -1, 0, 1])    # [0, 1, -2, -1]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

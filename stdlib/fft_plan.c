@@ -1,0 +1,415 @@
+// Fourier transforms of any length: Stockham's passes of mixed radix, and
+// Bluestein's convolution where a prime factor is large.
+//
+// Stockham: Cochran et al., "What is the fast Fourier transform?", 1967.
+// Bluestein: "A linear filtering approach to the computation of the discrete
+// Fourier transform", 1970.
+
+#include "stdlib/fft_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/memory.h"
+#include "vm/vm.h"
+
+enum { MAX_RADIX = 31 };  // a larger prime factor: Bluestein
+
+static tl_c128 add(tl_c128 a, tl_c128 b) {
+  return (tl_c128){a.re + b.re, a.im + b.im};
+}
+static tl_c128 subtract(tl_c128 a, tl_c128 b) {
+  return (tl_c128){a.re - b.re, a.im - b.im};
+}
+static tl_c128 multiply(tl_c128 a, tl_c128 b) {
+  return (tl_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+static tl_c128 scale(tl_c128 a, double f) {
+  return (tl_c128){a.re * f, a.im * f};
+}
+static tl_c128 times_i(tl_c128 a) {
+  return (tl_c128){-a.im, a.re};
+}
+static tl_c128 swapped(tl_c128 a) {
+  return (tl_c128){a.im, a.re};
+}
+
+// --- Roots of unity ---------------------------------------------------------
+
+static tl_c128 *new_items(tl_vm *vm, int64_t n) {
+  size_t nbytes;
+  if (tl_mul_overflows((size_t)n, sizeof(tl_c128), &nbytes))
+    nbytes = SIZE_MAX;
+  return tl_alloc(vm, nbytes, "a Fourier transform");
+}
+
+static void free_items(tl_vm *vm, tl_c128 *items, int64_t n) {
+  if (items)
+    tl_free(vm, items, (size_t)n * sizeof *items);
+}
+
+// exp(-2πi k / n), from an angle of at most an eighth of a turn.
+static tl_c128 root(int64_t k, int64_t n) {
+  int64_t quarter = 4 * k / n, rest = 4 * k - quarter * n;
+  bool upper = 2 * rest > n;
+  double angle =
+      1.57079632679489661923 * (double)(upper ? n - rest : rest) / (double)n;
+  double c = upper ? sin(angle) : cos(angle);
+  double s = upper ? cos(angle) : sin(angle);
+  switch (quarter & 3) {
+    case 0:
+      return (tl_c128){c, -s};
+    case 1:
+      return (tl_c128){-s, -c};
+    case 2:
+      return (tl_c128){-c, s};
+    default:
+      return (tl_c128){s, c};
+  }
+}
+
+// Roots as products of two from short tables; of short lengths, from one.
+typedef struct roots {
+  int shift;
+  int64_t fine_count, coarse_count;
+  tl_c128 *fine, *coarse;
+} roots;
+
+static void close_roots(tl_vm *vm, roots *r) {
+  free_items(vm, r->fine, r->fine_count);
+  free_items(vm, r->coarse, r->coarse_count);
+}
+
+static bool open_roots(tl_vm *vm, int64_t n, roots *r) {
+  r->shift = 0;
+  while (n > 4096 && (INT64_C(1) << 2 * r->shift) < n) r->shift++;
+  r->fine_count = INT64_C(1) << r->shift;
+  r->coarse_count = (n >> r->shift) + 1;
+  r->fine = new_items(vm, r->fine_count);
+  r->coarse = r->fine ? new_items(vm, r->coarse_count) : NULL;
+  if (!r->coarse) {
+    close_roots(vm, r);
+    return false;
+  }
+  for (int64_t k = 0; k < r->fine_count; k++) r->fine[k] = root(k, n);
+  for (int64_t k = 0; k < r->coarse_count; k++) {
+    int64_t place = k << r->shift;
+    r->coarse[k] = root(place < n ? place : 0, n);
+  }
+  return true;
+}
+
+static tl_c128 root_at(const roots *r, int64_t k) {
+  tl_c128 coarse = r->coarse[k >> r->shift];
+  if (r->shift == 0)
+    return coarse;
+  return multiply(coarse, r->fine[k & (r->fine_count - 1)]);
+}
+
+bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out) {
+  roots r;
+  *out = new_items(vm, count > 0 ? count : 1);
+  if (!*out)
+    return false;
+  if (!open_roots(vm, n, &r)) {
+    free_items(vm, *out, count);
+    *out = NULL;
+    return false;
+  }
+  for (int64_t k = 0; k < count; k++) (*out)[k] = root_at(&r, k % n);
+  close_roots(vm, &r);
+  return true;
+}
+
+// --- Passes -----------------------------------------------------------------
+//
+// A pass takes x as radix * rest * stride items to y as rest * radix * stride:
+// transforms along the first axis, turned by the root of index place * k.
+
+typedef struct pass {
+  const tl_c128 *x, *roots;
+  tl_c128 *y;
+  int64_t radix, rest, stride, n;
+} pass;
+
+static void pass_2(const pass *a) {
+  int64_t s = a->stride, m = a->rest;
+  for (int64_t p = 0; p < m; p++) {
+    const tl_c128 *x = a->x + s * p;
+    tl_c128 *y = a->y + 2 * s * p;
+    tl_c128 w = a->roots[p * s];
+    for (int64_t q = 0; q < s; q++) {
+      tl_c128 a0 = x[q], a1 = x[q + s * m];
+      y[q] = add(a0, a1);
+      y[q + s] = multiply(subtract(a0, a1), w);
+    }
+  }
+}
+
+static void pass_3(const pass *a) {
+  const double half_root = 0.86602540378443864676;
+  int64_t s = a->stride, m = a->rest;
+  for (int64_t p = 0; p < m; p++) {
+    const tl_c128 *x = a->x + s * p;
+    tl_c128 *y = a->y + 3 * s * p;
+    tl_c128 w1 = a->roots[p * s], w2 = a->roots[2 * p * s];
+    for (int64_t q = 0; q < s; q++) {
+      tl_c128 a0 = x[q], a1 = x[q + s * m], a2 = x[q + 2 * s * m];
+      tl_c128 sum = add(a1, a2);
+      tl_c128 turned = times_i(scale(subtract(a1, a2), half_root));
+      tl_c128 middle = subtract(a0, scale(sum, 0.5));
+      y[q] = add(a0, sum);
+      y[q + s] = multiply(subtract(middle, turned), w1);
+      y[q + 2 * s] = multiply(add(middle, turned), w2);
+    }
+  }
+}
+
+static void pass_4(const pass *a) {
+  int64_t s = a->stride, m = a->rest;
+  for (int64_t p = 0; p < m; p++) {
+    const tl_c128 *x = a->x + s * p;
+    tl_c128 *y = a->y + 4 * s * p;
+    tl_c128 w1 = a->roots[p * s], w2 = a->roots[2 * p * s];
+    tl_c128 w3 = a->roots[3 * p * s];
+    for (int64_t q = 0; q < s; q++) {
+      tl_c128 a0 = x[q], a1 = x[q + s * m];
+      tl_c128 a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
+      tl_c128 even = add(a0, a2), odd = add(a1, a3);
+      tl_c128 left = subtract(a0, a2), turned = times_i(subtract(a1, a3));
+      y[q] = add(even, odd);
+      y[q + s] = multiply(subtract(left, turned), w1);
+      y[q + 2 * s] = multiply(subtract(even, odd), w2);
+      y[q + 3 * s] = multiply(add(left, turned), w3);
+    }
+  }
+}
+
+static void pass_5(const pass *a) {
+  const double c1 = 0.30901699437494742410, c2 = -0.80901699437494742410;
+  const double s1 = 0.95105651629515357212, s2 = 0.58778525229247312917;
+  int64_t s = a->stride, m = a->rest;
+  for (int64_t p = 0; p < m; p++) {
+    const tl_c128 *x = a->x + s * p;
+    tl_c128 *y = a->y + 5 * s * p;
+    const tl_c128 *w = a->roots;
+    int64_t step = p * s;
+    for (int64_t q = 0; q < s; q++) {
+      tl_c128 a0 = x[q], a1 = x[q + s * m], a4 = x[q + 4 * s * m];
+      tl_c128 a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
+      tl_c128 t1 = add(a1, a4), t2 = add(a2, a3);
+      tl_c128 u1 = subtract(a1, a4), u2 = subtract(a2, a3);
+      tl_c128 m1 = add(a0, add(scale(t1, c1), scale(t2, c2)));
+      tl_c128 m2 = add(a0, add(scale(t1, c2), scale(t2, c1)));
+      tl_c128 n1 = times_i(add(scale(u1, s1), scale(u2, s2)));
+      tl_c128 n2 = times_i(subtract(scale(u1, s2), scale(u2, s1)));
+      y[q] = add(a0, add(t1, t2));
+      y[q + s] = multiply(subtract(m1, n1), w[step]);
+      y[q + 2 * s] = multiply(subtract(m2, n2), w[2 * step]);
+      y[q + 3 * s] = multiply(add(m2, n2), w[3 * step]);
+      y[q + 4 * s] = multiply(add(m1, n1), w[4 * step]);
+    }
+  }
+}
+
+// One transform of any odd radix; x has [step] items between two.
+static void any_odd(const pass *a, const tl_c128 *x, int64_t step, int64_t p,
+                    tl_c128 *y) {
+  tl_c128 sums[MAX_RADIX], differences[MAX_RADIX];
+  int64_t r = a->radix, half = r / 2, s = a->stride;
+  tl_c128 total = x[0];
+  for (int64_t j = 1; j <= half; j++) {
+    sums[j] = add(x[j * step], x[(r - j) * step]);
+    differences[j] = subtract(x[j * step], x[(r - j) * step]);
+    total = add(total, sums[j]);
+  }
+  y[0] = total;
+  for (int64_t k = 1; k <= half; k++) {
+    tl_c128 even = x[0], odd = {0, 0};
+    for (int64_t j = 1; j <= half; j++) {
+      tl_c128 w = a->roots[j * k % r * (a->n / r)];
+      even = add(even, scale(sums[j], w.re));
+      odd = add(odd, scale(differences[j], w.im));
+    }
+    odd = times_i(odd);
+    y[k * s] = multiply(add(even, odd), a->roots[p * k * s]);
+    y[(r - k) * s] = multiply(subtract(even, odd), a->roots[p * (r - k) * s]);
+  }
+}
+
+static void pass_odd(const pass *a) {
+  int64_t s = a->stride, m = a->rest;
+  for (int64_t p = 0; p < m; p++)
+    for (int64_t q = 0; q < s; q++)
+      any_odd(a, a->x + q + s * p, s * m, p, a->y + q + a->radix * s * p);
+}
+
+static tl_c128 *run_passes(tl_vm *vm, const tl_fft *fft, tl_c128 *x,
+                           tl_c128 *y) {
+  for (int i = 0; i < fft->count; i++) {
+    pass a = {x,
+              fft->roots,
+              y,
+              fft->passes[i].radix,
+              fft->passes[i].rest,
+              fft->passes[i].stride,
+              fft->n};
+    if (!tl_poll(vm, (uint64_t)fft->n / 1024))
+      return NULL;
+    switch (a.radix) {
+      case 2:
+        pass_2(&a);
+        break;
+      case 3:
+        pass_3(&a);
+        break;
+      case 4:
+        pass_4(&a);
+        break;
+      case 5:
+        pass_5(&a);
+        break;
+      default:
+        pass_odd(&a);
+    }
+    tl_c128 *held = x;
+    x = y;
+    y = held;
+  }
+  return x;
+}
+
+// --- Bluestein --------------------------------------------------------------
+
+// A convolution with the chirp, of the inner length.
+static tl_c128 *run_chirp(tl_vm *vm, const tl_fft *fft, tl_c128 *a,
+                          tl_c128 *b) {
+  int64_t n = fft->n, size = fft->size;
+  for (int64_t k = 0; k < n; k++) a[k] = multiply(a[k], fft->chirp[k]);
+  memset(a + n, 0, (size_t)(size - n) * sizeof *a);
+  tl_c128 *x = tl_fft_run(vm, fft->inner, a, b);
+  if (!x)
+    return NULL;
+  for (int64_t k = 0; k < size; k++)
+    x[k] = swapped(multiply(x[k], fft->spectrum[k]));
+  x = tl_fft_run(vm, fft->inner, x, x == a ? b : a);
+  if (!x)
+    return NULL;
+  for (int64_t k = 0; k < n; k++) x[k] = multiply(swapped(x[k]), fft->chirp[k]);
+  return x;
+}
+
+static bool make_chirp(tl_vm *vm, tl_fft *fft) {
+  roots r;
+  if (!open_roots(vm, 2 * fft->n, &r))
+    return false;
+  int64_t square = 0;  // k², less multiples of 2 n
+  for (int64_t k = 0; k < fft->n; k++) {
+    fft->chirp[k] = root_at(&r, square);
+    square = (square + 2 * k + 1) % (2 * fft->n);
+  }
+  close_roots(vm, &r);
+  return true;
+}
+
+static bool make_spectrum(tl_vm *vm, tl_fft *fft) {
+  int64_t size = fft->size;
+  tl_c128 *a = fft->spectrum, *b = new_items(vm, size);
+  if (!b)
+    return false;
+  memset(a, 0, (size_t)size * sizeof *a);
+  for (int64_t k = 0; k < fft->n; k++) {
+    tl_c128 c = scale(fft->chirp[k], 1 / (double)size);
+    a[k] = a[k == 0 ? 0 : size - k] = (tl_c128){c.re, -c.im};
+  }
+  tl_c128 *x = tl_fft_run(vm, fft->inner, a, b);
+  if (x == b)
+    memcpy(a, b, (size_t)size * sizeof *a);
+  free_items(vm, b, size);
+  return x != NULL;
+}
+
+// The least length of at least n whose prime factors are 2, 3 and 5.
+static int64_t convenient(int64_t n) {
+  int64_t best = INT64_MAX;
+  for (int64_t five = 1; five < best; five *= 5) {
+    for (int64_t three = five; three < best; three *= 3) {
+      int64_t two = three;
+      while (two < n) two *= 2;
+      if (two < best)
+        best = two;
+      if (three >= n)
+        break;
+    }
+    if (five >= n)
+      break;
+  }
+  return best;
+}
+
+static bool open_bluestein(tl_vm *vm, tl_fft *fft) {
+  fft->size = convenient(2 * fft->n - 1);
+  tl_fft *inner =
+      tl_alloc_zeroed(vm, sizeof *fft->inner, "a Fourier transform");
+  if (!inner)
+    return false;
+  fft->inner = inner;
+  if (!tl_fft_open(vm, fft->size, inner))
+    return false;
+  fft->chirp = new_items(vm, fft->n);
+  fft->spectrum = fft->chirp ? new_items(vm, fft->size) : NULL;
+  return fft->spectrum && make_chirp(vm, fft) && make_spectrum(vm, fft);
+}
+
+// --- Plans ------------------------------------------------------------------
+
+// Splits n into passes; false where a prime factor is too large.
+static bool split(tl_fft *fft) {
+  int64_t rest = fft->n, stride = 1, radix = 4;
+  while (rest > 1) {
+    if (rest % radix != 0) {
+      radix = radix == 4 ? 2 : radix == 2 ? 3 : radix + 2;
+      if (radix > MAX_RADIX)
+        return false;
+      continue;
+    }
+    rest /= radix;
+    fft->passes[fft->count].radix = radix;
+    fft->passes[fft->count].rest = rest;
+    fft->passes[fft->count++].stride = stride;
+    stride *= radix;
+  }
+  return true;
+}
+
+bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out) {
+  *out = (tl_fft){.n = n, .size = n};
+  if (n > INT64_C(1) << 40)
+    return tl_fail_memory(vm, SIZE_MAX, "a Fourier transform");
+  bool ok = split(out);
+  if (ok) {
+    ok = tl_fft_roots(vm, n, n, &out->roots);
+  } else {
+    out->count = 0;
+    ok = open_bluestein(vm, out);
+  }
+  if (!ok)
+    tl_fft_close(vm, out);
+  return ok;
+}
+
+void tl_fft_close(tl_vm *vm, tl_fft *fft) {
+  free_items(vm, fft->roots, fft->n);
+  free_items(vm, fft->chirp, fft->n);
+  free_items(vm, fft->spectrum, fft->size);
+  if (fft->inner) {
+    tl_fft_close(vm, fft->inner);
+    tl_free(vm, fft->inner, sizeof *fft->inner);
+  }
+  *fft = (tl_fft){0};
+}
+
+tl_c128 *tl_fft_run(tl_vm *vm, const tl_fft *fft, tl_c128 *a, tl_c128 *b) {
+  return fft->inner ? run_chirp(vm, fft, a, b) : run_passes(vm, fft, a, b);
+}

@@ -1,0 +1,34 @@
+// The discrete Fourier transform of one length: what is computed once for it,
+// and the transform itself.
+#ifndef TALLY_STDLIB_FFT_PLAN_H
+#define TALLY_STDLIB_FFT_PLAN_H
+
+#include "vm/value.h"
+
+typedef struct tl_fft tl_fft;
+struct tl_fft {
+  int64_t n;     // 1 or more
+  int64_t size;  // items that both buffers of tl_fft_run need
+  int count;     // of passes; 0 where [inner] does the work
+  struct {
+    int64_t radix, rest, stride;
+  } passes[64];
+  tl_c128 *roots;     // exp(-2πi k / n)
+  tl_fft *inner;      // of a convenient length; [size] is that
+  tl_c128 *chirp;     // exp(-πi k² / n)
+  tl_c128 *spectrum;  // of the chirp, conjugate, around 0
+};
+
+// False after tl_fail. Close what was opened; closing a zeroed one is nothing.
+bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out);
+void tl_fft_close(tl_vm *vm, tl_fft *fft);
+
+// Transforms a[0 .. n), forward and unscaled. Both buffers are overwritten and
+// one of them holds the result, which is returned; NULL where the VM was
+// stopped. (The inverse is this with re and im exchanged before and after.)
+tl_c128 *tl_fft_run(tl_vm *vm, const tl_fft *fft, tl_c128 *a, tl_c128 *b);
+
+// exp(-2πi k / n) for k from 0 on and below count.
+bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out);
+
+#endif
