@@ -167,8 +167,11 @@ static bool check_form(tl_checker *c) {
 
 static void load_point(tl_checker *c, const tl_join_point *point) {
   for (uint32_t y = 0; y < c->p->slot_count; y++) c->now[y].kind = TL_ABSENT;
-  for (uint32_t i = 0; i < point->count; i++)
+  while (c->busy_count > 0) c->is_busy[c->busy[--c->busy_count]] = false;
+  for (uint32_t i = 0; i < point->count; i++) {
     c->now[point->states[i].slot] = point->states[i].state;
+    tl_check_busy(c, point->states[i].slot);
+  }
 }
 
 // From a leader on, to where the path ends or joins another.
@@ -229,12 +232,52 @@ static bool visit_all(tl_checker *c,
   return true;
 }
 
+// Which ranges lie over each stretch of code: counted, then filled in.
+static bool index_ranges(tl_checker *c) {
+  const tl_prototype *p = c->p;
+  uint32_t stretches = p->code_count / TL_STRETCH + 2, total = 0;
+  c->stretch_starts = tl_alloc_zeroed(c->vm, stretches * sizeof(uint32_t),
+                                      "the verifier's ranges");
+  if (c->stretch_starts == NULL)
+    return false;
+  for (uint32_t i = 0; i < p->range_count; i++) {
+    const tl_unwind_range *r = &p->ranges[i];
+    if (r->start >= r->end || r->end > p->code_count)
+      return tl_refuse(c, r->slot, "an unwind range of %s is none");
+    for (uint32_t s = r->start / TL_STRETCH; s <= (r->end - 1) / TL_STRETCH;
+         s++, total++)
+      c->stretch_starts[s]++;
+  }
+  c->stretch_ranges = tl_alloc(c->vm, (total + 1) * sizeof(uint32_t),
+                               "the verifier's ranges");
+  if (c->stretch_ranges == NULL)
+    return false;
+  c->stretch_total = total;
+  for (uint32_t s = 0, sum = 0; s < stretches; s++)
+    c->stretch_starts[s] = sum += c->stretch_starts[s];
+  for (uint32_t i = p->range_count; i-- > 0;)
+    for (uint32_t s = p->ranges[i].start / TL_STRETCH;
+         s <= (p->ranges[i].end - 1) / TL_STRETCH; s++)
+      c->stretch_ranges[--c->stretch_starts[s]] = i;
+  return true;
+}
+
+static void free_index(tl_checker *c) {
+  uint32_t stretches = c->p->code_count / TL_STRETCH + 2;
+  if (c->stretch_starts != NULL)
+    tl_free(c->vm, c->stretch_starts, stretches * sizeof(uint32_t));
+  if (c->stretch_ranges != NULL)
+    tl_free(c->vm, c->stretch_ranges,
+            (c->stretch_total + 1) * sizeof(uint32_t));
+}
+
 bool tl_verify_with(tl_vm *vm, tl_prototype *p,
                     void (*visit)(tl_checker *checker, void *context),
                     void *context) {
   size_t states = p->slot_count * sizeof(tl_state);
   size_t points = p->code_count * sizeof(tl_join_point);
   size_t work = (p->code_count + 1) * sizeof(uint32_t);
+  size_t busy = p->slot_count * sizeof(uint32_t);
   tl_checker c = {.vm = vm, .p = p};
   bool ok = false;
   c.now = tl_alloc_zeroed(vm, states, "the verifier's states");
@@ -242,13 +285,21 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
   c.points = c.error ? tl_alloc_zeroed(vm, points, "the verifier's points")
                      : NULL;
   c.work = c.points ? tl_alloc(vm, work, "the verifier's list") : NULL;
-  if (c.work != NULL)
-    ok = check_form(&c) && start(&c) && search(&c) &&
+  c.busy = c.work ? tl_alloc(vm, busy, "the verifier's list") : NULL;
+  c.is_busy = c.busy ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
+                     : NULL;
+  if (c.is_busy != NULL)
+    ok = check_form(&c) && index_ranges(&c) && start(&c) && search(&c) &&
          visit_all(&c, visit, context);
   for (uint32_t i = 0; c.points != NULL && i < p->code_count; i++)
     if (c.points[i].states != NULL)
       tl_free(vm, c.points[i].states,
               c.points[i].capacity * sizeof *c.points[i].states);
+  free_index(&c);
+  if (c.is_busy != NULL)
+    tl_free(vm, c.is_busy, p->slot_count);
+  if (c.busy != NULL)
+    tl_free(vm, c.busy, busy);
   if (c.work != NULL)
     tl_free(vm, c.work, work);
   if (c.points != NULL)

@@ -25,6 +25,12 @@ typedef struct tl_checker {
   tl_decoded ins;
   tl_state *now;         // for each slot
   tl_state *error;       // the same as an error finds it
+  // Slots that own or are lent something, and perhaps some that no longer do:
+  // long scripts have thousands of plain ones, which no rule looks at.
+  uint32_t *busy, busy_count;
+  bool *is_busy;
+  // The unwind ranges over each stretch of TL_STRETCH instructions.
+  uint32_t *stretch_starts, *stretch_ranges, stretch_total;
   tl_join_point *points;  // for each pc
   uint32_t *work;        // leaders to look at again
   uint32_t work_count;
@@ -35,6 +41,12 @@ typedef struct tl_checker {
   void (*visit)(struct tl_checker *checker, void *context);
   void *context;
 } tl_checker;
+
+enum { TL_STRETCH = 32 };
+
+// Puts a slot among the busy ones, if its state is more than an immortal's
+// borrow.
+void tl_check_busy(tl_checker *c, uint32_t slot);
 
 // Refuses the function: always false. The message names function, instruction
 // and rule; %s of the format stands for the slot.
@@ -53,6 +65,8 @@ bool tl_check_read(tl_checker *c, uint32_t slot);
 bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state);
 // DROP, OWN, SETTLE, KEEP, HOLD; DETACH without its error.
 bool tl_check_ownership(tl_checker *c);
+// Sets error to now, as far as an error of this instruction looks at it.
+void tl_copy_states(tl_checker *c);
 // Joins the states into the leader at [pc].
 bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states);
 // The error edge of the current instruction, which finds [states].

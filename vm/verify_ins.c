@@ -185,9 +185,11 @@ static bool check_globals(tl_checker *c) {
 static void end_rebound(const tl_checker *c, tl_state *states) {
   if (!may_rebind_some(c))
     return;
-  for (uint32_t y = 0; y < c->p->slot_count; y++)
-    if (states[y].kind != TL_ABSENT && lent_by_rebound(c, &states[y]))
-      states[y].invalid = true;
+  for (uint32_t i = 0; i < c->busy_count; i++) {
+    tl_state *state = &states[c->busy[i]];
+    if (state->kind != TL_ABSENT && lent_by_rebound(c, state))
+      state->invalid = true;
+  }
 }
 
 // Whether the summary tells all that this function rebinds.
@@ -218,7 +220,7 @@ static bool check_own_rebinding(tl_checker *c) {
 static bool check_failure(tl_checker *c) {
   if (tl_opcodes[c->ins.op].fails == TL_NEVER)
     return true;
-  memcpy(c->error, c->now, c->p->slot_count * sizeof(tl_state));
+  tl_copy_states(c);
   for (uint32_t i = 0; i < c->ins.window_count; i++) {
     uint32_t w = c->ins.window + i;
     c->error[w].kind = TL_ABSENT;
@@ -441,7 +443,7 @@ bool tl_check_ins(tl_checker *c) {
     case TL_BC_OWN:
       return tl_check_ownership(c);
     case TL_BC_DETACH:
-      memcpy(c->error, c->now, c->p->slot_count * sizeof(tl_state));
+      tl_copy_states(c);
       return tl_check_error(c, c->error) && tl_check_ownership(c);
     case TL_BC_RET:
       return check_return(c);

@@ -16,18 +16,33 @@ static void distrust_full(tl_state *state) {
   }
 }
 
+static bool is_plain(const tl_state *state) {
+  return state->kind == TL_ABSENT ||
+         (state->kind == TL_BORROWS && !state->invalid && state->count == 1 &&
+          tl_lender_who(state->lenders[0]) == TL_WHO_IMMORTAL);
+}
+
+void tl_check_busy(tl_checker *c, uint32_t slot) {
+  if (c->is_busy[slot] || is_plain(&c->now[slot]))
+    return;
+  c->is_busy[slot] = true;
+  c->busy[c->busy_count++] = slot;
+}
+
 void tl_end_lender(tl_checker *c, tl_state *states, uint32_t who) {
-  for (uint32_t y = 0; y < c->p->slot_count; y++)
+  for (uint32_t i = 0; i < c->busy_count; i++) {
+    uint32_t y = c->busy[i];
     if (states[y].kind != TL_ABSENT && y != who &&
         tl_state_lent_by(&states[y], who))
       states[y].invalid = true;
+  }
 }
 
 void tl_rename_lenders(tl_checker *c, tl_state *states, uint32_t from,
                        uint32_t to) {
-  for (uint32_t y = 0; y < c->p->slot_count; y++)
-    if (states[y].kind != TL_ABSENT)
-      tl_state_rename(&states[y], from, to);
+  for (uint32_t i = 0; i < c->busy_count; i++)
+    if (states[c->busy[i]].kind != TL_ABSENT)
+      tl_state_rename(&states[c->busy[i]], from, to);
 }
 
 bool tl_check_read(tl_checker *c, uint32_t slot) {
@@ -45,6 +60,7 @@ bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
   tl_end_lender(c, c->now, slot);
   distrust_full(&state);
   c->now[slot] = state;
+  tl_check_busy(c, slot);
   return true;
 }
 
@@ -95,7 +111,8 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   from->kind = TL_EITHER;
   tl_state_add(from, tl_lender_of(y, TL_SAME));
   distrust_full(from);
-  for (uint32_t z = 0; z < c->p->slot_count; z++) {
+  for (uint32_t i = 0; i < c->busy_count; i++) {
+    uint32_t z = c->busy[i];
     if (c->now[z].kind == TL_ABSENT || z == x || z == y)
       continue;
     tl_state_share(&c->now[z], x, y);
@@ -122,7 +139,8 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
     tl_state_add(from, keepers.lenders[i]);
   from->full |= keepers.full;
   distrust_full(from);
-  for (uint32_t z = 0; z < c->p->slot_count; z++) {
+  for (uint32_t k = 0; k < c->busy_count; k++) {
+    uint32_t z = c->busy[k];
     unsigned relations = tl_state_relations(&c->now[z], x);
     if (c->now[z].kind == TL_ABSENT || z == x || z == y || relations == 0)
       continue;
@@ -147,6 +165,7 @@ bool tl_check_ownership(tl_checker *c) {
     if (!tl_check_read(c, x))
       return false;
     c->now[x] = tl_state_new(TL_OWNS);
+    tl_check_busy(c, x);
     return true;
   }
   bool views = c->ins.op == TL_BC_HOLD || c->ins.op == TL_BC_DETACH;
@@ -167,6 +186,8 @@ bool tl_check_ownership(tl_checker *c) {
   } else {
     tl_state_remove(&c->now[borrower], lender, 1u << TL_HELD);
   }
+  tl_check_busy(c, lender);
+  tl_check_busy(c, borrower);
   return true;
 }
 
@@ -248,6 +269,17 @@ static const tl_handler *find_handler(const tl_checker *c) {
   return NULL;
 }
 
+// The states that an error finds, before it is known what of them ends. Plain
+// slots matter to a handler alone.
+void tl_copy_states(tl_checker *c) {
+  if (find_handler(c) != NULL) {
+    memcpy(c->error, c->now, c->p->slot_count * sizeof(tl_state));
+    return;
+  }
+  for (uint32_t i = 0; i < c->busy_count; i++)
+    c->error[c->busy[i]] = c->now[c->busy[i]];
+}
+
 static bool in_list(const uint16_t *slots, uint16_t count, uint32_t slot) {
   for (uint16_t i = 0; i < count; i++)
     if (slots[i] == slot)
@@ -255,11 +287,24 @@ static bool in_list(const uint16_t *slots, uint16_t count, uint32_t slot) {
   return false;
 }
 
+static bool is_mapped(const tl_checker *c, uint32_t slot) {
+  uint32_t stretch = c->pc / TL_STRETCH;
+  for (uint32_t i = c->stretch_starts[stretch];
+       i < c->stretch_starts[stretch + 1]; i++) {
+    const tl_unwind_range *r = &c->p->ranges[c->stretch_ranges[i]];
+    if (r->slot == slot && r->start <= c->pc && c->pc < r->end)
+      return true;
+  }
+  return false;
+}
+
 // What the map drops is owned, and what is owned is dropped or kept.
 static bool check_map(tl_checker *c, const tl_state *states,
                       const tl_handler *handler) {
-  for (uint32_t i = 0; i < c->p->range_count; i++) {
-    const tl_unwind_range *r = &c->p->ranges[i];
+  uint32_t stretch = c->pc / TL_STRETCH;
+  for (uint32_t i = c->stretch_starts[stretch];
+       i < c->stretch_starts[stretch + 1]; i++) {
+    const tl_unwind_range *r = &c->p->ranges[c->stretch_ranges[i]];
     if (c->pc < r->start || c->pc >= r->end)
       continue;
     const tl_state *state = &states[r->slot];
@@ -270,15 +315,13 @@ static bool check_map(tl_checker *c, const tl_state *states,
     if (handler != NULL && in_list(handler->kept, handler->kept_count, r->slot))
       return tl_refuse(c, r->slot, "the unwind map drops %s, which is kept");
   }
-  for (uint32_t y = 0; y < c->p->slot_count; y++) {
+  for (uint32_t i = 0; i < c->busy_count; i++) {
+    uint32_t y = c->busy[i];
     if (!owns(&states[y]))
       continue;
-    bool mapped =
+    bool kept =
         handler != NULL && in_list(handler->kept, handler->kept_count, y);
-    for (uint32_t i = 0; i < c->p->range_count && !mapped; i++)
-      mapped = c->p->ranges[i].slot == y && c->p->ranges[i].start <= c->pc &&
-               c->pc < c->p->ranges[i].end;
-    if (!mapped)
+    if (!kept && !is_mapped(c, y))
       return tl_refuse(c, y, "the unwind map forgets %s");
   }
   return true;
@@ -322,13 +365,14 @@ bool tl_check_error(tl_checker *c, tl_state *states) {
   for (uint16_t i = 0; c->settled && i < handler->kept_count; i++)
     if (!check_kept(c, states, handler, handler->kept[i]))
       return false;
-  for (uint32_t y = 0; y < c->p->slot_count; y++) {
-    if (!in_list(handler->kept, handler->kept_count, y)) {
-      if (!stays_by_itself(&states[y]))
-        states[y].kind = TL_ABSENT;
-    } else if (in_list(handler->own, handler->own_count, y)) {
-      states[y] = tl_state_new(TL_OWNS);
-    }
+  for (uint32_t i = 0; i < c->busy_count; i++) {
+    uint32_t y = c->busy[i];
+    if (!in_list(handler->kept, handler->kept_count, y) &&
+        !stays_by_itself(&states[y]))
+      states[y].kind = TL_ABSENT;
   }
+  for (uint16_t i = 0; i < handler->own_count; i++)
+    if (in_list(handler->kept, handler->kept_count, handler->own[i]))
+      states[handler->own[i]] = tl_state_new(TL_OWNS);
   return tl_check_join(c, handler->handler, states);
 }
