@@ -687,8 +687,8 @@ static bool add_globals(tl_builder *b, tl_scope *scope) {
   for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
     if (!v->is_global || v->index >= 0)
       continue;
-    v->index = tl_module_variable(b->vm, b->unit->module, v->name->text,
-                                  v->name->nbytes);
+    v->index = tl_module_add(b->vm, b->unit->module, v->name->text,
+                             v->name->nbytes);
     if (v->index < 0)
       return false;
   }

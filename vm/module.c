@@ -232,11 +232,8 @@ static bool grow_variables(tl_vm *vm, tl_module *module) {
   return true;
 }
 
-int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
-                           size_t nbytes) {
-  int32_t index = tl_module_find(module, name, nbytes);
-  if (index >= 0)
-    return index;
+int32_t tl_module_add(tl_vm *vm, tl_module *module, const char *name,
+                      size_t nbytes) {
   if (module->variable_count == module->variable_capacity &&
       !grow_variables(vm, module)) {
     return -1;
@@ -245,10 +242,16 @@ int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
   if (string == NULL)
     return -1;
   string->head.flags |= TL_IMMORTAL;
-  index = (int32_t)module->variable_count++;
+  int32_t index = (int32_t)module->variable_count++;
   module->variable_names[index] = string;
   module->variables[index] = tl_unset();
   return index;
+}
+
+int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
+                           size_t nbytes) {
+  int32_t index = tl_module_find(module, name, nbytes);
+  return index >= 0 ? index : tl_module_add(vm, module, name, nbytes);
 }
 
 void tl_module_clear(tl_vm *vm, tl_module *module) {

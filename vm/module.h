@@ -7,6 +7,9 @@
 // A new module, linked into the VM. path: the directory that its imports start
 // from, or NULL. NULL after tl_fail.
 tl_module *tl_module_new(tl_vm *vm, const char *name, const char *path);
+// A new variable, unset, of a name that is not there yet; -1 after tl_fail.
+int32_t tl_module_add(tl_vm *vm, tl_module *module, const char *name,
+                      size_t nbytes);
 // The variable of that name, added if need be; -1 after tl_fail.
 int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
                            size_t nbytes);
