@@ -30,7 +30,7 @@ struct tl_handles {
   char type[TL_DESCRIBE * 2];  // what tally_type returned last
 };
 
-enum { NO_PLACE = UINT32_MAX };
+static const uint32_t NO_PLACE = UINT32_MAX;
 
 bool tl_handles_open(tl_vm *vm) {
   vm->handles = tl_alloc_zeroed(vm, sizeof *vm->handles, "handles");
