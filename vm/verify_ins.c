@@ -192,6 +192,24 @@ static void end_rebound(const tl_checker *c, tl_state *states) {
   }
 }
 
+// The compiler writes the list in order, so this looks at few of many.
+static bool is_told(const tl_summary *s, uint32_t global) {
+  uint32_t low = 0, high = s->rebind_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (s->rebinds[middle] == global)
+      return true;
+    if (s->rebinds[middle] < global)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (uint32_t i = 0; i < s->rebind_count; i++)
+    if (s->rebinds[i] == global)
+      return true;
+  return false;
+}
+
 // Whether the summary tells all that this function rebinds.
 static bool check_own_rebinding(tl_checker *c) {
   const tl_summary *mine = &c->p->summary;
@@ -206,10 +224,7 @@ static bool check_own_rebinding(tl_checker *c) {
     count = callee_summary(c)->rebind_count;
   }
   for (uint32_t i = 0; i < count; i++) {
-    bool told = false;
-    for (uint32_t k = 0; k < mine->rebind_count; k++)
-      told |= mine->rebinds[k] == list[i];
-    if (!told)
+    if (!is_told(mine, list[i]))
       return tl_refuse(c, 0, "the summary leaves out a rebound variable");
   }
   return true;
