@@ -1,0 +1,51 @@
+#!/bin/sh
+# The cases of counting once more with --no-reuse: tests/counting/X.plain is
+# what X.tly prints then. And R6: no script needs more memory at its peak with
+# reuse than without.
+#
+#   tests/counting.sh build/release/tally
+#
+# The last line is the sum, and the exit status 1 if anything failed.
+set -u
+
+tally=${1:?usage: tests/counting.sh TALLY}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+passed=0
+failed=0
+
+for expected in tests/counting/*.plain; do
+  script=${expected%.plain}.tly
+  if "$tally" --no-reuse "$script" >"$dir/out" 2>&1 &&
+    diff -u "$expected" "$dir/out"; then
+    passed=$((passed + 1))
+  else
+    tail -n 5 "$dir/out"
+    echo "FAILED: $script --no-reuse"
+    failed=$((failed + 1))
+  fi
+done
+
+# peak OPTION: the largest live_bytes of $script, which runs in a directory of
+# its own; what it prints and how it ends is another test's business.
+peak() {
+  (cd "$dir" && "$tally" --stats=json "$@" "$script" 2>&1 >/dev/null </dev/null) |
+    sed -n 's/.*"peak_bytes": \([0-9]*\).*/\1/p'
+}
+
+case $tally in /*) ;; *) tally=$PWD/$tally ;; esac
+here=$PWD
+for path in tests/lang/*.tly tests/lib/*.tly examples/*.tly; do
+  script=$here/$path
+  reused=$(peak)
+  plain=$(peak --no-reuse)
+  if [ -n "$reused" ] && [ -n "$plain" ] && [ "$reused" -le "$plain" ]; then
+    passed=$((passed + 1))
+  else
+    echo "FAILED: R6 $path: peak $reused with reuse, $plain without"
+    failed=$((failed + 1))
+  fi
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
