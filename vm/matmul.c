@@ -1,4 +1,5 @@
-// Matrix products over stacks, through the kernels' blocked product.
+// Matrix products over stacks, through the kernels' blocked product; those with
+// a vector, on either side, through one that reads the matrix where it lies.
 
 #include "vm/matmul.h"
 
@@ -38,6 +39,40 @@ static bool one_product(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
   return true;
 }
 
+// A matrix of m rows and k columns, times a vector of k items.
+static bool times_vector(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
+                         int64_t a_row, int64_t a_column, const char *x,
+                         int64_t x_stride, int64_t m, int64_t k) {
+  const int64_t size = (int64_t)tl_itemsize(dtype);
+  const int64_t most = PANEL_WORK / TL_GEMV_LEAF;
+  memset(out, 0, (size_t)(m * size));
+  for (int64_t i = 0; i < m; i += most) {
+    int64_t rows = m - i < most ? m - i : most;
+    int64_t panel = PANEL_WORK / rows / TL_GEMV_LEAF * TL_GEMV_LEAF;
+    for (int64_t p = 0; p < k; p += panel) {
+      int64_t terms = k - p < panel ? k - p : panel;
+      if (!tl_poll(vm, 1 + (uint64_t)(rows * terms) / 1024))
+        return false;
+      tl_kernels()->gemv[dtype](out + i * size, a + i * a_row + p * a_column,
+                                a_row, a_column, x + p * x_stride, x_stride,
+                                (size_t)rows, (size_t)terms);
+    }
+  }
+  return true;
+}
+
+// A row times a matrix is that matrix, turned, times the row.
+static bool vector_product(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
+                           const char *b, const tl_matrices *as,
+                           const tl_matrices *bs, int64_t m, int64_t n,
+                           int64_t k) {
+  if (n == 1)
+    return times_vector(vm, dtype, out, a, as->row, as->column, b, bs->row, m,
+                        k);
+  return times_vector(vm, dtype, out, b, bs->column, bs->row, a, as->column, n,
+                      k);
+}
+
 bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
                      const int64_t *shape, const tl_matrices *a,
                      const tl_matrices *b, int64_t m, int64_t n, int64_t k) {
@@ -45,18 +80,25 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
   for (int i = 0; i < ndim; i++) count *= shape[i];
   if (count == 0 || m == 0 || n == 0)
     return true;
-  size_t nbytes =
-      tl_gemm_scratch(dtype, (size_t)panel_rows(m, n, k), (size_t)n, (size_t)k);
-  if (nbytes < 64)
-    nbytes = 64;  // aligned to as much
-  void *scratch = tl_alloc(vm, nbytes, "the matrix product");
-  if (!scratch)
-    return false;
+  const bool vector = m == 1 || n == 1;
+  size_t nbytes = 0;
+  void *scratch = NULL;
+  if (!vector) {
+    nbytes = tl_gemm_scratch(dtype, (size_t)panel_rows(m, n, k), (size_t)n,
+                             (size_t)k);
+    if (nbytes < 64)
+      nbytes = 64;  // aligned to as much
+    scratch = tl_alloc(vm, nbytes, "the matrix product");
+    if (!scratch)
+      return false;
+  }
   const char *from_a = a->data, *from_b = b->data;
   int64_t step = m * n * (int64_t)tl_itemsize(dtype);
   bool ok = true;
   for (int64_t done = 0; ok && done < count; done++, out += step) {
-    ok = one_product(vm, dtype, out, from_a, from_b, a, b, m, n, k, scratch);
+    ok = vector ? vector_product(vm, dtype, out, from_a, from_b, a, b, m, n, k)
+                : one_product(vm, dtype, out, from_a, from_b, a, b, m, n, k,
+                              scratch);
     for (int i = ndim - 1; i >= 0; i--) {
       from_a += a->strides[i];
       from_b += b->strides[i];
@@ -67,7 +109,8 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
       index[i] = 0;
     }
   }
-  tl_free(vm, scratch, nbytes);
+  if (scratch)
+    tl_free(vm, scratch, nbytes);
   return ok;
 }
 
@@ -145,8 +188,11 @@ static bool plan(tl_vm *vm, const tl_slot *operands, product *p) {
   matrices_of(b, false, &p->b, &k_of_b, &p->n);
   if (p->k != k_of_b) {
     char reason[80];
-    snprintf(reason, sizeof reason, "%lld columns against %lld rows",
-             (long long)p->k, (long long)k_of_b);
+    bool vectors = tl_ndim(a) == 1 && tl_ndim(b) == 1;
+    snprintf(
+        reason, sizeof reason,
+        vectors ? "%lld items against %lld" : "%lld columns against %lld rows",
+        (long long)p->k, (long long)k_of_b);
     return wrong_shapes(vm, operands, reason);
   }
   if (!stack_shape(vm, operands, p))

@@ -137,6 +137,15 @@ typedef void tl_gemm(void *c, ptrdiff_t c_row, const void *a, ptrdiff_t a_row,
                      ptrdiff_t b_column, size_t m, size_t n, size_t k,
                      void *scratch);
 
+// out += a @ x: out is m contiguous items; a is m by k, and x k items, with any
+// strides in bytes. out overlaps neither. The result has the same bits whether
+// k goes at once or in pieces that are multiples of TL_GEMV_LEAF, whatever the
+// instruction set, but not whatever the strides.
+enum { TL_GEMV_LEAF = 1024 };
+typedef void tl_gemv(void *out, const void *a, ptrdiff_t a_row,
+                     ptrdiff_t a_column, const void *x, ptrdiff_t x_stride,
+                     size_t m, size_t k);
+
 // NULL where no kernel exists. "By dtype" is the dtype computed in: operands
 // are cast to it first (tl_op_compute_dtype), results follow from it
 // (tl_op_result).
@@ -208,6 +217,7 @@ typedef struct tl_kernel_table {
 
   tl_search *search[TL_KERNEL_DTYPES];
   tl_gemm *gemm[TL_KERNEL_DTYPES];  // not bool
+  tl_gemv *gemv[TL_KERNEL_DTYPES];  // the same
 } tl_kernel_table;
 
 // The table for this machine; chosen at the first call, any thread. The

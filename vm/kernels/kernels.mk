@@ -4,7 +4,7 @@
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
 KERNEL_LOOPS := table arith integer divide compare round vmath complex cast \
-                move reduce extreme outer search gemm
+                move reduce extreme outer search gemm gemv gemv_complex
 # Compiled once.
 KERNEL_PLAIN := isa scratch rare complex_rare sort argsort
 
@@ -21,6 +21,8 @@ endif
 # Tiles and lanes stay in registers only if short loops are spelled out.
 KERNEL_FLAGS_gemm := -O3 -ffp-contract=fast
 KERNEL_FLAGS_reduce := -O3
+KERNEL_FLAGS_gemv := -O3
+KERNEL_FLAGS_gemv_complex := -O3
 
 KERNEL_ISAS := base
 KERNEL_ISA_base :=
@@ -30,8 +32,9 @@ KERNEL_ISA_avx2 := -mavx2 -mfma -mbmi2
 KERNEL_ISA_avx512 := $(KERNEL_ISA_avx2) -mavx512f -mavx512dq -mavx512bw \
                      -mavx512vl -mprefer-vector-width=512
 # GCC 12.2 fuses the halves of complex products though told not to (its bug
-# 107647), so that file does without the instructions for it.
+# 107647), so such files do without the instructions for it.
 KERNEL_FLAGS_complex := -mno-avx512f -mno-fma
+KERNEL_FLAGS_gemv_complex += $(KERNEL_FLAGS_complex)
 endif
 
 define kernel_rule

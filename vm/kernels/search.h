@@ -1,4 +1,4 @@
-// Declarations of the search and matrix product kernels.
+// Declarations of the search and product kernels.
 #ifndef TALLY_VM_KERNELS_SEARCH_H
 #define TALLY_VM_KERNELS_SEARCH_H
 
@@ -6,7 +6,8 @@
 
 #define X(D, sfx, T, W)         \
   tl_search TL_K(search_##sfx); \
-  tl_gemm TL_K(gemm_##sfx);
+  tl_gemm TL_K(gemm_##sfx);     \
+  tl_gemv TL_K(gemv_##sfx);
 TL_INTEGERS(X)
 TL_FLOATS(X)
 TL_COMPLEXES(X)

@@ -1,0 +1,92 @@
+// Products of matrices of reals and integers with a vector. Sums of floats have
+// one order for every machine: item i belongs to lane i mod LANES of its leaf,
+// lanes fold by halves, leaves are added in their order.
+#include "vm/kernels/gemv.h"
+
+#if defined(__AVX512F__)
+enum { VECTOR = 64 };
+#elif defined(__AVX2__)
+enum { VECTOR = 32 };
+#else
+enum { VECTOR = 16 };
+#endif
+
+// Bytes of all lanes: enough vectors to hide how long an addition takes.
+enum { LANE_BYTES = 256, VECTORS = LANE_BYTES / VECTOR };
+
+// Fewer terms than this are added as they come.
+enum { FEW = 8 };
+
+#ifdef __clang__
+#define SPELL_OUT _Pragma("clang loop unroll(full)")
+#else
+#define SPELL_OUT _Pragma("GCC unroll 16")
+#endif
+
+#define REAL_LEAF(sfx, T)                                                    \
+  typedef T vector_##sfx                                                     \
+      __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_alias));   \
+  enum { LANES_##sfx = LANE_BYTES / sizeof(T) };                             \
+  static T few_##sfx(const T *a, const T *x, size_t n) {                     \
+    T sum = 0;                                                               \
+    for (size_t i = 0; i < n; i++) sum += a[i] * x[i];                       \
+    return sum;                                                              \
+  }                                                                          \
+  static T dot_##sfx(const T *a, const T *x, size_t n) {                     \
+    if (n < FEW)                                                             \
+      return few_##sfx(a, x, n);                                             \
+    vector_##sfx held[VECTORS];                                              \
+    SPELL_OUT for (int v = 0; v < VECTORS; v++) held[v] = (vector_##sfx){0}; \
+    size_t i = 0, half = LANES_##sfx / 2;                                    \
+    for (; i + LANES_##sfx <= n; i += LANES_##sfx) {                         \
+      const vector_##sfx *p = (const vector_##sfx *)(a + i);                 \
+      const vector_##sfx *q = (const vector_##sfx *)(x + i);                 \
+      SPELL_OUT for (int v = 0; v < VECTORS; v++) held[v] += p[v] * q[v];    \
+    }                                                                        \
+    T lanes[LANES_##sfx];                                                    \
+    memcpy(lanes, held, sizeof lanes);                                       \
+    for (size_t lane = 0; i + lane < n; lane++)                              \
+      lanes[lane] += a[i + lane] * x[i + lane];                              \
+    while (half > 1 && half >= n) half /= 2; /* the others are 0 */          \
+    for (; half > 0; half /= 2)                                              \
+      for (size_t lane = 0; lane < half; lane++)                             \
+        lanes[lane] += lanes[lane + half];                                   \
+    return lanes[0];                                                         \
+  }
+
+#define INTEGER_LEAF(sfx, T, W)                                           \
+  static T dot_##sfx(const T *a, const T *x, size_t n) {                  \
+    T sum = 0;                                                            \
+    for (size_t i = 0; i < n; i++) sum = (T)((W)sum + (W)a[i] * (W)x[i]); \
+    return sum;                                                           \
+  }
+
+#define LINES(sfx, T, W)                                                       \
+  TL_INLINE T plus_##sfx(T x, T y) {                                           \
+    return (T)((W)x + (W)y);                                                   \
+  }                                                                            \
+  static void axpy1_##sfx(T *out, const T *a, T x, size_t n) {                 \
+    TL_LOOP for (size_t i = 0; i < n; i++) out[i] =                            \
+        (T)((W)out[i] + (W)a[i] * (W)x);                                       \
+  }                                                                            \
+  static void axpy4_##sfx(T *out, const T *const a[4], const T *x, size_t n) { \
+    const T *a0 = a[0], *a1 = a[1], *a2 = a[2], *a3 = a[3];                    \
+    const W x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];                        \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                   \
+      const W sum = (W)out[i] + (W)a0[i] * x0;                                 \
+      out[i] = (T)(((sum + (W)a1[i] * x1) + (W)a2[i] * x2) + (W)a3[i] * x3);   \
+    }                                                                          \
+  }
+
+#define X(D, sfx, T, W) \
+  REAL_LEAF(sfx, T)     \
+  LINES(sfx, T, W)      \
+  GEMV(sfx, T)
+TL_FLOATS(X)
+#undef X
+#define X(D, sfx, T, W)   \
+  INTEGER_LEAF(sfx, T, W) \
+  LINES(sfx, T, W)        \
+  GEMV(sfx, T)
+TL_UNSIGNED(X)
+#undef X

@@ -1,0 +1,44 @@
+// Products of complex matrices with a vector, in an order as that of reals.
+#include "vm/kernels/gemv.h"
+
+// Real and imaginary parts have lanes of their own.
+enum { LANES = 16 };
+
+#define X(D, sfx, T, R)                                                        \
+  TL_INLINE T plus_##sfx(T x, T y) {                                           \
+    return (T){.re = x.re + y.re, .im = x.im + y.im};                          \
+  }                                                                            \
+  TL_INLINE T times_##sfx(T x, T y) {                                          \
+    return (T){.re = x.re * y.re - x.im * y.im,                                \
+               .im = x.re * y.im + x.im * y.re};                               \
+  }                                                                            \
+  TL_INLINE void add_products_##sfx(R *re, R *im, const T *a, const T *x,      \
+                                    size_t n) {                                \
+    for (size_t i = 0; i < n; i++) {                                           \
+      re[i] += a[i].re * x[i].re - a[i].im * x[i].im;                          \
+      im[i] += a[i].re * x[i].im + a[i].im * x[i].re;                          \
+    }                                                                          \
+  }                                                                            \
+  static T dot_##sfx(const T *a, const T *x, size_t n) {                       \
+    R re[LANES] = {0}, im[LANES] = {0};                                        \
+    for (; n >= LANES; n -= LANES, a += LANES, x += LANES)                     \
+      add_products_##sfx(re, im, a, x, LANES);                                 \
+    add_products_##sfx(re, im, a, x, n);                                       \
+    for (size_t half = LANES / 2; half > 0; half /= 2) {                       \
+      for (size_t lane = 0; lane < half; lane++) {                             \
+        re[lane] += re[lane + half];                                           \
+        im[lane] += im[lane + half];                                           \
+      }                                                                        \
+    }                                                                          \
+    return (T){.re = re[0], .im = im[0]};                                      \
+  }                                                                            \
+  static void axpy1_##sfx(T *out, const T *a, T x, size_t n) {                 \
+    TL_LOOP for (size_t i = 0; i < n; i++) out[i] =                            \
+        plus_##sfx(out[i], times_##sfx(a[i], x));                              \
+  }                                                                            \
+  static void axpy4_##sfx(T *out, const T *const a[4], const T *x, size_t n) { \
+    for (int q = 0; q < 4; q++) axpy1_##sfx(out, a[q], x[q], n);               \
+  }                                                                            \
+  GEMV(sfx, T)
+TL_COMPLEXES(X)
+#undef X
