@@ -13,9 +13,13 @@ enum {
 // --- Masks ------------------------------------------------------------------
 
 int64_t tl_count_true(const tl_array *dense_mask) {
-  const uint8_t *mask = (const uint8_t *)dense_mask->data;
-  int64_t count = 0;
-  for (int64_t i = 0; i < dense_mask->size; i++) count += mask[i];
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_fold_state state;
+  int64_t count;
+  tl_fold_begin(&state);
+  kernels->fold_feed[TL_FOLD_COUNT][TL_BOOL](&state, dense_mask->data,
+                                             (size_t)dense_mask->size);
+  kernels->fold_end[TL_FOLD_COUNT][TL_BOOL](&state, &count);
   return count;
 }
 

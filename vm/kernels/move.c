@@ -7,6 +7,27 @@
 #include <immintrin.h>
 #endif
 
+// Masks with few items selected are read by so many bytes at once.
+enum { MASK_STEP = 32 };
+
+TL_INLINE bool none_true(const uint8_t *mask) {
+  uint64_t words[MASK_STEP / 8];
+  memcpy(words, mask, sizeof words);
+  return (words[0] | words[1] | words[2] | words[3]) == 0;
+}
+
+// How much of a mask goes up to its last true.
+static size_t mask_end(const uint8_t *mask, size_t n) {
+  while (n >= MASK_STEP && none_true(mask + n - MASK_STEP)) n -= MASK_STEP;
+  while (n > 0 && !mask[n - 1]) n--;
+  return n;
+}
+
+// The end of the step of a mask that begins at i.
+TL_INLINE size_t step_end(size_t i, size_t n) {
+  return n - i < MASK_STEP ? n : i + MASK_STEP;
+}
+
 // Strided loops are not marked: an unpack of stride 0 writes one item n times.
 #define MOVES(size, T)                                                         \
   void TL_K(copy_##size)(void *out, const void *a, size_t n) {                 \
@@ -72,10 +93,15 @@
     T *to = out;                                                               \
     const T *from = a;                                                         \
     size_t count = 0;                                                          \
-    while (n > 0 && !mask[n - 1]) n--;                                         \
-    for (size_t i = 0; i < n; i++) {                                           \
-      to[count] = from[i];                                                     \
-      count += mask[i];                                                        \
+    n = mask_end(mask, n);                                                     \
+    for (size_t i = 0; i < n;) {                                               \
+      const size_t end = step_end(i, n);                                       \
+      if (end == i + MASK_STEP && none_true(mask + i))                         \
+        i = end;                                                               \
+      for (; i < end; i++) {                                                   \
+        to[count] = from[i];                                                   \
+        count += mask[i];                                                      \
+      }                                                                        \
     }                                                                          \
     return count;                                                              \
   }                                                                            \
@@ -121,10 +147,15 @@ MOVES(16, tl_word16)
 size_t TL_K(true_indices)(int64_t *out, const uint8_t *mask, int64_t base,
                           size_t n) {
   size_t count = 0;
-  while (n > 0 && !mask[n - 1]) n--;
-  for (size_t i = 0; i < n; i++) {
-    out[count] = base + (int64_t)i;
-    count += mask[i];
+  n = mask_end(mask, n);
+  for (size_t i = 0; i < n;) {
+    const size_t end = step_end(i, n);
+    if (end == i + MASK_STEP && none_true(mask + i))
+      i = end;
+    for (; i < end; i++) {
+      out[count] = base + (int64_t)i;
+      count += mask[i];
+    }
   }
   return count;
 }
