@@ -329,6 +329,9 @@ TALLY_API tally_status tally_disassemble(tally_vm *vm, const char *name,
 // The documentation of a built-in or a module, NULL if there is none; returns
 // borrowed. tally_documented(i) enumerates the names, NULL at the end.
 TALLY_API const char *tally_documentation(tally_vm *vm, const char *name);
+// The parameters of a built-in as the language writes them, such as
+// "x, axis: none, keepdims: false"; NULL if there is none of that name.
+TALLY_API const char *tally_signature(tally_vm *vm, const char *name);
 TALLY_API const char *tally_documented(tally_vm *vm, size_t index);
 
 #ifdef __cplusplus

@@ -112,6 +112,7 @@ int tl_run_doc(tl_session *session, const tl_command *cmd) {
   }
   const char *text = tally_documentation(vm, name);
   if (text != NULL) {
+    printf("%s(%s)\n\n", name, tally_signature(vm, name));
     size_t n = strlen(text);
     printf("%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
     return TL_DONE;

@@ -469,13 +469,21 @@ const char *tally_documented(tally_vm *vm, size_t index) {
   return row == NULL ? NULL : full_name(vm, module, row);
 }
 
-const char *tally_documentation(tally_vm *vm, const char *name) {
+static const tl_builtin *find_row(tl_vm *vm, const char *name) {
   const char *module;
   for (size_t i = 0;; i++) {
     const tl_builtin *row = row_at(i, &module);
-    if (row == NULL)
-      return NULL;
-    if (strcmp(full_name(vm, module, row), name) == 0)
-      return row->doc;
+    if (row == NULL || strcmp(full_name(vm, module, row), name) == 0)
+      return row;
   }
+}
+
+const char *tally_documentation(tally_vm *vm, const char *name) {
+  const tl_builtin *row = find_row(vm, name);
+  return row == NULL ? NULL : row->doc;
+}
+
+const char *tally_signature(tally_vm *vm, const char *name) {
+  const tl_builtin *row = find_row(vm, name);
+  return row == NULL ? NULL : row->params;
 }
