@@ -14,6 +14,7 @@ extern const tl_builtin tl_strings_module[];
 extern const tl_builtin tl_json_module[];
 extern const tl_builtin tl_elementwise_builtins[];
 extern const tl_builtin tl_reduce_builtins[];
+extern const tl_builtin tl_nan_builtins[];
 extern const tl_builtin tl_functional_builtins[];
 extern const tl_builtin tl_create_builtins[];
 extern const tl_builtin tl_shape_builtins[];

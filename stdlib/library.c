@@ -15,6 +15,7 @@ const tl_family tl_library[] = {
     {NULL, tl_string_builtins},
     {NULL, tl_elementwise_builtins},
     {NULL, tl_reduce_builtins},
+    {NULL, tl_nan_builtins},
     {NULL, tl_functional_builtins},
     {NULL, tl_create_builtins},
     {NULL, tl_shape_builtins},
