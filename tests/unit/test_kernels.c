@@ -538,6 +538,40 @@ static void complex_identities(void **state) {
   }
 }
 
+// Of parts of every size, 0 and infinity and NaN among them.
+static void complex_sizes(void **state) {
+  (void)state;
+  enum { N = 1000 };
+  static tl_c128 x[N];
+  static double size[N], base[N];
+  const tl_kernel_table *tables[3];
+  const int count = kernel_tables(tables);
+  for (int round = 0; round < 60; round++) {
+    const int range = round % 3 == 0 ? 1 : round % 3 == 1 ? 40 : 2100;
+    const int middle = (int)(random_bits() % 1900) - 1000;
+    for (int i = 0; i < N; i++) {
+      const int power = (round < 30 ? 0 : middle) - range / 2;
+      x[i].re = ldexp(random_unit() - 0.5,
+                      power + (int)(random_bits() % (uint64_t)range));
+      x[i].im = ldexp(random_unit() - 0.5,
+                      power + (int)(random_bits() % (uint64_t)range));
+      if (round >= 50 && random_bits() % 50 == 0)
+        x[i].re = random_real();
+      if (random_bits() % 50 == 0)
+        x[i].im = random_bits() % 2 ? 0 : random_real();
+    }
+    for (int t = 0; t < count; t++) {
+      tables[t]->unary[TL_OP_ABS][TL_COMPLEX128](size, x, N);
+      if (t == 0)
+        memcpy(base, size, sizeof base);
+      assert_memory_equal(size, base, sizeof base);
+    }
+    for (int i = 0; i < N; i++)
+      if (!close_reals(size[i], hypot(x[i].re, x[i].im), 0x1p-52))
+        fail_msg("abs of %a, %a: %a", x[i].re, x[i].im, size[i]);
+  }
+}
+
 static void assert_complex(tl_c128 got, double re, double im) {
   assert_true(close_reals(got.re, re, 0));
   assert_true(close_reals(got.im, im, 0));
@@ -610,6 +644,7 @@ int main(void) {
       cmocka_unit_test(mixed_comparisons),
       cmocka_unit_test(complex_identities),
       cmocka_unit_test(complex_special_cases),
+      cmocka_unit_test(complex_sizes),
       cmocka_unit_test(float_division),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,12 +123,6 @@ UNARY(acosh, cacosh)
 UNARY(atanh, catanh)
 
 #define X(D, sfx, T, W)                                                       \
-  void tl_rare_abs_##sfx(void *out, const void *a, size_t n) {                \
-    W *to = out;                                                              \
-    const T *from = a;                                                        \
-    for (size_t i = 0; i < n; i++)                                            \
-      to[i] = (W)hypot((double)from[i].re, (double)from[i].im);               \
-  }                                                                           \
   void tl_rare_pow_##sfx(void *out, const void *a, const void *b, size_t n) { \
     T *to = out;                                                              \
     const T *from_a = a, *from_b = b;                                         \

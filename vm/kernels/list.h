@@ -174,7 +174,7 @@
   TL_ON_SIGNED(X, ABS, abs)                      \
   TL_BY_SIZE_UNSIGNED(X, ABS, copy)              \
   TL_ON_FLOATS(X, ABS, abs)                      \
-  TL_ON_RARE_COMPLEX(X, ABS, abs)                \
+  TL_ON_COMPLEX(X, ABS, abs)                     \
   TL_ON_INTEGERS(X, SIGN, sign)                  \
   TL_ON_FLOATS(X, SIGN, sign)                    \
   TL_ON_RARE_COMPLEX(X, SIGN, sign)              \
