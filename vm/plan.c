@@ -137,17 +137,19 @@ static bool is_transposed(const tl_plan *plan, int s) {
          magnitude(strides[inner - 1]) < magnitude(strides[inner]);
 }
 
-static int take_register(tl_plan *plan) {
-  if (plan->free_registers != 0) {
-    int index = __builtin_ctz(plan->free_registers);
-    plan->free_registers &= plan->free_registers - 1;
-    return index;
-  }
+static int new_register(tl_plan *plan) {
   if (plan->register_count >= TL_PLAN_REGISTERS) {
     plan->failed = true;
     return 0;
   }
   return plan->register_count++;
+}
+
+static int take_register(tl_plan *plan) {
+  if (plan->free_registers == 0) return new_register(plan);
+  int index = __builtin_ctz(plan->free_registers);
+  plan->free_registers &= plan->free_registers - 1;
+  return index;
 }
 
 static void classify(tl_plan *plan, int s) {
@@ -198,7 +200,10 @@ static tl_plan_step *new_step(tl_plan *plan, int arity) {
 static int step_result(tl_plan *plan, tl_plan_step *step, size_t itemsize,
                        bool single, bool constant) {
   int value = new_value(plan, itemsize);
-  plan->values[value].where = (int8_t)take_register(plan);
+  // Constants are computed before all steps, so that a register which an
+  // earlier step has given back would be overwritten by that step.
+  plan->values[value].where =
+      (int8_t)(constant ? new_register(plan) : take_register(plan));
   plan->values[value].single = single;
   plan->values[value].constant = constant;
   step->single = single;

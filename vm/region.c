@@ -155,10 +155,7 @@ static bool read_scalar(reader *rd, const node *n, tl_slot *to) {
     tl_drop(rd->vm, result);
     return false;
   }
-  for (int i = 0; i < r->use_count; i++) {
-    if (r->uses[i].slot == to)
-      r->uses[i].slot = NULL;
-  }
+  forget_slot(rd, to);
   int in;
   return add_use(rd, result, to, false, &in);
 }

@@ -1,0 +1,366 @@
+// Fused regions against the same operations one by one: random elementwise
+// programs, run by a VM that fuses and by one with no_reuse, give the same
+// types and bits (of numbers) or the same error, and so does every instruction
+// set. The seed is fixed; a failure prints the program.
+#include "tests/unit/host.h"
+
+#include <stdio.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PROGRAMS = 500, TEXT = 8192 };  // programs for each shape
+
+static const char *self;  // this program's path, to run it again
+
+static const struct {
+  int rows, columns;
+} shapes[] = {{32, 63}, {32, 64}, {33, 63}, {7, 601}, {601, 7}, {1, 2500}};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+static const char *const dtypes[] = {
+    "bool",   "int8",   "int16",  "int32",   "int64",   "uint8",
+    "uint16", "uint32", "uint64", "float32", "float64", "complex128"};
+enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };
+
+// --- Writing programs -------------------------------------------------------
+
+typedef struct writer {
+  uint64_t state;
+  char text[TEXT];
+  size_t length;
+  int locals;  // v0 … have a value
+  bool typed;  // any dtype; else float64 mostly
+} writer;
+
+static unsigned next(writer *w, unsigned below) {
+  w->state = w->state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+  return (unsigned)(w->state >> 33) % below;
+}
+
+__attribute__((format(printf, 2, 3))) static void put(writer *w,
+                                                      const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(w->text + w->length, TEXT - w->length, format, args);
+  va_end(args);
+  assert_true(n >= 0 && (size_t)n < TEXT - w->length);
+  w->length += (size_t)n;
+}
+
+static void leaf(writer *w) {
+  static const char *const scalars[] = {"1",   "2.5", "-3",  "0",
+                                        "0.5", "nan", "inf", "float32(1.5)",
+                                        "int16(3)", "float64(-0.0)"};
+  const char *dtype = w->typed || next(w, 6) == 0 ? dtypes[next(w, DTYPES)]
+                                                  : "float64";
+  switch (next(w, 12)) {
+    case 0:
+      put(w, "%s", scalars[next(w, 10)]);
+      break;
+    case 1:
+      put(w, "row_%s", dtype);
+      break;
+    case 2:
+      put(w, "column_%s", dtype);
+      break;
+    case 3:
+      put(w, "x_%s[::-1, ::-1]", dtype);
+      break;
+    case 4:
+      put(w, "wide_%s[:, ::2]", dtype);
+      break;
+    case 5:
+      put(w, "(turned_%s).T", dtype);
+      break;
+    case 6:
+    case 7:
+    case 8:
+      if (w->locals > 0) {
+        put(w, "v%u", next(w, (unsigned)w->locals));
+        break;
+      }
+      // fall through
+    default:
+      put(w, "x_%s", dtype);
+  }
+}
+
+static void expression(writer *w, int depth) {
+  static const char *const operators[] = {"+", "-", "*", "/",  "+",  "*", "-",
+                                          "<", "<=", ">", "==", "!=", "*", "/",
+                                          "//", "+"};
+  static const char *const one[] = {"sqrt", "exp",   "sin",    "abs",  "-",
+                                    "tanh", "floor", "square", "isnan", "sign"};
+  static const char *const two[] = {"maximum", "minimum", "atan2", "hypot",
+                                    "maximum", "minimum"};
+  if (depth == 0 || next(w, 8) == 0) {
+    leaf(w);
+    return;
+  }
+  unsigned kind = next(w, 10);
+  if (kind < 6) {
+    put(w, "(");
+    expression(w, depth - 1);
+    put(w, " %s ", operators[next(w, 16)]);
+    expression(w, depth - 1);
+    put(w, ")");
+  } else if (kind < 8) {
+    put(w, "%s(", one[next(w, 10)]);
+    expression(w, depth - 1);
+    put(w, ")");
+  } else if (kind == 8) {
+    put(w, "%s(", two[next(w, 6)]);
+    expression(w, depth - 1);
+    put(w, ", ");
+    expression(w, depth - 1);
+    put(w, ")");
+  } else {
+    put(w, "where((");
+    expression(w, depth - 1);
+    put(w, " > ");
+    expression(w, depth - 1);
+    put(w, "), ");
+    expression(w, depth - 1);
+    put(w, ", ");
+    expression(w, depth - 1);
+    put(w, ")");
+  }
+}
+
+static void statements(writer *w, const char *indent) {
+  unsigned count = next(w, 4);
+  for (unsigned i = 0; i < count; i++) {
+    if (w->locals > 0 && next(w, 4) == 0) {
+      put(w, "%sv%u %s= ", indent, next(w, (unsigned)w->locals),
+          next(w, 2) ? "+" : "*");
+      expression(w, 2);
+    } else {
+      put(w, "%sv%d = ", indent, w->locals);
+      expression(w, 3);
+      w->locals++;
+    }
+    put(w, "\n");
+  }
+  put(w, "%s", indent);
+  expression(w, 4);
+  put(w, "\n");
+}
+
+static void program(writer *w, uint64_t seed) {
+  *w = (writer){.state = seed};
+  w->typed = next(w, 2);
+  if (next(w, 3) == 0) {
+    statements(w, "");
+    return;
+  }
+  put(w, "fn f(v0, v1) {\n");  // arguments may die in it
+  w->locals = 2;
+  statements(w, "  ");
+  put(w, "}\n");
+  const char *dtype = dtypes[next(w, DTYPES)];
+  put(w, "f(x_float64 + %u, %s)\n", next(w, 3),
+      next(w, 2) ? "x_float64" : dtype[0] == 'b' ? "x_int8" : "row_float64");
+}
+
+// --- Running them -----------------------------------------------------------
+
+static void set_up(host *h, bool plain, int rows, int columns) {
+  tally_options options = host_options(h);
+  options.no_reuse = plain;
+  host_open(h, &options);
+  char text[2048];
+  for (int i = 0; i < DTYPES; i++) {
+    const char *d = dtypes[i];
+    const char *back = d[0] == 'u' ? "+ 0" : "- 5";
+    // No zeros or negative numbers for unsigned ones; halves for floats.
+    snprintf(text, sizeof text,
+             "n_ = reshape(arange(%d) * 7 %% 23 %s, (%d, %d)) / 2 + 1\n"
+             "x_%s = astype(n_, %s)\n"
+             "wide_%s = astype(repeat(n_, 2, axis: 1), %s)\n"
+             "turned_%s = astype(n_.T, %s) + %s(0)\n"
+             "row_%s = astype(n_[0, :], %s)\ncolumn_%s = astype(n_[:, :1], %s)",
+             rows * columns, back, rows, columns, d, d, d, d, d, d, d, d, d, d,
+             d);
+    run_ok(h, text);
+  }
+}
+
+static uint64_t mix(uint64_t hash, const void *data, size_t nbytes) {
+  const unsigned char *bytes = data;
+  for (size_t i = 0; i < nbytes; i++) {
+    hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
+  }
+  return hash;
+}
+
+// Every NaN counts as one here: of two NaNs in one operation the kernels'
+// code keeps either's sign and payload.
+static uint64_t mix_item(uint64_t hash, const char *item, size_t itemsize,
+                         const char *dtype) {
+  if (strcmp(dtype, "float32") == 0) {
+    float f;
+    memcpy(&f, item, sizeof f);
+    if (f != f) return mix(hash, "nan", 3);
+  } else if (strcmp(dtype, "float64") == 0 ||
+             strcmp(dtype, "complex128") == 0) {
+    for (size_t at = 0; at < itemsize; at += sizeof(double)) {
+      double f;
+      memcpy(&f, item + at, sizeof f);
+      hash = f != f ? mix(hash, "nan", 3) : mix(hash, &f, sizeof f);
+    }
+    return hash;
+  }
+  return mix(hash, item, itemsize);
+}
+
+// The items in row-major order, whatever their strides.
+static uint64_t digest(host *h, tally_value value) {
+  const char *type = tally_type(h->vm, value);
+  uint64_t hash = mix(UINT64_C(14695981039346656037), type, strlen(type));
+  tally_array a;
+  if (tally_to_buffer(h->vm, value, &a) != TALLY_OK) {
+    tally_value text;
+    const char *s;
+    size_t n;
+    assert_int_equal(tally_format(h->vm, value, &text), TALLY_OK);
+    assert_int_equal(tally_to_string(h->vm, text, &s, &n), TALLY_OK);
+    hash = mix(hash, s, n);
+    tally_release(h->vm, text);
+    return hash;
+  }
+  size_t itemsize = strcmp(a.dtype, "bool") == 0         ? 1
+                    : strcmp(a.dtype, "complex128") == 0 ? 16
+                    : strstr(a.dtype, "64") != NULL      ? 8
+                    : strstr(a.dtype, "32") != NULL      ? 4
+                    : strstr(a.dtype, "16") != NULL      ? 2
+                                                         : 1;
+  int64_t at[TALLY_MAX_DIMS] = {0};
+  for (size_t i = 0; i < a.size; i++) {
+    const char *item = a.data;
+    for (int d = 0; d < a.ndim; d++) item += at[d] * a.strides[d];
+    hash = mix_item(hash, item, itemsize, a.dtype);
+    for (int d = a.ndim; d-- > 0 && ++at[d] == a.shape[d];) at[d] = 0;
+  }
+  return hash;
+}
+
+// The digest of what the program gives; for an error, of its message.
+static uint64_t outcome(host *h, const char *text, bool *failed) {
+  tally_value value = {0, 0};
+  *failed = tally_eval(h->vm, text, &value) != TALLY_OK;
+  if (*failed) {
+    const char *report = tally_error(h->vm)->report;
+    return mix(1, report, strlen(report));
+  }
+  uint64_t hash = digest(h, value);
+  tally_release(h->vm, value);
+  return hash;
+}
+
+static uint64_t seed_of(int shape, int i) {
+  return (uint64_t)shape * 100003 + (uint64_t)i * 7919 + 1;
+}
+
+static void test_as_one_by_one(void **state) {
+  (void)state;
+  writer *w = malloc(sizeof *w);
+  int good = 0, bad = 0, wrong = 0;
+  uint64_t fused_ops = 0;
+  assert_non_null(w);
+  for (int s = 0; s < SHAPES; s++) {
+    static host fused, plain;
+    fused = plain = (host){0};
+    set_up(&fused, false, shapes[s].rows, shapes[s].columns);
+    set_up(&plain, true, shapes[s].rows, shapes[s].columns);
+    for (int i = 0; i < PROGRAMS; i++) {
+      program(w, seed_of(s, i));
+      bool a_failed, b_failed;
+      uint64_t a = outcome(&fused, w->text, &a_failed);
+      uint64_t b = outcome(&plain, w->text, &b_failed);
+      good += !b_failed;
+      bad += b_failed;
+      if (a == b && a_failed == b_failed) continue;
+      wrong++;
+      print_error("%d * %d, program %d: fused %s\n%s\n", shapes[s].rows,
+                  shapes[s].columns, i,
+                  a_failed ? tally_error(fused.vm)->report : "differs",
+                  w->text);
+    }
+    tally_stats stats;
+    tally_get_stats(fused.vm, &stats);
+    fused_ops += stats.fused_ops;
+    host_close(&fused);
+    host_close(&plain);
+  }
+  free(w);
+  assert_int_equal(wrong, 0);
+  // The programs are about something: most run, and some fail.
+  assert_true(fused_ops > 1000);
+  assert_true(good > SHAPES * PROGRAMS / 4 && bad > 0);
+}
+
+// --- The instruction sets ---------------------------------------------------
+
+static uint64_t digest_all(void) {
+  writer *w = malloc(sizeof *w);
+  uint64_t hash = 1;
+  assert_non_null(w);
+  for (int s = 0; s < SHAPES; s++) {
+    static host fused;
+    fused = (host){0};
+    set_up(&fused, false, shapes[s].rows, shapes[s].columns);
+    for (int i = 0; i < PROGRAMS / 2; i++) {
+      program(w, seed_of(s, i));
+      bool failed;
+      uint64_t one = outcome(&fused, w->text, &failed);
+      hash = mix(hash, &one, sizeof one);
+    }
+    host_close(&fused);
+  }
+  free(w);
+  return hash;
+}
+
+// Runs this program again with another instruction set: a process has one.
+static uint64_t digest_by(const char *isa) {
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    setenv("TALLY_ISA", isa, 1);
+    dup2(ends[1], STDOUT_FILENO);
+    execl(self, self, "--digest", (char *)NULL);
+    _exit(127);
+  }
+  close(ends[1]);
+  uint64_t hash = 0;
+  ssize_t got = read(ends[0], &hash, sizeof hash);
+  close(ends[0]);
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  assert_int_equal(got, sizeof hash);
+  return hash;
+}
+
+static void test_same_for_every_isa(void **state) {
+  (void)state;
+  uint64_t base = digest_by("base");
+  assert_true(digest_by("avx2") == base);
+  assert_true(digest_by("avx512") == base);
+}
+
+int main(int argc, char **argv) {
+  self = argv[0];
+  if (argc > 1 && strcmp(argv[1], "--digest") == 0) {
+    uint64_t hash = digest_all();
+    return write(STDOUT_FILENO, &hash, sizeof hash) != sizeof hash;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_as_one_by_one),
+      cmocka_unit_test(test_same_for_every_isa),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
