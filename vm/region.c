@@ -96,13 +96,6 @@ static bool add_use(reader *rd, tl_slot value, tl_slot *slot, bool consumed,
       !(tl_is_array(value) && value.array->head.dtype < TL_STRING)) {
     return false;
   }
-  for (int i = 0; slot != NULL && i < r->use_count; i++) {
-    if (r->uses[i].slot != slot)
-      continue;
-    r->uses[i].consumed = r->uses[i].consumed || consumed;
-    *in = -1 - i;
-    return true;
-  }
   if (r->use_count == USES)
     return false;
   r->uses[r->use_count] = (use){value, slot, consumed};
@@ -112,13 +105,22 @@ static bool add_use(reader *rd, tl_slot value, tl_slot *slot, bool consumed,
 
 static bool add_operand(reader *rd, uint16_t slot, uint8_t mode, int *in) {
   tl_slot *s = &rd->base[slot];
+  bool consumed = mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER;
   int made = find_node(rd, s);
   if (made >= 0) {
     *in = made;
     return true;
   }
-  return add_use(rd, *s, s, mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER,
-                 in);
+  // A value that the region itself loads is not in its slot: look here first.
+  for (int i = 0; i < rd->r->use_count; i++) {
+    use *u = &rd->r->uses[i];
+    if (u->slot != s)
+      continue;
+    u->consumed = u->consumed || consumed;
+    *in = -1 - i;
+    return true;
+  }
+  return add_use(rd, *s, s, consumed, in);
 }
 
 // The literal of a K form, which stands behind the slot operand.
