@@ -73,7 +73,8 @@ rewrite() {
         } else if ($0 == "```text" && compiled) {
           mode = "result"
           print
-          show(ENVIRON["compile"] " && " docs "/program")
+          if (system(ENVIRON["compile"] " >&2") == 0) show(docs "/program")
+          else broken = 1
           compiled = 0
           next
         }
@@ -96,13 +97,21 @@ rewrite() {
         said[inputs] = said[inputs] "\n" $0
       }
     }
-    END { print runs + 0 > (docs "/runs") }' "$1"
+    END {
+      print runs + 0 > (docs "/runs")
+      exit broken
+    }' "$1"
 }
 
 passed=0
 failed=0
 for page in docs/*.md; do
-  rewrite "$page" >"$docs/page"
+  # What does not compile or is cut short is never written into a page.
+  if ! rewrite "$page" >"$docs/page"; then
+    echo "FAILED: $page: a program in it does not compile"
+    failed=$((failed + 1))
+    continue
+  fi
   if cmp -s "$page" "$docs/page"; then
     passed=$((passed + $(cat "$docs/runs")))
   elif [ "$update" = --update ]; then
