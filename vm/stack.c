@@ -18,6 +18,12 @@ typedef struct survey {
 
 static bool refuse(tl_vm *vm, tl_slot first, tl_slot item, int64_t index) {
   char a[TL_DESCRIBE], b[TL_DESCRIBE];
+  if (index == 0) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "an array holds numbers, strings, or arrays of them, and "
+                   "item 0 is %s; a list in ( ) holds any values",
+                   tl_describe(first, a, sizeof a));
+  }
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "an array holds items of one kind: item 0 is %s, item %lld "
                  "is %s; a list in ( ) holds any values",
