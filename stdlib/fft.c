@@ -532,8 +532,8 @@ const tl_builtin tl_fft_module[] = {
      "The discrete Fourier transform along an axis: sum over j of\n"
      "x[j] exp(−2πi j k / n), of any length (Stockham's passes; Bluestein's\n"
      "way for large prime factors).\n" LENGTH ABOUT
-     "    fft.fft([1, 2, 3, 4])    "
-     "# [10.0 + 0.0i, -2.0 + 2.0i, -2.0 + 0.0i, -2.0 - 2.0i]\n"},
+     "    fft.fft([1, 2, 1, 2])    "
+     "# [6.0 + 0.0i, 0.0 + 0.0i, -2.0 + 0.0i, 0.0 + 0.0i]\n"},
     {"ifft", ONE, ifft, TL_PURE,
      "The inverse of fft: sum over j of x[j] exp(2πi j k / n), over n.\n" LENGTH
          ABOUT "    fft.ifft([4, 0, 0, 0]).real    # [1.0, 1.0, 1.0, 1.0]\n"},

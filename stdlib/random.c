@@ -721,7 +721,7 @@ const tl_builtin tl_random_module[] = {
      "and Tsang, 2000).\n" DRAWN "a must be above 0, scale not negative.\n"
      "    min(random.gamma(100, 2, generator: 1)) > 0    # true\n"},
     {"beta", "shape, a, b, generator: none", beta_draw, TL_PURE,
-     "Numbers of the beta distribution, float64, from two gamma variables: "
+     "Numbers of the beta distribution, float64, from two gamma variables:\n"
      "x / (x + y).\n" DRAWN "a and b must be above 0.\n"
      "    max(random.beta(100, 2, 3, generator: 1)) <= 1    # true\n"},
     {"binomial", "shape, n, p, generator: none", binomial, TL_PURE,
