@@ -172,6 +172,7 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
   tl_handles_each(vm, count_slot, a);
   tl_units_each_held(vm, count_held, a);
   count_slot(a, vm->args);
+  count_slot(a, vm->caught);
   if (vm->error.file != NULL)
     count_object(a, &vm->error.file->head);
   if (vm->error.trace != NULL)

@@ -1079,13 +1079,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     tl_slot *a = RA;
     *a = tl_none();
     if (tl_ins_extra(*ins) == 0) {
-      SAVE();
-      tl_slot error;
-      if (tl_error_take(vm, &error)) {
-        tl_copy_slot(a, &error);
-      } else {
-        tl_error_clear(vm);  // no memory even for the record
-      }
+      tl_copy_slot(a, &vm->caught);  // made while unwinding
+      vm->caught = tl_none();
     }
     NEXT;
   }

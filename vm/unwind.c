@@ -202,13 +202,14 @@ static bool is_kept(const tl_handler *handler, uint16_t slot) {
   return false;
 }
 
-// A landing pad (CATCH with 1) runs for errors that no script may catch, too.
-static bool catches(const tl_vm *vm, const tl_prototype *function,
+// Whether the handler runs: a landing pad (CATCH with 1) for every error, a
+// `catch` for those that a script may catch. Its record is made here, so that
+// an error for which there is no memory goes on to whoever can do without.
+static bool catches(tl_vm *vm, const tl_prototype *function,
                     const tl_handler *handler) {
-  if (!vm->error.is_final)
-    return true;
   const tl_ins *ins = &function->code[handler->handler];
-  return ins->op == TL_BC_CATCH && tl_ins_extra(*ins) == 1;
+  if (ins->op == TL_BC_CATCH && tl_ins_extra(*ins) == 1) return true;
+  return !vm->error.is_final && tl_error_take(vm, &vm->caught);
 }
 
 // The handler of an instruction: each has one at most.

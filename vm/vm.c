@@ -37,6 +37,7 @@ tl_vm *tl_vm_open(const tally_options *options,
   vm->options = *options;
   vm->compiler = compiler;
   vm->args = tl_none();
+  vm->caught = tl_none();
   vm->width = 80;
   vm->no_reuse = options->no_reuse != 0;
   vm->fuel = TL_FUEL;

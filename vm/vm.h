@@ -53,6 +53,7 @@ struct tally_vm {
   int native_depth;  // calls into the VM from inside built-ins
 
   tl_pending_error error;
+  tl_slot caught;      // its record, on the way to a handler
   tally_stats stats;
   bool counting;
   bool no_reuse;  // --no-reuse: nothing is written in place or fused
