@@ -376,11 +376,88 @@ static bool is_only_indices(const tl_target *target) {
   return true;
 }
 
+// Several places are written one after the other. Where a later one may refuse
+// its value, the variables are kept as they were until all are written, and a
+// landing pad puts them back; this costs a copy of each that is changed.
+typedef struct undo {
+  int32_t pad, saved, first;  // slots of the old values, one for each target
+} undo;
+
+static bool is_local(const tl_lower *l, const tl_variable *v) {
+  return v != NULL && !v->is_global && v->scope->function == l->scope->function;
+}
+
+// Whether [i] is the first place that changes its variable.
+static bool is_kept(const tl_lower *l, const tl_target *targets,
+                    const place *places, uint32_t i) {
+  if (targets[i].kind != TL_TARGET_PLACE || places[i].variable == NULL) {
+    return false;
+  }
+  for (uint32_t k = 0; k < i; k++) {
+    if (targets[k].kind == TL_TARGET_PLACE &&
+        places[k].variable == places[i].variable) {
+      return false;
+    }
+  }
+  return is_local(l, places[i].variable) || places[i].variable->is_global;
+}
+
+static void begin_undo(tl_lower *l, tl_target *targets, const place *places,
+                       uint32_t count, undo *u) {
+  u->first = tl_temps(l, (int32_t)count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_kept(l, targets, places, i))
+      continue;
+    tl_lower_name(l, targets[i].name, targets[i].name_span,
+                  u->first + (int32_t)i);
+  }
+  u->pad = tl_new_block(l);
+  u->saved = l->handler;
+  l->handler = u->pad;
+}
+
+static void end_undo(tl_lower *l, tl_target *targets, const place *places,
+                     uint32_t count, const undo *u) {
+  tl_span span = targets[0].span;
+  l->handler = u->saved;
+  int32_t after = tl_new_block(l);
+  tl_jump(l, after, span);
+  tl_enter_block(l, u->pad);
+  l->f->blocks[u->pad].is_handler = true;
+  int32_t error = tl_temp(l);
+  tl_emit_x(l, TL_BC_CATCH, error, 1, span);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_kept(l, targets, places, i))
+      continue;
+    tl_store_name(l, targets[i].name, u->first + (int32_t)i, span);
+  }
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_RAISE, -1, 1, span);
+  ins->operands[0] = error;
+  ins->extra = 1;
+  tl_enter_block(l, after);
+}
+
+// x[i], x[j] = x[j], x[i]: items of one variable change places, and what came
+// out of it fits back in.
+static bool is_swap(const tl_target *target, const tl_ast *value) {
+  for (uint32_t i = 0; i < target->count; i++) {
+    const tl_target *t = &target->targets[i];
+    const tl_ast *v = value->items.items[i];
+    if (t->kind != TL_TARGET_PLACE || t->step_count != 1 ||
+        t->name != target->targets[0].name || v->kind != TL_AST_INDEX ||
+        v->index.object->kind != TL_AST_NAME ||
+        v->index.object->name.name != t->name) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Stores values, side by side from [first] on, into several targets: all
 // indices are evaluated before the first update, names come last since they
 // cannot fail, and places after the first are looked at before it is written.
 static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
-                       int32_t first) {
+                       int32_t first, bool is_swap) {
   place *places = TL_ARENA_ARRAY(l->b->arena, place, (size_t)count + 1);
   if (places == NULL)
     return;
@@ -401,11 +478,17 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
     is_first = false;
     l->top = mark;
   }
+  undo u = {.pad = -1};
+  if (place_count > 1 && !is_swap) {
+    begin_undo(l, targets, places, count, &u);
+  }
   for (uint32_t i = 0; i < count; i++) {
     if (targets[i].kind != TL_TARGET_PLACE)
       continue;
     set_place(l, &places[i], first + (int32_t)i);
   }
+  if (u.pad >= 0)
+    end_undo(l, targets, places, count, &u);
   for (uint32_t i = 0; i < count; i++) {
     if (targets[i].kind == TL_TARGET_PLACE)
       continue;
@@ -427,7 +510,7 @@ static void unpack(tl_lower *l, tl_target *targets, uint32_t count,
     tl_emit2(l, TL_BC_GETEL, first + (int32_t)i, list, index, span);
     l->top--;
   }
-  assign_all(l, targets, count, first);
+  assign_all(l, targets, count, first, false);
 }
 
 static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
@@ -462,7 +545,7 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
     tl_lower_expr(l, value->items.items[i], first + (int32_t)i);
     l->top = mark;
   }
-  assign_all(l, target->targets, count, first);
+  assign_all(l, target->targets, count, first, is_swap(target, value));
   return true;
 }
 
