@@ -163,8 +163,7 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
     if (f->function == NULL)
       continue;
     bool calling = f != vm->frame;
-    // A call takes two words.
-    const tl_ins *at = calling ? f->pc - 2 : pc;
+    const tl_ins *at = calling ? f->pc : pc;
     count_frame(a, f, (uint32_t)(at - f->function->code), calling);
   }
   for (const tl_module *m = vm->modules; m != NULL; m = m->next)

@@ -389,7 +389,7 @@ bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
                    "functions of the library call each other too deeply");
   }
   // A million short calls of fold are as much work as a loop of its own.
-  if (--vm->fuel <= 0 && !tl_poll_interpreter(vm, &vm->fuel)) {
+  if (--vm->fuel <= 0 && !tl_refuel(vm)) {
     drop_all(vm, n, args);
     return false;
   }

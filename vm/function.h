@@ -205,7 +205,7 @@ struct tl_module {
 
 // Call records stand apart from the slots.
 struct tl_frame {
-  const tl_ins *pc;  // the next instruction of the caller, while calling
+  const tl_ins *pc;  // the instruction under way, while it calls
   tl_slot *base;     // slot 0
   tl_prototype *function;
   tl_closure *closure;  // the running closure, or NULL

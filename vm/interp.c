@@ -2,7 +2,8 @@
 //
 // A handler reads its fields from memory (ins->a …), which are slot numbers
 // times 16. A destination is dead when it is written. Before anything that may
-// fail, SAVE stores what the unwinder and nested calls need.
+// fail, SAVE stores what the unwinder and nested calls need. What the loop
+// keeps in registers (ins, R, K, F, fuel) never has its address taken.
 
 #include "vm/interp.h"
 
@@ -41,7 +42,7 @@
 #define RC SLOT(ins->c)
 #define KC ((const tl_slot *)(const void *)((const char *)K + ins->c))
 #define KB ((const tl_slot *)(const void *)((const char *)K + ins->b))
-#define EXTRA() tl_ins_extra(*pc)
+#define EXTRA() tl_ins_extra(ins[1])
 #define MODE_B (ins->modes & 3u)
 #define MODE_C (ins->modes >> 2 & 3u)
 #define MODE_A (ins->modes >> 4 & 3u)
@@ -74,7 +75,7 @@
 
 #define SAVE()     \
   do {             \
-    F->pc = pc;    \
+    F->pc = ins;   \
     vm->frame = F; \
   } while (0)
 #define FAIL() goto fail
@@ -85,20 +86,21 @@
       FAIL();              \
   } while (0)
 
-#define POLL()                             \
-  do {                                     \
-    if (UNLIKELY(--fuel <= 0)) {           \
-      SAVE();                              \
-      if (!tl_poll_interpreter(vm, &fuel)) \
-        FAIL();                            \
-    }                                      \
+#define POLL()                   \
+  do {                           \
+    if (UNLIKELY(--fuel <= 0)) { \
+      SAVE();                    \
+      if (!tl_refuel(vm))        \
+        FAIL();                  \
+      fuel = vm->fuel;           \
+    }                            \
   } while (0)
 
 #ifdef TALLY_AUDIT
-#define AUDIT()       \
-  do {                \
-    SAVE();           \
-    tl_audit(vm, pc); \
+#define AUDIT()        \
+  do {                 \
+    SAVE();            \
+    tl_audit(vm, ins); \
   } while (0)
 #else
 #define AUDIT() (void)0
@@ -154,32 +156,47 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
 
 #if TL_THREADED
 #define OP(name) L_##name:
-#define NEXT                                   \
+#define DISPATCH                               \
   do {                                         \
     AUDIT();                                   \
-    ins = pc++;                                \
     COUNT();                                   \
     __extension__({ goto *labels[ins->op]; }); \
   } while (0)
 #else
 #define OP(name) case TL_BC_##name:
-#define NEXT continue
+#define DISPATCH goto dispatch
 #endif
+
+// On to the next instruction, after one of one word or of two.
+#define NEXT  \
+  do {        \
+    ins++;    \
+    DISPATCH; \
+  } while (0)
+#define NEXT2 \
+  do {        \
+    ins += 2; \
+    DISPATCH; \
+  } while (0)
 
 // Not scalars: perhaps a region that runs as one, else this operation alone.
 #define IS_LARGE(s) (tl_is_array(*(s)) && (s)->array->size >= TL_REGION_ITEMS)
-#define SLOW(b, c, call)                                                      \
-  do {                                                                        \
-    SAVE();                                                                   \
-    if ((IS_LARGE(b) || IS_LARGE(c)) && F->function->region_count > 0) {      \
-      tl_region_status status_ = tl_region_run(vm, F->function, R, ins, &pc); \
-      if (status_ == TL_REGION_DONE)                                          \
-        NEXT;                                                                 \
-      if (UNLIKELY(status_ == TL_REGION_FAILED))                              \
-        FAIL();                                                               \
-    }                                                                         \
-    if (UNLIKELY(!(call)))                                                    \
-      FAIL();                                                                 \
+#define SLOW(b, c, call)                                                 \
+  do {                                                                   \
+    SAVE();                                                              \
+    if ((IS_LARGE(b) || IS_LARGE(c)) && F->function->region_count > 0) { \
+      const tl_ins *next_;                                               \
+      tl_region_status status_ =                                         \
+          tl_region_run(vm, F->function, R, ins, &next_);                \
+      if (status_ == TL_REGION_DONE) {                                   \
+        ins = next_;                                                     \
+        DISPATCH;                                                        \
+      }                                                                  \
+      if (UNLIKELY(status_ == TL_REGION_FAILED))                         \
+        FAIL();                                                          \
+    }                                                                    \
+    if (UNLIKELY(!(call)))                                               \
+      FAIL();                                                            \
   } while (0)
 
 // Scalar arithmetic: floats first, then integers, which wrap.
@@ -255,8 +272,8 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
     NEXT;                                                     \
   }
 
-#define JUMP_SHORT() (pc += (int16_t)ins->c)
-#define JUMP_LONG() (pc += (int32_t)tl_ins_extra(*ins))
+#define JUMP_SHORT() (ins += (int16_t)ins->c)
+#define JUMP_LONG() (ins += (int32_t)tl_ins_extra(*ins))
 
 // Compare and jump; (negate) is the jump on `not (a op b)`, which for NaN
 // differs from the opposite comparison. Backward ones poll.
@@ -541,18 +558,16 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
   tl_frame *F = vm->frame;
   tl_slot *R = F->base;
   const tl_slot *K = F->function->constants;
-  const tl_ins *pc = F->pc;
-  const tl_ins *ins;
+  const tl_ins *ins = F->pc;
   int32_t fuel = vm->fuel;
 
 #if TL_THREADED
-  NEXT;
+  DISPATCH;
 #else
-  for (;;) {
-    AUDIT();
-    ins = pc++;
-    COUNT();
-    switch ((tl_opcode)ins->op) {
+dispatch:
+  AUDIT();
+  COUNT();
+  switch ((tl_opcode)ins->op) {
 #endif
 
   OP(COPY)
@@ -652,9 +667,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
       member = tl_borrow(member);
     member.tag &= ~(UINT64_C(0xffff) << 32);
     member.tag |= (uint64_t)EXTRA() << 32;
-    pc++;
     tl_copy_slot(RA, &member);
-    NEXT;
+    NEXT2;
   }
   OP(CHECKSET) {
     if (UNLIKELY(tl_is_unset(*RA))) {
@@ -778,35 +792,32 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
   OP(ELEM1) {
     uint32_t op = EXTRA();
     const tl_slot *b = RB;
-    pc++;
     if ((uint8_t)b->tag == TL_CLASS_F64) {
       if (op == TL_OP_NEGATIVE) {
         PUT_F64(RA, -b->f, b->tag);
-        NEXT;
+        NEXT2;
       }
       if (op == TL_OP_SQRT) {
         PUT_F64(RA, sqrt(b->f), b->tag);
-        NEXT;
+        NEXT2;
       }
     } else if ((uint8_t)b->tag == TL_CLASS_I64 && op == TL_OP_NEGATIVE) {
       PUT_I64(RA, 0 - b->u, b->tag);
-      NEXT;
+      NEXT2;
     }
     SLOW(b, b, tl_do_unary(vm, (tl_op)op, RA, b, ins->modes));
-    NEXT;
+    NEXT2;
   }
   OP(ELEM2) {
     uint32_t op = EXTRA();
-    pc++;
     SLOW(RB, RC, tl_do_binary(vm, (tl_op)op, RA, RB, RC, ins->modes));
-    NEXT;
+    NEXT2;
   }
   OP(ELEM3) {
     uint32_t op = EXTRA();
-    const tl_slot *d = SLOT(pc->a);
-    pc++;
+    const tl_slot *d = SLOT(ins[1].a);
     SLOW(RC, d, tl_do_select(vm, (tl_op)op, RA, RB, RC, d, ins->modes));
-    NEXT;
+    NEXT2;
   }
   OP(NOT) {
     const tl_slot *b = RB;
@@ -856,31 +867,27 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     NEXT;
   }
   OP(RANGE) {
-    const tl_slot *d = SLOT(pc->a);
-    pc++;
+    const tl_slot *d = SLOT(ins[1].a);
     TRY(tl_do_range(vm, RA, RB, RC, d));
-    NEXT;
+    NEXT2;
   }
 
   // --- building
   OP(LIST) {
     tl_slot *a = RA;
-    pc++;
     TRY(tl_do_list(vm, ins->b, a + 1, a));
-    NEXT;
+    NEXT2;
   }
   OP(RECORD) {
     tl_slot *a = RA;
     const struct tl_keys *keys = &F->function->unit->keys[EXTRA()];
-    pc++;
     TRY(tl_do_record(vm, keys, a + 1, a));
-    NEXT;
+    NEXT2;
   }
   OP(STACK) {
     tl_slot *a = RA;
-    pc++;
     TRY(tl_do_stack(vm, ins->b, a + 1, a));
-    NEXT;
+    NEXT2;
   }
   OP(STACKLIST) {
     tl_slot list = *RB, result;
@@ -898,22 +905,19 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
   }
   OP(FORMAT) {
     const tl_string *spec = F->function->unit->names[EXTRA()];
-    pc++;
     TRY(tl_do_format(vm, RA, RB, MODE_B, spec));
-    NEXT;
+    NEXT2;
   }
   OP(JOIN) {
     tl_slot *a = RA;
-    pc++;
     TRY(tl_do_join(vm, ins->b, a + 1, a));
-    NEXT;
+    NEXT2;
   }
   OP(CLOSURE) {
     tl_slot *a = RA;
     const tl_group *group = &F->function->unit->groups[EXTRA()];
-    pc++;
     TRY(tl_do_closure(vm, group, ins->b, a + 1, a));
-    NEXT;
+    NEXT2;
   }
 
   // --- places
@@ -924,32 +928,28 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     NEXT;
   }
   OP(GETEL2) {
-    const tl_slot *d = SLOT(pc->a);
-    pc++;
+    const tl_slot *d = SLOT(ins[1].a);
     if (MODE_B == TL_MODE_BORROW && LIKELY(get_element2(RA, RB, RC, d))) {
-      NEXT;
+      NEXT2;
     }
     TRY(tl_do_getel2(vm, RA, RB, RC, d, ins->modes));
-    NEXT;
+    NEXT2;
   }
   OP(INDEX) {
     tl_slot *a = RA;
     const tl_path *path = &F->function->unit->paths[EXTRA()];
-    pc++;
     TRY(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
-    NEXT;
+    NEXT2;
   }
   OP(GETF) {
     tl_string *name = F->function->unit->names[EXTRA()];
-    pc++;
     TRY(tl_do_getf(vm, RA, RB, MODE_B, name));
-    NEXT;
+    NEXT2;
   }
   OP(FIELDS) {
     const struct tl_keys *keys = &F->function->unit->keys[EXTRA()];
-    pc++;
     TRY(tl_do_fields(vm, RA, RB, MODE_B, keys));
-    NEXT;
+    NEXT2;
   }
   OP(SETEL) {
     if (LIKELY(set_element(RA, RB, RC)))
@@ -958,35 +958,31 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     NEXT;
   }
   OP(SETEL2) {
-    const tl_slot *d = SLOT(pc->a);
-    pc++;
+    const tl_slot *d = SLOT(ins[1].a);
     if (LIKELY(set_element2(RA, RB, RC, d)))
-      NEXT;
+      NEXT2;
     TRY(set_slow(vm, RA, RB, 2, RC, d, ins->modes));
-    NEXT;
+    NEXT2;
   }
   OP(SETPATH) {
     const tl_path *path = &F->function->unit->paths[EXTRA()];
     tl_slot *parts = RC;
-    uint32_t count = pc->a;
-    pc++;
+    uint32_t count = ins[1].a;
     TRY(tl_do_setpath(vm, RA, RB, path, parts, ins->modes));
     for (uint32_t i = 0; i < count; i++) tl_drop(vm, parts[i]);
-    NEXT;
+    NEXT2;
   }
   OP(UNPACK) {
     uint32_t count = EXTRA();
-    pc++;
     TRY(tl_do_unpack(vm, RA, RB, MODE_B, count));
-    NEXT;
+    NEXT2;
   }
 
   // --- calls
   OP(CALLK) {
     tl_prototype *callee = F->function->unit->prototypes[EXTRA()];
-    pc++;
     POLL();
-    F->pc = pc;
+    F->pc = ins;
     tl_slot *base = RA + 1;
     if (UNLIKELY(F + 1 >= vm->frames_end ||
                  base + callee->slot_count > vm->stack_end)) {
@@ -1000,16 +996,15 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     F->closure = NULL;
     F->flags = 0;
     K = callee->constants;
-    pc = callee->code;
 #ifdef TALLY_AUDIT
     for (uint32_t i = ins->b; i < callee->slot_count; i++) R[i] = tl_unset();
 #endif
-    NEXT;
+    ins = callee->code;
+    DISPATCH;
   }
   OP(CALLB) {
     tl_slot *a = RA;
     const tl_builtin *builtin = K[EXTRA()].pointer;
-    pc++;
     SAVE();
     vm->fuel = fuel;
     tl_slot result = tl_none();
@@ -1017,19 +1012,19 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
       FAIL();
     fuel = vm->fuel;
     tl_copy_slot(a, &result);
-    NEXT;
+    NEXT2;
   }
   OP(CALL) {
     tl_slot *a = RA;
     tl_slot callee = *RB;
     uint32_t shape = EXTRA();
-    pc++;
     if (UNLIKELY(--fuel <= 0)) {
       SAVE();
-      if (!tl_poll_interpreter(vm, &fuel)) {
+      if (!tl_refuel(vm)) {
         for (uint32_t i = 0; i < ins->c; i++) tl_drop(vm, a[1 + i]);
         FAIL();
       }
+      fuel = vm->fuel;
     }
     SAVE();
     vm->fuel = fuel;
@@ -1045,11 +1040,11 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
       F = vm->frame;
       R = F->base;
       K = F->function->constants;
-      pc = F->function->code;
-    } else {
-      tl_copy_slot(a, &result);
+      ins = F->pc;
+      DISPATCH;
     }
-    NEXT;
+    tl_copy_slot(a, &result);
+    NEXT2;
   }
   OP(CHECKTYPES) {
     TRY(tl_do_check_types(vm, F->function, R));
@@ -1185,14 +1180,13 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
   OP(NEXT) {
     tl_slot *b = RB;
     uint32_t pair = EXTRA();
-    pc++;
     if (pair == 0 && (MODE_B == TL_MODE_BORROW || !tl_is_owned(*b)) &&
         get_element(RA, b, b + 1)) {
       b[1].i++;
-      NEXT;
+      NEXT2;
     }
     TRY(tl_do_next(vm, RA, b, b + 1, MODE_B, pair != 0));
-    NEXT;
+    NEXT2;
   }
   OP(RET) {
     const tl_slot *a = RA;
@@ -1217,8 +1211,8 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
     F--;
     R = F->base;
     K = F->function->constants;
-    pc = F->pc;
-    NEXT;
+    ins = F->pc;
+    NEXT2;  // a call takes two words
   }
   OP(RAISE) {
     SAVE();
@@ -1231,7 +1225,6 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
 #if !TL_THREADED
   default:
     break;
-}
 }
 #endif
 
@@ -1248,9 +1241,9 @@ for (;;) {
   vm->frame = F;
   const tl_handler *handler = tl_unwind(vm, function, R, at);
   if (handler != NULL) {
-    pc = function->code + handler->handler;
+    ins = function->code + handler->handler;
     fuel = vm->fuel;
-    NEXT;
+    DISPATCH;
   }
   vm->frame = F - 1;
   if ((F->flags & TL_FRAME_ENTRY) != 0)
@@ -1258,7 +1251,7 @@ for (;;) {
   F--;
   R = F->base;
   K = F->function->constants;
-  ins = F->pc - 2;  // a call takes two words
+  ins = F->pc;
   if (!is_callers) {
     tl_error_trace(vm, F->function, (uint32_t)(ins - F->function->code),
                    function);

@@ -40,22 +40,20 @@ static bool look(tl_vm *vm) {
   return true;
 }
 
-bool tl_poll_interpreter(tl_vm *vm, int32_t *fuel) {
-  if (!look(vm)) {
-    *fuel = 1;
+bool tl_refuel(tl_vm *vm) {
+  vm->fuel = 1;
+  if (!look(vm))
     return false;
-  }
   if (vm->budget == 0) {
-    *fuel = 1;
     return stop(vm, TALLY_ERR_LIMIT, "the instruction budget is used up");
   }
   if (vm->budget == UINT64_MAX) {
-    *fuel = TL_FUEL;
+    vm->fuel = TL_FUEL;
     return true;
   }
   uint64_t grant = vm->budget < TL_FUEL ? vm->budget : TL_FUEL;
   vm->budget -= grant;
-  *fuel = (int32_t)grant;
+  vm->fuel = (int32_t)grant;
   return true;
 }
 

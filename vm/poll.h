@@ -6,8 +6,8 @@
 
 enum { TL_FUEL = 1024 };
 
-// The interpreter's fuel ran out: refills it, or false after tl_fail.
-bool tl_poll_interpreter(tl_vm *vm, int32_t *fuel);
+// The fuel ran out: refills vm->fuel, or false after tl_fail.
+bool tl_refuel(tl_vm *vm);
 
 // A call into the VM begins: budget and deadline count from here. Nested calls
 // share the outer one's.
