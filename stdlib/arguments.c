@@ -310,7 +310,7 @@ bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
   }
   tl_slot base = {.tag = tl_array_tag(to), .array = to};
   tl_array *part = tl_view_new(vm, &base, dtype, data, ndim, shape, strides);
-  bool ok = part && tl_array_assign(vm, part, from);
+  bool ok = part && tl_array_fill(vm, part, from);
   if (part)
     tl_drop(vm, tl_own_array(part));
   if (cast)

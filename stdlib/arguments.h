@@ -67,8 +67,8 @@ bool tl_promote_slots(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
 bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
                        tl_dtype *out);
 
-// Copies [from], converted and broadcast, into the part of [to] at [data] with
-// this geometry.
+// Copies [from], converted and broadcast, into the part of the new array [to]
+// at [data] with this geometry. It polls.
 bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
                     const int64_t *shape, const int64_t *strides,
                     const tl_array *from);

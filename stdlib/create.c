@@ -23,12 +23,8 @@ static bool filled(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
                                : tl_scalar_convert(vm, value, dtype, one->data);
   if (ok)
     a = tl_array_new(vm, dtype, ndim, shape);
-  if (a && dtype == TL_STRING) {
-    ok = tl_array_assign(vm, a, one);
-  } else if (a) {
-    unsigned size = tl_move_size(tl_itemsize(dtype));
-    tl_kernels()->fill[size](a->data, one->data, (size_t)a->size);
-  }
+  if (a)
+    ok = tl_array_fill(vm, a, one);
   tl_drop(vm, tl_own_array(one));
   if (a && !ok)
     tl_drop(vm, tl_own_array(a));
@@ -132,6 +128,40 @@ static bool is_integer(tl_slot s) {
   return tl_is_scalar(s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(s));
 }
 
+enum { PIECE = 1 << 17 };  // items between two polls
+
+// item i is start + i step.
+static bool fill_spaced(tl_vm *vm, tl_array *a, double start, double step) {
+  double *item = (double *)a->data;
+  for (int64_t i = 0, end; i < a->size; i = end) {
+    end = a->size - i < PIECE ? a->size : i + PIECE;
+    for (int64_t k = i; k < end; k++) item[k] = start + (double)k * step;
+    if (!tl_poll(vm, (uint64_t)(end - i) / 1024))
+      return false;
+  }
+  return true;
+}
+
+static bool fill_counted(tl_vm *vm, tl_array *a, int64_t start, int64_t step) {
+  int64_t *item = (int64_t *)a->data;
+  for (int64_t i = 0, end; i < a->size; i = end) {
+    end = a->size - i < PIECE ? a->size : i + PIECE;
+    int64_t first = (int64_t)((uint64_t)start + (uint64_t)i * (uint64_t)step);
+    tl_kernels()->iota(item + i, first, step, (size_t)(end - i));
+    if (!tl_poll(vm, (uint64_t)(end - i) / 1024))
+      return false;
+  }
+  return true;
+}
+
+// Ends with the array or, where it could not be filled, without.
+static tl_array *if_filled(tl_vm *vm, tl_array *a, bool ok) {
+  if (ok)
+    return a;
+  tl_drop(vm, tl_own_array(a));
+  return NULL;
+}
+
 static bool arange_integers(tl_vm *vm, int64_t start, int64_t stop,
                             int64_t step, tl_dtype dtype, tl_slot *out) {
   // Unsigned: the distance of two int64 may be too large for one.
@@ -145,10 +175,9 @@ static bool arange_integers(tl_vm *vm, int64_t start, int64_t stop,
                    (unsigned long long)n);
   int64_t shape = (int64_t)n;
   tl_array *a = tl_array_new(vm, TL_INT64, 1, &shape);
-  if (!a)
-    return false;
-  tl_kernels()->iota((int64_t *)a->data, start, step, (size_t)n);
-  return tl_cast_own(vm, a, dtype, out);
+  if (a)
+    a = if_filled(vm, a, fill_counted(vm, a, start, step));
+  return a && tl_cast_own(vm, a, dtype, out);
 }
 
 static bool arange_floats(tl_vm *vm, double start, double stop, double step,
@@ -161,11 +190,9 @@ static bool arange_floats(tl_vm *vm, double start, double stop, double step,
                    start, stop, step);
   int64_t shape = n > 0 ? (int64_t)n : 0;
   tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &shape);
-  if (!a)
-    return false;
-  double *item = (double *)a->data;
-  for (int64_t i = 0; i < shape; i++) item[i] = start + (double)i * step;
-  return tl_cast_own(vm, a, dtype, out);
+  if (a)
+    a = if_filled(vm, a, fill_spaced(vm, a, start, step));
+  return a && tl_cast_own(vm, a, dtype, out);
 }
 
 // arange(stop), arange(start, stop), arange(start, stop, step).
@@ -203,15 +230,13 @@ static bool arange(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static tl_array *spaced(tl_vm *vm, double start, double stop, int64_t num,
                         bool endpoint) {
   tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &num);
-  if (!a)
-    return NULL;
-  double *item = (double *)a->data;
   int64_t gaps = endpoint ? num - 1 : num;
   double step = gaps > 0 ? (stop - start) / (double)gaps : 0;
-  for (int64_t i = 0; i < num; i++) item[i] = start + (double)i * step;
+  if (a)
+    a = if_filled(vm, a, fill_spaced(vm, a, start, step));
   // Exactly the end, whatever rounding did on the way.
-  if (endpoint && num > 1)
-    item[num - 1] = stop;
+  if (a && endpoint && num > 1)
+    ((double *)a->data)[num - 1] = stop;
   return a;
 }
 
@@ -242,7 +267,11 @@ static bool logspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!a)
     return false;
   double *item = (double *)a->data;
-  for (int64_t i = 0; i < num; i++) item[i] = pow(base, item[i]);
+  for (int64_t i = 0; i < num; i++) {
+    item[i] = pow(base, item[i]);
+    if (i % 16384 == 16383 && !tl_poll(vm, 16))
+      return if_filled(vm, a, false);
+  }
   *out = tl_result(vm, a);
   return true;
 }
@@ -263,7 +292,11 @@ static bool geomspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!a)
     return false;
   double *item = (double *)a->data;
-  for (int64_t i = 0; i < num; i++) item[i] = start * pow(10, item[i]);
+  for (int64_t i = 0; i < num; i++) {
+    item[i] = start * pow(10, item[i]);
+    if (i % 16384 == 16383 && !tl_poll(vm, 16))
+      return if_filled(vm, a, false);
+  }
   if (num > 1)
     item[num - 1] = stop;
   *out = tl_result(vm, a);

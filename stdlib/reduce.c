@@ -8,6 +8,7 @@
 #include "vm/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/lane.h"
+#include "vm/poll.h"
 #include "vm/vm.h"
 
 // --- Axes -------------------------------------------------------------------
@@ -224,7 +225,8 @@ static bool compute_quantiles(quantiles *q, char *out) {
     if (n > 0 && !tl_lane_walk(q->vm, &lane, &unpolled, collect, &c)) {
       return false;
     }
-    tl_sort(q->dtype, q->lane, n, false, q->scratch);
+    tl_stop stop = tl_stop_of(q->vm);
+    if (!tl_sort(q->dtype, q->lane, n, false, q->scratch, &stop)) return false;
     for (int64_t k = 0; k < q->count; k++) {
       store_real(q->dtype, out, k * split->count + result,
                  interpolate(q, q->at[k]));

@@ -49,6 +49,8 @@ static bool take_rows(tl_vm *vm, tl_array *to, tl_array *from,
   return true;
 }
 
+enum { POLL_ITEMS = 1 << 17 };
+
 static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
                        const int64_t *index, int64_t n, int axis) {
   size_t itemsize = tl_itemsize(tl_array_dtype(to));
@@ -62,11 +64,15 @@ static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
     return false;
   bool ok = true;
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    tl_kernels()->take[size](dense ? lanes.data[0] : row, lanes.data[1],
-                             lanes.step[1], index, (size_t)n);
+    char *items = dense ? lanes.data[0] : row;
+    for (int64_t i = 0, count; ok && i < n; i += count) {
+      count = n - i < POLL_ITEMS ? n - i : POLL_ITEMS;
+      ok = tl_poll(vm, (uint64_t)count >> 10);
+      tl_kernels()->take[size](items + (size_t)i * itemsize, lanes.data[1],
+                               lanes.step[1], index + i, (size_t)count);
+    }
     if (!dense)
       tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], row, (size_t)n);
-    ok = tl_poll(vm, (uint64_t)n >> 10);
   }
   if (row)
     tl_free(vm, row, nbytes);

@@ -8,6 +8,7 @@
 #include "stdlib/shared.h"
 #include "vm/kernels/kernels.h"
 #include "vm/list.h"
+#include "vm/poll.h"
 #include "vm/vm.h"
 
 // --- Lanes ------------------------------------------------------------------
@@ -51,21 +52,26 @@ static int compare_strings(tl_string *const *items, int64_t a, int64_t b,
 }
 
 // Merge sort of positions; [other] has room for n.
-static void argsort_strings(int64_t *order, int64_t *other,
+static bool argsort_strings(tl_vm *vm, int64_t *order, int64_t *other,
                             tl_string *const *items, int64_t n,
                             bool descending) {
   if (n < 2)
-    return;
+    return true;
   int64_t half = n / 2;
-  argsort_strings(order, other, items, half, descending);
-  argsort_strings(order + half, other, items, n - half, descending);
+  if (!argsort_strings(vm, order, other, items, half, descending) ||
+      !argsort_strings(vm, order + half, other, items, n - half, descending))
+    return false;
   memcpy(other, order, (size_t)half * sizeof *order);
   int64_t i = 0, k = half, to = 0;
-  while (i < half && k < n)
+  while (i < half && k < n) {
+    if ((to & 0xfff) == 0xfff && !tl_poll(vm, 0))
+      return false;
     order[to++] = compare_strings(items, order[k], other[i], descending) < 0
                       ? order[k++]
                       : other[i++];
+  }
   while (i < half) order[to++] = other[i++];
+  return true;
 }
 
 bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
@@ -80,14 +86,16 @@ bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
   void *scratch = tl_alloc(vm, nbytes, "argsort");
   if (!scratch)
     return false;
+  bool ok;
   if (strings) {
     for (int64_t i = 0; i < n; i++) out[i] = i;
-    argsort_strings(out, scratch, items, n, descending);
+    ok = argsort_strings(vm, out, scratch, items, n, descending);
   } else {
-    tl_argsort(dtype, out, items, (size_t)n, descending, scratch);
+    tl_stop stop = tl_stop_of(vm);
+    ok = tl_argsort(dtype, out, items, (size_t)n, descending, scratch, &stop);
   }
   tl_free(vm, scratch, nbytes);
-  return true;
+  return ok;
 }
 
 // The strings only change places, so that no count changes.
@@ -118,9 +126,10 @@ bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
   void *scratch = tl_alloc(vm, nbytes, "sort");
   if (!scratch)
     return false;
-  tl_sort(dtype, items, (size_t)n, descending, scratch);
+  tl_stop stop = tl_stop_of(vm);
+  bool ok = tl_sort(dtype, items, (size_t)n, descending, scratch, &stop);
   tl_free(vm, scratch, nbytes);
-  return true;
+  return ok;
 }
 
 int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
@@ -239,7 +248,7 @@ static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!sort_arguments(vm, "argsort", args, &axis, &descending))
     return false;
   tl_array *a = args[0].array;
-  tl_array *order = tl_array_zeros(vm, TL_INT64, tl_ndim(a), tl_shape(a));
+  tl_array *order = tl_array_new(vm, TL_INT64, tl_ndim(a), tl_shape(a));
   if (!order)
     return false;
   if (a->size > 0 && !argsort_lanes(vm, order, a, axis, descending)) {

@@ -110,6 +110,9 @@ bool tl_array_is_reusable(tl_slot s);
 // Copies items of [from] into [to] (equal dtype; from broadcasts to to's
 // shape, already checked). Handles overlap. Retains strings and drops old.
 bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from);
+// The same into a part of a new array, that shares nothing with [from]. It
+// polls, so it may fail with the items half written.
+bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from);
 
 // Whether the two may share an item's memory (by their extents: true may be
 // wrong, false is not).

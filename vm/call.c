@@ -279,6 +279,11 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
             builtin->call(vm, args, out);
   if (ok)
     tl_hold(vm, *out, TL_CAUSE_VIEW);
+  // What came up during a long call is not left to the next poll.
+  if (ok && vm->interrupted && !tl_poll(vm, 0)) {
+    tl_drop(vm, *out);
+    ok = false;
+  }
   for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
   return ok;
 }

@@ -31,14 +31,11 @@ bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
 
 // --- Moving bytes -----------------------------------------------------------
 
-// Copies one run of a walk: to is operand 0, from is operand 1.
-static void copy_run(const tl_walk *walk, size_t itemsize) {
+// One run of a walk, from its operand 1 to its operand 0.
+static void copy_run(char *to, ptrdiff_t to_step, const char *from,
+                     ptrdiff_t from_step, size_t n, size_t itemsize) {
   const tl_kernel_table *kernels = tl_kernels();
   unsigned move = tl_move_size(itemsize);
-  ptrdiff_t to_step = walk->step[0], from_step = walk->step[1];
-  char *to = walk->data[0];
-  const char *from = walk->data[1];
-  size_t n = (size_t)walk->length;
   if (n == 1 || (to_step == (ptrdiff_t)itemsize && from_step == to_step)) {
     memcpy(to, from, n * itemsize);
   } else if (to_step == (ptrdiff_t)itemsize && from_step == 0) {
@@ -54,16 +51,53 @@ static void copy_run(const tl_walk *walk, size_t itemsize) {
   }
 }
 
+// How a copy may be stopped: a new array's may, since nobody has seen it; one
+// over a script's array runs to its end.
+typedef struct mover {
+  tl_vm *vm;  // NULL: does not stop
+  int64_t unpolled;
+} mover;
+
+enum { POLL_ITEMS = 1 << 17 };
+
+// [n] more items are to be moved; false after tl_fail.
+static bool may_move(mover *m, int64_t n) {
+  m->unpolled += n;
+  if (m->vm == NULL || m->unpolled < POLL_ITEMS)
+    return true;
+  uint64_t work = (uint64_t)m->unpolled / 1024;
+  m->unpolled = 0;
+  return tl_poll(m->vm, work);
+}
+
+// A long run goes in pieces.
+static bool copy_runs(mover *m, tl_walk *walk, size_t itemsize) {
+  for (; !walk->done; tl_walk_next(walk)) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < walk->length; i += n) {
+      n = walk->length - i < POLL_ITEMS ? walk->length - i : POLL_ITEMS;
+      if (!may_move(m, n))
+        return false;
+      copy_run(walk->data[0] + i * walk->step[0], walk->step[0],
+               walk->data[1] + i * walk->step[1], walk->step[1], (size_t)n,
+               itemsize);
+    }
+  }
+  return true;
+}
+
 // Columns of a transposed matrix lie together, its rows do not: tiles of a few
 // rows read whole cache lines.
 enum { TILE_ROWS = 8, TILE_COLUMNS = 256 };
 
-static void copy_tiles(char *to, int64_t to_row, const char *from,
+static bool copy_tiles(mover *m, char *to, int64_t to_row, const char *from,
                        int64_t from_row, int64_t from_column, int64_t rows,
                        int64_t columns, size_t itemsize) {
   tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
   for (int64_t i = 0; i < rows; i += TILE_ROWS) {
     int64_t height = rows - i < TILE_ROWS ? rows - i : TILE_ROWS;
+    if (!may_move(m, height * columns))
+      return false;
     for (int64_t j = 0; j < columns; j += TILE_COLUMNS) {
       int64_t width = columns - j < TILE_COLUMNS ? columns - j : TILE_COLUMNS;
       pack(to + i * to_row + j * (int64_t)itemsize, (ptrdiff_t)to_row,
@@ -71,6 +105,7 @@ static void copy_tiles(char *to, int64_t to_row, const char *from,
            (ptrdiff_t)from_column, (size_t)height, (size_t)width);
     }
   }
+  return true;
 }
 
 static int64_t distance(int64_t a) {
@@ -87,29 +122,28 @@ static bool wants_tiles(const tl_walk *walk, size_t itemsize) {
          distance(walk->strides[1][row]) < distance(walk->step[1]);
 }
 
-static void copy_by_tiles(tl_walk *walk, size_t itemsize) {
+static bool copy_by_tiles(mover *m, tl_walk *walk, size_t itemsize) {
   int row = --walk->ndim;  // the tiles take this dimension too
-  while (!walk->done) {
-    copy_tiles(walk->data[0], walk->strides[0][row], walk->data[1],
-               walk->strides[1][row], walk->step[1], walk->shape[row],
-               walk->length, itemsize);
-    tl_walk_next(walk);
+  for (; !walk->done; tl_walk_next(walk)) {
+    if (!copy_tiles(m, walk->data[0], walk->strides[0][row], walk->data[1],
+                    walk->strides[1][row], walk->step[1], walk->shape[row],
+                    walk->length, itemsize)) {
+      return false;
+    }
   }
+  return true;
 }
 
 // Copies the bytes of [from], walked with [from_strides], over [to].
-static void move_items(tl_array *to, const tl_array *from,
+static bool move_items(mover *m, tl_array *to, const tl_array *from,
                        const int64_t *from_strides) {
   tl_walk walk;
   size_t itemsize = tl_itemsize(tl_array_dtype(to));
   tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
                 (char *[]){to->data, from->data},
                 (const int64_t *[]){tl_strides(to), from_strides});
-  if (wants_tiles(&walk, itemsize)) {
-    copy_by_tiles(&walk, itemsize);
-    return;
-  }
-  for (; !walk.done; tl_walk_next(&walk)) copy_run(&walk, itemsize);
+  return wants_tiles(&walk, itemsize) ? copy_by_tiles(m, &walk, itemsize)
+                                      : copy_runs(m, &walk, itemsize);
 }
 
 // --- Strings ----------------------------------------------------------------
@@ -142,13 +176,16 @@ static void move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
 
 // --- Whole arrays -----------------------------------------------------------
 
-static void copy_items(tl_vm *vm, tl_array *to, const tl_array *from) {
+// [may_stop] says that nobody has seen [to]; else it cannot fail.
+static bool copy_items(tl_vm *vm, tl_array *to, const tl_array *from,
+                       bool may_stop) {
   int64_t strides[TL_MAX_DIMS];
+  mover m = {may_stop ? vm : NULL, 0};
   tl_broadcast_strides(from, tl_ndim(to), tl_shape(to), strides);
-  if (to->head.dtype == TL_STRING)
-    move_strings(vm, to, from, strides);
-  else
-    move_items(to, from, strides);
+  if (to->head.dtype != TL_STRING)
+    return move_items(&m, to, from, strides);
+  move_strings(vm, to, from, strides);
+  return true;
 }
 
 tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
@@ -156,7 +193,10 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
   tl_array *copy = tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
   if (copy == NULL)
     return NULL;
-  copy_items(vm, copy, a);
+  if (!copy_items(vm, copy, a, true)) {
+    tl_drop(vm, tl_own_array(copy));
+    return NULL;
+  }
   vm->stats.copies++;
   vm->stats.copy_bytes += (uint64_t)a->size * tl_itemsize(dtype);
   return copy;
@@ -248,8 +288,7 @@ static bool move_shifted(tl_array *to, const tl_array *from) {
 
 bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from) {
   if (!tl_arrays_overlap(to, from)) {
-    copy_items(vm, to, from);
-    return true;
+    return copy_items(vm, to, from, false);
   }
   if (move_shifted(to, from)) {
     return true;
@@ -257,9 +296,13 @@ bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from) {
   tl_array *apart = tl_array_copy(vm, from);
   if (apart == NULL)
     return false;
-  copy_items(vm, to, apart);
+  copy_items(vm, to, apart, false);
   tl_drop(vm, tl_own_array(apart));
   return true;
+}
+
+bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from) {
+  return copy_items(vm, to, from, true);
 }
 
 bool tl_array_contiguous(tl_vm *vm, tl_slot *s, tl_slot *out) {

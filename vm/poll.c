@@ -73,3 +73,11 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   vm->budget = left - (uint64_t)vm->fuel;
   return true;
 }
+
+static bool refused(void *context) {
+  return !tl_poll(context, 0);
+}
+
+tl_stop tl_stop_of(tl_vm *vm) {
+  return (tl_stop){.ask = refused, .context = vm};
+}

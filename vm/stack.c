@@ -114,7 +114,7 @@ static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
   tl_array *view = tl_view_new(
       vm, &whole, tl_array_dtype(to), to->data + i * tl_strides(to)[0],
       tl_ndim(to) - 1, tl_shape(to) + 1, tl_strides(to) + 1);
-  bool ok = view != NULL && tl_array_assign(vm, view, converted.array);
+  bool ok = view != NULL && tl_array_fill(vm, view, converted.array);
   if (view != NULL)
     tl_drop(vm, tl_own_array(view));
   tl_drop(vm, converted);

@@ -71,6 +71,9 @@ static void test_interrupt_from_another_thread(void **state) {
       "y = fold(0..9000000000000000000, (a, b) => b)",
       "s = \"\"\nwhile true { s = \"{1}\" + \"a\" }",
       "m = ones((1500, 1500))\nwhile true { p = m @ m }",
+      "x = arange(3000000) * 7919 % 1000003\nwhile true { y = sort(x) }",
+      "x = arange(3000000) * 7919 % 1000003\nwhile true { y = argsort(x) }",
+      "x = zeros(3000000)\nwhile true { y = flip(x) }",
   };
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
     check_interrupted(h, sources[i]);

@@ -76,7 +76,7 @@ static void check_argsort(tl_dtype dtype, size_t n, bool descending, int kind) {
   static bool seen[LONGEST];
   memset(seen, 0, sizeof seen);
   assert_true(tl_argsort_scratch(dtype, n) <= sizeof scratch);
-  tl_argsort(dtype, order, a, n, descending, scratch);
+  tl_argsort(dtype, order, a, n, descending, scratch, NULL);
   for (size_t i = 0; i < n; i++) {
     assert_in_range(order[i], 0, n - 1);
     assert_false(seen[order[i]]);
@@ -96,7 +96,7 @@ static void check_sort(tl_dtype dtype, size_t n, bool descending, int kind) {
   assert_true(tl_sort_scratch(dtype, n) <= sizeof scratch);
   memcpy(sorted, a, n * itemsize);
   memset(sorted + n * itemsize, 0xA5, 16);
-  tl_sort(dtype, sorted, n, descending, scratch);
+  tl_sort(dtype, sorted, n, descending, scratch, NULL);
   assert_int_equal(sorted[n * itemsize], 0xA5);
   for (size_t i = 0; i < n; i++) {
     item x = load_item(dtype, sorted, i);
@@ -129,10 +129,54 @@ static void zeros_are_equal_positions(void **state) {
   const double x[] = {0.0, -0.0, 0.0, -0.0, -1, NAN, -NAN, INFINITY};
   const int64_t up[] = {4, 0, 1, 2, 3, 7, 5, 6};
   const int64_t down[] = {7, 0, 1, 2, 3, 4, 5, 6};
-  tl_argsort(TL_FLOAT64, order, x, 8, false, scratch);
+  tl_argsort(TL_FLOAT64, order, x, 8, false, scratch, NULL);
   assert_memory_equal(order, up, sizeof up);
-  tl_argsort(TL_FLOAT64, order, x, 8, true, scratch);
+  tl_argsort(TL_FLOAT64, order, x, 8, true, scratch, NULL);
   assert_memory_equal(order, down, sizeof down);
+}
+
+// --- Stopping ---------------------------------------------------------------
+
+typedef struct patience {
+  int left, asked;
+} patience;
+
+static bool lose_patience(void *context) {
+  patience *p = context;
+  p->asked++;
+  return p->left-- == 0;
+}
+
+// Stopped at the first question, at the second and so on, a long sort asks no
+// more and says so. What it never asked, nobody could stop.
+static void stops_where_asked(void **state) {
+  (void)state;
+  enum { LONG = 300000 };
+  static const tl_dtype dtypes[] = {TL_FLOAT64, TL_INT32, TL_COMPLEX64};
+  size_t nbytes = 64 + tl_argsort_scratch(TL_COMPLEX64, LONG) +
+                  tl_sort_scratch(TL_COMPLEX64, LONG);
+  char *items = malloc(LONG * 16), *room = aligned_alloc(64, nbytes / 64 * 64);
+  int64_t *at = malloc(LONG * sizeof *at);
+  for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; d++) {
+    for (int argsort = 0; argsort < 2; argsort++) {
+      bool done = false;
+      int turns = 0;
+      for (; !done; turns++) {
+        patience p = {turns, 0};
+        tl_stop stop = {lose_patience, &p, false};
+        fill_random(dtypes[d], items, LONG);
+        done = argsort
+                   ? tl_argsort(dtypes[d], at, items, LONG, false, room, &stop)
+                   : tl_sort(dtypes[d], items, LONG, false, room, &stop);
+        assert_int_equal(p.asked, done ? turns : turns + 1);
+        assert_int_equal(stop.stopped, !done);
+      }
+      assert_true(turns > 4);
+    }
+  }
+  free(items);
+  free(room);
+  free(at);
 }
 
 static void runs(void **state) {
@@ -158,7 +202,7 @@ static void searches(void **state) {
     for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
       for (size_t m = 0; m <= 300; m += m < 20 ? 1 : 41) {
         fill_random(dtype, a, m);
-        tl_sort(dtype, a, m, false, scratch);
+        tl_sort(dtype, a, m, false, scratch, NULL);
         const size_t n = random_bits() % 71;
         fill_random(dtype, queries, n);
         for (size_t i = 0; i + 1 < n && m > 0; i += 2)
@@ -282,8 +326,11 @@ static void products(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sorts),    cmocka_unit_test(zeros_are_equal_positions),
-      cmocka_unit_test(runs),     cmocka_unit_test(searches),
+      cmocka_unit_test(sorts),
+      cmocka_unit_test(zeros_are_equal_positions),
+      cmocka_unit_test(stops_where_asked),
+      cmocka_unit_test(runs),
+      cmocka_unit_test(searches),
       cmocka_unit_test(products),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,14 +236,23 @@ size_t tl_fold_outer_scratch(tl_fold fold, tl_dtype dtype, size_t nrows,
                              size_t ncols);
 size_t tl_gemm_scratch(tl_dtype dtype, size_t m, size_t n, size_t k);
 
+// A long kernel asks this now and then; true stops it.
+typedef struct tl_stop {
+  bool (*ask)(void *context);
+  void *context;
+  bool stopped;
+} tl_stop;
+
 // Sorts n items in place, or writes the order (the positions of the items from
 // first to last). Stable, ascending or descending, NaN last in both; complex by
 // real part, then imaginary. tl_sort gives NaNs one payload and puts -0.0
 // before 0.0 (descending: after); tl_argsort takes these as equal. [scratch]
-// has tl_sort_scratch() or tl_argsort_scratch() bytes, aligned to 64.
-void tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch);
-void tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
-                bool descending, void *scratch);
+// has tl_sort_scratch() or tl_argsort_scratch() bytes, aligned to 64. False
+// where [stop] (may be NULL) said so; the items or positions are lost then.
+bool tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch,
+             tl_stop *stop);
+bool tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
+                bool descending, void *scratch, tl_stop *stop);
 size_t tl_sort_scratch(tl_dtype dtype, size_t n);
 size_t tl_argsort_scratch(tl_dtype dtype, size_t n);
 

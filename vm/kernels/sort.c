@@ -53,27 +53,32 @@
 #define HAS_NAN_REAL64 true
 
 // Keys and items may be one array where their widths agree.
-#define KEYS(sfx, U, KIND, width, K)                                   \
-  static void keys_##sfx##_##width(K *keys, const void *a, size_t n,   \
-                                   bool descending, bool same_zero) {  \
-    const U *items = a;                                                \
-    const U turn = descending ? ALL_ONES(U) : 0;                       \
-    (void)same_zero;                                                   \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
-      const U bits = items[i];                                         \
-      const U key = (U)(KEY_OF_##KIND(U, bits, same_zero) ^ turn);     \
-      keys[i] = IS_NAN_##KIND(U, bits) ? ALL_ONES(U) : key;            \
-    }                                                                  \
-  }                                                                    \
-  static void items_##sfx##_##width(void *a, const K *keys, size_t n,  \
-                                    bool descending) {                 \
-    U *items = a;                                                      \
-    const U turn = descending ? ALL_ONES(U) : 0;                       \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
-      const U key = (U)((U)keys[i] ^ turn);                            \
-      const bool is_nan = HAS_NAN_##KIND && (U)keys[i] == ALL_ONES(U); \
-      items[i] = is_nan ? (U)NAN_##KIND : BITS_OF_##KIND(U, key);      \
-    }                                                                  \
+#define KEYS(sfx, U, KIND, width, K)                                           \
+  static void keys_##sfx##_##width(K *keys, const void *a, size_t n,           \
+                                   bool descending, bool same_zero,            \
+                                   tl_stop *stop) {                            \
+    const U *items = a;                                                        \
+    const U turn = descending ? ALL_ONES(U) : 0;                               \
+    (void)same_zero;                                                           \
+    for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) { \
+      TL_LOOP for (size_t i = start; i < end; i++) {                           \
+        const U bits = items[i];                                               \
+        const U key = (U)(KEY_OF_##KIND(U, bits, same_zero) ^ turn);           \
+        keys[i] = IS_NAN_##KIND(U, bits) ? ALL_ONES(U) : key;                  \
+      }                                                                        \
+    }                                                                          \
+  }                                                                            \
+  static void items_##sfx##_##width(void *a, const K *keys, size_t n,          \
+                                    bool descending, tl_stop *stop) {          \
+    U *items = a;                                                              \
+    const U turn = descending ? ALL_ONES(U) : 0;                               \
+    for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) { \
+      TL_LOOP for (size_t i = start; i < end; i++) {                           \
+        const U key = (U)((U)keys[i] ^ turn);                                  \
+        const bool is_nan = HAS_NAN_##KIND && (U)keys[i] == ALL_ONES(U);       \
+        items[i] = is_nan ? (U)NAN_##KIND : BITS_OF_##KIND(U, key);            \
+      }                                                                        \
+    }                                                                          \
   }
 #define X(D, sfx, U, KIND)   \
   KEYS(sfx, U, KIND, own, U) \
@@ -82,11 +87,11 @@ KEY_DTYPES(X)
 #undef X
 
 void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
-                  bool descending, bool same_zero) {
+                  bool descending, bool same_zero, tl_stop *stop) {
   switch ((int)dtype) {
-#define X(D, sfx, U, KIND)                                \
-  case TL_##D:                                            \
-    keys_##sfx##_wide(keys, a, n, descending, same_zero); \
+#define X(D, sfx, U, KIND)                                      \
+  case TL_##D:                                                  \
+    keys_##sfx##_wide(keys, a, n, descending, same_zero, stop); \
     break;
     KEY_DTYPES(X)
 #undef X
@@ -107,24 +112,27 @@ bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n) {
 
 // Least significant digit first. All digits are counted in one pass; a digit
 // that is the same everywhere is left out.
-#define RADIX_SORT(U)                                                   \
-  static U *radix_sort_##U(U *a, U *b, size_t n, unsigned shift,        \
-                           unsigned passes, tl_radix_counts *counts) {  \
-    memset(counts->digit, 0, passes * sizeof counts->digit[0]);         \
-    for (size_t i = 0; i < n; i++)                                      \
-      for (unsigned p = 0; p < passes; p++)                             \
-        counts->digit[p][DIGIT(a[i], shift + p * TL_DIGIT_BITS)]++;     \
-    for (unsigned p = 0; p < passes; p++) {                             \
-      const unsigned at = shift + p * TL_DIGIT_BITS;                    \
-      size_t *next = counts->digit[p];                                  \
-      if (!tl_radix_starts(next, DIGIT(a[0], at), n))                   \
-        continue;                                                       \
-      for (size_t i = 0; i < n; i++) b[next[DIGIT(a[i], at)]++] = a[i]; \
-      U *other = a;                                                     \
-      a = b;                                                            \
-      b = other;                                                        \
-    }                                                                   \
-    return a;                                                           \
+#define RADIX_SORT(U)                                                 \
+  static U *radix_sort_##U(U *a, U *b, size_t n, unsigned shift,      \
+                           unsigned passes, tl_radix_counts *counts,  \
+                           tl_stop *stop) {                           \
+    memset(counts->digit, 0, passes * sizeof counts->digit[0]);       \
+    for (size_t i = 0, end; tl_piece(stop, i, n, &end);)              \
+      for (; i < end; i++)                                            \
+        for (unsigned p = 0; p < passes; p++)                         \
+          counts->digit[p][DIGIT(a[i], shift + p * TL_DIGIT_BITS)]++; \
+    for (unsigned p = 0; p < passes; p++) {                           \
+      const unsigned at = shift + p * TL_DIGIT_BITS;                  \
+      size_t *next = counts->digit[p];                                \
+      if (!tl_radix_starts(next, DIGIT(a[0], at), n))                 \
+        continue;                                                     \
+      for (size_t i = 0, end; tl_piece(stop, i, n, &end);)            \
+        for (; i < end; i++) b[next[DIGIT(a[i], at)]++] = a[i];       \
+      U *other = a;                                                   \
+      a = b;                                                          \
+      b = other;                                                      \
+    }                                                                 \
+    return a;                                                         \
   }
 #define DIGIT(key, at) ((size_t)((key) >> (at)) & (TL_DIGITS - 1))
 RADIX_SORT(tl_word1)
@@ -133,30 +141,34 @@ RADIX_SORT(tl_word4)
 RADIX_SORT(tl_word8)
 
 uint64_t *tl_radix_sort(uint64_t *a, uint64_t *b, size_t n, unsigned shift,
-                        unsigned passes, tl_radix_counts *counts) {
+                        unsigned passes, tl_radix_counts *counts,
+                        tl_stop *stop) {
   return (uint64_t *)radix_sort_tl_word8((tl_word8 *)a, (tl_word8 *)b, n, shift,
-                                         passes, counts);
+                                         passes, counts, stop);
 }
 
-uint64_t tl_keys_varying(const uint64_t *keys, size_t n) {
+uint64_t tl_keys_varying(const uint64_t *keys, size_t n, tl_stop *stop) {
   uint64_t varying = 0;
-  for (size_t i = 1; i < n; i++) varying |= keys[i] ^ keys[0];
+  for (size_t i = 0, end; tl_piece(stop, i, n, &end);)
+    for (; i < end; i++) varying |= keys[i] ^ keys[0];
   return varying;
 }
 
 // Puts right what a sort by the upper digits left in disorder, if that takes
 // few moves. Returns false if it would take more, with the keys still a
 // permutation of themselves.
-static bool finish_by_insertion(tl_word8 *a, size_t n) {
+static bool finish_by_insertion(tl_word8 *a, size_t n, tl_stop *stop) {
   size_t moves = n / 4 + 64;
-  for (size_t i = 1; i < n; i++) {
-    const uint64_t key = a[i];
-    size_t j = i;
-    for (; j > 0 && a[j - 1] > key; j--) a[j] = a[j - 1];
-    a[j] = key;
-    if (i - j > moves)
-      return false;
-    moves -= i - j;
+  for (size_t i = 1, end; tl_piece(stop, i, n, &end);) {
+    for (; i < end; i++) {
+      const uint64_t key = a[i];
+      size_t j = i;
+      for (; j > 0 && a[j - 1] > key; j--) a[j] = a[j - 1];
+      a[j] = key;
+      if (i - j > moves)
+        return false;
+      moves -= i - j;
+    }
   }
   return true;
 }
@@ -164,22 +176,23 @@ static bool finish_by_insertion(tl_word8 *a, size_t n) {
 // 64-bit keys mostly differ in their upper half: three passes over the top 33
 // bits that vary, and hardly anything is left to do.
 static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
-                           tl_radix_counts *counts) {
+                           tl_radix_counts *counts, tl_stop *stop) {
   enum { UPPER = 3 * TL_DIGIT_BITS };
-  const uint64_t varying = tl_keys_varying((uint64_t *)a, n);
+  const uint64_t varying = tl_keys_varying((uint64_t *)a, n, stop);
   if (varying == 0)
     return a;
   const unsigned bits = 64 - (unsigned)__builtin_clzll(varying);
   if (bits > UPPER) {
-    tl_word8 *sorted = radix_sort_tl_word8(a, b, n, bits - UPPER, 3, counts);
-    if (finish_by_insertion(sorted, n))
+    tl_word8 *sorted =
+        radix_sort_tl_word8(a, b, n, bits - UPPER, 3, counts, stop);
+    if (finish_by_insertion(sorted, n, stop))
       return sorted;
     if (sorted == b)
       b = a;
     a = sorted;
   }
   return radix_sort_tl_word8(
-      a, b, n, 0, (bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS, counts);
+      a, b, n, 0, (bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS, counts, stop);
 }
 
 static void insertion_runs(uint64_t *a, size_t n) {
@@ -238,58 +251,64 @@ size_t tl_sort_scratch(tl_dtype dtype, size_t n) {
 }
 
 static void sort_complex(tl_dtype dtype, void *a, size_t n, bool descending,
-                         void *scratch) {
+                         void *scratch, tl_stop *stop) {
   const size_t itemsize = tl_itemsize(dtype);
   int64_t *order = scratch;
   char *copy = (char *)scratch + whole_lines(n * sizeof *order);
   char *rest = copy + whole_lines(n * itemsize);
-  tl_argsort(dtype, order, a, n, descending, rest);
+  if (!tl_argsort(dtype, order, a, n, descending, rest, stop))
+    return;
   memcpy(copy, a, n * itemsize);
-  for (size_t i = 0; i < n; i++)
-    memcpy((char *)a + i * itemsize, copy + (size_t)order[i] * itemsize,
-           itemsize);
+  for (size_t i = 0, end; tl_piece(stop, i, n, &end);)
+    for (; i < end; i++)
+      memcpy((char *)a + i * itemsize, copy + (size_t)order[i] * itemsize,
+             itemsize);
 }
 
-#define NARROW_SORT(U, passes)                                        \
-  static U *sort_##U(U *a, U *b, size_t n, tl_radix_counts *counts) { \
-    return radix_sort_##U(a, b, n, 0, passes, counts);                \
+#define NARROW_SORT(U, passes)                                      \
+  static U *sort_##U(U *a, U *b, size_t n, tl_radix_counts *counts, \
+                     tl_stop *stop) {                               \
+    return radix_sort_##U(a, b, n, 0, passes, counts, stop);        \
   }
 NARROW_SORT(tl_word1, 1)
 NARROW_SORT(tl_word2, 2)
 NARROW_SORT(tl_word4, 3)
 #define sort_tl_word8 sort_wide
 
-#define X(D, sfx, U, KIND)                                                    \
-  static void sort_##sfx(void *a, size_t n, bool descending, void *scratch) { \
-    if (n < TL_SMALL_SORT) {                                                  \
-      uint64_t *keys = scratch;                                               \
-      keys_##sfx##_wide(keys, a, n, descending, false);                       \
-      items_##sfx##_wide(a, sort_few(keys, keys + n, n), n, descending);      \
-      return;                                                                 \
-    }                                                                         \
-    keys_##sfx##_own(a, a, n, descending, false);                             \
-    U *buffer = (void *)((char *)scratch + sizeof(tl_radix_counts));          \
-    items_##sfx##_own(a, sort_##U(a, buffer, n, scratch), n, descending);     \
+#define X(D, sfx, U, KIND)                                                     \
+  static void sort_##sfx(void *a, size_t n, bool descending, void *scratch,    \
+                         tl_stop *stop) {                                      \
+    if (n < TL_SMALL_SORT) {                                                   \
+      uint64_t *keys = scratch;                                                \
+      keys_##sfx##_wide(keys, a, n, descending, false, stop);                  \
+      items_##sfx##_wide(a, sort_few(keys, keys + n, n), n, descending, stop); \
+      return;                                                                  \
+    }                                                                          \
+    keys_##sfx##_own(a, a, n, descending, false, stop);                        \
+    U *buffer = (void *)((char *)scratch + sizeof(tl_radix_counts));           \
+    items_##sfx##_own(a, sort_##U(a, buffer, n, scratch, stop), n, descending, \
+                      stop);                                                   \
   }
 KEY_DTYPES(X)
 #undef X
 
-void tl_sort(tl_dtype dtype, void *a, size_t n, bool descending,
-             void *scratch) {
+bool tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch,
+             tl_stop *stop) {
   if (n < 2)
-    return;
+    return true;
   switch ((int)dtype) {
-#define X(D, sfx, U, KIND)                 \
-  case TL_##D:                             \
-    sort_##sfx(a, n, descending, scratch); \
+#define X(D, sfx, U, KIND)                       \
+  case TL_##D:                                   \
+    sort_##sfx(a, n, descending, scratch, stop); \
     break;
     KEY_DTYPES(X)
 #undef X
     case TL_COMPLEX64:
     case TL_COMPLEX128:
-      sort_complex(dtype, a, n, descending, scratch);
+      sort_complex(dtype, a, n, descending, scratch, stop);
       break;
   }
+  return !(stop && stop->stopped);
 }
 
 // Complex items are pairs of reals here.

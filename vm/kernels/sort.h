@@ -16,10 +16,25 @@ enum {
   TL_INSERTION_RUN = 16  // the runs that merging starts from
 };
 
+// The items from i up to *end are one piece of n; between two pieces the caller
+// of the sort may stop it. False at the end, and for ever once it is stopped,
+// so that what follows in a stopped sort has nothing to do.
+static inline bool tl_piece(tl_stop *stop, size_t i, size_t n, size_t *end) {
+  enum { PIECE = 1 << 17 };  // under a millisecond of any pass
+  if (i >= n || (stop && stop->stopped))
+    return false;
+  if (i >= PIECE && stop && stop->ask(stop->context)) {
+    stop->stopped = true;
+    return false;
+  }
+  *end = n - i < PIECE ? n : i + PIECE;
+  return true;
+}
+
 // Writes the keys of [n] real items or bools, widened to 64 bits. With
 // [same_zero], -0.0 and 0.0 have one key.
 void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
-                  bool descending, bool same_zero);
+                  bool descending, bool same_zero, tl_stop *stop);
 
 // Counters for all radix passes over n keys.
 typedef struct tl_radix_counts {
@@ -33,9 +48,10 @@ bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n);
 // Sorts 64-bit words by [passes] digits from bit [shift] up, using the buffer b
 // of the same length; the result is in a or in b: the one returned.
 uint64_t *tl_radix_sort(uint64_t *a, uint64_t *b, size_t n, unsigned shift,
-                        unsigned passes, tl_radix_counts *counts);
+                        unsigned passes, tl_radix_counts *counts,
+                        tl_stop *stop);
 
 // The bits in which the n > 0 keys differ.
-uint64_t tl_keys_varying(const uint64_t *keys, size_t n);
+uint64_t tl_keys_varying(const uint64_t *keys, size_t n, tl_stop *stop);
 
 #endif
