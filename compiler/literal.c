@@ -2,6 +2,7 @@
 
 #include "compiler/literal.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,13 +117,14 @@ static bool is_real(const char *text, size_t nbytes) {
 tl_number tl_literal_number(const char *text, size_t nbytes) {
   if (nbytes > 2 && text[1] == 'x')
     return read_integer(text + 2, nbytes - 2, 16);
-  if (text[nbytes - 1] == 'i') {
-    return (tl_number){.kind = TL_NUMBER_IMAGINARY,
-                       .real = read_real(text, nbytes - 1)};
-  }
-  if (!is_real(text, nbytes))
+  bool imaginary = text[nbytes - 1] == 'i';
+  if (!imaginary && !is_real(text, nbytes))
     return read_integer(text, nbytes, 10);
-  return (tl_number){.kind = TL_NUMBER_FLOAT, .real = read_real(text, nbytes)};
+  tl_number number = {.kind = imaginary ? TL_NUMBER_IMAGINARY : TL_NUMBER_FLOAT,
+                      .real = read_real(text, imaginary ? nbytes - 1 : nbytes)};
+  if (number.real > DBL_MAX)
+    number.kind = TL_NUMBER_PAST_FLOAT;
+  return number;
 }
 
 typedef struct tl_decoder {

@@ -12,6 +12,7 @@
 typedef enum tl_number_kind {
   TL_NUMBER_INT,
   TL_NUMBER_TOO_LARGE,  // an integer past UINT64_MAX
+  TL_NUMBER_PAST_FLOAT,  // a decimal that would round to infinity
   TL_NUMBER_FLOAT,
   TL_NUMBER_IMAGINARY,  // 2i, 2.5i: the factor is in real
 } tl_number_kind;

@@ -88,6 +88,12 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
              "write %simum(a, b)",
              s->function);
   }
+  int last = allowed > 0 ? allowed - 1 : 0;
+  if (s->params[last].nbytes == 5 &&
+      memcmp(s->params[last].name, "shape", 5) == 0) {
+    snprintf(hint, sizeof hint,
+             "; a shape of several lengths is a list, as in (2, 3)");
+  }
   tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, span,
               "%s takes %d argument%s by position%s", s->function, allowed,
               allowed == 1 ? "" : "s", hint);

@@ -39,6 +39,7 @@ tl_ast *tl_parse_number(tl_parser *parser) {
   static const tl_ast_kind kinds[] = {
       [TL_NUMBER_INT] = TL_AST_INT,
       [TL_NUMBER_TOO_LARGE] = TL_AST_INT,
+      [TL_NUMBER_PAST_FLOAT] = TL_AST_FLOAT,
       [TL_NUMBER_FLOAT] = TL_AST_FLOAT,
       [TL_NUMBER_IMAGINARY] = TL_AST_IMAGINARY,
   };
@@ -52,6 +53,11 @@ tl_ast *tl_parse_number(tl_parser *parser) {
     return NULL;
   if (number.kind == TL_NUMBER_TOO_LARGE) {
     return report_too_large(parser, token);
+  }
+  if (number.kind == TL_NUMBER_PAST_FLOAT) {
+    return tl_parser_fail(parser, tl_token_span(token),
+                          "this does not fit float64, whose largest is "
+                          "1.7976931348623157e308: infinity is written inf");
   }
   if (number.kind == TL_NUMBER_INT) {
     node->integer.value = number.integer;

@@ -265,8 +265,7 @@ static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
   const char *near = tl_parser_name_habit(name->text, name->nbytes);
   if (near != NULL) {
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
-                "%s is not defined: in Tally it is called %s", name->text,
-                near);
+                "%s is not defined: %s", name->text, near);
     return;
   }
   near = tl_scope_suggest(r->scope, name);
