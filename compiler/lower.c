@@ -177,6 +177,12 @@ static tl_cfg_function *new_function(tl_builder *b, tl_prototype *prototype) {
     program->functions = functions;
     b->function_capacity = capacity;
   }
+  // The first block is there, so that tl_new_block always has one to give.
+  enum { FIRST_BLOCKS = 8 };
+  f->blocks = TL_ARENA_ARRAY(b->arena, tl_cfg_block, FIRST_BLOCKS);
+  if (f->blocks == NULL)
+    return NULL;
+  f->block_capacity = FIRST_BLOCKS;
   f->prototype = prototype;
   f->index = index;
   program->functions[index] = f;

@@ -235,10 +235,23 @@ bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
 
 // --- Building ---------------------------------------------------------------
 
+// Makes each slot of a window an owner before the first of them is stored: a
+// store may copy a view out and let its block go, which others here may borrow.
+static void own_all(tl_vm *vm, uint32_t count, tl_slot *slots, tl_cause cause) {
+  if (count < 2)
+    return;
+  for (uint32_t i = 0; i < count; i++) {
+    tl_hold(vm, slots[i], TL_CAUSE_VIEW);
+    if (!tl_is_owned(slots[i]))
+      slots[i] = tl_escape(vm, &slots[i], cause);
+  }
+}
+
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   tl_list *list = tl_list_new(vm, count);
   if (list == NULL)
     return false;
+  own_all(vm, count, items, TL_CAUSE_ITEM);
   for (uint32_t i = 0; i < count; i++) {
     list->items[i] = tl_escape(vm, &items[i], TL_CAUSE_ITEM);
   }
@@ -252,6 +265,8 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
   tl_record *record = tl_record_new(vm, keys->count);
   if (record == NULL)
     return false;
+  // The record has room for all: nothing below fails.
+  own_all(vm, keys->count, values, TL_CAUSE_FIELD);
   for (uint32_t i = 0; i < keys->count; i++) {
     if (tl_record_set(vm, &record, keys->names[i], &values[i]))
       continue;
@@ -345,6 +360,7 @@ bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
   closure->member_count = group->member_count;
   closure->members = group->members;
   closure->capture_count = count;
+  own_all(vm, count, captures, TL_CAUSE_CAPTURE);
   for (uint32_t i = 0; i < count; i++) {
     closure->captures[i] = tl_escape(vm, &captures[i], TL_CAUSE_CAPTURE);
   }

@@ -94,6 +94,30 @@ static bool check_callee(tl_checker *c) {
          tl_refuse(c, 0, "the constant called is no built-in");
 }
 
+// Whoever calls a value knows no summary, and gives what dies to the callee.
+static bool check_value(tl_checker *c, const tl_prototype *function) {
+  const tl_summary *s = &function->summary;
+  for (uint32_t i = 0; s->param_modes != NULL && i < function->param_count; i++)
+    if (s->param_modes[i] == TL_MODE_BORROW)
+      return tl_refuse(c, 0, "a function that becomes a value borrows only");
+  return true;
+}
+
+static bool check_values(tl_checker *c) {
+  const tl_unit *unit = c->p->unit;
+  if (c->ins.op == TL_BC_LOADK &&
+      tl_is_kind(c->p->constants[c->ins.extra], TL_KIND_FUNCTION))
+    return check_value(c,
+                       tl_function_prototype(c->p->constants[c->ins.extra]));
+  if (c->ins.op != TL_BC_CLOSURE)
+    return true;
+  const tl_group *group = &unit->groups[c->ins.extra];
+  for (uint32_t i = 0; i < group->member_count; i++)
+    if (!check_value(c, group->members[i]))
+      return false;
+  return true;
+}
+
 bool tl_check_fields(tl_checker *c) {
   for (uint32_t i = 0; i < c->ins.operand_count; i++)
     if (!check_slot(c, c->ins.operands[i]))
@@ -113,7 +137,7 @@ bool tl_check_fields(tl_checker *c) {
     extra &= 0x7fffffffu;  // the top bit: it may be unset
   if (limit != UINT32_MAX && extra >= limit)
     return tl_refuse(c, 0, "its index is out of range");
-  return check_callee(c);
+  return check_callee(c) && check_values(c);
 }
 
 // Decodes the instruction at c->pc, which must be whole.

@@ -173,6 +173,25 @@ static void a_parameter_that_borrows_is_lent(void **state) {
   refuse(*state, &p, "t1 is given to a parameter that borrows");
 }
 
+static void a_value_takes_what_it_is_given(void **state) {
+  OPEN(ins(TL_BC_LOADK, 0, 0, 0, 0), TAKE(1), RETURN(1));
+  p.constants[0] = (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = &p.callee};
+  accept(*state, &p);
+  p.callee_modes[0] = TL_MODE_BORROW;
+  refuse(*state, &p, "instruction 0 (LOADK): a function that becomes a value");
+}
+
+static void what_only_borrows_may_be_mapped_by_its_bit(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0), TAKE(2),
+       ins(TL_BC_DROP, 0, 0, 0, A), RETURN(2));
+  owns(&p, 2, 3, 0);
+  owns(&p, 2, 3, 1);
+  p.ranges[1].either = 1;
+  accept(*state, &p);
+  p.ranges[1].either = 0;
+  refuse(*state, &p, "the unwind map drops t1, which does not own");
+}
+
 static void a_handler_keeps_lenders_too(void **state) {
   OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0), TAKE(2),
        ins(TL_BC_DROP, 0, 0, 0, A), RETURN(2),
@@ -245,6 +264,8 @@ int main(void) {
       FIXTURE_TEST(a_target_that_owns_is_consumed),
       FIXTURE_TEST(a_rebound_variable_lends_no_argument),
       FIXTURE_TEST(a_parameter_that_borrows_is_lent),
+      FIXTURE_TEST(a_value_takes_what_it_is_given),
+      FIXTURE_TEST(what_only_borrows_may_be_mapped_by_its_bit),
       FIXTURE_TEST(a_handler_keeps_lenders_too),
       FIXTURE_TEST(the_unwinder_owns_for_the_handler),
       FIXTURE_TEST(the_summary_tells_of_borrows),
