@@ -6,8 +6,6 @@
 #include "compiler/emit_internal.h"
 #include "compiler/fusion.h"
 
-enum { FUSE_MAX = 30000 };  // code longer than this keeps far jumps apart
-
 static uint32_t put(tl_emitter *e, tl_ins ins) {
   void *code = e->code;
   if (!tl_emit_grow(e->arena, &code, &e->capacity, e->count, sizeof ins))
@@ -236,9 +234,10 @@ static bool put_with_literal(tl_emitter *e, const tl_cfg_ins *ins, uint32_t k,
                  .modes = modes(mode_of(ins, other), TL_MODE_CONST, 0, 0),
                  .a = scaled(ins->result),
                  .b = scaled(ins->operands[other])};
-  if (op == TL_BC_ADDK && tl_class(value) == TL_CLASS_I64 &&
-      value.i >= INT16_MIN && value.i <= INT16_MAX) {
-    word.op = TL_BC_ADDI;
+  if ((op == TL_BC_ADDK || op == TL_BC_SUBK) &&
+      tl_class(value) == TL_CLASS_I64 && value.i >= INT16_MIN &&
+      value.i <= INT16_MAX) {
+    word.op = op == TL_BC_ADDK ? TL_BC_ADDI : TL_BC_SUBI;
     word.c = (uint16_t)value.i;
   } else {
     int32_t pair = literal_pair(e, k);
@@ -356,8 +355,6 @@ static void put_ins(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
   if (ins->op == TL_BC_COPY) {
     put_copy(e, ins);
   } else if (ins->op == TL_BC_FORVAR) {
-    if (e->visible[ins->extra] == ins->result)
-      return;
     put(e, (tl_ins){.op = TL_BC_MOVB,
                     .a = scaled(ins->result),
                     .b = scaled((int32_t)ins->extra)});
@@ -452,7 +449,7 @@ static void put_loop(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
                      const tl_cfg_block *block) {
   int32_t hidden =
       ins->op == TL_BC_MORE ? ins->operands[0] : (int32_t)ins->extra;
-  int32_t visible = ins->op == TL_BC_MORE ? -1 : e->visible[hidden];
+  int32_t visible = ins->op == TL_BC_MORE ? -1 : e->written[block->targets[0]];
   tl_ins word = {.op = ins->op,
                  .a = scaled(hidden),
                  .b = scaled(visible < 0 ? hidden : visible)};
@@ -475,7 +472,10 @@ static void put_end(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
                     const tl_cfg_block *block) {
   switch (ins->op) {
     case TL_BC_JMP:
-      put_goto(e, at, block->targets[0], ins);
+      if (tl_emit_returned(e->f, block) != NULL)
+        put_plain(e, tl_emit_returned(e->f, block));
+      else
+        put_goto(e, at, block->targets[0], ins);
       break;
     case TL_BC_JT:
     case TL_BC_JF:
@@ -596,6 +596,24 @@ static int32_t try_literal(tl_emitter *e, const tl_cfg_block *block,
   return 0;
 }
 
+// A move into the slot that is returned next: its source is returned.
+static bool try_return(tl_emitter *e, const tl_cfg_block *block, int32_t i) {
+  const tl_cfg_ins *copy = &block->ins[i];
+  if (copy->op != TL_BC_COPY || i + 2 != block->count)
+    return false;
+  const tl_cfg_ins *end = &block->ins[i + 1];
+  const tl_cfg_ins *ret =
+      end->op == TL_BC_JMP ? tl_emit_returned(e->f, block) : end;
+  if (ret == NULL || ret->op != TL_BC_RET || ret->operands[0] != copy->result ||
+      mode_of(ret, 0) == TL_MODE_BORROW) {
+    return false;
+  }
+  put(e, (tl_ins){.op = TL_BC_RET,
+                  .modes = modes(0, 0, mode_of(copy, 0), 0),
+                  .a = scaled(copy->operands[0])});
+  return true;
+}
+
 static bool put_block(tl_emitter *e, int32_t at) {
   int32_t index = e->sequence[at];
   const tl_cfg_block *block = &e->f->blocks[index];
@@ -603,7 +621,10 @@ static bool put_block(tl_emitter *e, int32_t at) {
   if (!find_again(e, block))
     return false;
   bool ended = false;
-  for (int32_t i = 0; i < block->count && !ended;) {
+  int32_t first = e->written[index] >= 0 ? 1 : 0;
+  for (int32_t i = first; i < block->count && !ended;) {
+    if (try_return(e, block, i))
+      break;
     int32_t taken = try_joined(e, at, block, i);
     ended = taken > 0;
     if (taken == 0)
@@ -623,104 +644,7 @@ static bool put_block(tl_emitter *e, int32_t at) {
   return !e->arena->failed;
 }
 
-// --- Order ------------------------------------------------------------------
-
-static bool find_sequence(tl_emitter *e) {
-  tl_cfg_function *f = e->f;
-  size_t n = (size_t)f->block_count;
-  bool *reached = TL_ARENA_ARRAY(e->arena, bool, n);
-  int32_t *stack = TL_ARENA_ARRAY(e->arena, int32_t, n + 1);
-  e->sequence = TL_ARENA_ARRAY(e->arena, int32_t, n);
-  int32_t *at_order =
-      TL_ARENA_ARRAY(e->arena, int32_t, (size_t)f->order_count + n + 1);
-  if (e->arena->failed)
-    return false;
-  int32_t depth = 0;
-  stack[depth++] = 0;
-  reached[0] = true;
-  while (depth > 0) {
-    const tl_cfg_block *block = &f->blocks[stack[--depth]];
-    for (int32_t i = 0; i < block->count; i++) {
-      int32_t h = block->ins[i].handler;
-      if (h < 0 || block->ins[i].fails == TL_NEVER || reached[h])
-        continue;
-      reached[h] = true;
-      stack[depth++] = h;
-    }
-    for (int i = 0; i < 2; i++) {
-      int32_t t = block->targets[i];
-      if (t < 0 || reached[t])
-        continue;
-      reached[t] = true;
-      stack[depth++] = t;
-    }
-  }
-  // Blocks that split an edge have no order of their own: they come last.
-  int32_t orders = f->order_count;
-  for (int32_t i = 0; i < orders; i++) at_order[i] = -1;
-  for (int32_t i = 0; i < f->block_count; i++) {
-    if (f->blocks[i].order >= 0 && f->blocks[i].order < orders) {
-      at_order[f->blocks[i].order] = i;
-    }
-  }
-  for (int32_t i = 0; i < orders; i++) {
-    if (at_order[i] >= 0 && reached[at_order[i]]) {
-      e->sequence[e->sequence_count++] = at_order[i];
-    }
-  }
-  for (int32_t i = 0; i < f->block_count; i++) {
-    if (reached[i] &&
-        (f->blocks[i].order < 0 || f->blocks[i].order >= orders)) {
-      e->sequence[e->sequence_count++] = i;
-    }
-  }
-  return true;
-}
-
-// Loop variables that FORPREP and FORR may write themselves: nothing else
-// defines them. Temporaries that cross blocks.
-static bool survey(tl_emitter *e) {
-  tl_cfg_function *f = e->f;
-  size_t slots = (size_t)f->slot_count + 8;
-  e->visible = TL_ARENA_ARRAY(e->arena, int32_t, slots);
-  e->defined_by = TL_ARENA_ARRAY(e->arena, uint8_t, slots);
-  e->crosses = TL_ARENA_ARRAY(e->arena, bool, slots);
-  int32_t *set_in = TL_ARENA_ARRAY(e->arena, int32_t, slots);
-  if (e->arena->failed)
-    return false;
-  for (size_t i = 0; i < slots; i++) e->visible[i] = set_in[i] = -1;
-  uint32_t total = 0;
-  for (int32_t s = 0; s < e->sequence_count; s++) {
-    const tl_cfg_block *block = &f->blocks[e->sequence[s]];
-    for (int32_t i = 0; i < block->count; i++) {
-      const tl_cfg_ins *ins = &block->ins[i];
-      total += 2 + (uint32_t)ins->operand_count;
-      for (int32_t k = 0; k < ins->operand_count; k++) {
-        int32_t slot = ins->operands[k];
-        if (set_in[slot] != e->sequence[s])
-          e->crosses[slot] = true;
-      }
-      if (ins->result < 0)
-        continue;
-      set_in[ins->result] = e->sequence[s];
-      uint8_t *by = &e->defined_by[ins->result];
-      *by = ins->op == TL_BC_FORVAR && *by == 0 ? 1 : 2;
-    }
-  }
-  e->fuse = total < FUSE_MAX;
-  for (int32_t s = 0; s < e->sequence_count; s++) {
-    const tl_cfg_block *block = &f->blocks[e->sequence[s]];
-    for (int32_t i = 0; i < block->count; i++) {
-      const tl_cfg_ins *ins = &block->ins[i];
-      if (ins->op != TL_BC_FORVAR || e->defined_by[ins->result] != 1)
-        continue;
-      if (ins->result < f->param_count)
-        continue;
-      e->visible[ins->extra] = ins->result;
-    }
-  }
-  return true;
-}
+// --- The whole ---------------------------------------------------------------
 
 bool tl_emit_function(tl_builder *b, tl_cfg_function *f) {
   tl_emitter e = {.b = b,
@@ -733,7 +657,7 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f) {
   if (e.block_pc == NULL)
     return false;
   for (int32_t i = 0; i < f->block_count; i++) e.block_pc[i] = UINT32_MAX;
-  if (!find_sequence(&e) || !survey(&e))
+  if (!tl_emit_order(&e))
     return false;
   for (int32_t i = 0; i < e.sequence_count; i++) {
     if (!put_block(&e, i))

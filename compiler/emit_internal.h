@@ -30,17 +30,28 @@ typedef struct tl_emitter {
   uint32_t *block_pc;
   int32_t *sequence;  // blocks in order
   int32_t sequence_count;
-  uint32_t frame;       // slots, windows included
-  int32_t *visible;     // for hidden loop slots: the variable written
-                        // with them, or -1
-  uint8_t *defined_by;  // for slots: 0 nothing, 1 one FORVAR, 2 others
-  bool *crosses;        // temporaries used in a block that does not set
-                        // them
-  bool **again;         // for each instruction of the current block and
-                        // operand: used later in the block
+  uint32_t frame;    // slots, windows included
+  int32_t *written;  // for blocks that are a loop's turn: the variable that
+                     // the loop writes itself, or -1
+  bool *crosses;     // temporaries used in a block that does not set
+                     // them
+  bool **again;      // for each instruction of the current block and
+                     // operand: used later in the block
   bool fuse;
   int32_t pair_table[64];  // literal pairs already in the constants
 } tl_emitter;
+
+// The RET that a block's last JMP leads to at once, or NULL: it returns itself.
+static inline const tl_cfg_ins *tl_emit_returned(const tl_cfg_function *f,
+                                                 const tl_cfg_block *block) {
+  if (block->count == 0 || block->ins[block->count - 1].op != TL_BC_JMP)
+    return NULL;
+  const tl_cfg_block *to = &f->blocks[block->targets[0]];
+  return to->count == 1 && to->ins[0].op == TL_BC_RET ? &to->ins[0] : NULL;
+}
+
+// Decides which blocks are emitted and in what order, and surveys them.
+bool tl_emit_order(tl_emitter *e);
 
 // Makes room for one more item; false: no memory.
 bool tl_emit_grow(tl_arena *arena, void **items, uint32_t *capacity,

@@ -425,10 +425,8 @@ const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
 }
 
 // del(name): the variable is unset, and what it held is gone.
-static bool lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
+static void lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
-  if (!tl_is_del(l->scope, ast))
-    return false;
   for (uint32_t i = 0; i < call->count; i++) {
     tl_ast *value = call->arguments[i].value;
     tl_variable *v = value->kind == TL_AST_NAME
@@ -450,19 +448,21 @@ static bool lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
       l->assigned_in[v->index] = -1;
     }
   }
-  if (want >= 0)
-    tl_load_constant(l, want, tl_none(), ast->span);
-  return true;
+  tl_load_constant(l, want, tl_none(), ast->span);
 }
 
 int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
-  if (lower_del(l, ast, want < 0 ? (want = tl_temp(l)) : want))
+  if (tl_is_del(l->scope, ast)) {
+    if (want < 0)
+      want = tl_temp(l);
+    lower_del(l, ast, want);
     return want;
+  }
   if (call->count > 200) {
     tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_LIMIT, ast->span,
                 "a call has at most 200 arguments: spread a list");
-    return want;
+    return want < 0 ? tl_temp(l) : want;
   }
   if (has_spread(call))
     return lower_unknown(l, ast, want);
@@ -477,7 +477,7 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
         script_signature(&v->definition->define.function->function, &s)) {
       binding b;
       if (!bind(l, &s, ast, &b))
-        return want;
+        return want < 0 ? tl_temp(l) : want;
       return lower_bound(l, ast, &s, &b, TL_BC_CALLK,
                          tl_prototype_index(l->b, known), want);
     }

@@ -205,12 +205,47 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
 typedef struct place {
   tl_target *target;
   tl_variable *variable;
-  int32_t first;  // slot of the first part
+  int32_t first;       // slot of the first part
+  int32_t indices[2];  // the slots of the one or two parts of SETEL, SETEL2
   uint32_t parts;
   uint32_t path;
 } place;
 
-static void lower_place(tl_lower *l, tl_target *target, place *out) {
+// Whether the target is x[i] or x[i, j].
+static bool is_element(const tl_target *target) {
+  const tl_ast_step *only = &target->steps[0];
+  return target->step_count == 1 && only->field.name == NULL &&
+         only->count <= 2 && only_values(only->items, only->count);
+}
+
+// Where nothing else is assigned between, an index that is a variable need not
+// be copied.
+static void lower_indices(tl_lower *l, tl_target *target, place *out) {
+  tl_ast_item *items = target->steps[0].items;
+  uint32_t count = target->steps[0].count;
+  for (uint32_t i = 0; i < count; i++) {
+    tl_ast *value = items[i].value;
+    const tl_variable *v = value->kind == TL_AST_NAME
+                               ? tl_own_variable(l, value->name.name)
+                               : NULL;
+    bool copy = v == NULL || v->is_global || v->name == target->name ||
+                (i + 1 < count && tl_may_assign(items[i + 1].value));
+    int32_t mark = l->top;
+    out->indices[i] =
+        tl_lower_expr(l, value, copy ? out->first + (int32_t)i : -1);
+    if (out->indices[i] >= l->f->variable_count &&
+        out->indices[i] != out->first + (int32_t)i) {
+      tl_emit1(l, TL_BC_COPY, out->first + (int32_t)i, out->indices[i],
+               target->span);
+      out->indices[i] = out->first + (int32_t)i;
+    }
+    l->top = mark;
+  }
+}
+
+// [alone]: nothing is assigned between here and the update.
+static void lower_place(tl_lower *l, tl_target *target, bool alone,
+                        place *out) {
   out->target = target;
   out->variable = tl_scope_find(l->scope, target->name);
   out->parts = 0;
@@ -220,6 +255,12 @@ static void lower_place(tl_lower *l, tl_target *target, place *out) {
     out->parts += count_parts(target->steps[i].items, target->steps[i].count);
   }
   out->first = tl_temps(l, (int32_t)out->parts);
+  out->indices[0] = out->first;
+  out->indices[1] = out->first + 1;
+  if (alone && is_element(target)) {
+    lower_indices(l, target, out);
+    return;
+  }
   int32_t slot = out->first;
   tl_step *steps = NULL;
   out->path = add_path(l->b, target->step_count, &steps);
@@ -247,14 +288,13 @@ static void emit_update(tl_lower *l, const place *p, int32_t variable,
   const tl_target *target = p->target;
   tl_span span = target->span;
   const tl_ast_step *only = &target->steps[0];
-  if (target->step_count == 1 && only->field.name == NULL && only->count <= 2 &&
-      only_values(only->items, only->count)) {
+  if (is_element(target)) {
     tl_opcode op = only->count == 1 ? TL_BC_SETEL : TL_BC_SETEL2;
     tl_cfg_ins *ins = tl_emit(l, op, variable, 2 + (int32_t)only->count, span);
     ins->operands[0] = variable;
     ins->operands[1] = value;
     for (uint32_t i = 0; i < only->count; i++) {
-      ins->operands[2 + i] = p->first + (int32_t)i;
+      ins->operands[2 + i] = p->indices[i];
     }
     return;
   }
@@ -353,7 +393,8 @@ static int32_t read_place(tl_lower *l, const place *p) {
     tl_cfg_ins *ins = tl_emit(l, op, result, (int32_t)parts + 1, step->span);
     ins->operands[0] = base;
     for (uint32_t k = 0; k < parts; k++) {
-      ins->operands[k + 1] = part + (int32_t)k;
+      ins->operands[k + 1] =
+          is_element(target) ? p->indices[k] : part + (int32_t)k;
     }
     if (!plain)
       ins->extra = index_path(l, step->items, step->count, parts);
@@ -465,7 +506,7 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
   for (uint32_t i = 0; i < count; i++) {
     if (targets[i].kind != TL_TARGET_PLACE)
       continue;
-    lower_place(l, &targets[i], &places[i]);
+    lower_place(l, &targets[i], false, &places[i]);
     place_count++;
   }
   bool is_first = true;
@@ -524,7 +565,7 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
       break;
     case TL_TARGET_PLACE: {
       place p;
-      lower_place(l, target, &p);
+      lower_place(l, target, true, &p);
       set_place(l, &p, value);
       break;
     }
@@ -592,7 +633,7 @@ void tl_lower_update(tl_lower *l, tl_ast *ast) {
   if (target->kind == TL_TARGET_PLACE) {
     int32_t right = tl_lower_expr(l, update->value, tl_temp(l));
     place p;
-    lower_place(l, target, &p);
+    lower_place(l, target, true, &p);
     int32_t item = read_place(l, &p);
     int32_t result =
         tl_lower_binary_op(l, update->op, item, right, -1, ast->span);

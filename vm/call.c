@@ -413,7 +413,9 @@ bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
   bool ok = tl_do_call(vm, function, NULL, n, base, &pushed, out);
   if (ok && pushed) {
     vm->frame->flags |= TL_FRAME_ENTRY;
-    ok = vm->counting ? tl_interpret_counting(vm, out) : tl_interpret(vm, out);
+    ok = vm->counting ? tl_interpret_counting(vm) : tl_interpret(vm);
+    if (ok)
+      tl_copy_slot(out, base - 1);
   }
   vm->frame = before;
   vm->native_depth--;

@@ -138,6 +138,7 @@ static void put_extra(listing *l, const tl_decoded *d) {
       break;
     case TL_BC_LOADI:
     case TL_BC_ADDI:
+    case TL_BC_SUBI:
       tl_text_printf(l->out, "%s%d", sep, (int)(int32_t)d->extra);
       break;
     case TL_BC_GETG:

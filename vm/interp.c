@@ -10,10 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "vm/kernels/kernels.h"
-#include "vm/list.h"
+#include "vm/element.h"
 #include "vm/poll.h"
-#include "vm/region.h"
+#include "vm/short.h"
 
 // This source is compiled twice: interp_counting.c makes the twin that counts
 // references, so that counting costs nothing where it is off.
@@ -179,296 +178,128 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
     DISPATCH; \
   } while (0)
 
-// Not scalars: perhaps a region that runs as one, else this operation alone.
-#define IS_LARGE(s) (tl_is_array(*(s)) && (s)->array->size >= TL_REGION_ITEMS)
-#define SLOW(b, c, call)                                                 \
-  do {                                                                   \
-    SAVE();                                                              \
-    if ((IS_LARGE(b) || IS_LARGE(c)) && F->function->region_count > 0) { \
-      const tl_ins *next_;                                               \
-      tl_region_status status_ =                                         \
-          tl_region_run(vm, F->function, R, ins, &next_);                \
-      if (status_ == TL_REGION_DONE) {                                   \
-        ins = next_;                                                     \
-        DISPATCH;                                                        \
-      }                                                                  \
-      if (UNLIKELY(status_ == TL_REGION_FAILED))                         \
-        FAIL();                                                          \
-    }                                                                    \
-    if (UNLIKELY(!(call)))                                               \
-      FAIL();                                                            \
+// Not plain scalars: to the shared ways at the loop's end.
+#define SLOW(b, c, op) \
+  do {                 \
+    slow_b = (b);      \
+    slow_c = (c);      \
+    slow_op = (op);    \
+    goto short_binary; \
   } while (0)
 
 // Scalar arithmetic: floats first, then integers, which wrap.
-#define ARITH(name, op, slow)                                 \
-  OP(name) {                                                  \
-    const tl_slot *b = RB, *c = RC;                           \
-    unsigned both = BOTH(b, c);                               \
-    if (LIKELY(both == TL_CLASS_F64)) {                       \
-      PUT_F64(RA, b->f op c->f, b->tag & c->tag);             \
-      NEXT;                                                   \
-    }                                                         \
-    if (LIKELY(both == TL_CLASS_I64)) {                       \
-      PUT_I64(RA, b->u op c->u, b->tag & c->tag);             \
-      NEXT;                                                   \
-    }                                                         \
-    if (LIKELY(both == MIXED)) {                              \
-      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));   \
-      NEXT;                                                   \
-    }                                                         \
-    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes)); \
-    NEXT;                                                     \
+#define ARITH(name, op, slow)                               \
+  OP(name) {                                                \
+    const tl_slot *b = RB, *c = RC;                         \
+    unsigned both = BOTH(b, c);                             \
+    if (LIKELY(both == TL_CLASS_F64)) {                     \
+      PUT_F64(RA, b->f op c->f, b->tag & c->tag);           \
+      NEXT;                                                 \
+    }                                                       \
+    if (LIKELY(both == TL_CLASS_I64)) {                     \
+      PUT_I64(RA, b->u op c->u, b->tag & c->tag);           \
+      NEXT;                                                 \
+    }                                                       \
+    if (LIKELY(both == MIXED)) {                            \
+      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c)); \
+      NEXT;                                                 \
+    }                                                       \
+    SLOW(b, c, slow);                                       \
   }
 
 // With a literal: an int64 and its float stand side by side.
-#define ARITH_K(name, op, slow)                               \
-  OP(name) {                                                  \
-    const tl_slot *b = RB, *c = KC;                           \
-    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {            \
-      PUT_F64(RA, b->f op c[1].f, b->tag &c[1].tag);          \
-      NEXT;                                                   \
-    }                                                         \
-    if (LIKELY(BOTH(b, c) == TL_CLASS_I64)) {                 \
-      PUT_I64(RA, b->u op c->u, b->tag & c->tag);             \
-      NEXT;                                                   \
-    }                                                         \
-    if (LIKELY(BOTH(b, c) == MIXED)) {                        \
-      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));   \
-      NEXT;                                                   \
-    }                                                         \
-    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes)); \
-    NEXT;                                                     \
+#define ARITH_K(name, op, slow)                             \
+  OP(name) {                                                \
+    const tl_slot *b = RB, *c = KC;                         \
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {          \
+      PUT_F64(RA, b->f op c[1].f, b->tag &c[1].tag);        \
+      NEXT;                                                 \
+    }                                                       \
+    if (LIKELY(BOTH(b, c) == TL_CLASS_I64)) {               \
+      PUT_I64(RA, b->u op c->u, b->tag & c->tag);           \
+      NEXT;                                                 \
+    }                                                       \
+    if (LIKELY(BOTH(b, c) == MIXED)) {                      \
+      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c)); \
+      NEXT;                                                 \
+    }                                                       \
+    SLOW(b, c, slow);                                       \
   }
 
-#define COMPARE(name, op, slow)                               \
-  OP(name) {                                                  \
-    const tl_slot *b = RB, *c = RC;                           \
-    unsigned both = BOTH(b, c);                               \
-    if (LIKELY(both == TL_CLASS_I64)) {                       \
-      PUT_BOOL(RA, b->i op c->i);                             \
-      NEXT;                                                   \
-    }                                                         \
-    if (LIKELY(both == TL_CLASS_F64)) {                       \
-      PUT_BOOL(RA, b->f op c->f);                             \
-      NEXT;                                                   \
-    }                                                         \
-    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes)); \
-    NEXT;                                                     \
+#define COMPARE(name, op, slow)         \
+  OP(name) {                            \
+    const tl_slot *b = RB, *c = RC;     \
+    unsigned both = BOTH(b, c);         \
+    if (LIKELY(both == TL_CLASS_I64)) { \
+      PUT_BOOL(RA, b->i op c->i);       \
+      NEXT;                             \
+    }                                   \
+    if (LIKELY(both == TL_CLASS_F64)) { \
+      PUT_BOOL(RA, b->f op c->f);       \
+      NEXT;                             \
+    }                                   \
+    SLOW(b, c, slow);                   \
   }
 
-#define BITS(name, op, slow)                                  \
-  OP(name) {                                                  \
-    const tl_slot *b = RB, *c = RC;                           \
-    unsigned both = BOTH(b, c);                               \
-    if (LIKELY(both == TL_CLASS_I64)) {                       \
-      PUT_I64(RA, b->i op c->i, b->tag & c->tag);             \
-      NEXT;                                                   \
-    }                                                         \
-    if (LIKELY(both == TL_CLASS_BOOL)) {                      \
-      PUT_BOOL(RA, (b->i op c->i) != 0);                      \
-      NEXT;                                                   \
-    }                                                         \
-    SLOW(b, c, tl_do_binary(vm, slow, RA, b, c, ins->modes)); \
-    NEXT;                                                     \
+#define BITS(name, op, slow)                      \
+  OP(name) {                                      \
+    const tl_slot *b = RB, *c = RC;               \
+    unsigned both = BOTH(b, c);                   \
+    if (LIKELY(both == TL_CLASS_I64)) {           \
+      PUT_I64(RA, b->i op c->i, b->tag & c->tag); \
+      NEXT;                                       \
+    }                                             \
+    if (LIKELY(both == TL_CLASS_BOOL)) {          \
+      PUT_BOOL(RA, (b->i op c->i) != 0);          \
+      NEXT;                                       \
+    }                                             \
+    SLOW(b, c, slow);                             \
   }
 
 #define JUMP_SHORT() (ins += (int16_t)ins->c)
 #define JUMP_LONG() (ins += (int32_t)tl_ins_extra(*ins))
 
+#define JUMP_WHEN(condition)   \
+  do {                         \
+    if (condition) {           \
+      if ((int16_t)ins->c < 0) \
+        POLL();                \
+      JUMP_SHORT();            \
+    }                          \
+    NEXT;                      \
+  } while (0)
+
 // Compare and jump; (negate) is the jump on `not (a op b)`, which for NaN
 // differs from the opposite comparison. Backward ones poll.
-#define JUMP_IF(name, op, slow, negate, right)                      \
-  OP(name) {                                                        \
-    const tl_slot *b = RA, *c = (right);                            \
-    unsigned both = BOTH(b, c);                                     \
-    bool truth;                                                     \
-    if (LIKELY(both == TL_CLASS_I64)) {                             \
-      truth = b->i op c->i;                                         \
-    } else if (LIKELY(both == TL_CLASS_F64)) {                      \
-      truth = b->f op c->f;                                         \
-    } else if ((uint8_t)b->tag == TL_CLASS_F64 &&                   \
-               (uint8_t)c->tag == TL_CLASS_I64 && tl_is_weak(*c)) { \
-      truth = b->f op(double) c->i;                                 \
-    } else {                                                        \
-      SAVE();                                                       \
-      if (!jump_compare(vm, slow, b, c, ins->modes, &truth))        \
-        FAIL();                                                     \
-    }                                                               \
-    if (truth != (negate)) {                                        \
-      if ((int16_t)ins->c < 0)                                      \
-        POLL();                                                     \
-      JUMP_SHORT();                                                 \
-    }                                                               \
-    NEXT;                                                           \
+#define JUMP_IF(name, op, slow, negate, right) \
+  OP(name) {                                   \
+    const tl_slot *b = RA, *c = (right);       \
+    unsigned both = BOTH(b, c);                \
+    if (LIKELY(both == TL_CLASS_I64))          \
+      JUMP_WHEN((b->i op c->i) != (negate));   \
+    if (LIKELY(both == TL_CLASS_F64))          \
+      JUMP_WHEN((b->f op c->f) != (negate));   \
+    slow_b = b;                                \
+    slow_c = c;                                \
+    slow_op = (slow);                          \
+    slow_negate = (negate);                    \
+    goto compare;                              \
   }
 
-// A comparison that is no plain scalar one, and has to give one bool.
-static bool jump_compare(tl_vm *vm, tl_op op, const tl_slot *b,
-                         const tl_slot *c, unsigned modes, bool *truth) {
-  tl_slot result = tl_none();
-  unsigned as_binary = (modes >> 4 & 3u) | (modes & 3u) << 2;
-  if (!tl_do_binary(vm, op, &result, b, c, as_binary))
-    return false;
-  bool ok = tl_do_truth(vm, result, TL_MODE_BORROW, truth);
-  tl_drop(vm, result);
-  return ok;
-}
-
-// x[i] of a numeric array of rank 1, or of a list: false where it is neither
-// or out of range, for the general path to say.
-static inline bool get_element(tl_slot *a, const tl_slot *base,
-                               const tl_slot *index) {
-  if ((uint8_t)index->tag != TL_CLASS_I64)
-    return false;
-  int64_t i = index->i;
-  if (LIKELY((uint8_t)base->tag == TL_CLASS_ARRAY)) {
-    if (((base->tag >> 24) & 7) != 1)
-      return false;
-    const tl_array *x = base->array;
-    int64_t n = x->dims[0];
-    if ((uint64_t)i >= (uint64_t)n) {
-      i = (int64_t)((uint64_t)i + (uint64_t)n);  // may wrap
-      if ((uint64_t)i >= (uint64_t)n)
-        return false;
-    }
-    const char *item = x->data + i * x->dims[1];
-    switch (tl_dtype_of(*base)) {
-      case TL_FLOAT64: {
-        double v;
-        memcpy(&v, item, sizeof v);
-        PUT_F64(a, v, TL_TAG_F64);
-        return true;
-      }
-      case TL_INT64: {
-        int64_t v;
-        memcpy(&v, item, sizeof v);
-        PUT_I64(a, v, TL_TAG_I64);
-        return true;
-      }
-      case TL_BOOL:
-        PUT_BOOL(a, *item != 0);
-        return true;
-      default:
-        return false;
-    }
+// With a literal: an int64 and its float stand side by side.
+#define JUMP_IF_K(name, op, slow, negate)        \
+  OP(name) {                                     \
+    const tl_slot *b = RA, *c = KB;              \
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) \
+      JUMP_WHEN((b->f op c[1].f) != (negate));   \
+    if (LIKELY(BOTH(b, c) == TL_CLASS_I64))      \
+      JUMP_WHEN((b->i op c->i) != (negate));     \
+    slow_b = b;                                  \
+    slow_c = c;                                  \
+    slow_op = (slow);                            \
+    slow_negate = (negate);                      \
+    goto compare;                                \
   }
-  return false;
-}
-
-static inline bool get_element2(tl_slot *a, const tl_slot *base,
-                                const tl_slot *first, const tl_slot *second) {
-  if ((uint8_t)base->tag != TL_CLASS_ARRAY ||
-      BOTH(first, second) != TL_CLASS_I64 || ((base->tag >> 24) & 7) != 2) {
-    return false;
-  }
-  const tl_array *x = base->array;
-  int64_t i = first->i, j = second->i, n = x->dims[0], m = x->dims[1];
-  if ((uint64_t)i >= (uint64_t)n) {
-    i = (int64_t)((uint64_t)i + (uint64_t)n);  // may wrap
-    if ((uint64_t)i >= (uint64_t)n)
-      return false;
-  }
-  if ((uint64_t)j >= (uint64_t)m) {
-    j += m;
-    if ((uint64_t)j >= (uint64_t)m)
-      return false;
-  }
-  const char *item = x->data + i * x->dims[2] + j * x->dims[3];
-  switch (tl_dtype_of(*base)) {
-    case TL_FLOAT64: {
-      double v;
-      memcpy(&v, item, sizeof v);
-      PUT_F64(a, v, TL_TAG_F64);
-      return true;
-    }
-    case TL_INT64: {
-      int64_t v;
-      memcpy(&v, item, sizeof v);
-      PUT_I64(a, v, TL_TAG_I64);
-      return true;
-    }
-    case TL_BOOL:
-      PUT_BOOL(a, *item != 0);
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Stores a scalar whose dtype is the array's, or a weak number into floats.
-static inline bool put_item(char *item, int dtype, const tl_slot *value) {
-  unsigned class = (uint8_t)value->tag;
-  switch (dtype) {
-    case TL_FLOAT64: {
-      double v;
-      if (LIKELY(class == TL_CLASS_F64)) {
-        v = value->f;
-      } else if (class == TL_CLASS_I64) {
-        v = (double)value->i;
-      } else {
-        return false;
-      }
-      memcpy(item, &v, sizeof v);
-      return true;
-    }
-    case TL_INT64:
-      if (class != TL_CLASS_I64)
-        return false;
-      memcpy(item, &value->i, sizeof value->i);
-      return true;
-    case TL_BOOL:
-      if (class != TL_CLASS_BOOL)
-        return false;
-      *item = (char)value->i;
-      return true;
-    default:
-      return false;
-  }
-}
-
-#define WRITABLE (UINT64_C(0xff) | TL_OWNED | TL_DIRECT)
-#define IS_WRITABLE(s, rank)                                             \
-  (((s)->tag & (WRITABLE | UINT64_C(7) << 24)) ==                        \
-       (TL_CLASS_ARRAY | TL_OWNED | TL_DIRECT | UINT64_C(rank) << 24) && \
-   (s)->object->count == 1)
-
-static inline bool set_element(const tl_slot *target, const tl_slot *value,
-                               const tl_slot *index) {
-  if (UNLIKELY(!IS_WRITABLE(target, 1)) ||
-      (uint8_t)index->tag != TL_CLASS_I64) {
-    return false;
-  }
-  tl_array *x = target->array;
-  int64_t i = index->i, n = x->dims[0];
-  if ((uint64_t)i >= (uint64_t)n) {
-    i = (int64_t)((uint64_t)i + (uint64_t)n);  // may wrap
-    if ((uint64_t)i >= (uint64_t)n)
-      return false;
-  }
-  return put_item(x->data + i * x->dims[1], tl_dtype_of(*target), value);
-}
-
-static inline bool set_element2(const tl_slot *target, const tl_slot *value,
-                                const tl_slot *first, const tl_slot *second) {
-  if (UNLIKELY(!IS_WRITABLE(target, 2)) ||
-      BOTH(first, second) != TL_CLASS_I64) {
-    return false;
-  }
-  tl_array *x = target->array;
-  int64_t i = first->i, j = second->i, n = x->dims[0], m = x->dims[1];
-  if ((uint64_t)i >= (uint64_t)n) {
-    i = (int64_t)((uint64_t)i + (uint64_t)n);  // may wrap
-    if ((uint64_t)i >= (uint64_t)n)
-      return false;
-  }
-  if ((uint64_t)j >= (uint64_t)m) {
-    j += m;
-    if ((uint64_t)j >= (uint64_t)m)
-      return false;
-  }
-  return put_item(x->data + i * x->dims[2] + j * x->dims[3],
-                  tl_dtype_of(*target), value);
-}
 
 static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
@@ -547,7 +378,7 @@ static void drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   for (uint32_t i = 0; i < count; i++) tl_drop(vm, window[i]);
 }
 
-bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
+bool TL_INTERPRET(tl_vm *vm) {
 #if TL_THREADED
   static const void *const labels[] = {
 #define OP_(NAME, d, r0, r1, r2, rest, fails, format) __extension__ &&L_##NAME,
@@ -560,6 +391,11 @@ bool TL_INTERPRET(tl_vm *vm, tl_slot *out) {
   const tl_slot *K = F->function->constants;
   const tl_ins *ins = F->pc;
   int32_t fuel = vm->fuel;
+  // Of an instruction on its way to a shared slow way.
+  const tl_slot *slow_b, *slow_c;
+  tl_op slow_op;
+  bool slow_negate;
+  tl_slot literal;
 
 #if TL_THREADED
   DISPATCH;
@@ -725,26 +561,22 @@ dispatch:
       PUT_F64(RA, AS_F64(b) / AS_F64(c), MIXED_TAG(b, c));
       NEXT;
     }
-    SLOW(b, c, tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
-    NEXT;
+    SLOW(b, c, TL_OP_DIVIDE);
   }
   OP(FLOORDIV) {
     if (LIKELY(divide_ints(RA, RB, RC, false)))
       NEXT;
-    SLOW(RB, RC, tl_do_binary(vm, TL_OP_FLOOR_DIVIDE, RA, RB, RC, ins->modes));
-    NEXT;
+    SLOW(RB, RC, TL_OP_FLOOR_DIVIDE);
   }
   OP(MOD) {
     if (LIKELY(divide_ints(RA, RB, RC, true)))
       NEXT;
-    SLOW(RB, RC, tl_do_binary(vm, TL_OP_REMAINDER, RA, RB, RC, ins->modes));
-    NEXT;
+    SLOW(RB, RC, TL_OP_REMAINDER);
   }
   OP(POW) {
     if (pow_fast(RA, RB, RC))
       NEXT;
-    SLOW(RB, RC, tl_do_binary(vm, TL_OP_POW, RA, RB, RC, ins->modes));
-    NEXT;
+    SLOW(RB, RC, TL_OP_POW);
   }
   BITS(BITAND, &, TL_OP_BITWISE_AND)
   BITS(BITOR, |, TL_OP_BITWISE_OR)
@@ -755,8 +587,7 @@ dispatch:
       PUT_I64(RA, b->u << c->i, b->tag & c->tag);
       NEXT;
     }
-    SLOW(b, c, tl_do_binary(vm, TL_OP_LEFT_SHIFT, RA, b, c, ins->modes));
-    NEXT;
+    SLOW(b, c, TL_OP_LEFT_SHIFT);
   }
   OP(SHR) {
     const tl_slot *b = RB, *c = RC;
@@ -764,8 +595,7 @@ dispatch:
       PUT_I64(RA, b->i >> c->i, b->tag & c->tag);
       NEXT;
     }
-    SLOW(b, c, tl_do_binary(vm, TL_OP_RIGHT_SHIFT, RA, b, c, ins->modes));
-    NEXT;
+    SLOW(b, c, TL_OP_RIGHT_SHIFT);
   }
   COMPARE(EQ, ==, TL_OP_EQUAL)
   COMPARE(NE, !=, TL_OP_NOT_EQUAL)
@@ -805,19 +635,15 @@ dispatch:
       PUT_I64(RA, 0 - b->u, b->tag);
       NEXT2;
     }
-    SLOW(b, b, tl_do_unary(vm, (tl_op)op, RA, b, ins->modes));
-    NEXT2;
+    slow_b = b;
+    slow_op = (tl_op)op;
+    goto short_unary;
   }
   OP(ELEM2) {
-    uint32_t op = EXTRA();
-    SLOW(RB, RC, tl_do_binary(vm, (tl_op)op, RA, RB, RC, ins->modes));
-    NEXT2;
+    SLOW(RB, RC, (tl_op)EXTRA());
   }
   OP(ELEM3) {
-    uint32_t op = EXTRA();
-    const tl_slot *d = SLOT(ins[1].a);
-    SLOW(RC, d, tl_do_select(vm, (tl_op)op, RA, RB, RC, d, ins->modes));
-    NEXT2;
+    goto elementwise;
   }
   OP(NOT) {
     const tl_slot *b = RB;
@@ -846,9 +672,21 @@ dispatch:
       PUT_F64(RA, b->f + (int16_t)ins->c, b->tag);
       NEXT;
     }
-    tl_slot c = tl_weak_int((int16_t)ins->c);
-    SLOW(b, &c, tl_do_binary(vm, TL_OP_ADD, RA, b, &c, MODE_B));
-    NEXT;
+    literal = tl_weak_int((int16_t)ins->c);
+    SLOW(b, &literal, TL_OP_ADD);
+  }
+  OP(SUBI) {
+    const tl_slot *b = RB;
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {
+      PUT_I64(RA, b->u - (uint64_t)(int64_t)(int16_t)ins->c, b->tag);
+      NEXT;
+    }
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {
+      PUT_F64(RA, b->f - (int16_t)ins->c, b->tag);
+      NEXT;
+    }
+    literal = tl_weak_int((int16_t)ins->c);
+    SLOW(b, &literal, TL_OP_SUBTRACT);
   }
   ARITH_K(ADDK, +, TL_OP_ADD)
   ARITH_K(SUBK, -, TL_OP_SUBTRACT)
@@ -863,8 +701,7 @@ dispatch:
       PUT_F64(RA, (double)b->i / c[1].f, MIXED_TAG(b, c));
       NEXT;
     }
-    SLOW(b, c, tl_do_binary(vm, TL_OP_DIVIDE, RA, b, c, ins->modes));
-    NEXT;
+    SLOW(b, c, TL_OP_DIVIDE);
   }
   OP(RANGE) {
     const tl_slot *d = SLOT(ins[1].a);
@@ -922,14 +759,14 @@ dispatch:
 
   // --- places
   OP(GETEL) {
-    if (MODE_B == TL_MODE_BORROW && LIKELY(get_element(RA, RB, RC)))
+    if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get(RA, RB, RC)))
       NEXT;
     TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
     NEXT;
   }
   OP(GETEL2) {
     const tl_slot *d = SLOT(ins[1].a);
-    if (MODE_B == TL_MODE_BORROW && LIKELY(get_element2(RA, RB, RC, d))) {
+    if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d))) {
       NEXT2;
     }
     TRY(tl_do_getel2(vm, RA, RB, RC, d, ins->modes));
@@ -952,14 +789,14 @@ dispatch:
     NEXT2;
   }
   OP(SETEL) {
-    if (LIKELY(set_element(RA, RB, RC)))
+    if (LIKELY(tl_element_set(RA, RB, RC)))
       NEXT;
     TRY(set_slow(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu));
     NEXT;
   }
   OP(SETEL2) {
     const tl_slot *d = SLOT(ins[1].a);
-    if (LIKELY(set_element2(RA, RB, RC, d)))
+    if (LIKELY(tl_element_set2(RA, RB, RC, d)))
       NEXT2;
     TRY(set_slow(vm, RA, RB, 2, RC, d, ins->modes));
     NEXT2;
@@ -1131,16 +968,16 @@ dispatch:
   JUMP_IF(JNE, !=, TL_OP_NOT_EQUAL, false, RB)
   JUMP_IF(JNLT, <, TL_OP_LESS, true, RB)
   JUMP_IF(JNLE, <=, TL_OP_LESS_EQUAL, true, RB)
-  JUMP_IF(JLTK, <, TL_OP_LESS, false, KB)
-  JUMP_IF(JLEK, <=, TL_OP_LESS_EQUAL, false, KB)
-  JUMP_IF(JGTK, >, TL_OP_GREATER, false, KB)
-  JUMP_IF(JGEK, >=, TL_OP_GREATER_EQUAL, false, KB)
-  JUMP_IF(JEQK, ==, TL_OP_EQUAL, false, KB)
-  JUMP_IF(JNEK, !=, TL_OP_NOT_EQUAL, false, KB)
-  JUMP_IF(JNLTK, <, TL_OP_LESS, true, KB)
-  JUMP_IF(JNLEK, <=, TL_OP_LESS_EQUAL, true, KB)
-  JUMP_IF(JNGTK, >, TL_OP_GREATER, true, KB)
-  JUMP_IF(JNGEK, >=, TL_OP_GREATER_EQUAL, true, KB)
+  JUMP_IF_K(JLTK, <, TL_OP_LESS, false)
+  JUMP_IF_K(JLEK, <=, TL_OP_LESS_EQUAL, false)
+  JUMP_IF_K(JGTK, >, TL_OP_GREATER, false)
+  JUMP_IF_K(JGEK, >=, TL_OP_GREATER_EQUAL, false)
+  JUMP_IF_K(JEQK, ==, TL_OP_EQUAL, false)
+  JUMP_IF_K(JNEK, !=, TL_OP_NOT_EQUAL, false)
+  JUMP_IF_K(JNLTK, <, TL_OP_LESS, true)
+  JUMP_IF_K(JNLEK, <=, TL_OP_LESS_EQUAL, true)
+  JUMP_IF_K(JNGTK, >, TL_OP_GREATER, true)
+  JUMP_IF_K(JNGEK, >=, TL_OP_GREATER_EQUAL, true)
   OP(FORPREP) {
     tl_slot *a = RA;
     bool any;
@@ -1181,7 +1018,7 @@ dispatch:
     tl_slot *b = RB;
     uint32_t pair = EXTRA();
     if (pair == 0 && (MODE_B == TL_MODE_BORROW || !tl_is_owned(*b)) &&
-        get_element(RA, b, b + 1)) {
+        tl_element_get(RA, b, b + 1)) {
       b[1].i++;
       NEXT2;
     }
@@ -1197,17 +1034,16 @@ dispatch:
       // Who called does not know what may lend the result.
       tl_slot result = {.tag = tag, .u = payload};
       tl_do_own(vm, &result);
-      if ((F->flags & TL_FRAME_ENTRY) != 0) {
-        tl_copy_slot(out, &result);
-        vm->frame = F - 1;
-        vm->fuel = fuel;
-        return true;
-      }
       tag = result.tag;
       payload = result.u;
     }
     R[-1].tag = tag;
     R[-1].u = payload;
+    if (UNLIKELY((F->flags & TL_FRAME_ENTRY) != 0)) {
+      vm->frame = F - 1;
+      vm->fuel = fuel;
+      return true;
+    }
     F--;
     R = F->base;
     K = F->function->constants;
@@ -1227,6 +1063,42 @@ dispatch:
     break;
 }
 #endif
+
+// --- What is no plain scalar
+
+// Small arrays, and these with scalars.
+short_binary
+    : if (tl_short_binary(vm, slow_op, RA, slow_b, slow_c, ins->modes)) {
+  ins += ins->op == TL_BC_ELEM2;
+  NEXT;
+}
+goto elementwise;
+short_unary : if (tl_short_unary(vm, slow_op, RA, slow_b, MODE_B)) NEXT2;
+
+elementwise : {
+  SAVE();
+  const tl_ins *next = tl_do_elementwise(vm, F->function, R, ins);
+  if (UNLIKELY(next == NULL))
+    FAIL();
+  ins = next;
+  DISPATCH;
+}
+
+compare : {
+  bool truth;
+  if ((uint8_t)slow_b->tag == TL_CLASS_F64 &&
+      (uint8_t)slow_c->tag == TL_CLASS_I64 && tl_is_weak(*slow_c)) {
+    literal = tl_weak_float((double)slow_c->i);
+    slow_c = &literal;
+  }
+  TRY(tl_do_compare(vm, slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth));
+  if (truth != slow_negate) {
+    if ((int16_t)ins->c < 0)
+      POLL();
+    JUMP_SHORT();
+  }
+  NEXT;
+}
 
 fail : vm->fuel = fuel;
 drop_window(vm, R, ins);

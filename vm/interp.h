@@ -7,9 +7,10 @@
 #include "vm/module.h"
 
 // Runs from the VM's top frame until the frame marked TL_FRAME_ENTRY returns.
-// *out is owned. False: an error is pending and the entry frame is gone.
-bool tl_interpret(tl_vm *vm, tl_slot *out);
-bool tl_interpret_counting(tl_vm *vm, tl_slot *out);  // the same, counted
+// The result, owned, is in the slot before that frame's first. False: an error
+// is pending and the entry frame is gone.
+bool tl_interpret(tl_vm *vm);
+bool tl_interpret_counting(tl_vm *vm);  // the same, counted
 
 // A frame for [function] with its slots from [base] on; its arguments are
 // there already. false after tl_fail (kind limit): too deep.
@@ -31,13 +32,14 @@ const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
 
 // --- Slow paths (ops.c): each false after tl_fail ---------------------------
 
+// Runs the elementwise instruction [ins], whatever its operands: where to go
+// on, which is further where a region ran as one. NULL after tl_fail.
+const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
+                                tl_slot *base, const tl_ins *ins);
+// A comparison that has to give one bool.
+bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
+                   const tl_slot *c, unsigned c_mode, bool *truth);
 // Reads operands by their modes; what they still own afterwards is dropped.
-bool tl_do_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
-                  const tl_slot *c, unsigned modes);
-bool tl_do_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
-                 unsigned modes);
-bool tl_do_select(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
-                  const tl_slot *c, const tl_slot *d, unsigned modes);
 bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                   unsigned modes);
 bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,

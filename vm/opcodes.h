@@ -120,6 +120,7 @@ typedef enum tl_format {
   OP(NOT, IMMORTAL, USE, NONE, NONE, NONE, EARLY, AB)                          \
   OP(ASBOOL, IMMORTAL, USE, NONE, NONE, NONE, EARLY, AB)                       \
   OP(ADDI, OWNED, USE, NONE, NONE, NONE, EARLY, ABI)                           \
+  OP(SUBI, OWNED, USE, NONE, NONE, NONE, EARLY, ABI)                           \
   OP(ADDK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
   OP(SUBK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
   OP(MULK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \

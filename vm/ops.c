@@ -1,5 +1,6 @@
 // The interpreter's slow paths: operands read by their modes, handed to the
-// engine and the containers, and dropped.
+// engine and the containers, and dropped. ops_elementwise.c has the
+// elementwise ones.
 
 #include "vm/interp.h"
 
@@ -31,39 +32,6 @@ static void end(tl_vm *vm, tl_slot operand) {
     return;
   vm->stats.temps_ended += tl_is_unique(operand);
   tl_drop(vm, operand);
-}
-
-bool tl_do_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
-                  const tl_slot *c, unsigned modes) {
-  tl_slot operands[2] = {read(b, modes), read(c, modes >> 2)}, result;
-  if (!tl_elementwise(vm, op, operands, &result))
-    return false;
-  end(vm, operands[0]);
-  end(vm, operands[1]);
-  put(a, result);
-  return true;
-}
-
-bool tl_do_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
-                 unsigned modes) {
-  tl_slot operand = read(b, modes), result;
-  if (!tl_elementwise(vm, op, &operand, &result))
-    return false;
-  end(vm, operand);
-  put(a, result);
-  return true;
-}
-
-bool tl_do_select(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
-                  const tl_slot *c, const tl_slot *d, unsigned modes) {
-  tl_slot operands[3] = {read(b, modes), read(c, modes >> 2),
-                         read(d, modes >> 6)};
-  tl_slot result;
-  if (!tl_elementwise(vm, op, operands, &result))
-    return false;
-  for (int i = 0; i < 3; i++) end(vm, operands[i]);
-  put(a, result);
-  return true;
 }
 
 bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,

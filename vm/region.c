@@ -60,6 +60,7 @@ tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
       [TL_BC_GT] = TL_OP_GREATER + 1,
       [TL_BC_GE] = TL_OP_GREATER_EQUAL + 1,
       [TL_BC_ADDI] = TL_OP_ADD + 1,
+      [TL_BC_SUBI] = TL_OP_SUBTRACT + 1,
       [TL_BC_ADDK] = TL_OP_ADD + 1,
       [TL_BC_SUBK] = TL_OP_SUBTRACT + 1,
       [TL_BC_MULK] = TL_OP_MULTIPLY + 1,
@@ -126,8 +127,9 @@ static bool add_operand(reader *rd, uint16_t slot, uint8_t mode, int *in) {
 // The literal of a K form, which stands behind the slot operand.
 static bool add_literal(reader *rd, const tl_ins *ins, const tl_decoded *d,
                         int *in) {
-  tl_slot value = ins->op == TL_BC_ADDI ? tl_weak_int((int16_t)ins->c)
-                                        : rd->function->constants[d->extra];
+  tl_slot value = tl_opcodes[ins->op].format == TL_FORMAT_ABI
+                      ? tl_weak_int((int16_t)ins->c)
+                      : rd->function->constants[d->extra];
   return add_use(rd, value, NULL, false, in);
 }
 

@@ -5,6 +5,8 @@
 #include "vm/kernels/kernels.h"
 
 extern const tl_kernel_table tl_kernels_base;
+extern const tl_kernel_table *tl_kernels_chosen;
+const tl_kernel_table *tl_kernels_choose(void);
 
 #if defined(__x86_64__)
 extern const tl_kernel_table tl_kernels_avx2;
@@ -67,13 +69,11 @@ static const tl_kernel_table *choose(void) {
   return has_avx2() ? &tl_kernels_avx2 : &tl_kernels_base;
 }
 
+const tl_kernel_table *tl_kernels_chosen;
+
 // Threads that come first together all choose the same.
-const tl_kernel_table *tl_kernels(void) {
-  static const tl_kernel_table *chosen;
-  const tl_kernel_table *table = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
-  if (table)
-    return table;
-  table = choose();
-  __atomic_store_n(&chosen, table, __ATOMIC_RELAXED);
+const tl_kernel_table *tl_kernels_choose(void) {
+  const tl_kernel_table *table = choose();
+  __atomic_store_n(&tl_kernels_chosen, table, __ATOMIC_RELAXED);
   return table;
 }

@@ -222,7 +222,13 @@ typedef struct tl_kernel_table {
 
 // The table for this machine; chosen at the first call, any thread. The
 // environment variable TALLY_ISA (base, avx2, avx512) lowers the choice.
-const tl_kernel_table *tl_kernels(void);
+static inline const tl_kernel_table *tl_kernels(void) {
+  extern const tl_kernel_table *tl_kernels_chosen;
+  const tl_kernel_table *tl_kernels_choose(void);
+  const tl_kernel_table *table =
+      __atomic_load_n(&tl_kernels_chosen, __ATOMIC_RELAXED);
+  return table != NULL ? table : tl_kernels_choose();
+}
 
 // The table called [name] if it was built and this machine can run it, or NULL.
 const tl_kernel_table *tl_kernels_named(const char *name);

@@ -1,0 +1,287 @@
+// The shortest way to a kernel: see short.h.
+
+#include "vm/short.h"
+
+#include <string.h>
+
+#include "vm/function.h"
+#include "vm/kernels/kernels.h"
+#include "vm/region.h"
+#include "vm/vm.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum {
+  NONE,
+  SAME,           // the result's dtype is the operands'
+  BOOL,           // comparisons
+  ITEMS = 16384,  // above, blocks and polls
+};
+
+// Operations that never fail on equal dtypes, and their result's dtype.
+static const uint8_t results[TL_OP_COUNT] = {
+    [TL_OP_ADD] = SAME,         [TL_OP_SUBTRACT] = SAME,
+    [TL_OP_MULTIPLY] = SAME,    [TL_OP_DIVIDE] = SAME,
+    [TL_OP_MAXIMUM] = SAME,     [TL_OP_MINIMUM] = SAME,
+    [TL_OP_BITWISE_AND] = SAME, [TL_OP_BITWISE_OR] = SAME,
+    [TL_OP_BITWISE_XOR] = SAME, [TL_OP_LOGICAL_AND] = SAME,
+    [TL_OP_LOGICAL_OR] = SAME,  [TL_OP_LOGICAL_XOR] = SAME,
+    [TL_OP_ATAN2] = SAME,       [TL_OP_HYPOT] = SAME,
+    [TL_OP_EQUAL] = BOOL,       [TL_OP_NOT_EQUAL] = BOOL,
+    [TL_OP_LESS] = BOOL,        [TL_OP_LESS_EQUAL] = BOOL,
+    [TL_OP_GREATER] = BOOL,     [TL_OP_GREATER_EQUAL] = BOOL,
+};
+
+#define TAG_NDIM (UINT64_C(7) << 24)
+#define TAG_TYPE (UINT64_C(0xffff) | TAG_NDIM | TL_DENSE)
+
+// A dense array of numbers of rank 1 or 2, told by its tag.
+INLINE bool is_plain(uint64_t tag) {
+  return (tag & (0xff | TL_DENSE)) == (TL_CLASS_ARRAY | TL_DENSE) &&
+         ((tag & TAG_NDIM) >> 24) - 1 < 2 && (tag >> 8 & 0xff) < TL_STRING;
+}
+
+INLINE bool same_shape(const tl_array *a, const tl_array *b) {
+  return a->dims[0] == b->dims[0] &&
+         (a->head.ndim == 1 || a->dims[1] == b->dims[1]);
+}
+
+// Whether the operand ends here and its memory may be written.
+INLINE bool is_dying(const tl_vm *vm, tl_slot s) {
+  const uint64_t mine = TL_OWNED | TL_DIRECT;
+  return (s.tag & mine) == mine && s.array->head.count == 1 && !vm->no_reuse;
+}
+
+// Whether [other] may be read while [target] is written: another block, or the
+// very same items.
+INLINE bool is_apart(tl_slot target, tl_slot other) {
+  return (other.tag & TL_DIRECT) != 0 ||
+         tl_array_owner(other.array) != target.array;
+}
+
+INLINE tl_slot take_over(tl_vm *vm, tl_slot *operand) {
+  tl_slot taken = *operand;
+  operand->tag &= ~TL_OWNED;
+  vm->stats.inplace++;
+  vm->stats.temps_ended++;
+  return taken;
+}
+
+// An array as [like] is, whose items lie behind its header: made without
+// measuring its shape again. Half of what a small operation costs is this.
+INLINE bool new_twin(tl_vm *vm, tl_slot model, tl_slot *out) {
+  const tl_array *like = model.array;
+  tl_array *array =
+      tl_object_new(vm, TL_KIND_ARRAY, like->head.nbytes, "an array");
+  if (array == NULL)
+    return false;
+  array->head.dtype = like->head.dtype;
+  array->head.ndim = like->head.ndim;
+  array->data = (char *)array + (like->data - (const char *)like);
+  array->size = like->size;
+  for (int i = 0; i < 4; i++) array->dims[i] = like->dims[i];  // rank 1 or 2
+  vm->stats.allocs++;
+  vm->stats.alloc_bytes += like->head.nbytes;
+  *out = (tl_slot){.tag = (model.tag & ~TL_WEAK) | TL_OWNED, .array = array};
+  return true;
+}
+
+INLINE bool has_twin(tl_slot s) {
+  const tl_array *like = s.array;
+  return (s.tag & TL_DIRECT) != 0 &&
+         (size_t)(like->data - (const char *)like) < like->head.nbytes;
+}
+
+// A new array of the model's shape. Without memory the general way says so.
+INLINE bool fresh_like(tl_vm *vm, tl_slot model, tl_dtype dtype, tl_slot *out) {
+  if ((int)dtype == tl_dtype_of(model) && has_twin(model)) {
+    if (new_twin(vm, model, out))
+      return true;
+  } else {
+    const tl_array *like = model.array;
+    tl_array *array = tl_array_new(vm, dtype, tl_ndim(like), tl_shape(like));
+    if (array != NULL) {
+      *out = tl_own_array(array);
+      return true;
+    }
+  }
+  tl_error_clear(vm);
+  return false;
+}
+
+// Why the result of the operand's own dtype is a new array.
+INLINE void count_fresh(tl_vm *vm, tl_slot a) {
+  if (vm->no_reuse)
+    return;
+  if (!tl_is_owned(a)) {
+    vm->stats.inplace_refused_live++;
+  } else if ((a.tag & TL_DIRECT) == 0) {
+    vm->stats.inplace_refused_external++;
+  } else {
+    vm->stats.inplace_refused_shared++;
+  }
+}
+
+// Two plain arrays of one type.
+INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
+                       tl_slot *out) {
+  const tl_array *a = x[0].array, *b = x[1].array;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(x[0]);
+  tl_kernel2 *kernel = tl_kernels()->binary[op][dtype];
+  if (kernel == NULL || a->size > limit || !same_shape(a, b))
+    return false;
+  if (results[op] == BOOL) {
+    if (tl_itemsize(dtype) == 1 || !fresh_like(vm, x[0], TL_BOOL, out))
+      return false;
+  } else if (is_dying(vm, x[0]) && is_apart(x[0], x[1])) {
+    *out = take_over(vm, &x[0]);
+  } else if (is_dying(vm, x[1]) && is_apart(x[1], x[0])) {
+    *out = take_over(vm, &x[1]);
+  } else {
+    if (!fresh_like(vm, x[0], dtype, out))
+      return false;
+    count_fresh(vm, x[0]);
+  }
+  kernel(out->array->data, a->data, b->data, (size_t)a->size);
+  return true;
+}
+
+// A scalar as an item of [dtype], where promotion leaves the array's dtype and
+// nothing can fail; false: the general way.
+INLINE bool scalar_item(tl_slot s, tl_dtype dtype, uint64_t *item) {
+  int from = tl_dtype_of(s);
+  if ((s.tag & (TL_CLASS_I64 | TL_CLASS_F64)) == 0)
+    return false;
+  if ((int)dtype == from) {
+    *item = s.u;
+    return true;
+  }
+  if (!tl_is_weak(s))
+    return false;
+  if (dtype == TL_FLOAT64) {
+    double value = from == TL_FLOAT64 ? s.f : (double)s.i;
+    memcpy(item, &value, sizeof value);
+    return true;
+  }
+  if (dtype == TL_FLOAT32) {
+    float value = from == TL_FLOAT64 ? (float)s.f : (float)s.i;
+    memcpy(item, &value, sizeof value);
+    return true;
+  }
+  return false;
+}
+
+// A plain array with a scalar; [at] is the array's position.
+INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
+                        tl_slot *out) {
+  const tl_array *a = x[at].array;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(x[at]);
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_kernel2 *kernel =
+      at == 0 ? kernels->binary_vs[op][dtype] : kernels->binary_sv[op][dtype];
+  uint64_t item;
+  if (kernel == NULL || a->size > limit ||
+      !scalar_item(x[1 - at], dtype, &item)) {
+    return false;
+  }
+  if (results[op] == BOOL) {
+    if (!fresh_like(vm, x[at], TL_BOOL, out))
+      return false;
+  } else if (is_dying(vm, x[at])) {
+    *out = take_over(vm, &x[at]);
+  } else {
+    if (!fresh_like(vm, x[at], dtype, out))
+      return false;
+    count_fresh(vm, x[at]);
+  }
+  if (at == 0)
+    kernel(out->array->data, a->data, &item, (size_t)a->size);
+  else
+    kernel(out->array->data, &item, a->data, (size_t)a->size);
+  return true;
+}
+
+INLINE bool binary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
+                   tl_slot *out) {
+  uint64_t a = x[0].tag, b = x[1].tag;
+  if (results[op] == NONE)
+    return false;
+  if (is_plain(a)) {
+    if (((a ^ b) & TAG_TYPE) == 0)
+      return two_arrays(vm, op, x, limit, out);
+    return with_scalar(vm, op, x, 0, limit, out);
+  }
+  return is_plain(b) && with_scalar(vm, op, x, 1, limit, out);
+}
+
+INLINE bool unary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
+                  tl_slot *out) {
+  if (!is_plain(x->tag))
+    return false;
+  const tl_array *a = x->array;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(*x);
+  tl_kernel1 *kernel = tl_kernels()->unary[op][dtype];
+  if (kernel == NULL || a->size > limit)
+    return false;
+  tl_dtype result = tl_op_result(op, dtype);
+  if (result == dtype && is_dying(vm, *x)) {
+    *out = take_over(vm, x);
+  } else {
+    if (!fresh_like(vm, *x, result, out))
+      return false;
+    if (result == dtype)
+      count_fresh(vm, *x);
+  }
+  kernel(out->array->data, a->data, (size_t)a->size);
+  return true;
+}
+
+// --- Entrances --------------------------------------------------------------
+
+// An operand as its mode says: a borrowed one shows no owned bit.
+INLINE tl_slot read(const tl_slot *s, unsigned mode) {
+  bool ends = (mode & 3u) == TL_MODE_CONSUME || (mode & 3u) == TL_MODE_EITHER;
+  return (tl_slot){.tag = ends ? s->tag : s->tag & ~TL_OWNED, .u = s->u};
+}
+
+INLINE void end(tl_vm *vm, tl_slot operand) {
+  if (!tl_is_owned(operand))
+    return;
+  vm->stats.temps_ended += tl_is_unique(operand);
+  tl_drop(vm, operand);
+}
+
+// What is larger is asked first whether it is part of a region.
+enum { LOOP_ITEMS = TL_REGION_ITEMS - 1 };
+
+bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
+                     const tl_slot *c, unsigned modes) {
+  tl_slot x[2] = {read(b, modes), read(c, modes >> 2)}, result;
+  if (!binary(vm, op, x, LOOP_ITEMS, &result))
+    return false;
+  end(vm, x[0]);
+  end(vm, x[1]);
+  tl_copy_slot(a, &result);
+  return true;
+}
+
+bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
+                    unsigned mode) {
+  tl_slot x = read(b, mode), result;
+  if (!unary(vm, op, &x, LOOP_ITEMS, &result))
+    return false;
+  end(vm, x);
+  tl_copy_slot(a, &result);
+  return true;
+}
+
+bool tl_short(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
+  switch (tl_ops[op].arity) {
+    case 1:
+      return unary(vm, op, operands, ITEMS, out);
+    case 2:
+      return binary(vm, op, operands, ITEMS, out);
+    default:
+      return false;
+  }
+}
