@@ -123,22 +123,173 @@ TALLY_API tally_status tally_run_source(tally_vm *vm, const char *name,
 TALLY_API tally_status tally_compile(tally_vm *vm, const char *source,
                                      tally_value *function);
 
-// Calls a function value, or a function of the main module by name. Borrows
-// args; *out returns owned; NULL: dropped.
+// Calls a function value, or by name a function of the main module, the host
+// or the library. Borrows args but those marked by tally_take; *out returns
+// owned; NULL: dropped. count: at most 64. From inside a function of the
+// host's too, up to TALLY_MAX_DEPTH deep; such calls share the budget and the
+// deadline of the outermost.
+//
+//   TALLY_ERR_NAME   nothing has that name
+//   TALLY_ERR_TYPE   no function; arguments that its parameters do not take
+//   TALLY_ERR_HOST   an argument was released already
+//   TALLY_ERR_LIMIT  instruction budget, time or depth
+//   and whatever the function raises
 TALLY_API tally_status tally_apply(tally_vm *vm, tally_value function,
                                    int count, const tally_value *args,
                                    tally_value *out);
 TALLY_API tally_status tally_call(tally_vm *vm, const char *name, int count,
                                   const tally_value *args, tally_value *out);
 
+// Marks a value as given away: an argument of a call, an item of a new list or
+// record, or a global variable takes it over on every path, failure included.
+// The handle is released then, and using it again is TALLY_ERR_HOST. Where
+// nobody else holds the value, its memory is freed or written over at the
+// script's last use of it.
+//
+//   tally_value args[] = {tally_take(image), gain};
+//   tally_call(vm, "sharpen", 2, args, &image);  // in place
+TALLY_API tally_value tally_take(tally_value v);
+
 // Variables of the main module. get returns owned; set borrows; move takes,
 // so that the script may free or reuse the value at its last use.
+//
+//   TALLY_ERR_NAME   get: no variable has that name, or it is unset
+//   TALLY_ERR_VALUE  set, move: the name is not UTF-8
 TALLY_API tally_status tally_get_global(tally_vm *vm, const char *name,
                                         tally_value *out);
 TALLY_API tally_status tally_set_global(tally_vm *vm, const char *name,
                                         tally_value value);
 TALLY_API tally_status tally_move_global(tally_vm *vm, const char *name,
                                          tally_value value);
+
+// --- Functions of the host --------------------------------------------------
+
+enum {
+  TALLY_MAX_DEPTH = 64,      // functions and hooks of the host in each other
+  TALLY_MAX_LOOP_INPUTS = 3  // parameters of an elementwise function
+};
+
+// A function that scripts call. args has one value for each parameter, in
+// order: defaults are filled in, ...rest is a list. They are lent for the time
+// of the call, without a count: tally_retain one to keep it, or to return it.
+// Those that the table marks as taken are the function's own: where the script
+// gave its last reference, tally_release frees the value there and then.
+//
+// The function sets *out to a value that returns owned (untouched: none) and
+// returns TALLY_OK, or an error's status: after tally_raise, or the one that a
+// function of this header returned, which is then passed on as it was. It may
+// run code and call functions. An interrupt, a budget or a deadline that it
+// meets on the way is raised again when it returns.
+typedef tally_status tally_function(tally_vm *vm, void *context, size_t count,
+                                    const tally_value *args, tally_value *out);
+
+// An elementwise function's loop: n items from each input, steps[i] bytes
+// apart (0 repeats one), into n adjacent items at output, which may be exactly
+// an input of that item size. It must not use the VM.
+typedef void tally_loop(void *context, size_t n, const void *const *inputs,
+                        const ptrdiff_t *steps, void *output);
+
+typedef struct tally_native {
+  const char *name;
+  // As the language writes them: "x, y = 1.0, axis: none, ...rest". A default
+  // after = may be given by position or name, one after : by name alone; it is
+  // none, a bool or a number. At most 16.
+  const char *params;
+  tally_function *call;  // or loop
+  // Datashape patterns of the parameters and the result, NULL: anything, _ in
+  // place of one: anything. A name stands for one size throughout:
+  //   "(M * N * float64, N * float64) -> M * float64"
+  const char *signature;
+  const char *doc;  // first a sentence; what `doc` shows
+  uint64_t takes;   // bit i: argument i is taken
+  void *context;    // handed to call and loop
+  unsigned needs;   // TALLY_MAY_…: refused where the VM has not got them
+  // Elementwise instead of call: arguments are converted to the dtypes of the
+  // signature, such as "(float64, float64) -> float64", where that loses no
+  // kind (int to float, not float to int), and broadcast; the result is written
+  // over a dying argument where one fits. Blocks of one call may not run in
+  // several threads. At most TALLY_MAX_LOOP_INPUTS parameters.
+  tally_loop *loop;
+} tally_native;
+
+typedef struct tally_module {
+  size_t size;       // sizeof(tally_module)
+  const char *name;  // import NAME; NULL: its functions are there without
+  const char *doc;
+  const tally_native *functions;
+  size_t function_count;
+  size_t function_size;  // sizeof(tally_native)
+} tally_module;
+
+// Adds functions to a VM, for code compiled from now on; all or, on failure,
+// none. Borrows the table and copies it, texts too; contexts must live as long
+// as the VM.
+//
+//   TALLY_ERR_NAME  a name that is no word, or that is there already
+//   TALLY_ERR_TYPE  a signature that does not fit the parameters
+//   TALLY_ERR_HOST  neither or both of call and loop
+TALLY_API tally_status tally_add_module(tally_vm *vm,
+                                        const tally_module *module);
+
+// Makes an error of that kind the last one and returns its status, for a
+// function of the host's to return: the script sees it as an error of its own,
+// at the place of the call. format as for printf.
+TALLY_API tally_status tally_raise(tally_vm *vm, tally_status kind,
+                                   const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+// --- Types of the host ------------------------------------------------------
+
+// A type of values that are the host's own: files, textures, connections. A
+// script passes them around as it does arrays, and the object is released at
+// its last use there: once, on the calling thread, on error paths too.
+//
+// Every hook but release may be NULL. attribute, index, operate and repr make
+// and read values, but may not run code, import or set variables; call may. A
+// hook that leaves *out untouched and returns TALLY_OK declines: the attribute
+// or operator is then an error (== and != compare identity).
+typedef struct tally_resource {
+  size_t size;       // sizeof(tally_resource)
+  const char *name;  // as error messages and tally_type call it
+  const char *doc;
+  void *context;  // handed to each hook
+  // Lets go of the object. It may tally_release values, which go when it has
+  // returned, and may use the VM in no other way.
+  void (*release)(void *context, void *object);
+  // The host's memory behind it, asked once: counts against memory_limit.
+  size_t (*nbytes)(void *context, void *object);
+  // What print shows: *out is a string. NULL: <name>.
+  tally_status (*repr)(tally_vm *vm, void *context, void *object,
+                       tally_value *out);
+  tally_status (*attribute)(tally_vm *vm, void *context, void *object,
+                            const char *name, tally_value *out);  // x.name
+  tally_status (*index)(tally_vm *vm, void *context, void *object, size_t count,
+                        const tally_value *indices, tally_value *out);  // x[i]
+  tally_status (*call)(tally_vm *vm, void *context, void *object, size_t count,
+                       const tally_value *args, tally_value *out);  // x(…)
+  // An operator as the language writes it ("+", "<", "-" with one operand) or
+  // an elementwise function by its name ("sqrt"). Any operand may be of
+  // another type: see tally_to_resource.
+  tally_status (*operate)(tally_vm *vm, void *context, const char *op,
+                          size_t count, const tally_value *operands,
+                          tally_value *out);
+} tally_resource;
+
+// Sets *out to a value that owns [object]; *out returns owned. type is borrowed
+// and stays as it is until the VM is closed. On failure the object is still the
+// host's:
+//   TALLY_ERR_MEMORY  memory_limit would be passed (nbytes counts)
+TALLY_API tally_status tally_from_resource(tally_vm *vm,
+                                           const tally_resource *type,
+                                           void *object, tally_value *out);
+// The object of a value of that type; *object returns borrowed: valid until v
+// is released. TALLY_ERR_TYPE: v is of another type.
+TALLY_API tally_status tally_to_resource(tally_vm *vm, tally_value v,
+                                         const tally_resource *type,
+                                         void **object);
 
 // --- For prompts ------------------------------------------------------------
 
@@ -199,17 +350,27 @@ TALLY_API tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
 TALLY_API tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
                                    tally_value *out);
 
+// One more owner of the handle: it is released with the last. Returns v.
 TALLY_API tally_value tally_retain(tally_vm *vm, tally_value v);
+// Gives a value back. A handle that was released already, or is {0, 0}, is left
+// alone.
 TALLY_API void tally_release(tally_vm *vm, tally_value v);
+// Whether v is a value of this VM that has not been released.
+TALLY_API int tally_is_live(tally_vm *vm, tally_value v);
 
 // --- Arrays -----------------------------------------------------------------
 
 enum { TALLY_MAX_DIMS = 32 };
 
 typedef struct tally_buffer {
+  size_t size;  // sizeof(tally_buffer); 0 means the same
   void *data;
   const char *type;        // a datashape: "1080 * 1920 * float32"
-  const int64_t *strides;  // bytes for each dimension; NULL: row-major
+  const int64_t *strides;  // bytes for each dimension, of any sign; NULL:
+                           // row-major
+  // Not 0: never written. Else results are written into it once the script
+  // alone has the value (tally_take, tally_move_global), as into memory of its
+  // own. Where items share memory, it is never written.
   int read_only;
   size_t nbytes;                               // of the block that data lie in
   void (*release)(void *context, void *data);  // NULL: nothing to do
@@ -219,8 +380,9 @@ typedef struct tally_buffer {
 // Sets *out to an array over buffer->data, without copying it.
 //
 //   buffer   borrowed; its type and strides are copied
-//   data     readable and unchanged until release(context, data) runs: once,
-//            at the array's last use or in tally_close
+//   data     readable, and changed by nobody else, until release(context, data)
+//            runs: once, at the array's last use or in tally_close, on the
+//            calling thread. It may use the VM for tally_release alone
 //   out      returns owned; untouched on failure
 //
 // On failure release is not called, so the host still owns the data:

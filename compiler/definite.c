@@ -77,7 +77,7 @@ static void report(pass *p, const tl_cfg_ins *ins) {
   const tl_name *name = tl_names_get(p->b->names, text->text, text->length);
   if (name == NULL)
     return;
-  bool shadows = tl_known_find(NULL, name).kind != TL_KNOWN_NOTHING;
+  bool shadows = tl_known_find(p->b->vm, NULL, name).kind != TL_KNOWN_NOTHING;
   tl_diagnose(p->b->diagnostics, TL_DIAGNOSTIC_NAME, ins->span,
               shadows ? "%s is read before it is assigned: it is a variable "
                         "here, which hides the built-in %s"

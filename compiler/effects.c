@@ -135,7 +135,7 @@ static bool call_has_effect(tl_lower *l, const tl_ast *ast, int depth) {
     if (v != NULL && tl_known_constant(l, v, &known)) {
       return function_has_effect(l, v, depth);
     }
-    if (v == NULL && tl_known_find(NULL, name).kind == TL_KNOWN_DTYPE) {
+    if (v == NULL && tl_known_find(l->b->vm, NULL, name).kind == TL_KNOWN_DTYPE) {
       return false;
     }
   }

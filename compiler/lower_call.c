@@ -412,14 +412,14 @@ const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
   if (callee->kind == TL_AST_NAME) {
     if (tl_scope_find(l->scope, callee->name.name) != NULL)
       return NULL;
-    return tl_known_find(NULL, callee->name.name).builtin;
+    return tl_known_find(l->b->vm, NULL, callee->name.name).builtin;
   }
   if (callee->kind == TL_AST_FIELD &&
       callee->field.object->kind == TL_AST_NAME) {
     tl_variable *v = tl_scope_find(l->scope, callee->field.object->name.name);
     if (v == NULL || v->library == NULL || v->assigns != 1)
       return NULL;
-    return tl_known_find(v->library, callee->field.field.name).builtin;
+    return tl_known_find(l->b->vm, v->library, callee->field.field.name).builtin;
   }
   return NULL;
 }

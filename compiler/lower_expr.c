@@ -98,7 +98,7 @@ void tl_lower_capture(tl_lower *l, tl_variable *variable, int32_t slot,
 
 static int32_t lower_known(tl_lower *l, const char *module, const tl_name *name,
                            tl_span span, int32_t want) {
-  tl_known known = tl_known_find(module, name);
+  tl_known known = tl_known_find(l->b->vm, module, name);
   want = into(l, want);
   switch (known.kind) {
     case TL_KNOWN_BUILTIN:
@@ -623,7 +623,7 @@ static int32_t lower_field(tl_lower *l, tl_ast *ast, int32_t want) {
     tl_variable *v = tl_scope_find(l->scope, object->name.name);
     tl_known known = {.kind = TL_KNOWN_NOTHING};
     if (v != NULL && v->library != NULL && v->assigns == 1)
-      known = tl_known_find(v->library, field);
+      known = tl_known_find(l->b->vm, v->library, field);
     // os.args is asked for when it is read; functions are constants.
     bool is_value =
         known.builtin != NULL && (known.builtin->flags & TL_VALUE) != 0;

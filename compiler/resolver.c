@@ -7,6 +7,7 @@
 
 #include "compiler/parser.h"
 #include "compiler/scope.h"
+#include "vm/host.h"
 
 // --- What a function assigns ------------------------------------------------
 
@@ -83,7 +84,8 @@ static void declare_import(tl_resolver *r, tl_ast *ast) {
   declare_idents(r, &ident, 1);
   tl_variable *variable = tl_scope_lookup(r->scope->function, ident.name);
   if (variable != NULL && variable->assigns == 1 && import->path == NULL &&
-      tl_module_exists(import->name->text, import->name->nbytes)) {
+      tl_native_module(r->vm, import->name->text, import->name->nbytes) !=
+          NULL) {
     variable->library = import->name->text;
   }
 }
@@ -268,7 +270,7 @@ static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
                 "%s is not defined: %s", name->text, near);
     return;
   }
-  near = tl_scope_suggest(r->scope, name);
+  near = tl_scope_suggest(r->vm, r->scope, name);
   if (near != NULL) {
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
                 "%s is not defined; did you mean %s?", name->text, near);
@@ -284,7 +286,7 @@ static void resolve_name(tl_resolver *r, const tl_name *name, tl_span span) {
     use(r, variable);
     return;
   }
-  if (tl_known_find(NULL, name).kind != TL_KNOWN_NOTHING)
+  if (tl_known_find(r->vm, NULL, name).kind != TL_KNOWN_NOTHING)
     return;
   unknown_name(r, name, span);
 }
@@ -311,7 +313,7 @@ static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span) {
   tl_variable *outer =
       scope->parent == NULL ? NULL : tl_scope_find(scope->parent, name);
   if (outer == NULL) {
-    if (tl_known_find(NULL, name).kind != TL_KNOWN_NOTHING)
+    if (tl_known_find(r->vm, NULL, name).kind != TL_KNOWN_NOTHING)
       return;
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
                 "%s is changed here but never assigned", name->text);
@@ -462,9 +464,9 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
     return;
   }
   const tl_name *field = ast->field.field.name;
-  if (tl_known_find(variable->library, field).kind != TL_KNOWN_NOTHING)
+  if (tl_known_find(r->vm, variable->library, field).kind != TL_KNOWN_NOTHING)
     return;
-  const char *near = tl_module_suggest(variable->library, field);
+  const char *near = tl_module_suggest(r->vm, variable->library, field);
   tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
               near == NULL ? "the module %s has no %s"
                            : "the module %s has no %s; did you mean %s?",

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "vm/host.h"
 #include "vm/suggest.h"
 
 tl_scope *tl_scope_new(tl_arena *arena, tl_scope_kind kind, tl_scope *parent) {
@@ -159,7 +160,8 @@ bool tl_is_del(const tl_scope *scope, const tl_ast *ast) {
          tl_scope_find(scope, callee->name.name) == NULL;
 }
 
-static void offer_library(tl_suggestion *near, const char *module) {
+static void offer_library(const tl_vm *vm, tl_suggestion *near,
+                          const char *module) {
   for (const tl_family *family = tl_library; family->rows != NULL; family++) {
     if ((family->module == NULL) != (module == NULL))
       continue;
@@ -169,9 +171,16 @@ static void offer_library(tl_suggestion *near, const char *module) {
       tl_suggest_offer(near, row->name, strlen(row->name));
     }
   }
+  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
+    if ((f->module == NULL) != (module == NULL) ||
+        (module != NULL && strcmp(f->module, module) != 0))
+      continue;
+    tl_suggest_offer(near, f->row.name, strlen(f->row.name));
+  }
 }
 
-const char *tl_scope_suggest(const tl_scope *scope, const tl_name *name) {
+const char *tl_scope_suggest(const tl_vm *vm, const tl_scope *scope,
+                             const tl_name *name) {
   tl_suggestion near;
   tl_suggest_begin(&near, name->text, name->nbytes);
   for (; scope != NULL; scope = scope->parent) {
@@ -180,23 +189,25 @@ const char *tl_scope_suggest(const tl_scope *scope, const tl_name *name) {
         tl_suggest_offer(&near, v->name->text, v->name->nbytes);
     }
   }
-  offer_library(&near, NULL);
+  offer_library(vm, &near, NULL);
   for (int i = 0; i < TL_DTYPE_COUNT; i++) {
     tl_suggest_offer(&near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
   }
   return near.best;
 }
 
-const char *tl_module_suggest(const char *module, const tl_name *name) {
+const char *tl_module_suggest(const tl_vm *vm, const char *module,
+                              const tl_name *name) {
   tl_suggestion near;
   tl_suggest_begin(&near, name->text, name->nbytes);
-  offer_library(&near, module);
+  offer_library(vm, &near, module);
   return near.best;
 }
 
-tl_known tl_known_find(const char *module, const tl_name *name) {
+tl_known tl_known_find(const tl_vm *vm, const char *module,
+                       const tl_name *name) {
   tl_known known = {.kind = TL_KNOWN_NOTHING};
-  known.builtin = tl_builtin_find(module, name->text, name->nbytes);
+  known.builtin = tl_function_find(vm, module, name->text, name->nbytes);
   if (known.builtin != NULL)
     known.kind = TL_KNOWN_BUILTIN;
   if (module == NULL) {

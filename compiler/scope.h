@@ -24,7 +24,9 @@ const tl_name *tl_import_name(tl_names *names, const tl_ast_import *import);
 // Whether a call is del(…), which is no function but a form of the language.
 bool tl_is_del(const tl_scope *scope, const tl_ast *call);
 // A near name that is visible, or NULL.
-const char *tl_scope_suggest(const tl_scope *scope, const tl_name *name);
-const char *tl_module_suggest(const char *module, const tl_name *name);
+const char *tl_scope_suggest(const tl_vm *vm, const tl_scope *scope,
+                             const tl_name *name);
+const char *tl_module_suggest(const tl_vm *vm, const char *module,
+                              const tl_name *name);
 
 #endif

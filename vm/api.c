@@ -1,6 +1,8 @@
 // tally.h, in terms of everything else: life, running, errors. Values and
 // arrays are in api_value.c.
 
+#include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include "compiler/resolver.h"
 #include "vm/api.h"
 #include "vm/format.h"
+#include "vm/host.h"
 #include "vm/interp.h"
 #include "vm/io.h"
 #include "vm/list.h"
@@ -20,6 +23,8 @@
 // --- Life -------------------------------------------------------------------
 
 tally_status tally_open(const tally_options *options, tally_vm **out) {
+  if (out == NULL)
+    return TALLY_ERR_HOST;
   tally_options o = tally_default_options();
   if (options != NULL) {
     size_t size = options->size == 0 ? sizeof o : options->size;
@@ -41,7 +46,7 @@ tally_status tally_open(const tally_options *options, tally_vm **out) {
 }
 
 size_t tally_close(tally_vm *vm) {
-  if (vm == NULL)
+  if (vm == NULL || vm->host_depth > 0 || vm->access != TL_ACCESS_ALL)
     return 0;
   tl_report_close(vm);
   size_t held = tl_handles_close(vm);
@@ -51,17 +56,45 @@ size_t tally_close(tally_vm *vm) {
 
 void tally_interrupt(tally_vm *vm) {
   if (vm != NULL)
-    vm->interrupted = 1;
+    atomic_store_explicit(&vm->interrupted, 1, memory_order_relaxed);
 }
 
 const char *tally_version(void) {
   return TALLY_VERSION;
 }
 
+// --- Entry ------------------------------------------------------------------
+
+bool tl_enter(const tl_vm *vm) {
+  return vm != NULL && vm->access != TL_ACCESS_NONE;
+}
+
+bool tl_may_run(tl_vm *vm) {
+  return vm->access == TL_ACCESS_ALL ||
+         tl_fail(vm, TALLY_ERR_HOST,
+                 "a hook of a resource makes and reads values: it may not run "
+                 "code, import or set variables");
+}
+
+bool tl_given(tl_vm *vm, const void *pointer, const char *what) {
+  return pointer != NULL ||
+         tl_fail(vm, TALLY_ERR_HOST, "%s is needed: got NULL", what);
+}
+
+// Calls from inside a running script share its budget and deadline.
+static bool begin(tl_vm *vm) {
+  if (!tl_may_run(vm))
+    return false;
+  if (vm->native_depth == 0)
+    tl_poll_begin(vm);
+  return true;
+}
+
 // --- Errors -----------------------------------------------------------------
 
 struct tl_report {
   tally_error_info info;
+  tl_pending_error kept;  // inside a hook: what it will pass on
   char *text;
   size_t text_size;
   char *message;
@@ -78,7 +111,9 @@ static void forget(tl_vm *vm) {
     tl_free(vm, r->message, r->message_size);
   if (r->trace != NULL)
     tl_drop(vm, tl_own_list(r->trace));
+  tl_pending_error kept = r->kept;
   memset(r, 0, sizeof *r);
+  r->kept = kept;
 }
 
 // Made with the VM: what is needed to say that there is no memory.
@@ -91,6 +126,7 @@ void tl_report_close(tl_vm *vm) {
   if (vm->report == NULL)
     return;
   forget(vm);
+  tl_report_forget(vm);
   tl_free(vm, vm->report, sizeof *vm->report);
   vm->report = NULL;
 }
@@ -166,8 +202,52 @@ tally_status tl_report(tl_vm *vm) {
              vm->error.file->text);
     r->info.file = vm->report_file;
   }
+  if (vm->host_depth > 0 && !r->kept.is_final) {
+    tl_report_forget(vm);
+    r->kept = vm->error;
+    if (r->trace != NULL)
+      r->kept.trace = tl_retain(vm, tl_borrow(tl_own_list(r->trace))).list;
+    vm->error = (tl_pending_error){.set = false};
+  }
   tl_error_clear(vm);
   return status;
+}
+
+bool tl_report_is_final(const tl_vm *vm) {
+  return vm->report->kept.is_final;
+}
+
+void tl_report_forget(tl_vm *vm) {
+  tl_pending_error now = vm->error;
+  vm->error = vm->report->kept;
+  tl_error_clear(vm);
+  vm->error = now;
+  vm->report->kept = (tl_pending_error){.set = false};
+}
+
+bool tl_report_raise(tl_vm *vm, tally_status status) {
+  tl_pending_error *kept = &vm->report->kept;
+  if (!kept->set || (kept->status != status && !kept->is_final))
+    return false;
+  forget(vm);  // the trace goes on: it may have one owner alone
+  tl_error_clear(vm);
+  vm->error = *kept;
+  *kept = (tl_pending_error){.set = false};
+  return true;
+}
+
+tally_status tally_raise(tally_vm *vm, tally_status status, const char *format,
+                         ...) {
+  TL_ENTER(vm);
+  if (status <= TALLY_OK || status >= TALLY_STATUS_COUNT)
+    status = TALLY_ERR_HOST;
+  if (tl_given(vm, format, "the message")) {
+    va_list args;
+    va_start(args, format);
+    tl_fail_v(vm, status, format, args);
+    va_end(args);
+  }
+  return tl_report(vm);
 }
 
 const tally_error_info *tally_error(tally_vm *vm) {
@@ -180,16 +260,11 @@ const tally_error_info *tally_error(tally_vm *vm) {
 
 // --- Running ----------------------------------------------------------------
 
-// Calls from inside a running script share its budget and deadline.
-static void begin(tl_vm *vm) {
-  if (vm->native_depth == 0)
-    tl_poll_begin(vm);
-}
-
 static tally_status run_text(tl_vm *vm, const char *name, const char *text,
                              size_t nbytes, unsigned mode, tally_value *out) {
-  begin(vm);
-  tl_unit *unit = tl_compile(vm, vm->main, name, text, nbytes, mode);
+  tl_unit *unit = NULL;
+  if (begin(vm))
+    unit = tl_compile(vm, vm->main, name, text, nbytes, mode);
   if (unit == NULL)
     return tl_report(vm);
   // Code without functions is over when it has run: evaluating the same text
@@ -206,15 +281,23 @@ static tally_status run_text(tl_vm *vm, const char *name, const char *text,
 }
 
 tally_status tally_eval(tally_vm *vm, const char *source, tally_value *out) {
+  TL_ENTER(vm);
+  if (!tl_given(vm, source, "the source"))
+    return tl_report(vm);
   return run_text(vm, "<eval>", source, strlen(source), TL_UNIT_EVAL, out);
 }
 
 tally_status tally_interact(tally_vm *vm, const char *source, int width) {
+  TL_ENTER(vm);
+  if (!tl_given(vm, source, "the source"))
+    return tl_report(vm);
   vm->width = width < 20 ? 20 : width;
   return run_text(vm, "<prompt>", source, strlen(source), TL_UNIT_PROMPT, NULL);
 }
 
 tally_input tally_check_input(tally_vm *vm, const char *source) {
+  if (!tl_enter(vm) || source == NULL)
+    return TALLY_INPUT_COMPLETE;
   tl_parse_status status = tl_parser_check(
       vm->options.resize, vm->options.context, source, strlen(source));
   return status == TL_PARSE_INCOMPLETE ? TALLY_INPUT_INCOMPLETE
@@ -222,13 +305,16 @@ tally_input tally_check_input(tally_vm *vm, const char *source) {
 }
 
 static bool set_args(tl_vm *vm, int argc, const char *const *argv) {
+  if (argc > 0 && !tl_given(vm, argv, "the arguments"))
+    return false;
   tl_list *list = tl_list_new(vm, argc);
   if (list == NULL)
     return false;
   for (int i = 0; i < argc; i++) {
     tl_string *text = NULL;
     size_t at;
-    if (!tl_utf8_check(argv[i], strlen(argv[i]), &at)) {
+    if (!tl_given(vm, argv[i], "an argument")) {
+    } else if (!tl_utf8_check(argv[i], strlen(argv[i]), &at)) {
       tl_fail(vm, TALLY_ERR_VALUE, "argument %d is not UTF-8 text", i + 1);
     } else {
       text = tl_string_from(vm, argv[i]);
@@ -260,7 +346,10 @@ static bool set_directory(tl_vm *vm, const char *path) {
 tally_status tally_run_source(tally_vm *vm, const char *name,
                               const char *source, size_t nbytes, int argc,
                               const char *const *argv) {
-  if (!set_directory(vm, name) || !set_args(vm, argc, argv)) {
+  TL_ENTER(vm);
+  if (!tl_may_run(vm) || !tl_given(vm, name, "the name") ||
+      !tl_given(vm, source, "the source") || !set_directory(vm, name) ||
+      !set_args(vm, argc, argv)) {
     return tl_report(vm);
   }
   return run_text(vm, name, source, nbytes, TL_UNIT_SCRIPT, NULL);
@@ -268,8 +357,10 @@ tally_status tally_run_source(tally_vm *vm, const char *name,
 
 tally_status tally_run(tally_vm *vm, const char *path, int argc,
                        const char *const *argv) {
+  TL_ENTER(vm);
   tl_bytes text;
-  begin(vm);
+  if (!begin(vm) || !tl_given(vm, path, "the path"))
+    return tl_report(vm);
   if (strcmp(path, "-") == 0)
     path = "/dev/stdin";
   if (!set_directory(vm, path) || !tl_io_read(vm, NULL, path, &text)) {
@@ -284,8 +375,13 @@ tally_status tally_run(tally_vm *vm, const char *path, int argc,
 
 tally_status tally_compile(tally_vm *vm, const char *source,
                            tally_value *function) {
-  tl_unit *unit = tl_compile(vm, vm->main, "<function>", source, strlen(source),
-                             TL_UNIT_EVAL);
+  TL_ENTER(vm);
+  tl_unit *unit = NULL;
+  if (begin(vm) && tl_given(vm, source, "the source") &&
+      tl_given(vm, function, "the place for the function")) {
+    unit = tl_compile(vm, vm->main, "<function>", source, strlen(source),
+                      TL_UNIT_EVAL);
+  }
   if (unit == NULL)
     return tl_report(vm);
   for (uint32_t i = 0; i < unit->prototype_count; i++) {
@@ -297,22 +393,42 @@ tally_status tally_compile(tally_vm *vm, const char *source,
   return tl_handle_new(vm, &value, function) ? TALLY_OK : tl_report(vm);
 }
 
+// Arguments as slots; what is marked as taken is owned by them. On failure
+// nothing is.
+static bool read_arguments(tl_vm *vm, int count, const tally_value *args,
+                           tl_slot *slots) {
+  bool ok = true;
+  int done = 0;
+  if (count < 0 || count > TL_MAX_CALL_ARGUMENTS) {
+    ok = tl_fail(vm, TALLY_ERR_HOST,
+                 "a call from the host has at most %d arguments: got %d",
+                 TL_MAX_CALL_ARGUMENTS, count);
+    if (count < 0)
+      count = 0;
+  }
+  if (count > 0 && args == NULL)
+    return tl_given(vm, args, "the arguments");
+  while (ok && done < count) {
+    ok = tl_handle_argument(vm, args[done], &slots[done]);
+    done += ok;
+  }
+  if (ok)
+    return true;
+  for (int i = 0; i < done; i++) tl_drop(vm, slots[i]);
+  tl_handles_abandon(vm, (size_t)(count - done), args + done);
+  return false;
+}
+
 static tally_status apply(tl_vm *vm, tl_slot function, int count,
                           const tally_value *args, tally_value *out) {
-  begin(vm);
   tl_slot slots[TL_MAX_CALL_ARGUMENTS];
-  if (count > TL_MAX_CALL_ARGUMENTS) {
-    tl_fail(vm, TALLY_ERR_HOST,
-            "a call from the host has at most %d "
-            "arguments",
-            TL_MAX_CALL_ARGUMENTS);
+  if (!read_arguments(vm, count, args, slots))
+    return tl_report(vm);
+  tl_slot value = tl_none();
+  if (!begin(vm)) {
+    for (int i = 0; i < count; i++) tl_drop(vm, slots[i]);
     return tl_report(vm);
   }
-  for (int i = 0; i < count; i++) {
-    if (!tl_handle_get(vm, args[i], &slots[i]))
-      return tl_report(vm);
-  }
-  tl_slot value = tl_none();
   if (!tl_call(vm, function, count, slots, &value))
     return tl_report(vm);
   bool ok = out == NULL || tl_handle_new(vm, &value, out);
@@ -320,15 +436,26 @@ static tally_status apply(tl_vm *vm, tl_slot function, int count,
   return ok ? TALLY_OK : tl_report(vm);
 }
 
+static tally_status refuse_call(tl_vm *vm, int count, const tally_value *args) {
+  if (args != NULL && count > 0)
+    tl_handles_abandon(vm, (size_t)count, args);
+  return tl_report(vm);
+}
+
 tally_status tally_apply(tally_vm *vm, tally_value function, int count,
                          const tally_value *args, tally_value *out) {
+  TL_ENTER(vm);
   tl_slot f;
-  if (!tl_handle_get(vm, function, &f))
-    return tl_report(vm);
-  return apply(vm, f, count, args, out);
+  if (!tl_handle_argument(vm, function, &f))
+    return refuse_call(vm, count, args);
+  tally_status status = apply(vm, f, count, args, out);
+  tl_drop(vm, f);
+  return status;
 }
 
 static bool find_global(tl_vm *vm, const char *name, tl_slot **out) {
+  if (!tl_given(vm, name, "the name"))
+    return false;
   int32_t index = tl_module_find(vm->main, name, strlen(name));
   if (index < 0 || tl_is_unset(vm->main->variables[index])) {
     return tl_fail(vm, TALLY_ERR_NAME, "%s is not defined", name);
@@ -339,6 +466,7 @@ static bool find_global(tl_vm *vm, const char *name, tl_slot **out) {
 
 tally_status tally_call(tally_vm *vm, const char *name, int count,
                         const tally_value *args, tally_value *out) {
+  TL_ENTER(vm);
   tl_slot *function;
   if (find_global(vm, name, &function)) {
     // A count of its own: the call may rebind the name.
@@ -347,25 +475,30 @@ tally_status tally_call(tally_vm *vm, const char *name, int count,
     tl_drop(vm, held);
     return status;
   }
-  const tl_builtin *builtin = tl_builtin_find(NULL, name, strlen(name));
+  const tl_builtin *builtin =
+      name == NULL ? NULL : tl_function_find(vm, NULL, name, strlen(name));
   if (builtin == NULL)
-    return tl_report(vm);
+    return refuse_call(vm, count, args);
   tl_error_clear(vm);
   return apply(vm, tl_builtin_slot(builtin), count, args, out);
 }
 
 tally_status tally_get_global(tally_vm *vm, const char *name,
                               tally_value *out) {
+  TL_ENTER(vm);
   tl_slot *variable;
-  if (!find_global(vm, name, &variable))
+  if (!tl_given(vm, out, "the place for the value") ||
+      !find_global(vm, name, &variable))
     return tl_report(vm);
   tl_slot value = tl_borrow(*variable);
   return tl_handle_new(vm, &value, out) ? TALLY_OK : tl_report(vm);
 }
 
+// Takes the value.
 static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
   int32_t index = -1;
-  if (tl_check_host_text(vm, name, strlen(name))) {
+  if (tl_may_run(vm) && tl_given(vm, name, "the name") &&
+      tl_check_host_text(vm, name, strlen(name))) {
     index = tl_module_variable(vm, vm->main, name, strlen(name));
   }
   if (index < 0) {
@@ -380,14 +513,16 @@ static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
 
 tally_status tally_set_global(tally_vm *vm, const char *name,
                               tally_value value) {
+  TL_ENTER(vm);
   tl_slot s;
-  if (!tl_handle_get(vm, value, &s))
+  if (!tl_handle_argument(vm, value, &s))
     return tl_report(vm);
   return set_global(vm, name, s);
 }
 
 tally_status tally_move_global(tally_vm *vm, const char *name,
                                tally_value value) {
+  TL_ENTER(vm);
   tl_slot s;
   if (!tl_handle_take(vm, value, &s))
     return tl_report(vm);
@@ -397,10 +532,17 @@ tally_status tally_move_global(tally_vm *vm, const char *name,
 // --- Seeing it --------------------------------------------------------------
 
 void tally_get_stats(tally_vm *vm, tally_stats *out) {
-  *out = vm->stats;
+  if (out == NULL)
+    return;
+  if (vm == NULL)
+    memset(out, 0, sizeof *out);
+  else
+    *out = vm->stats;
 }
 
 void tally_reset_stats(tally_vm *vm) {
+  if (vm == NULL)
+    return;
   tally_stats now = vm->stats;
   memset(&vm->stats, 0, sizeof vm->stats);
   vm->stats.live = now.live;
@@ -409,17 +551,20 @@ void tally_reset_stats(tally_vm *vm) {
 }
 
 void tally_count(tally_vm *vm, int on) {
-  vm->counting = on != 0;
+  if (vm != NULL)
+    vm->counting = on != 0;
 }
 
 size_t tally_trim(tally_vm *vm) {
-  return tl_memory_trim(vm);
+  return tl_enter(vm) ? tl_memory_trim(vm) : 0;
 }
 
 tally_status tally_disassemble(tally_vm *vm, const char *name,
                                const char *source, size_t nbytes) {
+  TL_ENTER(vm);
   tl_bytes file = {.data = NULL};
-  begin(vm);
+  if (!begin(vm) || !tl_given(vm, name, "the name"))
+    return tl_report(vm);
   if (source == NULL) {
     if (!tl_io_read(vm, NULL, name, &file))
       return tl_report(vm);
@@ -443,14 +588,23 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
   return ok ? TALLY_OK : tl_report(vm);
 }
 
-// The library's rows in order, those of modules under "module.name".
-static const tl_builtin *row_at(size_t index, const char **module) {
+// --- Documentation ----------------------------------------------------------
+
+// The library's rows in order, then the host's, those of modules under
+// "module.name".
+static const tl_builtin *row_at(const tl_vm *vm, size_t index,
+                                const char **module) {
   for (const tl_family *f = tl_library; f->rows != NULL; f++) {
     for (const tl_builtin *row = f->rows; row->name != NULL; row++) {
       *module = f->module;
       if (index-- == 0)
         return row;
     }
+  }
+  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
+    *module = f->module;
+    if (index-- == 0)
+      return &f->row;
   }
   return NULL;
 }
@@ -465,14 +619,16 @@ static const char *full_name(tl_vm *vm, const char *module,
 
 const char *tally_documented(tally_vm *vm, size_t index) {
   const char *module;
-  const tl_builtin *row = row_at(index, &module);
+  const tl_builtin *row = vm == NULL ? NULL : row_at(vm, index, &module);
   return row == NULL ? NULL : full_name(vm, module, row);
 }
 
 static const tl_builtin *find_row(tl_vm *vm, const char *name) {
   const char *module;
+  if (vm == NULL || name == NULL)
+    return NULL;
   for (size_t i = 0;; i++) {
-    const tl_builtin *row = row_at(i, &module);
+    const tl_builtin *row = row_at(vm, i, &module);
     if (row == NULL || strcmp(full_name(vm, module, row), name) == 0)
       return row;
   }

@@ -3,6 +3,7 @@
 
 #include "vm/array.h"
 #include "vm/engine.h"
+#include "vm/host.h"
 #include "vm/range.h"
 #include "vm/vm.h"
 
@@ -103,7 +104,7 @@ tl_array *tl_array_zeros(tl_vm *vm, tl_dtype dtype, int ndim,
 
 tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
                             const int64_t *shape, const int64_t *strides,
-                            void *data, size_t nbytes,
+                            void *data, size_t nbytes, bool read_only,
                             void (*release)(void *context, void *data),
                             void *context) {
   int64_t size;
@@ -119,7 +120,7 @@ tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
     tl_unaccount_external(vm, nbytes);
     return NULL;
   }
-  a->head.flags = TL_EXTERNAL | TL_READONLY;
+  a->head.flags = read_only ? TL_EXTERNAL | TL_READONLY : TL_EXTERNAL;
   a->head.dtype = (uint8_t)dtype;
   a->head.ndim = (uint8_t)ndim;
   a->data = data;
@@ -156,11 +157,13 @@ void tl_array_free(tl_vm *vm, tl_array *a) {
   if ((a->head.flags & TL_EXTERNAL) != 0) {
     tl_array_extra *more = tl_array_more(a);
     tl_unaccount_external(vm, more->nbytes);
-    if (more->release != NULL)
-      more->release(more->context, a->data);
-  } else {
-    vm->stats.frees++;
+    void *data = a->data;
+    tl_array_extra extra = *more;
+    tl_object_free(vm, &a->head);
+    tl_release_hook(vm, extra.release, extra.context, data);
+    return;
   }
+  vm->stats.frees++;
   tl_object_free(vm, &a->head);
 }
 
@@ -172,8 +175,11 @@ uint64_t tl_array_tag(const tl_array *a) {
   tag |= ndim << 24;
   if (tl_is_contiguous(a))
     tag |= TL_DENSE;
-  enum { NOT_DIRECT = TL_VIEW | TL_READONLY | TL_EXTERNAL | TL_IMMORTAL };
-  if ((a->head.flags & NOT_DIRECT) == 0)
+  // What owns its data is dense, except where the host's memory has gaps: that
+  // is written through paths alone (path.c).
+  enum { NOT_DIRECT = TL_VIEW | TL_READONLY | TL_IMMORTAL };
+  if ((a->head.flags & NOT_DIRECT) == 0 &&
+      ((tag & TL_DENSE) != 0 || (a->head.flags & TL_EXTERNAL) == 0))
     tag |= TL_DIRECT;
   return tag;
 }

@@ -58,12 +58,13 @@ tl_array *tl_array_new(tl_vm *vm, tl_dtype dtype, int ndim,
 tl_array *tl_array_zeros(tl_vm *vm, tl_dtype dtype, int ndim,
                          const int64_t *shape);
 
-// An array over a host's or mapped block, never written: [strides] in bytes,
-// NULL for row-major. [nbytes] are accounted as external; release (may be NULL)
-// runs once, at the array's end; on failure it is not called.
+// An array over a host's or mapped block: [strides] in bytes, NULL for
+// row-major. Where it is not read-only, no two items may share memory. [nbytes]
+// are accounted as external; release (may be NULL) runs once, at the array's
+// end; on failure it is not called.
 tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
                             const int64_t *shape, const int64_t *strides,
-                            void *data, size_t nbytes,
+                            void *data, size_t nbytes, bool read_only,
                             void (*release)(void *context, void *data),
                             void *context);
 

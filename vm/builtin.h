@@ -24,6 +24,7 @@ enum {  // tl_builtin.flags
   TL_CLOCK = 8,
   TL_ENVIRONMENT = 16,
   TL_VALUE = 32,  // no function: its name stands for its result (os.args)
+  TL_HOST = 64,   // a host's: tl_host_call runs it (host.h)
 };
 
 typedef struct tl_builtin {

@@ -4,6 +4,7 @@
 
 #include "vm/array.h"
 #include "vm/format.h"
+#include "vm/host.h"
 #include "vm/interp.h"
 #include "vm/list.h"
 #include "vm/poll.h"
@@ -276,7 +277,8 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if ((builtin->flags & TL_ENVIRONMENT) != 0)
     needs |= TALLY_MAY_ENVIRONMENT;
   bool ok = (needs == 0 || tl_require(vm, needs, builtin->name)) &&
-            builtin->call(vm, args, out);
+            ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
+                                             : builtin->call(vm, args, out));
   if (ok)
     tl_hold(vm, *out, TL_CAUSE_VIEW);
   // What came up during a long call is not left to the next poll.
@@ -315,6 +317,20 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
       tl_hold(vm, *out, TL_CAUSE_VIEW);
   }
   drop_all(vm, count, args);
+  return ok;
+}
+
+// By position only: a resource's parameters have no names.
+static bool call_resource(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
+                          uint32_t count, tl_slot *args, tl_slot *out) {
+  bool ok = true;
+  for (uint32_t i = 0; ok && shape != NULL && i < count; i++) {
+    ok = shape->arguments[i].kind == 0 ||
+         tl_fail(vm, TALLY_ERR_TYPE,
+                 "a call of a value of the host takes arguments by position");
+  }
+  ok = ok && tl_resource_call(vm, callee, count, args, out);
+  for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
   return ok;
 }
 
@@ -370,6 +386,8 @@ bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     if (tl_is_type(callee) && shape == NULL) {
       return call_type(vm, callee.type, count, window, out);
     }
+    if (tl_is_resource(callee))
+      return call_resource(vm, callee, shape, count, window, out);
     params p;
     describe(vm, callee, &p);
     return drop_all(vm, count, window);

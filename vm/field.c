@@ -2,6 +2,7 @@
 // modules.
 #include <string.h>
 
+#include "vm/host.h"
 #include "vm/list.h"
 #include "vm/module.h"
 #include "vm/range.h"
@@ -90,7 +91,7 @@ static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
     return tl_fail(vm, TALLY_ERR_NAME, "%s have no field length: write len(x)",
                    plural);
   }
-  if (tl_builtin_find(NULL, name->text, name->length) != NULL) {
+  if (tl_function_find(vm, NULL, name->text, name->length) != NULL) {
     return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s: write %s(x)",
                    plural, name->text, name->text);
   }
@@ -328,5 +329,7 @@ bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
   if (tl_is_kind(*base, TL_KIND_MODULE)) {
     return tl_module_get(vm, base->pointer, name, out);
   }
+  if (tl_is_resource(*base))
+    return tl_resource_attribute(vm, *base, name, out);
   return fail_kind(vm, *base, name);
 }

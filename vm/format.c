@@ -10,6 +10,7 @@
 
 #include "vm/format_internal.h"
 #include "vm/function.h"
+#include "vm/host.h"
 #include "vm/list.h"
 #include "vm/range.h"
 #include "vm/record.h"
@@ -257,6 +258,15 @@ static void add_module(tl_text *text, const tl_module *module) {
   tl_text_putc(text, '>');
 }
 
+static bool add_resource(tl_text *text, tl_slot s) {
+  tl_string *string = tl_resource_text(text->vm, s);
+  if (string == NULL)
+    return false;
+  tl_text_add(text, string->text, string->length);
+  tl_drop(text->vm, tl_own_string(string));
+  return !text->failed;
+}
+
 // Everything but lists and records.
 static bool add_plain(tl_text *text, tl_slot s, bool quoted, bool may_break,
                       int64_t limit) {
@@ -291,8 +301,7 @@ static bool add_plain(tl_text *text, tl_slot s, bool quoted, bool may_break,
       add_module(text, s.pointer);
       break;
     case TL_KIND_HANDLE:
-      tl_text_puts(text, "<handle>");
-      break;
+      return add_resource(text, s);
     default:
       add_function(text, s);
       break;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "vm/host.h"
 #include "vm/list.h"
 #include "vm/range.h"
 #include "vm/record.h"
@@ -404,6 +405,16 @@ static bool fail_base(tl_vm *vm, tl_slot base) {
                  tl_describe(base, text, sizeof text), hint);
 }
 
+static bool resource_get(tl_vm *vm, tl_slot *base, const tl_step *step,
+                         tl_slot *parts, tl_slot *out) {
+  for (uint16_t i = 0; i < step->item_count; i++) {
+    if (step->items[i].kind != TL_ITEM_VALUE)
+      return tl_fail(vm, TALLY_ERR_TYPE,
+                     "a value of the host is indexed by values, not slices");
+  }
+  return tl_resource_index(vm, *base, step->item_count, parts, out);
+}
+
 bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
                   tl_slot *out) {
   if (step->field != NULL)
@@ -422,6 +433,8 @@ bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
       return string_get(vm, base, step, parts, out);
     case TL_KIND_RANGE:
       return range_get(vm, base, step, parts, out);
+    case TL_KIND_HANDLE:
+      return resource_get(vm, base, step, parts, out);
     default:
       return fail_base(vm, *base);
   }

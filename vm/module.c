@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stdlib/embedded.h"
+#include "vm/host.h"
 #include "vm/io.h"
 #include "vm/memory.h"
 #include "vm/suggest.h"
@@ -303,6 +304,7 @@ static tl_module *find_module(tl_vm *vm, const char *name) {
   return NULL;
 }
 
+// [name] is the library's or the host's own text.
 static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
   tl_module *module = find_module(vm, name);
   if (module == NULL) {
@@ -310,11 +312,7 @@ static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
     if (module == NULL)
       return false;
     module->state = 2;
-    for (const tl_family *f = tl_library; f->rows != NULL; f++) {
-      if (f->module != NULL && strcmp(f->module, name) == 0) {
-        module->builtin = f->module;
-      }
-    }
+    module->builtin = name;
   }
   *out = module_slot(module);
   return true;
@@ -485,8 +483,9 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
     return false;
   if (found)
     return true;
-  if (!is_path && tl_module_exists(name, strlen(name))) {
-    return import_library(vm, name, out);
+  const char *native = is_path ? NULL : tl_native_module(vm, name, strlen(name));
+  if (native != NULL) {
+    return import_library(vm, native, out);
   }
   size_t n = strlen(name);
   bool ends = n > 4 && strcmp(name + n - 4, ".tly") == 0;
@@ -518,7 +517,7 @@ bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
   }
   if (module->builtin != NULL) {
     const tl_builtin *builtin =
-        tl_builtin_find(module->builtin, name->text, name->length);
+        tl_function_find(vm, module->builtin, name->text, name->length);
     if (builtin != NULL) {
       if (builtin->flags & TL_VALUE)
         return builtin->call(vm, NULL, out);

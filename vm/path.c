@@ -258,8 +258,9 @@ static void count_refusal(tl_vm *vm, tl_slot target) {
 
 static bool update_array(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
                          tl_slot *out) {
-  bool in_place = may_change(vm, *target) && (target->tag & TL_DIRECT) != 0;
+  enum { NOT_OURS = TL_VIEW | TL_READONLY | TL_IMMORTAL };
   tl_array *a = target->array;
+  bool in_place = may_change(vm, *target) && (a->head.flags & NOT_OURS) == 0;
   if (!in_place) {
     count_refusal(vm, *target);
     a = tl_array_copy(vm, a);

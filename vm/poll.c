@@ -30,8 +30,8 @@ static bool stop(tl_vm *vm, tally_status status, const char *message) {
 }
 
 static bool look(tl_vm *vm) {
-  if (vm->interrupted) {
-    vm->interrupted = 0;
+  if (atomic_load_explicit(&vm->interrupted, memory_order_relaxed) != 0) {
+    atomic_store_explicit(&vm->interrupted, 0, memory_order_relaxed);
     return stop(vm, TALLY_ERR_INTERRUPT, "interrupted");
   }
   if (vm->deadline > 0 && tl_clock() > vm->deadline) {

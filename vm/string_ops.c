@@ -2,6 +2,7 @@
 // joined, ordered and selected, and == answers for every value.
 #include "vm/engine_internal.h"
 #include "vm/error.h"
+#include "vm/host.h"
 
 // A string, or an array of strings.
 static bool is_text(tl_slot s) {
@@ -157,6 +158,9 @@ bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
     }
     return text_scalars(vm, op, slots, out);
   }
+  bool known;
+  if (!tl_resource_operate(vm, op, slots, out, &known)) return false;
+  if (known) return true;
   if (op != TL_OP_EQUAL && op != TL_OP_NOT_EQUAL) {
     return tl_op_refuse(vm, op, slots);
   }

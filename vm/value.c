@@ -7,6 +7,7 @@
 
 #include "vm/array.h"
 #include "vm/function.h"
+#include "vm/host.h"
 #include "vm/list.h"
 #include "vm/record.h"
 #include "vm/vm.h"
@@ -269,6 +270,8 @@ static void drop_key(tl_vm *vm, tl_object *object, uint64_t index) {
 static void free_leaf(tl_vm *vm, tl_object *object) {
   if (object->kind == TL_KIND_ARRAY)
     tl_array_free(vm, (tl_array *)object);
+  else if (object->kind == TL_KIND_HANDLE)
+    tl_resource_free(vm, (tl_resource *)object);
   else
     tl_object_free(vm, object);
 }
@@ -338,7 +341,9 @@ static const char *kind_name(int kind) {
 const char *tl_describe(tl_slot s, char *buffer, size_t size) {
   if (!tl_is_array(s)) {
     const char *name = tl_is_scalar(s) ? tl_dtypes[tl_dtype_of(s)].name
-                                       : kind_name(tl_dtype_of(s));
+                       : tl_is_resource(s)
+                           ? ((const tl_resource *)s.pointer)->type->name
+                           : kind_name(tl_dtype_of(s));
     snprintf(buffer, size, "%s", name);
     return buffer;
   }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/host.h"
 #include "vm/interp.h"
 #include "vm/memory.h"
 #include "vm/module.h"
@@ -66,6 +67,7 @@ void tl_vm_close(tl_vm *vm) {
   tl_drop(vm, vm->args);
   tl_modules_close(vm);
   tl_types_close(vm);
+  tl_host_close(vm);
   tl_error_clear(vm);
   if (vm->stack != NULL) {
     tl_free(vm, vm->stack, STACK_SLOTS * sizeof(tl_slot));
@@ -91,7 +93,11 @@ bool tl_require(tl_vm *vm, unsigned capability, const char *what) {
 bool tl_write(tl_vm *vm, const char *text, size_t nbytes) {
   if (nbytes == 0)
     return true;
-  if (vm->options.write(vm->options.context, text, nbytes) == 0)
+  tl_access before = vm->access;
+  vm->access = TL_ACCESS_NONE;
+  int refused = vm->options.write(vm->options.context, text, nbytes);
+  vm->access = before;
+  if (refused == 0)
     return true;
   return tl_fail(vm, TALLY_ERR_IO, "print: the output refuses text");
 }

@@ -2,6 +2,8 @@
 #ifndef TALLY_VM_VM_H
 #define TALLY_VM_VM_H
 
+#include <stdatomic.h>
+
 #include "tally.h"
 #include "vm/builtin.h"
 #include "vm/error.h"
@@ -11,7 +13,7 @@ typedef struct tl_unit tl_unit;      // a compiled module's code (function.h)
 typedef struct tl_module tl_module;  // its variables (module.h)
 typedef struct tl_frame tl_frame;    // a call record (function.h)
 struct tl_memory;                    // free lists and the block cache
-struct tl_handles;                   // values held by the host (api.c)
+struct tl_handles;                   // values held by the host (handles.c)
 struct tl_types;                     // interned types (type.c)
 
 // What the compiler offers to the VM; the embedding layer hands it over, so
@@ -21,6 +23,14 @@ typedef struct tl_compiler_hooks {
   tl_unit *(*compile)(tl_vm *vm, tl_module *module, const char *name,
                       const char *text, size_t nbytes, unsigned mode);
 } tl_compiler_hooks;
+
+// What hooks may do while they run. Values may be made and read in all but the
+// innermost, since a release may run while an error unwinds.
+typedef enum tl_access {
+  TL_ACCESS_ALL,
+  TL_ACCESS_VALUES,  // no code runs, no variable changes
+  TL_ACCESS_NONE,
+} tl_access;
 
 typedef struct tl_pending_error {
   bool set;
@@ -51,6 +61,8 @@ struct tally_vm {
   tl_slot *stack_top;  // first slot free for a call from C
   tl_frame *frames, *frames_end, *frame;
   int native_depth;  // calls into the VM from inside built-ins
+  int host_depth;    // hooks of the host's that are running
+  tl_access access;  // what the innermost may do
 
   tl_pending_error error;
   tl_slot caught;      // its record, on the way to a handler
@@ -59,15 +71,18 @@ struct tally_vm {
   bool no_reuse;  // --no-reuse: nothing is written in place or fused
 
   // Polling: one counter for interrupt, deadline and budget.
-  volatile int interrupted;
+  atomic_int interrupted;  // by another thread or a signal handler
   uint64_t budget;  // instructions left beyond fuel; UINT64_MAX: no limit
   int32_t fuel;     // of code running in C
   double deadline;  // clock() seconds; 0: none
 
   struct tl_memory *memory;
   struct tl_handles *handles;
+  struct tl_host_function *host_functions;  // newest first (host.h)
+  struct tl_host_module *host_modules;
   struct tl_report *report;  // the last error, for the host (api.c)
   char report_file[256];
+  char type_text[2 * TL_DESCRIBE];  // what tally_type returned last
   struct tl_types *types;
   tl_module *main;     // the main module
   tl_module *modules;  // all, linked

@@ -112,7 +112,7 @@ static void test_external(void **state) {
   static int32_t data[6] = {0, 1, 2, 3, 4, 5};
   released = 0;
   tl_array *a = tl_array_external(vm, TL_INT32, 2, SHAPE(2, 3), NULL, data,
-                                  sizeof data, release, data);
+                                  sizeof data, true, release, data);
   tl_slot s = tl_own_array(a);
   assert_false(tl_array_is_reusable(s));
   assert_int_equal(vm->stats.ext_bytes, sizeof data);

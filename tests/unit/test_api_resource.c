@@ -1,0 +1,425 @@
+// tally.h: values of the host's own types, and when they end (counting.md,
+// L15).
+
+#include <stdio.h>
+
+#include "tests/unit/host.h"
+
+// A token: its name, and a log of who was made and released in which order.
+typedef struct tokens {
+  host *h;
+  char log[512];
+  int made, released;
+  size_t nbytes;  // of each
+  bool deny;      // the next release hook tries to use the VM
+} tokens;
+
+typedef struct token {
+  char name[16];
+  tally_value held;  // released with it
+} token;
+
+static void let_go(void *context, void *object) {
+  tokens *all = context;
+  token *t = object;
+  all->released++;
+  if (t->name[0] != 0)
+    strcat(strcat(all->log, t->name), " ");
+  if (all->deny) {
+    tally_value out;
+    assert_int_equal(tally_eval(all->h->vm, "1", NULL), TALLY_ERR_HOST);
+    assert_int_equal(tally_from_int(all->h->vm, 1, &out), TALLY_ERR_HOST);
+    assert_int_equal(tally_close(all->h->vm), 0);
+  }
+  tally_release(all->h->vm, t->held);
+  free(t);
+}
+
+static size_t nbytes_of(void *context, void *object) {
+  (void)object;
+  return ((tokens *)context)->nbytes;
+}
+
+static tally_status repr(tally_vm *vm, void *context, void *object,
+                         tally_value *out) {
+  (void)context;
+  token *t = object;
+  return tally_from_string(vm, t->name, strlen(t->name), out);
+}
+
+static tally_status attribute(tally_vm *vm, void *context, void *object,
+                              const char *name, tally_value *out) {
+  tokens *all = context;
+  token *t = object;
+  if (strcmp(name, "name") == 0)
+    return tally_from_string(vm, t->name, strlen(t->name), out);
+  if (strcmp(name, "bad") == 0)
+    return tally_raise(vm, TALLY_ERR_DOMAIN, "%s is bad", t->name);
+  if (strcmp(name, "runs") == 0)
+    return tally_eval(all->h->vm, "x = 1", NULL);
+  if (strcmp(name, "sets") == 0) {
+    tally_value v;
+    tally_from_int(vm, 1, &v);
+    return tally_move_global(vm, "x", v);
+  }
+  return TALLY_OK;  // declines
+}
+
+static tally_status item(tally_vm *vm, void *context, void *object,
+                         size_t count, const tally_value *indices,
+                         tally_value *out) {
+  (void)context;
+  token *t = object;
+  int64_t i;
+  tally_status status = tally_to_int(vm, indices[count - 1], &i);
+  if (status != TALLY_OK)
+    return status;
+  if (i < 0 || i >= (int64_t)strlen(t->name))
+    return tally_raise(vm, TALLY_ERR_INDEX, "letter %d", (int)i);
+  return tally_from_string(vm, t->name + i, 1, out);
+}
+
+static tally_status call(tally_vm *vm, void *context, void *object,
+                         size_t count, const tally_value *args,
+                         tally_value *out) {
+  (void)context;
+  (void)object;
+  return tally_call(vm, "add", (int)count, args, out);
+}
+
+static tally_status operate(tally_vm *vm, void *context, const char *op,
+                            size_t count, const tally_value *operands,
+                            tally_value *out);
+
+static tokens all;
+static const tally_resource type = {
+    sizeof type, "token",   "A token.", &all, let_go, nbytes_of,
+    repr,        attribute, item,       call, operate};
+static const tally_resource bare = {
+    .size = sizeof bare, .name = "bare", .context = &all, .release = let_go};
+
+static tally_status make(tally_vm *vm, const tally_resource *of,
+                         const char *name, tally_value *out) {
+  token *t = calloc(1, sizeof *t);
+  if (t == NULL)
+    return TALLY_ERR_MEMORY;
+  snprintf(t->name, sizeof t->name, "%s", name);
+  tally_status status = tally_from_resource(vm, of, t, out);
+  if (status != TALLY_OK)
+    free(t);
+  else
+    all.made++;
+  return status;
+}
+
+static tally_status operate(tally_vm *vm, void *context, const char *op,
+                            size_t count, const tally_value *operands,
+                            tally_value *out) {
+  (void)context;
+  char name[16] = "";
+  if (strcmp(op, "+") != 0 && strcmp(op, "-") != 0)
+    return TALLY_OK;
+  for (size_t i = 0; i < count; i++) {
+    void *object;
+    tally_status status = tally_to_resource(vm, operands[i], &type, &object);
+    if (status != TALLY_OK)
+      return status;
+    strcat(name, ((token *)object)->name);
+  }
+  if (count == 1)
+    strcat(name, "-");
+  return make(vm, &type, name, out);
+}
+
+static tally_status make_token(tally_vm *vm, void *context, size_t count,
+                               const tally_value *args, tally_value *out) {
+  (void)count;
+  const char *name;
+  tally_status status = tally_to_string(vm, args[0], &name, NULL);
+  return status != TALLY_OK ? status : make(vm, context, name, out);
+}
+
+static const tally_native functions[] = {
+    {.name = "T",
+     .params = "name",
+     .call = make_token,
+     .context = (void *)(uintptr_t)&type},
+    {.name = "B",
+     .params = "name",
+     .call = make_token,
+     .context = (void *)(uintptr_t)&bare},
+};
+
+static int set_up(void **state) {
+  if (host_set_up(state) != 0)
+    return 1;
+  host *h = *state;
+  all = (tokens){.h = h};
+  tally_module module = {sizeof module, NULL, NULL,
+                         functions,     2,    sizeof *functions};
+  return tally_add_module(h->vm, &module) != TALLY_OK;
+}
+
+static int tear_down(void **state) {
+  int failed = host_tear_down(state);
+  return failed || all.made != all.released;
+}
+
+#define TOKEN_TEST(name) \
+  cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+static void check_log(const char *expected) {
+  assert_string_equal(all.log, expected);
+  all.log[0] = 0;
+}
+
+// --- The end ----------------------------------------------------------------
+
+static void test_l15_left_then_right_before_the_next_statement(void **state) {
+  host *h = *state;
+  run_ok(h, "z = T(\"x\") + T(\"y\")");
+  assert_int_equal(all.made, 3);
+  assert_int_equal(all.released, 2);
+  check_log("x y ");
+  run_ok(h, "z = none");
+  check_log("xy ");
+  static const char function[] =
+      "fn f() {\n"
+      "  z = T(\"x\") + T(\"y\")\n"
+      "  print(z)\n"
+      "  T(\"later\")\n"
+      "  1\n"
+      "}\n"
+      "f()";
+  run_ok(h, function);
+  check_log("x y xy later ");
+}
+
+static void test_the_end_is_the_last_use(void **state) {
+  host *h = *state;
+  run_ok(h,
+         "fn f(c) {\n"
+         "  a = T(\"a\")\n"
+         "  b = T(\"b\")\n"
+         "  n = len(a.name) + len(b.name)\n"
+         "  T(\"c\")\n"
+         "  if c { n = n + len(T(\"d\").name) }\n"
+         "  n\n"
+         "}");
+  run_ok(h, "f(true)");
+  check_log("a b c d ");
+  run_ok(h, "f(false)");
+  check_log("a b c ");
+  run_ok(h, "for i in 0..3 { t = T(\"t{i}\") }");
+  check_log("t0 t1 ");
+  run_ok(h, "t = 1");
+  check_log("t2 ");
+  run_ok(h, "l = (T(\"p\"), T(\"q\"), T(\"r\"))\nl[1] = 5");
+  check_log("q ");
+  run_ok(h, "l = none");
+  check_log("p r ");
+  run_ok(h, "k = T(\"k\")\ng = () => k\nk = none");
+  check_log("k ");
+}
+
+static void test_errors_release_too(void **state) {
+  host *h = *state;
+  run_ok(h, "fn f() {\n  a = T(\"a\")\n  b = a + T(\"b\")\n  [1][9]\n  b\n}");
+  CHECK_ERROR(h, tally_eval(h->vm, "f()", NULL), TALLY_ERR_INDEX, "9");
+  assert_int_equal(all.made, all.released);
+  all.log[0] = 0;
+  run_ok(h, "try { f() } catch { 0 }");
+  assert_int_equal(all.made, all.released);
+  CHECK_ERROR(h, tally_eval(h->vm, "T(\"x\").bad", NULL), TALLY_ERR_DOMAIN,
+              "x is bad");
+  CHECK_ERROR(h, tally_eval(h->vm, "T(\"x\") + 1", NULL), TALLY_ERR_TYPE,
+              "token");
+  CHECK_ERROR(h, tally_eval(h->vm, "(T(\"x\"), [1][2])", NULL), TALLY_ERR_INDEX,
+              "");
+  assert_int_equal(all.made, all.released);
+}
+
+static void test_closing_releases_the_rest(void **state) {
+  host *h = *state;
+  run_ok(h, "x = T(\"x\")\ny = (T(\"y\"), T(\"z\"))");
+  tally_value v;
+  assert_int_equal(make(h->vm, &type, "held", &v), TALLY_OK);
+  assert_int_equal(tally_close(h->vm), 1);
+  assert_int_equal(all.made, all.released);
+  host_open(h, &(tally_options){0});
+  tally_close(h->vm);
+  tally_options options = host_options(h);
+  host_open(h, &options);
+}
+
+static void test_a_release_may_release_values(void **state) {
+  host *h = *state;
+  tally_value inner, outer;
+  void *object;
+  assert_int_equal(make(h->vm, &type, "in", &inner), TALLY_OK);
+  assert_int_equal(make(h->vm, &type, "out", &outer), TALLY_OK);
+  assert_int_equal(tally_to_resource(h->vm, outer, &type, &object), TALLY_OK);
+  ((token *)object)->held = inner;
+  all.deny = true;
+  tally_release(h->vm, outer);
+  check_log("out in ");
+  // A chain of many takes no stack.
+  tally_value last = {0, 0};
+  all.deny = false;
+  for (int i = 0; i < 100000; i++) {
+    assert_int_equal(make(h->vm, &bare, "", &outer), TALLY_OK);
+    assert_int_equal(tally_to_resource(h->vm, outer, &bare, &object), TALLY_OK);
+    ((token *)object)->held = last;
+    last = outer;
+  }
+  tally_release(h->vm, last);
+  assert_int_equal(all.made, all.released);
+}
+
+// --- Hooks ------------------------------------------------------------------
+
+static void test_hooks_answer(void **state) {
+  host *h = *state;
+  check_value(h, "T(\"abc\")", "abc");
+  check_value(h, "(T(\"abc\"), 1)", "(abc, 1)");
+  check_value(h, "B(\"abc\")", "<bare>");
+  check_value(h, "T(\"abc\").name", "abc");
+  check_value(h, "T(\"abc\")[1]", "b");
+  check_value(h, "T(\"abc\")[0, 2]", "c");
+  run_ok(h, "fn add(x, y) = x + y");
+  check_value(h, "t = T(\"abc\")\nt(1, 2)", "3");
+  check_value(h, "t = T(\"a\")\n-t", "a-");
+  check_value(h, "t = T(\"a\")\nt + T(\"b\") + t", "aba");
+  check_value(h, "t = T(\"a\")\n(t == t, t == T(\"a\"), t != 1)",
+              "(true, false, true)");
+  check_value(h, "each((T(\"a\"), T(\"b\")), x => x.name)", "(\"a\", \"b\")");
+  check_value(h, "t = none", "none");
+}
+
+static void test_hooks_refuse(void **state) {
+  host *h = *state;
+  static const struct {
+    const char *source, *part;
+    tally_status status;
+  } cases[] = {
+      {"T(\"a\").nosuch", "token has no field nosuch", TALLY_ERR_NAME},
+      {"B(\"a\").name", "bare has no field name", TALLY_ERR_NAME},
+      {"B(\"a\")[0]", "bare cannot be indexed", TALLY_ERR_TYPE},
+      {"B(\"a\")(0)", "bare", TALLY_ERR_TYPE},
+      {"B(\"a\") + 1", "bare", TALLY_ERR_TYPE},
+      {"1 + B(\"a\")", "bare", TALLY_ERR_TYPE},
+      {"-B(\"a\")", "bare", TALLY_ERR_TYPE},
+      {"T(\"a\") * T(\"b\")", "token", TALLY_ERR_TYPE},
+      {"T(\"a\") < 1", "token", TALLY_ERR_TYPE},
+      {"T(\"a\")[5]", "letter 5", TALLY_ERR_INDEX},
+      {"T(\"a\")[\"x\"]", "integer", TALLY_ERR_TYPE},
+      {"T(\"a\")[0:1]", "slices", TALLY_ERR_TYPE},
+      {"T(\"a\")(x: 1)", "by position", TALLY_ERR_TYPE},
+      {"T(\"a\").runs", "may not run", TALLY_ERR_HOST},
+      {"T(\"a\").sets", "may not run", TALLY_ERR_HOST},
+      {"t = T(\"a\")\nt.name = 1", "", TALLY_ERR_NAME},
+      {"t = T(\"a\")\nt[0] = 1", "", TALLY_ERR_TYPE},
+      {"if T(\"a\") { 1 }", "token", TALLY_ERR_TYPE},
+      {"for x in T(\"a\") { }", "token", TALLY_ERR_TYPE},
+      {"[T(\"a\")]", "token", TALLY_ERR_TYPE},
+      {"zeros(T(\"a\"))", "token", TALLY_ERR_TYPE},
+      {"sum(T(\"a\"))", "token", TALLY_ERR_TYPE},
+      {"sort((T(\"b\"), T(\"a\")))", "token", TALLY_ERR_TYPE},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tally_status status = tally_eval(h->vm, cases[i].source, NULL);
+    if (status == TALLY_OK ||
+        strstr(tally_error(h->vm)->message, cases[i].part) == NULL)
+      fail_msg("%s: %s", cases[i].source, tally_error(h->vm)->report);
+  }
+  run_ok(h, "t = none");
+  assert_int_equal(all.made, all.released);
+}
+
+static void test_types_are_told_apart(void **state) {
+  host *h = *state;
+  tally_value t, b, n;
+  void *object = NULL;
+  assert_int_equal(make(h->vm, &type, "t", &t), TALLY_OK);
+  assert_int_equal(make(h->vm, &bare, "b", &b), TALLY_OK);
+  assert_int_equal(tally_from_int(h->vm, 1, &n), TALLY_OK);
+  assert_string_equal(tally_type(h->vm, t), "token");
+  assert_int_equal(tally_to_resource(h->vm, t, &type, &object), TALLY_OK);
+  assert_string_equal(((token *)object)->name, "t");
+  CHECK_ERROR(h, tally_to_resource(h->vm, b, &type, &object), TALLY_ERR_TYPE,
+              "bare");
+  CHECK_ERROR(h, tally_to_resource(h->vm, n, &type, &object), TALLY_ERR_TYPE,
+              "int64");
+  CHECK_ERROR(h, tally_to_resource(h->vm, t, NULL, &object), TALLY_ERR_HOST,
+              "NULL");
+  CHECK_ERROR(h, tally_to_resource(h->vm, t, &type, NULL), TALLY_ERR_HOST,
+              "NULL");
+  CHECK_ERROR(h, tally_from_resource(h->vm, NULL, NULL, &n), TALLY_ERR_HOST,
+              "NULL");
+  tally_resource nameless = {.size = sizeof nameless};
+  CHECK_ERROR(h, tally_from_resource(h->vm, &nameless, NULL, &n),
+              TALLY_ERR_HOST, "name");
+  tally_release(h->vm, t);
+  tally_release(h->vm, b);
+  tally_release(h->vm, n);
+  CHECK_ERROR(h, tally_to_resource(h->vm, t, &type, &object), TALLY_ERR_HOST,
+              "released");
+}
+
+// --- Accounting -------------------------------------------------------------
+
+static void test_their_bytes_count(void **state) {
+  host *h = *state;
+  tally_stats stats;
+  all.nbytes = 1000000;
+  run_ok(h, "t = T(\"t\")");
+  tally_get_stats(h->vm, &stats);
+  assert_int_equal(stats.ext_bytes, 1000000);
+  run_ok(h, "t = none");
+  tally_get_stats(h->vm, &stats);
+  assert_int_equal(stats.ext_bytes, 0);
+  host_close(h);
+  tally_options options = host_options(h);
+  options.memory_limit = 4 << 20;
+  host_open(h, &options);
+  tally_value v[8];
+  int count = 0;
+  tally_status status = TALLY_OK;
+  while (count < 8 && status == TALLY_OK) {
+    status = make(h->vm, &type, "big", &v[count]);
+    count += status == TALLY_OK;
+  }
+  assert_int_equal(status, TALLY_ERR_MEMORY);
+  assert_true(count == 1 || count == 2 || count == 3);
+  while (count > 0) tally_release(h->vm, v[--count]);
+}
+
+static void test_many_are_flat(void **state) {
+  host *h = *state;
+  tally_stats before, after;
+  tally_get_stats(h->vm, &before);
+  for (int i = 0; i < 100; i++) {
+    run_ok(h, "fn f(a) = a.name\nx = f(T(\"a\") + T(\"b\"))");
+    all.log[0] = 0;
+  }
+  run_ok(h, "x = none\nf = none");
+  tally_get_stats(h->vm, &after);
+  assert_int_equal(all.made, all.released);
+  assert_int_equal(after.ext_bytes, before.ext_bytes);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TOKEN_TEST(test_l15_left_then_right_before_the_next_statement),
+      TOKEN_TEST(test_the_end_is_the_last_use),
+      TOKEN_TEST(test_errors_release_too),
+      TOKEN_TEST(test_closing_releases_the_rest),
+      TOKEN_TEST(test_a_release_may_release_values),
+      TOKEN_TEST(test_hooks_answer),
+      TOKEN_TEST(test_hooks_refuse),
+      TOKEN_TEST(test_types_are_told_apart),
+      TOKEN_TEST(test_their_bytes_count),
+      TOKEN_TEST(test_many_are_flat),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
