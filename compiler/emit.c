@@ -170,6 +170,17 @@ static int32_t lay_window(tl_emitter *e, const tl_cfg_ins *ins,
   return first;
 }
 
+// The constant through which the interpreter finds a known function at once.
+static uint32_t callee_constant(tl_emitter *e, const tl_cfg_ins *ins) {
+  tl_prototype *callee = e->b->unit->prototypes[ins->extra];
+  int32_t *known = &e->callee_table[ins->extra % 64];
+  if (*known < 0 || e->p->constants[*known].pointer != callee) {
+    tl_slot value = {.tag = TL_TAG_FUNCTION, .pointer = callee};
+    *known = (int32_t)tl_function_constant(e->b, e->f, value);
+  }
+  return (uint32_t)*known;
+}
+
 static void put_window(tl_emitter *e, const tl_cfg_ins *ins,
                        const bool *again) {
   bool has_base = tl_opcodes[ins->op].format == TL_FORMAT_BW;
@@ -185,7 +196,8 @@ static void put_window(tl_emitter *e, const tl_cfg_ins *ins,
     word.b = count;
   }
   add_point(e, put(e, word), ins);
-  put_extra(e, 0, ins->extra);
+  put_extra(e, 0,
+            ins->op == TL_BC_CALLK ? callee_constant(e, ins) : ins->extra);
   if (base != ins->result) {
     put_move(e, ins->result, base,
              tl_opcodes[ins->op].result == TL_DEF_IMMORTAL ? TL_MODE_BORROW
@@ -249,6 +261,43 @@ static bool put_with_literal(tl_emitter *e, const tl_cfg_ins *ins, uint32_t k,
   return true;
 }
 
+// The opcode that does [first] and the operation after it, of which its result
+// is the left operand (side 0) or the right one; 0: none.
+static uint8_t find_pair(uint8_t first, uint8_t then, int side) {
+  static const struct {
+    uint8_t first, then, pair[2];
+  } pairs[] = {
+      {TL_BC_MUL, TL_BC_ADD, {TL_BC_MUL_ADD_L, TL_BC_MUL_ADD_R}},
+      {TL_BC_MUL, TL_BC_SUB, {TL_BC_MUL_SUB_L, TL_BC_MUL_SUB_R}},
+      {TL_BC_MUL, TL_BC_MUL, {TL_BC_MUL_MUL_L, TL_BC_MUL_MUL_R}},
+      {TL_BC_ADD, TL_BC_ADD, {TL_BC_ADD_ADD_L, TL_BC_ADD_ADD_R}},
+      {TL_BC_ADD, TL_BC_SUB, {TL_BC_ADD_SUB_L, TL_BC_ADD_SUB_R}},
+      {TL_BC_ADD, TL_BC_MUL, {TL_BC_ADD_MUL_L, TL_BC_ADD_MUL_R}},
+      {TL_BC_SUB, TL_BC_ADD, {TL_BC_SUB_ADD_L, TL_BC_SUB_ADD_R}},
+      {TL_BC_SUB, TL_BC_SUB, {TL_BC_SUB_SUB_L, TL_BC_SUB_SUB_R}},
+      {TL_BC_SUB, TL_BC_MUL, {TL_BC_SUB_MUL_L, TL_BC_SUB_MUL_R}},
+  };
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    if (pairs[i].first == first && pairs[i].then == then)
+      return pairs[i].pair[side];
+  }
+  return 0;
+}
+
+// Where [ins] follows the operation whose result it uses up, the two are done
+// at once: the first becomes the opcode that does both.
+static void try_pair(tl_emitter *e, const tl_cfg_ins *ins) {
+  if (e->count == e->block_start || ins->operands[0] == ins->operands[1])
+    return;
+  tl_ins *first = &e->code[e->count - 1];
+  int32_t made = first->a / 16;
+  int side = ins->operands[0] == made ? 0 : 1;
+  uint8_t pair = find_pair(first->op, ins->op, side);
+  if (pair != 0 && made >= e->f->variable_count &&
+      ins->operands[side] == made && mode_of(ins, side) != TL_MODE_BORROW)
+    first->op = pair;
+}
+
 static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
   uint8_t m0 = ins->operand_count > 0 ? mode_of(ins, 0) : 0;
   uint8_t m1 = ins->operand_count > 1 ? mode_of(ins, 1) : 0;
@@ -257,6 +306,8 @@ static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
   const int32_t *s = ins->operands;
   tl_ins word = {.op = ins->op};
   uint32_t pc = 0;
+  if (ins->op == TL_BC_ADD || ins->op == TL_BC_SUB || ins->op == TL_BC_MUL)
+    try_pair(e, ins);
   switch ((tl_format)tl_opcodes[ins->op].format) {
     case TL_FORMAT_NONE:
       pc = put(e, word);
@@ -617,7 +668,7 @@ static bool try_return(tl_emitter *e, const tl_cfg_block *block, int32_t i) {
 static bool put_block(tl_emitter *e, int32_t at) {
   int32_t index = e->sequence[at];
   const tl_cfg_block *block = &e->f->blocks[index];
-  e->block_pc[index] = e->count;
+  e->block_pc[index] = e->block_start = e->count;
   if (!find_again(e, block))
     return false;
   bool ended = false;
@@ -653,6 +704,7 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f) {
                   .p = f->prototype,
                   .frame = (uint32_t)f->slot_count};
   memset(e.pair_table, -1, sizeof e.pair_table);
+  memset(e.callee_table, -1, sizeof e.callee_table);
   e.block_pc = TL_ARENA_ARRAY(b->arena, uint32_t, (size_t)f->block_count);
   if (e.block_pc == NULL)
     return false;

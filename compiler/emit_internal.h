@@ -28,7 +28,8 @@ typedef struct tl_emitter {
   tl_point *points;
   uint32_t point_count, point_capacity;
   uint32_t *block_pc;
-  int32_t *sequence;  // blocks in order
+  uint32_t block_start;  // of the block under way
+  int32_t *sequence;     // blocks in order
   int32_t sequence_count;
   uint32_t frame;    // slots, windows included
   int32_t *written;  // for blocks that are a loop's turn: the variable that
@@ -38,7 +39,8 @@ typedef struct tl_emitter {
   bool **again;      // for each instruction of the current block and
                      // operand: used later in the block
   bool fuse;
-  int32_t pair_table[64];  // literal pairs already in the constants
+  int32_t pair_table[64];    // literal pairs already in the constants
+  int32_t callee_table[64];  // known functions that are, by their index
 } tl_emitter;
 
 // The RET that a block's last JMP leads to at once, or NULL: it returns itself.

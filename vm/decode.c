@@ -3,13 +3,13 @@
 #include "vm/function.h"
 
 const tl_opcode_info tl_opcodes[TL_OPCODE_COUNT] = {
-#define OP(NAME, d, r0, r1, r2, rest, fails, format)            \
-  [TL_BC_##NAME] = {#NAME,                                      \
-                    TL_DEF_##d,                                 \
-                    {TL_ROLE_##r0, TL_ROLE_##r1, TL_ROLE_##r2,  \
-                     TL_ROLE_##rest},                           \
-                    TL_##fails,                                 \
-                    TL_FORMAT_##format},
+#define OP(NAME, d, r0, r1, r2, rest, fails, format)                       \
+  [TL_BC_##                                                                \
+      NAME] = {#NAME,                                                      \
+               TL_DEF_##d,                                                 \
+               {TL_ROLE_##r0, TL_ROLE_##r1, TL_ROLE_##r2, TL_ROLE_##rest}, \
+               TL_##fails,                                                 \
+               TL_FORMAT_##format},
     TL_OPCODES(OP)
 #undef OP
 };
@@ -88,6 +88,16 @@ static void decode_jumps(const tl_ins *ins, int64_t next, tl_decoded *out) {
   }
 }
 
+// A call names its function by a constant; the prototype's index is what it
+// means. UINT32_MAX: no such thing.
+static uint32_t callee_index(const tl_prototype *function, uint32_t k) {
+  if (k >= function->constant_count ||
+      !tl_is_kind(function->constants[k], TL_KIND_FUNCTION))
+    return UINT32_MAX;
+  const tl_prototype *callee = function->constants[k].pointer;
+  return callee->unit == function->unit ? callee->index : UINT32_MAX;
+}
+
 void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
   const tl_ins *ins = &function->code[pc];
   // Code is cut off nowhere else than at its end: emission and the verifier
@@ -158,6 +168,8 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
       out->result = ins->a / 16;
       decode_window(ins->a / 16u + 1, ins->b, out);
       out->extra = tl_ins_extra(*second);
+      if (ins->op == TL_BC_CALLK)
+        out->extra = callee_index(function, out->extra);
       break;
     case TL_FORMAT_BW:
       out->words = 2;

@@ -125,6 +125,27 @@ typedef enum tl_format {
   OP(SUBK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
   OP(MULK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
   OP(DIVK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
+  /* The first of a pair: what the second, the next instruction, makes of */   \
+  /* the result as its left operand, or as its right one, is done at once */   \
+  /* where all operands are scalars of one class.                         */   \
+  OP(MUL_ADD_L, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(MUL_SUB_L, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(MUL_MUL_L, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(ADD_ADD_L, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(ADD_SUB_L, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(ADD_MUL_L, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(SUB_ADD_L, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(SUB_SUB_L, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(SUB_MUL_L, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(MUL_ADD_R, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(MUL_SUB_R, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(MUL_MUL_R, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(ADD_ADD_R, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(ADD_SUB_R, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(ADD_MUL_R, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(SUB_ADD_R, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(SUB_SUB_R, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
+  OP(SUB_MUL_R, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
   OP(RANGE, OWNED, USE, USE, USE, NONE, EARLY, ABCD)                           \
   /* --- building */                                                           \
   OP(LIST, OWNED, STORE, STORE, STORE, STORE, EARLY, W)                        \

@@ -61,6 +61,24 @@ tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
       [TL_BC_GE] = TL_OP_GREATER_EQUAL + 1,
       [TL_BC_ADDI] = TL_OP_ADD + 1,
       [TL_BC_SUBI] = TL_OP_SUBTRACT + 1,
+      [TL_BC_MUL_ADD_L] = TL_OP_MULTIPLY + 1,
+      [TL_BC_MUL_SUB_L] = TL_OP_MULTIPLY + 1,
+      [TL_BC_MUL_MUL_L] = TL_OP_MULTIPLY + 1,
+      [TL_BC_ADD_ADD_L] = TL_OP_ADD + 1,
+      [TL_BC_ADD_SUB_L] = TL_OP_ADD + 1,
+      [TL_BC_ADD_MUL_L] = TL_OP_ADD + 1,
+      [TL_BC_SUB_ADD_L] = TL_OP_SUBTRACT + 1,
+      [TL_BC_SUB_SUB_L] = TL_OP_SUBTRACT + 1,
+      [TL_BC_SUB_MUL_L] = TL_OP_SUBTRACT + 1,
+      [TL_BC_MUL_ADD_R] = TL_OP_MULTIPLY + 1,
+      [TL_BC_MUL_SUB_R] = TL_OP_MULTIPLY + 1,
+      [TL_BC_MUL_MUL_R] = TL_OP_MULTIPLY + 1,
+      [TL_BC_ADD_ADD_R] = TL_OP_ADD + 1,
+      [TL_BC_ADD_SUB_R] = TL_OP_ADD + 1,
+      [TL_BC_ADD_MUL_R] = TL_OP_ADD + 1,
+      [TL_BC_SUB_ADD_R] = TL_OP_SUBTRACT + 1,
+      [TL_BC_SUB_SUB_R] = TL_OP_SUBTRACT + 1,
+      [TL_BC_SUB_MUL_R] = TL_OP_SUBTRACT + 1,
       [TL_BC_ADDK] = TL_OP_ADD + 1,
       [TL_BC_SUBK] = TL_OP_SUBTRACT + 1,
       [TL_BC_MULK] = TL_OP_MULTIPLY + 1,
@@ -136,10 +154,12 @@ static bool add_literal(reader *rd, const tl_ins *ins, const tl_decoded *d,
 // A slot gets another value: what it held before is found by number alone.
 static void forget_slot(reader *rd, const tl_slot *slot) {
   for (int i = 0; i < rd->r->use_count; i++) {
-    if (rd->r->uses[i].slot == slot) rd->r->uses[i].slot = NULL;
+    if (rd->r->uses[i].slot == slot)
+      rd->r->uses[i].slot = NULL;
   }
   for (int i = 0; i < rd->r->node_count; i++) {
-    if (rd->made[i] == slot) rd->made[i] = NULL;
+    if (rd->made[i] == slot)
+      rd->made[i] = NULL;
   }
 }
 

@@ -32,6 +32,7 @@ static void open_program(program *p, tl_ins *code, uint32_t count) {
   p->main.constant_count = 1;
   p->constants[0] = tl_int(1);
   p->main.summary = (tl_summary){.may_own = true, .rebinds_any = true};
+  p->callee.index = 1;
   p->callee.param_count = 1;
   p->callee.summary = (tl_summary){.may_own = true,
                                    .param_modes = p->callee_modes};
@@ -168,7 +169,8 @@ static void a_rebound_variable_lends_no_argument(void **state) {
 
 static void a_parameter_that_borrows_is_lent(void **state) {
   OPEN(TAKE(1), (tl_ins){TL_BC_CALLK, 0, 0, 1, 0},
-       (tl_ins){TL_BC_EXTRA, 0, 0, 1, 0}, RETURN(0));
+       (tl_ins){TL_BC_EXTRA, 0, 0, 0, 0}, RETURN(0));
+  p.constants[0] = (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = &p.callee};
   p.callee_modes[0] = TL_MODE_BORROW;
   refuse(*state, &p, "t1 is given to a parameter that borrows");
 }
