@@ -483,6 +483,25 @@ TALLY_API void tally_count(tally_vm *vm, int on);
 // Gives cached memory back to the system; returns how many bytes.
 TALLY_API size_t tally_trim(tally_vm *vm);
 
+// Watches the runs from now on: for tally_plot_memory and tally_explain. 0
+// stops; what was recorded stays until the next start. Off at first: it costs
+// about as much again for each allocation. TALLY_ERR_MEMORY: no memory for it.
+enum {
+  TALLY_WATCH_MEMORY = 1,      // live bytes over time, and large blocks
+  TALLY_WATCH_OPERATIONS = 2,  // what became of each operation's operands
+};
+TALLY_API tally_status tally_watch(tally_vm *vm, unsigned what);
+
+// Live bytes over time: before, peak and after, the large blocks from birth to
+// death, the source line at the peak. *out is a string, returns owned. Stops
+// watching first. TALLY_ERR_HOST: nothing was recorded.
+typedef enum tally_plot_form {
+  TALLY_PLOT_TEXT,  // of [width] columns
+  TALLY_PLOT_SVG,
+} tally_plot_form;
+TALLY_API tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form,
+                                         int width, tally_value *out);
+
 // The bytecode of a script, with each operand's ownership, through the write
 // hook: what `tally dis` prints. NULL path: nbytes of source are given.
 TALLY_API tally_status tally_disassemble(tally_vm *vm, const char *name,

@@ -26,6 +26,9 @@ static const char help[] =
     "  --threads N              at most N threads; default: one for each core\n"
     "  --sandbox                no files, no clock, no environment\n"
     "  --stats, --stats=json    counters on standard error at the end\n"
+    "  --memory-plot FILE.svg   live bytes over time; any other FILE: as "
+    "text,\n"
+    "                           - on standard error\n"
     "  --no-reuse               write nothing in place and fuse nothing\n"
     "  --version, --help\n"
     "\n"
@@ -111,6 +114,11 @@ static int set_code(tl_command *cmd, const char *text) {
   return 0;
 }
 
+static int set_plot(tl_command *cmd, const char *text) {
+  cmd->memory_plot = text;
+  return *text != 0 ? 0 : wrong("--memory-plot wants a file, or -", "");
+}
+
 typedef struct valued {
   const char *name;
   int (*set)(tl_command *cmd, const char *text);
@@ -119,6 +127,7 @@ typedef struct valued {
 static const valued with_value[] = {{"--limit-memory", set_memory},
                                     {"--limit-time", set_time},
                                     {"--threads", set_threads},
+                                    {"--memory-plot", set_plot},
                                     {"-e", set_code},
                                     {NULL, NULL}};
 

@@ -27,6 +27,7 @@ typedef struct tl_command {
   int argc;             // what stands behind it: the script's arguments, or
   char **argv;          // those of test
   tl_stats_form stats;
+  const char *memory_plot;  // a file, or - for standard error; NULL: none
   tally_options options;  // limits, capabilities and threads are set
 } tl_command;
 

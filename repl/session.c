@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -109,6 +111,7 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
   tally_options options = cmd->options;
   options.write = write_out;
   session->stats = cmd->stats;
+  session->memory_plot = cmd->memory_plot;
   if (!isatty(STDOUT_FILENO))
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
   if (tally_open(&options, &session->vm) != TALLY_OK) {
@@ -119,6 +122,12 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
   take_interrupts(session->vm);
   if (session->stats != TL_STATS_NONE)
     tally_count(session->vm, 1);
+  if (session->memory_plot != NULL &&
+      tally_watch(session->vm, TALLY_WATCH_MEMORY) != TALLY_OK) {
+    tl_session_report(session);
+    tally_close(session->vm);
+    return false;
+  }
   return true;
 }
 
@@ -130,6 +139,54 @@ static bool flush_output(void) {
   return false;
 }
 
+// A file that cannot be written whole is not written at all.
+static bool write_file(const char *path, const char *text, size_t nbytes) {
+  size_t size = strlen(path) + sizeof ".part";
+  char *part = malloc(size);
+  if (part == NULL)
+    return false;
+  snprintf(part, size, "%s.part", path);
+  FILE *to = fopen(part, "wb");
+  bool ok = to != NULL && fwrite(text, 1, nbytes, to) == nbytes;
+  ok = to != NULL && fclose(to) == 0 && ok && rename(part, path) == 0;
+  int error = errno;
+  if (!ok && to != NULL)
+    remove(part);
+  free(part);
+  errno = error;
+  return ok;
+}
+
+static int terminal_width(void) {
+  struct winsize size;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+    return size.ws_col < 120 ? size.ws_col : 120;
+  return 80;
+}
+
+static bool write_plot(tl_session *session) {
+  const char *path = session->memory_plot;
+  size_t length = strlen(path), nbytes;
+  bool svg = length >= 4 && strcmp(path + length - 4, ".svg") == 0;
+  tally_value plot;
+  const char *text;
+  if (tally_plot_memory(session->vm, svg ? TALLY_PLOT_SVG : TALLY_PLOT_TEXT,
+                        terminal_width(), &plot) != TALLY_OK ||
+      tally_to_string(session->vm, plot, &text, &nbytes) != TALLY_OK) {
+    tl_session_report(session);
+    return false;
+  }
+  bool ok = true;
+  if (strcmp(path, "-") == 0)
+    fwrite(text, 1, nbytes, stderr);
+  else
+    ok = write_file(path, text, nbytes);
+  if (!ok)
+    fprintf(stderr, "tally: cannot write %s: %s\n", path, strerror(errno));
+  tally_release(session->vm, plot);
+  return ok;
+}
+
 int tl_session_close(tl_session *session, int status) {
   if (!flush_output() && status == TL_DONE)
     status = TL_FAILED;
@@ -138,6 +195,8 @@ int tl_session_close(tl_session *session, int status) {
     tally_get_stats(session->vm, &stats);
     tl_stats_write(&stats, session->stats, stderr);
   }
+  if (session->memory_plot != NULL && !write_plot(session) && status == TL_DONE)
+    status = TL_FAILED;
   take_interrupts(NULL);
   tally_close(session->vm);
   session->vm = NULL;

@@ -16,6 +16,7 @@ enum {  // exit statuses
 typedef struct tl_session {
   tally_vm *vm;
   tl_stats_form stats;
+  const char *memory_plot;
 } tl_session;
 
 // Opens a VM as the command line asks and takes the interrupt signal; false

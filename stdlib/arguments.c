@@ -7,6 +7,7 @@
 #include "vm/range.h"
 #include "vm/type.h"
 #include "vm/vm.h"
+#include "vm/watch.h"
 
 bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
                  const char *expected, tl_slot s) {
@@ -322,9 +323,9 @@ tl_array *tl_take_dense(tl_vm *vm, tl_slot *s) {
   tl_array_untranspose(vm, s);
   if (vm->no_reuse || !tl_array_is_reusable(*s))
     return tl_array_copy(vm, s->array);
-  vm->stats.inplace++;
-  vm->stats.temps_ended++;
   tl_array *a = s->array;
+  tl_written_in_place(vm, a);
+  vm->stats.temps_ended++;
   *s = tl_borrow(*s);
   return a;
 }

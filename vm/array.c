@@ -6,6 +6,7 @@
 #include "vm/host.h"
 #include "vm/range.h"
 #include "vm/vm.h"
+#include "vm/watch.h"
 
 // --- Strings in arrays ------------------------------------------------------
 
@@ -87,8 +88,7 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
       items[i] = tl_empty_string();
     }
   }
-  vm->stats.allocs++;
-  vm->stats.alloc_bytes += total;
+  tl_made_fresh(vm, a);
   return a;
 }
 

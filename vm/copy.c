@@ -5,6 +5,7 @@
 #include "vm/array.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
+#include "vm/watch.h"
 
 // --- Extents ----------------------------------------------------------------
 
@@ -198,6 +199,8 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
     return NULL;
   }
   vm->stats.copies++;
+  if (vm->watch != NULL)
+    tl_watch_copy(vm, copy);
   vm->stats.copy_bytes += (uint64_t)a->size * tl_itemsize(dtype);
   return copy;
 }

@@ -231,8 +231,21 @@ static uint32_t line_of(const tl_unit *unit, uint32_t at) {
   return low + 1;
 }
 
-static void put_source(listing *l, uint32_t line, size_t column) {
-  const tl_unit *unit = l->unit;
+uint32_t tl_line_at(const tl_prototype *p, uint32_t pc) {
+  uint32_t low = 0, high = p->place_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (p->places[middle].pc <= pc)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low == 0 || p->unit->line_count == 0
+             ? 0
+             : line_of(p->unit, p->places[low - 1].at);
+}
+
+const char *tl_line_text(const tl_unit *unit, uint32_t line, size_t *nbytes) {
   const char *begin = unit->text + unit->line_starts[line - 1];
   const char *end = unit->text + unit->nbytes;
   while (begin < end && (*begin == ' ' || *begin == '\t')) begin++;
@@ -240,9 +253,16 @@ static void put_source(listing *l, uint32_t line, size_t column) {
   if (stop == NULL)
     stop = end;
   while (stop > begin && (stop[-1] == '\r' || stop[-1] == ' ')) stop--;
+  *nbytes = (size_t)(stop - begin);
+  return begin;
+}
+
+static void put_source(listing *l, uint32_t line, size_t column) {
+  size_t nbytes;
+  const char *text = tl_line_text(l->unit, line, &nbytes);
   for (; column < 36; column++) tl_text_putc(l->out, ' ');
   tl_text_printf(l->out, "  # %u: ", line);
-  tl_text_add(l->out, begin, (size_t)(stop - begin));
+  tl_text_add(l->out, text, nbytes);
 }
 
 static void put_line(listing *l, uint32_t pc, size_t column) {

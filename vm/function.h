@@ -245,6 +245,11 @@ typedef struct tl_decoded {
 } tl_decoded;
 void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out);
 
+// The source line of an instruction, from 1; 0: unknown. And the text of a
+// line without the blanks around it, which is not terminated.
+uint32_t tl_line_at(const tl_prototype *function, uint32_t pc);
+const char *tl_line_text(const tl_unit *unit, uint32_t line, size_t *nbytes);
+
 // Checks a function's bytecode (ownership.md, "The verifier"): false after
 // tl_fail (kind host) naming the function, the instruction and the rule.
 bool tl_verify(tl_vm *vm, tl_prototype *function);

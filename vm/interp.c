@@ -18,7 +18,7 @@
 // references, so that counting costs nothing where it is off.
 #ifdef TL_COUNTING
 #define TL_INTERPRET tl_interpret_counting
-#define COUNT() count_ins(vm, R, ins)
+#define COUNT() (SAVE(), count_ins(vm, R, ins))
 #else
 #define TL_INTERPRET tl_interpret
 #define COUNT() (void)0
@@ -72,11 +72,7 @@
     (a)->i = v_;            \
   } while (0)
 
-#define SAVE()     \
-  do {             \
-    F->pc = ins;   \
-    vm->frame = F; \
-  } while (0)
+#define SAVE() (F->pc = ins, vm->frame = F)
 #define FAIL() goto fail
 #define TRY(call)          \
   do {                     \

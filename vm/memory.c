@@ -23,6 +23,7 @@
 #endif
 
 #include "vm/vm.h"
+#include "vm/watch.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -483,6 +484,8 @@ void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
   void *block = block_new(vm, nbytes);
   if (block == NULL)
     vm->stats.live_bytes -= nbytes;
+  else if (vm->watch != NULL)
+    tl_watch_alloc(vm, block, nbytes);
   return block;
 }
 
@@ -509,6 +512,8 @@ void tl_free(tl_vm *vm, void *block, size_t nbytes) {
   if (block == NULL)
     return;
   vm->stats.live_bytes -= nbytes;
+  if (vm->watch != NULL)
+    tl_watch_free(vm, block, nbytes);
   block_free(vm, block, nbytes);
 }
 
@@ -521,6 +526,10 @@ void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
     }
     if (new_nbytes < old_nbytes)
       vm->stats.live_bytes -= old_nbytes - new_nbytes;
+    if (vm->watch != NULL) {
+      tl_watch_free(vm, block, old_nbytes);
+      tl_watch_alloc(vm, block, new_nbytes);
+    }
     return block;
   }
   void *moved = tl_alloc(vm, new_nbytes, what);

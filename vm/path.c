@@ -10,6 +10,7 @@
 #include "vm/record.h"
 #include "vm/select.h"
 #include "vm/vm.h"
+#include "vm/watch.h"
 
 enum { MAX_STEPS = 1000 };  // each takes some of the C stack
 
@@ -245,15 +246,11 @@ static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
 }
 
 static void count_refusal(tl_vm *vm, tl_slot target) {
-  tally_stats *stats = &vm->stats;
   if (vm->no_reuse)
     return;
-  if (!tl_is_owned(target))
-    stats->inplace_refused_live++;
-  else if (target.object->count > 1)
-    stats->inplace_refused_shared++;
-  else
-    stats->inplace_refused_external++;
+  tl_refused(vm, !tl_is_owned(target)        ? TL_REFUSED_LIVE
+                 : target.object->count > 1 ? TL_REFUSED_SHARED
+                                            : TL_REFUSED_EXTERNAL);
 }
 
 static bool update_array(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
@@ -273,7 +270,7 @@ static bool update_array(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
     return false;
   }
   if (in_place)
-    vm->stats.inplace++;
+    tl_written_in_place(vm, a);
   return finish(vm, target, in_place, tl_own_array(a), out);
 }
 

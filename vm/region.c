@@ -6,6 +6,7 @@
 
 #include "vm/engine_internal.h"
 #include "vm/error.h"
+#include "vm/watch.h"
 
 enum {
   NODES = 16,
@@ -587,7 +588,10 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
     return TL_REGION_DECLINED;
   }
   tl_region_status status = compute(vm, &r);
-  if (status == TL_REGION_DONE)
+  if (status == TL_REGION_DONE) {
     *next = function->code + where->end;
+    if (vm->watch != NULL)
+      tl_watch_fused(vm, at, *next, r.result->array);
+  }
   return status;
 }

@@ -1,5 +1,6 @@
 // Whether a dying operand's memory may take the result.
 #include "vm/engine_internal.h"
+#include "vm/watch.h"
 
 static bool same_shape(const tl_array *a, int ndim, const int64_t *shape) {
   if (a->head.ndim != ndim) return false;
@@ -23,20 +24,19 @@ bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
 // The nearest reason why an operand was not written into.
 static void count_refusal(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                           const int64_t *shape) {
-  tally_stats *stats = &vm->stats;
   if (!tl_is_array(s) || vm->no_reuse) return;
   if (!same_shape(s.array, ndim, shape)) {
-    stats->inplace_refused_shape++;
+    tl_refused(vm, TL_REFUSED_SHAPE);
   } else if (tl_itemsize(tl_array_dtype(s.array)) != tl_itemsize(dtype)) {
-    stats->inplace_refused_dtype++;
+    tl_refused(vm, TL_REFUSED_DTYPE);
   } else if (!tl_is_owned(s)) {
-    stats->inplace_refused_live++;
+    tl_refused(vm, TL_REFUSED_LIVE);
   } else if ((s.tag & TL_DIRECT) == 0) {
-    stats->inplace_refused_external++;
+    tl_refused(vm, TL_REFUSED_EXTERNAL);
   } else if (s.array->head.count != 1) {
-    stats->inplace_refused_shared++;
+    tl_refused(vm, TL_REFUSED_SHARED);
   } else {
-    stats->inplace_refused_shape++;  // strided
+    tl_refused(vm, TL_REFUSED_SHAPE);  // strided
   }
 }
 
@@ -49,7 +49,7 @@ tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
   tl_array *array = slot->array;
   array->head.dtype = (uint8_t)dtype;
   slot->tag &= ~TL_OWNED;
-  vm->stats.inplace++;
+  tl_written_in_place(vm, array);
   vm->stats.temps_ended++;
   return array;
 }

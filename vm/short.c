@@ -8,6 +8,7 @@
 #include "vm/kernels/kernels.h"
 #include "vm/region.h"
 #include "vm/vm.h"
+#include "vm/watch.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -62,7 +63,7 @@ INLINE bool is_apart(tl_slot target, tl_slot other) {
 INLINE tl_slot take_over(tl_vm *vm, tl_slot *operand) {
   tl_slot taken = *operand;
   operand->tag &= ~TL_OWNED;
-  vm->stats.inplace++;
+  tl_written_in_place(vm, taken.array);
   vm->stats.temps_ended++;
   return taken;
 }
@@ -80,8 +81,7 @@ INLINE bool new_twin(tl_vm *vm, tl_slot model, tl_slot *out) {
   array->data = (char *)array + (like->data - (const char *)like);
   array->size = like->size;
   for (int i = 0; i < 4; i++) array->dims[i] = like->dims[i];  // rank 1 or 2
-  vm->stats.allocs++;
-  vm->stats.alloc_bytes += like->head.nbytes;
+  tl_made_fresh(vm, array);
   *out = (tl_slot){.tag = (model.tag & ~TL_WEAK) | TL_OWNED, .array = array};
   return true;
 }
@@ -113,13 +113,9 @@ INLINE bool fresh_like(tl_vm *vm, tl_slot model, tl_dtype dtype, tl_slot *out) {
 INLINE void count_fresh(tl_vm *vm, tl_slot a) {
   if (vm->no_reuse)
     return;
-  if (!tl_is_owned(a)) {
-    vm->stats.inplace_refused_live++;
-  } else if ((a.tag & TL_DIRECT) == 0) {
-    vm->stats.inplace_refused_external++;
-  } else {
-    vm->stats.inplace_refused_shared++;
-  }
+  tl_refused(vm, !tl_is_owned(a)            ? TL_REFUSED_LIVE
+                 : (a.tag & TL_DIRECT) == 0 ? TL_REFUSED_EXTERNAL
+                                            : TL_REFUSED_SHARED);
 }
 
 // Two plain arrays of one type.

@@ -1,6 +1,7 @@
 // Opening and closing a VM, and its doors to the host.
 
 #include "vm/vm.h"
+#include "vm/watch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,6 +64,7 @@ tl_vm *tl_vm_open(const tally_options *options,
 
 void tl_vm_close(tl_vm *vm) {
   tally_options options = vm->options;
+  tl_watch_close(vm);
   tl_error_clear(vm);
   tl_drop(vm, vm->args);
   tl_modules_close(vm);

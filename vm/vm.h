@@ -15,6 +15,7 @@ typedef struct tl_frame tl_frame;    // a call record (function.h)
 struct tl_memory;                    // free lists and the block cache
 struct tl_handles;                   // values held by the host (handles.c)
 struct tl_types;                     // interned types (type.c)
+struct tl_watch;                     // what a run does with memory (watch.h)
 
 // What the compiler offers to the VM; the embedding layer hands it over, so
 // that vm/ does not depend on compiler/.
@@ -77,6 +78,8 @@ struct tally_vm {
   double deadline;  // clock() seconds; 0: none
 
   struct tl_memory *memory;
+  struct tl_watch *watch;    // NULL: nobody watches
+  struct tl_watch *watched;  // what was recorded; freed with the VM
   struct tl_handles *handles;
   struct tl_host_function *host_functions;  // newest first (host.h)
   struct tl_host_module *host_modules;

@@ -1,0 +1,151 @@
+// Watching runs: live bytes over time, as text and as a picture.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tally.h"
+
+static int write_nothing(void *context, const char *text, size_t nbytes) {
+  (void)context, (void)text, (void)nbytes;
+  return 0;
+}
+
+static tally_vm *open_vm(void) {
+  tally_options options = tally_default_options();
+  options.write = write_nothing;
+  tally_vm *vm;
+  assert_int_equal(tally_open(&options, &vm), TALLY_OK);
+  return vm;
+}
+
+static void run(tally_vm *vm, const char *source) {
+  tally_status status =
+      tally_run_source(vm, "dir/script.tly", source, strlen(source), 0, NULL);
+  if (status != TALLY_OK)
+    fail_msg("%s", tally_error(vm)->report);
+}
+
+// What is recorded as text or SVG; the caller releases *value.
+static const char *plot(tally_vm *vm, tally_plot_form form,
+                        tally_value *value) {
+  const char *text;
+  size_t nbytes;
+  assert_int_equal(tally_plot_memory(vm, form, 80, value), TALLY_OK);
+  assert_int_equal(tally_to_string(vm, *value, &text, &nbytes), TALLY_OK);
+  return text;
+}
+
+static void assert_has(const char *text, const char *part) {
+  if (strstr(text, part) == NULL)
+    fail_msg("no '%s' in:\n%s", part, text);
+}
+
+static void the_peak_has_its_line(void **state) {
+  (void)state;
+  tally_vm *vm = open_vm();
+  assert_int_equal(tally_watch(vm, TALLY_WATCH_MEMORY), TALLY_OK);
+  run(vm,
+      "x = ones(1000000)\n"
+      "y = x + 1  # both are alive\n"
+      "print(sum(x), sum(y))\n");
+  tally_value text, picture;
+  const char *shown = plot(vm, TALLY_PLOT_TEXT, &text);
+  assert_has(shown, "peak at script.tly:2: y = x + 1");
+  assert_has(shown, "8.00 MB  ");
+  assert_has(shown, "━");
+  assert_has(shown, "1: x = ones(1000000)\n");
+  shown = plot(vm, TALLY_PLOT_SVG, &picture);
+  assert_has(shown, "<svg xmlns=");
+  assert_has(shown, ", line 2: ");
+  assert_has(shown, ">line 1: 8.00 MB<");
+  assert_string_equal(shown + strlen(shown) - 7, "</svg>\n");
+  tally_release(vm, text);
+  tally_release(vm, picture);
+  assert_int_equal(tally_close(vm), 0);
+}
+
+// Each < opens a tag that > closes; source lines are escaped.
+static void a_picture_is_well_formed(void **state) {
+  (void)state;
+  tally_vm *vm = open_vm();
+  tally_watch(vm, TALLY_WATCH_MEMORY);
+  run(vm, "x = ones(100000) * 2 < 3 & true\nprint(any(x), \"<&>\")\n");
+  tally_value value;
+  const char *at = plot(vm, TALLY_PLOT_SVG, &value);
+  int depth = 0;
+  for (; *at != 0; at++) {
+    depth += (*at == '<') - (*at == '>');
+    assert_in_range(depth, 0, 1);
+    if (*at == '&')
+      assert_true(strncmp(at, "&lt;", 4) == 0 || strncmp(at, "&gt;", 4) == 0 ||
+                  strncmp(at, "&amp;", 5) == 0 ||
+                  strncmp(at, "&quot;", 6) == 0);
+  }
+  assert_int_equal(depth, 0);
+  tally_release(vm, value);
+  tally_close(vm);
+}
+
+// A long run takes no more room than a short one, and keeps its peak.
+static void a_long_run_is_coalesced(void **state) {
+  (void)state;
+  tally_vm *vm = open_vm();
+  tally_watch(vm, TALLY_WATCH_MEMORY);
+  run(vm,
+      "x = ones(3000)\n"
+      "s = 0.0\n"
+      "for i in 0..100000 { y = x + i; s += y[0] }\n"
+      "z = (ones(100000), ones(100000))\n"
+      "for i in 0..50000 { y = (x, x * i); s += y[1][0] }\n"
+      "print(s, len(z))\n");
+  tally_value text, picture;
+  const char *shown = plot(vm, TALLY_PLOT_TEXT, &text);
+  assert_has(shown, "peak at script.tly:5");
+  shown = plot(vm, TALLY_PLOT_SVG, &picture);
+  assert_true(strlen(shown) < 100000);
+  tally_release(vm, text);
+  tally_release(vm, picture);
+  tally_close(vm);
+}
+
+static void nothing_recorded_is_an_error(void **state) {
+  (void)state;
+  tally_vm *vm = open_vm();
+  tally_value value;
+  assert_int_equal(tally_plot_memory(vm, TALLY_PLOT_TEXT, 80, &value),
+                   TALLY_ERR_HOST);
+  tally_close(vm);
+}
+
+// What was alive when watching began may die while it goes on.
+static void watching_begins_and_ends_anywhere(void **state) {
+  (void)state;
+  tally_vm *vm = open_vm();
+  assert_int_equal(tally_eval(vm, "a = ones(10000); b = 2", NULL), TALLY_OK);
+  for (int turn = 0; turn < 3; turn++) {
+    assert_int_equal(tally_watch(vm, TALLY_WATCH_MEMORY), TALLY_OK);
+    assert_int_equal(tally_eval(vm, "b = a; a = ones(20000)", NULL), TALLY_OK);
+    assert_int_equal(tally_watch(vm, 0), TALLY_OK);
+    assert_int_equal(tally_eval(vm, "a = ones(10)", NULL), TALLY_OK);
+    tally_value value;
+    assert_has(plot(vm, TALLY_PLOT_TEXT, &value), "before");
+    tally_release(vm, value);
+  }
+  tally_close(vm);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_peak_has_its_line),
+      cmocka_unit_test(a_picture_is_well_formed),
+      cmocka_unit_test(a_long_run_is_coalesced),
+      cmocka_unit_test(nothing_recorded_is_an_error),
+      cmocka_unit_test(watching_begins_and_ends_anywhere),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
