@@ -14,6 +14,7 @@ static tally_status give_text(tl_vm *vm, tl_text *text, tally_value *out) {
 }
 
 tally_status tally_watch(tally_vm *vm, unsigned what) {
+  TL_ENTER(vm);
   tl_watch_stop(vm);
   if (((what & TALLY_WATCH_MEMORY) != 0 && !tl_watch_memory(vm)) ||
       ((what & TALLY_WATCH_OPERATIONS) != 0 && !tl_watch_operations(vm))) {
