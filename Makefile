@@ -28,7 +28,7 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wconversion $(WERROR)
 # Position-independent, so that both libraries share one set of objects.
 BASE = -std=c11 -D_POSIX_C_SOURCE=200809L -I. $(WARNINGS) -ffp-contract=off \
   -fno-math-errno -fPIC -fvisibility=hidden -pthread $(UTF8PROC_CFLAGS)
-LIBS = $(UTF8PROC_LIBS) -lm -pthread
+LIBS = $(UTF8PROC_LIBS) -lm -ldl -pthread
 
 # One short line for each file; all of it with `make V=1`.
 say = $(if $(V),,@echo "  $(1) $@" && )
@@ -85,6 +85,10 @@ $(BUILD)/%.o: %.c Makefile
 	$(COMPILE) -c $< -o $@
 
 $(BUILD)/vm/interp.o: BASE += $(INTERP_FLAGS)
+
+# Complex products as the textbook has them, without the cases of infinite parts
+# that a call to the compiler's library would sort out.
+$(BUILD)/stdlib/dense_complex.o: BASE += $(call accepts,-fcx-limited-range)
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtally.a
 	@mkdir -p $(@D)

@@ -82,6 +82,8 @@ typedef struct tally_options {
   int threads;                 // at most; 0: as many as cores
   int no_reuse;                // nothing is written in place or fused, so that
                                // each temporary's end can be seen in the stats
+  int no_blas;                 // no BLAS or LAPACK is loaded: results of matrix
+                               // functions then come from Tally's own code
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);

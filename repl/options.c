@@ -30,6 +30,7 @@ static const char help[] =
     "text,\n"
     "                           - on standard error\n"
     "  --no-reuse               write nothing in place and fuse nothing\n"
+    "  --no-blas                matrices by Tally's own code, loading no BLAS\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 done, 1 an error in the script, 2 wrong usage,\n"
@@ -142,6 +143,8 @@ static bool set_flag(tl_command *cmd, const char *arg) {
     cmd->stats = TL_STATS_JSON;
   } else if (strcmp(arg, "--no-reuse") == 0) {
     cmd->options.no_reuse = 1;
+  } else if (strcmp(arg, "--no-blas") == 0) {
+    cmd->options.no_blas = 1;
   } else if (strcmp(arg, "--sandbox") == 0) {
     cmd->options.capabilities = 0;
   } else {

@@ -6,18 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/blas.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
-// Multiplications between two polls: some ten milliseconds.
-enum { PANEL_WORK = 1 << 25 };
+// Multiplications between two polls: some ten milliseconds of a product with a
+// vector, which waits for memory, and of a product of matrices.
+enum { VECTOR_WORK = 1 << 25, PANEL_WORK = 1 << 29 };
 
-// Rows that go through the kernel at once.
+// Rows that go through the kernel at once: never so few that packing the other
+// operand for each panel would count.
+enum { LEAST_ROWS = 128 };
+
 static int64_t panel_rows(int64_t m, int64_t n, int64_t k) {
   double row = (double)n * (double)k;
   double rows = PANEL_WORK / (row > 1 ? row : 1);
-  if (rows < 16)
-    rows = 16;
+  if (rows < LEAST_ROWS)
+    rows = LEAST_ROWS;
   return rows < (double)m ? (int64_t)rows : m;
 }
 
@@ -32,6 +37,9 @@ static bool one_product(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
     double work = (double)rows * (double)n * (double)k / 1024;
     if (!tl_poll(vm, work < 1 ? 1 : (uint64_t)work))
       return false;
+    if (tl_blas_gemm(vm, dtype, out + i * out_row, a + i * as->row, as->row,
+                     as->column, b, bs->row, bs->column, rows, n, k))
+      continue;
     tl_kernels()->gemm[dtype](out + i * out_row, out_row, a + i * as->row,
                               as->row, as->column, b, bs->row, bs->column,
                               (size_t)rows, (size_t)n, (size_t)k, scratch);
@@ -44,11 +52,11 @@ static bool times_vector(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
                          int64_t a_row, int64_t a_column, const char *x,
                          int64_t x_stride, int64_t m, int64_t k) {
   const int64_t size = (int64_t)tl_itemsize(dtype);
-  const int64_t most = PANEL_WORK / TL_GEMV_LEAF;
+  const int64_t most = VECTOR_WORK / TL_GEMV_LEAF;
   memset(out, 0, (size_t)(m * size));
   for (int64_t i = 0; i < m; i += most) {
     int64_t rows = m - i < most ? m - i : most;
-    int64_t panel = PANEL_WORK / rows / TL_GEMV_LEAF * TL_GEMV_LEAF;
+    int64_t panel = VECTOR_WORK / rows / TL_GEMV_LEAF * TL_GEMV_LEAF;
     for (int64_t p = 0; p < k; p += panel) {
       int64_t terms = k - p < panel ? k - p : panel;
       if (!tl_poll(vm, 1 + (uint64_t)(rows * terms) / 1024))

@@ -43,6 +43,10 @@ size_t tl_fold_outer_scratch(tl_fold fold, tl_dtype dtype, size_t nrows,
 
 size_t tl_gemm_scratch(tl_dtype dtype, size_t m, size_t n, size_t k) {
   const size_t itemsize = tl_itemsize(dtype);
+  if (tl_dtype_is_complex(dtype)) {
+    const tl_dtype part = dtype == TL_COMPLEX64 ? TL_FLOAT32 : TL_FLOAT64;
+    return tl_gemm_part_items(m, n) * itemsize + tl_gemm_scratch(part, m, n, k);
+  }
   if (!tl_dtype_is_real(dtype)) {
     size_t columns = n < TL_GEMM_PLAIN_N ? n : TL_GEMM_PLAIN_N;
     size_t terms = k < TL_GEMM_PLAIN_K ? k : TL_GEMM_PLAIN_K;

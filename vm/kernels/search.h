@@ -21,9 +21,16 @@ enum {
   TL_GEMM_K = 256,
   TL_GEMM_TALL = 8,
   TL_GEMM_WIDE = 192,
-  TL_GEMM_PLAIN_K = 64,  // where items are neither float32 nor float64
-  TL_GEMM_PLAIN_N = 512
+  TL_GEMM_PLAIN_K = 64,  // of integers
+  TL_GEMM_PLAIN_N = 512,
+  TL_GEMM_PART = 512  // columns of complex items whose parts go at once
 };
+
+// The items of one part of a piece of a complex product, whole lines of memory.
+static inline size_t tl_gemm_part_items(size_t m, size_t n) {
+  size_t rows = m < TL_GEMM_M ? m : TL_GEMM_M;
+  return rows * (((n < TL_GEMM_PART ? n : TL_GEMM_PART) + 15) / 16 * 16);
+}
 
 // How many items of the left operand are packed, whole lines of memory.
 static inline size_t tl_gemm_rows(size_t m, size_t k) {

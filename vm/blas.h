@@ -1,0 +1,36 @@
+// BLAS and LAPACK: libraries for products, equations and factorisations that
+// many machines have in a version tuned for their processor. One is loaded when
+// the first large matrix asks; Tally's own code does all of it where there is
+// none, and wherever a matrix is small.
+//
+// Looked for: OpenBLAS, BLIS with libFLAME, Apple's Accelerate, and libblas and
+// liblapack where they are one of these under that name. The plain reference
+// libraries are passed over, being slower than Tally's own products. The
+// environment variable TALLY_BLAS names a library to load instead, or is "off".
+// All must take 32-bit integers (LP64).
+#ifndef TALLY_VM_BLAS_H
+#define TALLY_VM_BLAS_H
+
+#include "vm/value.h"
+
+// How Fortran's names begin for a dtype: s, d, c, z; 0 where there is none.
+char tl_blas_letter(tl_dtype dtype);
+
+// Whether the VM may use a loaded library: not with no_blas, nor where it has
+// no access to files; and there is one. Sets the library's threads to the VM's.
+bool tl_blas_ready(tl_vm *vm);
+
+// The address of a function by its Fortran name without the letter ("getrf"),
+// or NULL. Only where tl_blas_ready.
+void *tl_blas_function(char letter, const char *name);
+
+// The name of the file that is loaded; "" if none is.
+const char *tl_blas_name(void);
+
+// c = a @ b, dense rows of c; m by k times k by n items, strides in bytes.
+// False: no loaded library takes such a product, nothing is done.
+bool tl_blas_gemm(tl_vm *vm, tl_dtype dtype, void *c, const void *a,
+                  int64_t a_row, int64_t a_column, const void *b, int64_t b_row,
+                  int64_t b_column, int64_t m, int64_t n, int64_t k);
+
+#endif
