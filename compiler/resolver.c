@@ -7,6 +7,7 @@
 
 #include "compiler/parser.h"
 #include "compiler/scope.h"
+#include "stdlib/embedded.h"
 #include "vm/host.h"
 
 // --- What a function assigns ------------------------------------------------
@@ -464,7 +465,8 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
     return;
   }
   const tl_name *field = ast->field.field.name;
-  if (tl_known_find(r->vm, variable->library, field).kind != TL_KNOWN_NOTHING)
+  if (tl_known_find(r->vm, variable->library, field).kind != TL_KNOWN_NOTHING ||
+      tl_embedded_member(variable->library, field->text) != NULL)
     return;
   const char *near = tl_module_suggest(r->vm, variable->library, field);
   tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,

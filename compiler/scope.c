@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "stdlib/embedded.h"
 #include "vm/host.h"
 #include "vm/suggest.h"
 
@@ -176,6 +177,12 @@ static void offer_library(const tl_vm *vm, tl_suggestion *near,
         (module != NULL && strcmp(f->module, module) != 0))
       continue;
     tl_suggest_offer(near, f->row.name, strlen(f->row.name));
+  }
+  const struct tl_embedded *also =
+      module == NULL ? NULL : tl_embedded_find(module);
+  for (size_t i = 0; also != NULL && also->functions[i].name != NULL; i++) {
+    const char *name = also->functions[i].name;
+    tl_suggest_offer(near, name, strlen(name));
   }
 }
 

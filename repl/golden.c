@@ -197,6 +197,13 @@ static void run_documentation(tl_golden *golden, const char *name,
     text import = {0};
     text_add(&import, "import ", 7);
     text_add(&import, name, (size_t)(dot - name));
+    // Examples in a module's own text call its functions by their names alone.
+    if (strncmp(name, dot + 1, (size_t)(dot - name)) != 0) {
+      text_add(&import, "\n", 1);
+      text_add(&import, dot + 1, strlen(dot + 1));
+      text_add(&import, " = ", 3);
+      text_add(&import, name, strlen(name));
+    }
     if (tally_eval(vm, import.data, NULL) != TALLY_OK) {
       tl_golden_fail(golden, name, 1, "%s", tally_error(vm)->report);
     }

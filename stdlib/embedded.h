@@ -1,16 +1,33 @@
 // The library's modules that are written in Tally, built into the program.
+//
+// A module may be written in both languages: then its name has rows in
+// tl_library too, and the text is run in the same module, where it finds those
+// functions after `import` of its own name.
 #ifndef TALLY_STDLIB_EMBEDDED_H
 #define TALLY_STDLIB_EMBEDDED_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+// A function with `##` documentation: what of the module is public.
+struct tl_embedded_function {
+  const char *name, *params;  // as in tl_builtin
+  const char *doc;
+};
 
 struct tl_embedded {
   const char *name;  // as in `import name`
   const char *text;  // UTF-8, ended by a zero byte that nbytes leaves out
   size_t nbytes;
+  const struct tl_embedded_function *functions;  // ended by name NULL
 };
 
 // Ended by an entry whose name is NULL. Written by tools/embed.
 extern const struct tl_embedded tl_embedded_modules[];
+
+// The module of that name, or NULL; its public function, or NULL.
+const struct tl_embedded *tl_embedded_find(const char *module);
+const struct tl_embedded_function *tl_embedded_member(const char *module,
+                                                      const char *name);
 
 #endif

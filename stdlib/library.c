@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stdlib/embedded.h"
+
 const tl_family tl_library[] = {
     {NULL, tl_value_builtins},
     {NULL, tl_operator_builtins},
@@ -31,7 +33,10 @@ const tl_family tl_library[] = {
     {"io", tl_io_text_module},
     {"io", tl_io_csv_module},
     {"io", tl_io_npy_module},
+    {"linalg", tl_linear_module},
     {"linalg", tl_linalg_module},
+    {"linalg", tl_linalg_factor_module},
+    {"linalg", tl_linalg_products_module},
     {"fft", tl_fft_module},
     {"random", tl_random_module},
     {"time", tl_time_module},
@@ -138,6 +143,25 @@ bool tl_module_exists(const char *module, size_t nbytes) {
     if (family->module && same_name(family->module, module, nbytes))
       return true;
   return false;
+}
+
+// --- Modules in Tally -------------------------------------------------------
+
+const struct tl_embedded *tl_embedded_find(const char *module) {
+  for (const struct tl_embedded *e = tl_embedded_modules; e->name; e++)
+    if (strcmp(e->name, module) == 0)
+      return e;
+  return NULL;
+}
+
+const struct tl_embedded_function *tl_embedded_member(const char *module,
+                                                      const char *name) {
+  const struct tl_embedded *e = tl_embedded_find(module);
+  const struct tl_embedded_function *f = e ? e->functions : NULL;
+  for (; f && f->name; f++)
+    if (strcmp(f->name, name) == 0)
+      return f;
+  return NULL;
 }
 
 // --- Signatures -------------------------------------------------------------

@@ -190,7 +190,7 @@ const tl_builtin tl_memory_module[] = {
     {"measure", "f", measure, TL_EFFECT | TL_CALLS,
      "Calls f() with every counter on; returns a record of f's value and what\n"
      "the counters gained, peak_bytes above what was alive before.\n"
-     "    memory.measure(() => zeros(3) + 1.0).allocs    # 2\n"},
+     "    memory.measure(() => zeros(3) + 1.0).allocs    # 1\n"},
     {"live", "", live, TL_EFFECT,
      "How many bytes are alive now.\n"
      "    memory.live() >= 0    # true\n"},

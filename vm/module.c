@@ -304,27 +304,9 @@ static tl_module *find_module(tl_vm *vm, const char *name) {
   return NULL;
 }
 
-// [name] is the library's or the host's own text.
-static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
-  tl_module *module = find_module(vm, name);
-  if (module == NULL) {
-    module = tl_module_new(vm, name, NULL);
-    if (module == NULL)
-      return false;
-    module->state = 2;
-    module->builtin = name;
-  }
-  *out = module_slot(module);
-  return true;
-}
-
 // Runs a module's text once; the module keeps its variables.
-static bool run_module(tl_vm *vm, const char *name, const char *directory,
-                       const char *text, size_t nbytes, tl_slot *out) {
-  tl_module *module = tl_module_new(vm, name, directory);
-  if (module == NULL)
-    return false;
-  module->state = 1;
+static bool run_text(tl_vm *vm, tl_module *module, const char *name,
+                     const char *text, size_t nbytes, tl_slot *out) {
   tl_unit *unit = vm->compiler->compile(vm, module, name, text, nbytes, 1);
   tl_slot value = tl_none();
   if (unit == NULL || !tl_run_unit(vm, unit, &value)) {
@@ -335,6 +317,15 @@ static bool run_module(tl_vm *vm, const char *name, const char *directory,
   module->state = 2;
   *out = module_slot(module);
   return true;
+}
+
+static bool run_module(tl_vm *vm, const char *name, const char *directory,
+                       const char *text, size_t nbytes, tl_slot *out) {
+  tl_module *module = tl_module_new(vm, name, directory);
+  if (module == NULL)
+    return false;
+  module->state = 1;
+  return run_text(vm, module, name, text, nbytes, out);
 }
 
 static bool found_module(tl_vm *vm, tl_module *module, tl_slot *out) {
@@ -350,6 +341,27 @@ static bool found_module(tl_vm *vm, tl_module *module, tl_slot *out) {
                    "first imported",
                    module->name->text);
   }
+  *out = module_slot(module);
+  return true;
+}
+
+// A module with functions in C; [name] is the library's or the host's own text.
+// Where it has some in Tally too, these import
+// the module itself, which is ready before they run.
+static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
+  tl_module *module = find_module(vm, name);
+  // One that failed, for want of memory, is tried again.
+  if (module != NULL && module->state != 3)
+    return found_module(vm, module, out);
+  if (module == NULL)
+    module = tl_module_new(vm, name, NULL);
+  if (module == NULL)
+    return false;
+  module->state = 2;
+  module->builtin = name;
+  const struct tl_embedded *also = tl_embedded_find(name);
+  if (also != NULL)
+    return run_text(vm, module, name, also->text, also->nbytes, out);
   *out = module_slot(module);
   return true;
 }
@@ -411,17 +423,14 @@ static bool import_file(tl_vm *vm, const char *directory, size_t length,
 
 static bool import_embedded(tl_vm *vm, const char *name, bool *found,
                             tl_slot *out) {
-  for (const struct tl_embedded *e = tl_embedded_modules; e->name != NULL;
-       e++) {
-    if (strcmp(e->name, name) != 0)
-      continue;
-    *found = true;
-    tl_module *module = find_module(vm, name);
-    if (module != NULL)
-      return found_module(vm, module, out);
-    return run_module(vm, name, NULL, e->text, e->nbytes, out);
-  }
-  return true;
+  const struct tl_embedded *e = tl_embedded_find(name);
+  if (e == NULL)
+    return true;
+  *found = true;
+  tl_module *module = find_module(vm, name);
+  if (module != NULL)
+    return found_module(vm, module, out);
+  return run_module(vm, name, NULL, e->text, e->nbytes, out);
 }
 
 // Beside the importing file, then in TALLY_PATH, then the library.
