@@ -1,212 +1,156 @@
-// The module linalg: equations, determinants, norms, in float64.
-//
-// Matrices are small and dense; each of a stack is copied out and worked on in
-// place. LAPACK, where it is installed, comes in below these functions.
+// The module linalg: determinants, inverses, equations; and what its other
+// files share. Each matrix of a stack goes through a table of factorisations,
+// Tally's own or a loaded LAPACK's (dense.h).
+
+#include "stdlib/linalg.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/engine.h"
-#include "vm/matmul.h"
 #include "vm/record.h"
 #include "vm/vm.h"
 
 // --- Stacks -----------------------------------------------------------------
 
-// An argument as dense float64 matrices; results go back to its dtype.
-typedef struct stack {
-  tl_slot slot;
-  tl_dtype result;  // float32 or float64
-  int64_t rows, columns, count;
-} stack;
+tl_dtype tl_real_dtype(tl_dtype dtype) {
+  return dtype == TL_COMPLEX64    ? TL_FLOAT32
+         : dtype == TL_COMPLEX128 ? TL_FLOAT64
+                                  : dtype;
+}
 
-static bool open_stack(tl_vm *vm, const char *function, tl_slot *s, bool square,
-                       stack *out) {
-  if (!tl_arg_numeric(vm, function, s))
+tl_dtype tl_complex_dtype(tl_dtype dtype) {
+  return dtype == TL_FLOAT32   ? TL_COMPLEX64
+         : dtype == TL_FLOAT64 ? TL_COMPLEX128
+                               : dtype;
+}
+
+static bool is_inexact(tl_dtype dtype) {
+  return tl_dtype_is_real(dtype) || tl_dtype_is_complex(dtype);
+}
+
+static bool wrong_shape(tl_vm *vm, const char *function, const char *name,
+                        bool square, tl_slot s) {
+  char what[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 square ? "%s: %s must be a square matrix or a stack of "
+                          "such, not %s"
+                        : "%s: %s must be a matrix or a stack of such (two "
+                          "axes or more), not %s",
+                 function, name, tl_describe(s, what, sizeof what));
+}
+
+// Shapes and the result's dtype, without the items.
+static bool look_at(tl_vm *vm, const char *function, const char *name,
+                    tl_slot *s, bool square, tl_matrix_stack *out) {
+  if (!tl_arg_array(vm, function, s))
     return false;
   const tl_array *a = s->array;
   int ndim = tl_ndim(a);
-  if (tl_dtype_is_complex(tl_array_dtype(a)))
-    return tl_arg_fail(vm, function, "the matrix", "real", *s);
-  if (ndim < 2)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "%s: x has %d axes, needs 2 or more",
-                   function, ndim);
+  if (tl_array_dtype(a) >= TL_STRING)
+    return tl_arg_fail(vm, function, name, "an array of numbers", *s);
+  if (ndim < 2 || (square && tl_shape(a)[ndim - 1] != tl_shape(a)[ndim - 2]))
+    return wrong_shape(vm, function, name, square, *s);
+  *out = (tl_matrix_stack){.ndim = ndim - 2, .count = 1};
   out->rows = tl_shape(a)[ndim - 2];
   out->columns = tl_shape(a)[ndim - 1];
-  if (square && out->rows != out->columns)
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "%s: a matrix of %lld rows and %lld "
-                   "columns is not square",
-                   function, (long long)out->rows, (long long)out->columns);
-  out->count = 1;
-  for (int k = 0; k < ndim - 2; k++) out->count *= tl_shape(a)[k];
-  out->result = tl_array_dtype(a) == TL_FLOAT32 ? TL_FLOAT32 : TL_FLOAT64;
-  return tl_as_contiguous(vm, function, *s, TL_FLOAT64, &out->slot);
+  for (int k = 0; k < ndim - 2; k++) {
+    out->shape[k] = tl_shape(a)[k];
+    out->count *= out->shape[k];
+  }
+  tl_dtype dtype = tl_array_dtype(a);
+  out->result = is_inexact(dtype) ? dtype : TL_FLOAT64;
+  return true;
 }
 
-// The same as the caller's own copy, to be overwritten.
-static bool open_own(tl_vm *vm, const char *function, tl_slot *s, bool square,
-                     stack *out) {
-  if (!open_stack(vm, function, s, square, out))
+bool tl_matrices_open(tl_vm *vm, const char *function, const char *name,
+                      tl_slot *s, bool square, bool own, tl_matrix_stack *out) {
+  if (!look_at(vm, function, name, s, square, out))
     return false;
-  tl_array *own = tl_take_dense(vm, &out->slot);
+  out->compute = out->result;
+  int64_t side = out->rows < out->columns ? out->rows : out->columns;
+  out->table = tl_dense_choose(vm, side, &out->compute);
+  if (!tl_as_contiguous(vm, function, *s, out->compute, &out->slot))
+    return false;
+  if (!own)
+    return true;
+  tl_array *copy = tl_take_dense(vm, &out->slot);
   tl_drop(vm, out->slot);
-  if (own)
-    out->slot = tl_own_array(own);
-  return own != NULL;
+  if (copy)
+    out->slot = tl_own_array(copy);
+  return copy != NULL;
 }
 
-static double *matrix(const stack *s, int64_t i) {
-  return (double *)s->slot.array->data + i * s->rows * s->columns;
+void *tl_matrix(const tl_matrix_stack *s, int64_t i) {
+  return s->slot.array->data +
+         (size_t)(i * s->rows * s->columns) * tl_itemsize(s->compute);
 }
 
-// The work of rows * columns multiplications, for polling.
-static uint64_t step_work(int64_t rows, int64_t columns) {
-  return (uint64_t)rows * (uint64_t)columns / 1024 + 1;
+bool tl_matrices_finite(tl_vm *vm, const char *function,
+                        const tl_matrix_stack *s) {
+  const tl_array *a = s->slot.array;
+  const bool narrow = tl_real_dtype(s->compute) == TL_FLOAT32;
+  int64_t parts = a->size * (tl_dtype_is_complex(s->compute) ? 2 : 1);
+  double sum = 0;  // 0 times what is not finite is NaN
+  if (narrow)
+    for (int64_t i = 0; i < parts; i++) sum += 0 * ((float *)a->data)[i];
+  else
+    for (int64_t i = 0; i < parts; i++) sum += 0 * ((double *)a->data)[i];
+  if (sum == 0)
+    return true;
+  return tl_fail(vm, TALLY_ERR_DOMAIN,
+                 "%s: x has items that are infinite or NaN; all must be finite",
+                 function);
 }
 
-// --- LU ---------------------------------------------------------------------
-
-static void swap_rows(double *a, int64_t n, int64_t i, int64_t k) {
-  for (int64_t j = 0; i != k && j < n; j++) {
-    double t = a[i * n + j];
-    a[i * n + j] = a[k * n + j];
-    a[k * n + j] = t;
-  }
-}
-
-// Factors a in place with partial pivoting: L below the diagonal, U above.
-// pivot[i] is the row that changed places with row i. *sign is that of the
-// permutation, 0 where a is singular. False only where a poll fails.
-static bool factor(tl_vm *vm, double *a, int64_t n, int64_t *pivot, int *sign) {
-  bool singular = false;
-  *sign = 1;
-  for (int64_t k = 0; k < n; k++) {
-    if (!tl_poll(vm, step_work(n - k, n - k)))
-      return false;
-    int64_t best = k;
-    for (int64_t i = k + 1; i < n; i++)
-      if (fabs(a[i * n + k]) > fabs(a[best * n + k]))
-        best = i;
-    pivot[k] = best;
-    if (best != k)
-      *sign = -*sign;
-    swap_rows(a, n, k, best);
-    if (a[k * n + k] == 0) {
-      singular = true;
-      continue;
-    }
-    for (int64_t i = k + 1; i < n; i++) {
-      double f = a[i * n + k] /= a[k * n + k];
-      if (f == 0)
-        continue;
-      for (int64_t j = k + 1; j < n; j++) a[i * n + j] -= f * a[k * n + j];
-    }
-  }
-  if (singular)
-    *sign = 0;
-  return true;
-}
-
-// Solves for m right-hand sides, the rows of b being n by m.
-static bool substitute(tl_vm *vm, const double *lu, const int64_t *pivot,
-                       int64_t n, double *b, int64_t m) {
-  for (int64_t k = 0; k < n; k++) swap_rows(b, m, k, pivot[k]);
-  for (int64_t i = 0; i < n; i++) {
-    if (!tl_poll(vm, step_work(i, m)))
-      return false;
-    for (int64_t k = 0; k < i; k++)
-      for (int64_t j = 0; j < m; j++)
-        b[i * m + j] -= lu[i * n + k] * b[k * m + j];
-  }
-  for (int64_t i = n - 1; i >= 0; i--) {
-    if (!tl_poll(vm, step_work(n - i, m)))
-      return false;
-    for (int64_t k = i + 1; k < n; k++)
-      for (int64_t j = 0; j < m; j++)
-        b[i * m + j] -= lu[i * n + k] * b[k * m + j];
-    for (int64_t j = 0; j < m; j++) b[i * m + j] /= lu[i * n + i];
-  }
-  return true;
-}
-
-// --- det, slogdet -----------------------------------------------------------
-
-// Calls [done] with each factored matrix and its sign.
-typedef void det_visitor(const double *lu, int64_t n, int sign, double *out,
-                         double *out2);
-static void det_of(const double *lu, int64_t n, int sign, double *out,
-                   double *unused) {
-  (void)unused;
-  *out = sign;
-  for (int64_t i = 0; i < n; i++) *out *= lu[i * n + i];
-}
-
-static void slogdet_of(const double *lu, int64_t n, int sign, double *out,
-                       double *log_out) {
-  *log_out = sign == 0 ? -(double)INFINITY : 0;
-  *out = sign;
-  for (int64_t i = 0; sign != 0 && i < n; i++) {
-    double d = lu[i * n + i];
-    if (d < 0)
-      *out = -*out;
-    *log_out += log(fabs(d));
-  }
-}
-
-static bool factor_all(tl_vm *vm, stack *s, det_visitor *done, tl_array *out,
-                       tl_array *out2) {
-  size_t nbytes = ((size_t)s->rows + 1) * sizeof(int64_t);
-  int64_t *pivot = tl_alloc(vm, nbytes, "the pivots");
-  bool ok = pivot != NULL;
-  for (int64_t i = 0; ok && i < s->count; i++) {
-    int sign;
-    ok = factor(vm, matrix(s, i), s->rows, pivot, &sign);
-    if (ok)
-      done(matrix(s, i), s->rows, sign, (double *)out->data + i,
-           out2 ? (double *)out2->data + i : NULL);
-  }
-  if (pivot)
-    tl_free(vm, pivot, nbytes);
-  return ok;
-}
-
-static bool det(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  stack s;
-  if (!open_own(vm, "det", &args[0], true, &s))
+bool tl_dense_check(tl_vm *vm, const char *function, const tl_matrix_stack *s,
+                    int64_t i, tl_dense_result result, const char *why) {
+  char where[48] = "the matrix";
+  if (result == TL_DENSE_DONE)
+    return true;
+  if (result == TL_DENSE_STOPPED)
     return false;
-  int ndim = tl_ndim(args[0].array) - 2;
-  tl_array *a = tl_array_new(vm, TL_FLOAT64, ndim, tl_shape(args[0].array));
-  bool ok = a && factor_all(vm, &s, det_of, a, NULL);
-  tl_drop(vm, s.slot);
-  if (ok)
-    return tl_cast_own(vm, a, s.result, out);
-  if (a)
-    tl_drop(vm, tl_own_array(a));
-  return false;
+  if (s->count > 1)
+    snprintf(where, sizeof where, "matrix %lld of the stack", (long long)i);
+  if (result == TL_DENSE_SINGULAR)
+    return tl_fail(vm, TALLY_ERR_DOMAIN, "%s: %s is %s", function, where, why);
+  return tl_fail(vm, TALLY_ERR_DOMAIN, "%s: %s: the iteration does not end",
+                 function, where);
 }
 
-static bool sign_and_log(tl_vm *vm, tl_array *sign, tl_array *log_abs,
-                         tl_dtype dtype, tl_slot *out) {
-  tl_slot first, second;
-  if (!tl_cast_own(vm, sign, dtype, &first)) {
-    tl_drop(vm, tl_own_array(log_abs));
-    return false;
+tl_array *tl_matrices_new(tl_vm *vm, const tl_matrix_stack *s, tl_dtype dtype,
+                          int64_t rows, int64_t columns) {
+  int64_t shape[TL_MAX_DIMS + 2];
+  int ndim = s->ndim;
+  memcpy(shape, s->shape, sizeof(int64_t) * (size_t)ndim);
+  if (rows >= 0)
+    shape[ndim++] = rows;
+  if (columns >= 0)
+    shape[ndim++] = columns;
+  return tl_array_new(vm, dtype, ndim, shape);
+}
+
+bool tl_array_record(tl_vm *vm, int count, const char *const *names,
+                     tl_array **arrays, const tl_dtype *dtypes, tl_slot *out) {
+  tl_record *record = tl_record_new(vm, count);
+  bool ok = record != NULL;
+  for (int i = 0; i < count; i++) {
+    tl_slot value;
+    if (ok && arrays[i]) {
+      ok = tl_cast_own(vm, arrays[i], dtypes[i], &value);
+      if (ok && !tl_record_set_name(vm, &record, names[i], &value)) {
+        tl_drop(vm, value);
+        ok = false;
+      }
+    } else {
+      if (arrays[i])
+        tl_drop(vm, tl_own_array(arrays[i]));
+      ok = false;
+    }
   }
-  tl_record *record = NULL;
-  bool ok = tl_cast_own(vm, log_abs, dtype, &second);
-  if (ok) {
-    record = tl_record_new(vm, 2);
-    ok = record && tl_record_set_name(vm, &record, "sign", &first) &&
-         tl_record_set_name(vm, &record, "logabsdet", &second);
-    if (!ok)
-      tl_drop(vm, second);
-  }
-  if (!ok)
-    tl_drop(vm, first);
   if (ok)
     *out = tl_own_record(record);
   else if (record)
@@ -214,364 +158,365 @@ static bool sign_and_log(tl_vm *vm, tl_array *sign, tl_array *log_abs,
   return ok;
 }
 
-static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  stack s;
-  if (!open_own(vm, "slogdet", &args[0], true, &s))
+static void drop_array(tl_vm *vm, tl_array *a) {
+  if (a)
+    tl_drop(vm, tl_own_array(a));
+}
+
+// --- det, slogdet -----------------------------------------------------------
+
+static tl_c128 load(tl_dtype dtype, const void *a, int64_t i) {
+  switch (dtype) {
+    case TL_FLOAT32:
+      return (tl_c128){((const float *)a)[i], 0};
+    case TL_FLOAT64:
+      return (tl_c128){((const double *)a)[i], 0};
+    case TL_COMPLEX64:
+      return (tl_c128){((const tl_c64 *)a)[i].re, ((const tl_c64 *)a)[i].im};
+    default:
+      return ((const tl_c128 *)a)[i];
+  }
+}
+
+static tl_c128 times(tl_c128 a, tl_c128 b) {
+  if (a.im == 0 && b.im == 0)
+    return (tl_c128){a.re * b.re, 0};
+  return (tl_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+// The determinants' signs (or phases) and logarithms; or, where [logs] is NULL,
+// the determinants themselves. Both hold complex128 and float64.
+static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
+                         tl_array *signs, tl_array *logs) {
+  const int64_t n = s->rows;
+  for (int64_t i = 0; i < s->count; i++) {
+    int sign;
+    void *a = tl_matrix(s, i);
+    tl_dense_result result = s->table->lu(vm, a, n, &sign);
+    if (!tl_dense_check(vm, function, s, i, result, ""))
+      return false;
+    tl_c128 f = {sign, 0};
+    double log_sum = sign == 0 ? -(double)INFINITY : 0;
+    for (int64_t k = 0; sign != 0 && k < n; k++) {
+      tl_c128 item = load(s->compute, a, k * n + k);
+      if (logs) {
+        double size = hypot(item.re, item.im);
+        log_sum += log(size);
+        item = (tl_c128){item.re / size, item.im / size};
+      }
+      f = times(f, item);
+    }
+    ((tl_c128 *)signs->data)[i] = f;
+    if (logs)
+      ((double *)logs->data)[i] = log_sum;
+  }
+  return true;
+}
+
+// complex128 to the result's dtype, real where the matrices are.
+static tl_array *as_result(tl_vm *vm, const tl_matrix_stack *s, tl_array *a) {
+  if (!a || tl_dtype_is_complex(s->result))
+    return a;
+  tl_array *real = tl_array_new(vm, TL_FLOAT64, tl_ndim(a), tl_shape(a));
+  for (int64_t i = 0; real && i < a->size; i++)
+    ((double *)real->data)[i] = ((tl_c128 *)a->data)[i].re;
+  drop_array(vm, a);
+  return real;
+}
+
+static bool det(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_matrix_stack s;
+  if (!tl_matrices_open(vm, "det", "x", &args[0], true, true, &s))
     return false;
-  const tl_array *x = args[0].array;
-  tl_array *sign = tl_array_new(vm, TL_FLOAT64, tl_ndim(x) - 2, tl_shape(x));
-  tl_array *logs = tl_array_new(vm, TL_FLOAT64, tl_ndim(x) - 2, tl_shape(x));
-  bool ok = sign && logs && factor_all(vm, &s, slogdet_of, sign, logs);
+  tl_array *a = tl_matrices_new(vm, &s, TL_COMPLEX128, -1, -1);
+  bool ok = a && determinants(vm, "det", &s, a, NULL);
   tl_drop(vm, s.slot);
-  if (ok)
-    return sign_and_log(vm, sign, logs, s.result, out);
-  if (sign)
-    tl_drop(vm, tl_own_array(sign));
-  if (logs)
-    tl_drop(vm, tl_own_array(logs));
+  if (ok) {
+    a = as_result(vm, &s, a);
+    return a && tl_cast_own(vm, a, s.result, out);
+  }
+  drop_array(vm, a);
   return false;
 }
 
-// --- solve, inv -------------------------------------------------------------
-
-static bool solve_one(tl_vm *vm, const char *function, double *a, int64_t n,
-                      int64_t *pivot, double *b, int64_t m) {
-  int sign;
-  if (!factor(vm, a, n, pivot, &sign))
+static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  static const char *const names[] = {"sign", "logabsdet"};
+  tl_matrix_stack s;
+  if (!tl_matrices_open(vm, "slogdet", "x", &args[0], true, true, &s))
     return false;
-  if (sign == 0)
-    return tl_fail(vm, TALLY_ERR_DOMAIN, "%s: the matrix is singular",
-                   function);
-  return substitute(vm, a, pivot, n, b, m);
+  tl_array *a[2] = {tl_matrices_new(vm, &s, TL_COMPLEX128, -1, -1),
+                    tl_matrices_new(vm, &s, TL_FLOAT64, -1, -1)};
+  bool ok = a[0] && a[1] && determinants(vm, "slogdet", &s, a[0], a[1]);
+  tl_drop(vm, s.slot);
+  if (ok) {
+    tl_dtype dtypes[] = {s.result, tl_real_dtype(s.result)};
+    a[0] = as_result(vm, &s, a[0]);
+    return tl_array_record(vm, 2, names, a, dtypes, out);
+  }
+  drop_array(vm, a[0]);
+  drop_array(vm, a[1]);
+  return false;
 }
 
-static bool solve_all(tl_vm *vm, const char *function, stack *a, double *b,
-                      int64_t m) {
-  size_t nbytes = ((size_t)a->rows + 1) * sizeof(int64_t);
-  int64_t *pivot = tl_alloc(vm, nbytes, "the pivots");
-  bool ok = pivot != NULL;
-  for (int64_t i = 0; ok && i < a->count; i++)
-    ok = solve_one(vm, function, matrix(a, i), a->rows, pivot,
-                   b + i * a->rows * m, m);
-  if (pivot)
-    tl_free(vm, pivot, nbytes);
-  return ok;
+// --- inv --------------------------------------------------------------------
+
+bool tl_linalg_inverse(tl_vm *vm, const char *function, tl_slot *args,
+                       tl_slot *out) {
+  tl_matrix_stack s;
+  if (!tl_matrices_open(vm, function, "x", &args[0], true, true, &s))
+    return false;
+  bool ok = true;
+  for (int64_t i = 0; ok && i < s.count; i++)
+    ok = tl_dense_check(vm, function, &s, i,
+                        s.table->inverse(vm, tl_matrix(&s, i), s.rows),
+                        "singular");
+  if (ok)
+    return tl_cast_own(vm, s.slot.array, s.result, out);
+  tl_drop(vm, s.slot);
+  return false;
 }
 
 static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  stack s;
-  if (!open_own(vm, "inv", &args[0], true, &s))
+  return tl_linalg_inverse(vm, "inv", args, out);
+}
+
+// --- solve ------------------------------------------------------------------
+
+// Equations for a stack of matrices and one of right-hand sides, which
+// broadcast against each other.
+typedef struct equations {
+  const char *function;
+  enum { GENERAL, TRIANGLE, BAND } kind;
+  bool lower, unit;      // of a triangle
+  int64_t below, above;  // diagonals of a band
+  tl_matrix_stack a;
+  int64_t n, m;     // unknowns, right-hand sides
+  int64_t a_items;  // of one matrix
+  bool vectors;
+  int ndim;                                          // of the result's stack
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];  // a's, in matrices
+  tl_array *b;                                       // becomes the solution
+} equations;
+
+static bool do_not_fit(tl_vm *vm, const equations *e, tl_slot a, tl_slot b) {
+  char left[TL_DESCRIBE], right[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_SHAPE, "%s: %s and %s do not fit", e->function,
+                 tl_describe(a, left, sizeof left),
+                 tl_describe(b, right, sizeof right));
+}
+
+// The result's stack: that of both broadcast; a vector has none.
+static bool common_stack(tl_vm *vm, equations *e, tl_slot a, tl_slot b) {
+  const tl_array *x = b.array;
+  int own = e->vectors ? 0 : tl_ndim(x) - 2;
+  e->ndim = own > e->a.ndim ? own : e->a.ndim;
+  int64_t step = 1;
+  for (int k = e->ndim - 1; k >= 0; k--) {
+    int of_a = k - (e->ndim - e->a.ndim), of_b = k - (e->ndim - own);
+    int64_t p = of_a < 0 ? 1 : e->a.shape[of_a];
+    int64_t q = of_b < 0 ? 1 : tl_shape(x)[of_b];
+    if (p != q && p != 1 && q != 1)
+      return do_not_fit(vm, e, a, b);
+    e->shape[k] = p == 1 ? q : p;
+    e->strides[k] = p == 1 ? 0 : step;
+    step *= p;
+  }
+  return true;
+}
+
+// b as the caller's own copy, one for every matrix of the common stack.
+static bool open_right_sides(tl_vm *vm, equations *e, tl_slot a, tl_slot b) {
+  const tl_array *x = b.array;
+  int own = tl_ndim(x);
+  e->vectors = own == 1;
+  if (own == 0 || tl_shape(x)[own - (e->vectors ? 1 : 2)] != e->n)
+    return do_not_fit(vm, e, a, b);
+  e->m = e->vectors ? 1 : tl_shape(x)[own - 1];
+  if (!common_stack(vm, e, a, b))
     return false;
-  const tl_array *x = args[0].array;
-  tl_array *b = tl_array_zeros(vm, TL_FLOAT64, tl_ndim(x), tl_shape(x));
-  int64_t n = s.rows;
-  for (int64_t i = 0; b && i < s.count; i++)
-    for (int64_t k = 0; k < n; k++)
-      ((double *)b->data)[(i * n + k) * n + k] = 1;
-  bool ok = b && solve_all(vm, "inv", &s, (double *)b->data, n);
-  tl_drop(vm, s.slot);
-  if (ok)
-    return tl_cast_own(vm, b, s.result, out);
-  if (b)
-    tl_drop(vm, tl_own_array(b));
+  int64_t shape[TL_MAX_DIMS + 2];
+  int ndim = e->ndim;
+  memcpy(shape, e->shape, sizeof(int64_t) * (size_t)ndim);
+  shape[ndim++] = e->n;
+  if (!e->vectors)
+    shape[ndim++] = e->m;
+  e->b = tl_array_new(vm, e->a.compute, ndim, shape);
+  if (!e->b)
+    return false;
+  if (tl_assign_part(vm, e->b, e->b->data, ndim, shape, tl_strides(e->b), x))
+    return true;
+  drop_array(vm, e->b);
   return false;
 }
 
-// b as the caller's own copy for every matrix of the stack a, broadcast.
-static tl_array *right_sides(tl_vm *vm, tl_slot a, tl_slot b) {
-  const tl_array *x = a.array;
-  int ndim = tl_ndim(x), own = tl_ndim(b.array);
-  bool vector = own == 1;
-  int64_t shape[TL_MAX_DIMS];
-  memcpy(shape, tl_shape(x), sizeof(int64_t) * (size_t)ndim);
-  int64_t n = shape[ndim - 1];
-  int64_t rows = own == 0 ? -1 : tl_shape(b.array)[own - (vector ? 1 : 2)];
-  bool fits = rows == n && own <= ndim;
-  for (int k = 0; fits && k < own - 2; k++)
-    fits = tl_shape(b.array)[k] == shape[ndim - own + k] ||
-           tl_shape(b.array)[k] == 1;
-  if (!fits) {
-    char left[TL_DESCRIBE], right[TL_DESCRIBE];
-    tl_fail(vm, TALLY_ERR_SHAPE, "solve: %s and %s do not fit",
-            tl_describe(a, left, sizeof left),
-            tl_describe(b, right, sizeof right));
-    return NULL;
+static tl_dense_result solve_one(tl_vm *vm, const equations *e, void *a,
+                                 void *b) {
+  const tl_dense *table = e->a.table;
+  if (e->kind == TRIANGLE)
+    return table->triangular(vm, a, e->n, e->lower, e->unit, b, e->m);
+  if (e->kind == BAND)
+    return table->banded(vm, a, e->n, e->below, e->above, b, e->m);
+  return table->solve(vm, a, e->n, b, e->m);
+}
+
+// A band, given by its diagonals, as rows with room for exchanges.
+static void spread_band(const equations *e, char *to, const char *from) {
+  const size_t size = tl_itemsize(e->a.compute);
+  const int64_t width = 2 * e->below + e->above + 1;
+  memset(to, 0, (size_t)(e->n * width) * size);
+  for (int64_t d = 0; d <= e->below + e->above; d++) {
+    int64_t down = d - e->above;  // row less column
+    for (int64_t j = 0; j < e->n; j++)
+      if (j + down >= 0 && j + down < e->n)
+        memcpy(to + (size_t)((j + down) * width + e->below - down) * size,
+               from + (size_t)(d * e->n + j) * size, size);
   }
-  int out_ndim = vector ? ndim - 1 : ndim;
-  if (!vector)
-    shape[ndim - 1] = tl_shape(b.array)[own - 1];
-  tl_array *to = tl_array_new(vm, TL_FLOAT64, out_ndim, shape);
-  if (to && !tl_assign_part(vm, to, to->data, out_ndim, shape, tl_strides(to),
-                            b.array)) {
-    tl_drop(vm, tl_own_array(to));
-    to = NULL;
+}
+
+static bool solve_stack(tl_vm *vm, equations *e) {
+  const size_t size = tl_itemsize(e->a.compute);
+  const size_t nbytes = (size_t)e->a_items * size + 16;
+  char *work = tl_alloc(vm, nbytes, "a matrix");
+  int64_t count = 1, index[TL_MAX_DIMS] = {0}, at = 0;
+  bool ok = work != NULL;
+  for (int k = 0; k < e->ndim; k++) count *= e->shape[k];
+  for (int64_t i = 0; ok && i < count; i++) {
+    const void *a = tl_matrix(&e->a, at);
+    if (e->kind == BAND)
+      spread_band(e, work, a);
+    else
+      memcpy(work, a, (size_t)e->a_items * size);
+    char *b = e->b->data + (size_t)(i * e->n * e->m) * size;
+    ok = tl_dense_check(vm, e->function, &e->a, at, solve_one(vm, e, work, b),
+                        "singular");
+    for (int k = e->ndim - 1; k >= 0; k--) {
+      at += e->strides[k];
+      if (++index[k] < e->shape[k])
+        break;
+      at -= e->strides[k] * e->shape[k];
+      index[k] = 0;
+    }
   }
-  return to;
+  if (work)
+    tl_free(vm, work, nbytes);
+  return ok;
+}
+
+// The dtype of the solution: that of both operands promoted, inexact.
+static tl_dtype solution_dtype(const tl_array *a, const tl_array *b) {
+  tl_dtype dtype = tl_dtype_promote(tl_array_dtype(a), tl_array_dtype(b));
+  return is_inexact(dtype) ? dtype : TL_FLOAT64;
+}
+
+// args: the matrices, then the right-hand sides. The rest of *e is given.
+static bool solve_equations(tl_vm *vm, equations *e, tl_slot *args,
+                            tl_slot *out) {
+  if (!look_at(vm, e->function, "x1", &args[0], e->kind != BAND, &e->a) ||
+      !tl_arg_array(vm, e->function, &args[1]))
+    return false;
+  if (tl_array_dtype(args[1].array) >= TL_STRING)
+    return tl_arg_fail(vm, e->function, "x2", "an array of numbers", args[1]);
+  e->n = e->a.columns;
+  if (e->kind == BAND && e->a.rows != e->below + e->above + 1)
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "%s: x1 has %lld rows, but %lld diagonals below and %lld "
+                   "above the main one make %lld",
+                   e->function, (long long)e->a.rows, (long long)e->below,
+                   (long long)e->above, (long long)(e->below + e->above + 1));
+  e->a_items =
+      e->kind == BAND ? e->n * (2 * e->below + e->above + 1) : e->n * e->n;
+  tl_dtype result = solution_dtype(args[0].array, args[1].array);
+  e->a.compute = result;
+  e->a.table = tl_dense_choose(vm, e->kind == BAND ? 0 : e->n, &e->a.compute);
+  if (!tl_as_contiguous(vm, e->function, args[0], e->a.compute, &e->a.slot))
+    return false;
+  bool opened = open_right_sides(vm, e, args[0], args[1]);
+  bool ok = opened && solve_stack(vm, e);
+  tl_drop(vm, e->a.slot);
+  if (ok)
+    return tl_cast_own(vm, e->b, result, out);
+  if (opened)
+    drop_array(vm, e->b);
+  return false;
 }
 
 static bool solve(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  stack s;
-  if (!tl_arg_numeric(vm, "solve", &args[1]) ||
-      !open_own(vm, "solve", &args[0], true, &s))
-    return false;
-  tl_array *b = NULL;
-  if (tl_dtype_is_complex(tl_array_dtype(args[1].array)))
-    tl_arg_fail(vm, "solve", "b", "real", args[1]);
-  else
-    b = right_sides(vm, s.slot, args[1]);
-  bool vector = tl_ndim(args[1].array) == 1;
-  int64_t m = b && !vector ? tl_shape(b)[tl_ndim(b) - 1] : 1;
-  bool ok = b && solve_all(vm, "solve", &s, (double *)b->data, m);
-  tl_drop(vm, s.slot);
-  tl_dtype dtype =
-      tl_array_dtype(args[1].array) == TL_FLOAT32 ? s.result : TL_FLOAT64;
-  if (ok)
-    return tl_cast_own(vm, b, dtype, out);
-  if (b)
-    tl_drop(vm, tl_own_array(b));
-  return false;
+  equations e = {.function = "solve", .kind = GENERAL};
+  return solve_equations(vm, &e, args, out);
 }
 
-// --- cholesky ---------------------------------------------------------------
-
-static bool cholesky_one(tl_vm *vm, double *a, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    if (!tl_poll(vm, step_work(i, i)))
-      return false;
-    for (int64_t j = 0; j <= i; j++) {
-      double sum = a[i * n + j];
-      for (int64_t k = 0; k < j; k++) sum -= a[i * n + k] * a[j * n + k];
-      if (i == j && !(sum > 0))
-        return tl_fail(vm, TALLY_ERR_DOMAIN,
-                       "cholesky: the matrix is not "
-                       "positive definite");
-      a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
-    }
-    for (int64_t j = i + 1; j < n; j++) a[i * n + j] = 0;
-  }
-  return true;
+static bool solve_triangular(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  equations e = {.function = "solve_triangular", .kind = TRIANGLE};
+  return tl_arg_bool(vm, e.function, "lower", args[2], &e.lower) &&
+         tl_arg_bool(vm, e.function, "unit_diagonal", args[3], &e.unit) &&
+         solve_equations(vm, &e, args, out);
 }
 
-static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  stack s;
-  bool upper, ok = true;
-  if (!tl_arg_bool(vm, "cholesky", "upper", args[1], &upper) ||
-      !open_own(vm, "cholesky", &args[0], true, &s))
+static bool solve_banded(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  equations e = {.function = "solve_banded", .kind = BAND};
+  int64_t counts[2];
+  int given;
+  if (!tl_arg_ints(vm, e.function, "bands", args[2], 2, &given, counts))
     return false;
-  for (int64_t i = 0; ok && i < s.count; i++)
-    ok = cholesky_one(vm, matrix(&s, i), s.rows);
-  if (!ok) {
-    tl_drop(vm, s.slot);
-    return false;
-  }
-  tl_slot lower;
-  if (!tl_cast_own(vm, s.slot.array, s.result, &lower))
-    return false;
-  if (!upper) {
-    *out = lower;
-    return true;
-  }
-  int axes[TL_MAX_DIMS], ndim = tl_ndim(lower.array);
-  for (int k = 0; k < ndim; k++) axes[k] = k;
-  axes[ndim - 2] = ndim - 1;
-  axes[ndim - 1] = ndim - 2;
-  ok = tl_permute(vm, &lower, axes, out);
-  tl_drop(vm, lower);
-  return ok;
-}
-
-// --- matrix_power, norm, cross ----------------------------------------------
-
-static bool replace_product(tl_vm *vm, tl_slot *to, tl_slot by) {
-  tl_slot operands[2] = {*to, by}, product;
-  if (!tl_matmul(vm, operands, &product))
-    return false;
-  tl_drop(vm, *to);
-  *to = product;
-  return true;
-}
-
-static bool matrix_power(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t n;
-  if (!tl_arg_numeric(vm, "matrix_power", &args[0]) ||
-      !tl_arg_int(vm, "matrix_power", "n", args[1], &n))
-    return false;
-  const tl_array *x = args[0].array;
-  int ndim = tl_ndim(x);
-  if (ndim < 2 || tl_shape(x)[ndim - 1] != tl_shape(x)[ndim - 2])
-    return tl_arg_fail(vm, "matrix_power", "x", "square", args[0]);
-  tl_slot base = tl_none(), result = tl_none();
-  if (n < 0) {
-    tl_slot copy[1] = {tl_borrow(args[0])};
-    if (!inv(vm, copy, &base))
-      return false;
-    n = n == INT64_MIN ? INT64_MAX : -n;
-  } else {
-    tl_array *copy = tl_array_copy(vm, x);
-    if (!copy)
-      return false;
-    base = tl_own_array(copy);
-  }
-  // The identity, where n is 0, in every matrix of the stack.
-  tl_array *one =
-      tl_array_zeros(vm, tl_array_dtype(base.array), ndim, tl_shape(x));
-  bool ok = one != NULL;
-  int64_t size = ok ? tl_shape(x)[ndim - 1] : 0;
-  for (int64_t i = 0; ok && size > 0 && i < x->size / size; i++)
-    ok = tl_scalar_convert(
-        vm, tl_dtype_of(base) == TL_BOOL ? tl_bool(true) : tl_weak_int(1),
-        tl_array_dtype(one),
-        one->data +
-            (size_t)(i * size + i % size) * tl_itemsize(tl_array_dtype(one)));
-  if (one)
-    result = tl_own_array(one);
-  for (; ok && n > 0; n >>= 1) {
-    if (n & 1)
-      ok = replace_product(vm, &result, base);
-    if (ok && n > 1)
-      ok = replace_product(vm, &base, base);
-  }
-  tl_drop(vm, base);
-  if (ok)
-    *out = result;
-  else
-    tl_drop(vm, result);
-  return ok;
-}
-
-// The sum of |x|^p to the power of 1/p over some axes; p 2 unless given.
-static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  double p = 2;
-  bool keepdims;
-  if (!tl_arg_numeric(vm, "norm", &args[0]) ||
-      (!tl_is_none(args[1]) && !tl_arg_float(vm, "norm", "ord", args[1], &p)) ||
-      !tl_arg_bool(vm, "norm", "keepdims", args[3], &keepdims))
-    return false;
-  int ndim = tl_ndim(args[0].array), count = ndim, axes[TL_MAX_DIMS];
-  for (int k = 0; k < ndim; k++) axes[k] = k;
-  if (!tl_is_none(args[2]) &&
-      !tl_arg_axes(vm, "norm", args[2], ndim, &count, axes))
-    return false;
-  uint32_t mask = 0;
-  for (int i = 0; i < count; i++) mask |= UINT32_C(1) << axes[i];
-  tl_slot x = tl_borrow(args[0]), size, power, sum;
-  if (!tl_elementwise(vm, TL_OP_ABS, &x, &size))
-    return false;
-  bool ok;
-  if (isinf(p)) {
-    ok = tl_reduce(vm, p > 0 ? TL_REDUCE_MAX : TL_REDUCE_MIN, &size, mask,
-                   keepdims, TL_DTYPE_COUNT, 0, out);
-    tl_drop(vm, size);
-    return ok;
-  }
-  tl_slot operands[2] = {size, tl_weak_float(p)};
-  ok = tl_elementwise(vm, TL_OP_POW, operands, &power);
-  tl_drop(vm, operands[0]);
-  if (!ok)
-    return false;
-  ok = tl_reduce(vm, TL_REDUCE_SUM, &power, mask, keepdims, TL_DTYPE_COUNT, 0,
-                 &sum);
-  tl_drop(vm, power);
-  if (!ok)
-    return false;
-  operands[0] = sum;
-  operands[1] = tl_weak_float(1 / p);
-  ok = p == 2 ? tl_elementwise(vm, TL_OP_SQRT, operands, out)
-              : tl_elementwise(vm, TL_OP_POW, operands, out);
-  tl_drop(vm, operands[0]);
-  return ok;
-}
-
-// a[order] along an axis of length 3.
-static bool turn(tl_vm *vm, tl_slot x, int axis, bool forward, tl_slot *out) {
-  static const int64_t next[3] = {1, 2, 0}, before[3] = {2, 0, 1};
-  return tl_take_axis(vm, x.array, forward ? next : before, 3, axis, out);
-}
-
-// turn(a, forward) * turn(b, the other way)
-static bool half_cross(tl_vm *vm, tl_slot *args, const int axes[2],
-                       bool forward, tl_slot *out) {
-  tl_slot operands[2];
-  if (!turn(vm, args[0], axes[0], forward, &operands[0]))
-    return false;
-  bool ok = turn(vm, args[1], axes[1], !forward, &operands[1]);
-  if (ok) {
-    ok = tl_elementwise(vm, TL_OP_MULTIPLY, operands, out);
-    tl_drop(vm, operands[1]);
-  }
-  tl_drop(vm, operands[0]);
-  return ok;
-}
-
-static bool cross(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int axes[2];
-  for (int i = 0; i < 2; i++) {
-    if (!tl_arg_numeric(vm, "cross", &args[i]) ||
-        !tl_arg_axis(vm, "cross", args[2], tl_ndim(args[i].array), -1,
-                     &axes[i]))
-      return false;
-    if (tl_shape(args[i].array)[axes[i]] != 3)
-      return tl_fail(vm, TALLY_ERR_SHAPE,
-                     "cross: axis %d has %lld items, "
-                     "needs 3",
-                     axes[i], (long long)tl_shape(args[i].array)[axes[i]]);
-  }
-  tl_slot halves[2];
-  if (!half_cross(vm, args, axes, true, &halves[0]))
-    return false;
-  bool ok = half_cross(vm, args, axes, false, &halves[1]);
-  if (ok) {
-    ok = tl_elementwise(vm, TL_OP_SUBTRACT, halves, out);
-    tl_drop(vm, halves[1]);
-  }
-  tl_drop(vm, halves[0]);
-  return ok;
-}
-
-static bool product(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return tl_matmul(vm, args, out);
+  if (given != 2 || counts[0] < 0 || counts[1] < 0)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "solve_banded: bands must be two numbers from 0 on: how "
+                   "many diagonals are below the main one, and above it");
+  e.below = counts[0];
+  e.above = counts[1];
+  return solve_equations(vm, &e, args, out);
 }
 
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_linalg_module[] = {
-    {"matmul", "x1, x2", product, TL_PURE,
-     "The matrix product; also x1 @ x2.\n"
-     "    linalg.matmul([[1, 2], [3, 4]], [1, 1])    # [3, 7]\n"},
     {"det", "x", det, TL_PURE,
-     "The determinant of each matrix.\n"
+     "The determinant of each square matrix, by LU with partial pivoting: one\n"
+     "for a matrix, an array of the leading axes for a stack, 1 for 0 rows.\n"
+     "Floats and complex x keep their dtype, others give float64. A matrix\n"
+     "that is not square is an error (kind shape).\n"
      "    linalg.det([[2.0, 0.0], [0.0, 3.0]])    # 6.0\n"},
     {"slogdet", "x", slogdet, TL_PURE,
-     "The sign of each determinant and the logarithm of its magnitude.\n"
+     "The sign of each determinant and the logarithm of its magnitude, where\n"
+     "det itself would overflow: a record of arrays of the leading axes. The\n"
+     "sign of a complex x is a number of magnitude 1; a singular matrix has 0\n"
+     "and -inf. Floats of the precision of x. A matrix that is not square is\n"
+     "an error (kind shape).\n"
      "    linalg.slogdet([[1.0, 0.0], [0.0, -1.0]])    "
      "# (sign: -1.0, logabsdet: 0.0)\n"},
     {"inv", "x", inv, TL_PURE,
-     "The inverse of each matrix; a singular one is an error (kind domain).\n"
+     "The inverse of each square matrix. Floats and complex x keep their\n"
+     "dtype, others give float64. A singular matrix is an error (kind\n"
+     "domain), one that is not square another (shape). To solve equations,\n"
+     "solve is faster and more exact.\n"
      "    linalg.inv([[2.0, 0.0], [0.0, 4.0]])    # [[0.5, 0.0], [0.0, 0.25]]"
      "\n"},
     {"solve", "x1, x2", solve, TL_PURE,
-     "The solution x of x1 @ x == x2; a singular x1 is an error (kind\n"
-     "domain).\n"
+     "The solution x of x1 @ x == x2, by LU with partial pivoting. x1 is a\n"
+     "square matrix or a stack, x2 a vector, or matrices whose columns are\n"
+     "right-hand sides; stacks broadcast. Floats of the promoted precision.\n"
+     "A singular x1 is an error (kind domain), shapes that do not fit are\n"
+     "another (shape).\n"
      "    linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])    # [1.0, 0.5]"
      "\n"},
-    {"cholesky", "x, upper: false", cholesky, TL_PURE,
-     "The lower triangle l with l @ l.mT == x of each positive definite\n"
-     "matrix; its transpose where upper is true.\n"
-     "    linalg.cholesky([[4.0, 2.0], [2.0, 2.0]])    "
-     "# [[2.0, 0.0], [1.0, 1.0]]\n"},
-    {"matrix_power", "x, n", matrix_power, TL_PURE,
-     "Each matrix multiplied with itself, n factors; the inverse where n is\n"
-     "negative.\n"
-     "    linalg.matrix_power([[1, 1], [0, 1]], 3)    # [[1, 3], [0, 1]]\n"},
-    {"norm", "x, ord: 2, axis: none, keepdims: false", norm, TL_PURE,
-     "The length of vectors along axes, or of all items: the sum of\n"
-     "abs(x) ** ord to the power of 1 / ord; the largest where ord is inf.\n"
-     "    linalg.norm([3.0, 4.0])    # 5.0\n"},
-    {"vector_norm", "x, ord: 2, axis: none, keepdims: false", norm, TL_PURE,
-     "The same as norm.\n"
-     "    linalg.vector_norm([3.0, 4.0])    # 5.0\n"},
-    {"cross", "x1, x2, axis: -1", cross, TL_PURE,
-     "The cross product of vectors with 3 items.\n"
-     "    linalg.cross([1, 0, 0], [0, 1, 0])    # [0, 0, 1]\n"},
+    {"solve_triangular", "x1, x2, lower: false, unit_diagonal: false",
+     solve_triangular, TL_PURE,
+     "The solution x of x1 @ x == x2 where x1 is triangular: only its upper\n"
+     "half is read, or its lower half; with unit_diagonal its diagonal is not\n"
+     "read either but taken to be ones. Shapes and dtypes are as for solve. A\n"
+     "0 on the diagonal is an error (kind domain).\n"
+     "    linalg.solve_triangular([[2, 1], [0, 4]], [4, 8])    "
+     "# [1.0, 2.0]\n"},
+    {"solve_banded", "x1, x2, bands", solve_banded, TL_PURE,
+     "The solution x of a @ x == x2 for a band matrix a with bands[0] "
+     "diagonals\n"
+     "below the main one and bands[1] above it, given by its diagonals: x1[i]\n"
+     "is one, the highest first, and x1[bands[1] + i - j, j] == a[i, j], "
+     "which\n"
+     "leaves corners of x1 unread. Takes time in proportion to the rows. "
+     "Shapes\n"
+     "of x2, dtypes and errors are as for solve.\n"
+     "    linalg.solve_banded([[0, 1], [2, 4]], [4, 8], (0, 1))    "
+     "# [1.0, 2.0]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

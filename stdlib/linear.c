@@ -436,34 +436,94 @@ static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+#define MATMUL                                                                 \
+  {                                                                            \
+    "matmul", "x1, x2", matmul, TL_PURE,                                       \
+        "The matrix product, also x1 @ x2. Vectors are rows on the left and\n" \
+        "columns on the right; axes before the last two broadcast. Any "       \
+        "numeric\n"                                                            \
+        "dtypes, promoted. Sizes that do not fit are an error (kind shape), "  \
+        "a\n"                                                                  \
+        "scalar is too.\n"                                                     \
+        "    matmul([[1, 2], [3, 4]], [1, 1])    # [3, 7]\n"                   \
+  }
+#define TENSORDOT                                                             \
+  {                                                                           \
+    "tensordot", "x1, x2, axes: 2", tensordot, TL_PURE,                       \
+        "Products summed over axes: so many last ones of x1 with first ones " \
+        "of\n"                                                                \
+        "x2, or the two lists of axes that axes gives; the result has the "   \
+        "axes\n"                                                              \
+        "that are left of x1, then of x2. Any numeric dtypes, promoted. "     \
+        "Lengths\n"                                                           \
+        "that differ are an error (kind shape).\n"                            \
+        "    tensordot([1, 2], [3, 4], axes: 1)    # 11\n"                    \
+  }
+#define VECDOT                                                                 \
+  {                                                                            \
+    "vecdot", "x1, x2, axis: -1", vecdot, TL_PURE,                             \
+        "The dot products of the vectors along an axis, complex x1 "           \
+        "conjugated;\n"                                                        \
+        "the other axes broadcast. Any numeric dtypes, promoted. Vectors of\n" \
+        "different lengths are an error (kind shape).\n"                       \
+        "    vecdot([[1, 2], [3, 4]], [1, 1])    # [3, 7]\n"                   \
+  }
+#define DIAGONAL                                                             \
+  {                                                                          \
+    "diagonal", "x, offset: 0", diagonal, TL_PURE,                           \
+        "A diagonal of the last two axes, as a view: the main one, or that " \
+        "many\n"                                                             \
+        "places to the right of it. Any dtype. Fewer than two axes are an "  \
+        "error\n"                                                            \
+        "(kind shape).\n"                                                    \
+        "    diagonal([[1, 2], [3, 4]])    # [1, 4]\n"                       \
+  }
+#define TRACE                                                                  \
+  {                                                                            \
+    "trace", "x, offset: 0, dtype: none", trace, TL_PURE,                      \
+        "The sum of a diagonal of the last two axes. Narrow integers are "     \
+        "summed\n"                                                             \
+        "as int64 or uint64, other dtypes stay, unless dtype is given. Fewer " \
+        "than\n"                                                               \
+        "two axes are an error (kind shape).\n"                                \
+        "    trace([[1, 2], [3, 4]])    # 5\n"                                 \
+  }
+#define KRON                                                                  \
+  {                                                                           \
+    "kron", "a, b", kron, TL_PURE,                                            \
+        "Every item of a times all of b, side by side: axis by axis as long " \
+        "as\n"                                                                \
+        "both together. Any numeric dtypes, promoted. More than 16 axes are " \
+        "an\n"                                                                \
+        "error (kind shape).\n"                                               \
+        "    kron([1, 10], [1, 2])    # [1, 2, 10, 20]\n"                     \
+  }
+
 const tl_builtin tl_linear_builtins[] = {
-    {"matmul", "x1, x2", matmul, TL_PURE,
-     "The matrix product, also x1 @ x2. Vectors are rows on the left and\n"
-     "columns on the right; axes before the last two broadcast.\n"
-     "    matmul([[1, 2], [3, 4]], [1, 1])    # [3, 7]\n"},
-    {"tensordot", "x1, x2, axes: 2", tensordot, TL_PURE,
-     "Products summed over axes: so many last ones of x1 with first ones of\n"
-     "x2, or the two lists of axes that axes gives.\n"
-     "    tensordot([1, 2], [3, 4], axes: 1)    # 11\n"},
-    {"vecdot", "x1, x2, axis: -1", vecdot, TL_PURE,
-     "The dot products of the vectors along an axis; complex x1 conjugated.\n"
-     "    vecdot([[1, 2], [3, 4]], [1, 1])    # [3, 7]\n"},
-    {"diagonal", "x, offset: 0", diagonal, TL_PURE,
-     "A diagonal of the last two axes, as a view.\n"
-     "    diagonal([[1, 2], [3, 4]])    # [1, 4]\n"},
+    MATMUL,
+    TENSORDOT,
+    VECDOT,
+    DIAGONAL,
+    TRACE,
+    KRON,
     {"diag", "x, k: 0", diag, TL_PURE,
      "A matrix with the items of a vector on its diagonal number k; or of a\n"
      "matrix, that diagonal.\n"
      "    diag([1, 2])    # [[1, 0], [0, 2]]\n"},
-    {"trace", "x, offset: 0, dtype: none", trace, TL_PURE,
-     "The sum of a diagonal of the last two axes.\n"
-     "    trace([[1, 2], [3, 4]])    # 5\n"},
-    {"kron", "a, b", kron, TL_PURE,
-     "Every item of a times all of b, side by side.\n"
-     "    kron([1, 10], [1, 2])    # [1, 2, 10, 20]\n"},
     {"convolve", "a, b, mode: \"full\"", convolve, TL_PURE,
      "The convolution of two vectors: in full, of the longer one's length\n"
      "(mode \"same\"), or only where they overlap wholly (\"valid\").\n"
      "    convolve([1, 2, 3], [1, 1])    # [1, 3, 5, 3]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
+
+// The same functions as members of linalg, where the standard has most of them.
+const tl_builtin tl_linear_module[] = {
+    MATMUL,
+    TENSORDOT,
+    VECDOT,
+    DIAGONAL,
+    TRACE,
+    KRON,
     {NULL, NULL, NULL, 0, NULL},
 };

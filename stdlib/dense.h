@@ -1,0 +1,67 @@
+// Factorisations of one matrix: by Tally's own code, or by a loaded LAPACK.
+//
+// Matrices are dense and row-major. n rows and n columns unless it says more;
+// [a] is always overwritten. Items are of the table's dtype, singular values
+// and the eigenvalues of eigh of the real dtype with that precision.
+#ifndef TALLY_STDLIB_DENSE_H
+#define TALLY_STDLIB_DENSE_H
+
+#include "vm/value.h"
+
+typedef enum tl_dense_result {
+  TL_DENSE_DONE,
+  TL_DENSE_STOPPED,   // after tl_fail: no memory, or a poll
+  TL_DENSE_SINGULAR,  // or not positive definite
+  TL_DENSE_ENDLESS    // an iteration does not converge
+} tl_dense_result;
+
+typedef struct tl_dense {
+  // Factors a: U stays on and above the diagonal, whose product times *sign is
+  // the determinant. *sign is 0 where a is singular.
+  tl_dense_result (*lu)(tl_vm *vm, void *a, int64_t n, int *sign);
+  // b, n rows of m items, becomes the solution of a @ x == b.
+  tl_dense_result (*solve)(tl_vm *vm, void *a, int64_t n, void *b, int64_t m);
+  // The same for a triangle; the other half of a is not read. [unit]: the
+  // diagonal is taken to be ones.
+  tl_dense_result (*triangular)(tl_vm *vm, void *a, int64_t n, bool lower,
+                                bool unit, void *b, int64_t m);
+  // The same for a band matrix with l diagonals below and u above the main one:
+  // a has n rows of 2 l + u + 1 items, where (i, j) is item j - i + l of row i,
+  // and zeros elsewhere. NULL in LAPACK's tables.
+  tl_dense_result (*banded)(tl_vm *vm, void *a, int64_t n, int64_t l, int64_t u,
+                            void *b, int64_t m);
+  tl_dense_result (*inverse)(tl_vm *vm, void *a, int64_t n);
+  // a becomes the lower triangle, with zeros above it. Reads the lower half.
+  tl_dense_result (*cholesky)(tl_vm *vm, void *a, int64_t n);
+  // a of m rows: q gets m rows and p columns, r p rows, p being m or the less
+  // of m and n. The diagonal of r may have any sign.
+  tl_dense_result (*qr)(tl_vm *vm, void *a, int64_t m, int64_t n, int64_t p,
+                        void *q, void *r);
+  // a of m rows: s in descending order; u m rows of p, vh q rows of n items,
+  // p and q being [full] ? m and n : the less of both. u and vh NULL: s alone.
+  tl_dense_result (*svd)(tl_vm *vm, void *a, int64_t m, int64_t n, bool full,
+                         void *u, void *s, void *vh);
+  // a Hermitian, its lower half is read: w in ascending order, eigenvectors in
+  // the columns of v, or NULL.
+  tl_dense_result (*eigh)(tl_vm *vm, void *a, int64_t n, void *w, void *v);
+  // Eigenvalues w, eigenvectors in the columns of v or NULL; both complex, of
+  // any order and length.
+  tl_dense_result (*eig)(tl_vm *vm, void *a, int64_t n, void *w, void *v);
+} tl_dense;
+
+extern const tl_dense tl_dense_real;     // Tally's own, float64
+extern const tl_dense tl_dense_complex;  // complex128
+
+// What computes with matrices of [dtype] whose smaller side has [side] items,
+// and the dtype it takes them in (*dtype is changed: integers become float64).
+const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dtype *dtype);
+
+// LAPACK's, of float32, float64, complex64, complex128; NULL: none is loaded.
+const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype);
+
+// What the real and the complex code share (dense_complex.c): the eigenvectors
+// of a complex upper triangle t, turned back by z, in the columns of v.
+tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *t,
+                                    const tl_c128 *z, int64_t n, tl_c128 *v);
+
+#endif

@@ -1,0 +1,202 @@
+// Gaussian elimination and Cholesky's factors, in blocks of columns. See
+// dense_work.h.
+
+static void exchange_rows(T *a, int64_t n, int64_t i, int64_t k) {
+  for (int64_t j = 0; i != k && j < n; j++) {
+    T t = a[i * n + j];
+    a[i * n + j] = a[k * n + j];
+    a[k * n + j] = t;
+  }
+}
+
+// Columns [from, end) below row [from], with partial pivoting: whole rows
+// change places.
+static bool factor_panel(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end,
+                         int64_t *pivot, int *sign) {
+  bool singular = false;
+  for (int64_t k = from; k < end; k++) {
+    if (!poll_items(vm, (n - k) * (end - k)))
+      return false;
+    int64_t best = k;
+    for (int64_t i = k + 1; i < n; i++)
+      if (ABS1(a[i * n + k]) > ABS1(a[best * n + k]))
+        best = i;
+    pivot[k] = best;
+    if (best != k)
+      *sign = -*sign;
+    exchange_rows(a, n, k, best);
+    if (a[k * n + k] == 0) {
+      singular = true;
+      continue;
+    }
+    const T *row = a + k * n;
+    for (int64_t i = k + 1; i < n; i++) {
+      T f = a[i * n + k] /= row[k];
+      if (f != 0)
+        add_row(a + i * n + k + 1, -f, row + k + 1, end - k - 1);
+    }
+  }
+  if (singular)
+    *sign = 0;
+  return true;
+}
+
+// The rows [from, end) of U to the right of the panel.
+static void finish_rows(T *a, int64_t n, int64_t from, int64_t end) {
+  for (int64_t i = from + 1; i < end; i++)
+    for (int64_t k = from; k < i; k++)
+      add_row(a + i * n + end, -a[i * n + k], a + k * n + end, n - end);
+}
+
+// pivot[k] is the row that changed places with row k. False: stopped.
+static bool factor(tl_vm *vm, T *a, int64_t n, int64_t *pivot, int *sign) {
+  room r;
+  bool ok = open_room(vm, n, BLOCK, &r);
+  int so_far = 1;
+  for (int64_t k = 0; ok && k < n; k += BLOCK) {
+    int64_t end = k + BLOCK < n ? k + BLOCK : n;
+    int panel = 1;
+    ok = factor_panel(vm, a, n, k, end, pivot, &panel);
+    so_far *= panel;
+    finish_rows(a, n, k, end);
+    operand left = {a + end * n + k, n, 1}, right = {a + k * n + end, n, 1};
+    ok = ok && product(&r, a + end * n + end, n, left, right, n - end, n - end,
+                       end - k, true);
+  }
+  close_room(&r);
+  *sign = so_far;
+  return ok;
+}
+
+static int64_t *new_pivots(tl_vm *vm, int64_t n) {
+  return tl_alloc(vm, ((size_t)n + 1) * sizeof(int64_t), "the pivots");
+}
+
+static void drop_pivots(tl_vm *vm, int64_t *pivot, int64_t n) {
+  if (pivot)
+    tl_free(vm, pivot, ((size_t)n + 1) * sizeof *pivot);
+}
+
+static tl_dense_result lu(tl_vm *vm, void *a, int64_t n, int *sign) {
+  int64_t *pivot = new_pivots(vm, n);
+  bool ok = pivot && factor(vm, a, n, pivot, sign);
+  drop_pivots(vm, pivot, n);
+  return ok ? TL_DENSE_DONE : TL_DENSE_STOPPED;
+}
+
+// b := inverse(triangle) @ b, in blocks of its rows.
+static bool substitute(tl_vm *vm, const T *a, int64_t n, bool lower, bool unit,
+                       T *b, int64_t m) {
+  room r;
+  bool ok = open_room(vm, m, BLOCK, &r);
+  for (int64_t done = 0; ok && done < n; done += BLOCK) {
+    int64_t count = n - done < BLOCK ? n - done : BLOCK;
+    int64_t from = lower ? done : n - done - count;
+    for (int64_t p = 0; p < count; p++) {
+      int64_t i = lower ? from + p : from + count - 1 - p;
+      for (int64_t q = 0; q < p; q++) {
+        int64_t k = lower ? from + q : from + count - 1 - q;
+        add_row(b + i * m, -a[i * n + k], b + k * m, m);
+      }
+      for (int64_t j = 0; !unit && j < m; j++) b[i * m + j] /= a[i * n + i];
+    }
+    int64_t rest = lower ? from + count : 0;
+    operand left = {a + rest * n + from, n, 1}, right = {b + from * m, m, 1};
+    ok = product(&r, b + rest * m, m, left, right, n - done - count, m, count,
+                 true);
+  }
+  close_room(&r);
+  return ok;
+}
+
+static tl_dense_result triangular(tl_vm *vm, void *a, int64_t n, bool lower,
+                                  bool unit, void *b, int64_t m) {
+  for (int64_t i = 0; !unit && i < n; i++)
+    if (((const T *)a)[i * n + i] == 0)
+      return TL_DENSE_SINGULAR;
+  return substitute(vm, a, n, lower, unit, b, m) ? TL_DENSE_DONE
+                                                 : TL_DENSE_STOPPED;
+}
+
+static tl_dense_result solve(tl_vm *vm, void *a, int64_t n, void *b,
+                             int64_t m) {
+  int64_t *pivot = new_pivots(vm, n);
+  int sign = 1;
+  bool ok = pivot && factor(vm, a, n, pivot, &sign);
+  if (ok && sign != 0) {
+    for (int64_t k = 0; k < n; k++) exchange_rows(b, m, k, pivot[k]);
+    ok = substitute(vm, a, n, true, true, b, m) &&
+         substitute(vm, a, n, false, false, b, m);
+  }
+  drop_pivots(vm, pivot, n);
+  if (!ok)
+    return TL_DENSE_STOPPED;
+  return sign == 0 ? TL_DENSE_SINGULAR : TL_DENSE_DONE;
+}
+
+static tl_dense_result inverse(tl_vm *vm, void *a, int64_t n) {
+  T *b = new_matrix(vm, n, n);
+  if (!b)
+    return TL_DENSE_STOPPED;
+  for (int64_t i = 0; i < n * n; i++) b[i] = i % (n + 1) == 0 ? 1 : 0;
+  tl_dense_result result = solve(vm, a, n, b, n);
+  if (result == TL_DENSE_DONE)
+    memcpy(a, b, (size_t)(n * n) * sizeof(T));
+  drop_matrix(vm, b, n, n);
+  return result;
+}
+
+// --- Cholesky ---------------------------------------------------------------
+
+// The rows [from, n) of columns [from, end) of the lower triangle. False where
+// the matrix is not positive definite.
+static bool cholesky_panel(T *a, int64_t n, int64_t from, int64_t end) {
+  for (int64_t i = from; i < n; i++) {
+    T *row = a + i * n + from;
+    for (int64_t j = from; j < end && j <= i; j++) {
+      const T *other = a + j * n + from;
+      T sum = a[i * n + j] - inner(row, other, j - from);
+      if (i == j && !(REAL(sum) > 0))
+        return false;
+      a[i * n + j] = i == j ? sqrt(REAL(sum)) : sum / REAL(other[j - from]);
+    }
+  }
+  return true;
+}
+
+// What is left of the lower triangle, less the panel times its adjoint.
+static bool cholesky_rest(room *r, T *a, int64_t n, int64_t from, int64_t end,
+                          T *adjoint) {
+  const int64_t terms = end - from;
+  for (int64_t i = end; i < n; i++)
+    for (int64_t k = 0; k < terms; k++)
+      adjoint[(i - end) * terms + k] = CONJ(a[i * n + from + k]);
+  for (int64_t i = end; i < n; i += STRIP) {
+    int64_t rows = n - i < STRIP ? n - i : STRIP;
+    operand left = {a + i * n + from, n, 1}, right = {adjoint, 1, terms};
+    if (!product(r, a + i * n + end, n, left, right, rows, i + rows - end,
+                 terms, true))
+      return false;
+  }
+  return true;
+}
+
+static tl_dense_result cholesky(tl_vm *vm, void *matrix, int64_t n) {
+  T *a = matrix, *adjoint = new_matrix(vm, n, BLOCK);
+  room r = {.vm = vm};
+  bool ok = adjoint && open_room(vm, n, BLOCK, &r), definite = true;
+  for (int64_t k = 0; ok && definite && k < n; k += BLOCK) {
+    int64_t end = k + BLOCK < n ? k + BLOCK : n;
+    ok = poll_items(vm, (n - k) * BLOCK * BLOCK / 2);
+    definite = cholesky_panel(a, n, k, end);
+    ok = ok && definite && cholesky_rest(&r, a, n, k, end, adjoint);
+  }
+  if (adjoint)
+    close_room(&r);
+  drop_matrix(vm, adjoint, n, BLOCK);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = i + 1; j < n; j++) a[i * n + j] = 0;
+  if (!definite)
+    return TL_DENSE_SINGULAR;
+  return ok ? TL_DENSE_DONE : TL_DENSE_STOPPED;
+}

@@ -1,0 +1,165 @@
+// Householder reflections and QR, in blocks of columns (Schreiber and Van Loan
+// 1989: the product of k reflections is I - V T V^H). See dense_work.h.
+
+// The reflection H = I - tau v v^H, v[0] being 1, for which H^H x is a multiple
+// of the first axis. x is overwritten: that multiple, which is real, then the
+// rest of v.
+static T reflect(T *x, int64_t step, int64_t n) {
+  double rest = length_of(x + step, step, n - 1);
+  if (n < 1 || (rest == 0 && ABS1(x[0]) == fabs(REAL(x[0]))))
+    return 0;
+  double beta = -copysign(hypot(ABS(x[0]), rest), REAL(x[0]));
+  T tau = (beta - x[0]) / beta, scale = 1 / (x[0] - beta);
+  for (int64_t i = 1; i < n; i++) x[i * step] *= scale;
+  x[0] = beta;
+  return tau;
+}
+
+// a := (I - f v v^H) a for m rows of n items; v as reflect leaves it, [w] has
+// room for n.
+static void apply_reflection(T *a, int64_t a_row, int64_t m, int64_t n,
+                             const T *v, int64_t step, T f, T *w) {
+  if (f == 0)
+    return;
+  memcpy(w, a, (size_t)n * sizeof(T));
+  for (int64_t i = 1; i < m; i++)
+    add_row(w, CONJ(v[i * step]), a + i * a_row, n);
+  add_row(a, -f, w, n);
+  for (int64_t i = 1; i < m; i++)
+    add_row(a + i * a_row, -f * v[i * step], w, n);
+}
+
+// What blocks of reflections need: V as a matrix of its own, its adjoint, the
+// triangle of the block, and V^H times what it is applied to.
+typedef struct reflections {
+  room products;
+  int64_t m, n;
+  T *v, *adjoint, *triangle, *w;
+} reflections;
+
+static bool open_reflections(tl_vm *vm, int64_t m, int64_t n, reflections *r) {
+  *r = (reflections){.m = m, .n = n, .products.vm = vm};
+  r->v = new_matrix(vm, m, BLOCK);
+  r->adjoint = new_matrix(vm, BLOCK, m);
+  r->triangle = new_matrix(vm, BLOCK, BLOCK);
+  r->w = new_matrix(vm, BLOCK, n);
+  return r->v && r->adjoint && r->triangle && r->w &&
+         open_room(vm, n, m, &r->products);
+}
+
+static void close_reflections(reflections *r) {
+  tl_vm *vm = r->products.vm;
+  drop_matrix(vm, r->v, r->m, BLOCK);
+  drop_matrix(vm, r->adjoint, BLOCK, r->m);
+  drop_matrix(vm, r->triangle, BLOCK, BLOCK);
+  drop_matrix(vm, r->w, BLOCK, r->n);
+  close_room(&r->products);
+}
+
+// Sets V and T from k reflections whose vectors lie in the columns of a, m rows
+// below one another.
+static void gather_block(reflections *r, const T *a, int64_t a_row, int64_t m,
+                         int64_t k, const T *tau) {
+  for (int64_t i = 0; i < m; i++) {
+    for (int64_t j = 0; j < k; j++) {
+      T item = i == j ? 1 : i < j ? 0 : a[i * a_row + j];
+      r->v[i * k + j] = item;
+      r->adjoint[j * m + i] = CONJ(item);
+    }
+  }
+  for (int64_t j = 0; j < k; j++) {
+    T *t = r->triangle;
+    for (int64_t p = 0; p < j; p++) {
+      T sum = 0;
+      for (int64_t i = j; i < m; i++)
+        sum += r->adjoint[p * m + i] * r->v[i * k + j];
+      r->w[p] = sum;
+    }
+    for (int64_t p = 0; p < k; p++) t[p * k + j] = 0;
+    for (int64_t p = 0; p < j; p++)
+      for (int64_t q = p; q < j; q++)
+        t[p * k + j] -= tau[j] * t[p * k + q] * r->w[q];
+    t[j * k + j] = tau[j];
+  }
+}
+
+// c := (I - V T V^H) c, or its adjoint; c has m rows of n items.
+static bool apply_block(reflections *r, T *c, int64_t c_row, int64_t m,
+                        int64_t n, int64_t k, bool adjoint) {
+  operand v = {r->v, k, 1}, vh = {r->adjoint, m, 1}, right = {c, c_row, 1};
+  if (n == 0 || m == 0)
+    return true;
+  if (!product(&r->products, r->w, n, vh, right, k, n, m, false))
+    return false;
+  const T *t = r->triangle;
+  for (int64_t p = 0; p < k; p++) {
+    int64_t i = adjoint ? k - 1 - p : p;
+    T *row = r->w + i * n, on_diagonal = t[i * k + i];
+    if (adjoint)
+      on_diagonal = CONJ(on_diagonal);
+    for (int64_t j = 0; j < n; j++) row[j] *= on_diagonal;
+    for (int64_t q = adjoint ? 0 : i + 1; q < (adjoint ? i : k); q++)
+      add_row(row, adjoint ? CONJ(t[q * k + i]) : t[i * k + q], r->w + q * n,
+              n);
+  }
+  operand w = {r->w, n, 1};
+  return product(&r->products, c, c_row, v, w, m, n, k, true);
+}
+
+// a (m rows of n items) becomes R with the reflections below its diagonal.
+static bool reduce_to_triangle(reflections *r, T *a, int64_t m, int64_t n,
+                               T *tau) {
+  tl_vm *vm = r->products.vm;
+  int64_t count = m < n ? m : n;
+  for (int64_t k = 0; k < count; k += BLOCK) {
+    int64_t width = count - k < BLOCK ? count - k : BLOCK;
+    for (int64_t j = k; j < k + width; j++) {
+      T *at = a + j * n + j;
+      tau[j] = reflect(at, n, m - j);
+      if (!poll_items(vm, (m - j) * width))
+        return false;
+      apply_reflection(at + 1, n, m - j, k + width - j - 1, at, n, CONJ(tau[j]),
+                       r->w);
+    }
+    T *at = a + k * n + k;
+    if (k + width == n)
+      break;
+    gather_block(r, at, n, m - k, width, tau + k);
+    if (!apply_block(r, at + width, n, m - k, n - k - width, width, true))
+      return false;
+  }
+  return true;
+}
+
+// The first p columns of the product of [count] reflections, which lie in the
+// columns of a; q has m rows, q_row items apart.
+static bool form_product(reflections *r, const T *a, int64_t a_row, int64_t m,
+                         int64_t count, const T *tau, T *q, int64_t q_row,
+                         int64_t p) {
+  for (int64_t i = 0; i < m; i++)
+    for (int64_t j = 0; j < p; j++) q[i * q_row + j] = i == j ? 1 : 0;
+  for (int64_t k = (count - 1) / BLOCK * BLOCK; count > 0 && k >= 0;
+       k -= BLOCK) {
+    int64_t width = count - k < BLOCK ? count - k : BLOCK;
+    gather_block(r, a + k * a_row + k, a_row, m - k, width, tau + k);
+    if (!apply_block(r, q + k * q_row + k, q_row, m - k, p - k, width, false))
+      return false;
+  }
+  return true;
+}
+
+static tl_dense_result qr(tl_vm *vm, void *matrix, int64_t m, int64_t n,
+                          int64_t p, void *q, void *upper) {
+  T *a = matrix, *r = upper;
+  int64_t wide = n > p ? n : p;
+  T *tau = new_matrix(vm, 1, n);
+  reflections work = {.products.vm = vm};
+  bool ok = tau && open_reflections(vm, m, wide, &work) &&
+            reduce_to_triangle(&work, a, m, n, tau) &&
+            form_product(&work, a, n, m, m < n ? m : n, tau, q, p, p);
+  for (int64_t i = 0; ok && i < p; i++)
+    for (int64_t j = 0; j < n; j++) r[i * n + j] = i <= j ? a[i * n + j] : 0;
+  close_reflections(&work);
+  drop_matrix(vm, tau, 1, n);
+  return ok ? TL_DENSE_DONE : TL_DENSE_STOPPED;
+}

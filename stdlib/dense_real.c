@@ -1,0 +1,296 @@
+// Tally's own factorisations of real matrices. The eigenvalues of any real
+// matrix come in pairs from its real Schur form, which Francis's implicit QR
+// steps with two shifts give (Golub and Van Loan, Matrix Computations, 7.5).
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "stdlib/arrays.h"
+#include "stdlib/dense.h"
+#include "vm/kernels/kernels.h"
+#include "vm/memory.h"
+#include "vm/vm.h"
+
+#define T double
+#define DTYPE TL_FLOAT64
+#define REAL(x) (x)
+#define CONJ(x) (x)
+#define ABS(x) fabs(x)
+#define ABS1(x) fabs(x)
+
+#include "stdlib/dense_work.h"
+#include "stdlib/dense_lu.h"
+#include "stdlib/dense_banded.h"
+#include "stdlib/dense_qr.h"
+#include "stdlib/dense_eigh.h"
+#include "stdlib/dense_svd.h"
+#include "stdlib/dense_hessenberg.h"
+
+// The matrix in work, its size, and the columns of Z as rows, or NULL.
+typedef struct schur {
+  double *h, *z;
+  int64_t n;
+} schur;
+
+// Applies the reflection I - 2 v v^T / v^T v of [count] (2 or 3) rows and
+// columns from [k] on, where h is not zero.
+static void step_reflection(schur *s, int64_t k, int count, const double *v,
+                            int64_t hi) {
+  double square = 0;
+  for (int i = 0; i < count; i++) square += v[i] * v[i];
+  if (square == 0)
+    return;
+  const int64_t n = s->n, first = k > 0 ? k - 1 : 0;
+  const int64_t last = k + 3 < hi ? k + 3 : hi;
+  double *h = s->h + k * n, *z = s->z ? s->z + k * n : NULL;
+  for (int64_t j = first; j < n; j++) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += v[i] * h[i * n + j];
+    for (int i = 0; i < count; i++) h[i * n + j] -= 2 / square * sum * v[i];
+  }
+  for (int64_t j = 0; j <= last; j++) {
+    double *row = s->h + j * n + k, sum = 0;
+    for (int i = 0; i < count; i++) sum += v[i] * row[i];
+    for (int i = 0; i < count; i++) row[i] -= 2 / square * sum * v[i];
+  }
+  for (int64_t j = 0; z && j < n; j++) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += v[i] * z[i * n + j];
+    for (int i = 0; i < count; i++) z[i * n + j] -= 2 / square * sum * v[i];
+  }
+}
+
+// v of the reflection that turns x to a multiple of the first axis.
+static void reflection_of(const double *x, int count, double *v) {
+  double most = 0, square = 0;
+  for (int i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+  for (int i = 0; i < count; i++) {
+    v[i] = most == 0 ? 0 : x[i] / most;
+    square += v[i] * v[i];
+  }
+  v[0] += copysign(sqrt(square), v[0]);
+}
+
+// One step on rows and columns lo to hi; [sum] and [product] are those of the
+// two shifts.
+static void francis_step(schur *s, int64_t lo, int64_t hi, double sum,
+                         double product) {
+  const int64_t n = s->n;
+  const double *h = s->h + lo * n + lo;
+  double x[3] = {h[0] * h[0] + h[1] * h[n] - sum * h[0] + product,
+                 h[n] * (h[0] + h[n + 1] - sum), h[n] * h[2 * n + 1]};
+  for (int64_t k = lo; k < hi; k++) {
+    int count = k + 2 <= hi ? 3 : 2;
+    double v[3];
+    reflection_of(x, count, v);
+    step_reflection(s, k, count, v, hi);
+    for (int i = 1; k > lo && i < count; i++) s->h[(k + i) * n + k - 1] = 0;
+    for (int i = 0; i < 3 && k + 1 + i <= hi; i++)
+      x[i] = s->h[(k + 1 + i) * n + k];
+  }
+}
+
+// Where the part that ends with row hi begins: sets what is negligible to 0.
+static int64_t part_begin(schur *s, int64_t hi) {
+  const int64_t n = s->n;
+  for (int64_t k = hi; k > 0; k--) {
+    double *below = s->h + k * n + k - 1;
+    double near = fabs(s->h[k * n + k]) + fabs(s->h[(k - 1) * n + k - 1]);
+    if (fabs(*below) <= EPSILON * near || fabs(*below) < 0x1p-1000) {
+      *below = 0;
+      return k;
+    }
+  }
+  return 0;
+}
+
+// A block of two rows with real eigenvalues becomes a triangle.
+static void split_block(schur *s, int64_t k) {
+  const int64_t n = s->n;
+  double *h = s->h + k * n + k;
+  double p = (h[0] - h[n + 1]) / 2, bc = h[1] * h[n];
+  double root = p * p + bc;
+  if (root < 0)
+    return;
+  // x is an eigenvector; the reflection turns it to the first axis.
+  double v[2], x[2] = {p + copysign(sqrt(root), p), h[n]};
+  reflection_of(x, 2, v);
+  double square = v[0] * v[0] + v[1] * v[1];
+  if (square == 0)
+    return;
+  step_reflection(s, k, 2, v, k + 1);
+  h[n] = 0;
+}
+
+// h, of Hessenberg's form, becomes quasi-triangular.
+static tl_dense_result real_schur(tl_vm *vm, schur *s) {
+  enum { STEPS = 100 };
+  const int64_t n = s->n;
+  int steps = 0;
+  for (int64_t hi = n - 1; hi > 0;) {
+    int64_t lo = part_begin(s, hi);
+    if (lo >= hi - 1) {
+      if (lo == hi - 1)
+        split_block(s, lo);
+      hi = lo - 1;
+      steps = 0;
+      continue;
+    }
+    if (++steps > STEPS)
+      return TL_DENSE_ENDLESS;
+    if (!poll_items(vm, (hi - lo) * n * 16))
+      return TL_DENSE_STOPPED;
+    const double *h = s->h + (hi - 1) * n + hi - 1;
+    double sum = h[0] + h[n + 1], product = h[0] * h[n + 1] - h[1] * h[n];
+    if (steps % 10 == 0) {
+      // Stuck: shifts of no particular meaning (Wilkinson's).
+      double away = fabs(h[n]) + fabs(s->h[(hi - 1) * n + hi - 2]);
+      sum = 1.5 * away;
+      product = away * away;
+    }
+    francis_step(s, lo, hi, sum, product);
+  }
+  return TL_DENSE_DONE;
+}
+
+// The eigenvalues, from the blocks on the diagonal: pairs have equal real parts
+// and opposite imaginary ones.
+static void block_values(const schur *s, tl_c128 *w) {
+  const int64_t n = s->n;
+  for (int64_t k = 0; k < n; k++) {
+    const double *h = s->h + k * n + k;
+    if (k + 1 == n || h[n] == 0) {
+      w[k] = (tl_c128){h[0], 0};
+      continue;
+    }
+    double p = (h[0] - h[n + 1]) / 2;
+    double im = sqrt(-(p * p + h[1] * h[n]));
+    w[k] = (tl_c128){h[n + 1] + p, -im};
+    w[++k] = (tl_c128){w[k - 1].re, im};
+  }
+}
+
+static tl_c128 times(tl_c128 a, tl_c128 b) {
+  return (tl_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+static tl_c128 plus(tl_c128 a, tl_c128 b) {
+  return (tl_c128){a.re + b.re, a.im + b.im};
+}
+
+static tl_c128 conjugate(tl_c128 a) {
+  return (tl_c128){a.re, -a.im};
+}
+
+// Turns rows k and k + 1 of a pair by the unitary [x y; -conj(y) conj(x)], and
+// columns by its adjoint: t becomes triangular there. z's rows turn as columns.
+static void split_pair(tl_c128 *t, tl_c128 *z, int64_t n, int64_t k,
+                       tl_c128 value) {
+  tl_c128 x = {value.re - t[(k + 1) * n + k + 1].re, value.im};
+  tl_c128 y = {t[(k + 1) * n + k].re, 0};
+  double length = sqrt(x.re * x.re + x.im * x.im + y.re * y.re);
+  x = (tl_c128){x.re / length, x.im / length};
+  y.re /= length;
+  tl_c128 cx = conjugate(x), minus = {-y.re, 0};
+  for (int64_t j = 0; j < n; j++) {
+    tl_c128 *f = t + k * n + j, *g = f + n, a = *f, b = *g;
+    *f = plus(times(cx, a), times(y, b));
+    *g = plus(times(minus, a), times(x, b));
+  }
+  for (int64_t i = 0; i < n; i++) {
+    tl_c128 *f = t + i * n + k, *g = f + 1, a = *f, b = *g;
+    *f = plus(times(a, x), times(b, y));
+    *g = plus(times(a, minus), times(b, cx));
+    f = z + i * n + k;
+    g = f + 1;
+    a = *f;
+    b = *g;
+    *f = plus(times(a, x), times(b, y));
+    *g = plus(times(a, minus), times(b, cx));
+  }
+  t[(k + 1) * n + k] = (tl_c128){0, 0};
+  t[k * n + k] = value;
+  t[(k + 1) * n + k + 1] = conjugate(value);
+}
+
+// The eigenvectors, by way of the complex Schur form.
+static tl_dense_result real_vectors(tl_vm *vm, const schur *s, const tl_c128 *w,
+                                    tl_c128 *v) {
+  const int64_t n = s->n;
+  size_t nbytes = ((size_t)(n * n) + 1) * sizeof(tl_c128);
+  tl_c128 *t = tl_alloc(vm, nbytes, "a matrix");
+  tl_c128 *z = tl_alloc(vm, nbytes, "a matrix");
+  tl_dense_result result = TL_DENSE_STOPPED;
+  if (t && z) {
+    for (int64_t i = 0; i < n; i++) {
+      for (int64_t j = 0; j < n; j++) {
+        t[i * n + j] = (tl_c128){s->h[i * n + j], 0};
+        z[i * n + j] = (tl_c128){s->z[j * n + i], 0};
+      }
+    }
+    for (int64_t k = 0; k + 1 < n; k++)
+      if (w[k].im != 0) {
+        split_pair(t, z, n, k, w[k]);
+        k++;
+      }
+    result = tl_triangle_vectors(vm, t, z, n, v);
+  }
+  if (z)
+    tl_free(vm, z, nbytes);
+  if (t)
+    tl_free(vm, t, nbytes);
+  return result;
+}
+
+static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
+                           void *vectors) {
+  tl_c128 *w = values, *v = vectors;
+  double *work = new_matrix(vm, 4, n), *z = v ? new_matrix(vm, n, n) : NULL;
+  tl_dense_result result = TL_DENSE_STOPPED;
+  if (work && (z || !v)) {
+    double *scale = work + 3 * n, all = scale_matrix(a, n * n);
+    schur s = {a, z, n};
+    balance(a, n, scale);
+    if (reduce_to_hessenberg(vm, a, n, work, work + n, z))
+      result = real_schur(vm, &s);
+    if (result == TL_DENSE_DONE) {
+      block_values(&s, w);
+      if (v)
+        result = real_vectors(vm, &s, w, v);
+    }
+    for (int64_t i = 0; result == TL_DENSE_DONE && i < n; i++) {
+      w[i] = (tl_c128){w[i].re * all, w[i].im * all};
+      for (int64_t j = 0; v && j < n; j++) {
+        v[i * n + j].re *= scale[i];
+        v[i * n + j].im *= scale[i];
+      }
+    }
+    // A pair's vectors are each other's conjugates; a real value has a real
+    // one, up to rounding that came in with the pairs above it.
+    for (int64_t j = 0; v && result == TL_DENSE_DONE && j + 1 < n; j++) {
+      if (w[j].im == 0)
+        continue;
+      for (int64_t i = 0; i < n; i++)
+        v[i * n + j + 1] = conjugate(v[i * n + j]);
+      j++;
+    }
+  }
+  if (z)
+    drop_matrix(vm, z, n, n);
+  drop_matrix(vm, work, 4, n);
+  return result;
+}
+
+const tl_dense tl_dense_real = {
+    .lu = lu,
+    .solve = solve,
+    .triangular = triangular,
+    .banded = banded,
+    .inverse = inverse,
+    .cholesky = cholesky,
+    .qr = qr,
+    .svd = svd,
+    .eigh = eigh,
+    .eig = eig,
+};

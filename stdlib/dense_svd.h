@@ -1,0 +1,194 @@
+// Singular values by one-sided Jacobi rotations (Hestenes 1958; Demmel and
+// Veselic 1992: small singular values come out exactly). See dense_work.h.
+
+// Turns two rows by an angle of sine s, half of whose tangent is [half]: as
+// corrections, so that lengths keep to the last digit (Rutishauser 1966).
+static void turn_pair(T *x, T *y, int64_t n, double s, double half, T phase) {
+  const T back = CONJ(phase);
+  for (int64_t k = 0; k < n; k++) {
+    T f = x[k], g = y[k];
+    x[k] = f - s * (phase * g + half * f);
+    y[k] = g + s * (back * f - half * g);
+  }
+}
+
+// Turns rows x and y so that they become orthogonal, and those of j alike;
+// [square] holds the rows' squared lengths. False: they already were.
+static bool turn_rows(T *x, T *y, int64_t n, T *jx, T *jy, double *square_x,
+                      double *square_y) {
+  T dot = inner(x, y, n);
+  double size = ABS(dot);
+  if (!(size > EPSILON * 2 * sqrt(*square_x) * sqrt(*square_y)))
+    return false;
+  T phase = dot / size;
+  double zeta = (*square_y - *square_x) / (2 * size);
+  double t = copysign(1, zeta) / (fabs(zeta) + hypot(1, zeta));
+  double c = 1 / sqrt(1 + t * t), s = c * t;
+  turn_pair(x, y, n, s, s / (1 + c), phase);
+  if (jx)
+    turn_pair(jx, jy, n, s, s / (1 + c), phase);
+  *square_x = fmax(0, *square_x - t * size);
+  *square_y += t * size;
+  return true;
+}
+
+// The n rows of x become orthogonal; j, if not NULL, what they were multiplied
+// with.
+static tl_dense_result make_orthogonal(tl_vm *vm, T *x, int64_t n, T *j,
+                                       double *square) {
+  enum { SWEEPS = 60 };
+  for (int64_t i = 0; j && i < n * n; i++) j[i] = i % (n + 1) == 0 ? 1 : 0;
+  for (int sweep = 0; sweep < SWEEPS; sweep++) {
+    bool turned = false;
+    for (int64_t i = 0; i < n; i++)
+      square[i] = REAL(inner(x + i * n, x + i * n, n));
+    for (int64_t p = 0; p < n; p++) {
+      if (!poll_items(vm, n * n * 4))
+        return TL_DENSE_STOPPED;
+      for (int64_t q = p + 1; q < n; q++)
+        turned |= turn_rows(x + p * n, x + q * n, n, j ? j + p * n : NULL,
+                            j ? j + q * n : NULL, &square[p], &square[q]);
+    }
+    if (!turned)
+      return TL_DENSE_DONE;
+  }
+  return TL_DENSE_ENDLESS;
+}
+
+// Of the q rows of v (n items each) the first [known] are orthonormal: makes
+// the others so too.
+static bool complete_rows(tl_vm *vm, T *v, int64_t known, int64_t q,
+                          int64_t n) {
+  if (known == q)
+    return true;
+  T *columns = new_matrix(vm, n, known), *full = new_matrix(vm, n, q);
+  T *tau = new_matrix(vm, 1, known);
+  reflections r = {.products.vm = vm};
+  bool ok = columns && full && tau && open_reflections(vm, n, q, &r);
+  for (int64_t i = 0; ok && i < n; i++)
+    for (int64_t k = 0; k < known; k++)
+      columns[i * known + k] = CONJ(v[k * n + i]);
+  ok = ok && reduce_to_triangle(&r, columns, n, known, tau) &&
+       form_product(&r, columns, known, n, known, tau, full, q, q);
+  for (int64_t i = 0; ok && i < n; i++)
+    for (int64_t k = known; k < q; k++) v[k * n + i] = CONJ(full[i * q + k]);
+  close_reflections(&r);
+  drop_matrix(vm, tau, 1, known);
+  drop_matrix(vm, full, n, q);
+  drop_matrix(vm, columns, n, known);
+  return ok;
+}
+
+// What the decomposition of a tall matrix works with: R, the rotations, Q of m
+// rows and p columns, lengths and their order.
+typedef struct jacobi {
+  int64_t m, n, p;
+  T *r, *turns, *q;
+  double *length;
+  int64_t *order;
+} jacobi;
+
+static bool open_jacobi(tl_vm *vm, int64_t m, int64_t n, int64_t p, jacobi *j) {
+  *j = (jacobi){.m = m, .n = n, .p = p};
+  j->r = new_matrix(vm, p, n);
+  j->turns = new_matrix(vm, n, n);
+  j->q = new_matrix(vm, m, p);
+  j->length = tl_alloc(vm, ((size_t)n + 1) * sizeof(double), "the values");
+  j->order = new_pivots(vm, n);
+  return j->r && j->turns && j->q && j->length && j->order;
+}
+
+static void close_jacobi(tl_vm *vm, jacobi *j) {
+  drop_pivots(vm, j->order, j->n);
+  if (j->length)
+    tl_free(vm, j->length, ((size_t)j->n + 1) * sizeof(double));
+  drop_matrix(vm, j->q, j->m, j->p);
+  drop_matrix(vm, j->turns, j->n, j->n);
+  drop_matrix(vm, j->r, j->p, j->n);
+}
+
+// u = Q times the adjoint of the rotations, in order; with p columns.
+static bool left_vectors(tl_vm *vm, jacobi *j, T *u) {
+  const int64_t n = j->n, p = j->p;
+  T *adjoint = new_matrix(vm, n, n);
+  room r = {.vm = vm};
+  bool ok = adjoint && open_room(vm, n, n, &r);
+  for (int64_t k = 0; ok && k < n; k++)
+    for (int64_t i = 0; i < n; i++)
+      adjoint[i * n + k] = CONJ(j->turns[j->order[k] * n + i]);
+  operand left = {j->q, p, 1}, right = {adjoint, n, 1};
+  ok = ok && product(&r, u, p, left, right, j->m, n, n, false);
+  for (int64_t i = 0; ok && i < j->m; i++)
+    for (int64_t k = n; k < p; k++) u[i * p + k] = j->q[i * p + k];
+  if (adjoint)
+    close_room(&r);
+  drop_matrix(vm, adjoint, n, n);
+  return ok;
+}
+
+// vh: the rows divided by their lengths. Rows of length 0, and those that are
+// only rounding errors, get another direction.
+static bool right_vectors(tl_vm *vm, const jacobi *j, T *vh) {
+  const int64_t n = j->n;
+  int64_t known = 0;
+  for (; known < n; known++) {
+    const T *row = j->r + j->order[known] * n;
+    double length = j->length[j->order[known]];
+    if (length <= DBL_MIN)
+      break;
+    for (int64_t i = 0; i < n; i++) vh[known * n + i] = row[i] / length;
+  }
+  return complete_rows(vm, vh, known, n, n);
+}
+
+// a of m rows, m >= n: u m by p, vh n by n, both or none.
+static tl_dense_result svd_tall(tl_vm *vm, T *a, int64_t m, int64_t n,
+                                int64_t p, T *u, double *s, T *vh) {
+  jacobi j;
+  double scale = scale_matrix(a, m * n);
+  tl_dense_result result = TL_DENSE_STOPPED;
+  if (open_jacobi(vm, m, n, p, &j))
+    result = qr(vm, a, m, n, p, j.q, j.r);
+  if (result == TL_DENSE_DONE)
+    result = make_orthogonal(vm, j.r, n, u ? j.turns : NULL, j.length);
+  if (result == TL_DENSE_DONE) {
+    for (int64_t i = 0; i < n; i++) j.length[i] = length_of(j.r + i * n, 1, n);
+    if (!tl_argsort_items(vm, TL_FLOAT64, j.order, j.length, n, true) ||
+        (u && !(left_vectors(vm, &j, u) && right_vectors(vm, &j, vh))))
+      result = TL_DENSE_STOPPED;
+    for (int64_t i = 0; i < n; i++) s[i] = j.length[j.order[i]] * scale;
+  }
+  close_jacobi(vm, &j);
+  return result;
+}
+
+// to (columns by rows) = the adjoint of from (rows by columns).
+static void adjoint_into(T *to, const T *from, int64_t rows, int64_t columns) {
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++)
+      to[j * rows + i] = CONJ(from[i * columns + j]);
+}
+
+static tl_dense_result svd(tl_vm *vm, void *a, int64_t m, int64_t n, bool full,
+                           void *u, void *s, void *vh) {
+  if (m >= n)
+    return svd_tall(vm, a, m, n, full ? m : n, u, s, vh);
+  // A wide matrix is the adjoint of a tall one: u and v change places.
+  const int64_t p = full ? n : m;
+  T *tall = new_matrix(vm, n, m);
+  T *left = u ? new_matrix(vm, n, p) : NULL;
+  T *right = u ? new_matrix(vm, m, m) : NULL;
+  tl_dense_result result = TL_DENSE_STOPPED;
+  if (tall && (!u || (left && right))) {
+    adjoint_into(tall, a, m, n);
+    result = svd_tall(vm, tall, n, m, p, left, s, right);
+  }
+  if (result == TL_DENSE_DONE && u) {
+    adjoint_into(u, right, m, m);
+    adjoint_into(vh, left, n, p);
+  }
+  drop_matrix(vm, right, m, m);
+  drop_matrix(vm, left, n, p);
+  drop_matrix(vm, tall, n, m);
+  return result;
+}

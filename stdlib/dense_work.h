@@ -1,0 +1,129 @@
+// What all of Tally's own factorisations use. Included once for reals and once
+// for complex items, as dense_*.h are, with these defined:
+//
+//   T            double, or its complex type
+//   DTYPE        its dtype
+//   REAL CONJ    real part, conjugate
+//   ABS ABS1     magnitude, and a cheaper one (|re| + |im|)
+//
+// Loops run along rows, whose items lie side by side. Large updates go through
+// the matrix product in blocks of so many columns:
+enum { BLOCK = 48, STRIP = 128 };
+
+static const double EPSILON = 0x1p-53;
+
+// The work of n multiplications, for polling.
+static bool poll_items(tl_vm *vm, int64_t n) {
+  return tl_poll(vm, (uint64_t)n / 1024 + 1);
+}
+
+// Memory for a matrix; give back with drop_matrix of the same size.
+static size_t matrix_nbytes(int64_t rows, int64_t columns) {
+  return ((size_t)rows * (size_t)columns + 1) * sizeof(T);
+}
+
+static T *new_matrix(tl_vm *vm, int64_t rows, int64_t columns) {
+  return tl_alloc(vm, matrix_nbytes(rows, columns), "a matrix");
+}
+
+static void drop_matrix(tl_vm *vm, T *a, int64_t rows, int64_t columns) {
+  if (a)
+    tl_free(vm, a, matrix_nbytes(rows, columns));
+}
+
+// Room for products of up to STRIP rows.
+typedef struct room {
+  tl_vm *vm;
+  int64_t columns;
+  size_t nbytes;
+  T *product;
+  void *scratch;
+} room;
+
+static bool open_room(tl_vm *vm, int64_t columns, int64_t terms, room *r) {
+  *r = (room){.vm = vm, .columns = columns};
+  r->nbytes =
+      tl_gemm_scratch(DTYPE, STRIP, (size_t)columns, (size_t)terms) + 64;
+  r->product = new_matrix(vm, STRIP, columns);
+  r->scratch = r->product ? tl_alloc(vm, r->nbytes, "a product") : NULL;
+  return r->scratch != NULL;
+}
+
+static void close_room(room *r) {
+  drop_matrix(r->vm, r->product, STRIP, r->columns);
+  if (r->scratch)
+    tl_free(r->vm, r->scratch, r->nbytes);
+}
+
+// The operand of a product; strides in items.
+typedef struct operand {
+  const T *data;
+  int64_t row, column;
+} operand;
+
+// c = a @ b, or c -= a @ b.
+static bool product(room *r, T *c, int64_t c_row, operand a, operand b,
+                    int64_t m, int64_t n, int64_t k, bool subtract) {
+  const ptrdiff_t size = sizeof(T);
+  for (int64_t i = 0; i < m; i += STRIP) {
+    int64_t rows = m - i < STRIP ? m - i : STRIP;
+    if (!poll_items(r->vm, rows * n * k / 8))
+      return false;
+    tl_kernels()->gemm[DTYPE](r->product, n * size, a.data + i * a.row,
+                              a.row * size, a.column * size, b.data,
+                              b.row * size, b.column * size, (size_t)rows,
+                              (size_t)n, (size_t)k, r->scratch);
+    for (int64_t p = 0; p < rows; p++) {
+      T *to = c + (i + p) * c_row;
+      const T *from = r->product + p * n;
+      if (subtract)
+        for (int64_t j = 0; j < n; j++) to[j] -= from[j];
+      else
+        memcpy(to, from, (size_t)n * sizeof(T));
+    }
+  }
+  return true;
+}
+
+// x += f * y
+static void add_row(T *x, T f, const T *y, int64_t n) {
+  for (int64_t i = 0; i < n; i++) x[i] += f * y[i];
+}
+
+// The sum of x * conj(y), in four lanes.
+static T inner(const T *x, const T *y, int64_t n) {
+  T sum[4] = {0, 0, 0, 0};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; k++) sum[k] += x[i + k] * CONJ(y[i + k]);
+  for (; i < n; i++) sum[0] += x[i] * CONJ(y[i]);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+// The length of a strided vector, without overflow in between.
+static double length_of(const T *x, int64_t step, int64_t n) {
+  double most = 0, sum = 0;
+  for (int64_t i = 0; i < n; i++) most = fmax(most, ABS1(x[i * step]));
+  if (most == 0 || !isfinite(most))
+    return most;
+  for (int64_t i = 0; i < n; i++) {
+    T y = x[i * step] / most;
+    sum += REAL(y * CONJ(y));
+  }
+  return most * sqrt(sum);
+}
+
+// Scales a by a power of two so that squares of its items neither overflow nor
+// vanish; returns what results are to be multiplied with.
+static double scale_matrix(T *a, int64_t items) {
+  double most = 0;
+  for (int64_t i = 0; i < items; i++) most = fmax(most, ABS1(a[i]));
+  if (most == 0 || (most > 1e-70 && most < 1e70))
+    return 1;
+  int exponent;
+  frexp(most, &exponent);
+  for (int64_t i = 0; i < items; i++) a[i] *= ldexp(1, -exponent / 2);
+  for (int64_t i = 0; i < items; i++)
+    a[i] *= ldexp(1, -(exponent - exponent / 2));
+  return ldexp(1, exponent - 1) * 2;
+}

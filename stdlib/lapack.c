@@ -1,0 +1,615 @@
+// A loaded LAPACK as a table of factorisations.
+//
+// Fortran keeps matrices by columns, so that it sees each of ours transposed.
+// None is turned round for it: each function below asks for what becomes the
+// wanted result when it is read by rows again.
+
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "stdlib/dense.h"
+#include "vm/blas.h"
+#include "vm/memory.h"
+#include "vm/vm.h"
+
+// Matrices whose smaller side is shorter go through Tally's own code, which has
+// done before a library has begun; longer ones would overflow its integers.
+enum { LEAST_SIDE = 32, MOST_SIDE = 30000 };
+
+// --- The functions ----------------------------------------------------------
+
+// Texts are followed by their lengths, at the end.
+typedef void getrf_fn(const int *m, const int *n, void *a, const int *lda,
+                      int *pivot, int *info);
+typedef void getrs_fn(const char *trans, const int *n, const int *nrhs,
+                      const void *a, const int *lda, const int *pivot, void *b,
+                      const int *ldb, int *info, size_t);
+typedef void getri_fn(const int *n, void *a, const int *lda, const int *pivot,
+                      void *work, const int *lwork, int *info);
+typedef void potrf_fn(const char *uplo, const int *n, void *a, const int *lda,
+                      int *info, size_t);
+typedef void trsm_fn(const char *side, const char *uplo, const char *trans,
+                     const char *diag, const int *m, const int *n,
+                     const void *alpha, const void *a, const int *lda, void *b,
+                     const int *ldb, size_t, size_t, size_t, size_t);
+typedef void gelqf_fn(const int *m, const int *n, void *a, const int *lda,
+                      void *tau, void *work, const int *lwork, int *info);
+typedef void orglq_fn(const int *m, const int *n, const int *k, void *a,
+                      const int *lda, const void *tau, void *work,
+                      const int *lwork, int *info);
+typedef void gesdd_real_fn(const char *job, const int *m, const int *n, void *a,
+                           const int *lda, void *s, void *u, const int *ldu,
+                           void *vt, const int *ldvt, void *work,
+                           const int *lwork, int *iwork, int *info, size_t);
+typedef void gesdd_complex_fn(const char *job, const int *m, const int *n,
+                              void *a, const int *lda, void *s, void *u,
+                              const int *ldu, void *vt, const int *ldvt,
+                              void *work, const int *lwork, void *rwork,
+                              int *iwork, int *info, size_t);
+typedef void syevd_fn(const char *job, const char *uplo, const int *n, void *a,
+                      const int *lda, void *w, void *work, const int *lwork,
+                      int *iwork, const int *liwork, int *info, size_t, size_t);
+typedef void heevd_fn(const char *job, const char *uplo, const int *n, void *a,
+                      const int *lda, void *w, void *work, const int *lwork,
+                      void *rwork, const int *lrwork, int *iwork,
+                      const int *liwork, int *info, size_t, size_t);
+typedef void geev_real_fn(const char *jobvl, const char *jobvr, const int *n,
+                          void *a, const int *lda, void *wr, void *wi, void *vl,
+                          const int *ldvl, void *vr, const int *ldvr,
+                          void *work, const int *lwork, int *info, size_t,
+                          size_t);
+typedef void geev_complex_fn(const char *jobvl, const char *jobvr, const int *n,
+                             void *a, const int *lda, void *w, void *vl,
+                             const int *ldvl, void *vr, const int *ldvr,
+                             void *work, const int *lwork, void *rwork,
+                             int *info, size_t, size_t);
+
+// The functions of one dtype.
+typedef struct functions {
+  tl_dtype dtype;
+  size_t size, real_size;  // of an item, of its parts
+  bool is_complex, is_there;
+  getrf_fn *getrf;
+  getrs_fn *getrs;
+  getri_fn *getri;
+  potrf_fn *potrf;
+  trsm_fn *trsm;
+  gelqf_fn *gelqf;
+  orglq_fn *orglq;
+  gesdd_real_fn *gesdd_real;
+  gesdd_complex_fn *gesdd_complex;
+  syevd_fn *syevd;
+  heevd_fn *heevd;
+  geev_real_fn *geev_real;
+  geev_complex_fn *geev_complex;
+} functions;
+
+static functions all[4];
+
+// dlsym gives functions as objects, which C does not convert.
+static bool get(const functions *f, const char *name, void *to) {
+  void *at = tl_blas_function(tl_blas_letter(f->dtype), name);
+  memcpy(to, &at, sizeof at);
+  return at != NULL;
+}
+
+static void load_dtype(functions *f, tl_dtype dtype) {
+  f->dtype = dtype;
+  f->size = tl_itemsize(dtype);
+  f->is_complex = tl_dtype_is_complex(dtype);
+  f->real_size = f->is_complex ? f->size / 2 : f->size;
+  bool ok = get(f, "getrf", &f->getrf) && get(f, "getrs", &f->getrs) &&
+            get(f, "getri", &f->getri) && get(f, "potrf", &f->potrf) &&
+            get(f, "trsm", &f->trsm) && get(f, "gelqf", &f->gelqf) &&
+            get(f, f->is_complex ? "unglq" : "orglq", &f->orglq);
+  if (f->is_complex)
+    ok = ok && get(f, "gesdd", &f->gesdd_complex) &&
+         get(f, "heevd", &f->heevd) && get(f, "geev", &f->geev_complex);
+  else
+    ok = ok && get(f, "gesdd", &f->gesdd_real) && get(f, "syevd", &f->syevd) &&
+         get(f, "geev", &f->geev_real);
+  f->is_there = ok;
+}
+
+static void load(void) {
+  load_dtype(&all[0], TL_FLOAT32);
+  load_dtype(&all[1], TL_FLOAT64);
+  load_dtype(&all[2], TL_COMPLEX64);
+  load_dtype(&all[3], TL_COMPLEX128);
+}
+
+// --- Memory -----------------------------------------------------------------
+
+// What one call needs besides its arguments, given back together.
+typedef struct workspace {
+  tl_vm *vm;
+  int count;
+  bool failed;
+  struct {
+    void *data;
+    size_t nbytes;
+  } blocks[6];
+} workspace;
+
+static void *need(workspace *w, int64_t items, size_t size) {
+  size_t nbytes = (size_t)(items > 0 ? items : 1) * size;
+  void *data = w->failed ? NULL : tl_alloc(w->vm, nbytes, "LAPACK");
+  if (!data) {
+    w->failed = true;
+    return NULL;
+  }
+  w->blocks[w->count].data = data;
+  w->blocks[w->count++].nbytes = nbytes;
+  return data;
+}
+
+static tl_dense_result done(workspace *w, int info, tl_dense_result bad) {
+  while (w->count > 0) {
+    w->count--;
+    tl_free(w->vm, w->blocks[w->count].data, w->blocks[w->count].nbytes);
+  }
+  return w->failed ? TL_DENSE_STOPPED : info != 0 ? bad : TL_DENSE_DONE;
+}
+
+// What a query left in work[0]: the size it wants, a little more where the
+// float may have been rounded down.
+static int wanted(const functions *f, const void *work) {
+  double size =
+      f->real_size == 4 ? *(const float *)work * 1.0001 : *(const double *)work;
+  return size < INT_MAX - 64 ? (int)size + 1 : INT_MAX;
+}
+
+static bool begin(tl_vm *vm, workspace *w, int64_t n) {
+  *w = (workspace){.vm = vm};
+  if (!tl_poll(vm, (uint64_t)(n * n) / 1024 + 1))
+    w->failed = true;
+  return !w->failed;
+}
+
+// --- Equations --------------------------------------------------------------
+
+static tl_dense_result lu(const functions *f, tl_vm *vm, void *a, int64_t n,
+                          int *sign) {
+  workspace w;
+  int size = (int)n, info = 0;
+  begin(vm, &w, n);
+  int *pivot = need(&w, n, sizeof *pivot);
+  *sign = 1;
+  if (pivot) {
+    f->getrf(&size, &size, a, &size, pivot, &info);
+    for (int i = 0; i < size; i++)
+      if (pivot[i] != i + 1)
+        *sign = -*sign;
+  }
+  if (info > 0)
+    *sign = 0;
+  return done(&w, 0, TL_DENSE_DONE);
+}
+
+static const void *one_of(const functions *f) {
+  static const float small[2] = {1, 0};
+  static const double large[2] = {1, 0};
+  return f->real_size == 4 ? (const void *)small : (const void *)large;
+}
+
+static double load_real(const functions *f, const void *from, int64_t i) {
+  return f->real_size == 4 ? (double)((const float *)from)[i]
+                           : ((const double *)from)[i];
+}
+
+static bool is_zero(const functions *f, const void *item) {
+  return load_real(f, item, 0) == 0 &&
+         (!f->is_complex || load_real(f, item, 1) == 0);
+}
+
+static tl_dense_result triangular(const functions *f, tl_vm *vm, void *a,
+                                  int64_t n, bool lower, bool unit, void *b,
+                                  int64_t m) {
+  int size = (int)n, count = (int)m;
+  workspace w;
+  for (int64_t i = 0; !unit && i < n; i++)
+    if (is_zero(f, (char *)a + (size_t)(i * n + i) * f->size))
+      return TL_DENSE_SINGULAR;
+  if (begin(vm, &w, n))
+    f->trsm("R", lower ? "U" : "L", "N", unit ? "U" : "N", &count, &size,
+            one_of(f), a, &size, b, &count, 1, 1, 1, 1);
+  return done(&w, 0, TL_DENSE_DONE);
+}
+
+static void exchange(char *x, char *y, size_t nbytes) {
+  char t[256];
+  for (size_t step; nbytes > 0; nbytes -= step, x += step, y += step) {
+    step = nbytes < sizeof t ? nbytes : sizeof t;
+    memcpy(t, x, step);
+    memcpy(x, y, step);
+    memcpy(y, t, step);
+  }
+}
+
+// The transpose of a is P L U, so that a @ x == b is U^T L^T P^T x == b; b's
+// rows are Fortran's columns.
+static tl_dense_result solve(const functions *f, tl_vm *vm, void *a, int64_t n,
+                             void *b, int64_t m) {
+  workspace w;
+  int size = (int)n, count = (int)m, info = 0;
+  begin(vm, &w, n);
+  int *pivot = need(&w, n, sizeof *pivot);
+  if (pivot)
+    f->getrf(&size, &size, a, &size, pivot, &info);
+  if (pivot && info == 0 && m == 1) {
+    f->getrs("T", &size, &count, a, &size, pivot, b, &size, &info, 1);
+  } else if (pivot && info == 0 && m > 0) {
+    f->trsm("R", "U", "N", "N", &count, &size, one_of(f), a, &size, b, &count,
+            1, 1, 1, 1);
+    f->trsm("R", "L", "N", "U", &count, &size, one_of(f), a, &size, b, &count,
+            1, 1, 1, 1);
+    const size_t row = (size_t)m * f->size;
+    for (int i = size - 1; i >= 0; i--)
+      if (pivot[i] != i + 1)
+        exchange((char *)b + (size_t)i * row,
+                 (char *)b + (size_t)(pivot[i] - 1) * row, row);
+  }
+  return done(&w, info, TL_DENSE_SINGULAR);
+}
+
+static tl_dense_result inverse(const functions *f, tl_vm *vm, void *a,
+                               int64_t n) {
+  workspace w;
+  int size = (int)n, info = 0, lwork = -1;
+  double query[2];
+  begin(vm, &w, n);
+  int *pivot = need(&w, n, sizeof *pivot);
+  if (pivot) {
+    f->getri(&size, a, &size, pivot, query, &lwork, &info);
+    lwork = wanted(f, query);
+    void *work = need(&w, lwork, f->size);
+    if (work)
+      f->getrf(&size, &size, a, &size, pivot, &info);
+    if (work && info == 0)
+      f->getri(&size, a, &size, pivot, work, &lwork, &info);
+  }
+  return done(&w, info, TL_DENSE_SINGULAR);
+}
+
+// Moves the lower half of a over the diagonal ([up]), or the upper half down,
+// leaving zeros above; and turns a whole matrix, conjugating it. By tiles.
+enum { TILE = 16 };
+#define TURNS(sfx, T, CONJ)                                   \
+  static void move_half_##sfx(T *a, int64_t n, bool up) {     \
+    for (int64_t i0 = 0; i0 < n; i0 += TILE)                  \
+      for (int64_t j0 = 0; j0 <= i0; j0 += TILE)              \
+        for (int64_t i = i0; i < i0 + TILE && i < n; i++)     \
+          for (int64_t j = j0; j < j0 + TILE && j < i; j++) { \
+            T *low = a + i * n + j, *high = a + j * n + i;    \
+            *(up ? high : low) = *(up ? low : high);          \
+            if (!up)                                          \
+              *high = (T){0};                                 \
+          }                                                   \
+  }                                                           \
+  static void turn_##sfx(T *to, const T *from, int64_t n) {   \
+    for (int64_t i0 = 0; i0 < n; i0 += TILE)                  \
+      for (int64_t j0 = 0; j0 < n; j0 += TILE)                \
+        for (int64_t i = i0; i < i0 + TILE && i < n; i++)     \
+          for (int64_t j = j0; j < j0 + TILE && j < n; j++) { \
+            T x = from[j * n + i];                            \
+            to[i * n + j] = CONJ;                             \
+          }                                                   \
+  }
+TURNS(s, float, x)
+TURNS(d, double, x)
+TURNS(c, tl_c64, ((tl_c64){x.re, -x.im}))
+TURNS(z, tl_c128, ((tl_c128){x.re, -x.im}))
+#undef TURNS
+
+static void move_half(tl_dtype dtype, void *a, int64_t n, bool up) {
+  switch (tl_blas_letter(dtype)) {
+    case 's':
+      move_half_s(a, n, up);
+      break;
+    case 'd':
+      move_half_d(a, n, up);
+      break;
+    case 'c':
+      move_half_c(a, n, up);
+      break;
+    default:
+      move_half_z(a, n, up);
+  }
+}
+
+static void turn(tl_dtype dtype, void *to, const void *from, int64_t n) {
+  switch (tl_blas_letter(dtype)) {
+    case 's':
+      turn_s(to, from, n);
+      break;
+    case 'd':
+      turn_d(to, from, n);
+      break;
+    case 'c':
+      turn_c(to, from, n);
+      break;
+    default:
+      turn_z(to, from, n);
+  }
+}
+
+// Libraries are faster with the lower half, which for Fortran is the one that
+// we call upper.
+static tl_dense_result cholesky(const functions *f, tl_vm *vm, void *a,
+                                int64_t n) {
+  workspace w;
+  int size = (int)n, info = 0;
+  if (begin(vm, &w, n)) {
+    move_half(f->dtype, a, n, true);
+    f->potrf("L", &size, a, &size, &info, 1);
+    move_half(f->dtype, a, n, false);
+  }
+  return done(&w, info, TL_DENSE_SINGULAR);
+}
+
+// --- QR ---------------------------------------------------------------------
+
+// LQ of the transpose: a = Q R is a^T = R^T Q^T.
+static tl_dense_result qr(const functions *f, tl_vm *vm, void *a, int64_t m,
+                          int64_t n, int64_t p, void *q, void *r) {
+  workspace w;
+  int rows = (int)n, columns = (int)m, out = (int)p, info = 0, lwork = -1;
+  int count = rows < columns ? rows : columns;
+  double query[2], query2[2];
+  begin(vm, &w, n);
+  void *tau = need(&w, count, f->size), *work = NULL;
+  if (tau) {
+    f->gelqf(&rows, &columns, a, &rows, tau, query, &lwork, &info);
+    f->orglq(&out, &columns, &count, q, &out, tau, query2, &lwork, &info);
+    lwork = wanted(f, query);
+    if (wanted(f, query2) > lwork)
+      lwork = wanted(f, query2);
+    work = need(&w, lwork, f->size);
+  }
+  if (work) {
+    const char *from = a;
+    const size_t size = f->size;
+    f->gelqf(&rows, &columns, a, &rows, tau, work, &lwork, &info);
+    for (int64_t i = 0; i < m; i++) {
+      memcpy((char *)q + (size_t)(i * p) * size, from + (size_t)(i * n) * size,
+             (size_t)count * size);
+      if (i >= p)
+        continue;
+      char *to = (char *)r + (size_t)(i * n) * size;
+      const size_t zeros = (size_t)(i < n ? i : n) * size;
+      memset(to, 0, zeros);
+      memcpy(to + zeros, from + (size_t)(i * n) * size + zeros,
+             (size_t)n * size - zeros);
+    }
+    f->orglq(&out, &columns, &count, q, &out, tau, work, &lwork, &info);
+  }
+  return done(&w, info, TL_DENSE_ENDLESS);
+}
+
+// --- Singular values --------------------------------------------------------
+
+// The transpose is conj(V) S U^T: Fortran's u, read by rows, is our vh, and its
+// vt our u.
+static tl_dense_result svd(const functions *f, tl_vm *vm, void *a, int64_t m,
+                           int64_t n, bool full, void *u, void *s, void *vh) {
+  workspace w;
+  int rows = (int)n, columns = (int)m, info = 0, lwork = -1, none = 1;
+  int less = rows < columns ? rows : columns;
+  int more = rows < columns ? columns : rows;
+  int ldvt = u ? (full ? columns : less) : none, ldu = u ? rows : none;
+  const char *job = !u ? "N" : full ? "A" : "S";
+  double query[2];
+  begin(vm, &w, n);
+  int *iwork = need(&w, 8 * (int64_t)less, sizeof *iwork);
+  void *rwork = NULL, *work = NULL;
+  if (f->is_complex)
+    rwork = need(&w,
+                 (int64_t)less * (5 * (int64_t)less + 7) +
+                     (int64_t)less * (2 * (int64_t)more + 2 * less + 1),
+                 f->real_size);
+  for (int step = 0; step < 2 && !w.failed; step++) {
+    void *to = step == 0 ? (void *)query : work;
+    if (f->is_complex)
+      f->gesdd_complex(job, &rows, &columns, a, &rows, s, vh, &ldu, u, &ldvt,
+                       to, &lwork, rwork, iwork, &info, 1);
+    else
+      f->gesdd_real(job, &rows, &columns, a, &rows, s, vh, &ldu, u, &ldvt, to,
+                    &lwork, iwork, &info, 1);
+    if (step == 0) {
+      lwork = wanted(f, query);
+      work = need(&w, lwork, f->size);
+    }
+  }
+  return done(&w, info, TL_DENSE_ENDLESS);
+}
+
+// --- Eigenvalues ------------------------------------------------------------
+
+// Fortran sees the conjugate of a, whose eigenvectors are conjugate too.
+static tl_dense_result eigh(const functions *f, tl_vm *vm, void *a, int64_t n,
+                            void *values, void *v) {
+  workspace w;
+  int size = (int)n, info = 0, lwork = -1, lrwork = -1, liwork = -1, iquery = 0;
+  const char *job = v ? "V" : "N";
+  double query[2], rquery[2];
+  void *work = query, *rwork = rquery;
+  int *iwork = &iquery;
+  begin(vm, &w, n);
+  for (int step = 0; step < 2 && !w.failed; step++) {
+    if (f->is_complex)
+      f->heevd(job, "U", &size, a, &size, values, work, &lwork, rwork, &lrwork,
+               iwork, &liwork, &info, 1, 1);
+    else
+      f->syevd(job, "U", &size, a, &size, values, work, &lwork, iwork, &liwork,
+               &info, 1, 1);
+    if (step == 1)
+      break;
+    lwork = wanted(f, query);
+    liwork = iquery;
+    work = need(&w, lwork, f->size);
+    iwork = need(&w, liwork, sizeof *iwork);
+    if (f->is_complex) {
+      lrwork = wanted(f, rquery);
+      rwork = need(&w, lrwork, f->real_size);
+    }
+  }
+  if (!w.failed && v)
+    turn(f->dtype, v, a, n);
+  return done(&w, info, TL_DENSE_ENDLESS);
+}
+
+static void store_complex(const functions *f, void *to, int64_t i, double re,
+                          double im) {
+  if (f->real_size == 4)
+    ((tl_c64 *)to)[i] = (tl_c64){(float)re, (float)im};
+  else
+    ((tl_c128 *)to)[i] = (tl_c128){re, im};
+}
+
+// Of a pair of eigenvalues, one column holds the real parts of the first one's
+// vector and the next its imaginary parts. What Fortran calls left vectors are
+// the conjugates of ours.
+static void unpack_vectors(const functions *f, const void *left, const void *im,
+                           int64_t n, void *v) {
+  for (int64_t j = 0; j < n; j++) {
+    bool pair = load_real(f, im, j) != 0;
+    for (int64_t i = 0; i < n; i++) {
+      double x = load_real(f, left, j * n + i);
+      double y = pair ? load_real(f, left, (j + 1) * n + i) : 0;
+      store_complex(f, v, i * n + j, x, -y);
+      if (pair)
+        store_complex(f, v, i * n + j + 1, x, y);
+    }
+    j += pair;
+  }
+}
+
+static tl_dense_result eig_real(const functions *f, tl_vm *vm, void *a,
+                                int64_t n, void *values, void *v) {
+  workspace w;
+  int size = (int)n, info = 0, lwork = -1;
+  const char *job = v ? "V" : "N";
+  double query[2];
+  begin(vm, &w, n);
+  char *re = need(&w, 2 * n, f->real_size), *im = NULL;
+  void *left = need(&w, v ? n * n : 1, f->size), *work = query;
+  for (int step = 0; step < 2 && !w.failed; step++) {
+    im = re + (size_t)n * f->real_size;
+    f->geev_real(job, "N", &size, a, &size, re, im, left, &size, left, &size,
+                 work, &lwork, &info, 1, 1);
+    if (step == 0) {
+      lwork = wanted(f, query);
+      work = need(&w, lwork, f->size);
+    }
+  }
+  for (int64_t i = 0; !w.failed && i < n; i++)
+    store_complex(f, values, i, load_real(f, re, i), load_real(f, im, i));
+  if (!w.failed && v && info == 0)
+    unpack_vectors(f, left, im, n, v);
+  return done(&w, info, TL_DENSE_ENDLESS);
+}
+
+static tl_dense_result eig_complex(const functions *f, tl_vm *vm, void *a,
+                                   int64_t n, void *values, void *v) {
+  workspace w;
+  int size = (int)n, info = 0, lwork = -1;
+  const char *job = v ? "V" : "N";
+  double query[2];
+  begin(vm, &w, n);
+  void *rwork = need(&w, 2 * n, f->real_size);
+  void *left = need(&w, v ? n * n : 1, f->size), *work = query;
+  for (int step = 0; step < 2 && !w.failed; step++) {
+    f->geev_complex(job, "N", &size, a, &size, values, left, &size, left, &size,
+                    work, &lwork, rwork, &info, 1, 1);
+    if (step == 0) {
+      lwork = wanted(f, query);
+      work = need(&w, lwork, f->size);
+    }
+  }
+  if (!w.failed && v)
+    turn(f->dtype, v, left, n);
+  return done(&w, info, TL_DENSE_ENDLESS);
+}
+
+static tl_dense_result eig(const functions *f, tl_vm *vm, void *a, int64_t n,
+                           void *values, void *v) {
+  return f->is_complex ? eig_complex(f, vm, a, n, values, v)
+                       : eig_real(f, vm, a, n, values, v);
+}
+
+// --- The tables -------------------------------------------------------------
+
+#define TABLE(i)                                                            \
+  static tl_dense_result lu_##i(tl_vm *vm, void *a, int64_t n, int *sign) { \
+    return lu(&all[i], vm, a, n, sign);                                     \
+  }                                                                         \
+  static tl_dense_result solve_##i(tl_vm *vm, void *a, int64_t n, void *b,  \
+                                   int64_t m) {                             \
+    return solve(&all[i], vm, a, n, b, m);                                  \
+  }                                                                         \
+  static tl_dense_result triangular_##i(tl_vm *vm, void *a, int64_t n,      \
+                                        bool lower, bool unit, void *b,     \
+                                        int64_t m) {                        \
+    return triangular(&all[i], vm, a, n, lower, unit, b, m);                \
+  }                                                                         \
+  static tl_dense_result inverse_##i(tl_vm *vm, void *a, int64_t n) {       \
+    return inverse(&all[i], vm, a, n);                                      \
+  }                                                                         \
+  static tl_dense_result cholesky_##i(tl_vm *vm, void *a, int64_t n) {      \
+    return cholesky(&all[i], vm, a, n);                                     \
+  }                                                                         \
+  static tl_dense_result qr_##i(tl_vm *vm, void *a, int64_t m, int64_t n,   \
+                                int64_t p, void *q, void *r) {              \
+    return qr(&all[i], vm, a, m, n, p, q, r);                               \
+  }                                                                         \
+  static tl_dense_result svd_##i(tl_vm *vm, void *a, int64_t m, int64_t n,  \
+                                 bool full, void *u, void *s, void *vh) {   \
+    return svd(&all[i], vm, a, m, n, full, u, s, vh);                       \
+  }                                                                         \
+  static tl_dense_result eigh_##i(tl_vm *vm, void *a, int64_t n, void *w,   \
+                                  void *v) {                                \
+    return eigh(&all[i], vm, a, n, w, v);                                   \
+  }                                                                         \
+  static tl_dense_result eig_##i(tl_vm *vm, void *a, int64_t n, void *w,    \
+                                 void *v) {                                 \
+    return eig(&all[i], vm, a, n, w, v);                                    \
+  }
+TABLE(0)
+TABLE(1)
+TABLE(2)
+TABLE(3)
+#undef TABLE
+
+#define TABLE(i)                                                        \
+  {                                                                     \
+    lu_##i, solve_##i, triangular_##i, NULL, inverse_##i, cholesky_##i, \
+        qr_##i, svd_##i, eigh_##i, eig_##i                              \
+  }
+static const tl_dense tables[4] = {TABLE(0), TABLE(1), TABLE(2), TABLE(3)};
+#undef TABLE
+
+const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (!tl_blas_ready(vm))
+    return NULL;
+  pthread_once(&once, load);
+  for (int i = 0; i < 4; i++)
+    if (all[i].dtype == dtype && all[i].is_there)
+      return &tables[i];
+  return NULL;
+}
+
+const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dtype *dtype) {
+  if (!tl_dtype_is_real(*dtype) && !tl_dtype_is_complex(*dtype))
+    *dtype = TL_FLOAT64;
+  if (side >= LEAST_SIDE && side <= MOST_SIDE) {
+    const tl_dense *table = tl_lapack(vm, *dtype);
+    if (table)
+      return table;
+  }
+  bool is_complex = tl_dtype_is_complex(*dtype);
+  *dtype = is_complex ? TL_COMPLEX128 : TL_FLOAT64;
+  return is_complex ? &tl_dense_complex : &tl_dense_real;
+}

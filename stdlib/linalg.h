@@ -1,0 +1,73 @@
+// What the functions of the module linalg share: stacks of matrices as items
+// that a factorisation can take, and its errors.
+#ifndef TALLY_STDLIB_LINALG_H
+#define TALLY_STDLIB_LINALG_H
+
+#include "stdlib/dense.h"
+#include "vm/array.h"
+
+// An argument as a stack of dense matrices of the dtype [compute].
+typedef struct tl_matrix_stack {
+  tl_slot slot;      // the array, contiguous
+  tl_dtype compute;  // what [table] takes
+  tl_dtype result;   // the argument's precision: what goes back
+  int64_t rows, columns, count;
+  int ndim;  // axes before the last two, their lengths:
+  int64_t shape[TL_MAX_DIMS];
+  const tl_dense *table;
+} tl_matrix_stack;
+
+// Opens the argument [name] of [function]: a numeric array of two axes or more
+// (kind shape), whose last two are equal if [square]. The array is the caller's
+// own to write if [own]. Drop out->slot.
+bool tl_matrices_open(tl_vm *vm, const char *function, const char *name,
+                      tl_slot *s, bool square, bool own, tl_matrix_stack *out);
+// Matrix number i.
+void *tl_matrix(const tl_matrix_stack *s, int64_t i);
+
+// Fails (kind domain) where an item is not finite.
+bool tl_matrices_finite(tl_vm *vm, const char *function,
+                        const tl_matrix_stack *s);
+
+// True if done; else fails: "inv: the matrix is singular" (kind domain), with
+// its number in the stack. [why] says what a singular one is.
+bool tl_dense_check(tl_vm *vm, const char *function, const tl_matrix_stack *s,
+                    int64_t i, tl_dense_result result, const char *why);
+
+// A new array: the stack's axes, then [rows] and [columns] (either -1: no such
+// axis).
+tl_array *tl_matrices_new(tl_vm *vm, const tl_matrix_stack *s, tl_dtype dtype,
+                          int64_t rows, int64_t columns);
+
+// float32 for complex64, float64 for complex128, reals unchanged; the reverse.
+tl_dtype tl_real_dtype(tl_dtype dtype);
+tl_dtype tl_complex_dtype(tl_dtype dtype);
+
+// A record of [count] arrays, which it takes (NULL: fails), each converted.
+bool tl_array_record(tl_vm *vm, int count, const char *const *names,
+                     tl_array **arrays, const tl_dtype *dtypes, tl_slot *out);
+
+// The inverse, for linalg.inv and negative powers.
+bool tl_linalg_inverse(tl_vm *vm, const char *function, tl_slot *args,
+                       tl_slot *out);
+
+// --- linalg_sign.c ----------------------------------------------------------
+
+// Signs are not determined by a factorisation: these choose them, so that the
+// results do not depend on who computed them.
+
+// Of q (m by p) and r (p by n): r's diagonal becomes real and not negative.
+void tl_sign_qr(tl_dtype dtype, void *q, void *r, int64_t m, int64_t n,
+                int64_t p);
+// Of each of [count] columns of u (m rows, u_row items apart) the first item at
+// least half as large as the largest becomes real and positive; rows of vh (n
+// items) turn the other way. vh may be NULL.
+bool tl_sign_columns(tl_vm *vm, tl_dtype dtype, void *u, int64_t m,
+                     int64_t u_row, int64_t count, void *vh, int64_t n);
+// Orders n eigenvalues by real parts, then imaginary; makes vectors of length 1
+// with the same rule; w and v (n by n, may be NULL) are complex of [dtype].
+// [real]: those of real values are real.
+bool tl_sort_eigenvalues(tl_vm *vm, tl_dtype dtype, void *w, void *v, int64_t n,
+                         bool real);
+
+#endif

@@ -1,0 +1,308 @@
+// The module linalg: factorisations of matrices, and eigenvalues.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "stdlib/linalg.h"
+#include "vm/engine.h"
+#include "vm/vm.h"
+
+static void drop_array(tl_vm *vm, tl_array *a) {
+  if (a)
+    tl_drop(vm, tl_own_array(a));
+}
+
+static char *part(const tl_array *a, int64_t i, int64_t items) {
+  return a->data + (size_t)(i * items) * tl_itemsize(tl_array_dtype(a));
+}
+
+// --- cholesky ---------------------------------------------------------------
+
+// The conjugate transpose of each matrix. Takes [lower].
+static bool adjoint(tl_vm *vm, tl_slot lower, tl_slot *out) {
+  int axes[TL_MAX_DIMS], ndim = tl_ndim(lower.array);
+  if (tl_dtype_is_complex(tl_array_dtype(lower.array))) {
+    tl_slot conjugate, operand = lower;
+    bool ok = tl_elementwise(vm, TL_OP_CONJ, &operand, &conjugate);
+    if (tl_is_owned(operand))
+      tl_drop(vm, operand);
+    if (!ok)
+      return false;
+    lower = conjugate;
+  }
+  for (int k = 0; k < ndim; k++) axes[k] = k;
+  axes[ndim - 2] = ndim - 1;
+  axes[ndim - 1] = ndim - 2;
+  bool ok = tl_permute(vm, &lower, axes, out);
+  if (tl_is_owned(lower))
+    tl_drop(vm, lower);
+  return ok;
+}
+
+static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_matrix_stack s;
+  bool upper, ok = true;
+  if (!tl_arg_bool(vm, "cholesky", "upper", args[1], &upper) ||
+      !tl_matrices_open(vm, "cholesky", "x", &args[0], true, true, &s))
+    return false;
+  for (int64_t i = 0; ok && i < s.count; i++)
+    ok = tl_dense_check(vm, "cholesky", &s, i,
+                        s.table->cholesky(vm, tl_matrix(&s, i), s.rows),
+                        "not positive definite");
+  if (!ok) {
+    tl_drop(vm, s.slot);
+    return false;
+  }
+  tl_slot lower;
+  if (!tl_cast_own(vm, s.slot.array, s.result, &lower))
+    return false;
+  if (upper)
+    return adjoint(vm, lower, out);
+  *out = lower;
+  return true;
+}
+
+// --- qr ---------------------------------------------------------------------
+
+static bool qr_mode(tl_vm *vm, tl_slot s, bool *complete) {
+  tl_string *mode = NULL;
+  *complete = false;
+  if (tl_is_none(s))
+    return true;
+  if (!tl_arg_string(vm, "qr", "mode", s, &mode))
+    return false;
+  *complete = strcmp(mode->text, "complete") == 0;
+  return *complete || strcmp(mode->text, "reduced") == 0 ||
+         tl_fail(vm, TALLY_ERR_VALUE,
+                 "qr: mode must be \"reduced\" or \"complete\", not \"%s\"",
+                 mode->text);
+}
+
+static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  static const char *const names[] = {"Q", "R"};
+  tl_matrix_stack s;
+  bool complete;
+  if (!qr_mode(vm, args[1], &complete) ||
+      !tl_matrices_open(vm, "qr", "x", &args[0], false, true, &s))
+    return false;
+  const int64_t m = s.rows, n = s.columns, p = complete || m < n ? m : n;
+  tl_array *a[2] = {tl_matrices_new(vm, &s, s.compute, m, p),
+                    tl_matrices_new(vm, &s, s.compute, p, n)};
+  bool ok = a[0] && a[1];
+  for (int64_t i = 0; ok && i < s.count; i++) {
+    char *q = part(a[0], i, m * p), *r = part(a[1], i, p * n);
+    ok = tl_dense_check(vm, "qr", &s, i,
+                        s.table->qr(vm, tl_matrix(&s, i), m, n, p, q, r), "");
+    if (ok)
+      tl_sign_qr(s.compute, q, r, m, n, p);
+  }
+  tl_drop(vm, s.slot);
+  if (ok)
+    return tl_array_record(vm, 2, names, a, (tl_dtype[]){s.result, s.result},
+                           out);
+  drop_array(vm, a[0]);
+  drop_array(vm, a[1]);
+  return false;
+}
+
+// --- svd --------------------------------------------------------------------
+
+// u and vh NULL: the values alone.
+static bool svd_stack(tl_vm *vm, const char *function, tl_matrix_stack *s,
+                      bool full, tl_array *u, tl_array *values, tl_array *vh) {
+  const int64_t m = s->rows, n = s->columns, k = m < n ? m : n;
+  const int64_t p = full ? m : k, q = full ? n : k;
+  bool ok = tl_matrices_finite(vm, function, s);
+  for (int64_t i = 0; ok && i < s->count; i++) {
+    char *left = u ? part(u, i, m * p) : NULL;
+    char *right = vh ? part(vh, i, q * n) : NULL;
+    ok = tl_dense_check(vm, function, s, i,
+                        s->table->svd(vm, tl_matrix(s, i), m, n, full, left,
+                                      part(values, i, k), right),
+                        "");
+    if (ok && u)
+      ok = tl_sign_columns(vm, s->compute, left, m, p, k, right, n);
+  }
+  return ok;
+}
+
+static bool svd(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  static const char *const names[] = {"U", "S", "Vh"};
+  tl_matrix_stack s;
+  bool full;
+  if (!tl_arg_bool(vm, "svd", "full_matrices", args[1], &full) ||
+      !tl_matrices_open(vm, "svd", "x", &args[0], false, true, &s))
+    return false;
+  const int64_t m = s.rows, n = s.columns, k = m < n ? m : n;
+  tl_dtype real = tl_real_dtype(s.compute);
+  tl_array *a[3] = {tl_matrices_new(vm, &s, s.compute, m, full ? m : k),
+                    tl_matrices_new(vm, &s, real, k, -1),
+                    tl_matrices_new(vm, &s, s.compute, full ? n : k, n)};
+  bool ok =
+      a[0] && a[1] && a[2] && svd_stack(vm, "svd", &s, full, a[0], a[1], a[2]);
+  tl_drop(vm, s.slot);
+  if (ok)
+    return tl_array_record(
+        vm, 3, names, a,
+        (tl_dtype[]){s.result, tl_real_dtype(s.result), s.result}, out);
+  for (int i = 0; i < 3; i++) drop_array(vm, a[i]);
+  return false;
+}
+
+static bool svdvals(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_matrix_stack s;
+  if (!tl_matrices_open(vm, "svdvals", "x", &args[0], false, true, &s))
+    return false;
+  const int64_t k = s.rows < s.columns ? s.rows : s.columns;
+  tl_array *a = tl_matrices_new(vm, &s, tl_real_dtype(s.compute), k, -1);
+  bool ok = a && svd_stack(vm, "svdvals", &s, false, NULL, a, NULL);
+  tl_drop(vm, s.slot);
+  if (ok)
+    return tl_cast_own(vm, a, tl_real_dtype(s.result), out);
+  drop_array(vm, a);
+  return false;
+}
+
+// --- Eigenvalues ------------------------------------------------------------
+
+// What the four functions differ in.
+typedef struct eigen {
+  const char *function;
+  bool hermitian, vectors;
+} eigen;
+
+static bool eigen_stack(tl_vm *vm, const eigen *e, tl_matrix_stack *s,
+                        tl_dtype vector_dtype, tl_array *w, tl_array *v) {
+  const int64_t n = s->rows;
+  bool ok = tl_matrices_finite(vm, e->function, s);
+  for (int64_t i = 0; ok && i < s->count; i++) {
+    char *values = part(w, i, n), *vectors = v ? part(v, i, n * n) : NULL;
+    void *a = tl_matrix(s, i);
+    tl_dense_result result = e->hermitian
+                                 ? s->table->eigh(vm, a, n, values, vectors)
+                                 : s->table->eig(vm, a, n, values, vectors);
+    ok = tl_dense_check(vm, e->function, s, i, result, "");
+    if (ok && e->hermitian && v)
+      ok = tl_sign_columns(vm, vector_dtype, vectors, n, n, n, NULL, 0);
+    if (ok && !e->hermitian)
+      ok = tl_sort_eigenvalues(vm, vector_dtype, values, vectors, n,
+                               !tl_dtype_is_complex(s->compute));
+  }
+  return ok;
+}
+
+static bool eigenvalues(tl_vm *vm, const eigen *e, tl_slot *args,
+                        tl_slot *out) {
+  static const char *const names[] = {"eigenvalues", "eigenvectors"};
+  tl_matrix_stack s;
+  if (!tl_matrices_open(vm, e->function, "x", &args[0], true, true, &s))
+    return false;
+  const int64_t n = s.rows;
+  tl_dtype computed[2] = {tl_real_dtype(s.compute), s.compute};
+  tl_dtype results[2] = {tl_real_dtype(s.result), s.result};
+  if (!e->hermitian) {
+    computed[0] = computed[1] = tl_complex_dtype(s.compute);
+    results[0] = results[1] = tl_complex_dtype(s.result);
+  }
+  tl_array *a[2] = {tl_matrices_new(vm, &s, computed[0], n, -1), NULL};
+  if (e->vectors)
+    a[1] = tl_matrices_new(vm, &s, computed[1], n, n);
+  bool ok = a[0] && (a[1] || !e->vectors) &&
+            eigen_stack(vm, e, &s, computed[1], a[0], a[1]);
+  tl_drop(vm, s.slot);
+  if (ok && e->vectors)
+    return tl_array_record(vm, 2, names, a, results, out);
+  if (ok)
+    return tl_cast_own(vm, a[0], results[0], out);
+  drop_array(vm, a[0]);
+  drop_array(vm, a[1]);
+  return false;
+}
+
+static bool eigh(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return eigenvalues(vm, &(eigen){"eigh", true, true}, args, out);
+}
+
+static bool eigvalsh(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return eigenvalues(vm, &(eigen){"eigvalsh", true, false}, args, out);
+}
+
+static bool eig(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return eigenvalues(vm, &(eigen){"eig", false, true}, args, out);
+}
+
+static bool eigvals(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return eigenvalues(vm, &(eigen){"eigvals", false, false}, args, out);
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_linalg_factor_module[] = {
+    {"cholesky", "x, upper: false", cholesky, TL_PURE,
+     "The lower triangle L with L @ conj(L.mT) == x of each positive definite\n"
+     "matrix; its conjugate transpose U, with conj(U.mT) @ U == x, where "
+     "upper\n"
+     "is true. Only the lower half of x is read. Floats and complex x keep\n"
+     "their dtype, others give float64. A matrix that is not positive "
+     "definite\n"
+     "is an error (kind domain), one that is not square another (shape).\n"
+     "    linalg.cholesky([[4.0, 2.0], [2.0, 2.0]])    "
+     "# [[2.0, 0.0], [1.0, 1.0]]\n"},
+    {"qr", "x, mode: \"reduced\"", qr, TL_PURE,
+     "Q with orthonormal columns and the upper triangle R of each matrix, "
+     "with\n"
+     "Q @ R == x: a record. Of m rows and n columns and with k = min(m, n), Q\n"
+     "is m * k and R is k * n; with mode \"complete\", m * m and m * n. The\n"
+     "diagonal of R is real and not negative. Floats and complex x keep their\n"
+     "dtype, others give float64. Fewer than two axes are an error (shape).\n"
+     "    linalg.qr([[0.0, 2.0], [1.0, 3.0]]).R    # [[1.0, 3.0], [0.0, 2.0]]"
+     "\n"},
+    {"svd", "x, full_matrices: true", svd, TL_PURE,
+     "The singular values S of each matrix, from large to small, and matrices\n"
+     "with orthonormal columns and rows for which U @ diag(S) @ Vh == x: a\n"
+     "record. Of m rows and n columns, U is m * m and Vh is n * n, or without\n"
+     "full_matrices m * k and k * n, k being min(m, n). In each column of U "
+     "the\n"
+     "first item at least half as large as the largest is real and positive.\n"
+     "Floats of the precision of x, S real. Items that are not finite are an\n"
+     "error (kind domain).\n"
+     "    linalg.svd([[3.0, 0.0], [0.0, 4.0]]).S    # [4.0, 3.0]\n"},
+    {"svdvals", "x", svdvals, TL_PURE,
+     "The singular values of each matrix, from large to small: min(m, n) of m\n"
+     "rows and n columns, real floats of the precision of x. Items that are\n"
+     "not finite are an error (kind domain).\n"
+     "    linalg.svdvals([[0.0, 2.0], [1.0, 0.0]])    # [2.0, 1.0]\n"},
+    {"eigh", "x", eigh, TL_PURE,
+     "The eigenvalues of each symmetric or Hermitian matrix, ascending and\n"
+     "real, and orthonormal eigenvectors in the columns of a matrix: a "
+     "record.\n"
+     "Only the lower half of x is read. In each column the first item at "
+     "least\n"
+     "half as large as the largest is real and positive. Floats of the\n"
+     "precision of x. Items that are not finite are an error (kind domain), a\n"
+     "matrix that is not square is another (shape).\n"
+     "    linalg.eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues    # [1.0, 2.0]\n"},
+    {"eigvalsh", "x", eigvalsh, TL_PURE,
+     "The eigenvalues of each symmetric or Hermitian matrix, ascending: those\n"
+     "of eigh without its vectors, with the same dtypes and errors.\n"
+     "    linalg.eigvalsh([[3.0, 0.0], [0.0, -1.0]])    # [-1.0, 3.0]\n"},
+    {"eig", "x", eig, TL_PURE,
+     "The eigenvalues of each square matrix and eigenvectors of length 1 in\n"
+     "the columns of another: a record of complex arrays of the precision of\n"
+     "x. Values ascend by real part, then by imaginary part. In each column\n"
+     "the first item at least half as large as the largest is real and\n"
+     "positive. Items that are not finite are an error (kind domain), a "
+     "matrix\n"
+     "that is not square is another (shape).\n"
+     "    linalg.eig([[2.0, 1.0], [0.0, 1.0]]).eigenvalues.real    "
+     "# [1.0, 2.0]\n"},
+    {"eigvals", "x", eigvals, TL_PURE,
+     "The eigenvalues of each square matrix: those of eig without its "
+     "vectors,\n"
+     "in the same order, with the same dtypes and errors.\n"
+     "    linalg.eigvals([[0.0, 1.0], [-1.0, 0.0]])    "
+     "# [0.0 - 1.0i, 0.0 + 1.0i]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

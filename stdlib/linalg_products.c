@@ -1,0 +1,197 @@
+// The module linalg: powers of matrices, lengths and products of vectors.
+
+#include <math.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "stdlib/linalg.h"
+#include "vm/engine.h"
+#include "vm/matmul.h"
+
+// --- matrix_power -----------------------------------------------------------
+
+static bool replace_product(tl_vm *vm, tl_slot *to, tl_slot by) {
+  tl_slot operands[2] = {*to, by}, product;
+  if (!tl_matmul(vm, operands, &product))
+    return false;
+  tl_drop(vm, *to);
+  *to = product;
+  return true;
+}
+
+static bool matrix_power(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t n;
+  if (!tl_arg_numeric(vm, "matrix_power", &args[0]) ||
+      !tl_arg_int(vm, "matrix_power", "n", args[1], &n))
+    return false;
+  const tl_array *x = args[0].array;
+  int ndim = tl_ndim(x);
+  if (ndim < 2 || tl_shape(x)[ndim - 1] != tl_shape(x)[ndim - 2])
+    return tl_arg_fail(vm, "matrix_power", "x", "square", args[0]);
+  tl_slot base = tl_none(), result = tl_none();
+  if (n < 0) {
+    tl_slot copy[1] = {tl_borrow(args[0])};
+    if (!tl_linalg_inverse(vm, "matrix_power", copy, &base))
+      return false;
+    n = n == INT64_MIN ? INT64_MAX : -n;
+  } else {
+    tl_array *copy = tl_array_copy(vm, x);
+    if (!copy)
+      return false;
+    base = tl_own_array(copy);
+  }
+  // The identity, where n is 0, in every matrix of the stack.
+  tl_array *one =
+      tl_array_zeros(vm, tl_array_dtype(base.array), ndim, tl_shape(x));
+  bool ok = one != NULL;
+  int64_t size = ok ? tl_shape(x)[ndim - 1] : 0;
+  for (int64_t i = 0; ok && size > 0 && i < x->size / size; i++)
+    ok = tl_scalar_convert(
+        vm, tl_dtype_of(base) == TL_BOOL ? tl_bool(true) : tl_weak_int(1),
+        tl_array_dtype(one),
+        one->data +
+            (size_t)(i * size + i % size) * tl_itemsize(tl_array_dtype(one)));
+  if (one)
+    result = tl_own_array(one);
+  for (; ok && n > 0; n >>= 1) {
+    if (n & 1)
+      ok = replace_product(vm, &result, base);
+    if (ok && n > 1)
+      ok = replace_product(vm, &base, base);
+  }
+  tl_drop(vm, base);
+  if (ok)
+    *out = result;
+  else
+    tl_drop(vm, result);
+  return ok;
+}
+
+// The sum of |x|^p to the power of 1/p over some axes; p 2 unless given.
+static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  double p = 2;
+  bool keepdims;
+  if (!tl_arg_numeric(vm, "norm", &args[0]) ||
+      (!tl_is_none(args[1]) && !tl_arg_float(vm, "norm", "ord", args[1], &p)) ||
+      !tl_arg_bool(vm, "norm", "keepdims", args[3], &keepdims))
+    return false;
+  int ndim = tl_ndim(args[0].array), count = ndim, axes[TL_MAX_DIMS];
+  for (int k = 0; k < ndim; k++) axes[k] = k;
+  if (!tl_is_none(args[2]) &&
+      !tl_arg_axes(vm, "norm", args[2], ndim, &count, axes))
+    return false;
+  uint32_t mask = 0;
+  for (int i = 0; i < count; i++) mask |= UINT32_C(1) << axes[i];
+  tl_slot x = tl_borrow(args[0]), size, power, sum;
+  if (!tl_elementwise(vm, TL_OP_ABS, &x, &size))
+    return false;
+  bool ok;
+  if (isinf(p)) {
+    ok = tl_reduce(vm, p > 0 ? TL_REDUCE_MAX : TL_REDUCE_MIN, &size, mask,
+                   keepdims, TL_DTYPE_COUNT, 0, out);
+    tl_drop(vm, size);
+    return ok;
+  }
+  tl_slot operands[2] = {size, tl_weak_float(p)};
+  ok = tl_elementwise(vm, TL_OP_POW, operands, &power);
+  tl_drop(vm, operands[0]);
+  if (!ok)
+    return false;
+  ok = tl_reduce(vm, TL_REDUCE_SUM, &power, mask, keepdims, TL_DTYPE_COUNT, 0,
+                 &sum);
+  tl_drop(vm, power);
+  if (!ok)
+    return false;
+  operands[0] = sum;
+  operands[1] = tl_weak_float(1 / p);
+  ok = p == 2 ? tl_elementwise(vm, TL_OP_SQRT, operands, out)
+              : tl_elementwise(vm, TL_OP_POW, operands, out);
+  tl_drop(vm, operands[0]);
+  return ok;
+}
+
+// The standard's order of parameters.
+static bool vector_norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot turned[4] = {args[0], args[3], args[1], args[2]};
+  args[0] = tl_borrow(args[0]);
+  bool ok = norm(vm, turned, out);
+  args[0] = turned[0];
+  return ok;
+}
+
+// a[order] along an axis of length 3.
+static bool turn(tl_vm *vm, tl_slot x, int axis, bool forward, tl_slot *out) {
+  static const int64_t next[3] = {1, 2, 0}, before[3] = {2, 0, 1};
+  return tl_take_axis(vm, x.array, forward ? next : before, 3, axis, out);
+}
+
+// turn(a, forward) * turn(b, the other way)
+static bool half_cross(tl_vm *vm, tl_slot *args, const int axes[2],
+                       bool forward, tl_slot *out) {
+  tl_slot operands[2];
+  if (!turn(vm, args[0], axes[0], forward, &operands[0]))
+    return false;
+  bool ok = turn(vm, args[1], axes[1], !forward, &operands[1]);
+  if (ok) {
+    ok = tl_elementwise(vm, TL_OP_MULTIPLY, operands, out);
+    tl_drop(vm, operands[1]);
+  }
+  tl_drop(vm, operands[0]);
+  return ok;
+}
+
+static bool cross(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axes[2];
+  for (int i = 0; i < 2; i++) {
+    if (!tl_arg_numeric(vm, "cross", &args[i]) ||
+        !tl_arg_axis(vm, "cross", args[2], tl_ndim(args[i].array), -1,
+                     &axes[i]))
+      return false;
+    if (tl_shape(args[i].array)[axes[i]] != 3)
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "cross: axis %d has %lld items, "
+                     "needs 3",
+                     axes[i], (long long)tl_shape(args[i].array)[axes[i]]);
+  }
+  tl_slot halves[2];
+  if (!half_cross(vm, args, axes, true, &halves[0]))
+    return false;
+  bool ok = half_cross(vm, args, axes, false, &halves[1]);
+  if (ok) {
+    ok = tl_elementwise(vm, TL_OP_SUBTRACT, halves, out);
+    tl_drop(vm, halves[1]);
+  }
+  tl_drop(vm, halves[0]);
+  return ok;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_linalg_products_module[] = {
+    {"matrix_power", "x, n", matrix_power, TL_PURE,
+     "Each square matrix multiplied with itself, n factors: the identity for\n"
+     "n = 0, powers of the inverse where n is negative. x is a matrix or a\n"
+     "stack of any numeric dtype, which stays (integers become floats for a\n"
+     "negative n). A singular matrix with a negative n is an error (kind\n"
+     "domain), one that is not square another (shape).\n"
+     "    linalg.matrix_power([[1, 1], [0, 1]], 3)    # [[1, 3], [0, 1]]\n"},
+    {"norm", "x, ord: 2, axis: none, keepdims: false", norm, TL_PURE,
+     "The length of the vectors along axes, or of all items as one: the sum\n"
+     "of abs(x) ** ord to the power of 1 / ord; the largest magnitude where\n"
+     "ord is inf, the least for -inf, the number of items that are not 0 for\n"
+     "0. Floats of the precision of x (any numeric dtype). An ord that is no\n"
+     "number is an error (kind type), an axis that x lacks another (index).\n"
+     "    linalg.norm([3.0, 4.0])    # 5.0\n"},
+    {"vector_norm", "x, axis: none, keepdims: false, ord: 2", vector_norm,
+     TL_PURE,
+     "The same as norm, under the array API standard's name: the length of\n"
+     "the vectors along axes, or of all items as one.\n"
+     "    linalg.vector_norm([3.0, 4.0])    # 5.0\n"},
+    {"cross", "x1, x2, axis: -1", cross, TL_PURE,
+     "The cross product of vectors of 3 items along an axis; the other axes\n"
+     "broadcast. Any numeric dtypes, promoted. Another length is an error\n"
+     "(kind shape), an axis that one lacks another (index).\n"
+     "    linalg.cross([1, 0, 0], [0, 1, 0])    # [0, 0, 1]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
