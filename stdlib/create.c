@@ -8,6 +8,7 @@
 #include "vm/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/list.h"
+#include "vm/nested.h"
 #include "vm/vm.h"
 
 // --- Filled -----------------------------------------------------------------
@@ -55,6 +56,8 @@ static bool zeros(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   tl_dtype dtype;
+  if (tl_is_type(args[0]))
+    return tl_zeros_of_type(vm, "zeros", args[0].type, out);
   return tl_arg_shape(vm, "zeros", args[0], &ndim, shape) &&
          tl_arg_dtype(vm, "zeros", args[1], TL_FLOAT64, &dtype) &&
          zeros_of(vm, dtype, ndim, shape, out);

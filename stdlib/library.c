@@ -14,6 +14,7 @@ const tl_family tl_library[] = {
     {NULL, tl_operator_builtins},
     {NULL, tl_list_builtins},
     {NULL, tl_record_builtins},
+    {NULL, tl_struct_builtins},
     {NULL, tl_string_builtins},
     {NULL, tl_elementwise_builtins},
     {NULL, tl_reduce_builtins},

@@ -2,6 +2,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "vm/nested.h"
 #include "vm/record.h"
 #include "vm/string.h"
 #include "vm/type.h"
@@ -172,6 +173,8 @@ static bool debug_repr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (tl_is_array(s))
     write_array(&text, s.array);
+  if (tl_is_nested(s))
+    tl_nested_tree(&text, s.nested, 1);
   tl_string *string = tl_text_finish(&text);
   if (string == NULL)
     return false;

@@ -11,6 +11,7 @@
 #include "vm/engine.h"
 #include "vm/format.h"
 #include "vm/list.h"
+#include "vm/nested.h"
 #include "vm/range.h"
 #include "vm/record.h"
 #include "vm/type.h"
@@ -101,6 +102,8 @@ static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
     length = s.record->length;
   else if (tl_is_range(s))
     length = s.range->length;
+  else if (tl_is_nested(s))
+    length = tl_value_length(s, 0);
   else
     return tl_arg_fail(vm, "len", "x",
                        "an array, list, record, range or string", s);

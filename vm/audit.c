@@ -13,6 +13,7 @@
 #include "vm/array.h"
 #include "vm/interp.h"
 #include "vm/list.h"
+#include "vm/nested.h"
 #include "vm/record.h"
 
 typedef struct seen {
@@ -133,6 +134,11 @@ static void look_into(audit *a, tl_object *object) {
       count_slots(a, native->values, native->count);
       break;
     }
+    case TL_KIND_NESTED: {
+      const tl_nested *nested = (const tl_nested *)object;
+      count_slots(a, nested->parts, (uint64_t)nested->count);
+      break;
+    }
     default:
       break;
   }
@@ -170,6 +176,7 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
     count_slots(a, m->variables, m->variable_count);
   tl_handles_each(vm, count_slot, a);
   tl_units_each_held(vm, count_held, a);
+  tl_types_each_name(vm, count_held, a);
   count_slot(a, vm->args);
   count_slot(a, vm->caught);
   if (vm->error.file != NULL)

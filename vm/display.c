@@ -14,6 +14,7 @@
 
 #include "vm/format_internal.h"
 #include "vm/list.h"
+#include "vm/nested.h"
 #include "vm/record.h"
 #include "vm/vm.h"
 
@@ -486,6 +487,8 @@ bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width) {
     width = 20;
   if (tl_is_array(value) && !tl_is_number(value))
     return display_array(text, value, width);
+  if (tl_is_nested(value))
+    return tl_nested_display(text, value, width);
   bool done = false;
   if (tl_is_list(value) || tl_is_record(value)) {
     if (!fits(text, value, width, &done))

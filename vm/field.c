@@ -5,6 +5,7 @@
 #include "vm/host.h"
 #include "vm/list.h"
 #include "vm/module.h"
+#include "vm/nested.h"
 #include "vm/range.h"
 #include "vm/record.h"
 #include "vm/select.h"
@@ -104,9 +105,32 @@ static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
                  name->text, tl_suggest_text(&near, hint, sizeof hint));
 }
 
+// Names the fields that there are, and attributes that are near.
+static bool fail_nested(tl_vm *vm, tl_slot s, const tl_string *name) {
+  char text[TL_DESCRIBE], hint[160];
+  const tl_type *layout = s.nested->layout;
+  tl_suggestion near;
+  if (tl_builtin_find(NULL, name->text, name->length) != NULL) {
+    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s: write %s(x)",
+                   tl_describe(s, text, sizeof text), name->text, name->text);
+  }
+  tl_suggest_begin(&near, name->text, name->length);
+  for (int i = 0; i < ATTRIBUTES; i++)
+    tl_suggest_offer(&near, attributes[i], strlen(attributes[i]));
+  for (int64_t i = 0; layout != NULL && i < layout->field_count; i++) {
+    const tl_string *field = layout->fields[i].name;
+    tl_suggest_offer(&near, field->text, field->length);
+  }
+  return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s%s",
+                 tl_describe(s, text, sizeof text), name->text,
+                 tl_suggest_text(&near, hint, sizeof hint));
+}
+
 bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name) {
   if (tl_is_record(base))
     return fail_record(vm, base.record, name);
+  if (tl_is_nested(base))
+    return fail_nested(vm, base, name);
   return fail_kind(vm, base, name);
 }
 
@@ -326,10 +350,92 @@ bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
     return tl_record_value(vm, base, name, out);
   if (has_attributes(*base))
     return attribute(vm, base, name, out);
+  if (tl_is_nested(*base))
+    return tl_nested_attribute(vm, base, name, out);
   if (tl_is_kind(*base, TL_KIND_MODULE)) {
     return tl_module_get(vm, base->pointer, name, out);
   }
   if (tl_is_resource(*base))
     return tl_resource_attribute(vm, *base, name, out);
   return fail_kind(vm, *base, name);
+}
+
+// --- Nested arrays ----------------------------------------------------------
+
+// The axes of a struct array in the other order: those of its block but the
+// last; of values that may be missing, those of both parts.
+static bool transpose_part(tl_vm *vm, tl_slot part, int ndim, tl_slot *out) {
+  const tl_array *a = part.array;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  for (int i = 0; i < tl_ndim(a); i++) {
+    int from = i < ndim ? ndim - 1 - i : i;
+    shape[i] = tl_shape(a)[from];
+    strides[i] = tl_strides(a)[from];
+  }
+  tl_slot base = tl_borrow(part);
+  tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), a->data,
+                               tl_ndim(a), shape, strides);
+  if (view == NULL)
+    return false;
+  *out = tl_own_array(view);
+  return true;
+}
+
+static bool transpose_nested(tl_vm *vm, const tl_nested *n, tl_slot *out) {
+  tl_slot first, second;
+  int ndim = tl_nested_ndim(n);
+  if (!transpose_part(vm, n->parts[0], ndim, &first))
+    return false;
+  if (n->count == 1) {
+    if (!tl_nested_pair(vm, tl_nested_form(n), ndim, &first, NULL, out))
+      return false;
+    out->nested->layout = n->layout;
+    return true;
+  }
+  if (!transpose_part(vm, n->parts[1], ndim, &second)) {
+    tl_drop(vm, first);
+    return false;
+  }
+  return tl_nested_pair(vm, tl_nested_form(n), ndim, &first, &second, out);
+}
+
+static bool nested_shape(tl_vm *vm, tl_slot s, tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = tl_value_ndim(s);
+  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(s, i);
+  outline o = {.ndim = ndim, .shape = shape};
+  return shape_list(vm, o, out);
+}
+
+bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
+                         tl_slot *out) {
+  const tl_nested *n = base->nested;
+  tl_form form = tl_nested_form(n);
+  if (is_named(name, "shape") && form != TL_FORM_RAGGED)
+    return nested_shape(vm, *base, out);
+  if (is_named(name, "shape")) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s has no shape: len(x) rows of lengths(x) items",
+                   tl_describe(*base, text, sizeof text));
+  }
+  if (is_named(name, "ndim"))
+    return *out = tl_weak_int(tl_nested_ndim(n)), true;
+  if (is_named(name, "size"))
+    return *out = tl_weak_int(tl_nested_size(n)), true;
+  if (is_named(name, "nbytes"))
+    return *out = tl_weak_int(tl_value_nbytes(*base)), true;
+  if (is_named(name, "dtype")) {
+    tl_type *type = tl_type_below(vm, *base, tl_nested_ndim(n));
+    *out = type != NULL ? tl_type_slot(type) : tl_none();
+    return type != NULL;
+  }
+  if (is_named(name, "T") &&
+      (form == TL_FORM_STRUCT || form == TL_FORM_OPTION)) {
+    return transpose_nested(vm, n, out);
+  }
+  int64_t i = tl_nested_find(n, name);
+  if (i >= 0)
+    return tl_nested_field(vm, base, i, out);
+  return fail_nested(vm, *base, name);
 }

@@ -12,6 +12,7 @@
 #include "vm/function.h"
 #include "vm/host.h"
 #include "vm/list.h"
+#include "vm/nested.h"
 #include "vm/range.h"
 #include "vm/record.h"
 #include "vm/type.h"
@@ -302,6 +303,8 @@ static bool add_plain(tl_text *text, tl_slot s, bool quoted, bool may_break,
       break;
     case TL_KIND_HANDLE:
       return add_resource(text, s);
+    case TL_KIND_NESTED:
+      return tl_nested_format(text, s, limit);
     default:
       add_function(text, s);
       break;

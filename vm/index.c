@@ -6,6 +6,7 @@
 
 #include "vm/host.h"
 #include "vm/list.h"
+#include "vm/nested.h"
 #include "vm/range.h"
 #include "vm/record.h"
 #include "vm/select.h"
@@ -435,6 +436,8 @@ bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
       return range_get(vm, base, step, parts, out);
     case TL_KIND_HANDLE:
       return resource_get(vm, base, step, parts, out);
+    case TL_KIND_NESTED:
+      return tl_nested_get(vm, base, step, parts, out);
     default:
       return fail_base(vm, *base);
   }

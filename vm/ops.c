@@ -10,6 +10,7 @@
 #include "vm/format.h"
 #include "vm/list.h"
 #include "vm/matmul.h"
+#include "vm/nested_join.h"
 #include "vm/range.h"
 #include "vm/record.h"
 #include "vm/stack.h"
@@ -248,7 +249,7 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
 
 bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   tl_slot result;
-  if (!tl_stack(vm, count, items, &result))
+  if (!tl_stack_any(vm, count, items, &result))
     return false;
   // Items of a window are ours to drop; a list's go with the list.
   if (out + 1 == items) {
@@ -389,11 +390,18 @@ bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
 // p.{x, y}: a record with those fields alone.
 bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                   const struct tl_keys *keys) {
+  if (tl_is_nested(*base)) {
+    tl_slot made;
+    if (!tl_nested_select(vm, *base, keys->count, keys->names, &made))
+      return false;
+    tl_drop(vm, read(base, mode));
+    put(a, made);
+    return true;
+  }
   if (!tl_is_record(*base)) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
-                   ".{…} selects fields of a record: got "
-                   "%s",
+                   ".{…} selects fields of a record or a struct array: got %s",
                    tl_describe(*base, text, sizeof text));
   }
   tl_record *record = tl_record_new(vm, keys->count);
@@ -438,7 +446,8 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
   }
   int64_t length = tl_is_array(value) && tl_ndim(value.array) > 0
                        ? tl_shape(value.array)[0]
-                   : tl_is_range(value) ? value.range->length
+                   : tl_is_nested(value) ? tl_value_length(value, 0)
+                   : tl_is_range(value)  ? value.range->length
                                         : -1;
   if (length < 0) {
     char text[TL_DESCRIBE];
@@ -479,6 +488,8 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
     length = c.list->length;
   } else if (tl_is_array(c) && tl_ndim(c.array) > 0) {
     length = tl_shape(c.array)[0];
+  } else if (tl_is_nested(c)) {
+    length = tl_value_length(c, 0);
   } else if (tl_is_range(c)) {
     length = c.range->length;
   } else if (tl_is_record(c)) {

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "vm/list.h"
+#include "vm/nested_set.h"
 #include "vm/range.h"
 #include "vm/record.h"
 #include "vm/select.h"
@@ -14,12 +15,7 @@
 
 enum { MAX_STEPS = 1000 };  // each takes some of the C stack
 
-// The steps that are left, and what they take.
-typedef struct way {
-  const tl_step *steps;
-  int count;
-  tl_slot *parts;
-} way;
+typedef tl_way way;
 
 static way below(way w) {
   int parts = tl_step_parts(w.steps);
@@ -274,6 +270,67 @@ static bool update_array(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
   return finish(vm, target, in_place, tl_own_array(a), out);
 }
 
+bool tl_array_store_below(tl_vm *vm, tl_way w, tl_array *a, tl_slot value) {
+  return store_below(vm, w, a, value);
+}
+
+// --- Nested arrays ----------------------------------------------------------
+
+static bool update_nested(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+                          tl_slot *out) {
+  bool in_place = may_change(vm, *target);
+  tl_nested *made;
+  if (!tl_nested_set(vm, w, *target, in_place, &cargo->value, &made))
+    return false;
+  if (in_place)
+    vm->stats.inplace++;
+  else
+    count_refusal(vm, *target);
+  return finish(vm, target, in_place, tl_own_nested(made), out);
+}
+
+// The whole of a part: its items are overwritten, in its own type and shape.
+static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
+  if (tl_is_array(*part)) {
+    tl_array *like = tl_array_new(vm, tl_array_dtype(part->array),
+                                  tl_ndim(part->array), tl_shape(part->array));
+    if (like == NULL)
+      return false;
+    if (!tl_array_store_all(vm, like, value)) {
+      tl_drop(vm, tl_own_array(like));
+      return false;
+    }
+    tl_clear(vm, part);
+    *part = tl_own_array(like);
+    return true;
+  }
+  // A nested part takes a value of its own type.
+  tl_type *wanted = tl_type_of(vm, *part), *got = tl_type_of(vm, value);
+  if (wanted == NULL || got == NULL)
+    return false;
+  if (wanted != got) {
+    char a[TL_DESCRIBE], b[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s",
+                   tl_describe(value, a, sizeof a),
+                   tl_describe(*part, b, sizeof b));
+  }
+  tl_slot kept = tl_retain(vm, tl_borrow(value));
+  tl_clear(vm, part);
+  tl_copy_slot(part, &kept);
+  return true;
+}
+
+bool tl_part_update(tl_vm *vm, tl_way w, tl_slot *part, tl_slot *value) {
+  if (w.count == 0)
+    return replace_part(vm, part, *value);
+  tl_slot made;
+  cargo lent = {tl_borrow(*value), false};
+  if (!update(vm, w, part, &lent, &made))
+    return false;
+  tl_copy_slot(part, &made);
+  return true;
+}
+
 // A range whose items are set becomes the array that it stands for.
 static bool update_range(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
                          tl_slot *out) {
@@ -318,6 +375,8 @@ static bool update(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
       return update_record(vm, w, target, cargo, out);
     case TL_KIND_RANGE:
       return update_range(vm, w, target, cargo, out);
+    case TL_KIND_NESTED:
+      return update_nested(vm, w, target, cargo, out);
     default:
       return fail_target(vm, *target);
   }
@@ -339,7 +398,8 @@ bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
   // A lent value may be part of the target: it is kept before the target's
   // counts are looked at, so that nothing is stored into itself. An array that
   // is stored item by item needs no keeping.
-  bool into_array = path->step_count == 1 && tl_is_array(*target);
+  bool into_array = (path->step_count == 1 && tl_is_array(*target)) ||
+                    tl_is_nested(*target);
   if (tl_is_heap(*value) && !tl_is_owned(*value) && !into_array) {
     cargo.value = tl_retain(vm, *value);
     cargo.was_lent = tl_is_owned(cargo.value);

@@ -4,6 +4,7 @@
 
 #include "vm/array.h"
 #include "vm/list.h"
+#include "vm/ragged.h"
 #include "vm/range.h"
 #include "vm/record.h"
 #include "vm/vm.h"
@@ -192,6 +193,96 @@ static bool push(comparison *c, tl_slot a, tl_slot b) {
   return true;
 }
 
+static bool values_equal(comparison *c, tl_slot a, tl_slot b);
+
+// What is missing in both is the same; what lies there does not matter.
+static bool options_equal(comparison *c, const tl_nested *a,
+                          const tl_nested *b) {
+  const tl_array *missing = a->parts[0].array;
+  const tl_array *x = a->parts[1].array, *y = b->parts[1].array;
+  tl_dtype dx = tl_array_dtype(x), dy = tl_array_dtype(y);
+  if (!arrays_equal(c, missing, b->parts[0].array) || (!c->loose && dx != dy))
+    return false;
+  tl_walk walk;
+  char *const data[] = {missing->data, x->data, y->data};
+  const int64_t *const strides[] = {tl_strides(missing), tl_strides(x),
+                                    tl_strides(y)};
+  tl_walk_begin(&walk, 3, tl_ndim(x), tl_shape(x), data, strides);
+  for (; !walk.done; tl_walk_next(&walk)) {
+    for (int64_t i = 0; i < walk.length; i++) {
+      const char *at = walk.data[0] + i * walk.step[0];
+      if (*at == 0 && !items_equal(c, dx, walk.data[1] + i * walk.step[1], dy,
+                                   walk.data[2] + i * walk.step[2])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static bool rows_equal(comparison *c, tl_slot a, tl_slot b) {
+  int64_t row;
+  tl_slot offsets, x, y;
+  if (!tl_ragged_agree(a.nested, b.nested, &row))
+    return false;
+  bool equal = tl_ragged_flat(c->vm, a, &offsets, &x);
+  if (!equal) {
+    c->failed = true;
+    return false;
+  }
+  tl_drop(c->vm, offsets);
+  if (tl_ragged_flat(c->vm, b, &offsets, &y)) {
+    tl_drop(c->vm, offsets);
+    equal = values_equal(c, x, y);
+    tl_drop(c->vm, y);
+  } else {
+    c->failed = true;
+    equal = false;
+  }
+  tl_drop(c->vm, x);
+  return equal;
+}
+
+// Recursion as deep as a type nests.
+static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
+  const tl_nested *n = a.nested, *m = b.nested;
+  bool has_fields = n->layout != NULL;
+  if (tl_nested_ndim(n) != tl_nested_ndim(m) ||
+      has_fields != (m->layout != NULL) ||
+      (!has_fields && tl_nested_form(n) != tl_nested_form(m))) {
+    return false;
+  }
+  for (int i = 0; i < tl_nested_ndim(n); i++) {
+    if (tl_value_length(a, i) != tl_value_length(b, i))
+      return false;
+  }
+  if (tl_nested_form(n) == TL_FORM_OPTION)
+    return options_equal(c, n, m);
+  if (tl_nested_form(n) == TL_FORM_RAGGED)
+    return rows_equal(c, a, b);
+  int64_t count = n->layout->field_count;
+  bool equal = count == m->layout->field_count;
+  for (int64_t i = 0; equal && i < count; i++) {
+    tl_slot x, y, left = tl_borrow(a), right = tl_borrow(b);
+    int64_t other = tl_nested_find(m, n->layout->fields[i].name);
+    if (other < 0)
+      return false;
+    if (!tl_nested_field(c->vm, &left, i, &x)) {
+      c->failed = true;
+      return false;
+    }
+    if (tl_nested_field(c->vm, &right, other, &y)) {
+      equal = values_equal(c, x, y);
+      tl_drop(c->vm, y);
+    } else {
+      c->failed = true;
+      equal = false;
+    }
+    tl_drop(c->vm, x);
+  }
+  return equal;
+}
+
 static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
   if (tl_is_number(a) || tl_is_number(b))
     return tl_is_number(a) && tl_is_number(b) && scalars_equal(c, a, b);
@@ -211,6 +302,8 @@ static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
       return tl_string_equal(a.string, b.string);
     case TL_KIND_RANGE:
       return ranges_equal(a.range, b.range);
+    case TL_KIND_NESTED:
+      return nested_equal(c, a, b);
     case TL_KIND_LIST:
       if (a.list->length != b.list->length)
         return false;

@@ -3,6 +3,7 @@
 #include "vm/engine_internal.h"
 #include "vm/error.h"
 #include "vm/host.h"
+#include "vm/nested_elementwise.h"
 
 // A string, or an array of strings.
 static bool is_text(tl_slot s) {
@@ -145,6 +146,10 @@ static bool text_scalars(tl_vm *vm, tl_op op, const tl_slot *slots,
 
 bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   bool texts = false;
+  for (int i = 0; i < tl_ops[op].arity; i++) {
+    if (tl_is_nested(slots[i]))
+      return tl_nested_elementwise(vm, op, slots, out);
+  }
   if (op == TL_OP_WHERE) {
     bool condition = tl_is_bool(slots[0]) ||
                      (tl_is_array(slots[0]) && tl_dtype_of(slots[0]) == TL_BOOL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vm/array.h"
+#include "vm/nested.h"
 #include "vm/vm.h"
 
 // --- Interning --------------------------------------------------------------
@@ -32,8 +33,10 @@ static uint64_t hash_type(const tl_type *type) {
   for (int64_t i = 0; i < type->field_count; i++) {
     hash = hash_name(hash, type->fields[i].name);
     hash = mix(hash, (uint64_t)(uintptr_t)type->fields[i].type);
+    if (type->offsets != NULL)
+      hash = mix(hash, (uint64_t)type->offsets[i]);
   }
-  return hash;
+  return mix(hash, (uint64_t)type->itemsize);
 }
 
 static bool same_name(const tl_string *a, const tl_string *b) {
@@ -45,12 +48,15 @@ static bool same_name(const tl_string *a, const tl_string *b) {
 static bool same_type(const tl_type *a, const tl_type *b) {
   if (a->kind != b->kind || a->dtype != b->dtype || a->size != b->size ||
       a->of != b->of || a->field_count != b->field_count ||
+      a->itemsize != b->itemsize || a->align != b->align ||
+      (a->offsets == NULL) != (b->offsets == NULL) ||
       !same_name(a->name, b->name)) {
     return false;
   }
   for (int64_t i = 0; i < a->field_count; i++) {
     if (a->fields[i].type != b->fields[i].type ||
-        !same_name(a->fields[i].name, b->fields[i].name)) {
+        !same_name(a->fields[i].name, b->fields[i].name) ||
+        (a->offsets != NULL && a->offsets[i] != b->offsets[i])) {
       return false;
     }
   }
@@ -95,10 +101,16 @@ static bool ensure_room(tl_vm *vm) {
   return types->count * 3 < types->capacity * 2 || grow(vm, types);
 }
 
-static void retain_name(tl_vm *vm, tl_string *name) {
-  if (name == NULL)
-    return;
-  tl_retain(vm, (tl_slot){.tag = TL_TAG_STRING, .string = name});
+// A name that lives as long as the type: constants of a unit, which are not
+// counted, end before the types do.
+static bool own_name(tl_vm *vm, tl_string **name) {
+  if (*name == NULL)
+    return true;
+  if (((*name)->head.flags & TL_IMMORTAL) != 0)
+    *name = tl_string_new(vm, (*name)->text, (*name)->length);
+  else
+    tl_retain(vm, (tl_slot){.tag = TL_TAG_STRING, .string = *name});
+  return *name != NULL;
 }
 
 static void drop_name(tl_vm *vm, tl_string *name) {
@@ -107,11 +119,15 @@ static void drop_name(tl_vm *vm, tl_string *name) {
   tl_drop(vm, tl_own_string(name));
 }
 
-// A copy of [model] that holds its names; its fields follow it.
+// A copy of [model] that holds its names; its fields follow it, and behind
+// them their offsets.
 static tl_type *make_type(tl_vm *vm, const tl_type *model) {
   size_t fields = (size_t)model->field_count * sizeof(tl_type_field);
-  tl_type *type =
-      tl_object_new(vm, TL_KIND_TYPE, sizeof *type + fields, "a type");
+  size_t offsets = model->offsets != NULL
+                       ? (size_t)model->field_count * sizeof(int64_t)
+                       : 0;
+  tl_type *type = tl_object_new(vm, TL_KIND_TYPE,
+                                sizeof *type + fields + offsets, "a type");
   if (type == NULL)
     return NULL;
   tl_object head = type->head;
@@ -121,11 +137,22 @@ static tl_type *make_type(tl_vm *vm, const tl_type *model) {
   type->fields = (tl_type_field *)(void *)(type + 1);
   if (fields > 0)
     memcpy(type->fields, model->fields, fields);
-  retain_name(vm, type->name);
-  for (int64_t i = 0; i < type->field_count; i++) {
-    retain_name(vm, type->fields[i].name);
+  if (model->offsets != NULL) {
+    type->offsets = (int64_t *)(void *)((char *)type->fields + fields);
+    memcpy(type->offsets, model->offsets, offsets);
   }
-  return type;
+  bool ok = own_name(vm, &type->name);
+  int64_t owned = 0;
+  while (ok && owned < type->field_count) {
+    ok = own_name(vm, &type->fields[owned].name);
+    owned += ok;
+  }
+  if (ok)
+    return type;
+  drop_name(vm, type->name);
+  while (owned > 0) drop_name(vm, type->fields[--owned].name);
+  tl_object_free(vm, &type->head);
+  return NULL;
 }
 
 tl_type *tl_type_intern(tl_vm *vm, const tl_type *model) {
@@ -140,6 +167,20 @@ tl_type *tl_type_intern(tl_vm *vm, const tl_type *model) {
       vm->types->count++;
   }
   return *place;
+}
+
+void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
+                        void *context) {
+  const struct tl_types *types = vm->types;
+  for (size_t i = 0; types != NULL && i < types->capacity; i++) {
+    const tl_type *type = types->slots[i];
+    if (type == NULL)
+      continue;
+    if (type->name != NULL)
+      visit(context, tl_own_string(type->name));
+    for (int64_t j = 0; j < type->field_count; j++)
+      visit(context, tl_own_string(type->fields[j].name));
+  }
 }
 
 void tl_types_close(tl_vm *vm) {
@@ -214,6 +255,8 @@ static const char *kind_name(int kind) {
 tl_type *tl_type_of(tl_vm *vm, tl_slot value) {
   if (tl_is_array(value))
     return type_of_array(vm, value.array);
+  if (tl_is_nested(value))
+    return tl_type_below(vm, value, 0);
   if (tl_is_string(value))
     return tl_type_of_dtype(vm, TL_STRING);
   if (tl_is_scalar(value)) {

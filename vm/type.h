@@ -32,6 +32,10 @@ struct tl_type {
   tl_type *of;          // FIXED, VAR, SYMBOL, ELLIPSIS, OPTION
   int64_t field_count;  // STRUCT
   tl_type_field *fields;
+  // STRUCT with a layout (layout.h): where each field begins. A type that is a
+  // value has none, so that equal types are equal whatever lies beneath.
+  int64_t *offsets;
+  int64_t itemsize, align;
 };
 
 // Parses a datashape; fails (kind type) with the place in the text.
@@ -55,6 +59,10 @@ static inline bool tl_type_is_dimension(const tl_type *type) {
 // The interned type that equals [model], whose name and field names are
 // borrowed; NULL after tl_fail (kind memory).
 tl_type *tl_type_intern(tl_vm *vm, const tl_type *model);
+
+// The names that types hold, for the auditor.
+void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
+                        void *context);
 
 // Frees all of a VM's types; when it closes.
 void tl_types_close(tl_vm *vm);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/array.h"
+#include "vm/nested.h"
 #include "vm/range.h"
 #include "vm/suggest.h"
 #include "vm/type.h"
@@ -77,6 +77,13 @@ static bool match_bound_type(matching *m, tl_string *name, tl_type *type) {
 // --- Dimensions and items ---------------------------------------------------
 
 static bool match_dimension(matching *m, const tl_type *pattern, int axis) {
+  bool ragged = m->shape[axis] < 0;
+  if (pattern->kind == TL_TYPE_VAR && ragged)
+    return true;
+  if (ragged) {
+    snprintf(m->reason, sizeof m->reason, "axis %d is ragged", axis);
+    return false;
+  }
   if (pattern->kind == TL_TYPE_SYMBOL) {
     return match_symbol(m, pattern->name, axis);
   }
@@ -99,7 +106,10 @@ static bool match_ellipsis(matching *m, tl_string *name, int first, int last) {
     return true;
   tl_type *dims = tl_type_of_dtype(m->vm, TL_BOOL);
   for (int i = last - 1; i >= first && dims != NULL; i--) {
-    tl_type model = {.kind = TL_TYPE_FIXED, .size = m->shape[i], .of = dims};
+    bool ragged = m->shape[i] < 0;
+    tl_type model = {.kind = ragged ? TL_TYPE_VAR : TL_TYPE_FIXED,
+                     .size = ragged ? 0 : m->shape[i],
+                     .of = dims};
     dims = tl_type_intern(m->vm, &model);
   }
   if (dims == NULL)
@@ -110,10 +120,11 @@ static bool match_ellipsis(matching *m, tl_string *name, int first, int last) {
 static bool match_item(matching *m, const tl_type *pattern) {
   if (pattern == m->item)
     return true;
-  if (pattern->kind == TL_TYPE_VARIABLE && m->item->kind == TL_TYPE_DTYPE) {
+  if (pattern->kind == TL_TYPE_VARIABLE &&
+      (m->item->kind == TL_TYPE_DTYPE || m->ndim > 0)) {
     return match_bound_type(m, pattern->name, m->item);
   }
-  if (m->ndim > 0) {
+  if (m->ndim > 0 && m->item->kind == TL_TYPE_DTYPE) {
     snprintf(m->reason, sizeof m->reason, "the items are %s",
              tl_dtypes[m->item->dtype].name);
   }
@@ -168,10 +179,21 @@ static bool fail_match(matching *m, const tl_type *pattern, tl_slot value,
 bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
                    tl_bindings *bindings, const char *what) {
   matching m = {.vm = vm, .bindings = bindings};
+  int64_t nested[TL_MAX_DIMS];  // -1: ragged
   if (tl_is_array(value)) {
     m.ndim = tl_ndim(value.array);
     m.shape = tl_shape(value.array);
     m.item = tl_type_of_dtype(vm, tl_array_dtype(value.array));
+  } else if (tl_is_nested(value)) {
+    m.item = tl_type_of(vm, value);
+    for (; m.item != NULL && tl_type_is_dimension(m.item) &&
+           m.ndim < TL_MAX_DIMS;
+         m.item = m.item->of) {
+      nested[m.ndim++] = m.item->kind == TL_TYPE_VAR ? -1 : m.item->size;
+    }
+    m.shape = nested;
+    if (m.item == NULL)
+      return false;
   } else if (tl_is_range(value) && pattern->kind != TL_TYPE_OTHER) {
     m.ndim = 1;
     m.shape = &value.range->length;

@@ -9,6 +9,7 @@
 #include "vm/function.h"
 #include "vm/host.h"
 #include "vm/list.h"
+#include "vm/nested.h"
 #include "vm/record.h"
 #include "vm/vm.h"
 
@@ -239,6 +240,10 @@ static items items_of(tl_object *object) {
       tl_native *native = (tl_native *)object;
       return ITEMS(native->values, native->count);
     }
+    case TL_KIND_NESTED: {
+      tl_nested *nested = (tl_nested *)object;
+      return ITEMS(nested->parts, nested->count);
+    }
     default:
       return (items){NULL, 0, 0};
   }
@@ -339,6 +344,10 @@ static const char *kind_name(int kind) {
 }
 
 const char *tl_describe(tl_slot s, char *buffer, size_t size) {
+  if (tl_is_nested(s)) {
+    tl_nested_describe(s.nested, buffer, size);
+    return buffer;
+  }
   if (!tl_is_array(s)) {
     const char *name = tl_is_scalar(s) ? tl_dtypes[tl_dtype_of(s)].name
                        : tl_is_resource(s)

@@ -39,6 +39,7 @@ typedef enum tl_kind {
   TL_KIND_FUNCTION,  // a script function without captures; immortal
   TL_KIND_CLOSURE,   // a closure group: captures, one count (function.h)
   TL_KIND_NATIVE,    // a library function with captured values (compose)
+  TL_KIND_NESTED,    // an array of structs, ragged or with missing values
   TL_KIND_COUNT
 } tl_kind;
 
@@ -67,6 +68,7 @@ typedef struct tl_list tl_list;
 typedef struct tl_record tl_record;
 typedef struct tl_range tl_range;
 typedef struct tl_type tl_type;
+typedef struct tl_nested tl_nested;
 
 typedef struct tl_slot {
   uint64_t tag;
@@ -83,6 +85,7 @@ typedef struct tl_slot {
     tl_record *record;
     tl_range *range;
     tl_type *type;
+    tl_nested *nested;
     void *pointer;
   };
 } tl_slot;
@@ -125,6 +128,7 @@ enum {
 #define TL_TAG_FUNCTION TL_TAG(TL_CLASS_FUNC, TL_KIND_FUNCTION)
 #define TL_TAG_CLOSURE TL_TAG(TL_CLASS_FUNC, TL_KIND_CLOSURE)
 #define TL_TAG_NATIVE TL_TAG(TL_CLASS_FUNC, TL_KIND_NATIVE)
+#define TL_TAG_NESTED TL_TAG(TL_CLASS_OBJ, TL_KIND_NESTED)
 
 static inline int tl_class(tl_slot s) {
   return (int)(s.tag & 0xff);
@@ -179,6 +183,9 @@ static inline bool tl_is_range(tl_slot s) {
 }
 static inline bool tl_is_type(tl_slot s) {
   return tl_is_kind(s, TL_KIND_TYPE);
+}
+static inline bool tl_is_nested(tl_slot s) {
+  return tl_is_kind(s, TL_KIND_NESTED);
 }
 
 // Copies in two halves: one vector move of a slot that was just written in two

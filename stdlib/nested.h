@@ -1,0 +1,17 @@
+// What the families for nested arrays share.
+#ifndef TALLY_STDLIB_NESTED_H
+#define TALLY_STDLIB_NESTED_H
+
+#include "vm/nested.h"
+
+// Whether the value is an array of structs, in one block or by columns.
+bool tl_has_fields(tl_slot s);
+
+// The fields of a struct array as a record; *out is owned.
+bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out);
+
+// The positions that put the items of one axis in order; missing ones last.
+bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
+                 tl_array **out);
+
+#endif

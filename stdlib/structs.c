@@ -1,0 +1,291 @@
+// Struct arrays: to columns and back, other layouts, order by fields.
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "stdlib/nested.h"
+#include "vm/layout.h"
+#include "vm/list.h"
+#include "vm/nested_join.h"
+#include "vm/ragged.h"
+#include "vm/range.h"
+#include "vm/record.h"
+#include "vm/select.h"
+#include "vm/vm.h"
+
+bool tl_has_fields(tl_slot s) {
+  return tl_is_form(s, TL_FORM_STRUCT) || tl_is_form(s, TL_FORM_COLUMNS);
+}
+
+static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {
+  return tl_has_fields(s) ||
+         tl_arg_fail(vm, function, "p", "an array of structs", s);
+}
+
+// --- Columns ----------------------------------------------------------------
+
+bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out) {
+  const tl_type *layout = p.nested->layout;
+  tl_record *record = tl_record_new(vm, layout->field_count);
+  for (int64_t i = 0; record != NULL && i < layout->field_count; i++) {
+    tl_slot lent = tl_borrow(p), field;
+    bool ok = tl_nested_field(vm, &lent, i, &field);
+    if (ok) {
+      ok = tl_record_set(vm, &record, layout->fields[i].name, &field);
+      tl_drop(vm, field);
+    }
+    if (ok)
+      continue;
+    tl_drop(vm, tl_own_record(record));
+    record = NULL;
+  }
+  if (record != NULL)
+    *out = tl_own_record(record);
+  return record != NULL;
+}
+
+static bool columns(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return struct_argument(vm, "columns", args[0]) &&
+         tl_columns_of(vm, args[0], out);
+}
+
+// One column of rows(c): an array as it is, of other things one of their items.
+static bool as_column(tl_vm *vm, tl_slot s, tl_slot *out) {
+  if (tl_is_list(s))
+    return tl_stack_any(vm, s.list->length, s.list->items, out);
+  if (tl_value_ndim(s) > 0) {
+    *out = tl_borrow(s);
+    return true;
+  }
+  if (tl_is_range(s)) {
+    tl_array *a = tl_range_to_array(vm, s.range);
+    if (a != NULL)
+      *out = tl_own_array(a);
+    return a != NULL;
+  }
+  return tl_arg_fail(vm, "rows", "each column", "an array or a list", s);
+}
+
+static bool rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_list(args[0])) {
+    tl_list *l = args[0].list;
+    for (int64_t i = 0; i < l->length; i++) {
+      if (!tl_is_record(l->items[i]))
+        return tl_arg_fail(vm, "rows", "each item", "a record", l->items[i]);
+    }
+    return l->length > 0 ? tl_stack_any(vm, l->length, l->items, out)
+                         : tl_fail(vm, TALLY_ERR_VALUE,
+                                   "rows: of no records the fields are not "
+                                   "known");
+  }
+  if (!tl_is_record(args[0]))
+    return tl_arg_fail(vm, "rows", "c",
+                       "a record of columns or a list of records", args[0]);
+  const tl_record *record = args[0].record;
+  int64_t n = record->length;
+  size_t each = sizeof(tl_slot) + sizeof(tl_string *);
+  size_t nbytes = ((size_t)n + 1) * each;
+  tl_slot *made = tl_alloc(vm, nbytes, "rows");
+  if (made == NULL)
+    return false;
+  tl_string **names = (tl_string **)(void *)(made + n);
+  int64_t count = 0;
+  bool ok = true;
+  while (ok && count < n) {
+    names[count] = record->fields[count].key;
+    ok = as_column(vm, record->fields[count].value, &made[count]);
+    count += ok;
+  }
+  ok = ok && tl_struct_of_columns(vm, n, names, made, out);
+  while (count > 0) tl_drop(vm, made[--count]);
+  tl_free(vm, made, nbytes);
+  return ok;
+}
+
+// --- Layouts ----------------------------------------------------------------
+
+// p, packed, offsets, itemsize
+static bool relayout(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool packed;
+  int count = 0;
+  int64_t itemsize = 0, offsets[TL_MAX_DIMS * 4];
+  if (!tl_is_form(args[0], TL_FORM_STRUCT))
+    return tl_arg_fail(vm, "relayout", "p",
+                       "an array of structs of numbers, in one block", args[0]);
+  const tl_nested *p = args[0].nested;
+  tl_type *plain = tl_layout_plain(vm, p->layout), *layout;
+  if (plain == NULL ||
+      !tl_arg_bool(vm, "relayout", "packed", args[1], &packed) ||
+      (!tl_is_none(args[3]) &&
+       !tl_arg_count(vm, "relayout", "itemsize", args[3], &itemsize))) {
+    return false;
+  }
+  if (tl_is_none(args[2])) {
+    layout = tl_layout_of(vm, plain, packed);
+    if (layout != NULL && itemsize > 0)
+      layout = tl_layout_given(vm, plain, layout->offsets, itemsize);
+  } else {
+    int most = (int)(sizeof offsets / sizeof *offsets);
+    if (!tl_arg_ints(vm, "relayout", "offsets", args[2], most, &count, offsets))
+      return false;
+    if (count != plain->field_count) {
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "relayout: %d offsets for %lld fields", count,
+                     (long long)plain->field_count);
+    }
+    layout = tl_layout_given(vm, plain, offsets, itemsize);
+  }
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = tl_nested_ndim(p);
+  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(args[0], i);
+  if (layout == NULL || !tl_struct_zeros(vm, layout, ndim, shape, out))
+    return false;
+  if (tl_struct_fill(vm, out->nested->parts[0], 0, layout, args[0]))
+    return true;
+  tl_clear(vm, out);
+  return false;
+}
+
+// --- Order ------------------------------------------------------------------
+
+// Moves the places whose item is missing behind the others, which keep their
+// order.
+static bool missing_last(tl_vm *vm, tl_slot mask, tl_array *order) {
+  tl_slot dense, lent = tl_borrow(mask);
+  if (!tl_array_contiguous(vm, &lent, &dense))
+    return false;
+  tl_array *behind = tl_positions_new(vm, order->size);
+  if (behind != NULL) {
+    int64_t *at = tl_offsets_data(order), *rest = tl_offsets_data(behind);
+    int64_t kept = 0, moved = 0;
+    for (int64_t i = 0; i < order->size; i++) {
+      if (dense.array->data[at[i]] != 0)
+        rest[moved++] = at[i];
+      else
+        at[kept++] = at[i];
+    }
+    for (int64_t i = 0; i < moved; i++) at[kept + i] = rest[i];
+    tl_drop(vm, tl_own_array(behind));
+  }
+  tl_drop(vm, dense);
+  return behind != NULL;
+}
+
+bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
+                 tl_array **out) {
+  bool option = tl_is_form(key, TL_FORM_OPTION);
+  tl_slot values = option ? key.nested->parts[1] : key, dense;
+  char text[TL_DESCRIBE];
+  if (!tl_is_array(values) || tl_ndim(values.array) != 1) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s: %s has no order: one axis of numbers or strings has",
+                   function, tl_describe(key, text, sizeof text));
+  }
+  tl_slot lent = tl_borrow(values);
+  if (!tl_array_contiguous(vm, &lent, &dense))
+    return false;
+  const tl_array *a = dense.array;
+  tl_array *order = tl_positions_new(vm, a->size);
+  bool ok = order != NULL &&
+            tl_argsort_items(vm, tl_array_dtype(a), tl_offsets_data(order),
+                             a->data, a->size, descending) &&
+            (!option || missing_last(vm, key.nested->parts[0], order));
+  tl_drop(vm, dense);
+  if (ok)
+    *out = order;
+  else if (order != NULL)
+    tl_drop(vm, tl_own_array(order));
+  return ok;
+}
+
+// The order by one field more: what is equal in it stays in the order so far.
+static bool refine(tl_vm *vm, tl_slot p, tl_string *name, bool descending,
+                   tl_slot *order) {
+  int64_t i = tl_nested_find(p.nested, name);
+  if (i < 0)
+    return tl_fail_no_field(vm, p, name);
+  tl_slot lent = tl_borrow(p), field, key = tl_none();
+  if (!tl_nested_field(vm, &lent, i, &field))
+    return false;
+  bool ok = true;
+  if (tl_is_none(*order))
+    key = tl_retain(vm, tl_borrow(field));
+  else
+    ok = tl_value_take(vm, field, order->array, &key);
+  tl_array *next = NULL;
+  if (ok && tl_is_none(*order))
+    tl_hold(vm, key, TL_CAUSE_VIEW);
+  ok = ok && tl_order_of(vm, "sort_by", key, descending, &next);
+  tl_drop(vm, key);
+  tl_drop(vm, field);
+  if (!ok)
+    return false;
+  if (!tl_is_none(*order)) {
+    tl_slot combined;
+    ok = tl_value_take(vm, *order, next, &combined);
+    tl_drop(vm, tl_own_array(next));
+    if (!ok)
+      return false;
+    tl_clear(vm, order);
+    *order = combined;
+  } else {
+    *order = tl_own_array(next);
+  }
+  return true;
+}
+
+// p, fields, descending
+static bool sort_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool descending;
+  if (!struct_argument(vm, "sort_by", args[0]) ||
+      !tl_arg_bool(vm, "sort_by", "descending", args[2], &descending))
+    return false;
+  if (tl_value_ndim(args[0]) != 1)
+    return tl_arg_fail(vm, "sort_by", "p", "of one axis", args[0]);
+  tl_slot one = args[1], order = tl_none();
+  int64_t count = 1;
+  const tl_slot *names = &one;
+  if (tl_is_list(args[1])) {
+    count = args[1].list->length;
+    names = args[1].list->items;
+  }
+  if (count == 0)
+    return tl_fail(vm, TALLY_ERR_VALUE, "sort_by: no field is named");
+  bool ok = true;
+  // From the last field to the first: every order is stable.
+  for (int64_t i = count - 1; ok && i >= 0; i--) {
+    tl_string *name;
+    ok = tl_arg_string(vm, "sort_by", "each field", names[i], &name) &&
+         refine(vm, args[0], name, descending, &order);
+  }
+  ok = ok && tl_value_take(vm, args[0], order.array, out);
+  tl_clear(vm, &order);
+  return ok;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_struct_builtins[] = {
+    {"columns", "p", columns, TL_PURE,
+     "The fields of a struct array as a record of columns: views, not "
+     "copies.\n"
+     "    columns([(x: 1, y: 0.5), (x: 2, y: 1.5)])    # (x: [1, 2], y: [0.5, "
+     "1.5])\n"},
+    {"rows", "c", rows, TL_PURE,
+     "A struct array of columns of one length, given as a record, or of a "
+     "list\n"
+     "of records with the same fields.\n"
+     "    rows((x: [1, 2], y: [0.5, 1.5]))    # [(x: 1, y: 0.5), (x: 2, y: "
+     "1.5)]\n"},
+    {"relayout", "p, packed: false, offsets: none, itemsize: none", relayout,
+     TL_PURE,
+     "The structs p in another layout: as a C compiler lays them out, packed\n"
+     "without padding, or with fields at the byte offsets given and items of\n"
+     "itemsize bytes. The values stay the same.\n"
+     "    relayout([(a: true, b: 1.0)], packed: true).nbytes    # 9\n"},
+    {"sort_by", "p, fields, descending: false", sort_by, TL_PURE,
+     "The structs p in the order of one field, or of several: by the first,\n"
+     "where that is equal by the next. Missing values come last.\n"
+     "    sort_by([(x: 2), (x: 1), (x: 3)], \"x\").x    # [1, 2, 3]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
