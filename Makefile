@@ -148,6 +148,14 @@ fuzz:
 	build/audit/tests/fuzz/programs $(PROGRAMS) $(FIRST)
 	build/audit/tests/fuzz/mutants $$(($(PROGRAMS) / 10)) $(FIRST)
 
+## bench     measure beside the peers (installs them); tables in build/bench
+bench:
+	@CC='$(CC)' tools/setup
+	$(SUBMAKE) all
+	@CC='$(CC)' tests/bench/install
+	@CC='$(CC)' tests/bench/run
+	@tests/bench/scaling >/dev/null
+
 ## format    lay out all C as .clang-format says
 format:
 	clang-format -i $$(find vm compiler stdlib repl tests examples \

@@ -33,6 +33,11 @@ static bool monotonic(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return seconds(vm, "time.clock", CLOCK_MONOTONIC, out);
 }
 
+static bool cpu(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  return seconds(vm, "time.cpu", CLOCK_PROCESS_CPUTIME_ID, out);
+}
+
 const tl_builtin tl_time_module[] = {
     {"now", "", now, TL_CLOCK | TL_EFFECT,
      "Seconds since the beginning of 1970 (UTC), by the wall clock.\n"
@@ -40,6 +45,10 @@ const tl_builtin tl_time_module[] = {
     {"clock", "", monotonic, TL_CLOCK | TL_EFFECT,
      "Seconds on a clock that is never set: for differences.\n"
      "    time.clock() <= time.clock()    # true\n"},
+    {"cpu", "", cpu, TL_CLOCK | TL_EFFECT,
+     "Seconds of the processors' time that the whole process has used: for\n"
+     "differences that do not count what other programs do.\n"
+     "    time.cpu() <= time.cpu()    # true\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
 

@@ -1,0 +1,117 @@
+-- The scalar workloads in Lua 5.4 and LuaJIT. usage: lua lua.lua DATA GROUP …
+
+local function bench(name, f, per)
+  per = per or 1
+  local check = f()
+  local start = os.clock()
+  f()
+  local once = os.clock() - start
+  local turns = once < 0.004 and math.floor(0.004 / (once + 1e-9)) + 1 or 1
+  local samples = {}
+  for r = 1, once * turns > 0.5 and 7 or 11 do
+    start = os.clock()
+    for _ = 1, turns do f() end
+    samples[r] = (os.clock() - start) / turns / per
+  end
+  table.sort(samples)
+  print(string.format("%s\t%.9g\t%.9g\t\t%.17g", name,
+                      samples[math.floor(#samples / 2) + 1], samples[1], check))
+end
+
+local function fib(n)
+  if n < 2 then return n end
+  return fib(n - 1) + fib(n - 2)
+end
+
+local function loopij()
+  local s = 0
+  for i = 0, 2999 do
+    for j = 0, 2999 do s = s + i * j end
+  end
+  return s
+end
+
+local function sieve()
+  local n = 1000000
+  local f = {}
+  for i = 1, n do f[i] = true end
+  f[1] = false
+  local i = 2
+  while i * i <= n do
+    if f[i] then
+      for j = i * i, n, i do f[j] = false end
+    end
+    i = i + 1
+  end
+  local c = 0
+  for i = 1, n do
+    if f[i] then c = c + 1 end
+  end
+  return c
+end
+
+local function mandel()
+  local total = 0
+  for py = 0, 399 do
+    for px = 0, 399 do
+      local cx, cy = -2.0 + px * 3.0 / 400, -1.5 + py * 3.0 / 400
+      local x, y, k = 0.0, 0.0, 0
+      while k < 50 do
+        local xx, yy = x * x, y * y
+        if xx + yy > 4 then break end
+        y = 2 * x * y + cy
+        x = xx - yy + cx
+        k = k + 1
+      end
+      total = total + k
+    end
+  end
+  return total
+end
+
+local function repeated(n)
+  local x, y, z = {}, {}, {}
+  for i = 1, n do
+    x[i], y[i], z[i] = 0.5 + (i - 1) * 1e-3, 0.25, 0.0
+  end
+  for _ = 1, 100000 do
+    local t = {}
+    for i = 1, n do t[i] = x[i] * y[i] + z[i] end
+    z = t
+  end
+  return z[4]
+end
+
+local groups = {}
+
+function groups.scalars()
+  bench("fib30", function() return fib(30) end)
+  bench("loopij", loopij)
+  bench("sieve", sieve)
+  bench("mandel", mandel)
+end
+
+function groups.small()
+  bench("small4_ns", function() return repeated(4) end, 1e5 * 1e-9)
+  bench("small64_ns", function() return repeated(64) end, 1e5 * 1e-9)
+end
+
+function groups.words()
+  local f = assert(io.open(arg[1] .. "/words.txt", "rb"))
+  local text = f:read("*a")
+  f:close()
+  bench("words", function()
+    local seen, n = {}, 0
+    for w in text:gmatch("%S+") do
+      if not seen[w] then
+        seen[w] = true
+        n = n + 1
+      end
+    end
+    return n
+  end)
+end
+
+for i = 2, #arg do
+  if groups[arg[i]] then groups[arg[i]]() end
+end

@@ -1,0 +1,79 @@
+"""The scalar workloads in plain Python. usage: python_peer.py DATA GROUP …"""
+
+import collections
+
+from harness import DATA, bench, run
+
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def loopij():
+    s = 0
+    for i in range(3000):
+        for j in range(3000):
+            s += i * j
+    return s
+
+
+def sieve():
+    n = 1_000_000
+    f = [True] * (n + 1)
+    f[0] = f[1] = False
+    i = 2
+    while i * i <= n:
+        if f[i]:
+            for j in range(i * i, n + 1, i):
+                f[j] = False
+        i += 1
+    c = 0
+    for i in range(1, n + 1):
+        if f[i]:
+            c += 1
+    return c
+
+
+def mandel():
+    total = 0
+    for py in range(400):
+        for px in range(400):
+            cx, cy = -2.0 + px * 3.0 / 400, -1.5 + py * 3.0 / 400
+            x, y, k = 0.0, 0.0, 0
+            while k < 50:
+                xx, yy = x * x, y * y
+                if xx + yy > 4:
+                    break
+                y = 2 * x * y + cy
+                x = xx - yy + cx
+                k += 1
+            total += k
+    return total
+
+
+def scalars():
+    bench("fib30", lambda: fib(30))
+    bench("loopij", loopij)
+    bench("sieve", sieve)
+    bench("mandel", mandel)
+
+
+def repeated(n, turns):
+    x, y, z = [0.5 + i * 1e-3 for i in range(n)], [0.25] * n, [0.0] * n
+    for _ in range(turns):
+        z = [a * b + c for a, b, c in zip(x, y, z)]
+    return z[3]
+
+
+def small():
+    for n in 4, 64:
+        bench(f"small{n}_ns", lambda: repeated(n, 20_000), 2e4 * 1e-9)
+
+
+def words():
+    with open(f"{DATA}/words.txt", encoding="utf-8") as f:
+        text = f.read()
+    bench("words", lambda: len(collections.Counter(text.split())))
+
+
+run(globals())
