@@ -58,7 +58,7 @@ HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SUBMAKE = @+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all programs tests demo test check audit fuzz format install clean help
+.PHONY: all programs tests demo test check audit fuzz bench format install clean help
 .DELETE_ON_ERROR:
 
 ## all       build tally, libtally.a and libtally.so (the default)
