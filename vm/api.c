@@ -65,10 +65,6 @@ const char *tally_version(void) {
 
 // --- Entry ------------------------------------------------------------------
 
-bool tl_enter(const tl_vm *vm) {
-  return vm != NULL && vm->access != TL_ACCESS_NONE;
-}
-
 bool tl_may_run(tl_vm *vm) {
   return vm->access == TL_ACCESS_ALL ||
          tl_fail(vm, TALLY_ERR_HOST,
@@ -76,14 +72,13 @@ bool tl_may_run(tl_vm *vm) {
                  "code, import or set variables");
 }
 
-bool tl_given(tl_vm *vm, const void *pointer, const char *what) {
-  return pointer != NULL ||
-         tl_fail(vm, TALLY_ERR_HOST, "%s is needed: got NULL", what);
+bool tl_fail_null(tl_vm *vm, const char *what) {
+  return tl_fail(vm, TALLY_ERR_HOST, "%s is needed: got NULL", what);
 }
 
 // Calls from inside a running script share its budget and deadline.
-static bool begin(tl_vm *vm) {
-  if (!tl_may_run(vm))
+static inline bool begin(tl_vm *vm) {
+  if (vm->access != TL_ACCESS_ALL && !tl_may_run(vm))
     return false;
   if (vm->native_depth == 0)
     tl_poll_begin(vm);
@@ -393,46 +388,35 @@ tally_status tally_compile(tally_vm *vm, const char *source,
   return tl_handle_new(vm, &value, function) ? TALLY_OK : tl_report(vm);
 }
 
-// Arguments as slots; what is marked as taken is owned by them. On failure
-// nothing is.
-static bool read_arguments(tl_vm *vm, int count, const tally_value *args,
-                           tl_slot *slots) {
-  bool ok = true;
-  int done = 0;
-  if (count < 0 || count > TL_MAX_CALL_ARGUMENTS) {
-    ok = tl_fail(vm, TALLY_ERR_HOST,
-                 "a call from the host has at most %d arguments: got %d",
-                 TL_MAX_CALL_ARGUMENTS, count);
-    if (count < 0)
-      count = 0;
-  }
-  if (count > 0 && args == NULL)
-    return tl_given(vm, args, "the arguments");
-  while (ok && done < count) {
-    ok = tl_handle_argument(vm, args[done], &slots[done]);
-    done += ok;
-  }
-  if (ok)
+static bool check_count(tl_vm *vm, int count, const tally_value *args) {
+  if (count > 0 && !tl_given(vm, args, "the arguments"))
+    return false;
+  if (count >= 0 && count <= TL_MAX_CALL_ARGUMENTS)
     return true;
-  for (int i = 0; i < done; i++) tl_drop(vm, slots[i]);
-  tl_handles_abandon(vm, (size_t)(count - done), args + done);
+  tl_fail(vm, TALLY_ERR_HOST,
+          "a call from the host has at most %d arguments: got %d",
+          TL_MAX_CALL_ARGUMENTS, count);
+  tl_handles_abandon(vm, count < 0 ? 0 : (size_t)count, args);
   return false;
 }
 
+// The arguments go straight to where the function's parameters are.
 static tally_status apply(tl_vm *vm, tl_slot function, int count,
                           const tally_value *args, tally_value *out) {
-  tl_slot slots[TL_MAX_CALL_ARGUMENTS];
-  if (!read_arguments(vm, count, args, slots))
-    return tl_report(vm);
   tl_slot value = tl_none();
-  if (!begin(vm)) {
-    for (int i = 0; i < count; i++) tl_drop(vm, slots[i]);
+  if (!check_count(vm, count, args))
+    return tl_report(vm);
+  tl_slot *window = tl_call_window(vm, (uint32_t)count);
+  if (window == NULL || !begin(vm)) {
+    tl_handles_abandon(vm, (size_t)count, args);
     return tl_report(vm);
   }
-  if (!tl_call(vm, function, count, slots, &value))
+  if (!tl_handles_read(vm, count, args, window) ||
+      !tl_call_in(vm, function, (uint32_t)count, window, &value))
     return tl_report(vm);
   bool ok = out == NULL || tl_handle_new(vm, &value, out);
-  tl_drop(vm, value);
+  if (tl_is_owned(value))
+    tl_drop(vm, value);
   return ok ? TALLY_OK : tl_report(vm);
 }
 

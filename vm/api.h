@@ -10,7 +10,9 @@ enum { TL_MAX_CALL_ARGUMENTS = 64 };
 
 // Whether a call may use this VM at all: it is there, and no release hook is
 // running. Where not, a call does nothing and returns TALLY_ERR_HOST.
-bool tl_enter(const tl_vm *vm);
+static inline bool tl_enter(const tl_vm *vm) {
+  return vm != NULL && vm->access != TL_ACCESS_NONE;
+}
 #define TL_ENTER(vm) \
   if (!tl_enter(vm)) \
   return TALLY_ERR_HOST
@@ -18,12 +20,37 @@ bool tl_enter(const tl_vm *vm);
 // that may not.
 bool tl_may_run(tl_vm *vm);
 // False (kind host) where a pointer that the host must give is NULL.
-bool tl_given(tl_vm *vm, const void *pointer, const char *what);
+bool tl_fail_null(tl_vm *vm, const char *what);
+static inline bool tl_given(tl_vm *vm, const void *pointer, const char *what) {
+  return pointer != NULL || tl_fail_null(vm, what);
+}
 // False (kind value) where text of the host's is not UTF-8, kind host where it
 // is NULL.
 bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes);
 
 // --- Handles (handles.c) ----------------------------------------------------
+
+// Bools, numbers up to 8 bytes and none are in the handle itself, so that they
+// cost the host nothing: a mark above a slot's tag, and the payload.
+#define TL_PLAIN (UINT64_C(0x54414c59) << 32)
+
+static inline tally_value tl_plain_value(tl_slot value) {
+  return (tally_value){TL_PLAIN | value.tag, value.u};
+}
+
+// Only what tl_plain_value gave: a handle that was made up is no pointer.
+static inline bool tl_is_plain(tally_value handle, tl_slot *out) {
+  uint64_t tag = handle.handle ^ TL_PLAIN;
+  int dtype = (int)(tag >> 8 & 0xff);
+  if (tag >= TL_WEAK << 1 ||
+      (dtype < TL_COMPLEX128
+           ? (int)(tag & 0xff) != tl_scalar_class((tl_dtype)dtype)
+           : tag != TL_TAG_NONE))
+    return false;
+  out->tag = tag;
+  out->u = handle.check;
+  return true;
+}
 
 bool tl_handles_open(tl_vm *vm);
 size_t tl_handles_close(tl_vm *vm);  // returns how many were still held
@@ -41,10 +68,15 @@ bool tl_handle_get(tl_vm *vm, tally_value handle, tl_slot *out);
 bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out);
 // As an argument is given: owned if it is marked by tally_take, else borrowed.
 bool tl_handle_argument(tl_vm *vm, tally_value handle, tl_slot *out);
+// All arguments of a call so; on failure none is owned, and those marked are
+// released.
+bool tl_handles_read(tl_vm *vm, int count, const tally_value *handles,
+                     tl_slot *out);
 // Releases those of [count] handles that are marked as taken.
 void tl_handles_abandon(tl_vm *vm, size_t count, const tally_value *handles);
-// Puts a value into a handle that was made before it, so that nothing can fail
-// in between.
+// A handle that is filled when its value has been made, so that nothing can
+// fail in between.
+bool tl_handle_reserve(tl_vm *vm, tally_value *out);
 void tl_handle_fill(tl_vm *vm, tally_value handle, tl_slot value);
 
 // Gives an owned value to the host, or drops it and reports the failure.

@@ -147,9 +147,8 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
                    !is_injective(ndim, shape, strides, tl_itemsize(dtype));
   // The handle first: when the array is made, nothing may fail any more, since
   // giving the array up would release the data.
-  tl_slot value = tl_none();
   tally_value handle;
-  if (!tl_handle_new(vm, &value, &handle))
+  if (!tl_handle_reserve(vm, &handle))
     return tl_report(vm);
   tl_array *array = tl_array_external(vm, dtype, ndim, shape, strides,
                                       buffer->data, buffer->nbytes, read_only,

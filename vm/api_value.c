@@ -14,24 +14,32 @@
 
 // --- From C -----------------------------------------------------------------
 
+static inline tally_status give_plain(tl_vm *vm, tl_slot value,
+                                      tally_value *out) {
+  if (out == NULL)
+    return tl_give(vm, value, out);
+  *out = tl_plain_value(value);
+  return TALLY_OK;
+}
+
 tally_status tally_from_none(tally_vm *vm, tally_value *out) {
   TL_ENTER(vm);
-  return tl_give(vm, tl_none(), out);
+  return give_plain(vm, tl_none(), out);
 }
 
 tally_status tally_from_bool(tally_vm *vm, int b, tally_value *out) {
   TL_ENTER(vm);
-  return tl_give(vm, tl_bool(b != 0), out);
+  return give_plain(vm, tl_bool(b != 0), out);
 }
 
 tally_status tally_from_int(tally_vm *vm, int64_t i, tally_value *out) {
   TL_ENTER(vm);
-  return tl_give(vm, tl_weak_int(i), out);
+  return give_plain(vm, tl_weak_int(i), out);
 }
 
 tally_status tally_from_float(tally_vm *vm, double f, tally_value *out) {
   TL_ENTER(vm);
-  return tl_give(vm, tl_weak_float(f), out);
+  return give_plain(vm, tl_weak_float(f), out);
 }
 
 tally_status tally_from_complex(tally_vm *vm, double re, double im,
@@ -199,13 +207,21 @@ tally_status tally_to_float(tally_vm *vm, tally_value v, double *out) {
   TL_ENTER(vm);
   tl_slot s;
   if (!tl_given(vm, out, "the place for the result") ||
-      !tl_handle_get(vm, v, &s))
+      (!tl_is_plain(v, &s) && !tl_handle_get(vm, v, &s)))
     return tl_report(vm);
-  if (!tl_is_scalar(s) || tl_is_bool(s) || tl_dtype_of(s) == TL_COMPLEX64) {
-    return tl_report_wrong_type(vm, "a real number", s);
+  switch (tl_is_scalar(s) ? tl_dtypes[tl_dtype_of(s)].kind : 0) {
+    case 'F':
+      *out = tl_dtype_of(s) == TL_FLOAT64 ? s.f : (double)s.f32;
+      return TALLY_OK;
+    case 'I':
+      *out = (double)s.i;
+      return TALLY_OK;
+    case 'U':
+      *out = (double)s.u;
+      return TALLY_OK;
+    default:
+      return tl_report_wrong_type(vm, "a real number", s);
   }
-  double im;
-  return tally_to_complex(vm, v, out, &im);
 }
 
 tally_status tally_to_string(tally_vm *vm, tally_value v, const char **text,

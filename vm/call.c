@@ -276,9 +276,10 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     needs |= TALLY_MAY_CLOCK;
   if ((builtin->flags & TL_ENVIRONMENT) != 0)
     needs |= TALLY_MAY_ENVIRONMENT;
-  bool ok = (needs == 0 || tl_require(vm, needs, builtin->name)) &&
-            ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
-                                             : builtin->call(vm, args, out));
+  bool ok =
+      (needs == 0 || tl_require(vm, needs, builtin->name)) &&
+      ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
+                                       : builtin->call(vm, args, out));
   if (ok)
     tl_hold(vm, *out, TL_CAUSE_VIEW);
   // What came up during a long call is not left to the next poll.
@@ -402,33 +403,44 @@ bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   return true;
 }
 
+tl_slot *tl_call_window(tl_vm *vm, uint32_t count) {
+  tl_slot *base = tl_free_slots(vm);
+  if (base + count + 1 <= vm->stack_end)
+    return base;
+  tl_fail(vm, TALLY_ERR_LIMIT, "the calls nest too deeply");
+  return NULL;
+}
+
+static inline bool is_plain_call(tl_slot function, uint32_t count) {
+  if (!tl_is_kind(function, TL_KIND_FUNCTION))
+    return false;
+  const tl_prototype *p = function.pointer;
+  return p->plain && p->param_count == count;
+}
+
 // From C: the frame returns to us.
-bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
-             tl_slot *out) {
-  uint32_t n = (uint32_t)count;
+bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
+                tl_slot *out) {
   if (vm->native_depth >= NATIVE_DEPTH_MAX) {
-    drop_all(vm, n, args);
+    drop_all(vm, n, base);
     return tl_fail(vm, TALLY_ERR_LIMIT,
                    "functions of the library call each other too deeply");
   }
   // A million short calls of fold are as much work as a loop of its own.
-  if (--vm->fuel <= 0 && !tl_refuel(vm)) {
-    drop_all(vm, n, args);
-    return false;
-  }
-  tl_slot *base = tl_free_slots(vm);
-  if (base + n + 1 > vm->stack_end) {
-    drop_all(vm, n, args);
-    return tl_fail(vm, TALLY_ERR_LIMIT, "the calls nest too deeply");
-  }
-  for (uint32_t i = 0; i < n; i++) {
-    base[i] = args[i];
-    args[i].tag &= ~TL_OWNED;
-  }
+  if (--vm->fuel <= 0 && !tl_refuel(vm))
+    return drop_all(vm, n, base);
   vm->native_depth++;
-  bool pushed = false;
+  bool pushed = false, ok;
   tl_frame *before = vm->frame;
-  bool ok = tl_do_call(vm, function, NULL, n, base, &pushed, out);
+  if (is_plain_call(function, n)) {
+    // The usual call of a host: nothing to bind.
+    pushed = ok =
+        tl_push_frame(vm, function.pointer, NULL, base, TL_FRAME_OWNS);
+    if (!ok)
+      drop_all(vm, n, base);
+  } else {
+    ok = tl_do_call(vm, function, NULL, n, base, &pushed, out);
+  }
   if (ok && pushed) {
     vm->frame->flags |= TL_FRAME_ENTRY;
     ok = vm->counting ? tl_interpret_counting(vm) : tl_interpret(vm);
@@ -438,6 +450,19 @@ bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
   vm->frame = before;
   vm->native_depth--;
   return ok;
+}
+
+bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
+             tl_slot *out) {
+  uint32_t n = (uint32_t)count;
+  tl_slot *base = tl_call_window(vm, n);
+  if (base == NULL)
+    return drop_all(vm, n, args);
+  for (uint32_t i = 0; i < n; i++) {
+    tl_copy_slot(&base[i], &args[i]);
+    args[i].tag &= ~TL_OWNED;
+  }
+  return tl_call_in(vm, function, n, base, out);
 }
 
 bool tl_run_unit(tl_vm *vm, tl_unit *unit, tl_slot *out) {

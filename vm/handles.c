@@ -1,8 +1,8 @@
 // Values held by the host: tally_value.
 //
-// A handle is an index, and a check made of its place's generation and its VM:
-// one that was released or is another VM's is recognised, whatever stands there
-// now.
+// A bool or a number up to 8 bytes, or none, is in the handle itself. Any other
+// is an index, and a check made of its place's generation and its VM: one that
+// was released or is another VM's is recognised, whatever stands there now.
 
 #include <string.h>
 
@@ -125,6 +125,10 @@ static bool open_place(tl_vm *vm, tl_slot value, bool is_lent,
 // --- Making and reading -----------------------------------------------------
 
 bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out) {
+  if (!tl_is_heap(*value)) {
+    *out = tl_plain_value(*value);
+    return true;
+  }
   if (!open_place(vm, tl_none(), false, out))
     return false;
   find(vm, *out)->value = tl_escape(vm, value, TL_CAUSE_HOST);
@@ -132,7 +136,15 @@ bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out) {
 }
 
 bool tl_handle_lend(tl_vm *vm, tl_slot value, tally_value *out) {
+  if (!tl_is_heap(value)) {
+    *out = tl_plain_value(value);
+    return true;
+  }
   return open_place(vm, tl_borrow(value), true, out);
+}
+
+bool tl_handle_reserve(tl_vm *vm, tally_value *out) {
+  return open_place(vm, tl_none(), false, out);
 }
 
 void tl_handle_fill(tl_vm *vm, tally_value handle, tl_slot value) {
@@ -140,6 +152,8 @@ void tl_handle_fill(tl_vm *vm, tally_value handle, tl_slot value) {
 }
 
 bool tl_handle_get(tl_vm *vm, tally_value handle, tl_slot *out) {
+  if (tl_is_plain(handle, out))
+    return true;
   place *p = find(vm, handle);
   if (p == NULL) {
     return tl_fail(vm, TALLY_ERR_HOST,
@@ -166,6 +180,8 @@ bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out) {
   if (!tl_handle_get(vm, handle, out))
     return false;
   place *p = find(vm, handle);
+  if (p == NULL)
+    return true;
   own_place(vm, p);
   if (p->owners > 1) {
     p->owners--;
@@ -175,6 +191,21 @@ bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out) {
   *out = p->value;
   free_place(vm, p);
   return true;
+}
+
+bool tl_handles_read(tl_vm *vm, int count, const tally_value *handles,
+                     tl_slot *out) {
+  int done = 0;
+  for (; done < count; done++) {
+    if (!tl_is_plain(handles[done], &out[done]) &&
+        !tl_handle_argument(vm, handles[done], &out[done]))
+      break;
+  }
+  if (done == count)
+    return true;
+  for (int i = 0; i < done; i++) tl_drop(vm, out[i]);
+  tl_handles_abandon(vm, (size_t)(count - done), handles + done);
+  return false;
 }
 
 bool tl_handle_argument(tl_vm *vm, tally_value handle, tl_slot *out) {
@@ -194,7 +225,8 @@ static void release(tl_vm *vm, tally_value v) {
   }
   tl_slot value = p->value;
   free_place(vm, p);
-  tl_drop(vm, value);
+  if (tl_is_owned(value))
+    tl_drop(vm, value);
 }
 
 // One after the other: what is released here may release more.
@@ -259,10 +291,11 @@ tally_value tally_retain(tally_vm *vm, tally_value v) {
 }
 
 void tally_release(tally_vm *vm, tally_value v) {
-  if (vm != NULL && vm->handles != NULL)
+  if (v.handle >> 32 != TL_PLAIN >> 32 && vm != NULL && vm->handles != NULL)
     release(vm, v);
 }
 
 int tally_is_live(tally_vm *vm, tally_value v) {
-  return tl_enter(vm) && find(vm, v) != NULL;
+  tl_slot value;
+  return tl_enter(vm) && (tl_is_plain(v, &value) || find(vm, v) != NULL);
 }

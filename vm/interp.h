@@ -18,6 +18,11 @@ bool tl_push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
                    tl_slot *base, uint32_t flags);
 // The first slot above the running frame, free for a call from C.
 tl_slot *tl_free_slots(tl_vm *vm);
+// The same with room for [count] arguments; NULL after tl_fail (kind limit).
+tl_slot *tl_call_window(tl_vm *vm, uint32_t count);
+// As tl_call, of arguments that are in such a window already.
+bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t count, tl_slot *window,
+                tl_slot *out);
 
 // --- Errors (unwind.c) ------------------------------------------------------
 

@@ -34,9 +34,8 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
       HOOK(type, nbytes) == NULL ? 0 : type->nbytes(type->context, object);
   // The handle first: when the value is made, nothing may fail any more, since
   // giving it up would release the object.
-  tl_slot none = tl_none();
   tally_value handle;
-  if (!tl_handle_new(vm, &none, &handle))
+  if (!tl_handle_reserve(vm, &handle))
     return tl_report(vm);
   tl_resource *resource = NULL;
   if (tl_account_external(vm, nbytes)) {

@@ -99,15 +99,38 @@ static void test_values_of_another_vm_are_refused(void **state) {
   host second = {.vm = NULL};
   tally_options options = host_options(&second);
   host_open(&second, &options);
-  tally_value mine = eval(h, "1"), theirs = eval(&second, "2");
-  int64_t i;
-  CHECK_ERROR(h, tally_to_int(h->vm, theirs, &i), TALLY_ERR_HOST, "another VM");
+  tally_value mine = eval(h, "\"a\""), theirs = eval(&second, "\"b\"");
+  const char *text;
+  CHECK_ERROR(h, tally_to_string(h->vm, theirs, &text, NULL), TALLY_ERR_HOST,
+              "another VM");
   tally_release(h->vm, theirs);
-  assert_int_equal(tally_to_int(second.vm, theirs, &i), TALLY_OK);
-  assert_int_equal(i, 2);
+  assert_int_equal(tally_to_string(second.vm, theirs, &text, NULL), TALLY_OK);
+  assert_string_equal(text, "b");
   tally_release(second.vm, theirs);
   tally_release(h->vm, mine);
   host_close(&second);
+}
+
+// Bools, numbers and none are in the handle itself.
+static void test_numbers_hold_nothing(void **state) {
+  host *h = *state;
+  tally_value v;
+  int64_t i;
+  assert_int_equal(tally_from_int(h->vm, -5, &v), TALLY_OK);
+  assert_true(tally_is_live(h->vm, v));
+  tally_release(h->vm, v);
+  assert_int_equal(tally_to_int(h->vm, v, &i), TALLY_OK);
+  assert_int_equal(i, -5);
+  assert_int_equal(tally_call(h->vm, "abs", 1, &v, &v), TALLY_OK);
+  assert_int_equal(tally_to_int(h->vm, v, &i), TALLY_OK);
+  assert_int_equal(i, 5);
+  // One that was made up is refused.
+  for (int bit = 0; bit < 64; bit++) {
+    tally_value bad = {v.handle ^ (uint64_t)1 << bit, 0x1234};
+    if (!tally_is_live(h->vm, bad))
+      assert_int_equal(tally_length(h->vm, bad), 0);
+    assert_non_null(tally_type(h->vm, bad));
+  }
 }
 
 static void test_a_value_of_zeros_is_no_value(void **state) {
@@ -236,6 +259,7 @@ int main(void) {
       cmocka_unit_test(test_a_thousand_side_by_side),
       HOST_TEST(test_released_values_are_recognised),
       HOST_TEST(test_values_of_another_vm_are_refused),
+      HOST_TEST(test_numbers_hold_nothing),
       HOST_TEST(test_a_value_of_zeros_is_no_value),
       HOST_TEST(test_retained_values_are_released_as_often),
       HOST_TEST(test_move_takes_one_of_several_owners),

@@ -116,7 +116,7 @@ static tally_status give_released(tally_vm *vm, void *context, size_t count,
   (void)context;
   (void)count;
   (void)args;
-  tally_from_int(vm, 1, out);
+  tally_from_string(vm, "gone", 4, out);
   tally_release(vm, *out);
   return TALLY_OK;
 }
