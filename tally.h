@@ -84,6 +84,10 @@ typedef struct tally_options {
                                // each temporary's end can be seen in the stats
   int no_blas;                 // no BLAS or LAPACK is loaded: results of matrix
                                // functions then come from Tally's own code
+  // Bytes of the stack that calls nest in; 0: 1 MiB, enough for some 10,000
+  // calls. Reserved as address space, and counted as it is used; a host's own
+  // resize is asked for all of it (and as much again for call records) at once.
+  size_t stack_size;
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);

@@ -9,6 +9,7 @@
 #include "vm/list.h"
 #include "vm/poll.h"
 #include "vm/record.h"
+#include "vm/slots.h"
 #include "vm/suggest.h"
 
 enum { NATIVE_DEPTH_MAX = 150 };
@@ -28,10 +29,8 @@ tl_slot *tl_free_slots(tl_vm *vm) {
 
 bool tl_push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
                    tl_slot *base, uint32_t flags) {
-  if (vm->frame + 1 >= vm->frames_end ||
-      base + function->slot_count > vm->stack_end) {
-    return tl_fail(vm, TALLY_ERR_LIMIT, "the calls nest too deeply");
-  }
+  if (!tl_slots_reserve(vm, base + function->slot_count, vm->frame + 1))
+    return false;
   tl_frame *frame = ++vm->frame;
   frame->pc = function->code;
   frame->base = base;
@@ -357,10 +356,8 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   tl_prototype *function = tl_function_prototype(callee);
   tl_closure *closure =
       tl_is_kind(callee, TL_KIND_CLOSURE) ? callee.pointer : NULL;
-  if (window + function->slot_count > vm->stack_end) {
-    drop_all(vm, count, window);
-    return tl_fail(vm, TALLY_ERR_LIMIT, "the calls nest too deeply");
-  }
+  if (!tl_slots_reserve(vm, window + function->slot_count, vm->frame + 1))
+    return drop_all(vm, count, window);
   if (shape != NULL || !function->plain || count != function->param_count) {
     tl_slot *bound =
         tl_alloc(vm, (function->param_count + 1) * sizeof(tl_slot), "a call");
@@ -405,10 +402,7 @@ bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
 
 tl_slot *tl_call_window(tl_vm *vm, uint32_t count) {
   tl_slot *base = tl_free_slots(vm);
-  if (base + count + 1 <= vm->stack_end)
-    return base;
-  tl_fail(vm, TALLY_ERR_LIMIT, "the calls nest too deeply");
-  return NULL;
+  return tl_slots_reserve(vm, base + count + 1, vm->frame) ? base : NULL;
 }
 
 static inline bool is_plain_call(tl_slot function, uint32_t count) {

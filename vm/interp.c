@@ -13,6 +13,7 @@
 #include "vm/element.h"
 #include "vm/poll.h"
 #include "vm/short.h"
+#include "vm/slots.h"
 
 // This source is compiled twice: interp_counting.c makes the twin that counts
 // references, so that counting costs nothing where it is off.
@@ -863,10 +864,9 @@ dispatch:
     POLL();
     F->pc = ins;
     tl_slot *base = RA + 1;
-    if (UNLIKELY(F + 1 >= vm->frames_end ||
-                 base + callee->slot_count > vm->stack_end)) {
+    if (UNLIKELY(
+            !tl_slots_reserve(vm, base + callee->slot_count, F + 1))) {
       vm->frame = F;
-      tl_fail(vm, TALLY_ERR_LIMIT, "the calls nest too deeply");
       FAIL();
     }
     F++;

@@ -401,7 +401,7 @@ size_t tl_memory_trim(tl_vm *vm) {
 
 // Room for [nbytes] more under the cap, cached blocks counting as free: they
 // go first.
-static bool account(tl_vm *vm, size_t nbytes) {
+bool tl_account(tl_vm *vm, size_t nbytes) {
   tally_stats *stats = &vm->stats;
   uint64_t live = stats->live_bytes + nbytes;
   size_t cap = vm->options.memory_limit;
@@ -416,6 +416,10 @@ static bool account(tl_vm *vm, size_t nbytes) {
   if (live > stats->peak_bytes)
     stats->peak_bytes = live;
   return true;
+}
+
+void tl_unaccount(tl_vm *vm, size_t nbytes) {
+  vm->stats.live_bytes -= nbytes;
 }
 
 bool tl_account_external(tl_vm *vm, size_t nbytes) {
@@ -479,7 +483,7 @@ void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
     return NULL;
   // The sanitizer ends the program where an allocator would return NULL.
   size_t most = PLAIN ? 64 * (size_t)GIGABYTE : PTRDIFF_MAX / 2;
-  if (nbytes > most || !account(vm, nbytes))
+  if (nbytes > most || !tl_account(vm, nbytes))
     return NULL;
   void *block = block_new(vm, nbytes);
   if (block == NULL)
@@ -520,7 +524,7 @@ void tl_free(tl_vm *vm, void *block, size_t nbytes) {
 void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
                  const char *what) {
   if (block != NULL && block_fits(block, old_nbytes, new_nbytes)) {
-    if (new_nbytes > old_nbytes && !account(vm, new_nbytes - old_nbytes)) {
+    if (new_nbytes > old_nbytes && !tl_account(vm, new_nbytes - old_nbytes)) {
       tl_fail_memory(vm, new_nbytes, what);
       return NULL;
     }

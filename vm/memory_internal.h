@@ -47,6 +47,11 @@ struct tl_memory {
 bool tl_memory_open(tl_vm *vm);   // vm->options are set; false: no memory
 void tl_memory_close(tl_vm *vm);  // everything has been freed before
 
+// Counts memory that came another way as live; false where that would pass the
+// cap, with no error set.
+bool tl_account(tl_vm *vm, size_t nbytes);
+void tl_unaccount(tl_vm *vm, size_t nbytes);
+
 // As tl_alloc, but NULL says no more than that: no error is set.
 void *tl_alloc_quiet(tl_vm *vm, size_t nbytes);
 

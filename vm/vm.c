@@ -12,11 +12,7 @@
 #include "vm/module.h"
 #include "vm/open.h"
 #include "vm/poll.h"
-
-enum {
-  STACK_SLOTS = 1 << 16,  // 1 MB, untouched until used
-  FRAME_COUNT = STACK_SLOTS / 4,
-};
+#include "vm/slots.h"
 
 static int default_write(void *context, const char *text, size_t nbytes) {
   (void)context;
@@ -48,12 +44,7 @@ tl_vm *tl_vm_open(const tally_options *options,
     options->resize(options->context, vm, sizeof *vm, 0);
     return NULL;
   }
-  vm->stack = tl_alloc(vm, STACK_SLOTS * sizeof(tl_slot), "the stack");
-  vm->frames = tl_alloc(vm, FRAME_COUNT * sizeof(tl_frame), "the stack");
-  if (vm->stack != NULL && vm->frames != NULL) {
-    vm->stack_end = vm->stack + STACK_SLOTS;
-    vm->frames_end = vm->frames + FRAME_COUNT;
-    vm->frame = vm->frames - 1;
+  if (tl_slots_open(vm)) {
     vm->main = tl_module_new(vm, "main", NULL);
     if (vm->main != NULL)
       return vm;
@@ -71,12 +62,7 @@ void tl_vm_close(tl_vm *vm) {
   tl_types_close(vm);
   tl_host_close(vm);
   tl_error_clear(vm);
-  if (vm->stack != NULL) {
-    tl_free(vm, vm->stack, STACK_SLOTS * sizeof(tl_slot));
-  }
-  if (vm->frames != NULL) {
-    tl_free(vm, vm->frames, FRAME_COUNT * sizeof(tl_frame));
-  }
+  tl_slots_close(vm);
   tl_memory_close(vm);
   options.resize(options.context, vm, sizeof *vm, 0);
 }

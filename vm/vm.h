@@ -57,7 +57,8 @@ struct tally_vm {
   tally_options options;
   const tl_compiler_hooks *compiler;
 
-  // The slot stack, reserved at open and never moved; frame records apart.
+  // The slot stack, reserved at open and never moved; frame records apart
+  // (slots.h). The ends are of the part that has been counted.
   tl_slot *stack, *stack_end;
   tl_slot *stack_top;  // first slot free for a call from C
   tl_frame *frames, *frames_end, *frame;
