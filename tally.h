@@ -508,6 +508,19 @@ typedef enum tally_plot_form {
 TALLY_API tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form,
                                          int width, tally_value *out);
 
+// What each operation's result of a script lives in, and why: fused, in place
+// of an operand, or fresh. Runs the script first, as tally_run does, and tells
+// what the run did apart from what the compiled code allows. *out is a string,
+// returns owned. An error of the run is part of the text; an error of the
+// compilation is returned.
+enum {
+  TALLY_EXPLAIN_JSON = 1,    // as an object with an array "operations"
+  TALLY_EXPLAIN_STATIC = 2,  // only compile, do not run
+};
+TALLY_API tally_status tally_explain(tally_vm *vm, const char *path, int argc,
+                                     const char *const *argv, unsigned flags,
+                                     tally_value *out);
+
 // The bytecode of a script, with each operand's ownership, through the write
 // hook: what `tally dis` prints. NULL path: nbytes of source are given.
 TALLY_API tally_status tally_disassemble(tally_vm *vm, const char *name,

@@ -99,8 +99,8 @@ static void run_part(tl_golden *golden, tl_part *p) {
 // Adds what a value looks like: as print shows it, or a string in quotes where
 // the documentation has them.
 static void add_value(text *to, tally_vm *vm, tally_value value, span wanted) {
-  bool quoted = starts(wanted, "\"") &&
-                strcmp(tally_type(vm, value), "string") == 0;
+  bool quoted =
+      starts(wanted, "\"") && strcmp(tally_type(vm, value), "string") == 0;
   tally_value shown;
   const char *from;
   size_t n;

@@ -19,6 +19,9 @@ static const char help[] =
     "  tally -e 'CODE'          run CODE and print its value\n"
     "  tally test [PATH ...]    run golden tests and documented examples\n"
     "  tally dis FILE           the bytecode, with each operand's ownership\n"
+    "  tally explain FILE       what each operation's result lives in, and "
+    "why;\n"
+    "                           --json, --static: without running it\n"
     "  tally doc [NAME]         documentation; without NAME, all names\n"
     "\n"
     "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
@@ -174,6 +177,25 @@ static int set_value(tl_command *cmd, int argc, char **argv, int *i) {
 
 // --- The FILE or word -------------------------------------------------------
 
+static int read_explain(tl_command *cmd, int argc, char **argv) {
+  int i = 1;
+  for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
+    if (strcmp(argv[i], "--json") == 0)
+      cmd->explain |= TALLY_EXPLAIN_JSON;
+    else if (strcmp(argv[i], "--static") == 0)
+      cmd->explain |= TALLY_EXPLAIN_STATIC;
+    else
+      return wrong("explain has no option ", argv[i]);
+  }
+  if (i == argc)
+    return wrong("usage: tally explain [--json] [--static] FILE [ARG ...]", "");
+  cmd->action = TL_ACTION_EXPLAIN;
+  cmd->subject = argv[i];
+  cmd->argc = argc - i - 1;
+  cmd->argv = argv + i + 1;
+  return 0;
+}
+
 static int read_word(tl_command *cmd, int argc, char **argv) {
   const char *word = argv[0];
   cmd->argc = argc - 1;
@@ -192,6 +214,8 @@ static int read_word(tl_command *cmd, int argc, char **argv) {
     cmd->subject = argv[1];  // NULL behind the last
     return 0;
   }
+  if (strcmp(word, "explain") == 0)
+    return read_explain(cmd, argc, argv);
   cmd->action = TL_ACTION_RUN;
   cmd->subject = word;
   return 0;

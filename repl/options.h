@@ -9,6 +9,7 @@ typedef enum tl_action {
   TL_ACTION_RUN,     // FILE, or - for standard input
   TL_ACTION_CODE,    // -e CODE
   TL_ACTION_DIS,     // dis FILE
+  TL_ACTION_EXPLAIN, // explain [--json] [--static] FILE [ARG ...]
   TL_ACTION_DOC,     // doc [NAME]
   TL_ACTION_TEST,    // test ...
   TL_ACTION_VERSION,
@@ -27,6 +28,7 @@ typedef struct tl_command {
   int argc;             // what stands behind it: the script's arguments, or
   char **argv;          // those of test
   tl_stats_form stats;
+  unsigned explain;      // TALLY_EXPLAIN_...
   const char *memory_plot;  // a file, or - for standard error; NULL: none
   tally_options options;  // limits, capabilities and threads are set
 } tl_command;

@@ -62,6 +62,24 @@ int tl_run_dis(tl_session *session, const tl_command *cmd) {
   return tl_session_end(session, tally_disassemble(session->vm, path, NULL, 0));
 }
 
+// --- explain ----------------------------------------------------------------
+
+int tl_run_explain(tl_session *session, const tl_command *cmd) {
+  tally_value explained;
+  const char *text;
+  size_t nbytes;
+  tl_session_begin();
+  tally_status status = tally_explain(session->vm, cmd->subject, cmd->argc,
+                                      arguments(cmd), cmd->explain, &explained);
+  if (status == TALLY_OK)
+    status = tally_to_string(session->vm, explained, &text, &nbytes);
+  if (status == TALLY_OK) {
+    fwrite(text, 1, nbytes, stdout);
+    tally_release(session->vm, explained);
+  }
+  return tl_session_end(session, status);
+}
+
 // --- doc --------------------------------------------------------------------
 
 // The first sentence of a documentation, on one line.

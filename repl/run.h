@@ -8,6 +8,7 @@
 int tl_run_file(tl_session *session, const tl_command *cmd);
 int tl_run_code(tl_session *session, const tl_command *cmd);
 int tl_run_dis(tl_session *session, const tl_command *cmd);
+int tl_run_explain(tl_session *session, const tl_command *cmd);
 int tl_run_doc(tl_session *session, const tl_command *cmd);
 
 #endif

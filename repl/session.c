@@ -99,6 +99,12 @@ void tl_session_report(const tl_session *session) {
     fputc('\n', stderr);
 }
 
+// The script's own output would stand in an explanation's way.
+static int write_nothing(void *context, const char *text, size_t nbytes) {
+  (void)context, (void)text, (void)nbytes;
+  return 0;
+}
+
 // --- Life -------------------------------------------------------------------
 
 // Text for standard output gathers in its buffer; a terminal sees each line.
@@ -109,7 +115,7 @@ static int write_out(void *context, const char *text, size_t nbytes) {
 
 bool tl_session_open(tl_session *session, const tl_command *cmd) {
   tally_options options = cmd->options;
-  options.write = write_out;
+  options.write = cmd->action == TL_ACTION_EXPLAIN ? write_nothing : write_out;
   session->stats = cmd->stats;
   session->memory_plot = cmd->memory_plot;
   if (!isatty(STDOUT_FILENO))

@@ -101,6 +101,24 @@ expect 1 'script.tly:1:7: name error: .*x' 'the place of an error'
 run dis "$dir/nosuch.tly";  expect 1 'nosuch' 'dis of no file'
 text 'x = ones(3)\nprint(x + (x + (x + x)))\n'; run dis "$dir/script.tly"
 expect 0 'add.*!' 'dis shows consumed temporaries'
+text 'x = ones(9000)\ny = x + 1\nz = y * x\nw = z\nw[0] = 2\nprint(sum(z), x[0])\n'
+run explain "$dir/script.tly"
+expect 0 'may: .*one pass with `y . x`.*no array of its own' 'explain: a region'
+expect 0 'ran: fused once; fresh once' 'explain: what a run did'
+expect 0 'fresh: x is used later, in line 6' 'explain: who keeps an operand'
+expect 0 'ran: copied once, 72128 bytes: another name holds it' 'explain: an update that copies'
+absent '^9000' 'explain leaves out what the script prints'
+run explain --static "$dir/script.tly"
+expect 0 'w is copied: another name holds it here' 'explain --static'
+absent 'ran:' 'explain --static runs nothing'
+run explain --json "$dir/script.tly"
+expect 0 '"operation": "x . 1", "may": ".*"ran": ."fused": 1,' 'explain --json'
+run explain "$dir/nosuch.tly"; expect 1 'nosuch' 'explain of no file'
+run explain --nosuch x;     expect 2 'nosuch' 'explain with an unknown option'
+text 'x = ones(5)\ny = x + 1\nprint(y[9])\n'; run explain "$dir/script.tly"
+expect 0 'ended with an error: line 3: index' 'explain of a run that fails'
+text 'x = 1 +\n';           run explain "$dir/script.tly"
+expect 1 'syntax error' 'explain of broken code'
 run --limit-memory 10M -e 'zeros(10000000)'
 expect 1 'memory error' '--limit-memory'
 run --limit-time 0.2s -e 'while true { }'

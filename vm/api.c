@@ -264,7 +264,7 @@ static tally_status run_text(tl_vm *vm, const char *name, const char *text,
     return tl_report(vm);
   // Code without functions is over when it has run: evaluating the same text
   // for ever takes no more memory.
-  bool is_lent = tl_unit_lend(unit);
+  bool is_lent = vm->watch == NULL && tl_unit_lend(unit);
   tl_slot value = tl_none();
   bool ok = tl_run_unit(vm, unit, &value) &&
             (out == NULL || tl_handle_new(vm, &value, out));
