@@ -48,7 +48,7 @@ INTERP_FLAGS = $(call accepts,-fno-gcse -fno-crossjumping \
 # kernels.mk lists them in KERNEL_OBJS.
 SOURCES   := $(wildcard vm/*.c compiler/*.c stdlib/*.c)
 OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-MODULES   := $(wildcard stdlib/*.tly)
+MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants)
@@ -106,7 +106,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libtally.a
 	$(COMPILE) -o $@ $< $(BUILD)/libtally.a $(LDFLAGS) $(LIBS)
 
 # The modules of the library that are written in Tally, as C arrays.
-$(BUILD)/embedded.c: $(MODULES) stdlib tools/embed
+$(BUILD)/embedded.c: $(MODULES) stdlib stdlib/global tools/embed
 	@mkdir -p $(@D)
 	@tools/embed $(MODULES) > $@
 

@@ -96,6 +96,22 @@ void tl_lower_capture(tl_lower *l, tl_variable *variable, int32_t slot,
   lower_variable(l, variable, span, slot, false);
 }
 
+// A global function written in Tally: a member of a module of the library.
+static void lower_global(tl_lower *l, const char *module, const tl_name *name,
+                         tl_span span, int32_t want) {
+  size_t nbytes = strlen(module);
+  char *spec = tl_arena_alloc(l->b->arena, nbytes + 2);
+  if (spec == NULL)
+    return;
+  spec[0] = '*';
+  memcpy(spec + 1, module, nbytes + 1);
+  int32_t at = tl_temp(l);
+  tl_emit_x(l, TL_BC_IMPORT, at, tl_unit_name(l->b, spec, nbytes + 1), span);
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_GETF, want, 1, span);
+  ins->operands[0] = at;
+  ins->extra = tl_unit_name(l->b, name->text, name->nbytes);
+}
+
 static int32_t lower_known(tl_lower *l, const char *module, const tl_name *name,
                            tl_span span, int32_t want) {
   tl_known known = tl_known_find(l->b->vm, module, name);
@@ -116,6 +132,9 @@ static int32_t lower_known(tl_lower *l, const char *module, const tl_name *name,
       tl_load_constant(l, want, tl_type_slot(type), span);
       break;
     }
+    case TL_KNOWN_TALLY:
+      lower_global(l, known.module, name, span, want);
+      break;
     case TL_KNOWN_NOTHING:
       break;  // the resolver has reported it
   }

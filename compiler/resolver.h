@@ -98,12 +98,14 @@ typedef enum tl_known_kind {
   TL_KNOWN_BUILTIN,
   TL_KNOWN_CONSTANT,
   TL_KNOWN_DTYPE,
+  TL_KNOWN_TALLY,  // a global function written in Tally
 } tl_known_kind;
 typedef struct tl_known {
   tl_known_kind kind;
   const tl_builtin *builtin;  // also for a dtype that is a function too
   double value;
   tl_dtype dtype;
+  const char *module;  // of one written in Tally
 } tl_known;
 tl_known tl_known_find(const tl_vm *vm, const char *module,
                        const tl_name *name);

@@ -178,11 +178,14 @@ static void offer_library(const tl_vm *vm, tl_suggestion *near,
       continue;
     tl_suggest_offer(near, f->row.name, strlen(f->row.name));
   }
-  const struct tl_embedded *also =
-      module == NULL ? NULL : tl_embedded_find(module);
-  for (size_t i = 0; also != NULL && also->functions[i].name != NULL; i++) {
-    const char *name = also->functions[i].name;
-    tl_suggest_offer(near, name, strlen(name));
+  for (const struct tl_embedded *also = tl_embedded_modules; also->name != NULL;
+       also++) {
+    if (module == NULL ? !also->is_global : strcmp(also->name, module) != 0)
+      continue;
+    for (size_t i = 0; also->functions[i].name != NULL; i++) {
+      const char *name = also->functions[i].name;
+      tl_suggest_offer(near, name, strlen(name));
+    }
   }
 }
 
@@ -233,6 +236,14 @@ tl_known tl_known_find(const tl_vm *vm, const char *module,
       known.kind = TL_KNOWN_CONSTANT;
       known.value = c->value;
     }
+  }
+  const struct tl_embedded *global =
+      module == NULL && known.kind == TL_KNOWN_NOTHING
+          ? tl_embedded_global(name->text)
+          : NULL;
+  if (global != NULL) {
+    known.kind = TL_KNOWN_TALLY;
+    known.module = global->name;
   }
   return known;
 }

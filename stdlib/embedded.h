@@ -3,6 +3,9 @@
 // A module may be written in both languages: then its name has rows in
 // tl_library too, and the text is run in the same module, where it finds those
 // functions after `import` of its own name.
+//
+// The documented functions of stdlib/global/*.tly are there without an import:
+// the compiler imports their module, "global/…", where one is named.
 #ifndef TALLY_STDLIB_EMBEDDED_H
 #define TALLY_STDLIB_EMBEDDED_H
 
@@ -20,6 +23,7 @@ struct tl_embedded {
   const char *text;  // UTF-8, ended by a zero byte that nbytes leaves out
   size_t nbytes;
   const struct tl_embedded_function *functions;  // ended by name NULL
+  bool is_global;                                // they need no import
 };
 
 // Ended by an entry whose name is NULL. Written by tools/embed.
@@ -29,5 +33,7 @@ extern const struct tl_embedded tl_embedded_modules[];
 const struct tl_embedded *tl_embedded_find(const char *module);
 const struct tl_embedded_function *tl_embedded_member(const char *module,
                                                       const char *name);
+// The module with the global function of that name, or NULL.
+const struct tl_embedded *tl_embedded_global(const char *name);
 
 #endif

@@ -26,6 +26,8 @@ const tl_family tl_library[] = {
     {NULL, tl_sort_builtins},
     {NULL, tl_topk_builtins},
     {NULL, tl_search_builtins},
+    {NULL, tl_places_builtins},
+    {NULL, tl_convolve_builtins},
     {NULL, tl_set_builtins},
     {NULL, tl_linear_builtins},
     {NULL, tl_dtype_builtins},
@@ -162,6 +164,13 @@ const struct tl_embedded_function *tl_embedded_member(const char *module,
   for (; f && f->name; f++)
     if (strcmp(f->name, name) == 0)
       return f;
+  return NULL;
+}
+
+const struct tl_embedded *tl_embedded_global(const char *name) {
+  for (const struct tl_embedded *e = tl_embedded_modules; e->name; e++)
+    if (e->is_global && tl_embedded_member(e->name, name))
+      return e;
   return NULL;
 }
 

@@ -351,89 +351,6 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// Full convolution, out[i + k] += a[i] * b[k], of which part is wanted.
-static bool convolve_dense(tl_vm *vm, const tl_array *a, const tl_array *b,
-                           int64_t skip, int64_t length, tl_slot *out) {
-  tl_array *c = tl_array_zeros(vm, TL_FLOAT64, 1, &length);
-  if (!c)
-    return false;
-  const double *x = (const double *)a->data, *y = (const double *)b->data;
-  double *sum = (double *)c->data;
-  for (int64_t k = 0; k < b->size; k++) {
-    // Item i of a goes to i + k - skip.
-    int64_t first = k < skip ? skip - k : 0;
-    int64_t end = length + skip - k < a->size ? length + skip - k : a->size;
-    for (int64_t i = first; i < end; i++) sum[i + k - skip] += x[i] * y[k];
-    if (tl_poll(vm, (uint64_t)a->size >> 10))
-      continue;
-    tl_drop(vm, tl_own_array(c));
-    return false;
-  }
-  *out = tl_own_array(c);
-  return true;
-}
-
-static bool convolve_mode(tl_vm *vm, tl_slot s, int64_t longer, int64_t shorter,
-                          int64_t *skip, int64_t *length) {
-  tl_string *mode = NULL;
-  *skip = 0;
-  *length = longer + shorter - 1;
-  if (tl_is_none(s))
-    return true;
-  if (!tl_arg_string(vm, "convolve", "mode", s, &mode))
-    return false;
-  if (strcmp(mode->text, "full") == 0)
-    return true;
-  if (strcmp(mode->text, "same") == 0) {
-    *skip = (shorter - 1) / 2;
-    *length = longer;
-    return true;
-  }
-  if (strcmp(mode->text, "valid") == 0) {
-    *skip = shorter - 1;
-    *length = longer - shorter + 1;
-    return true;
-  }
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "convolve: mode must be \"full\", "
-                 "\"same\" or \"valid\", not \"%s\"",
-                 mode->text);
-}
-
-static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot x[2];
-  int64_t skip, length;
-  tl_dtype dtype;
-  for (int i = 0; i < 2; i++)
-    if (!tl_arg_numeric(vm, "convolve", &args[i]))
-      return false;
-  if (!tl_promote_slots(vm, "convolve", args[0], args[1], &dtype))
-    return false;
-  if (tl_dtype_is_complex(dtype))
-    return tl_arg_fail(vm, "convolve", "the arrays", "real", args[0]);
-  const tl_array *a = args[0].array, *b = args[1].array;
-  if (tl_ndim(a) != 1 || tl_ndim(b) != 1 || a->size == 0 || b->size == 0)
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "convolve: both arrays need one axis "
-                   "and an item at least");
-  int longer = a->size >= b->size ? 0 : 1;
-  if (!convolve_mode(vm, args[2], args[longer].array->size,
-                     args[1 - longer].array->size, &skip, &length) ||
-      !tl_as_contiguous(vm, "convolve", args[longer], TL_FLOAT64, &x[0]))
-    return false;
-  tl_slot sum = tl_none();
-  bool ok =
-      tl_as_contiguous(vm, "convolve", args[1 - longer], TL_FLOAT64, &x[1]);
-  if (ok) {
-    ok = convolve_dense(vm, x[0].array, x[1].array, skip, length, &sum);
-    tl_drop(vm, x[1]);
-  }
-  tl_drop(vm, x[0]);
-  if (!ok)
-    return false;
-  return tl_cast_own(vm, sum.array, dtype == TL_BOOL ? TL_INT64 : dtype, out);
-}
-
 // --- The table --------------------------------------------------------------
 
 #define MATMUL                                                                 \
@@ -510,10 +427,6 @@ const tl_builtin tl_linear_builtins[] = {
      "A matrix with the items of a vector on its diagonal number k; or of a\n"
      "matrix, that diagonal.\n"
      "    diag([1, 2])    # [[1, 0], [0, 2]]\n"},
-    {"convolve", "a, b, mode: \"full\"", convolve, TL_PURE,
-     "The convolution of two vectors: in full, of the longer one's length\n"
-     "(mode \"same\"), or only where they overlap wholly (\"valid\").\n"
-     "    convolve([1, 2, 3], [1, 1])    # [1, 3, 5, 3]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
 

@@ -31,7 +31,8 @@ static bool documented_at(const tl_vm *vm, size_t index, documented *out) {
        e++) {
     for (const struct tl_embedded_function *f = e->functions; f->name != NULL;
          f++) {
-      *out = (documented){e->name, f->name, f->params, f->doc};
+      *out = (documented){e->is_global ? NULL : e->name, f->name, f->params,
+                          f->doc};
       if (index-- == 0)
         return true;
     }

@@ -95,7 +95,8 @@ tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
     tl_slot name = {.tag = TL_TAG_STRING, .string = unit->file};
     memcpy(unit->text, text, nbytes);
     unit->nbytes = nbytes;
-    if (tl_unit_adopt(vm, unit, name) && index_lines(vm, unit)) return unit;
+    if (tl_unit_adopt(vm, unit, name) && index_lines(vm, unit))
+      return unit;
   }
   tl_unit_free(vm, unit);
   return NULL;
@@ -488,6 +489,8 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
   bool is_path = spec->text[0] == '"';
   const char *name = spec->text + 1;
   bool found = false;
+  if (spec->text[0] == '*')  // a global function's: nobody else's
+    return import_embedded(vm, name, &found, out);
   if (!import_hosted(vm, name, &found, out))
     return false;
   if (found)

@@ -20,7 +20,8 @@ int32_t tl_module_find(const tl_module *module, const char *name,
 void tl_module_clear(tl_vm *vm, tl_module *module);
 void tl_modules_close(tl_vm *vm);
 
-// Loads and runs the module that an import names ("\"path" or " name"), once.
+// Loads and runs the module that an import names ("\"path" or " name", or
+// "*name" for the library's own text and no other), once.
 // Fails with kind io, name (a cycle) or what its code raises.
 bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
                       tl_slot *out);

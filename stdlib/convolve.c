@@ -1,0 +1,144 @@
+// The convolution of two vectors.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "vm/vm.h"
+
+// The parts of out[i + k] += a[i] * b[k] that are wanted: length items from
+// [skip] on.
+typedef struct part {
+  int64_t skip, length;
+} part;
+
+// Item i of a goes to i + k - skip: from which, and before which.
+static int64_t first_of(part p, int64_t k) {
+  return k < p.skip ? p.skip - k : 0;
+}
+static int64_t end_of(part p, int64_t k, int64_t n) {
+  return p.length + p.skip - k < n ? p.length + p.skip - k : n;
+}
+
+typedef void add_product(void *out, const void *a, int64_t n, const void *b,
+                         int64_t k, part p);
+
+static void add_reals(void *out, const void *a, int64_t n, const void *b,
+                      int64_t k, part p) {
+  const double *x = a, y = ((const double *)b)[k];
+  double *sum = (double *)out + k - p.skip;
+  int64_t end = end_of(p, k, n);
+  for (int64_t i = first_of(p, k); i < end; i++) sum[i] += x[i] * y;
+}
+
+// Unsigned, since integers wrap.
+static void add_integers(void *out, const void *a, int64_t n, const void *b,
+                         int64_t k, part p) {
+  const uint64_t *x = a, y = ((const uint64_t *)b)[k];
+  uint64_t *sum = (uint64_t *)out + k - p.skip;
+  int64_t end = end_of(p, k, n);
+  for (int64_t i = first_of(p, k); i < end; i++) sum[i] += x[i] * y;
+}
+
+static void add_complex(void *out, const void *a, int64_t n, const void *b,
+                        int64_t k, part p) {
+  const double *x = a, *y = (const double *)b + 2 * k;
+  double *sum = (double *)out + 2 * (k - p.skip);
+  int64_t end = end_of(p, k, n);
+  for (int64_t i = first_of(p, k); i < end; i++) {
+    double re = x[2 * i], im = x[2 * i + 1];
+    sum[2 * i] += re * y[0] - im * y[1];
+    sum[2 * i + 1] += re * y[1] + im * y[0];
+  }
+}
+
+static bool convolve_mode(tl_vm *vm, tl_slot s, int64_t longer, int64_t shorter,
+                          int64_t *skip, int64_t *length) {
+  tl_string *mode = NULL;
+  *skip = 0;
+  *length = longer + shorter - 1;
+  if (tl_is_none(s))
+    return true;
+  if (!tl_arg_string(vm, "convolve", "mode", s, &mode))
+    return false;
+  if (strcmp(mode->text, "full") == 0)
+    return true;
+  if (strcmp(mode->text, "same") == 0) {
+    *skip = (shorter - 1) / 2;
+    *length = longer;
+    return true;
+  }
+  if (strcmp(mode->text, "valid") == 0) {
+    *skip = shorter - 1;
+    *length = longer - shorter + 1;
+    return true;
+  }
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "convolve: mode must be \"full\", "
+                 "\"same\" or \"valid\", not \"%s\"",
+                 mode->text);
+}
+
+// [a] is the longer one; both are dense and of [dtype].
+static bool convolve_dense(tl_vm *vm, const tl_array *a, const tl_array *b,
+                           tl_dtype dtype, part p, tl_slot *out) {
+  add_product *add = dtype == TL_FLOAT64      ? add_reals
+                     : dtype == TL_COMPLEX128 ? add_complex
+                                              : add_integers;
+  tl_array *c = tl_array_zeros(vm, dtype, 1, &p.length);
+  if (!c)
+    return false;
+  for (int64_t k = 0; k < b->size; k++) {
+    add(c->data, a->data, a->size, b->data, k, p);
+    if (tl_poll(vm, (uint64_t)a->size >> 10))
+      continue;
+    tl_drop(vm, tl_own_array(c));
+    return false;
+  }
+  *out = tl_own_array(c);
+  return true;
+}
+
+static tl_dtype computed_in(tl_dtype dtype) {
+  return tl_dtype_is_complex(dtype) ? TL_COMPLEX128
+         : tl_dtype_is_real(dtype)  ? TL_FLOAT64
+         : dtype == TL_UINT64       ? TL_UINT64
+                                    : TL_INT64;
+}
+
+static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot x[2] = {tl_none(), tl_none()}, sum = tl_none();
+  tl_dtype dtype;
+  part p;
+  for (int i = 0; i < 2; i++)
+    if (!tl_arg_numeric(vm, "convolve", &args[i]))
+      return false;
+  if (!tl_promote_slots(vm, "convolve", args[0], args[1], &dtype))
+    return false;
+  const tl_array *a = args[0].array, *b = args[1].array;
+  if (tl_ndim(a) != 1 || tl_ndim(b) != 1 || a->size == 0 || b->size == 0)
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "convolve: both arrays need one axis "
+                   "and an item at least");
+  int longer = a->size >= b->size ? 0 : 1;
+  tl_dtype work = computed_in(dtype);
+  bool ok = convolve_mode(vm, args[2], args[longer].array->size,
+                          args[1 - longer].array->size, &p.skip, &p.length) &&
+            tl_as_contiguous(vm, "convolve", args[longer], work, &x[0]) &&
+            tl_as_contiguous(vm, "convolve", args[1 - longer], work, &x[1]) &&
+            convolve_dense(vm, x[0].array, x[1].array, work, p, &sum);
+  tl_drop(vm, x[0]);
+  tl_drop(vm, x[1]);
+  return ok &&
+         tl_cast_own(vm, sum.array, dtype == TL_BOOL ? TL_INT64 : dtype, out);
+}
+
+const tl_builtin tl_convolve_builtins[] = {
+    {"convolve", "a, b, mode: \"full\"", convolve, TL_PURE,
+     "The convolution of two vectors, out[i + k] = sum of a[i] b[k]: in full,\n"
+     "of the longer one's length (mode \"same\"), or only where they overlap\n"
+     "wholly (\"valid\"). Any numeric dtypes, promoted; integers wrap. Empty\n"
+     "arrays, or such of more axes, are a shape error.\n"
+     "    convolve([1, 2, 3], [1, 1])    # [1, 3, 5, 3]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,203 @@
+// Items by place: sums at indices that may repeat, windows that overlap.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "vm/vm.h"
+
+// --- add_at -----------------------------------------------------------------
+
+enum { POLL_ROWS = 1 << 16 };
+
+// X(dtype, item type, type to compute in): integers wrap.
+#define ADD_DTYPES(X)           \
+  X(INT8, int8_t, uint8_t)      \
+  X(INT16, int16_t, uint16_t)   \
+  X(INT32, int32_t, uint32_t)   \
+  X(INT64, int64_t, uint64_t)   \
+  X(UINT8, uint8_t, uint8_t)    \
+  X(UINT16, uint16_t, uint16_t) \
+  X(UINT32, uint32_t, uint32_t) \
+  X(UINT64, uint64_t, uint64_t) \
+  X(FLOAT32, float, float)      \
+  X(FLOAT64, double, double)
+
+// A row of items, added to another; complex items are rows of two floats.
+typedef void add_rows(char *to, const char *from, const int64_t *index,
+                      size_t n, size_t row);
+
+#define DEFINE_ADD(dtype, T, W)                                             \
+  static void add_##dtype(char *to, const char *from, const int64_t *index, \
+                          size_t n, size_t row) {                           \
+    T *items = (T *)(void *)to;                                             \
+    const T *values = (const T *)(const void *)from;                        \
+    for (size_t i = 0; i < n; i++, values += row) {                         \
+      T *place = items + (size_t)index[i] * row;                            \
+      for (size_t k = 0; k < row; k++)                                      \
+        place[k] = (T)((W)place[k] + (W)values[k]);                         \
+    }                                                                       \
+  }
+#define X(dtype, T, W) DEFINE_ADD(dtype, T, W)
+ADD_DTYPES(X)
+#undef X
+
+static add_rows *const adders[TL_DTYPE_COUNT] = {
+#define X(dtype, T, W) [TL_##dtype] = add_##dtype,
+    ADD_DTYPES(X)
+#undef X
+        [TL_COMPLEX64] = add_FLOAT32,
+    [TL_COMPLEX128] = add_FLOAT64,
+};
+
+// The values, converted, in the shape of the places that they go to.
+static bool spread_values(tl_vm *vm, tl_slot *values, const tl_array *x,
+                          const tl_array *index, tl_slot *out) {
+  int rest = tl_ndim(x) - 1, ndim = tl_ndim(index) + rest;
+  int64_t shape[2 * TL_MAX_DIMS];
+  tl_dtype dtype = tl_array_dtype(x);
+  if (ndim > TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "add_at: more than %d axes",
+                   TL_MAX_DIMS);
+  memcpy(shape, tl_shape(index), sizeof *shape * (size_t)tl_ndim(index));
+  memcpy(shape + tl_ndim(index), tl_shape(x) + 1, sizeof *shape * (size_t)rest);
+  if (!tl_arg_numeric(vm, "add_at", values))
+    return false;
+  tl_array *from = values->array;
+  if (tl_ndim(from) == ndim &&
+      memcmp(tl_shape(from), shape, sizeof *shape * (size_t)ndim) == 0)
+    return tl_as_contiguous(vm, "add_at", *values, dtype, out);
+  for (int k = 0; k < tl_ndim(from); k++) {
+    int axis = ndim - tl_ndim(from) + k;
+    int64_t length = tl_shape(from)[k];
+    if (axis < 0 || (length != 1 && length != shape[axis]))
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "add_at: values do not broadcast to the rows that %lld "
+                     "indices name: their axis %d has %lld items",
+                     (long long)index->size, k, (long long)length);
+  }
+  tl_array *spread = tl_array_new(vm, dtype, ndim, shape);
+  if (!spread)
+    return false;
+  *out = tl_own_array(spread);
+  return spread->size == 0 || tl_assign_part(vm, spread, spread->data, ndim,
+                                             shape, tl_strides(spread), from);
+}
+
+// Bools, integers, reals, complex numbers.
+static int kind_order(tl_dtype dtype) {
+  return tl_dtype_is_integer(dtype)   ? 1
+         : tl_dtype_is_real(dtype)    ? 2
+         : tl_dtype_is_complex(dtype) ? 3
+                                      : 0;
+}
+
+static bool check_kinds(tl_vm *vm, tl_slot *args) {
+  if (!tl_arg_numeric(vm, "add_at", &args[0]) ||
+      !tl_arg_numeric(vm, "add_at", &args[2]))
+    return false;
+  tl_dtype to = tl_array_dtype(args[0].array);
+  tl_dtype from = tl_array_dtype(args[2].array);
+  if (tl_ndim(args[0].array) == 0 || !adders[to])
+    return tl_arg_fail(vm, "add_at", "x", "an array of numbers", args[0]);
+  if (kind_order(from) > kind_order(to))
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "add_at: %s values do not fit into x, whose dtype is %s",
+                   tl_dtypes[from].name, tl_dtypes[to].name);
+  return true;
+}
+
+static bool add_in_place(tl_vm *vm, tl_array *x, const tl_array *index,
+                         const tl_array *values) {
+  tl_dtype dtype = tl_array_dtype(x);
+  size_t row = tl_dtype_is_complex(dtype) ? 2 : 1, nbytes = tl_itemsize(dtype);
+  for (int k = 1; k < tl_ndim(x); k++) {
+    row *= (size_t)tl_shape(x)[k];
+    nbytes *= (size_t)tl_shape(x)[k];
+  }
+  const int64_t *places = (const int64_t *)(const void *)index->data;
+  for (int64_t i = 0, count; row > 0 && i < index->size; i += count) {
+    count = index->size - i < POLL_ROWS ? index->size - i : POLL_ROWS;
+    if (!tl_poll(vm, (uint64_t)count * nbytes >> 13))
+      return false;
+    adders[dtype](x->data, values->data + (size_t)i * nbytes, places + i,
+                  (size_t)count, row);
+  }
+  return true;
+}
+
+static bool add_at(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot index = tl_none(), values = tl_none();
+  if (!check_kinds(vm, args))
+    return false;
+  bool ok = tl_wrap_indices(vm, "add_at", args[1], tl_shape(args[0].array)[0],
+                            &index) &&
+            spread_values(vm, &args[2], args[0].array, index.array, &values);
+  tl_array *x = ok ? tl_take_dense(vm, &args[0]) : NULL;
+  ok = x && add_in_place(vm, x, index.array, values.array);
+  if (ok)
+    *out = tl_own_array(x);
+  else if (x)
+    tl_drop(vm, tl_own_array(x));
+  tl_drop(vm, index);
+  tl_drop(vm, values);
+  return ok;
+}
+
+// --- sliding_windows --------------------------------------------------------
+
+static bool sliding_windows(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  static const char name[] = "sliding_windows";
+  int count, axis_count, axes[TL_MAX_DIMS];
+  int64_t size[TL_MAX_DIMS], shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  if (!tl_arg_array_or_string(vm, name, &args[0]) ||
+      !tl_arg_ints(vm, name, "size", args[1], TL_MAX_DIMS, &count, size))
+    return false;
+  const tl_array *x = args[0].array;
+  int ndim = tl_ndim(x);
+  axis_count = ndim;
+  for (int i = 0; i < ndim; i++) axes[i] = i;
+  if (!tl_is_none(args[2]) &&
+      !tl_arg_axes(vm, name, args[2], ndim, &axis_count, axes))
+    return false;
+  if (axis_count != count)
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "%s: size has %d numbers for %d axes: give axis, or one "
+                   "number for each",
+                   name, count, axis_count);
+  if (ndim + count > TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "%s: more than %d axes", name,
+                   TL_MAX_DIMS);
+  memcpy(shape, tl_shape(x), sizeof *shape * (size_t)ndim);
+  memcpy(strides, tl_strides(x), sizeof *strides * (size_t)ndim);
+  for (int i = 0; i < count; i++) {
+    int64_t *length = &shape[axes[i]];
+    if (size[i] < 1 || size[i] > *length)
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "%s: a window of %lld does not fit axis %d of %lld items",
+                     name, (long long)size[i], axes[i], (long long)*length);
+    *length -= size[i] - 1;
+    shape[ndim + i] = size[i];
+    strides[ndim + i] = tl_strides(x)[axes[i]];
+  }
+  return tl_view(vm, &args[0], x->data, ndim + count, shape, strides, out);
+}
+
+const tl_builtin tl_places_builtins[] = {
+    {"add_at", "x, indices, values", add_at, TL_PURE,
+     "x with values added to its rows (of a vector, items) at indices, one\n"
+     "after the other: an index that is there twice adds twice, unlike in\n"
+     "x[indices] += values. indices are integers of any shape, negative ones\n"
+     "from the end; values broadcast to indices' shape, then x's other axes.\n"
+     "The dtype stays: values of a higher kind are a type error, an index out\n"
+     "of range an index error.\n"
+     "    add_at([0, 0, 0], [2, 0, 2], [1, 5, 3])    # [5, 0, 4]\n"},
+    {"sliding_windows", "x, size, axis: none", sliding_windows, TL_PURE,
+     "All windows of a size in x, one behind the other: a view whose last\n"
+     "axes are the window's. size is a number for one axis, or a list for\n"
+     "several, all of x's axes unless given. Any dtype. Windows that are\n"
+     "empty or larger than the axis are a value error.\n"
+     "    sliding_windows([1, 2, 3, 4], 3)    # [[1, 2, 3], [2, 3, 4]]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
