@@ -4,8 +4,12 @@
 
 #include "stdlib/philox.h"
 
-// The standard normal distribution from a word, and where that is not enough
-// (1 in 90 times) from the source. Call tl_normal_tables before.
+// The standard normal distribution: items first .. first + n of a draw, from a
+// word each, and where that is not enough (1 in 90 times) from the item's own
+// source. Call tl_normal_tables before.
+void tl_normals(const tl_stream *stream, uint64_t first, const uint64_t *words,
+                size_t n, double *out);
+// One such number.
 double tl_normal(uint64_t word, tl_source *s);
 void tl_normal_tables(void);
 

@@ -5,11 +5,12 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
 // --- add_at -----------------------------------------------------------------
 
-enum { POLL_ROWS = 1 << 16 };
+enum { BLOCK = 512 };  // indices at once
 
 // X(dtype, item type, type to compute in): integers wrap.
 #define ADD_DTYPES(X)           \
@@ -25,19 +26,20 @@ enum { POLL_ROWS = 1 << 16 };
   X(FLOAT64, double, double)
 
 // A row of items, added to another; complex items are rows of two floats.
-typedef void add_rows(char *to, const char *from, const int64_t *index,
-                      size_t n, size_t row);
+// [step] is a row's length, or 0 to add one row everywhere.
+typedef void add_rows(char *to, const char *from, size_t step,
+                      const int64_t *index, size_t n, size_t row);
 
-#define DEFINE_ADD(dtype, T, W)                                             \
-  static void add_##dtype(char *to, const char *from, const int64_t *index, \
-                          size_t n, size_t row) {                           \
-    T *items = (T *)(void *)to;                                             \
-    const T *values = (const T *)(const void *)from;                        \
-    for (size_t i = 0; i < n; i++, values += row) {                         \
-      T *place = items + (size_t)index[i] * row;                            \
-      for (size_t k = 0; k < row; k++)                                      \
-        place[k] = (T)((W)place[k] + (W)values[k]);                         \
-    }                                                                       \
+#define DEFINE_ADD(dtype, T, W)                                         \
+  static void add_##dtype(char *to, const char *from, size_t step,      \
+                          const int64_t *index, size_t n, size_t row) { \
+    T *items = (T *)(void *)to;                                         \
+    const T *values = (const T *)(const void *)from;                    \
+    for (size_t i = 0; i < n; i++, values += step) {                    \
+      T *place = items + (size_t)index[i] * row;                        \
+      for (size_t k = 0; k < row; k++)                                  \
+        place[k] = (T)((W)place[k] + (W)values[k]);                     \
+    }                                                                   \
   }
 #define X(dtype, T, W) DEFINE_ADD(dtype, T, W)
 ADD_DTYPES(X)
@@ -51,7 +53,8 @@ static add_rows *const adders[TL_DTYPE_COUNT] = {
     [TL_COMPLEX128] = add_FLOAT64,
 };
 
-// The values, converted, in the shape of the places that they go to.
+// The values, converted, in the shape of the places that they go to; or one
+// number for all items of a vector.
 static bool spread_values(tl_vm *vm, tl_slot *values, const tl_array *x,
                           const tl_array *index, tl_slot *out) {
   int rest = tl_ndim(x) - 1, ndim = tl_ndim(index) + rest;
@@ -62,11 +65,10 @@ static bool spread_values(tl_vm *vm, tl_slot *values, const tl_array *x,
                    TL_MAX_DIMS);
   memcpy(shape, tl_shape(index), sizeof *shape * (size_t)tl_ndim(index));
   memcpy(shape + tl_ndim(index), tl_shape(x) + 1, sizeof *shape * (size_t)rest);
-  if (!tl_arg_numeric(vm, "add_at", values))
-    return false;
   tl_array *from = values->array;
-  if (tl_ndim(from) == ndim &&
-      memcmp(tl_shape(from), shape, sizeof *shape * (size_t)ndim) == 0)
+  if ((rest == 0 && tl_ndim(from) == 0) ||
+      (tl_ndim(from) == ndim &&
+       memcmp(tl_shape(from), shape, sizeof *shape * (size_t)ndim) == 0))
     return tl_as_contiguous(vm, "add_at", *values, dtype, out);
   for (int k = 0; k < tl_ndim(from); k++) {
     int axis = ndim - tl_ndim(from) + k;
@@ -108,34 +110,55 @@ static bool check_kinds(tl_vm *vm, tl_slot *args) {
   return true;
 }
 
-static bool add_in_place(tl_vm *vm, tl_array *x, const tl_array *index,
-                         const tl_array *values) {
-  tl_dtype dtype = tl_array_dtype(x);
-  size_t row = tl_dtype_is_complex(dtype) ? 2 : 1, nbytes = tl_itemsize(dtype);
-  for (int k = 1; k < tl_ndim(x); k++) {
-    row *= (size_t)tl_shape(x)[k];
-    nbytes *= (size_t)tl_shape(x)[k];
+// All rows are added, or (x NULL) all indices checked.
+static bool add_all(tl_vm *vm, tl_array *x, const tl_array *index,
+                    int64_t length, const tl_array *values) {
+  size_t row = 1, step = 0, nbytes = 0;
+  if (x) {
+    tl_dtype dtype = tl_array_dtype(x);
+    row = tl_dtype_is_complex(dtype) ? 2 : 1;
+    for (int k = 1; k < tl_ndim(x); k++) row *= (size_t)tl_shape(x)[k];
+    step = values->size == 1 ? 0 : row;
+    nbytes = step * tl_itemsize(dtype) / (tl_dtype_is_complex(dtype) ? 2 : 1);
   }
   const int64_t *places = (const int64_t *)(const void *)index->data;
-  for (int64_t i = 0, count; row > 0 && i < index->size; i += count) {
-    count = index->size - i < POLL_ROWS ? index->size - i : POLL_ROWS;
-    if (!tl_poll(vm, (uint64_t)count * nbytes >> 13))
+  int64_t wrapped[BLOCK];
+  for (int64_t i = 0, n; i < index->size; i += n) {
+    n = index->size - i < BLOCK ? index->size - i : BLOCK;
+    if (!tl_poll(vm, 1 + ((uint64_t)n * row >> 10)))
       return false;
-    adders[dtype](x->data, values->data + (size_t)i * nbytes, places + i,
-                  (size_t)count, row);
+    size_t bad =
+        tl_kernels()->wrap_indices(wrapped, places + i, length, (size_t)n);
+    if (bad < (size_t)n)
+      return tl_fail(vm, TALLY_ERR_INDEX,
+                     "add_at: index %lld is outside an axis of length %lld",
+                     (long long)places[i + (int64_t)bad], (long long)length);
+    if (x && row > 0)
+      adders[tl_array_dtype(x)](x->data, values->data + (size_t)i * nbytes,
+                                step, wrapped, (size_t)n, row);
   }
   return true;
+}
+
+static bool read_indices(tl_vm *vm, tl_slot *s, tl_slot *out) {
+  if (!tl_arg_numeric(vm, "add_at", s))
+    return false;
+  if (s->array->size > 0 && !tl_dtype_is_integer(tl_array_dtype(s->array)))
+    return tl_arg_fail(vm, "add_at", "indices", "integers", *s);
+  return tl_as_contiguous(vm, "add_at", *s, TL_INT64, out);
 }
 
 static bool add_at(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot index = tl_none(), values = tl_none();
   if (!check_kinds(vm, args))
     return false;
-  bool ok = tl_wrap_indices(vm, "add_at", args[1], tl_shape(args[0].array)[0],
-                            &index) &&
+  int64_t length = tl_shape(args[0].array)[0];
+  // Checked before the first write, since x may be written where it is.
+  bool ok = read_indices(vm, &args[1], &index) &&
+            add_all(vm, NULL, index.array, length, NULL) &&
             spread_values(vm, &args[2], args[0].array, index.array, &values);
   tl_array *x = ok ? tl_take_dense(vm, &args[0]) : NULL;
-  ok = x && add_in_place(vm, x, index.array, values.array);
+  ok = x && add_all(vm, x, index.array, length, values.array);
   if (ok)
     *out = tl_own_array(x);
   else if (x)

@@ -168,10 +168,8 @@ FILL(fill_integers) {
 
 FILL(fill_normal) {
   double *out = result;
-  for (size_t i = 0; i < n; i++) {
-    tl_source s = tl_source_of(&d->stream, first + i);
-    out[i] = d->a + d->b * tl_normal(words[i], &s);
-  }
+  tl_normals(&d->stream, first, words, n, out);
+  for (size_t i = 0; i < n; i++) out[i] = d->a + d->b * out[i];
 }
 
 FILL(fill_exponential) {

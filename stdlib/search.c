@@ -105,8 +105,9 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
   return ok;
 }
 
-bool tl_wrap_indices(tl_vm *vm, const char *function, tl_slot s, int64_t length,
-                     tl_slot *out) {
+// The indices as dense int64 from 0 on, checked against the length. *out owns.
+static bool wrap_indices(tl_vm *vm, const char *function, tl_slot s,
+                         int64_t length, tl_slot *out) {
   if (!tl_arg_numeric(vm, function, &s))
     return false;
   if (!tl_dtype_is_integer(tl_array_dtype(s.array)))
@@ -167,7 +168,7 @@ static bool take(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_axis(vm, "take", args[2], tl_ndim(x), 0, &axis))
     return false;
   tl_slot index, taken;
-  if (!tl_wrap_indices(vm, "take", args[1], tl_shape(x)[axis], &index))
+  if (!wrap_indices(vm, "take", args[1], tl_shape(x)[axis], &index))
     return false;
   bool ok = tl_take_axis(vm, x, (const int64_t *)index.array->data,
                          index.array->size, axis, &taken);
@@ -256,7 +257,7 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_axis(vm, "take_along_axis", args[2], ndim, -1, &axis))
     return false;
   tl_slot index;
-  if (!tl_wrap_indices(vm, "take_along_axis", args[1], tl_shape(x)[axis], &index))
+  if (!wrap_indices(vm, "take_along_axis", args[1], tl_shape(x)[axis], &index))
     return false;
   tl_slot from = tl_borrow(args[0]), by = index;
   tl_array *to = NULL;
