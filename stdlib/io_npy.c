@@ -12,6 +12,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/compress.h"
 #include "vm/io.h"
 #include "vm/vm.h"
 
@@ -379,14 +380,51 @@ static bool file_name(tl_vm *vm, const char *function, tl_slot s,
   return *path != NULL;
 }
 
+// A file that is compressed is expanded in memory; another is read straight
+// into its array.
+static bool is_packed(const char *path) {
+  size_t n = strlen(path);
+  return (n > 3 && strcmp(path + n - 3, ".gz") == 0) ||
+         (n > 4 && strcmp(path + n - 4, ".zst") == 0);
+}
+
 static bool read_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   tl_reader reader;
-  if (!file_name(vm, "read_npy", args[0], &path) ||
-      !tl_reader_open(vm, "read_npy", path, &reader))
+  tl_bytes bytes = {NULL, 0, 0};
+  if (!file_name(vm, "read_npy", args[0], &path))
     return false;
+  if (!is_packed(path)) {
+    if (!tl_reader_open(vm, "read_npy", path, &reader))
+      return false;
+  } else {
+    if (!tl_io_read_expanded(vm, "read_npy", path, &bytes))
+      return false;
+    reader = tl_reader_of(vm, "read_npy", path, bytes.data, bytes.nbytes);
+  }
   bool ok = read_array(&reader, out);
   tl_reader_close(&reader);
+  tl_bytes_free(vm, &bytes);
+  return ok;
+}
+
+// What a container holds: npz. [name] is for messages.
+static bool decode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot data;
+  tl_string *name = NULL;
+  if (!tl_arg_numeric(vm, "decode_npy", &args[0]) ||
+      (!tl_is_none(args[1]) &&
+       !tl_arg_string(vm, "decode_npy", "name", args[1], &name)))
+    return false;
+  if (tl_array_dtype(args[0].array) != TL_UINT8)
+    return tl_arg_fail(vm, "decode_npy", "data", "an array of uint8", args[0]);
+  if (!tl_as_contiguous(vm, "decode_npy", args[0], TL_UINT8, &data))
+    return false;
+  tl_reader reader =
+      tl_reader_of(vm, "decode_npy", name ? name->text : "the data",
+                   data.array->data, (size_t)data.array->size);
+  bool ok = read_array(&reader, out);
+  tl_drop(vm, data);
   return ok;
 }
 
@@ -504,24 +542,50 @@ static bool write_items(output *o) {
   return visit_items(o->a, write_number, o);
 }
 
+// The header and items, wherever the writer leads.
+static bool write_array(output *o) {
+  if (tl_array_dtype(o->a) == TL_STRING &&
+      !visit_items(o->a, measure_string, o))
+    return false;
+  // NumPy has no strings of width 0.
+  if (o->width == 0)
+    o->width = 1;
+  return write_header(o) && write_items(o);
+}
+
 static bool write_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   if (!file_name(vm, "write_npy", args[0], &path) ||
       !tl_arg_array(vm, "write_npy", &args[1]))
     return false;
   output o = {.vm = vm, .a = args[1].array};
-  if (tl_array_dtype(o.a) == TL_STRING && !visit_items(o.a, measure_string, &o))
-    return false;
-  // NumPy has no strings of width 0.
-  if (o.width == 0)
-    o.width = 1;
   if (!tl_writer_open(vm, "write_npy", path, &o.file))
     return false;
   *out = tl_none();
-  if (write_header(&o) && write_items(&o))
+  if (write_array(&o))
     return tl_writer_commit(&o.file);
   tl_writer_abandon(&o.file);
   return false;
+}
+
+static bool encode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_bytes bytes = {NULL, 0, 0};
+  if (!tl_arg_array(vm, "encode_npy", &args[0]))
+    return false;
+  output o = {.vm = vm,
+              .a = args[0].array,
+              .file = tl_writer_to(vm, "encode_npy", &bytes)};
+  tl_array *a = NULL;
+  if (write_array(&o)) {
+    int64_t n = (int64_t)bytes.nbytes;
+    a = tl_array_new(vm, TL_UINT8, 1, &n);
+  }
+  if (a) {
+    memcpy(a->data, bytes.data, bytes.nbytes);
+    *out = tl_own_array(a);
+  }
+  tl_bytes_free(vm, &bytes);
+  return a != NULL;
 }
 
 // --- The table --------------------------------------------------------------
@@ -536,5 +600,12 @@ const tl_builtin tl_io_npy_module[] = {
      "when\n"
      "all of it is written.\n"
      "    io.write_npy(\"weights.npy\", zeros((3, 4)))\n"},
+    {"decode_npy", "data, name = \"the data\"", decode_npy, TL_PURE,
+     "The array in the bytes (an array of uint8) of a .npy file; name stands\n"
+     "for the file's in messages. Errors as in read_npy.\n"
+     "    io.decode_npy(io.encode_npy([1, 2]))    # [1, 2]\n"},
+    {"encode_npy", "x", encode_npy, TL_PURE,
+     "The bytes of a .npy file of an array: an array of uint8.\n"
+     "    char(io.encode_npy([1, 2])[1:6])    # \"NUMPY\"\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/compress.h"
 #include "stdlib/families.h"
 #include "vm/io.h"
 #include "vm/list.h"
@@ -29,7 +30,7 @@ static bool text_of(tl_vm *vm, const char *function, tl_slot name,
   if (!tl_arg_string(vm, function, "path", name, &string))
     return false;
   const char *path = tl_io_path(vm, function, string);
-  if (!path || !tl_io_read(vm, function, path, out))
+  if (!path || !tl_io_read_expanded(vm, function, path, out))
     return false;
   *text = out->data;
   *nbytes = out->nbytes;
@@ -115,16 +116,9 @@ static bool path_and_text(tl_vm *vm, const char *function, tl_slot *args,
 static bool write_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   tl_string *text;
-  tl_writer writer;
-  if (!path_and_text(vm, "write_text", args, &path, &text) ||
-      !tl_writer_open(vm, "write_text", path, &writer))
-    return false;
-  if (!tl_writer_write(&writer, text->text, text->length)) {
-    tl_writer_abandon(&writer);
-    return false;
-  }
   *out = tl_none();
-  return tl_writer_commit(&writer);
+  return path_and_text(vm, "write_text", args, &path, &text) &&
+         tl_io_write_packed(vm, "write_text", path, text->text, text->length);
 }
 
 static bool append_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -139,14 +133,16 @@ const tl_builtin tl_io_text_module[] = {
     {"read_text", "path", read_text, TL_FILES | TL_EFFECT,
      "The whole text of a file, which must be UTF-8; a byte order mark is "
      "left\n"
-     "out.\n"
+     "out. Compressed files (gzip, Zstandard) are expanded. Another file is a\n"
+     "value error that gives the byte; /dev/stdin reads a pipe.\n"
      "    io.read_text(\"notes.txt\")\n"},
     {"lines", "path", lines, TL_FILES | TL_EFFECT,
      "The list of a text file's lines, without their ends.\n"
      "    io.lines(\"notes.txt\")\n"},
     {"write_text", "path, text", write_text, TL_FILES | TL_EFFECT,
      "Writes a text to a file, which is replaced when all of it is written: a\n"
-     "failure leaves the old one.\n"
+     "failure leaves the old one. A name that ends in .gz or .zst compresses\n"
+     "it.\n"
      "    io.write_text(\"notes.txt\", \"one\\ntwo\\n\")\n"},
     {"append_text", "path, text", append_text, TL_FILES | TL_EFFECT,
      "Writes a text behind what a file holds.\n"

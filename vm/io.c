@@ -78,12 +78,30 @@ bool tl_reader_open(tl_vm *vm, const char *what, const char *path,
     return fail(vm, what, "read", path, EISDIR);
   }
   int64_t size = S_ISREG(about.st_mode) ? (int64_t)about.st_size : -1;
-  *out = (tl_reader){vm, what, path, fd, size};
+  *out =
+      (tl_reader){.vm = vm, .what = what, .path = path, .fd = fd, .size = size};
   return true;
+}
+
+tl_reader tl_reader_of(tl_vm *vm, const char *what, const char *path,
+                       const void *data, size_t nbytes) {
+  return (tl_reader){.vm = vm,
+                     .what = what,
+                     .path = path,
+                     .fd = -1,
+                     .size = (int64_t)nbytes,
+                     .memory = data};
 }
 
 bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
   *got = 0;
+  if (reader->memory) {
+    size_t left = (size_t)reader->size - reader->at;
+    *got = nbytes < left ? nbytes : left;
+    memcpy(to, reader->memory + reader->at, *got);
+    reader->at += *got;
+    return true;
+  }
   while (*got < nbytes) {
     size_t want = nbytes - *got;
     // Pieces, so that a poll comes between; and some systems refuse 2 GiB.
@@ -103,7 +121,8 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
 }
 
 void tl_reader_close(tl_reader *reader) {
-  close(reader->fd);
+  if (reader->fd >= 0)
+    close(reader->fd);
   reader->fd = -1;
 }
 
@@ -274,7 +293,30 @@ static bool flush(tl_writer *w) {
   return write_all(w, w->buffer, used);
 }
 
+tl_writer tl_writer_to(tl_vm *vm, const char *what, tl_bytes *memory) {
+  return (tl_writer){.vm = vm, .what = what, .fd = -1, .memory = memory};
+}
+
+static bool add_to_memory(tl_writer *w, const void *data, size_t nbytes) {
+  tl_bytes *to = w->memory;
+  if (nbytes > to->capacity - to->nbytes) {
+    size_t larger =
+        to->capacity + (nbytes > to->capacity ? nbytes : to->capacity) + 64;
+    char *grown = tl_realloc(w->vm, to->data, to->capacity, larger, w->what);
+    if (!grown)
+      return false;
+    to->data = grown;
+    to->capacity = larger;
+  }
+  if (nbytes > 0)
+    memcpy(to->data + to->nbytes, data, nbytes);
+  to->nbytes += nbytes;
+  return true;
+}
+
 bool tl_writer_write(tl_writer *writer, const void *data, size_t nbytes) {
+  if (writer->memory)
+    return add_to_memory(writer, data, nbytes);
   if (nbytes > TL_WRITER_BUFFER - writer->used && !flush(writer))
     return false;
   if (nbytes >= TL_WRITER_BUFFER)
@@ -310,6 +352,8 @@ static void sync_folder(tl_writer *w) {
 }
 
 bool tl_writer_commit(tl_writer *writer) {
+  if (writer->memory)
+    return true;
   bool ok = flush(writer);
   if (ok && writer->temporary && (faulty("sync") || fsync(writer->fd) != 0) &&
       errno != EINVAL)

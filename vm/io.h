@@ -30,11 +30,16 @@ typedef struct tl_reader {
   tl_vm *vm;
   const char *what, *path;  // borrowed
   int fd;
-  int64_t size;  // in bytes, of a regular file; else -1
+  int64_t size;        // in bytes, of a regular file; else -1
+  const char *memory;  // not NULL: no file, but these bytes, borrowed
+  size_t at;
 } tl_reader;
 
 bool tl_reader_open(tl_vm *vm, const char *what, const char *path,
                     tl_reader *out);
+// Reads from memory as if it were the file of that name.
+tl_reader tl_reader_of(tl_vm *vm, const char *what, const char *path,
+                       const void *data, size_t nbytes);
 // Reads [nbytes], or what is left before the end: *got says how many.
 bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got);
 void tl_reader_close(tl_reader *reader);
@@ -59,10 +64,14 @@ typedef struct tl_writer {
   char *buffer;
   size_t used;
   int fd;
+  tl_bytes *memory;  // not NULL: no file, but bytes added here
 } tl_writer;
 
 bool tl_writer_open(tl_vm *vm, const char *what, const char *path,
                     tl_writer *out);
+// Writes to [memory], which is the caller's also after a failure; committing
+// and abandoning do nothing.
+tl_writer tl_writer_to(tl_vm *vm, const char *what, tl_bytes *memory);
 bool tl_writer_write(tl_writer *writer, const void *data, size_t nbytes);
 // Makes the file the one of that name. The writer is closed, also on failure.
 bool tl_writer_commit(tl_writer *writer);

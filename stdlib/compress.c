@@ -1,0 +1,362 @@
+// Compressed data, by zlib and Zstandard, which are loaded when first needed.
+
+#include "stdlib/compress.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "stdlib/shared_library.h"
+#include "vm/vm.h"
+
+// --- zlib -------------------------------------------------------------------
+
+// zlib.h's z_stream, which has been the same since 1995.
+typedef struct z_stream {
+  const unsigned char *next_in;
+  unsigned avail_in;
+  unsigned long total_in;
+  unsigned char *next_out;
+  unsigned avail_out;
+  unsigned long total_out;
+  const char *message;
+  void *state;
+  void *(*zalloc)(void *opaque, unsigned items, unsigned size);
+  void (*zfree)(void *opaque, void *block);
+  void *opaque;
+  int data_type;
+  unsigned long adler, reserved;
+} z_stream;
+
+enum { Z_NO_FLUSH = 0, Z_FINISH = 4, Z_OK = 0, Z_STREAM_END = 1, Z_BUF = -5 };
+
+static struct {
+  int (*inflate_init)(z_stream *z, int window, const char *version, int size);
+  int (*inflate)(z_stream *z, int flush);
+  int (*inflate_end)(z_stream *z);
+  int (*deflate_init)(z_stream *z, int level, int method, int window,
+                      int memory, int strategy, const char *version, int size);
+  int (*deflate)(z_stream *z, int flush);
+  int (*deflate_end)(z_stream *z);
+} zlib;
+
+static tl_shared_library zlib_library = {
+    .names = (const char *const[]){"libz.so.1", "libz.so", "libz.1.dylib",
+                                   "libz.dylib", NULL},
+    .symbols =
+        (const char *const[]){"inflateInit2_", "inflate", "inflateEnd",
+                              "deflateInit2_", "deflate", "deflateEnd", NULL},
+    .functions = (void (**)(void)) & zlib,
+    .about = "zlib (Debian's package zlib1g)",
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+// --- Zstandard --------------------------------------------------------------
+
+typedef struct zstd_buffer {
+  void *data;
+  size_t nbytes, at;
+} zstd_buffer;
+
+static struct {
+  void *(*open)(void);
+  size_t (*close)(void *stream);
+  size_t (*expand)(void *stream, zstd_buffer *out, zstd_buffer *in);
+  unsigned (*is_error)(size_t code);
+  const char *(*error_name)(size_t code);
+  size_t (*bound)(size_t nbytes);
+  size_t (*compress)(void *out, size_t room, const void *data, size_t nbytes,
+                     int level);
+} zstd;
+
+static tl_shared_library zstd_library = {
+    .names = (const char *const[]){"libzstd.so.1", "libzstd.so",
+                                   "libzstd.1.dylib", "libzstd.dylib", NULL},
+    .symbols = (const char *const[]){"ZSTD_createDStream", "ZSTD_freeDStream",
+                                     "ZSTD_decompressStream", "ZSTD_isError",
+                                     "ZSTD_getErrorName", "ZSTD_compressBound",
+                                     "ZSTD_compress", NULL},
+    .functions = (void (**)(void)) & zstd,
+    .about = "Zstandard (Debian's package libzstd1)",
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+// --- Room -------------------------------------------------------------------
+
+typedef struct expansion {
+  tl_vm *vm;
+  const char *what, *path;
+  const unsigned char *data;
+  size_t nbytes, at;
+  size_t most;
+  tl_bytes *out;
+} expansion;
+
+static bool damaged(const expansion *e, const char *why) {
+  return tl_fail(e->vm, TALLY_ERR_VALUE, "%s: \"%s\": compressed data %s",
+                 e->what, e->path, why);
+}
+
+// Room for more bytes, behind which a NUL fits. False: there may be no more.
+static bool make_room(expansion *e) {
+  tl_bytes *out = e->out;
+  if (out->nbytes + 1 < out->capacity)
+    return true;
+  if (out->nbytes > e->most)
+    return tl_fail(e->vm, TALLY_ERR_VALUE,
+                   "%s: \"%s\" expands to more than %zu bytes", e->what,
+                   e->path, e->most);
+  size_t larger = out->capacity ? 2 * out->capacity : 4096;
+  if (larger > e->most + 2)
+    larger = e->most + 2;
+  char *data = tl_realloc(e->vm, out->data, out->capacity, larger, e->path);
+  if (!data)
+    return false;
+  out->data = data;
+  out->capacity = larger;
+  return true;
+}
+
+// --- Expanding --------------------------------------------------------------
+
+// zlib frees without a size: it stands before the block.
+static void *z_alloc(void *opaque, unsigned items, unsigned size) {
+  size_t nbytes = (size_t)items * size + 16;
+  size_t *block = tl_alloc(opaque, nbytes, "zlib's state");
+  if (!block)
+    return NULL;
+  *block = nbytes;
+  return (char *)block + 16;
+}
+
+static void z_free(void *opaque, void *block) {
+  char *start = (char *)block - 16;
+  tl_free(opaque, start, *(size_t *)(void *)start);
+}
+
+static int window_of(tl_packing packing) {
+  return packing == TL_PACKED_RAW ? -15 : packing == TL_PACKED_ZLIB ? 15 : 31;
+}
+
+static unsigned piece_of(size_t nbytes) {
+  return nbytes > 1 << 20 ? 1 << 20 : (unsigned)nbytes;
+}
+
+// One stream, or one member of gzip.
+static bool inflate_one(expansion *e, tl_packing packing) {
+  z_stream z = {.zalloc = z_alloc, .zfree = z_free, .opaque = e->vm};
+  if (zlib.inflate_init(&z, window_of(packing), "1", (int)sizeof z) != Z_OK)
+    return tl_failed(e->vm) ? false : damaged(e, "cannot be read");
+  int status = Z_OK;
+  bool ok = true;
+  while (ok && status != Z_STREAM_END) {
+    ok = tl_poll(e->vm, 64) && make_room(e);
+    if (!ok)
+      break;
+    z.next_in = e->data + e->at;
+    z.avail_in = piece_of(e->nbytes - e->at);
+    size_t room = e->out->capacity - e->out->nbytes - 1;
+    z.next_out = (unsigned char *)e->out->data + e->out->nbytes;
+    z.avail_out = piece_of(room);
+    unsigned in = z.avail_in, all = z.avail_out;
+    status = zlib.inflate(&z, Z_NO_FLUSH);
+    e->at += in - z.avail_in;
+    e->out->nbytes += all - z.avail_out;
+    if (status == Z_BUF || (status == Z_OK && in == 0 && z.avail_out == all))
+      ok = damaged(e, "end early");
+    else if (status != Z_OK && status != Z_STREAM_END)
+      ok = tl_failed(e->vm) ? false : damaged(e, "are damaged");
+  }
+  zlib.inflate_end(&z);
+  return ok;
+}
+
+static bool inflate_all(expansion *e, tl_packing packing) {
+  do {
+    if (!inflate_one(e, packing))
+      return false;
+  } while (packing == TL_PACKED_GZIP && e->nbytes - e->at > 2 &&
+           e->data[e->at] == 0x1f && e->data[e->at + 1] == 0x8b);
+  return true;
+}
+
+static bool unzstd(expansion *e) {
+  void *stream = zstd.open();
+  if (!stream)
+    return tl_fail_memory(e->vm, 1 << 17, "Zstandard's state");
+  zstd_buffer in = {(void *)(uintptr_t)e->data, e->nbytes, 0};
+  size_t left = 1;
+  bool ok = true;
+  while (ok && (in.at < in.nbytes || left != 0)) {
+    ok = tl_poll(e->vm, 64) && make_room(e);
+    if (!ok)
+      break;
+    tl_bytes *to = e->out;
+    zstd_buffer out = {to->data + to->nbytes, to->capacity - to->nbytes - 1, 0};
+    size_t before = in.at;
+    left = zstd.expand(stream, &out, &in);
+    to->nbytes += zstd.is_error(left) ? 0 : out.at;
+    if (zstd.is_error(left))
+      ok = damaged(e, zstd.error_name(left));
+    else if (left != 0 && out.at == 0 && in.at == before)
+      ok = damaged(e, "end early");
+  }
+  zstd.close(stream);
+  return ok;
+}
+
+bool tl_expand(tl_vm *vm, const char *what, const char *path,
+               tl_packing packing, const void *data, size_t nbytes, size_t most,
+               tl_bytes *out) {
+  bool is_zstd = packing == TL_PACKED_ZSTD;
+  if (!tl_shared_library_need(vm, what,
+                              is_zstd ? &zstd_library : &zlib_library))
+    return false;
+  *out = (tl_bytes){NULL, 0, 0};
+  if (most > SIZE_MAX / 2)
+    most = SIZE_MAX / 2;
+  expansion e = {vm, what, path, data, nbytes, 0, most, out};
+  bool ok = is_zstd ? unzstd(&e) : inflate_all(&e, packing);
+  if (ok && out->nbytes > most)
+    ok = tl_fail(vm, TALLY_ERR_VALUE,
+                 "%s: \"%s\" expands to more than %zu bytes", what, path, most);
+  if (ok)
+    out->data[out->nbytes] = 0;
+  else
+    tl_bytes_free(vm, out);
+  return ok;
+}
+
+// --- Compressing ------------------------------------------------------------
+
+static bool deflate_all(z_stream *z, expansion *e) {
+  int status = Z_OK;
+  while (status == Z_OK) {
+    if (!tl_poll(e->vm, 64) || !make_room(e))
+      return false;
+    z->next_in = e->data + e->at;
+    z->avail_in = piece_of(e->nbytes - e->at);
+    z->next_out = (unsigned char *)e->out->data + e->out->nbytes;
+    z->avail_out = piece_of(e->out->capacity - e->out->nbytes - 1);
+    unsigned in = z->avail_in, all = z->avail_out;
+    status = zlib.deflate(z, in == e->nbytes - e->at ? Z_FINISH : Z_NO_FLUSH);
+    e->at += in - z->avail_in;
+    e->out->nbytes += all - z->avail_out;
+    if (status == Z_BUF)
+      status = Z_OK;
+  }
+  return status == Z_STREAM_END || damaged(e, "cannot be made");
+}
+
+static bool compress_zstd(expansion *e, int level) {
+  tl_bytes *out = e->out;
+  out->capacity = zstd.bound(e->nbytes) + 1;
+  out->data = tl_alloc(e->vm, out->capacity, "compressed data");
+  if (!out->data)
+    return false;
+  out->nbytes =
+      zstd.compress(out->data, out->capacity, e->data, e->nbytes, level);
+  if (!zstd.is_error(out->nbytes))
+    return true;
+  const char *why = zstd.error_name(out->nbytes);
+  tl_bytes_free(e->vm, out);
+  return damaged(e, why);
+}
+
+bool tl_compress(tl_vm *vm, const char *what, tl_packing packing, int level,
+                 const void *data, size_t nbytes, tl_bytes *out) {
+  bool is_zstd = packing == TL_PACKED_ZSTD;
+  if (!tl_shared_library_need(vm, what,
+                              is_zstd ? &zstd_library : &zlib_library))
+    return false;
+  *out = (tl_bytes){NULL, 0, 0};
+  expansion e = {vm, what, "the data", data, nbytes, 0, SIZE_MAX / 2, out};
+  if (is_zstd)
+    return compress_zstd(&e, level);
+  z_stream z = {.zalloc = z_alloc, .zfree = z_free, .opaque = vm};
+  if (zlib.deflate_init(&z, level, 8, window_of(packing), 8, 0, "1",
+                        (int)sizeof z) != Z_OK)
+    return tl_failed(vm) ? false : damaged(&e, "cannot be made");
+  bool ok = deflate_all(&z, &e);
+  zlib.deflate_end(&z);
+  if (!ok)
+    tl_bytes_free(vm, out);
+  return ok;
+}
+
+uint32_t tl_crc32(uint32_t crc, const void *data, size_t nbytes) {
+  // Four bits at a time: a table of 16 words (RFC 1952, 8).
+  static const uint32_t table[16] = {
+      0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+      0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+      0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+  const unsigned char *at = data;
+  crc = ~crc;
+  for (size_t i = 0; i < nbytes; i++) {
+    crc ^= at[i];
+    crc = crc >> 4 ^ table[crc & 15];
+    crc = crc >> 4 ^ table[crc & 15];
+  }
+  return ~crc;
+}
+
+// --- Files ------------------------------------------------------------------
+
+// More than a text of a thousand times its size is taken for an attack; a
+// small file may always be 64 MiB.
+static size_t most_expanded(size_t nbytes) {
+  size_t most;
+  if (tl_mul_overflows(nbytes, 1100, &most))
+    return SIZE_MAX;
+  return most < 1 << 26 ? 1 << 26 : most;
+}
+
+bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
+                         tl_bytes *out) {
+  tl_bytes packed;
+  if (!tl_io_read(vm, what, path, &packed))
+    return false;
+  const unsigned char *start = (const unsigned char *)packed.data;
+  bool gzip = packed.nbytes >= 18 && start[0] == 0x1f && start[1] == 0x8b &&
+              start[2] == 8;
+  bool is_zstd = packed.nbytes >= 8 && start[0] == 0x28 && start[1] == 0xb5 &&
+                 start[2] == 0x2f && start[3] == 0xfd;
+  if (!gzip && !is_zstd) {
+    *out = packed;
+    return true;
+  }
+  bool ok =
+      tl_expand(vm, what, path, gzip ? TL_PACKED_GZIP : TL_PACKED_ZSTD,
+                packed.data, packed.nbytes, most_expanded(packed.nbytes), out);
+  tl_bytes_free(vm, &packed);
+  return ok;
+}
+
+static bool ends_with(const char *path, const char *ending) {
+  size_t n = strlen(path), m = strlen(ending);
+  return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+static bool write_whole(tl_vm *vm, const char *what, const char *path,
+                        const void *data, size_t nbytes) {
+  tl_writer file;
+  if (!tl_writer_open(vm, what, path, &file))
+    return false;
+  if (tl_writer_write(&file, data, nbytes))
+    return tl_writer_commit(&file);
+  tl_writer_abandon(&file);
+  return false;
+}
+
+bool tl_io_write_packed(tl_vm *vm, const char *what, const char *path,
+                        const void *data, size_t nbytes) {
+  bool gzip = ends_with(path, ".gz"), is_zstd = ends_with(path, ".zst");
+  if (!gzip && !is_zstd)
+    return write_whole(vm, what, path, data, nbytes);
+  tl_bytes packed;
+  if (!tl_compress(vm, what, gzip ? TL_PACKED_GZIP : TL_PACKED_ZSTD,
+                   gzip ? 6 : 3, data, nbytes, &packed))
+    return false;
+  bool ok = write_whole(vm, what, path, packed.data, packed.nbytes);
+  tl_bytes_free(vm, &packed);
+  return ok;
+}

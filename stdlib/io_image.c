@@ -1,0 +1,250 @@
+// Images: PNG (image_png.c) and Netpbm's PGM and PPM.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/compress.h"
+#include "stdlib/families.h"
+#include "stdlib/image.h"
+#include "vm/vm.h"
+
+static bool is_big_endian(void) {
+  const uint16_t one = 1;
+  return *(const uint8_t *)&one == 0;
+}
+
+static void swap_pairs(unsigned char *data, size_t count) {
+  for (size_t i = 0; i < count; i++, data += 2) {
+    unsigned char byte = data[0];
+    data[0] = data[1];
+    data[1] = byte;
+  }
+}
+
+// --- PGM and PPM ------------------------------------------------------------
+
+typedef struct pnm {
+  tl_vm *vm;
+  const char *path;
+  const unsigned char *at, *end;
+} pnm;
+
+static bool pnm_fail(const pnm *p, const char *why) {
+  return tl_fail(p->vm, TALLY_ERR_VALUE,
+                 "read_image: \"%s\" is no valid PGM or PPM image: %s", p->path,
+                 why);
+}
+
+static bool is_space(unsigned char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+// A number behind blanks and comments.
+static bool next_number(pnm *p, int64_t most, int64_t *out) {
+  for (bool comment = false;
+       p->at < p->end && (comment || is_space(*p->at) || *p->at == '#');
+       p->at++)
+    comment = comment ? *p->at != '\n' : *p->at == '#';
+  if (p->at == p->end)
+    return pnm_fail(p, "it ends early");
+  if (*p->at < '0' || *p->at > '9')
+    return pnm_fail(p, "a number is expected");
+  for (*out = 0; p->at < p->end && *p->at >= '0' && *p->at <= '9'; p->at++) {
+    *out = *out * 10 + (*p->at - '0');
+    if (*out > most)
+      return pnm_fail(p, "a number is too large");
+  }
+  return true;
+}
+
+static bool fill_text(pnm *p, tl_array *image, int64_t maximum) {
+  for (int64_t i = 0, value; i < image->size; i++) {
+    if (i % 4096 == 4095 && !tl_poll(p->vm, 16))
+      return false;
+    if (!next_number(p, maximum, &value))
+      return false;
+    if (maximum < 256)
+      ((uint8_t *)image->data)[i] = (uint8_t)value;
+    else
+      ((uint16_t *)(void *)image->data)[i] = (uint16_t)value;
+  }
+  return true;
+}
+
+static bool read_pnm(pnm *p, char kind, tl_slot *out) {
+  int64_t shape[3], maximum;
+  bool text = kind < '5';
+  int channels = kind == '3' || kind == '6' ? 3 : 1;
+  if (!next_number(p, INT32_MAX, &shape[1]) ||
+      !next_number(p, INT32_MAX, &shape[0]) || !next_number(p, 65535, &maximum))
+    return false;
+  if (maximum == 0 || p->at == p->end || !is_space(*p->at))
+    return pnm_fail(p, "its header is no such one");
+  p->at++;
+  shape[2] = channels;
+  tl_dtype dtype = maximum < 256 ? TL_UINT8 : TL_UINT16;
+  int64_t size;
+  size_t nbytes, left = (size_t)(p->end - p->at);
+  if (!tl_shape_size(p->vm, 3, shape, tl_itemsize(dtype), &size, &nbytes))
+    return false;
+  // In text a number takes a byte and a blank at least.
+  if (text ? (size_t)size > left / 2 + 1 : nbytes > left)
+    return pnm_fail(p, "it ends early");
+  tl_array *image = tl_array_new(p->vm, dtype, channels == 1 ? 2 : 3, shape);
+  if (!image)
+    return false;
+  bool ok = true;
+  if (text)
+    ok = fill_text(p, image, maximum);
+  else if (nbytes > 0)
+    memcpy(image->data, p->at, nbytes);
+  if (!text && dtype == TL_UINT16 && !is_big_endian())
+    swap_pairs((unsigned char *)image->data, (size_t)size);
+  if (ok)
+    *out = tl_own_array(image);
+  else
+    tl_drop(p->vm, tl_own_array(image));
+  return ok;
+}
+
+static bool write_pnm(tl_vm *vm, const tl_pixels *x, tl_writer *to) {
+  tl_string *header = tl_string_format(
+      vm, "P%d\n%lld %lld\n%d\n", x->channels == 1 ? 5 : 6, (long long)x->width,
+      (long long)x->height, x->itemsize == 1 ? 255 : 65535);
+  if (!header)
+    return false;
+  bool ok = tl_writer_write(to, header->text, header->length);
+  tl_drop(vm, tl_own_string(header));
+  size_t row = (size_t)x->width * (size_t)x->channels * x->itemsize;
+  return ok && tl_writer_write(to, x->rows, row * (size_t)x->height);
+}
+
+// --- read_image, write_image ------------------------------------------------
+
+static bool path_of(tl_vm *vm, const char *function, tl_slot s,
+                    const char **path) {
+  tl_string *name;
+  if (!tl_arg_string(vm, function, "path", s, &name))
+    return false;
+  *path = tl_io_path(vm, function, name);
+  return *path != NULL;
+}
+
+static bool read_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *path;
+  tl_bytes bytes;
+  if (!path_of(vm, "read_image", args[0], &path) ||
+      !tl_io_read_expanded(vm, "read_image", path, &bytes))
+    return false;
+  const unsigned char *data = (const unsigned char *)bytes.data;
+  bool ok;
+  if (tl_png_is(data, bytes.nbytes)) {
+    ok = tl_png_read(vm, path, data, bytes.nbytes, out);
+  } else if (bytes.nbytes > 3 && data[0] == 'P' &&
+             strchr("2356", (char)data[1])) {
+    pnm p = {vm, path, data + 2, data + bytes.nbytes};
+    ok = read_pnm(&p, (char)data[1], out);
+  } else {
+    ok = tl_fail(vm, TALLY_ERR_VALUE,
+                 "read_image: \"%s\" is no PNG, PGM or PPM image", path);
+  }
+  tl_bytes_free(vm, &bytes);
+  return ok;
+}
+
+static bool read_pixels(tl_vm *vm, tl_slot *s, tl_pixels *out) {
+  if (!tl_arg_numeric(vm, "write_image", s))
+    return false;
+  const tl_array *x = s->array;
+  tl_dtype dtype = tl_array_dtype(x);
+  if (dtype != TL_UINT8 && dtype != TL_UINT16)
+    return tl_arg_fail(vm, "write_image", "x", "of dtype uint8 or uint16", *s);
+  int ndim = tl_ndim(x);
+  *out = (tl_pixels){.itemsize = tl_itemsize(dtype), .channels = 1};
+  if (ndim == 3 && tl_shape(x)[2] >= 1 && tl_shape(x)[2] <= 4)
+    out->channels = (int)tl_shape(x)[2];
+  else if (ndim != 2)
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "write_image: x has %d axes, but must be rows * columns, or "
+                   "rows * columns * channels with 1 to 4 of these",
+                   ndim);
+  out->height = tl_shape(x)[0];
+  out->width = tl_shape(x)[1];
+  if (out->height < 1 || out->width < 1 || out->height > INT32_MAX ||
+      out->width > INT32_MAX)
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "write_image: x has %lld rows and %lld columns, but each "
+                   "must be from 1 to 2^31 - 1",
+                   (long long)out->height, (long long)out->width);
+  return true;
+}
+
+static bool ends_with(const char *path, const char *ending) {
+  size_t n = strlen(path), m = strlen(ending);
+  return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+static bool write_pixels(tl_vm *vm, const char *path, const tl_pixels *x) {
+  bool is_png = ends_with(path, ".png");
+  if (!is_png && !ends_with(path, x->channels == 1 ? ".pgm" : ".ppm"))
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "write_image: \"%s\" must end in .png, or .pgm for one "
+                   "channel, .ppm for three",
+                   path);
+  if (!is_png && x->channels != 1 && x->channels != 3)
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "write_image: a PPM image has 3 channels, not %d",
+                   x->channels);
+  tl_writer file;
+  if (!tl_writer_open(vm, "write_image", path, &file))
+    return false;
+  if (is_png ? tl_png_write(vm, x, &file) : write_pnm(vm, x, &file))
+    return tl_writer_commit(&file);
+  tl_writer_abandon(&file);
+  return false;
+}
+
+static bool write_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *path;
+  tl_pixels pixels;
+  tl_slot dense;
+  if (!path_of(vm, "write_image", args[0], &path) ||
+      !read_pixels(vm, &args[1], &pixels))
+    return false;
+  bool wide = pixels.itemsize == 2 && !is_big_endian();
+  // A copy of our own where bytes change places.
+  tl_array *own = NULL;
+  if (wide) {
+    own = tl_array_copy(vm, args[1].array);
+    if (!own)
+      return false;
+    swap_pairs((unsigned char *)own->data, (size_t)own->size);
+    dense = tl_own_array(own);
+  } else if (!tl_as_contiguous(vm, "write_image", args[1],
+                               tl_array_dtype(args[1].array), &dense)) {
+    return false;
+  }
+  pixels.rows = (const unsigned char *)dense.array->data;
+  bool ok = write_pixels(vm, path, &pixels);
+  tl_drop(vm, dense);
+  *out = tl_none();
+  return ok;
+}
+
+const tl_builtin tl_io_image_module[] = {
+    {"read_image", "path", read_image, TL_FILES | TL_EFFECT,
+     "The pixels of a PNG, PGM or PPM image: rows * columns (gray), or rows *\n"
+     "columns * channels (2: gray and opacity, 3: red, green, blue, 4: and\n"
+     "opacity). uint8, of 16 bits uint16; fewer bits are spread over 0 .. "
+     "255,\n"
+     "palettes expanded. A damaged file is a value error.\n"
+     "    io.read_image(\"photo.png\")\n"},
+    {"write_image", "path, x", write_image, TL_FILES | TL_EFFECT,
+     "Writes pixels, shaped as read_image gives them, of uint8 or uint16, to\n"
+     "a file whose name ends in .png, .pgm or .ppm; it is replaced when all "
+     "of\n"
+     "it is written. Another dtype is a type error, another shape a shape\n"
+     "error.\n"
+     "    io.write_image(\"gray.png\", uint8([[0, 255], [255, 0]]))\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,290 @@
+// The module binary: arrays as bytes, compressed bytes, files of bytes.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/compress.h"
+#include "stdlib/families.h"
+#include "vm/vm.h"
+
+static bool is_big_endian(void) {
+  const uint16_t one = 1;
+  return *(const uint8_t *)&one == 0;
+}
+
+// A dense vector of bytes. *out borrows or owns.
+static bool read_bytes(tl_vm *vm, const char *function, tl_slot *s,
+                       tl_slot *out) {
+  if (!tl_arg_numeric(vm, function, s))
+    return false;
+  if (tl_array_dtype(s->array) != TL_UINT8 || tl_ndim(s->array) != 1)
+    return tl_arg_fail(vm, function, "data", "a vector of uint8", *s);
+  return tl_as_contiguous(vm, function, *s, TL_UINT8, out);
+}
+
+static bool give_bytes(tl_vm *vm, const void *data, size_t nbytes,
+                       tl_slot *out) {
+  int64_t n = (int64_t)nbytes;
+  tl_array *a = tl_array_new(vm, TL_UINT8, 1, &n);
+  if (!a)
+    return false;
+  if (nbytes > 0)
+    memcpy(a->data, data, nbytes);
+  *out = tl_own_array(a);
+  return true;
+}
+
+// The bytes of numbers in the other order.
+static void swap_items(char *data, tl_dtype dtype, size_t nbytes) {
+  size_t width = tl_itemsize(dtype) / (tl_dtype_is_complex(dtype) ? 2 : 1);
+  for (size_t at = 0; width > 1 && at < nbytes; at += width)
+    for (size_t i = 0; i < width / 2; i++) {
+      char byte = data[at + i];
+      data[at + i] = data[at + width - 1 - i];
+      data[at + width - 1 - i] = byte;
+    }
+}
+
+// --- decode, encode ---------------------------------------------------------
+
+static bool decode_items(tl_vm *vm, const char *function, tl_slot dtype_slot,
+                         bool big, const char *data, size_t nbytes,
+                         tl_slot *out) {
+  tl_dtype dtype;
+  if (!tl_arg_dtype(vm, function, dtype_slot, TL_UINT8, &dtype))
+    return false;
+  if (dtype == TL_STRING)
+    return tl_arg_fail(vm, function, "dtype", "that of numbers", dtype_slot);
+  size_t itemsize = tl_itemsize(dtype);
+  if (nbytes % itemsize != 0)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: %zu bytes are no whole number of %s items", function,
+                   nbytes, tl_dtypes[dtype].name);
+  int64_t n = (int64_t)(nbytes / itemsize);
+  tl_array *a = tl_array_new(vm, dtype, 1, &n);
+  if (!a)
+    return false;
+  if (nbytes > 0)
+    memcpy(a->data, data, nbytes);
+  if (big != is_big_endian())
+    swap_items(a->data, dtype, nbytes);
+  // Kernels rely on bools being 0 or 1.
+  for (int64_t i = 0; dtype == TL_BOOL && i < n; i++)
+    a->data[i] = a->data[i] != 0;
+  *out = tl_own_array(a);
+  return true;
+}
+
+static bool decode(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot data;
+  bool big;
+  if (!tl_arg_bool(vm, "decode", "big", args[2], &big) ||
+      !read_bytes(vm, "decode", &args[0], &data))
+    return false;
+  bool ok = decode_items(vm, "decode", args[1], big, data.array->data,
+                         (size_t)data.array->size, out);
+  tl_drop(vm, data);
+  return ok;
+}
+
+static bool encode_items(tl_vm *vm, const char *function, tl_slot *x, bool big,
+                         tl_slot *out) {
+  tl_slot dense;
+  if (!tl_arg_numeric(vm, function, x))
+    return false;
+  tl_dtype dtype = tl_array_dtype(x->array);
+  if (!tl_as_contiguous(vm, function, *x, dtype, &dense))
+    return false;
+  bool ok = give_bytes(vm, dense.array->data,
+                       (size_t)dense.array->size * tl_itemsize(dtype), out);
+  if (ok && big != is_big_endian())
+    swap_items(out->array->data, dtype, (size_t)out->array->size);
+  tl_drop(vm, dense);
+  return ok;
+}
+
+static bool encode(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool big;
+  return tl_arg_bool(vm, "encode", "big", args[1], &big) &&
+         encode_items(vm, "encode", &args[0], big, out);
+}
+
+// --- compress, expand -------------------------------------------------------
+
+static bool read_packing(tl_vm *vm, const char *function, tl_slot s,
+                         tl_packing *out) {
+  static const char *const names[] = {"raw", "zlib", "gzip", "zstd"};
+  tl_string *name;
+  *out = TL_PACKED_ZLIB;
+  if (tl_is_none(s))
+    return true;
+  if (!tl_arg_string(vm, function, "format", s, &name))
+    return false;
+  for (int i = 0; i < 4; i++) {
+    if (strcmp(name->text, names[i]) != 0)
+      continue;
+    *out = (tl_packing)i;
+    return true;
+  }
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "%s: format must be \"zlib\", \"gzip\", \"raw\" or \"zstd\", "
+                 "not \"%s\"",
+                 function, name->text);
+}
+
+static bool compress(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_packing packing;
+  int64_t level;
+  tl_slot data;
+  tl_bytes bytes;
+  if (!read_packing(vm, "compress", args[1], &packing) ||
+      !tl_arg_int(vm, "compress", "level", args[2], &level))
+    return false;
+  int most = packing == TL_PACKED_ZSTD ? 22 : 9;
+  if (level < 0 || level > most)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "compress: level is %lld, but must be from 0 to %d",
+                   (long long)level, most);
+  if (!read_bytes(vm, "compress", &args[0], &data))
+    return false;
+  bool ok = tl_compress(vm, "compress", packing, (int)level, data.array->data,
+                        (size_t)data.array->size, &bytes);
+  tl_drop(vm, data);
+  if (!ok)
+    return false;
+  ok = give_bytes(vm, bytes.data, bytes.nbytes, out);
+  tl_bytes_free(vm, &bytes);
+  return ok;
+}
+
+static bool expand(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_packing packing;
+  int64_t most = 1 << 30;
+  tl_slot data;
+  tl_bytes bytes;
+  if (!read_packing(vm, "expand", args[1], &packing) ||
+      (!tl_is_none(args[2]) &&
+       !tl_arg_count(vm, "expand", "most", args[2], &most)) ||
+      !read_bytes(vm, "expand", &args[0], &data))
+    return false;
+  bool ok = tl_expand(vm, "expand", "the data", packing, data.array->data,
+                      (size_t)data.array->size, (size_t)most, &bytes);
+  tl_drop(vm, data);
+  if (!ok)
+    return false;
+  ok = give_bytes(vm, bytes.data, bytes.nbytes, out);
+  tl_bytes_free(vm, &bytes);
+  return ok;
+}
+
+static bool crc32(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot data;
+  if (!read_bytes(vm, "crc32", &args[0], &data))
+    return false;
+  *out = tl_weak_int(tl_crc32(0, data.array->data, (size_t)data.array->size));
+  tl_drop(vm, data);
+  return true;
+}
+
+// --- Files ------------------------------------------------------------------
+
+static bool path_of(tl_vm *vm, const char *function, tl_slot s,
+                    const char **path) {
+  tl_string *name;
+  if (!tl_arg_string(vm, function, "path", s, &name))
+    return false;
+  *path = tl_io_path(vm, function, name);
+  return *path != NULL;
+}
+
+// path, dtype, big, offset, count
+static bool read_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *path;
+  bool big;
+  int64_t offset, count = -1;
+  tl_dtype dtype;
+  tl_bytes bytes;
+  if (!path_of(vm, "read_binary", args[0], &path) ||
+      !tl_arg_dtype(vm, "read_binary", args[1], TL_UINT8, &dtype) ||
+      !tl_arg_bool(vm, "read_binary", "big", args[2], &big) ||
+      !tl_arg_count(vm, "read_binary", "offset", args[3], &offset) ||
+      (!tl_is_none(args[4]) &&
+       !tl_arg_count(vm, "read_binary", "count", args[4], &count)) ||
+      !tl_io_read_expanded(vm, "read_binary", path, &bytes))
+    return false;
+  size_t left =
+      (uint64_t)offset <= bytes.nbytes ? bytes.nbytes - (size_t)offset : 0;
+  size_t wanted = left;
+  bool ok = true;
+  if ((uint64_t)offset > bytes.nbytes ||
+      (count >= 0 &&
+       (tl_mul_overflows((size_t)count, tl_itemsize(dtype), &wanted) ||
+        wanted > left)))
+    ok = tl_fail(vm, TALLY_ERR_IO,
+                 "read_binary: \"%s\" ends early: it has %zu bytes", path,
+                 bytes.nbytes);
+  ok = ok && decode_items(vm, "read_binary", args[1], big, bytes.data + offset,
+                          wanted, out);
+  tl_bytes_free(vm, &bytes);
+  return ok;
+}
+
+// path, x, big
+static bool write_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *path;
+  bool big;
+  tl_slot bytes;
+  if (!path_of(vm, "write_binary", args[0], &path) ||
+      !tl_arg_bool(vm, "write_binary", "big", args[2], &big) ||
+      !encode_items(vm, "write_binary", &args[1], big, &bytes))
+    return false;
+  *out = tl_none();
+  bool ok = tl_io_write_packed(vm, "write_binary", path, bytes.array->data,
+                               (size_t)bytes.array->size);
+  tl_drop(vm, bytes);
+  return ok;
+}
+
+// --- The tables -------------------------------------------------------------
+
+const tl_builtin tl_binary_module[] = {
+    {"decode", "data, dtype, big: false", decode, TL_PURE,
+     "The numbers that bytes (a vector of uint8) hold, one behind the other:\n"
+     "a vector of the dtype. The lowest byte comes first unless big is true.\n"
+     "Bytes that make no whole number of items are a value error.\n"
+     "    binary.decode(uint8([1, 0, 2, 1]), int16)    # [1, 258]\n"},
+    {"encode", "x, big: false", encode, TL_PURE,
+     "The bytes of the items of x in row-major order, a vector of uint8: what\n"
+     "decode reads. Strings are a type error.\n"
+     "    binary.encode(int16([1, 258]))    # [1, 0, 2, 1]\n"},
+    {"compress", "data, format = \"zlib\", level: 6", compress, TL_PURE,
+     "Bytes (a vector of uint8) in fewer bytes: format \"zlib\", \"gzip\",\n"
+     "\"raw\" (deflate without a frame), by zlib, or \"zstd\". level is from\n"
+     "0 to 9, for zstd to 22. A library that is missing is an io error.\n"
+     "    len(binary.compress(zeros(1000, dtype: uint8))) < 30    # true\n"},
+    {"expand", "data, format = \"zlib\", most: 1073741824", expand, TL_PURE,
+     "The bytes that compress made fewer. Damaged data, or more than most\n"
+     "bytes, are a value error.\n"
+     "    binary.expand(binary.compress(uint8([1, 2])))    # [1, 2]\n"},
+    {"crc32", "data", crc32, TL_PURE,
+     "The check sum of bytes (a vector of uint8) that zip, gzip and PNG use:\n"
+     "CRC-32, an integer (RFC 1952).\n"
+     "    binary.crc32(bytes(\"123456789\"))    # 3421780262\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
+
+const tl_builtin tl_io_binary_module[] = {
+    {"read_binary",
+     "path, dtype = \"uint8\", big: false, offset: 0, count: none", read_binary,
+     TL_FILES | TL_EFFECT,
+     "The numbers of a dtype (uint8 unless given) that a file holds: count of\n"
+     "them, or all, from byte offset on, the lowest byte first unless big is\n"
+     "true. A vector. Compressed files (gzip, Zstandard) are expanded. A file\n"
+     "with too few bytes is an io error.\n"
+     "    io.read_binary(\"samples.raw\", float32)\n"},
+    {"write_binary", "path, x, big: false", write_binary, TL_FILES | TL_EFFECT,
+     "Writes the items of x in row-major order to a file, which is replaced\n"
+     "when all of it is written; one named .gz or .zst is compressed.\n"
+     "    io.write_binary(\"samples.raw\", float32([0.5, 1]))\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,42 @@
+// Libraries loaded at run time.
+
+#include "stdlib/shared_library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "vm/error.h"
+
+static bool find_all(void *handle, const tl_shared_library *library) {
+  for (size_t i = 0; library->symbols[i]; i++) {
+    void *symbol = dlsym(handle, library->symbols[i]);
+    if (!symbol)
+      return false;
+    // C has no cast between pointers to objects and to functions.
+    memcpy(&library->functions[i], &symbol, sizeof symbol);
+  }
+  return true;
+}
+
+static bool load(const tl_shared_library *library) {
+  for (const char *const *name = library->names; *name; name++) {
+    void *handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
+    if (handle && find_all(handle, library))
+      return true;  // and stays for as long as the process
+    if (handle)
+      dlclose(handle);
+  }
+  return false;
+}
+
+bool tl_shared_library_need(tl_vm *vm, const char *function,
+                            tl_shared_library *library) {
+  pthread_mutex_lock(&library->lock);
+  if (!library->loaded)
+    library->loaded = load(library);
+  bool loaded = library->loaded;
+  pthread_mutex_unlock(&library->lock);
+  return loaded ||
+         tl_fail(vm, TALLY_ERR_IO, "%s: needs %s, which is not installed",
+                 function, library->about);
+}

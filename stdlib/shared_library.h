@@ -1,0 +1,28 @@
+// Libraries of the system that are loaded when they are first needed: nothing
+// is missing for who does not use them.
+#ifndef TALLY_STDLIB_SHARED_LIBRARY_H
+#define TALLY_STDLIB_SHARED_LIBRARY_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "vm/value.h"
+
+// One library, declared static by who uses it: its names in order of
+// preference, and where its functions go.
+typedef struct tl_shared_library {
+  const char *const *names;    // "libz.so.1" …, ended by NULL
+  const char *const *symbols;  // ended by NULL
+  void (**functions)(void);    // one place for each symbol
+  const char *about;           // "zlib (Debian: zlib1g)", for messages
+  pthread_mutex_t lock;
+  bool loaded;
+} tl_shared_library;
+
+// Loads it once. Fails (kind io): "read_npz: needs zlib (Debian: zlib1g),
+// which is not installed". From any thread.
+bool tl_shared_library_need(tl_vm *vm, const char *function,
+                            tl_shared_library *library);
+
+#endif
