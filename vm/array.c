@@ -143,6 +143,11 @@ static void drop_strings(tl_vm *vm, tl_array *a) {
 }
 
 void tl_array_free(tl_vm *vm, tl_array *a) {
+  if (a->head.flags == 0 && a->head.dtype != TL_STRING) {
+    vm->stats.frees++;
+    tl_object_free(vm, &a->head);
+    return;
+  }
   if (tl_is_view(a)) {
     tl_array *owner = tl_array_more(a)->owner;
     bool counts = (a->head.flags & TL_HOLD) != 0 &&

@@ -547,8 +547,27 @@ void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
 
 // --- Objects ----------------------------------------------------------------
 
+// A block from its class's list, where nothing but the accounting is left to
+// do; NULL: the long way. Every small array is made here.
+static inline void *listed_block(tl_vm *vm, size_t nbytes) {
+  struct tl_memory *memory = vm->memory;
+  if (PLAIN || nbytes > TL_SMALL_LIMIT || memory->fail_at != 0 ||
+      vm->options.memory_limit != 0 || vm->watch != NULL)
+    return NULL;
+  void **list = &memory->lists[class_of(nbytes)], *block = *list;
+  if (block == NULL)
+    return NULL;
+  *list = *(void **)block;
+  uint64_t live = vm->stats.live_bytes += nbytes;
+  if (live > vm->stats.peak_bytes)
+    vm->stats.peak_bytes = live;
+  return block;
+}
+
 void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what) {
-  tl_object *object = tl_alloc(vm, nbytes, what);
+  tl_object *object = listed_block(vm, nbytes);
+  if (object == NULL)
+    object = tl_alloc(vm, nbytes, what);
   if (object == NULL)
     return NULL;
   *object = (tl_object){.count = 1, .kind = (uint8_t)kind, .nbytes = nbytes};
@@ -557,8 +576,12 @@ void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what) {
 }
 
 void tl_object_free(tl_vm *vm, tl_object *object) {
+  size_t nbytes = object->nbytes;
   vm->stats.live--;
-  tl_free(vm, object, object->nbytes);
+  if (vm->watch != NULL)
+    tl_watch_free(vm, object, nbytes);
+  vm->stats.live_bytes -= nbytes;
+  block_free(vm, object, nbytes);
 }
 
 // --- Life -------------------------------------------------------------------

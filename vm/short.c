@@ -261,6 +261,114 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
   return true;
 }
 
+// --- Two operations ---------------------------------------------------------
+
+enum { PAIR_ITEMS = 256 };  // of an intermediate result, on the stack
+
+// An operand of a pair: an array's items or one scalar.
+typedef struct side {
+  const void *items;
+  uint64_t item;
+  bool is_scalar;
+} side;
+
+INLINE bool open_side(tl_slot s, tl_slot model, side *out) {
+  out->is_scalar = !tl_is_array(s);
+  if (out->is_scalar) {
+    out->items = &out->item;
+    return scalar_item(s, (tl_dtype)tl_dtype_of(model), &out->item);
+  }
+  out->items = s.array->data;
+  return ((s.tag ^ model.tag) & TAG_TYPE) == 0 &&
+         same_shape(s.array, model.array);
+}
+
+INLINE tl_kernel2 *find_kernel(const tl_kernel_table *kernels, tl_op op,
+                               tl_dtype dtype, bool left_scalar,
+                               bool right_scalar) {
+  return left_scalar    ? kernels->binary_sv[op][dtype]
+         : right_scalar ? kernels->binary_vs[op][dtype]
+                        : kernels->binary[op][dtype];
+}
+
+// A dying array among the three: the intermediate result is apart, so that
+// only the last operand is read while it is written.
+INLINE bool take_one(tl_vm *vm, tl_slot *x, tl_slot *out) {
+  if (tl_is_array(x[2]) && is_dying(vm, x[2])) {
+    *out = take_over(vm, &x[2]);
+    return true;
+  }
+  for (int i = 0; i < 2; i++) {
+    if (tl_is_array(x[i]) && is_dying(vm, x[i]) &&
+        (!tl_is_array(x[2]) || is_apart(x[i], x[2]))) {
+      *out = take_over(vm, &x[i]);
+      return true;
+    }
+  }
+  return false;
+}
+
+// Runs both over a model's items; false: no memory, nothing has changed.
+INLINE bool run_two(tl_vm *vm, const tl_short_pair *p, tl_slot model,
+                    tl_kernel2 *first, tl_kernel2 *second, const void *b,
+                    const void *c, const void *d, tl_slot *a) {
+  bool left = p->side == 0;
+  tl_slot x[3] = {read(p->b, p->modes), read(p->c, p->modes >> 2),
+                  read(p->d, left ? p->then_modes >> 2 : p->then_modes)};
+  tl_slot result;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(model);
+  if (!take_one(vm, x, &result) && !fresh_like(vm, model, dtype, &result))
+    return false;
+  _Alignas(64) char between[PAIR_ITEMS * sizeof(tl_c128)];
+  size_t n = (size_t)model.array->size;
+  first(between, b, c, n);
+  if (left)
+    second(result.array->data, between, d, n);
+  else
+    second(result.array->data, d, between, n);
+  for (int i = 0; i < 3; i++) end(vm, x[i]);
+  vm->stats.fused_ops++;
+  vm->stats.temps_ended++;
+  tl_copy_slot(a, &result);
+  return true;
+}
+
+// Some of the three are scalars.
+static bool two_mixed(tl_vm *vm, const tl_short_pair *p, tl_slot *a) {
+  tl_slot model = tl_is_array(*p->b) ? *p->b : *p->c;
+  if (!is_plain(model.tag) || model.array->size > PAIR_ITEMS || vm->no_reuse)
+    return false;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(model);
+  side b, c, d;
+  if (!open_side(*p->b, model, &b) || !open_side(*p->c, model, &c) ||
+      !open_side(*p->d, model, &d)) {
+    return false;
+  }
+  const tl_kernel_table *kernels = tl_kernels();
+  bool left = p->side == 0;
+  tl_kernel2 *first =
+      find_kernel(kernels, p->op, dtype, b.is_scalar, c.is_scalar);
+  tl_kernel2 *second = find_kernel(kernels, p->then, dtype,
+                                   !left && d.is_scalar, left && d.is_scalar);
+  return first != NULL && second != NULL &&
+         run_two(vm, p, model, first, second, b.items, c.items, d.items, a);
+}
+
+bool tl_short_two(tl_vm *vm, const tl_short_pair *p, tl_slot *a) {
+  tl_slot model = *p->b;
+  uint64_t others = (model.tag ^ p->c->tag) | (model.tag ^ p->d->tag);
+  if ((others & TAG_TYPE) != 0 || !is_plain(model.tag))
+    return two_mixed(vm, p, a);
+  const tl_array *b = model.array, *c = p->c->array, *d = p->d->array;
+  int dtype = tl_dtype_of(model);
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_kernel2 *first = kernels->binary[p->op][dtype];
+  tl_kernel2 *second = kernels->binary[p->then][dtype];
+  return b->size <= PAIR_ITEMS && first != NULL && second != NULL &&
+         !vm->no_reuse && same_shape(b, c) && same_shape(b, d) &&
+         run_two(vm, p, model, first, second, b->data, c->data, d->data, a);
+}
+
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode) {
   tl_slot x = read(b, mode), result;

@@ -14,6 +14,16 @@
 // bits each), dropped here where they die. [a] may be an operand's slot.
 bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                      const tl_slot *c, unsigned modes);
+// Two operations at once: d op the result of b op c, whose side in the second
+// operation is 0 (left) or 1. [then_modes] are the second instruction's; *a is
+// its result.
+typedef struct tl_short_pair {
+  tl_op op, then;
+  int side;
+  const tl_slot *b, *c, *d;
+  unsigned modes, then_modes;
+} tl_short_pair;
+bool tl_short_two(tl_vm *vm, const tl_short_pair *pair, tl_slot *a);
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode);
 

@@ -312,7 +312,11 @@ static void free_nest(tl_vm *vm, tl_object *object) {
 }
 
 void tl_drop(tl_vm *vm, tl_slot s) {
-  if (tl_is_owned(s) && release(vm, s.object))
+  if (!tl_is_owned(s) || !release(vm, s.object))
+    return;
+  if (tl_is_array(s))
+    tl_array_free(vm, s.array);
+  else
     free_nest(vm, s.object);
 }
 
