@@ -1,7 +1,8 @@
-// Fusion: runs of elementwise instructions in which each result but the last
-// is used up. The analysis of ownership has marked where that is: a consumed
-// operand is read for the last time. The VM computes such a run in one pass
-// where it meets arrays (vm/region.h).
+// Fusion: runs of instructions around elementwise operations in which each
+// result but the last is used up. The analysis of ownership has marked where
+// that is: a consumed operand is read for the last time. The VM computes such a
+// run in one pass where it meets arrays (vm/region.h). A store to a part of an
+// array, or a reduction, takes the last result and ends the run.
 
 #include "compiler/fusion.h"
 
@@ -9,12 +10,12 @@
 
 #include "vm/region.h"
 
-enum { RUN_MAX = 64 };  // instructions looked at together
+enum { RUN_MAX = 256 };  // instructions looked at together
 
 typedef struct step {
   uint32_t pc, end;
   tl_decoded d;
-  bool is_load;
+  tl_region_step kind;
   int32_t consumer;  // the step that uses its result up, -1
 } step;
 
@@ -41,7 +42,7 @@ static bool add_region(finder *f, uint32_t start, uint32_t end) {
     f->regions = regions;
     f->capacity = capacity;
   }
-  f->regions[f->region_count++] = (tl_region){start, end};
+  f->regions[f->region_count++] = (tl_region){start, end, 0, 0};
   return true;
 }
 
@@ -62,11 +63,17 @@ static bool mark_leads(finder *f) {
   return true;
 }
 
-// Literals and module variables may be loaded on the way, into temporaries
-// that nothing else sees.
-static bool is_load(const finder *f, const tl_decoded *d) {
-  return (d->op == TL_BC_LOADK || d->op == TL_BC_GETG) &&
-         d->result >= f->temporaries;
+// What an instruction is to a region. Loads write temporaries alone, which
+// nothing else sees; of the built-ins only reductions end a region.
+static tl_region_step step_of(const finder *f, const tl_decoded *d) {
+  tl_region_step kind = tl_region_step_of(d->op, d->extra);
+  if (kind == TL_STEP_LOAD && d->result < f->temporaries)
+    return TL_STEP_NONE;
+  if (kind == TL_STEP_CALL &&
+      !tl_builtin_is_fold(f->p->constants[d->extra].pointer)) {
+    return TL_STEP_NONE;
+  }
+  return kind;
 }
 
 static bool reads(const tl_decoded *d, int32_t slot, bool *consumes) {
@@ -79,6 +86,10 @@ static bool reads(const tl_decoded *d, int32_t slot, bool *consumes) {
     *consumes = *consumes || d->modes[i] == TL_MODE_CONSUME ||
                 d->modes[i] == TL_MODE_EITHER;
   }
+  if (slot >= (int32_t)d->window &&
+      slot < (int32_t)(d->window + d->window_count)) {
+    found = *consumes = true;
+  }
   return found;
 }
 
@@ -86,19 +97,38 @@ static void find_consumers(finder *f) {
   for (int32_t i = 0; i < f->count; i++) {
     f->steps[i].consumer = -1;
     int32_t slot = f->steps[i].d.result;
-    for (int32_t k = i + 1; k < f->count; k++) {
+    for (int32_t k = i + 1; slot >= 0 && k < f->count; k++) {
       bool consumes;
-      if (reads(&f->steps[k].d, slot, &consumes)) {
-        // A loaded value is borrowed for good: any use will do.
-        if (consumes || f->steps[i].is_load)
-          f->steps[i].consumer = k;
-        if (consumes)
-          break;
+      if (reads(&f->steps[k].d, slot, &consumes) && consumes) {
+        f->steps[i].consumer = k;
+        break;
       }
       if (f->steps[k].d.result == slot)
         break;
     }
   }
+}
+
+// Whether a region that ends with step [last] may take in what a step makes:
+// it is used up there, or is a literal or an alias that stays in its slot.
+static bool is_used_up(const step *s, int32_t last) {
+  switch (s->kind) {
+    case TL_STEP_LOAD:
+    case TL_STEP_DROP:
+    case TL_STEP_HOLD:
+      return true;
+    case TL_STEP_MOVE:
+      if (s->d.op == TL_BC_MOVB)
+        return true;
+      break;
+    default:
+      break;
+  }
+  return s->consumer >= 0 && s->consumer <= last;
+}
+
+static bool is_sink(const step *s) {
+  return s->kind == TL_STEP_PLACE || s->kind == TL_STEP_CALL;
 }
 
 // From the last step backward: a region reaches as far as every result in it
@@ -109,18 +139,18 @@ static bool find_in_run(finder *f) {
   uint32_t starts[RUN_MAX], ends[RUN_MAX];
   int32_t n = 0;
   while (last > 0) {
-    if (f->steps[last].is_load) {
+    const step *end = &f->steps[last];
+    if (end->kind != TL_STEP_OPERATION && !is_sink(end)) {
       last--;
       continue;
     }
     int32_t first = last;
-    while (first > 0 && f->steps[first - 1].consumer >= first &&
-           f->steps[first - 1].consumer <= last) {
-      first--;
-    }
+    while (first > 0 && is_used_up(&f->steps[first - 1], last)) first--;
     int32_t operations = 0;
-    for (int32_t i = first; i <= last; i++) operations += !f->steps[i].is_load;
-    if (operations > 1) {
+    for (int32_t i = first; i <= last; i++) {
+      operations += f->steps[i].kind == TL_STEP_OPERATION;
+    }
+    if (operations > (is_sink(end) ? 0 : 1)) {
       starts[n] = f->steps[first].pc;
       ends[n++] = f->steps[last].end;
     }
@@ -133,6 +163,12 @@ static bool find_in_run(finder *f) {
   return true;
 }
 
+static bool end_run(finder *f) {
+  bool ok = f->count < 2 || find_in_run(f);
+  f->count = 0;
+  return ok;
+}
+
 bool tl_find_regions(tl_builder *b, tl_prototype *function,
                      int32_t temporaries) {
   finder f = {.b = b, .p = function, .temporaries = temporaries};
@@ -141,19 +177,19 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
   for (uint32_t pc = 0; pc < function->code_count;) {
     tl_decoded d;
     tl_decode(function, pc, &d);
-    bool load = is_load(&f, &d);
-    bool belongs = load || tl_region_op(d.op, d.extra) != TL_OP_COUNT;
-    if (!belongs || f.leads[pc] || f.count == RUN_MAX) {
-      if (f.count > 1 && !find_in_run(&f))
-        return false;
-      f.count = 0;
+    tl_region_step kind = step_of(&f, &d);
+    if ((kind == TL_STEP_NONE || f.leads[pc] || f.count == RUN_MAX) &&
+        !end_run(&f)) {
+      return false;
     }
-    if (belongs) {
-      f.steps[f.count++] = (step){pc, pc + d.words, d, load, -1};
-    }
+    if (kind != TL_STEP_NONE)
+      f.steps[f.count++] = (step){pc, pc + d.words, d, kind, -1};
+    bool ends = kind == TL_STEP_PLACE || kind == TL_STEP_CALL;
+    if (ends && !end_run(&f))
+      return false;
     pc += d.words;
   }
-  if (f.count > 1 && !find_in_run(&f))
+  if (!end_run(&f))
     return false;
   function->regions = tl_unit_alloc(
       b->vm, b->unit, (f.region_count + 1) * sizeof *function->regions);

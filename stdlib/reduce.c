@@ -18,9 +18,9 @@ static int rank(tl_slot x) {
 }
 
 // An axis argument as a set of bits: none is all axes.
-static bool read_axes(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
+static bool read_axes(tl_vm *vm, const char *function, int ndim, tl_slot axis,
                       uint32_t *out) {
-  int ndim = rank(x), count, axes[TL_MAX_DIMS];
+  int count, axes[TL_MAX_DIMS];
   if (tl_is_none(axis)) {
     *out = ndim == 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
     return true;
@@ -31,83 +31,90 @@ static bool read_axes(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
   return true;
 }
 
-typedef struct reduction_call {
+// The places of a reduction's parameters; 0: it has no such one.
+typedef struct fold_form {
+  tl_builtin_fn *call;
   const char *name;
   tl_reduction reduction;
-  tl_slot axis, keepdims, dtype, correction;  // none: not a parameter
-} reduction_call;
+  uint8_t keepdims, dtype, correction;
+  bool one_axis;
+} fold_form;
 
-static bool reduce(tl_vm *vm, const reduction_call *call, tl_slot *x,
-                   tl_slot *out) {
-  uint32_t axes;
-  bool keepdims;
-  tl_dtype dtype;
-  double correction = 0;
-  if (!read_axes(vm, call->name, *x, call->axis, &axes) ||
-      !tl_arg_bool(vm, call->name, "keepdims", call->keepdims, &keepdims) ||
-      !tl_arg_dtype(vm, call->name, call->dtype, TL_DTYPE_COUNT, &dtype)) {
-    return false;
-  }
-  if (!tl_is_none(call->correction) &&
-      !tl_arg_float(vm, call->name, "correction", call->correction,
-                    &correction)) {
-    return false;
-  }
-  return tl_reduce(vm, call->reduction, x, axes, keepdims, dtype, correction,
-                   out);
-}
-
-// "x, axis: none, keepdims: false"
-#define PLAIN(name, KIND)                                              \
-  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {    \
-    reduction_call call = {#name,   TL_REDUCE_##KIND, args[1],         \
-                           args[2], tl_none(),        tl_none()};      \
-    return reduce(vm, &call, &args[0], out);                           \
-  }
-PLAIN(mean, MEAN)
-PLAIN(max, MAX)
-PLAIN(min, MIN)
-PLAIN(any, ANY)
-PLAIN(all, ALL)
-PLAIN(count_nonzero, COUNT_NONZERO)
-
-// "x, axis: none, keepdims: false, dtype: none"
-#define TYPED(name, KIND)                                              \
-  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {    \
-    reduction_call call = {#name,   TL_REDUCE_##KIND, args[1],         \
-                           args[2], args[3],          tl_none()};      \
-    return reduce(vm, &call, &args[0], out);                           \
-  }
-TYPED(sum, SUM)
-TYPED(prod, PROD)
-
-// "x, axis: none, correction: 0, keepdims: false"
-#define SPREAD(name, KIND)                                             \
-  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {    \
-    reduction_call call = {#name,   TL_REDUCE_##KIND, args[1],         \
-                           args[3], tl_none(),        args[2]};        \
-    return reduce(vm, &call, &args[0], out);                           \
-  }
-SPREAD(var, VAR)
-SPREAD(std, STD)
-
-static bool position(tl_vm *vm, const char *name, tl_reduction reduction,
-                     tl_slot *args, tl_slot *out) {
-  reduction_call call = {name,    reduction, args[1],
-                         args[2], tl_none(), tl_none()};
+static bool read_fold(tl_vm *vm, const fold_form *f, int ndim,
+                      const tl_slot *args, tl_fold_call *out) {
   int64_t axis;
-  if (!tl_is_none(args[1]) && !tl_arg_int(vm, name, "axis", args[1], &axis)) {
+  out->reduction = (int)f->reduction;
+  out->dtype = TL_DTYPE_COUNT;
+  out->parameter = 0;
+  if (f->one_axis && !tl_is_none(args[1]) &&
+      !tl_arg_int(vm, f->name, "axis", args[1], &axis)) {
     return false;
   }
-  return reduce(vm, &call, &args[0], out);
+  return read_axes(vm, f->name, ndim, args[1], &out->axes) &&
+         tl_arg_bool(vm, f->name, "keepdims", args[f->keepdims],
+                     &out->keepdims) &&
+         (f->dtype == 0 || tl_arg_dtype(vm, f->name, args[f->dtype],
+                                        TL_DTYPE_COUNT, &out->dtype)) &&
+         (f->correction == 0 ||
+          tl_arg_float(vm, f->name, "correction", args[f->correction],
+                       &out->parameter));
 }
 
-static bool call_argmax(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return position(vm, "argmax", TL_REDUCE_ARGMAX, args, out);
+static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
+                   tl_slot *out) {
+  tl_fold_call call;
+  return read_fold(vm, form, rank(args[0]), args, &call) &&
+         tl_reduce(vm, form->reduction, &args[0], call.axes, call.keepdims,
+                   call.dtype, call.parameter, out);
 }
 
-static bool call_argmin(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return position(vm, "argmin", TL_REDUCE_ARGMIN, args, out);
+// X(name, REDUCTION, keepdims, dtype, correction, one_axis)
+#define FOLDS(X)                              \
+  X(mean, MEAN, 2, 0, 0, false)               \
+  X(max, MAX, 2, 0, 0, false)                 \
+  X(min, MIN, 2, 0, 0, false)                 \
+  X(any, ANY, 2, 0, 0, false)                 \
+  X(all, ALL, 2, 0, 0, false)                 \
+  X(count_nonzero, COUNT_NONZERO, 2, 0, 0, false) \
+  X(sum, SUM, 2, 3, 0, false)                 \
+  X(prod, PROD, 2, 3, 0, false)               \
+  X(var, VAR, 3, 0, 2, false)                 \
+  X(std, STD, 3, 0, 2, false)                 \
+  X(argmax, ARGMAX, 2, 0, 0, true)            \
+  X(argmin, ARGMIN, 2, 0, 0, true)
+
+#define X(name, REDUCTION, keepdims, dtype, correction, one_axis)          \
+  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {        \
+    const fold_form form = {call_##name, #name, TL_REDUCE_##REDUCTION,     \
+                            keepdims,    dtype, correction,                \
+                            one_axis};                                     \
+    return reduce(vm, &form, args, out);                                   \
+  }
+FOLDS(X)
+#undef X
+
+static const fold_form forms[] = {
+#define X(name, REDUCTION, keepdims, dtype, correction, one_axis)      \
+  {call_##name, #name, TL_REDUCE_##REDUCTION, keepdims, dtype, correction, \
+   one_axis},
+    FOLDS(X)
+#undef X
+};
+
+static const fold_form *find_form(const tl_builtin *builtin) {
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    if (forms[i].call == builtin->call) return &forms[i];
+  }
+  return NULL;
+}
+
+bool tl_builtin_is_fold(const tl_builtin *builtin) {
+  return find_form(builtin) != NULL;
+}
+
+bool tl_builtin_fold(tl_vm *vm, const tl_builtin *builtin, int ndim,
+                     const tl_slot *args, tl_fold_call *out) {
+  return read_fold(vm, find_form(builtin), ndim, args, out);
 }
 
 // --- Running folds ----------------------------------------------------------
@@ -262,7 +269,7 @@ static bool run_quantiles(tl_vm *vm, const char *name, tl_slot *x,
   bool keepdims;
   uint32_t axes;
   if (!tl_arg_numeric(vm, name, x) ||
-      !read_axes(vm, name, *x, axis, &axes) ||
+      !read_axes(vm, name, rank(*x), axis, &axes) ||
       !tl_arg_bool(vm, name, "keepdims", keepdims_argument, &keepdims)) {
     return false;
   }

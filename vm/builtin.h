@@ -81,6 +81,24 @@ const tl_builtin *tl_builtin_find(const char *module, const char *name,
                                   size_t nbytes);
 bool tl_module_exists(const char *module, size_t nbytes);
 
+// --- Reductions -------------------------------------------------------------
+
+// What a call of a reduction asks for; see tl_reduce.
+typedef struct tl_fold_call {
+  int reduction;  // tl_reduction
+  uint32_t axes;
+  bool keepdims;
+  tl_dtype dtype;
+  double parameter;
+} tl_fold_call;
+
+// Whether a function is a reduction of its first argument by tl_reduce, so that
+// a region may feed it (stdlib/reduce.c).
+bool tl_builtin_is_fold(const tl_builtin *builtin);
+// Reads a reduction's arguments but the first, which has [ndim] axes.
+bool tl_builtin_fold(tl_vm *vm, const tl_builtin *builtin, int ndim,
+                     const tl_slot *args, tl_fold_call *out);
+
 static inline tl_slot tl_builtin_slot(const tl_builtin *builtin) {
   return (tl_slot){.tag = TL_TAG_BUILTIN, .pointer = (void *)builtin};
 }

@@ -35,6 +35,9 @@ enum { TL_MAX_SLOTS = 4095 };  // of a function
 // Code whose elementwise instructions may run as one (region.h).
 typedef struct tl_region {
   uint32_t start, end;
+  // Where the VM has given up: entering at what lies behind asked_at and before
+  // skip would fail again. Only a hint.
+  uint32_t asked_at, skip;
 } tl_region;
 
 // Where an instruction stands in the source: byte offsets.

@@ -12,6 +12,7 @@
 
 #include "vm/element.h"
 #include "vm/poll.h"
+#include "vm/region.h"
 #include "vm/short.h"
 #include "vm/slots.h"
 
@@ -185,6 +186,24 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
     slow_c = (c);      \
     slow_op = (op);    \
     goto short_binary; \
+  } while (0)
+
+// A view of a large array: perhaps the begin of a region that runs as one.
+#define ASK_REGION(s)                                               \
+  do {                                                              \
+    SAVE();                                                         \
+    if (tl_is_array(*(s)) && (s)->array->size >= TL_REGION_ITEMS && \
+        F->function->region_count > 0) {                            \
+      const tl_ins *next_;                                          \
+      tl_region_status status_ =                                    \
+          tl_region_run(vm, F->function, R, ins, &next_);           \
+      if (status_ == TL_REGION_DONE) {                              \
+        ins = next_;                                                \
+        DISPATCH;                                                   \
+      }                                                             \
+      if (UNLIKELY(status_ == TL_REGION_FAILED))                    \
+        FAIL();                                                     \
+    }                                                               \
   } while (0)
 
 // Scalar arithmetic: floats first, then integers, which wrap.
@@ -820,6 +839,7 @@ dispatch:
     OP(GETEL) {
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get(RA, RB, RC)))
         NEXT;
+      ASK_REGION(RB);
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
       NEXT;
     }
@@ -828,17 +848,20 @@ dispatch:
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d))) {
         NEXT2;
       }
+      ASK_REGION(RB);
       TRY(tl_do_getel2(vm, RA, RB, RC, d, ins->modes));
       NEXT2;
     }
     OP(INDEX) {
       tl_slot *a = RA;
       const tl_path *path = &F->function->unit->paths[EXTRA()];
+      ASK_REGION(RB);
       TRY(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
       NEXT2;
     }
     OP(GETF) {
       tl_string *name = F->function->unit->names[EXTRA()];
+      ASK_REGION(RB);
       TRY(tl_do_getf(vm, RA, RB, MODE_B, name));
       NEXT2;
     }

@@ -14,7 +14,8 @@ void tl_plan_open(tl_plan *plan, int ndim, const int64_t *shape) {
   plan->register_count = 0;
   plan->free_registers = 0;
   plan->tile_count = 0;
-  plan->output = -1;
+  plan->output = plan->result = -1;
+  plan->sink = NULL;
   plan->rows = 1;
   plan->widest = 1;
   plan->failed = false;
@@ -131,7 +132,9 @@ static bool is_constant(const tl_plan *plan, int s) {
 // that whole cache lines are used.
 static bool is_transposed(const tl_plan *plan, int s) {
   int inner = plan->ndim - 1;
-  if (plan->rows > 1 || inner < 1 || s == plan->output) return false;
+  if (plan->rows > 1 || inner < 1 || plan->output < 0 || s == plan->output) {
+    return false;
+  }
   const int64_t *strides = plan->streams[s].strides;
   return strides[inner - 1] != 0 &&
          magnitude(strides[inner - 1]) < magnitude(strides[inner]);
@@ -171,7 +174,7 @@ static void classify(tl_plan *plan, int s) {
 void tl_plan_arrange(tl_plan *plan, int output) {
   plan->output = output;
   drop_short_axes(plan);
-  order_axes(plan);
+  if (output >= 0) order_axes(plan);
   if (plan->ndim > 1) merge_axes(plan);
   if (plan->ndim == 0) {  // one item
     plan->ndim = 1;
@@ -296,6 +299,10 @@ void tl_plan_release(tl_plan *plan, int value) {
 }
 
 void tl_plan_finish(tl_plan *plan, int value) {
+  if (plan->output < 0) {
+    plan->result = splat(plan, value);
+    return;
+  }
   tl_plan_value *v = &plan->values[value];
   size_t itemsize = v->itemsize;
   bool is_last = plan->step_count > 0 &&

@@ -9,7 +9,7 @@
 //   tl_plan_stream     each operand, and the output
 //   tl_plan_arrange    merges axes; from here on it is known which are single
 //   tl_plan_cast …     the steps, in order
-//   tl_plan_finish     what goes to the output
+//   tl_plan_finish     what goes to the output, or to the sink
 //   tl_plan_run
 #ifndef TALLY_VM_PLAN_H
 #define TALLY_VM_PLAN_H
@@ -20,8 +20,8 @@
 enum {
   TL_BLOCK_BYTES = 2048,   // of a register
   TL_PLAN_REGISTERS = 16,
-  TL_PLAN_STREAMS = 12,
-  TL_PLAN_STEPS = 48,
+  TL_PLAN_STREAMS = 40,
+  TL_PLAN_STEPS = 80,
   TL_PLAN_TILES = 2,       // streams that are read by tiles
   TL_TILE_ROWS = 8,
   TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_STEPS + 1,
@@ -57,13 +57,19 @@ typedef struct tl_plan_step {
   };
 } tl_plan_step;
 
+// Takes [n] items of the result, contiguous. Blocks come in row-major order.
+typedef void tl_plan_sink(void *context, const void *items, size_t n);
+
 typedef struct tl_plan {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   int64_t size;
   int stream_count, value_count, step_count, register_count;
   int tile_count;
-  int output;      // the stream written
+  int output;      // the stream written; -1: the result goes to the sink
+  int result;      // the value that the sink gets
+  tl_plan_sink *sink;
+  void *context;   // of the sink
   int64_t rows;    // rows that share a block; 1: blocks are parts of a row
   size_t widest;   // the largest item in a register or stream
   bool failed;     // too many registers or steps
@@ -80,7 +86,8 @@ void tl_plan_open(tl_plan *plan, int ndim, const int64_t *shape);
 int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
                    const int64_t *strides);
 
-// Merges and orders the axes; [output] is the stream that is written.
+// Merges and orders the axes; [output] is the stream that is written. -1: the
+// axes stay in order, for the sink.
 void tl_plan_arrange(tl_plan *plan, int output);
 
 // Steps; each returns the value it makes. Casts of a value to its own dtype
@@ -95,7 +102,7 @@ int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
 // A register that is not read any more is free for the next step.
 void tl_plan_release(tl_plan *plan, int value);
 
-// The output gets [value].
+// The output gets [value]; without one plan->sink does, which is to be set.
 void tl_plan_finish(tl_plan *plan, int value);
 
 // Runs all blocks. With [may_stop] the VM is polled between them, and false

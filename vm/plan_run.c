@@ -77,7 +77,11 @@ static void run_block(tl_plan *plan, int64_t column, size_t nrows,
                       size_t ncols) {
   load_streams(plan, column, nrows, ncols);
   call_steps(plan, nrows * ncols, false);
-  store_output(plan, column, nrows, ncols);
+  if (plan->sink != NULL) {
+    plan->sink(plan->context, plan->values[plan->result].at, nrows * ncols);
+  } else {
+    store_output(plan, column, nrows, ncols);
+  }
 }
 
 // Room for some rows of the streams that are read by tiles.

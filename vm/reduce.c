@@ -208,7 +208,7 @@ static bool refuse(tl_vm *vm, const char *name, const char *needs, tl_slot x) {
                  tl_describe(x, text, sizeof text));
 }
 
-static tl_fold fold_of(tl_reduction reduction) {
+tl_fold tl_reduction_fold(tl_reduction reduction) {
   switch (reduction) {
     case TL_REDUCE_PROD:
       return TL_FOLD_PROD;
@@ -232,10 +232,12 @@ static bool is_ordering(tl_reduction reduction) {
          reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
 }
 
-// The dtype to fold in, and the results'. [dtype] is what was asked for, or
-// TL_DTYPE_COUNT.
-static bool choose_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
-                          tl_slot x) {
+const char *tl_reduction_name(tl_reduction reduction) {
+  return names[reduction];
+}
+
+bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
+                      tl_slot x) {
   tl_dtype from = r->from;
   if (from == TL_STRING) return refuse(r->vm, r->name, "numbers", x);
   if (is_ordering(reduction) && tl_dtype_is_complex(from)) {
@@ -262,14 +264,14 @@ static bool choose_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
       r->result = tl_op_result(TL_OP_ABS, r->dtype);
     }
   } else {
-    r->result = tl_fold_result(fold_of(reduction), r->dtype);
+    r->result = tl_fold_result(tl_reduction_fold(reduction), r->dtype);
   }
   return true;
 }
 
 // --- The whole --------------------------------------------------------------
 
-static void divide(tl_dtype dtype, char *items, int64_t n, double by) {
+void tl_reduce_divide(tl_dtype dtype, char *items, int64_t n, double by) {
   bool is_complex = tl_dtype_is_complex(dtype);
   if (is_complex) n *= 2;
   if (dtype == TL_FLOAT32 || dtype == TL_COMPLEX64) {
@@ -290,23 +292,31 @@ static bool run(tl_reducer *r, tl_reduction reduction, double parameter) {
     case TL_REDUCE_STD:
       return tl_reduce_variance(r, parameter, reduction == TL_REDUCE_STD);
     default:
-      if (!tl_reduce_fold(r, fold_of(reduction))) return false;
+      if (!tl_reduce_fold(r, tl_reduction_fold(reduction))) return false;
       if (reduction == TL_REDUCE_MEAN) {
-        divide(r->result, r->out, r->split.count, (double)r->split.length);
+        tl_reduce_divide(r->result, r->out, r->split.count,
+                         (double)r->split.length);
       }
       return true;
   }
 }
 
-static int result_shape(const tl_array *x, uint32_t axes, bool keepdims,
-                        int64_t *shape) {
-  int ndim = 0;
-  for (int i = 0; i < tl_ndim(x); i++) {
+int tl_reduce_shape(int ndim, const int64_t *lengths, uint32_t axes,
+                    bool keepdims, int64_t *shape) {
+  int kept = 0;
+  for (int i = 0; i < ndim; i++) {
     bool reduced = (axes >> i & 1) != 0;
     if (reduced && !keepdims) continue;
-    shape[ndim++] = reduced ? 1 : tl_shape(x)[i];
+    shape[kept++] = reduced ? 1 : lengths[i];
   }
-  return ndim;
+  return kept;
+}
+
+bool tl_reduce_scalar(tl_reducer *r, const tl_c128 *item, tl_slot *out) {
+  *out = r->result == TL_COMPLEX128
+             ? tl_new_complex(r->vm, item->re, item->im, false)
+             : tl_scalar_load(r->result, item);
+  return !tl_is_unset(*out);
 }
 
 // A single result needs no array.
@@ -314,11 +324,7 @@ static bool run_scalar(tl_reducer *r, tl_reduction reduction, double parameter,
                        tl_slot *out) {
   tl_c128 item;
   r->out = (char *)&item;
-  if (!run(r, reduction, parameter)) return false;
-  *out = r->result == TL_COMPLEX128
-             ? tl_new_complex(r->vm, item.re, item.im, false)
-             : tl_scalar_load(r->result, &item);
-  return !tl_is_unset(*out);
+  return run(r, reduction, parameter) && tl_reduce_scalar(r, &item, out);
 }
 
 static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
@@ -329,7 +335,7 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   r.name = names[reduction];
   r.from = tl_array_dtype(x.array);
   r.unpolled = 0;
-  if (!choose_dtypes(&r, reduction, dtype, x)) return false;
+  if (!tl_reduce_dtypes(&r, reduction, dtype, x)) return false;
   tl_split_axes(x.array, axes, &r.split);
   if (is_ordering(reduction) && r.split.length == 0 && r.split.count > 0) {
     char text[TL_DESCRIBE];
@@ -337,7 +343,8 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
                    tl_describe(x, text, sizeof text));
   }
   int64_t shape[TL_MAX_DIMS];
-  int ndim = result_shape(x.array, axes, keepdims, shape);
+  int ndim = tl_reduce_shape(tl_ndim(x.array), tl_shape(x.array), axes,
+                             keepdims, shape);
   if (ndim == 0) return run_scalar(&r, reduction, parameter, out);
   tl_array *array = tl_array_new(vm, r.result, ndim, shape);
   if (array == NULL) return false;
@@ -350,9 +357,11 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   return true;
 }
 
-// Sums that were asked for in a narrow integer are made in 64 bits, then cut.
-static bool narrow(tl_vm *vm, tl_dtype dtype, tl_slot *out) {
-  if (!tl_dtype_is_integer(dtype) || tl_dtype_of(*out) == (int)dtype) {
+bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
+                      tl_slot *out) {
+  bool sums = reduction == TL_REDUCE_SUM || reduction == TL_REDUCE_PROD;
+  if (!sums || dtype == TL_DTYPE_COUNT || !tl_dtype_is_integer(dtype) ||
+      tl_dtype_of(*out) == (int)dtype) {
     return true;
   }
   tl_slot from = tl_none(), result;
@@ -381,8 +390,7 @@ bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
   bool ok = reduce_array(vm, reduction, array, axes, keepdims, dtype, parameter,
                          &result);
   if (tl_is_owned(array)) tl_drop(vm, array);
-  bool sums = reduction == TL_REDUCE_SUM || reduction == TL_REDUCE_PROD;
-  if (ok && sums && dtype != TL_DTYPE_COUNT) ok = narrow(vm, dtype, &result);
+  ok = ok && tl_reduce_narrow(vm, reduction, dtype, &result);
   if (ok) tl_copy_slot(out, &result);
   return ok;
 }

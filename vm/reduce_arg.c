@@ -7,16 +7,15 @@
 
 // Pieces are searched one by one; the best item so far is compared with each
 // piece's by the same kernel, so that ties and NaN mean the same throughout.
-typedef struct search {
-  tl_arg_fold *find;
-  size_t itemsize;
-  int64_t at;    // items seen
-  int64_t best;  // -1: none yet
-  _Alignas(16) char pair[2 * sizeof(tl_c128)];  // the best item, the piece's
-} search;
+void tl_arg_begin(tl_arg_search *s, tl_dtype dtype, bool largest) {
+  const tl_kernel_table *kernels = tl_kernels();
+  s->find = largest ? kernels->argmax[dtype] : kernels->argmin[dtype];
+  s->itemsize = tl_itemsize(dtype);
+  s->at = 0;
+  s->best = -1;
+}
 
-static void search_piece(void *context, const void *items, size_t n) {
-  search *s = context;
+void tl_arg_feed(tl_arg_search *s, const void *items, size_t n) {
   if (n == 0) return;
   size_t found = s->find(items, n);
   const char *item = (const char *)items + found * s->itemsize;
@@ -28,7 +27,11 @@ static void search_piece(void *context, const void *items, size_t n) {
   s->at += (int64_t)n;
 }
 
-static bool search_lanes(tl_reducer *r, tl_arg_fold *find) {
+static void search_piece(void *context, const void *items, size_t n) {
+  tl_arg_feed(context, items, n);
+}
+
+static bool search_lanes(tl_reducer *r, bool largest) {
   const tl_split *split = &r->split;
   int64_t *out = (int64_t *)(void *)r->out;
   tl_counter counter;
@@ -38,8 +41,8 @@ static bool search_lanes(tl_reducer *r, tl_arg_fold *find) {
     tl_lane lane = {counter.at,           split->reduced,
                     split->reduced_shape, split->reduced_strides,
                     r->from,              r->dtype};
-    search s = {
-        .find = find, .itemsize = tl_itemsize(r->dtype), .best = -1};
+    tl_arg_search s;
+    tl_arg_begin(&s, r->dtype, largest);
     if (!tl_lane_walk(r->vm, &lane, &r->unpolled, search_piece, &s)) {
       return false;
     }
@@ -65,8 +68,7 @@ bool tl_reduce_arg(tl_reducer *r, bool largest) {
   const tl_split *split = &r->split;
   bool columns = split->kept > 0 && (split->outer || split->reduced == 0);
   if (!columns) {
-    return search_lanes(r, largest ? kernels->argmax[r->dtype]
-                                   : kernels->argmin[r->dtype]);
+    return search_lanes(r, largest);
   }
   tl_arg_outer *find = largest ? kernels->argmax_outer[r->dtype]
                                : kernels->argmin_outer[r->dtype];

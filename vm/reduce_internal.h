@@ -17,6 +17,37 @@ typedef struct tl_reducer {
   int64_t unpolled;
 } tl_reducer;
 
+// The dtype to fold in, and the results', into r->dtype and r->result; r->from,
+// r->name and r->vm are set. [dtype] is what was asked for, or TL_DTYPE_COUNT.
+// Fails (kind type) naming [x].
+bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
+                      tl_slot x);
+// sum, max … as messages call it.
+const char *tl_reduction_name(tl_reduction reduction);
+// The fold that a reduction is, or begins with.
+tl_fold tl_reduction_fold(tl_reduction reduction);
+// The shape of the results: returns how many axes.
+int tl_reduce_shape(int ndim, const int64_t *lengths, uint32_t axes,
+                    bool keepdims, int64_t *shape);
+// Sums become means: n items at [items] divided by the number of items folded.
+void tl_reduce_divide(tl_dtype dtype, char *items, int64_t n, double by);
+// A single result as a scalar; fails for want of memory.
+bool tl_reduce_scalar(tl_reducer *r, const tl_c128 *item, tl_slot *out);
+// Sums that were asked for in a narrow integer are made in 64 bits, then cut.
+bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
+                      tl_slot *out);
+
+// Looks for the first smallest or largest item, fed in pieces.
+typedef struct tl_arg_search {
+  tl_arg_fold *find;
+  size_t itemsize;
+  int64_t at;    // items seen
+  int64_t best;  // -1: none yet
+  _Alignas(16) char pair[2 * sizeof(tl_c128)];  // the best item, the piece's
+} tl_arg_search;
+void tl_arg_begin(tl_arg_search *s, tl_dtype dtype, bool largest);
+void tl_arg_feed(tl_arg_search *s, const void *items, size_t n);
+
 // Folds every lane. Sums and products of outer axes go down strips of columns.
 bool tl_reduce_fold(tl_reducer *r, tl_fold fold);
 

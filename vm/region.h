@@ -1,5 +1,7 @@
-// Fused regions: a run of elementwise instructions, each of whose results but
-// the last is used up inside, computed in one pass over blocks.
+// Fused regions: a run of instructions around elementwise operations, each of
+// whose results but the last is used up inside, computed in one pass over
+// blocks. Slices are read where they are; the last result may go to a slice of
+// an array, or into a reduction, and is no array of its own then.
 //
 // Bytecode stays as it is. Where one of a region's instructions meets an array
 // it asks here first, and the rest of the region, from that instruction on, is
@@ -28,5 +30,19 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
 // The operation of an instruction that may stand in a region; TL_OP_COUNT for
 // all others. [extra] is its second word's.
 tl_op tl_region_op(uint8_t opcode, uint32_t extra);
+
+// What an instruction is to a region.
+typedef enum tl_region_step {
+  TL_STEP_NONE,       // it cannot stand in one
+  TL_STEP_LOAD,       // of a literal or a module's variable
+  TL_STEP_MOVE,
+  TL_STEP_DROP,
+  TL_STEP_HOLD,       // a view's hold on its block
+  TL_STEP_VIEW,       // a slice, an item, a transpose
+  TL_STEP_OPERATION,
+  TL_STEP_PLACE,      // the result goes to a part of an array: the last step
+  TL_STEP_CALL,       // of a reduction, if it is one: the last step
+} tl_region_step;
+tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra);
 
 #endif

@@ -1,0 +1,389 @@
+// Regions that end in a reduction: blocks go to the fold as they are computed,
+// and no array is made. The order of the fold is the one of vm/reduce.c, so the
+// bits are the same.
+#include <string.h>
+
+#include "vm/reduce_internal.h"
+#include "vm/region_internal.h"
+
+typedef struct folder {
+  tl_region_graph *g;
+  tl_reducer r;
+  tl_reduction reduction;
+  tl_dtype dtype;    // that the plan hands out
+  int ndim;          // of what is reduced
+  const int64_t *lengths;
+  int axes[TL_MAX_DIMS];  // those kept, then those reduced
+  int kept;               // how many
+  int column;             // the last kept one of any length
+  int64_t count, length;  // results, and items of each
+} folder;
+
+// Kept axes first: then the items of each result follow one another.
+static void split_axes(folder *f, uint32_t axes) {
+  int n = 0;
+  f->count = f->length = 1;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < f->ndim; i++) {
+      bool reduced = (axes >> i & 1) != 0;
+      if (reduced != (pass == 1))
+        continue;
+      f->axes[n++] = i;
+      *(reduced ? &f->length : &f->count) *= f->lengths[i];
+    }
+    if (pass == 0)
+      f->kept = n;
+  }
+  f->column = -1;
+  for (int i = 0; i < f->kept; i++) {
+    if (f->lengths[f->axes[i]] != 1)
+      f->column = f->axes[i];
+  }
+}
+
+// Whether results lie side by side: the last axis is kept.
+static bool is_outer(const folder *f, uint32_t axes) {
+  for (int i = f->ndim - 1; i >= 0; i--) {
+    if (f->lengths[i] != 1)
+      return (axes >> i & 1) == 0;
+  }
+  return false;
+}
+
+static bool is_arg(const folder *f) {
+  return f->reduction == TL_REDUCE_ARGMIN || f->reduction == TL_REDUCE_ARGMAX;
+}
+
+// --- One result after the other ---------------------------------------------
+
+typedef struct feeder {
+  tl_fold_feed *feed;
+  tl_fold_end *end;
+  size_t in, out;        // item sizes
+  int64_t length, left;  // items of this result to come
+  char *to;
+  tl_fold_state state;
+} feeder;
+
+static void feed(void *context, const void *items, size_t n) {
+  feeder *f = context;
+  const char *at = items;
+  while (n > 0) {
+    size_t take = (int64_t)n < f->left ? n : (size_t)f->left;
+    f->feed(&f->state, at, take);
+    at += take * f->in;
+    n -= take;
+    f->left -= (int64_t)take;
+    if (f->left > 0)
+      break;
+    f->end(&f->state, f->to);
+    f->to += f->out;
+    f->left = f->length;
+    tl_fold_begin(&f->state);
+  }
+}
+
+typedef struct searcher {
+  tl_dtype dtype;
+  bool largest;
+  int64_t length;
+  int64_t *to;
+  tl_arg_search search;
+} searcher;
+
+static void search(void *context, const void *items, size_t n) {
+  searcher *s = context;
+  const char *at = items;
+  while (n > 0) {
+    int64_t left = s->length - s->search.at;
+    size_t take = (int64_t)n < left ? n : (size_t)left;
+    tl_arg_feed(&s->search, at, take);
+    at += take * s->search.itemsize;
+    n -= take;
+    if ((int64_t)take < left)
+      break;
+    *s->to++ = s->search.best;
+    tl_arg_begin(&s->search, s->dtype, s->largest);
+  }
+}
+
+static tl_region_status fold_lanes(folder *f) {
+  int64_t shape[TL_MAX_DIMS];
+  for (int i = 0; i < f->ndim; i++) shape[i] = f->lengths[f->axes[i]];
+  tl_region_box box = {f->ndim, shape, f->axes, NULL};
+  tl_plan plan;
+  if (!tl_region_plan(f->g, &plan, &box, NULL, f->dtype, NULL))
+    return TL_REGION_DECLINED;
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_fold fold = tl_reduction_fold(f->reduction);
+  feeder one;  // large: not cleared
+  searcher two;
+  if (is_arg(f)) {
+    two.dtype = f->r.dtype;
+    two.largest = f->reduction == TL_REDUCE_ARGMAX;
+    two.length = f->length;
+    two.to = (int64_t *)(void *)f->r.out;
+    tl_arg_begin(&two.search, two.dtype, two.largest);
+    plan.sink = search;
+    plan.context = &two;
+  } else {
+    one.feed = kernels->fold_feed[fold][f->r.dtype];
+    one.end = kernels->fold_end[fold][f->r.dtype];
+    one.in = tl_itemsize(f->r.dtype);
+    one.out = tl_itemsize(tl_fold_result(fold, f->r.dtype));
+    one.length = one.left = f->length;
+    one.to = f->r.out;
+    tl_fold_begin(&one.state);
+    plan.sink = feed;
+    plan.context = &one;
+  }
+  return tl_plan_run(f->g->vm, &plan, true) ? TL_REGION_DONE
+                                            : TL_REGION_FAILED;
+}
+
+// --- Results side by side ---------------------------------------------------
+
+// Rows are folded in chunks of 8 * 2^n, which are whole subtrees of the tree
+// that folds all of them (kernels.h, tl_fold_outer); a binary counter joins
+// the chunks as that tree does.
+enum {
+  STRIP = 1024,                // columns at a time
+  CHUNK_BYTES = 128 * 1024,    // computed at a time
+  CHUNK_MOST = 1024,           // rows
+  LEAST_ITEMS = 8 * 1024,      // of one position of the outer axes
+  DEPTH = 40,
+};
+
+// What joins the results of two runs of rows: NULL where the order of all rows
+// counts.
+static tl_kernel2 *join_kernel(const folder *f, tl_fold fold) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_dtype made = tl_fold_result(fold, f->r.dtype);
+  switch (fold) {
+    case TL_FOLD_SUM:
+    case TL_FOLD_COUNT:
+      return kernels->binary[TL_OP_ADD][made];
+    case TL_FOLD_PROD:
+      return tl_dtype_is_integer(made) ? kernels->binary[TL_OP_MULTIPLY][made]
+                                       : NULL;
+    case TL_FOLD_MIN:
+      return kernels->binary[TL_OP_MINIMUM][made];
+    case TL_FOLD_MAX:
+      return kernels->binary[TL_OP_MAXIMUM][made];
+    case TL_FOLD_ANY:
+      return kernels->binary[TL_OP_LOGICAL_OR][TL_BOOL];
+    case TL_FOLD_ALL:
+      return kernels->binary[TL_OP_LOGICAL_AND][TL_BOOL];
+    default:
+      return NULL;
+  }
+}
+
+// The buffers of a strip: computed rows, the fold's scratch, waiting results.
+typedef struct strip {
+  tl_fold fold;
+  tl_fold_outer *kernel;
+  tl_kernel2 *join;
+  int64_t rows;      // of a chunk
+  int64_t width;     // of a full strip
+  size_t in, out;    // item sizes
+  char *items, *scratch, *waiting;
+  size_t nbytes;
+  void *block;
+  int axis;          // that is reduced
+  int64_t from[TL_MAX_DIMS];
+} strip;
+
+static size_t round_up(size_t nbytes) {
+  return (nbytes + 63) / 64 * 64;
+}
+
+static bool open_strip(folder *f, strip *s) {
+  s->in = tl_itemsize(f->r.dtype);
+  s->out = tl_itemsize(tl_fold_result(s->fold, f->r.dtype));
+  int64_t ncols = f->lengths[f->column];
+  s->width = ncols < STRIP ? ncols : STRIP;
+  s->rows = 8;
+  while (s->rows < CHUNK_MOST && s->rows < f->length &&
+         2 * s->rows * s->width * (int64_t)s->in <= CHUNK_BYTES) {
+    s->rows *= 2;
+  }
+  size_t items = round_up((size_t)(s->rows * s->width) * s->in);
+  size_t scratch = round_up(tl_fold_outer_scratch(
+      s->fold, f->r.dtype, (size_t)s->rows, (size_t)s->width));
+  size_t waiting = round_up((size_t)s->width * s->out) * DEPTH;
+  s->nbytes = items + scratch + waiting + 64;
+  s->block = tl_alloc(f->g->vm, s->nbytes, "columns to reduce");
+  if (s->block == NULL)
+    return false;
+  s->items = (char *)round_up((size_t)s->block);
+  s->scratch = s->items + items;
+  s->waiting = s->scratch + scratch;
+  return true;
+}
+
+// Computes [rows] rows of [width] columns from s->from on.
+static tl_region_status compute_rows(folder *f, const strip *s, int64_t rows,
+                                     int64_t width) {
+  int64_t shape[2] = {rows, width};
+  int64_t strides[2] = {width * (int64_t)s->in, (int64_t)s->in};
+  int axes[2] = {s->axis, f->column};
+  tl_region_box box = {2, shape, axes, s->from};
+  tl_plan plan;
+  if (!tl_region_plan(f->g, &plan, &box, s->items, f->dtype, strides))
+    return TL_REGION_DECLINED;
+  return tl_plan_run(f->g->vm, &plan, true) ? TL_REGION_DONE
+                                            : TL_REGION_FAILED;
+}
+
+static tl_region_status fold_strip(folder *f, strip *s, int64_t width,
+                                   char *to) {
+  size_t row = round_up((size_t)s->width * s->out);
+  int64_t chunks = 0;
+  int waiting = 0;
+  for (int64_t at = 0; at < f->length; at += s->rows) {
+    int64_t rows = f->length - at < s->rows ? f->length - at : s->rows;
+    s->from[s->axis] = at;
+    tl_region_status status = compute_rows(f, s, rows, width);
+    if (status != TL_REGION_DONE)
+      return status;
+    s->kernel(s->waiting + row * (size_t)waiting++, s->items,
+              (ptrdiff_t)((size_t)width * s->in), (size_t)rows, (size_t)width,
+              s->scratch);
+    for (int64_t q = ++chunks; !(q & 1); q >>= 1, waiting--) {
+      char *left = s->waiting + row * (size_t)(waiting - 2);
+      s->join(left, left, left + row, (size_t)width);
+    }
+  }
+  for (; waiting > 1; waiting--) {
+    char *left = s->waiting + row * (size_t)(waiting - 2);
+    s->join(left, left, left + row, (size_t)width);
+  }
+  memcpy(to, s->waiting, (size_t)width * s->out);
+  return TL_REGION_DONE;
+}
+
+// All strips of one position of the outer axes.
+static tl_region_status fold_columns(folder *f, strip *s, char *to) {
+  int column = f->column;
+  int64_t ncols = f->lengths[column];
+  for (int64_t at = 0; at < ncols; at += s->width) {
+    int64_t width = ncols - at < s->width ? ncols - at : s->width;
+    s->from[column] = at;
+    tl_region_status status =
+        fold_strip(f, s, width, to + (size_t)at * s->out);
+    if (status != TL_REGION_DONE)
+      return status;
+  }
+  return TL_REGION_DONE;
+}
+
+// The axis that is reduced, where only one has any length; else -1.
+static int single_axis(const folder *f) {
+  int axis = -1;
+  for (int i = f->kept; i < f->ndim; i++) {
+    if (f->lengths[f->axes[i]] == 1)
+      continue;
+    if (axis >= 0)
+      return -1;
+    axis = f->axes[i];
+  }
+  return axis;
+}
+
+static tl_region_status fold_outer(folder *f) {
+  strip s;
+  s.fold = tl_reduction_fold(f->reduction);
+  s.kernel = tl_kernels()->fold_outer[s.fold][f->r.dtype];
+  s.join = join_kernel(f, s.fold);
+  s.axis = single_axis(f);
+  int64_t ncols = f->lengths[f->column];
+  if (is_arg(f) || s.axis < 0 || s.join == NULL ||
+      (f->count > ncols && f->length * ncols < LEAST_ITEMS)) {
+    return TL_REGION_DECLINED;
+  }
+  if (!open_strip(f, &s))
+    return TL_REGION_FAILED;
+  tl_region_status status = TL_REGION_DONE;
+  char *to = f->r.out;
+  memset(s.from, 0, sizeof s.from);
+  while (status == TL_REGION_DONE) {
+    status = fold_columns(f, &s, to);
+    to += (size_t)ncols * s.out;
+    int i = f->kept - 1;  // the next position of the outer axes
+    for (; i >= 0; i--) {
+      int axis = f->axes[i];
+      if (axis != f->column && ++s.from[axis] < f->lengths[axis])
+        break;
+      s.from[axis] = 0;
+    }
+    if (i < 0)
+      break;
+  }
+  tl_free(f->g->vm, s.block, s.nbytes);
+  return status;
+}
+
+// --- The whole --------------------------------------------------------------
+
+static tl_region_status fold_into(folder *f, uint32_t axes, char *to) {
+  f->r.out = to;
+  tl_region_status status =
+      is_outer(f, axes) ? fold_outer(f) : fold_lanes(f);
+  if (status == TL_REGION_DONE && f->reduction == TL_REDUCE_MEAN)
+    tl_reduce_divide(f->r.result, to, f->count, (double)f->length);
+  return status;
+}
+
+static tl_region_status fold_array(folder *f, const tl_fold_call *call,
+                                   tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = tl_reduce_shape(f->ndim, f->lengths, call->axes, call->keepdims,
+                             shape);
+  if (ndim == 0) {
+    tl_c128 item;
+    tl_region_status status = fold_into(f, call->axes, (char *)&item);
+    if (status == TL_REGION_DONE && !tl_reduce_scalar(&f->r, &item, out))
+      status = TL_REGION_FAILED;
+    return status;
+  }
+  tl_array *made = tl_array_new(f->g->vm, f->r.result, ndim, shape);
+  if (made == NULL)
+    return TL_REGION_FAILED;
+  tl_region_status status = fold_into(f, call->axes, made->data);
+  if (status == TL_REGION_DONE) {
+    *out = tl_own_array(made);
+  } else {
+    tl_drop(f->g->vm, tl_own_array(made));
+  }
+  return status;
+}
+
+tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out) {
+  const tl_region_node *n = &g->nodes[g->value];
+  folder f;  // large: not cleared
+  tl_fold_call call;
+  f.g = g;
+  f.ndim = g->shapes[n->shape].ndim;
+  f.lengths = g->shapes[n->shape].lengths;
+  if (!tl_builtin_fold(g->vm, g->fold, f.ndim, g->arguments, &call))
+    return TL_REGION_DECLINED;
+  f.reduction = (tl_reduction)call.reduction;
+  f.r.vm = g->vm;
+  f.r.name = tl_reduction_name(f.reduction);
+  f.r.from = n->typing.result;
+  if (f.reduction == TL_REDUCE_VAR || f.reduction == TL_REDUCE_STD ||
+      !tl_reduce_dtypes(&f.r, f.reduction, call.dtype, tl_none())) {
+    return TL_REGION_DECLINED;
+  }
+  // The bytes of bools order like integers.
+  f.dtype = n->typing.result == TL_BOOL && f.r.from == TL_UINT8 ? TL_BOOL
+                                                                : f.r.dtype;
+  split_axes(&f, call.axes);
+  tl_region_status status = fold_array(&f, &call, out);
+  if (status == TL_REGION_DONE &&
+      !tl_reduce_narrow(g->vm, f.reduction, call.dtype, out)) {
+    status = TL_REGION_FAILED;
+  }
+  return status;
+}

@@ -1,0 +1,135 @@
+// Shared by the files of the fused regions.
+#ifndef TALLY_VM_REGION_INTERNAL_H
+#define TALLY_VM_REGION_INTERNAL_H
+
+#include "vm/engine_internal.h"
+#include "vm/region.h"
+#include "vm/select.h"
+
+enum {
+  TL_REGION_NODES = 48,
+  TL_REGION_USES = 64,
+  TL_REGION_ROOTS = 24,
+  TL_REGION_BINDINGS = 128,
+  TL_REGION_VIEW_WORDS = 768,  // views' headers, shapes and strides
+  TL_REGION_SHAPES = 8,
+};
+
+// One operation. An operand is a node, or -1 - its number among the uses.
+typedef struct tl_region_node {
+  tl_op op;
+  int8_t arity;
+  int8_t shape;  // its number among the region's shapes; -1: a scalar
+  bool needed;   // for the result
+  int in[3];
+  uint32_t pc;   // of the instruction after it
+  tl_typing typing;
+  tl_c128 items[3];  // scalars, converted for this node
+} tl_region_node;
+
+// A value from outside: an array, a view of one (whose header stands in the
+// region's own memory), a number, or what an index is made of.
+typedef struct tl_region_use {
+  tl_slot value;
+  int root;     // whose memory an array is, -1: nobody's who may die here
+  bool direct;  // the root itself, no view of it
+} tl_region_use;
+
+// A slot of the frame that the region reads or ends.
+typedef struct tl_region_root {
+  tl_slot *slot;
+  tl_slot value;
+  bool consumed;
+} tl_region_root;
+
+// What a slot holds while the region is read: nothing is written until all is
+// computed. [kept]: a scalar or constant that the slot gets in the end.
+typedef struct tl_region_binding {
+  tl_slot *slot;
+  int in;
+  bool kept;
+} tl_region_binding;
+
+// Where the result goes.
+typedef enum tl_region_sink {
+  TL_SINK_ARRAY,  // a new array, or a dying operand's memory
+  TL_SINK_PLACE,  // a part of an array: a[i:j] = …
+  TL_SINK_FOLD,   // a reduction
+} tl_region_sink;
+
+typedef struct tl_region_graph {
+  tl_vm *vm;
+  tl_region_node nodes[TL_REGION_NODES];
+  tl_region_use uses[TL_REGION_USES];
+  tl_region_root roots[TL_REGION_ROOTS];
+  tl_region_binding bindings[TL_REGION_BINDINGS];
+  int node_count, use_count, root_count, binding_count;
+  int value;        // the node that is the result, or goes to the sink
+  tl_slot *result;  // the slot of the result
+  tl_region_sink sink;
+  uint32_t skip;  // where the reading failed: no use to begin before it
+  uint32_t end;   // where to go on
+  // Without the sink, whose instruction is then run after the region.
+  uint32_t sink_pc;
+  tl_slot *unsunk;
+
+  // TL_SINK_PLACE
+  int target;     // the root that is updated
+  tl_step place;  // what of it
+  tl_slot parts[TL_MAX_DIMS];
+
+  // TL_SINK_FOLD
+  const tl_builtin *fold;
+  tl_slot arguments[TL_MAX_PARAMS];  // but for the first
+
+  int shape_count;
+  struct {
+    int ndim;
+    int64_t lengths[TL_MAX_DIMS];
+  } shapes[TL_REGION_SHAPES];
+  int view_words;
+  int64_t views[TL_REGION_VIEW_WORDS];
+} tl_region_graph;
+
+// Reads the instructions from [pc] to [end]; false where the region cannot be
+// run as one from there.
+bool tl_region_read(tl_region_graph *g, const tl_prototype *function,
+                    tl_slot *base, uint32_t pc, uint32_t end);
+
+// Decides shapes and dtypes of all nodes; false where they do not allow it.
+// An error may be pending then.
+bool tl_region_resolve(tl_region_graph *g);
+
+// Items of the result; after tl_region_resolve.
+int64_t tl_region_size(const tl_region_graph *g);
+
+// A part of the result: a shape whose axes are [axes] of the result's (NULL: as
+// they are), from the item of the result at [from] on (NULL: the first).
+typedef struct tl_region_box {
+  int ndim;
+  const int64_t *shape;
+  const int *axes;
+  const int64_t *from;
+} tl_region_box;
+
+// Makes the plan that writes a box of the result, as [dtype], to [out]. With
+// out NULL the items go to the plan's sink, in the order of the box. false:
+// too much for one plan.
+bool tl_region_plan(const tl_region_graph *g, tl_plan *plan,
+                    const tl_region_box *box, void *out, tl_dtype dtype,
+                    const int64_t *out_strides);
+
+// Reduces g->value by g->fold.
+tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
+
+// An array of at least one axis: the others count as numbers.
+static inline bool tl_region_is_array(tl_slot s) {
+  return tl_is_array(s) && tl_ndim(s.array) > 0;
+}
+
+// A place as a view in the region's own memory, NULL: none is left.
+tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
+                         tl_dtype dtype, char *data, int ndim,
+                         const int64_t *shape, const int64_t *strides);
+
+#endif

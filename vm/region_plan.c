@@ -1,0 +1,174 @@
+// A region's graph as the streams and steps of a plan.
+#include <string.h>
+
+#include "vm/region_internal.h"
+
+typedef struct planner {
+  const tl_region_graph *g;
+  tl_plan *plan;
+  const tl_region_box *box;
+  int streams[TL_REGION_USES];
+  int scalars[TL_REGION_NODES][3];
+  int values[TL_REGION_NODES];
+} planner;
+
+static bool is_scalar(const planner *p, const tl_region_node *n, int i) {
+  return n->in[i] < 0 &&
+         !tl_region_is_array(p->g->uses[-1 - n->in[i]].value);
+}
+
+// --- Streams ----------------------------------------------------------------
+
+static int add_array(planner *p, const tl_array *a) {
+  const tl_region_box *box = p->box;
+  int shape = p->g->nodes[p->g->value].shape;
+  int64_t strides[TL_MAX_DIMS], walked[TL_MAX_DIMS];
+  char *data = a->data;
+  tl_broadcast_strides(a, p->g->shapes[shape].ndim, p->g->shapes[shape].lengths,
+                       strides);
+  for (int i = 0; i < box->ndim; i++) {
+    walked[i] = strides[box->axes == NULL ? i : box->axes[i]];
+  }
+  for (int i = 0; box->from != NULL && i < p->g->shapes[shape].ndim; i++) {
+    data += box->from[i] * strides[i];
+  }
+  return tl_plan_stream(p->plan, data, tl_itemsize(tl_array_dtype(a)), walked);
+}
+
+// A scalar that another node has already, as the same bytes of the same size.
+static int find_scalar(const planner *p, int at, int i) {
+  const tl_region_node *n = &p->g->nodes[at];
+  size_t size = tl_itemsize(n->typing.operands[i]);
+  for (int k = 0; k <= at; k++) {
+    const tl_region_node *other = &p->g->nodes[k];
+    for (int j = 0; other->needed && j < other->arity; j++) {
+      if (k == at && j == i)
+        return -1;
+      if (is_scalar(p, other, j) &&
+          tl_itemsize(other->typing.operands[j]) == size &&
+          memcmp(&other->items[j], &n->items[i], size) == 0) {
+        return p->scalars[k][j];
+      }
+    }
+  }
+  return -1;
+}
+
+static void add_streams(planner *p) {
+  for (int u = 0; u < p->g->use_count; u++) p->streams[u] = -1;
+  for (int i = 0; i <= p->g->value; i++) {
+    const tl_region_node *n = &p->g->nodes[i];
+    for (int k = 0; n->needed && k < n->arity; k++) {
+      if (n->in[k] >= 0)
+        continue;
+      int u = -1 - n->in[k];
+      if (is_scalar(p, n, k)) {
+        int same = find_scalar(p, i, k);
+        p->scalars[i][k] =
+            same >= 0 ? same
+                      : tl_plan_stream(p->plan, &n->items[k],
+                                       tl_itemsize(n->typing.operands[k]),
+                                       NULL);
+      } else if (p->streams[u] < 0) {
+        p->streams[u] = add_array(p, p->g->uses[u].value.array);
+      }
+    }
+  }
+}
+
+// --- Steps ------------------------------------------------------------------
+
+static int add_operand(planner *p, const tl_region_node *n, int i, int at) {
+  tl_dtype to = n->typing.operands[i];
+  if (n->in[i] >= 0) {
+    const tl_region_node *from = &p->g->nodes[n->in[i]];
+    return tl_plan_cast(p->plan, p->values[n->in[i]], from->typing.result, to);
+  }
+  if (is_scalar(p, n, i))
+    return p->scalars[at][i];
+  int u = -1 - n->in[i];
+  return tl_plan_cast(p->plan, p->streams[u],
+                      tl_array_dtype(p->g->uses[u].value.array), to);
+}
+
+static int add_kernel(planner *p, const tl_region_node *n, const int *in) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_dtype dtype = n->typing.computed;
+  size_t itemsize = tl_itemsize(n->typing.result);
+  if (n->arity == 1) {
+    return tl_plan_unary(p->plan, kernels->unary[n->op][dtype], in[0],
+                         itemsize);
+  }
+  if (n->arity == 3) {
+    return tl_plan_select(p->plan, kernels->select[dtype], in[0], in[1], in[2],
+                          itemsize);
+  }
+  bool alike = n->typing.operands[0] == n->typing.operands[1];
+  return tl_plan_binary(p->plan, tl_binary_kernel(n->op, &n->typing),
+                        alike ? kernels->binary_vs[n->op][dtype] : NULL,
+                        alike ? kernels->binary_sv[n->op][dtype] : NULL, in[0],
+                        in[1], itemsize);
+}
+
+static int add_node(planner *p, int at) {
+  const tl_region_node *n = &p->g->nodes[at];
+  int in[3] = {0, 0, 0}, before = p->plan->value_count;
+  for (int i = 0; i < n->arity; i++) in[i] = add_operand(p, n, i, at);
+  int value = add_kernel(p, n, in);
+  for (int i = 0; i < n->arity; i++) {  // what was cast for this node alone
+    if (in[i] >= before && in[i] != value)
+      tl_plan_release(p->plan, in[i]);
+  }
+  return value;
+}
+
+static bool is_read(const tl_region_node *n, int made, int arity) {
+  for (int i = 0; i < arity; i++) {
+    if (n->in[i] == made)
+      return true;
+  }
+  return false;
+}
+
+// When a node's value has been read for the last time its register is free.
+static void release_dead(planner *p, int at) {
+  const tl_region_node *n = &p->g->nodes[at];
+  for (int i = 0; i < n->arity; i++) {
+    int made = n->in[i];
+    bool again = made < 0 || is_read(n, made, i);
+    for (int k = at + 1; k <= p->g->value && !again; k++) {
+      const tl_region_node *later = &p->g->nodes[k];
+      again = later->needed && is_read(later, made, later->arity);
+    }
+    if (!again)
+      tl_plan_release(p->plan, p->values[made]);
+  }
+}
+
+bool tl_region_plan(const tl_region_graph *g, tl_plan *plan,
+                    const tl_region_box *box, void *out, tl_dtype dtype,
+                    const int64_t *out_strides) {
+  planner p;
+  p.g = g;
+  p.plan = plan;
+  p.box = box;
+  tl_plan_open(plan, box->ndim, box->shape);
+  add_streams(&p);
+  int output = -1;
+  if (out != NULL) {
+    output = tl_plan_stream(plan, out, tl_itemsize(dtype), out_strides);
+  }
+  if (plan->failed)
+    return false;
+  tl_plan_arrange(plan, output);
+  for (int i = 0; i <= g->value; i++) {
+    if (!g->nodes[i].needed)
+      continue;
+    p.values[i] = add_node(&p, i);
+    release_dead(&p, i);
+  }
+  int value = tl_plan_cast(plan, p.values[g->value],
+                           g->nodes[g->value].typing.result, dtype);
+  tl_plan_finish(plan, value);
+  return !plan->failed;
+}

@@ -1,0 +1,487 @@
+// Reading a region's instructions: what they would do, as a graph. Nothing is
+// written meanwhile, so that a region may be given up at any point.
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/region_internal.h"
+
+// --- Slots ------------------------------------------------------------------
+
+typedef struct reader {
+  tl_region_graph *g;
+  const tl_prototype *function;
+  tl_slot *base;
+} reader;
+
+static bool bind(reader *rd, tl_slot *slot, int in, bool kept) {
+  tl_region_graph *g = rd->g;
+  if (g->binding_count == TL_REGION_BINDINGS)
+    return false;
+  g->bindings[g->binding_count++] = (tl_region_binding){slot, in, kept};
+  return true;
+}
+
+static int add_use(reader *rd, tl_slot value, int root, bool direct) {
+  tl_region_graph *g = rd->g;
+  if (g->use_count == TL_REGION_USES)
+    return 0;
+  g->uses[g->use_count] = (tl_region_use){value, root, direct};
+  return -1 - g->use_count++;
+}
+
+// The value of a slot that the region has not seen yet: 0 is a failure.
+static int add_root(reader *rd, tl_slot *slot) {
+  tl_region_graph *g = rd->g;
+  int root = -1;
+  if (tl_is_heap(*slot)) {
+    if (g->root_count == TL_REGION_ROOTS)
+      return 0;
+    root = g->root_count++;
+    g->roots[root] = (tl_region_root){slot, *slot, false};
+  }
+  return add_use(rd, *slot, root, true);
+}
+
+// What a slot holds: a node's number or a use's, in *in.
+static bool look_up(reader *rd, tl_slot *slot, int *in) {
+  tl_region_graph *g = rd->g;
+  for (int i = g->binding_count - 1; i >= 0; i--) {
+    if (g->bindings[i].slot != slot)
+      continue;
+    *in = g->bindings[i].in;
+    return true;
+  }
+  *in = add_root(rd, slot);
+  return *in < 0 && bind(rd, slot, *in, false);
+}
+
+// A use's value; NULL for a node.
+static tl_region_use *use_of(reader *rd, int in) {
+  return in >= 0 ? NULL : &rd->g->uses[-1 - in];
+}
+
+// An instruction ends what it reads: of a view only the view's object, which
+// here there is none of.
+static void consume(reader *rd, int in, uint8_t mode) {
+  const tl_region_use *u = use_of(rd, in);
+  if (u == NULL || !u->direct || u->root < 0)
+    return;
+  if (mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER)
+    rd->g->roots[u->root].consumed = true;
+}
+
+static bool is_operand(const tl_region_use *u) {
+  return u == NULL || tl_is_number(u->value) ||
+         (tl_is_array(u->value) && u->value.array->head.dtype < TL_STRING);
+}
+
+static bool operand(reader *rd, const tl_decoded *d, uint32_t i, int *in) {
+  if (!look_up(rd, &rd->base[d->operands[i]], in) ||
+      !is_operand(use_of(rd, *in))) {
+    return false;
+  }
+  consume(rd, *in, d->modes[i]);
+  return true;
+}
+
+// --- Loads, moves and ends --------------------------------------------------
+
+static bool read_load(reader *rd, const tl_decoded *d) {
+  const tl_prototype *f = rd->function;
+  tl_slot value = d->op == TL_BC_LOADK ? f->constants[d->extra]
+                  : d->op == TL_BC_LOADI
+                      ? tl_weak_int((int32_t)d->extra)
+                      : tl_borrow(f->unit->module->variables[d->extra]);
+  if (tl_is_unset(value))
+    return false;
+  int in = add_use(rd, value, -1, true);
+  return in < 0 && bind(rd, &rd->base[d->result], in, true);
+}
+
+// A number or constant goes to the slot in the end; an array is used up here.
+static bool read_move(reader *rd, const tl_decoded *d) {
+  int in;
+  if (!look_up(rd, &rd->base[d->operands[0]], &in))
+    return false;
+  const tl_region_use *u = use_of(rd, in);
+  bool lent = d->op == TL_BC_MOVB;
+  if (u != NULL && u->root >= 0 && u->direct && lent) {
+    in = add_use(rd, tl_borrow(u->value), -1, true);
+    if (in >= 0)
+      return false;
+  }
+  bool kept = u != NULL && (lent ? u->direct : !tl_is_heap(u->value));
+  return bind(rd, &rd->base[d->result], in, kept);
+}
+
+static bool read_drop(reader *rd, const tl_decoded *d) {
+  int in;
+  if (!look_up(rd, &rd->base[d->operands[0]], &in))
+    return false;
+  consume(rd, in, TL_MODE_EITHER);
+  return true;
+}
+
+// A view that the region alone knows needs no hold on its block: what it shows
+// ends after the region.
+static bool read_hold(reader *rd, const tl_decoded *d) {
+  int in;
+  int view = d->op == TL_BC_HOLD ? 0 : 1;
+  if (!look_up(rd, &rd->base[d->operands[view]], &in))
+    return false;
+  const tl_region_use *u = use_of(rd, in);
+  return u == NULL || !u->direct || !tl_is_heap(u->value);
+}
+
+// --- Views ------------------------------------------------------------------
+
+static bool same_view(const tl_array *a, const tl_array *b) {
+  return tl_array_dtype(a) == tl_array_dtype(b) && a->data == b->data &&
+         tl_ndim(a) == tl_ndim(b) &&
+         memcmp(a->dims, b->dims, (size_t)tl_ndim(a) * 2 * sizeof(int64_t)) ==
+             0;
+}
+
+tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
+                         tl_dtype dtype, char *data, int ndim,
+                         const int64_t *shape, const int64_t *strides) {
+  int words = (int)(sizeof(tl_array) / sizeof(int64_t)) + 2 * ndim + 1;
+  if (g->view_words + words > TL_REGION_VIEW_WORDS)
+    return NULL;
+  tl_array *view = (tl_array *)(void *)&g->views[g->view_words];
+  g->view_words += words;
+  view->head = (tl_object){
+      .count = 1,
+      .kind = TL_KIND_ARRAY,
+      .flags = (uint8_t)(TL_VIEW | (base->head.flags & TL_READONLY)),
+      .dtype = (uint8_t)dtype,
+      .ndim = (uint8_t)ndim,
+      .nbytes = (size_t)words * sizeof(int64_t)};
+  view->data = data;
+  view->size = 1;
+  for (int i = 0; i < ndim; i++) {
+    view->size *= shape[i];
+    view->dims[i] = shape[i];
+    view->dims[ndim + i] = strides[i];
+  }
+  tl_array_more(view)->owner = tl_array_owner(base);
+  return view;
+}
+
+// The same view twice is one use.
+static int add_view(reader *rd, const tl_region_use *from, int ndim, char *data,
+                    const int64_t *shape, const int64_t *strides) {
+  tl_region_graph *g = rd->g;
+  const tl_array *base = from->value.array;
+  int words = g->view_words, root = from->root;
+  tl_array *view = tl_region_view(g, base, tl_array_dtype(base), data, ndim,
+                                  shape, strides);
+  if (view == NULL)
+    return 0;
+  for (int i = 0; i < g->use_count; i++) {
+    const tl_region_use *u = &g->uses[i];
+    if (u->direct || u->root != root || !tl_is_array(u->value) ||
+        !same_view(u->value.array, view)) {
+      continue;
+    }
+    g->view_words = words;
+    return -1 - i;
+  }
+  tl_slot value = {.tag = tl_array_tag(view), .array = view};
+  return add_use(rd, value, root, false);
+}
+
+static bool bind_view(reader *rd, const tl_decoded *d, tl_region_use from,
+                      int ndim, char *data, const int64_t *shape,
+                      const int64_t *strides) {
+  tl_slot *to = &rd->base[d->result];
+  int in;
+  if (ndim == 0) {
+    tl_dtype dtype = tl_array_dtype(from.value.array);
+    if (dtype >= TL_COMPLEX128)
+      return false;
+    in = add_use(rd, tl_scalar_load(dtype, data), -1, true);
+    return in < 0 && bind(rd, to, in, true);
+  }
+  in = add_view(rd, &from, ndim, data, shape, strides);
+  return in < 0 && bind(rd, to, in, false);
+}
+
+// The values between the brackets: integers, none and slices of them alone.
+static bool read_part(reader *rd, uint32_t slot, tl_slot *out) {
+  int in;
+  if (!look_up(rd, &rd->base[slot], &in) || in >= 0)
+    return false;
+  *out = tl_borrow(use_of(rd, in)->value);
+  return !tl_is_heap(*out);
+}
+
+static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
+                                             {TL_ITEM_VALUE, 0}};
+
+// The index of an instruction: its step, and its parts in [parts].
+static bool read_index(reader *rd, const tl_decoded *d, uint32_t first,
+                       tl_step *step, tl_slot *parts) {
+  const tl_path *paths = rd->function->unit->paths;
+  if (d->window_count > TL_MAX_DIMS)
+    return false;
+  for (uint32_t i = 0; i < d->window_count; i++) {
+    if (!read_part(rd, d->window + i, &parts[i]))
+      return false;
+  }
+  if (d->op == TL_BC_INDEX || d->op == TL_BC_SETPATH) {
+    if (paths[d->extra].step_count != 1)
+      return false;
+    *step = paths[d->extra].steps[0];
+    return step->field == NULL;
+  }
+  uint32_t count = d->operand_count - first;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!read_part(rd, d->operands[first + i], &parts[i]))
+      return false;
+  }
+  *step = (tl_step){.item_count = (uint16_t)count, .items = value_items};
+  return true;
+}
+
+static bool read_base(reader *rd, const tl_decoded *d, tl_region_use *out) {
+  int in;
+  if (!look_up(rd, &rd->base[d->operands[0]], &in))
+    return false;
+  const tl_region_use *u = use_of(rd, in);
+  if (u == NULL || !tl_region_is_array(u->value) ||
+      tl_array_dtype(u->value.array) >= TL_STRING) {
+    return false;
+  }
+  *out = *u;
+  consume(rd, in, d->modes[0]);
+  return true;
+}
+
+static bool read_view(reader *rd, const tl_decoded *d) {
+  tl_region_use from;
+  tl_step step;
+  tl_slot parts[TL_MAX_DIMS];
+  tl_selection s;
+  return read_base(rd, d, &from) && read_index(rd, d, 1, &step, parts) &&
+         tl_select(rd->g->vm, from.value.array, &step, parts, &s) &&
+         bind_view(rd, d, from, s.ndim, s.data, s.shape, s.strides);
+}
+
+static bool is_named(const tl_string *name, const char *text) {
+  return strcmp(name->text, text) == 0;
+}
+
+// .T and .mT
+static bool read_transpose(reader *rd, const tl_decoded *d) {
+  const tl_string *name = rd->function->unit->names[d->extra];
+  bool all = is_named(name, "T");
+  tl_region_use from;
+  if ((!all && !is_named(name, "mT")) || !read_base(rd, d, &from))
+    return false;
+  const tl_array *a = from.value.array;
+  int ndim = tl_ndim(a), first = all ? 0 : ndim - 2;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  if (first < 0)
+    return false;
+  for (int i = 0; i < ndim; i++) {
+    int axis = i < first ? i : ndim - 1 - (i - first);
+    shape[i] = tl_shape(a)[axis];
+    strides[i] = tl_strides(a)[axis];
+  }
+  return bind_view(rd, d, from, ndim, a->data, shape, strides);
+}
+
+// --- Operations -------------------------------------------------------------
+
+// A number: an unboxed one, or one in an array of rank 0.
+static bool is_scalar(const tl_region_graph *g, int in) {
+  return in < 0 && !tl_region_is_array(g->uses[-1 - in].value);
+}
+
+static bool all_scalars(const tl_region_graph *g, const tl_region_node *n) {
+  for (int i = 0; i < n->arity; i++) {
+    if (!is_scalar(g, n->in[i]))
+      return false;
+  }
+  return true;
+}
+
+// An operation on scalars alone is computed on the spot.
+static bool compute_scalar(reader *rd, const tl_region_node *n, tl_slot *to) {
+  tl_region_graph *g = rd->g;
+  tl_slot operands[3], result;
+  for (int i = 0; i < n->arity; i++) {
+    operands[i] = tl_borrow(g->uses[-1 - n->in[i]].value);
+  }
+  if (!tl_elementwise(g->vm, n->op, operands, &result))
+    return false;
+  if (tl_is_heap(result)) {  // complex128: rare enough to go one by one
+    tl_drop(g->vm, result);
+    return false;
+  }
+  int in = add_use(rd, result, -1, true);
+  return in < 0 && bind(rd, to, in, true);
+}
+
+// The node that computes the same already, or -1.
+static int find_same(const tl_region_graph *g, const tl_region_node *n) {
+  for (int i = 0; i < g->node_count; i++) {
+    const tl_region_node *other = &g->nodes[i];
+    if (other->op != n->op)
+      continue;
+    bool same = true;
+    for (int k = 0; k < n->arity && same; k++) {
+      same = other->in[k] == n->in[k];
+    }
+    if (same)
+      return i;
+  }
+  return -1;
+}
+
+// The literal of a K form, which stands behind the slot operand.
+static bool add_literal(reader *rd, const tl_ins *ins, const tl_decoded *d,
+                        int *in) {
+  tl_slot value = tl_opcodes[ins->op].format == TL_FORMAT_ABI
+                      ? tl_weak_int((int16_t)ins->c)
+                      : rd->function->constants[d->extra];
+  *in = add_use(rd, value, -1, true);
+  return *in < 0 && is_operand(use_of(rd, *in));
+}
+
+static bool read_operation(reader *rd, uint32_t pc, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  tl_op op = tl_region_op(d->op, d->extra);
+  if (op == TL_OP_COUNT || g->node_count == TL_REGION_NODES)
+    return false;
+  tl_region_node *n = &g->nodes[g->node_count];
+  n->op = op;
+  n->arity = (int8_t)tl_ops[op].arity;
+  n->pc = pc + d->words;
+  for (uint32_t i = 0; i < d->operand_count; i++) {
+    if (!operand(rd, d, i, &n->in[i]))
+      return false;
+  }
+  if ((int)d->operand_count < n->arity &&
+      !add_literal(rd, &rd->function->code[pc], d, &n->in[1])) {
+    return false;
+  }
+  tl_slot *to = &rd->base[d->result];
+  if (all_scalars(g, n))
+    return compute_scalar(rd, n, to);
+  int same = find_same(g, n);
+  return bind(rd, to, same >= 0 ? same : g->node_count++, false);
+}
+
+// --- Sinks ------------------------------------------------------------------
+
+// target[…] = a node
+static bool read_place(reader *rd, uint32_t pc, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  tl_slot *target = &rd->base[d->operands[0]];
+  int in, value;
+  if (!look_up(rd, target, &in) ||
+      !look_up(rd, &rd->base[d->operands[1]], &value) || value < 0) {
+    return false;
+  }
+  const tl_region_use *u = use_of(rd, in);
+  if (u == NULL || !u->direct || u->root < 0 ||
+      !tl_region_is_array(u->value) || g->roots[u->root].consumed ||
+      !read_index(rd, d, 2, &g->place, g->parts)) {
+    return false;
+  }
+  consume(rd, in, d->modes[0]);
+  g->sink = TL_SINK_PLACE;
+  g->sink_pc = pc;
+  g->unsunk = &rd->base[d->operands[1]];
+  g->target = u->root;
+  g->value = value;
+  g->result = target;
+  return true;
+}
+
+// A reduction's axis, dtype and the like: a scalar or a constant.
+static bool read_argument(reader *rd, uint32_t slot, tl_slot *out) {
+  int in;
+  if (!look_up(rd, &rd->base[slot], &in) || in >= 0)
+    return false;
+  const tl_region_use *u = use_of(rd, in);
+  *out = tl_borrow(u->value);
+  return u->root < 0;
+}
+
+static bool read_fold(reader *rd, uint32_t pc, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  int in;
+  g->fold = rd->function->constants[d->extra].pointer;
+  if (d->window_count == 0 || d->window_count > TL_MAX_PARAMS ||
+      !look_up(rd, &rd->base[d->window], &in) || in < 0) {
+    return false;
+  }
+  for (uint32_t i = 1; i < d->window_count; i++) {
+    if (!read_argument(rd, d->window + i, &g->arguments[i]))
+      return false;
+  }
+  g->sink = TL_SINK_FOLD;
+  g->sink_pc = pc;
+  g->unsunk = &rd->base[d->window];
+  g->value = in;
+  g->result = &rd->base[d->result];
+  return true;
+}
+
+// --- The whole --------------------------------------------------------------
+
+static bool read_one(reader *rd, uint32_t pc, const tl_decoded *d) {
+  switch (tl_region_step_of(d->op, d->extra)) {
+    case TL_STEP_LOAD:
+      return read_load(rd, d);
+    case TL_STEP_MOVE:
+      return read_move(rd, d);
+    case TL_STEP_DROP:
+      return read_drop(rd, d);
+    case TL_STEP_HOLD:
+      return read_hold(rd, d);
+    case TL_STEP_VIEW:
+      return d->op == TL_BC_GETF ? read_transpose(rd, d) : read_view(rd, d);
+    case TL_STEP_OPERATION:
+      return read_operation(rd, pc, d);
+    case TL_STEP_PLACE:
+      return read_place(rd, pc, d);
+    case TL_STEP_CALL:
+      return read_fold(rd, pc, d);
+    default:
+      return false;
+  }
+}
+
+// A region that ends in an operation: its result is the last one's.
+static bool find_result(reader *rd, const tl_decoded *last) {
+  tl_region_graph *g = rd->g;
+  if (g->sink != TL_SINK_ARRAY)
+    return true;
+  g->result = &rd->base[last->result];
+  if (last->result < 0 || !look_up(rd, g->result, &g->value) || g->value < 0)
+    return false;
+  return g->node_count > 1;
+}
+
+bool tl_region_read(tl_region_graph *g, const tl_prototype *function,
+                    tl_slot *base, uint32_t pc, uint32_t end) {
+  reader rd = {g, function, base};
+  tl_decoded d;
+  d.result = -1;
+  g->node_count = g->use_count = g->root_count = g->binding_count = 0;
+  g->view_words = g->shape_count = 0;
+  g->sink = TL_SINK_ARRAY;
+  g->end = end;
+  while (pc < end) {
+    tl_decode(function, pc, &d);
+    g->skip = pc + d.words;
+    if (!read_one(&rd, pc, &d))
+      return false;
+    pc += d.words;
+  }
+  return find_result(&rd, &d);
+}

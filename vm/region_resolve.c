@@ -1,0 +1,176 @@
+// The shapes and dtypes of a region's nodes.
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/region_internal.h"
+
+// --- Shapes -----------------------------------------------------------------
+
+// The number of a shape, -1 where there are too many.
+static int add_shape(tl_region_graph *g, int ndim, const int64_t *lengths) {
+  size_t nbytes = (size_t)ndim * sizeof *lengths;
+  for (int i = 0; i < g->shape_count; i++) {
+    if (g->shapes[i].ndim == ndim &&
+        memcmp(g->shapes[i].lengths, lengths, nbytes) == 0) {
+      return i;
+    }
+  }
+  if (g->shape_count == TL_REGION_SHAPES)
+    return -1;
+  g->shapes[g->shape_count].ndim = ndim;
+  memcpy(g->shapes[g->shape_count].lengths, lengths, nbytes);
+  return g->shape_count++;
+}
+
+// Two shapes broadcast; -1: they do not fit.
+static int broadcast(tl_region_graph *g, int a, int b) {
+  if (a == b)
+    return a;
+  if (g->shapes[a].ndim < g->shapes[b].ndim) {
+    int other = a;
+    a = b;
+    b = other;
+  }
+  int64_t lengths[TL_MAX_DIMS];
+  int ndim = g->shapes[a].ndim, more = ndim - g->shapes[b].ndim;
+  memcpy(lengths, g->shapes[a].lengths, sizeof lengths);
+  for (int i = more; i < ndim; i++) {
+    int64_t length = g->shapes[b].lengths[i - more];
+    if (lengths[i] == 1) {
+      lengths[i] = length;
+    } else if (length != 1 && length != lengths[i]) {
+      return -1;
+    }
+  }
+  return add_shape(g, ndim, lengths);
+}
+
+static bool node_shape(tl_region_graph *g, tl_region_node *n) {
+  int shape = -1;
+  for (int i = 0; i < n->arity; i++) {
+    int one;
+    if (n->in[i] >= 0) {
+      one = g->nodes[n->in[i]].shape;
+    } else {
+      tl_slot value = g->uses[-1 - n->in[i]].value;
+      if (!tl_region_is_array(value))
+        continue;
+      one = add_shape(g, tl_ndim(value.array), tl_shape(value.array));
+      if (one < 0)
+        return false;
+    }
+    shape = shape < 0 ? one : broadcast(g, shape, one);
+    if (shape < 0)
+      return false;
+  }
+  n->shape = (int8_t)shape;
+  return shape >= 0;
+}
+
+static void mark_needed(tl_region_graph *g) {
+  for (int i = 0; i < g->node_count; i++) g->nodes[i].needed = i == g->value;
+  for (int i = g->value; i >= 0; i--) {
+    const tl_region_node *n = &g->nodes[i];
+    for (int k = 0; n->needed && k < n->arity; k++) {
+      if (n->in[k] >= 0)
+        g->nodes[n->in[k]].needed = true;
+    }
+  }
+}
+
+// Every node covers the whole result: what would be computed for a row is not
+// repeated for each.
+static bool find_shapes(tl_region_graph *g) {
+  for (int i = 0; i <= g->value; i++) {
+    if (node_shape(g, &g->nodes[i]))
+      continue;
+    g->skip = g->nodes[i].pc;
+    return false;
+  }
+  mark_needed(g);
+  for (int i = 0; i < g->value; i++) {
+    if (!g->nodes[i].needed || g->nodes[i].shape == g->nodes[g->value].shape)
+      continue;
+    g->skip = g->nodes[i].pc;
+    return false;
+  }
+  return true;
+}
+
+int64_t tl_region_size(const tl_region_graph *g) {
+  int shape = g->nodes[g->value].shape;
+  int64_t size = 1;
+  for (int i = 0; i < g->shapes[shape].ndim; i++) {
+    size *= g->shapes[shape].lengths[i];
+  }
+  return size;
+}
+
+// --- Dtypes -----------------------------------------------------------------
+
+static tl_slot any_array(const tl_region_graph *g) {
+  int u = 0;
+  while (!tl_region_is_array(g->uses[u].value)) u++;
+  return tl_borrow(g->uses[u].value);
+}
+
+// Some operations look at their operands before the first write. What is
+// computed on the way cannot be looked at so early.
+static bool check(tl_region_graph *g, const tl_region_node *n,
+                  const tl_operand *x) {
+  if (!tl_dtype_is_integer(n->typing.computed))
+    return true;
+  switch (n->op) {
+    case TL_OP_FLOOR_DIVIDE:
+    case TL_OP_REMAINDER:
+    case TL_OP_POW:
+    case TL_OP_LEFT_SHIFT:
+    case TL_OP_RIGHT_SHIFT:
+      return n->in[1] < 0 && tl_operands_check(g->vm, n->op, x, &n->typing);
+    default:
+      return true;
+  }
+}
+
+static bool resolve_node(tl_region_graph *g, tl_region_node *n) {
+  tl_operand x[3];
+  tl_slot slots[3];
+  for (int i = 0; i < n->arity; i++) {
+    bool is_number = true;
+    slots[i] = n->in[i] >= 0 ? any_array(g)  // only that it is an array counts
+                             : tl_borrow(g->uses[-1 - n->in[i]].value);
+    if (!tl_operand_open(g->vm, &slots[i], &x[i], &is_number) || !is_number)
+      return false;
+    if (n->in[i] < 0)
+      continue;
+    const tl_region_node *from = &g->nodes[n->in[i]];
+    x[i].dtype = from->typing.result;
+    x[i].weak = from->typing.weak;
+  }
+  if (!tl_operands_resolve(g->vm, n->op, x, slots, &n->typing) ||
+      !check(g, n, x)) {
+    return false;
+  }
+  for (int i = 0; i < n->arity; i++) {
+    if (x[i].array == NULL)
+      n->items[i] = x[i].item;
+  }
+  if (n->op != TL_OP_POW)
+    return true;
+  n->op = tl_power_form(&x[1], n->typing.computed);
+  n->arity = (int8_t)tl_ops[n->op].arity;
+  return true;
+}
+
+bool tl_region_resolve(tl_region_graph *g) {
+  if (!find_shapes(g))
+    return false;
+  for (int i = 0; i <= g->value; i++) {
+    tl_region_node *n = &g->nodes[i];
+    if (resolve_node(g, n))
+      continue;
+    g->skip = n->pc;
+    return false;
+  }
+  return true;
+}
