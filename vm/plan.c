@@ -26,7 +26,8 @@ static int new_value(tl_plan *plan, size_t itemsize) {
     plan->failed = true;
     return 0;
   }
-  if (itemsize > plan->widest) plan->widest = itemsize;
+  if (itemsize > plan->widest)
+    plan->widest = itemsize;
   plan->values[plan->value_count] =
       (tl_plan_value){.where = -1, .itemsize = (uint8_t)itemsize};
   return plan->value_count++;
@@ -55,7 +56,8 @@ static int64_t magnitude(int64_t stride) {
 static void drop_short_axes(tl_plan *plan) {
   int kept = 0;
   for (int i = 0; i < plan->ndim; i++) {
-    if (plan->shape[i] == 1) continue;
+    if (plan->shape[i] == 1)
+      continue;
     plan->shape[kept] = plan->shape[i];
     for (int s = 0; s < plan->stream_count; s++) {
       plan->streams[s].strides[kept] = plan->streams[s].strides[i];
@@ -90,7 +92,8 @@ static void order_axes(tl_plan *plan) {
 static bool can_merge(const tl_plan *plan, int outer, int inner) {
   for (int s = 0; s < plan->stream_count; s++) {
     const int64_t *strides = plan->streams[s].strides;
-    if (strides[outer] != strides[inner] * plan->shape[inner]) return false;
+    if (strides[outer] != strides[inner] * plan->shape[inner])
+      return false;
   }
   return true;
 }
@@ -116,14 +119,16 @@ enum { SHORT_ROW = 64 };
 static bool is_unit(const tl_plan *plan, int s) {
   const int64_t *strides = plan->streams[s].strides;
   int inner = plan->ndim - 1;
-  if (strides[inner] != plan->values[s].itemsize) return false;
+  if (strides[inner] != plan->values[s].itemsize)
+    return false;
   return plan->rows == 1 ||
          strides[inner - 1] == strides[inner] * plan->shape[inner];
 }
 
 static bool is_constant(const tl_plan *plan, int s) {
   for (int i = 0; i < plan->ndim; i++) {
-    if (plan->streams[s].strides[i] != 0) return false;
+    if (plan->streams[s].strides[i] != 0)
+      return false;
   }
   return true;
 }
@@ -149,7 +154,8 @@ static int new_register(tl_plan *plan) {
 }
 
 static int take_register(tl_plan *plan) {
-  if (plan->free_registers == 0) return new_register(plan);
+  if (plan->free_registers == 0)
+    return new_register(plan);
   int index = __builtin_ctz(plan->free_registers);
   plan->free_registers &= plan->free_registers - 1;
   return index;
@@ -159,10 +165,10 @@ static void classify(tl_plan *plan, int s) {
   tl_plan_value *value = &plan->values[s];
   value->constant = s != plan->output && is_constant(plan, s);
   value->single =
-      value->constant ||
-      (plan->rows == 1 && s != plan->output &&
-       plan->streams[s].strides[plan->ndim - 1] == 0);
-  if (value->single || is_unit(plan, s)) return;
+      value->constant || (plan->rows == 1 && s != plan->output &&
+                          plan->streams[s].strides[plan->ndim - 1] == 0);
+  if (value->single || is_unit(plan, s))
+    return;
   if (is_transposed(plan, s) && plan->tile_count < TL_PLAN_TILES) {
     plan->streams[s].tile = (int8_t)plan->tile_count++;
     return;
@@ -174,8 +180,10 @@ static void classify(tl_plan *plan, int s) {
 void tl_plan_arrange(tl_plan *plan, int output) {
   plan->output = output;
   drop_short_axes(plan);
-  if (output >= 0) order_axes(plan);
-  if (plan->ndim > 1) merge_axes(plan);
+  if (output >= 0)
+    order_axes(plan);
+  if (plan->ndim > 1)
+    merge_axes(plan);
   if (plan->ndim == 0) {  // one item
     plan->ndim = 1;
     plan->shape[0] = 1;
@@ -224,15 +232,18 @@ int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize) {
 }
 
 int tl_plan_cast(tl_plan *plan, int value, tl_dtype from, tl_dtype to) {
-  if (from == to) return value;
+  if (from == to)
+    return value;
   return tl_plan_unary(plan, tl_kernels()->cast[from][to], value,
                        tl_itemsize(to));
 }
 
 // A single value repeated over a register.
 static int splat(tl_plan *plan, int value) {
-  if (!plan->values[value].single || plan->values[value].splat) return value;
-  if (plan->values[value].repeated != 0) return plan->values[value].repeated;
+  if (!plan->values[value].single || plan->values[value].splat)
+    return value;
+  if (plan->values[value].repeated != 0)
+    return plan->values[value].repeated;
   size_t itemsize = plan->values[value].itemsize;
   int out = tl_plan_unary(plan, tl_kernels()->fill[tl_move_size(itemsize)],
                           value, itemsize);
@@ -315,8 +326,8 @@ void tl_plan_finish(tl_plan *plan, int value) {
   }
   tl_plan_step *step = new_step(plan, 1);
   unsigned size = tl_move_size(itemsize);
-  static const tl_dtype movers[TL_MOVE_SIZES] = {
-      TL_UINT8, TL_UINT16, TL_UINT32, TL_UINT64, TL_COMPLEX128};
+  static const tl_dtype movers[TL_MOVE_SIZES] = {TL_UINT8, TL_UINT16, TL_UINT32,
+                                                 TL_UINT64, TL_COMPLEX128};
   bool repeat = v->single && !v->splat;
   step->k1 = repeat ? tl_kernels()->fill[size]
                     : tl_kernels()->unary[TL_OP_POSITIVE][movers[size]];

@@ -8,7 +8,8 @@ enum { DIRECT_BYTES = 256 * 1024, POLL_ITEMS = 64 * 1024 };
 static void call_step(const tl_plan_step *step, tl_plan_value *values,
                       size_t n) {
   char *out = values[step->out].at;
-  if (step->single) n = 1;
+  if (step->single)
+    n = 1;
   switch (step->arity) {
     case 1:
       step->k1(out, values[step->a].at, n);
@@ -25,7 +26,8 @@ static void call_step(const tl_plan_step *step, tl_plan_value *values,
 
 static void call_steps(tl_plan *plan, size_t n, bool once) {
   for (int i = 0; i < plan->step_count; i++) {
-    if (plan->steps[i].once == once) call_step(&plan->steps[i], plan->values, n);
+    if (plan->steps[i].once == once)
+      call_step(&plan->steps[i], plan->values, n);
   }
 }
 
@@ -39,7 +41,8 @@ static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
     tl_plan_value *value = &plan->values[s];
     int64_t step = stream->strides[inner];
     char *from = stream->data + column * step;
-    if (stream->tile >= 0) continue;  // set by run_tiles
+    if (stream->tile >= 0)
+      continue;  // set by run_tiles
     if (!stream->packed) {
       value->at = from;
     } else if (s != plan->output) {
@@ -58,7 +61,8 @@ static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
 static void store_output(tl_plan *plan, int64_t column, size_t nrows,
                          size_t ncols) {
   tl_plan_stream_state *stream = &plan->streams[plan->output];
-  if (!stream->packed) return;
+  if (!stream->packed)
+    return;
   const tl_plan_value *value = &plan->values[plan->output];
   int inner = plan->ndim - 1;
   int64_t step = stream->strides[inner];
@@ -67,7 +71,8 @@ static void store_output(tl_plan *plan, int64_t column, size_t nrows,
   const char *from = value->at;
   for (size_t row = 0; row < nrows; row++) {
     tl_kernels()->unpack[size](to, step, from, ncols);
-    if (row + 1 == nrows) break;
+    if (row + 1 == nrows)
+      break;
     to += stream->strides[inner - 1];
     from += ncols * value->itemsize;
   }
@@ -97,9 +102,11 @@ typedef struct runner {
 } runner;
 
 static bool poll(runner *r, int64_t items) {
-  if (!r->may_stop) return true;
+  if (!r->may_stop)
+    return true;
   r->unpolled += items;
-  if (r->unpolled < POLL_ITEMS) return true;
+  if (r->unpolled < POLL_ITEMS)
+    return true;
   uint64_t work = (uint64_t)r->unpolled / 1024;
   r->unpolled = 0;
   return tl_poll(r->vm, work);
@@ -111,7 +118,8 @@ static bool run_row(runner *r) {
   for (int64_t at = 0; at < length; at += r->block) {
     int64_t n = length - at < r->block ? length - at : r->block;
     run_block(r->plan, at, 1, (size_t)n);
-    if (!poll(r, n)) return false;
+    if (!poll(r, n))
+      return false;
   }
   return true;
 }
@@ -128,12 +136,14 @@ static bool run_rows(runner *r) {
   int axis = plan->ndim - 2;
   int64_t length = plan->shape[plan->ndim - 1], count = plan->shape[axis];
   int64_t step = r->block / length;
-  if (step < 1) step = 1;
+  if (step < 1)
+    step = 1;
   for (int64_t at = 0; at < count; at += step) {
     int64_t n = count - at < step ? count - at : step;
     run_block(plan, 0, (size_t)n, (size_t)length);
     advance(plan, axis, n);
-    if (!poll(r, n * length)) return false;
+    if (!poll(r, n * length))
+      return false;
   }
   advance(plan, axis, -count);
   return true;
@@ -144,7 +154,8 @@ static void load_tiles(runner *r, int64_t column, size_t nrows, size_t ncols) {
   int inner = plan->ndim - 1;
   for (int s = 0; s < plan->stream_count; s++) {
     const tl_plan_stream_state *stream = &plan->streams[s];
-    if (stream->tile < 0) continue;
+    if (stream->tile < 0)
+      continue;
     unsigned size = tl_move_size(plan->values[s].itemsize);
     tl_kernels()->pack_tile[size](
         r->tiles[stream->tile], TL_BLOCK_BYTES,
@@ -157,7 +168,8 @@ static void point_at_tiles(runner *r, int64_t row) {
   tl_plan *plan = r->plan;
   for (int s = 0; s < plan->stream_count; s++) {
     int index = plan->streams[s].tile;
-    if (index >= 0) plan->values[s].at = r->tiles[index][row];
+    if (index >= 0)
+      plan->values[s].at = r->tiles[index][row];
   }
 }
 
@@ -177,7 +189,8 @@ static bool run_tiles(runner *r) {
         advance(plan, axis, 1);
       }
       advance(plan, axis, -rows);
-      if (!poll(r, rows * n)) return false;
+      if (!poll(r, rows * n))
+        return false;
     }
     advance(plan, axis, rows);
   }
@@ -186,7 +199,8 @@ static bool run_tiles(runner *r) {
 }
 
 static bool run_inner(runner *r) {
-  if (r->plan->tile_count > 0) return run_tiles(r);
+  if (r->plan->tile_count > 0)
+    return run_tiles(r);
   return r->plan->rows > 1 ? run_rows(r) : run_row(r);
 }
 
@@ -195,30 +209,35 @@ static bool run_outer(runner *r, int axes) {
   tl_plan *plan = r->plan;
   int64_t index[TL_MAX_DIMS] = {0};
   for (;;) {
-    if (!run_inner(r)) return false;
+    if (!run_inner(r))
+      return false;
     int axis = axes - 1;
     while (axis >= 0 && ++index[axis] == plan->shape[axis]) {
       advance(plan, axis, 1 - plan->shape[axis]);
       index[axis--] = 0;
     }
-    if (axis < 0) return true;
+    if (axis < 0)
+      return true;
     advance(plan, axis, 1);
   }
 }
 
 bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
-  if (plan->size == 0) return true;
+  if (plan->size == 0)
+    return true;
   _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
   bool direct = plan->tile_count == 0;
   for (int i = 0; i < plan->value_count; i++) {
     tl_plan_value *value = &plan->values[i];
-    if (value->where < 0) continue;
+    if (value->where < 0)
+      continue;
     value->at = registers[value->where];
     direct = false;
   }
   for (int s = 0; s < plan->stream_count; s++) {
     plan->streams[s].data = plan->streams[s].base;
-    if (plan->values[s].constant) plan->values[s].at = plan->streams[s].base;
+    if (plan->values[s].constant)
+      plan->values[s].at = plan->streams[s].base;
   }
   _Alignas(64) tile tiles[TL_PLAN_TILES];
   runner r = {.vm = vm, .plan = plan, .tiles = tiles, .may_stop = may_stop};

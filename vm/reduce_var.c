@@ -108,7 +108,7 @@ static bool columns(tl_reducer *r, const variance *v) {
   const tl_split *split = &r->split;
   int last = split->kept - 1;
   size_t itemsize = tl_itemsize(r->from), nrows = (size_t)split->length;
-  if (split->reduced != 1) return lanes(r, v);
+  if (split->reduced != 1 || nrows == 0) return lanes(r, v);
   int64_t together = (int64_t)(TOGETHER_BYTES / (nrows * itemsize));
   if (together > TOGETHER_MOST) together = TOGETHER_MOST;
   if (together < TOGETHER_LEAST) together = TOGETHER_LEAST;

@@ -99,7 +99,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
 // be read at another place of its memory.
 static bool is_safe_target(const tl_region_graph *g, const tl_array *target) {
   for (int u = 0; u < g->use_count; u++) {
-    if (!tl_region_is_array(g->uses[u].value))
+    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].value))
       continue;
     const tl_array *other = g->uses[u].value.array;
     if (other != target && tl_arrays_overlap(other, target) &&

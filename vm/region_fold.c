@@ -10,8 +10,8 @@ typedef struct folder {
   tl_region_graph *g;
   tl_reducer r;
   tl_reduction reduction;
-  tl_dtype dtype;    // that the plan hands out
-  int ndim;          // of what is reduced
+  tl_dtype dtype;  // that the plan hands out
+  int ndim;        // of what is reduced
   const int64_t *lengths;
   int axes[TL_MAX_DIMS];  // those kept, then those reduced
   int kept;               // how many
@@ -137,8 +137,7 @@ static tl_region_status fold_lanes(folder *f) {
     plan.sink = feed;
     plan.context = &one;
   }
-  return tl_plan_run(f->g->vm, &plan, true) ? TL_REGION_DONE
-                                            : TL_REGION_FAILED;
+  return tl_plan_run(f->g->vm, &plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
 // --- Results side by side ---------------------------------------------------
@@ -147,10 +146,10 @@ static tl_region_status fold_lanes(folder *f) {
 // that folds all of them (kernels.h, tl_fold_outer); a binary counter joins
 // the chunks as that tree does.
 enum {
-  STRIP = 1024,                // columns at a time
-  CHUNK_BYTES = 128 * 1024,    // computed at a time
-  CHUNK_MOST = 1024,           // rows
-  LEAST_ITEMS = 8 * 1024,      // of one position of the outer axes
+  STRIP = 1024,              // columns at a time
+  CHUNK_BYTES = 128 * 1024,  // computed at a time
+  CHUNK_MOST = 1024,         // rows
+  LEAST_ITEMS = 8 * 1024,    // of one position of the outer axes
   DEPTH = 40,
 };
 
@@ -184,13 +183,13 @@ typedef struct strip {
   tl_fold fold;
   tl_fold_outer *kernel;
   tl_kernel2 *join;
-  int64_t rows;      // of a chunk
-  int64_t width;     // of a full strip
-  size_t in, out;    // item sizes
+  int64_t rows;    // of a chunk
+  int64_t width;   // of a full strip
+  size_t in, out;  // item sizes
   char *items, *scratch, *waiting;
   size_t nbytes;
   void *block;
-  int axis;          // that is reduced
+  int axis;  // that is reduced
   int64_t from[TL_MAX_DIMS];
 } strip;
 
@@ -232,8 +231,7 @@ static tl_region_status compute_rows(folder *f, const strip *s, int64_t rows,
   tl_plan plan;
   if (!tl_region_plan(f->g, &plan, &box, s->items, f->dtype, strides))
     return TL_REGION_DECLINED;
-  return tl_plan_run(f->g->vm, &plan, true) ? TL_REGION_DONE
-                                            : TL_REGION_FAILED;
+  return tl_plan_run(f->g->vm, &plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
 static tl_region_status fold_strip(folder *f, strip *s, int64_t width,
@@ -270,8 +268,7 @@ static tl_region_status fold_columns(folder *f, strip *s, char *to) {
   for (int64_t at = 0; at < ncols; at += s->width) {
     int64_t width = ncols - at < s->width ? ncols - at : s->width;
     s->from[column] = at;
-    tl_region_status status =
-        fold_strip(f, s, width, to + (size_t)at * s->out);
+    tl_region_status status = fold_strip(f, s, width, to + (size_t)at * s->out);
     if (status != TL_REGION_DONE)
       return status;
   }
@@ -328,8 +325,7 @@ static tl_region_status fold_outer(folder *f) {
 
 static tl_region_status fold_into(folder *f, uint32_t axes, char *to) {
   f->r.out = to;
-  tl_region_status status =
-      is_outer(f, axes) ? fold_outer(f) : fold_lanes(f);
+  tl_region_status status = is_outer(f, axes) ? fold_outer(f) : fold_lanes(f);
   if (status == TL_REGION_DONE && f->reduction == TL_REDUCE_MEAN)
     tl_reduce_divide(f->r.result, to, f->count, (double)f->length);
   return status;
@@ -338,8 +334,8 @@ static tl_region_status fold_into(folder *f, uint32_t axes, char *to) {
 static tl_region_status fold_array(folder *f, const tl_fold_call *call,
                                    tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_reduce_shape(f->ndim, f->lengths, call->axes, call->keepdims,
-                             shape);
+  int ndim =
+      tl_reduce_shape(f->ndim, f->lengths, call->axes, call->keepdims, shape);
   if (ndim == 0) {
     tl_c128 item;
     tl_region_status status = fold_into(f, call->axes, (char *)&item);
@@ -377,8 +373,8 @@ tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out) {
     return TL_REGION_DECLINED;
   }
   // The bytes of bools order like integers.
-  f.dtype = n->typing.result == TL_BOOL && f.r.from == TL_UINT8 ? TL_BOOL
-                                                                : f.r.dtype;
+  f.dtype =
+      n->typing.result == TL_BOOL && f.r.from == TL_UINT8 ? TL_BOOL : f.r.dtype;
   split_axes(&f, call.axes);
   tl_region_status status = fold_array(&f, &call, out);
   if (status == TL_REGION_DONE &&

@@ -22,7 +22,7 @@ typedef struct tl_region_node {
   int8_t shape;  // its number among the region's shapes; -1: a scalar
   bool needed;   // for the result
   int in[3];
-  uint32_t pc;   // of the instruction after it
+  uint32_t pc;  // of the instruction after it
   tl_typing typing;
   tl_c128 items[3];  // scalars, converted for this node
 } tl_region_node;
@@ -33,6 +33,7 @@ typedef struct tl_region_use {
   tl_slot value;
   int root;     // whose memory an array is, -1: nobody's who may die here
   bool direct;  // the root itself, no view of it
+  bool read;    // by a node that is needed
 } tl_region_use;
 
 // A slot of the frame that the region reads or ends.

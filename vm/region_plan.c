@@ -13,8 +13,7 @@ typedef struct planner {
 } planner;
 
 static bool is_scalar(const planner *p, const tl_region_node *n, int i) {
-  return n->in[i] < 0 &&
-         !tl_region_is_array(p->g->uses[-1 - n->in[i]].value);
+  return n->in[i] < 0 && !tl_region_is_array(p->g->uses[-1 - n->in[i]].value);
 }
 
 // --- Streams ----------------------------------------------------------------
@@ -65,10 +64,10 @@ static void add_streams(planner *p) {
       if (is_scalar(p, n, k)) {
         int same = find_scalar(p, i, k);
         p->scalars[i][k] =
-            same >= 0 ? same
-                      : tl_plan_stream(p->plan, &n->items[k],
-                                       tl_itemsize(n->typing.operands[k]),
-                                       NULL);
+            same >= 0
+                ? same
+                : tl_plan_stream(p->plan, &n->items[k],
+                                 tl_itemsize(n->typing.operands[k]), NULL);
       } else if (p->streams[u] < 0) {
         p->streams[u] = add_array(p, p->g->uses[u].value.array);
       }

@@ -25,7 +25,7 @@ static int add_use(reader *rd, tl_slot value, int root, bool direct) {
   tl_region_graph *g = rd->g;
   if (g->use_count == TL_REGION_USES)
     return 0;
-  g->uses[g->use_count] = (tl_region_use){value, root, direct};
+  g->uses[g->use_count] = (tl_region_use){value, root, direct, false};
   return -1 - g->use_count++;
 }
 
@@ -174,8 +174,8 @@ static int add_view(reader *rd, const tl_region_use *from, int ndim, char *data,
   tl_region_graph *g = rd->g;
   const tl_array *base = from->value.array;
   int words = g->view_words, root = from->root;
-  tl_array *view = tl_region_view(g, base, tl_array_dtype(base), data, ndim,
-                                  shape, strides);
+  tl_array *view =
+      tl_region_view(g, base, tl_array_dtype(base), data, ndim, shape, strides);
   if (view == NULL)
     return 0;
   for (int i = 0; i < g->use_count; i++) {
@@ -386,8 +386,8 @@ static bool read_place(reader *rd, uint32_t pc, const tl_decoded *d) {
     return false;
   }
   const tl_region_use *u = use_of(rd, in);
-  if (u == NULL || !u->direct || u->root < 0 ||
-      !tl_region_is_array(u->value) || g->roots[u->root].consumed ||
+  if (u == NULL || !u->direct || u->root < 0 || !tl_region_is_array(u->value) ||
+      g->roots[u->root].consumed ||
       !read_index(rd, d, 2, &g->place, g->parts)) {
     return false;
   }

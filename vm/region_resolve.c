@@ -72,8 +72,11 @@ static void mark_needed(tl_region_graph *g) {
   for (int i = g->value; i >= 0; i--) {
     const tl_region_node *n = &g->nodes[i];
     for (int k = 0; n->needed && k < n->arity; k++) {
-      if (n->in[k] >= 0)
+      if (n->in[k] >= 0) {
         g->nodes[n->in[k]].needed = true;
+      } else {
+        g->uses[-1 - n->in[k]].read = true;
+      }
     }
   }
 }

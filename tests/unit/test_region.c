@@ -15,7 +15,8 @@ static const char *self;  // this program's path, to run it again
 
 static const struct {
   int rows, columns;
-} shapes[] = {{32, 63}, {32, 64}, {33, 63}, {7, 601}, {601, 7}, {1, 2500}};
+} shapes[] = {{32, 63}, {32, 64},  {33, 63}, {7, 601},
+              {601, 7}, {1, 2500}, {80, 50}, {300, 40}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 static const char *const dtypes[] = {
@@ -30,6 +31,8 @@ typedef struct writer {
   char text[TEXT];
   size_t length;
   int locals;  // v0 … have a value
+  int rows, columns;
+  bool inner;  // operands are parts of rows - 2 by columns - 2
   bool typed;  // any dtype; else float64 mostly
 } writer;
 
@@ -48,12 +51,62 @@ __attribute__((format(printf, 2, 3))) static void put(writer *w,
   w->length += (size_t)n;
 }
 
+// A part of rows - 2 by columns - 2 items, some of them backward.
+static void part(writer *w) {
+  unsigned i = next(w, 3), j = next(w, 3);
+  if (next(w, 6) == 0) {
+    put(w, "[::-1, ::-1]");
+  }
+  if (next(w, 3) == 0) {
+    put(w, "[%u:%d][:, %u:%d]", i, w->rows - 2 + (int)i, j,
+        w->columns - 2 + (int)j);
+  } else {
+    put(w, "[%u:%d, %u:%d]", i, w->rows - 2 + (int)i, j,
+        w->columns - 2 + (int)j);
+  }
+}
+
+static void inner_leaf(writer *w, const char *dtype) {
+  switch (next(w, 10)) {
+    case 0:
+      put(w, "x_%s[%u, 2:]", dtype, next(w, 3));
+      break;
+    case 1:
+      put(w, "x_%s[2:, %u, none]", dtype, next(w, 3));
+      break;
+    case 2:
+      put(w, "x_%s[0, -1]", dtype);
+      break;
+    case 3:
+      put(w, "turned_%s.T[2:, 2:]", dtype);
+      break;
+    case 4:
+      put(w, "wide_%s[2:, ::2][:, 2:]", dtype);
+      break;
+    case 5:
+    case 6:
+      if (w->locals > 0) {
+        put(w, "v%u", next(w, (unsigned)w->locals));
+        part(w);
+        break;
+      }
+      // fall through
+    default:
+      put(w, "x_%s", dtype);
+      part(w);
+  }
+}
+
 static void leaf(writer *w) {
-  static const char *const scalars[] = {"1",   "2.5", "-3",  "0",
-                                        "0.5", "nan", "inf", "float32(1.5)",
-                                        "int16(3)", "float64(-0.0)"};
-  const char *dtype = w->typed || next(w, 6) == 0 ? dtypes[next(w, DTYPES)]
-                                                  : "float64";
+  static const char *const scalars[] = {
+      "1",   "2.5", "-3",           "0",        "0.5",
+      "nan", "inf", "float32(1.5)", "int16(3)", "float64(-0.0)"};
+  const char *dtype =
+      w->typed || next(w, 6) == 0 ? dtypes[next(w, DTYPES)] : "float64";
+  if (w->inner && next(w, 8) > 0) {
+    inner_leaf(w, dtype);
+    return;
+  }
   switch (next(w, 12)) {
     case 0:
       put(w, "%s", scalars[next(w, 10)]);
@@ -87,13 +140,13 @@ static void leaf(writer *w) {
 }
 
 static void expression(writer *w, int depth) {
-  static const char *const operators[] = {"+", "-", "*", "/",  "+",  "*", "-",
-                                          "<", "<=", ">", "==", "!=", "*", "/",
-                                          "//", "+"};
-  static const char *const one[] = {"sqrt", "exp",   "sin",    "abs",  "-",
+  static const char *const operators[] = {
+      "+",  "-", "*",  "/",  "+", "*", "-",  "<",
+      "<=", ">", "==", "!=", "*", "/", "//", "+"};
+  static const char *const one[] = {"sqrt", "exp",   "sin",    "abs",   "-",
                                     "tanh", "floor", "square", "isnan", "sign"};
-  static const char *const two[] = {"maximum", "minimum", "atan2", "hypot",
-                                    "maximum", "minimum"};
+  static const char *const two[] = {"maximum", "minimum", "atan2",
+                                    "hypot",   "maximum", "minimum"};
   if (depth == 0 || next(w, 8) == 0) {
     leaf(w);
     return;
@@ -128,10 +181,47 @@ static void expression(writer *w, int depth) {
   }
 }
 
+// v[…] = an expression of parts, or of a smaller shape.
+static void assign_part(writer *w, const char *indent) {
+  static const char *const signs[] = {"=", "+=", "-=", "*="};
+  put(w, "%sv%u", indent, next(w, (unsigned)w->locals));
+  part(w);
+  put(w, " %s ", signs[next(w, 4)]);
+  w->inner = true;
+  expression(w, 3);
+  w->inner = false;
+}
+
+static void reduction(writer *w) {
+  static const char *const names[] = {
+      "sum", "sum", "mean", "max",    "min",    "prod", "any",
+      "all", "var", "std",  "argmax", "argmin", "sum",  "count_nonzero"};
+  w->inner = next(w, 2);
+  put(w, "%s(", names[next(w, 14)]);
+  expression(w, 3);
+  w->inner = false;
+  switch (next(w, 4)) {
+    case 0:
+      put(w, ", axis: 0");
+      break;
+    case 1:
+      put(w, ", axis: -1, keepdims: true");
+      break;
+    case 2:
+      put(w, ", axis: 0, keepdims: true");
+      break;
+    default:
+      break;
+  }
+  put(w, ")");
+}
+
 static void statements(writer *w, const char *indent) {
   unsigned count = next(w, 4);
   for (unsigned i = 0; i < count; i++) {
-    if (w->locals > 0 && next(w, 4) == 0) {
+    if (w->locals > 0 && next(w, 3) == 0) {
+      assign_part(w, indent);
+    } else if (w->locals > 0 && next(w, 4) == 0) {
       put(w, "%sv%u %s= ", indent, next(w, (unsigned)w->locals),
           next(w, 2) ? "+" : "*");
       expression(w, 2);
@@ -143,12 +233,21 @@ static void statements(writer *w, const char *indent) {
     put(w, "\n");
   }
   put(w, "%s", indent);
-  expression(w, 4);
+  unsigned last = next(w, 3);
+  if (last == 0) {
+    reduction(w);
+  } else if (last == 1 && w->locals > 0) {
+    put(w, "v%u", next(w, (unsigned)w->locals));
+  } else {
+    expression(w, 4);
+  }
   put(w, "\n");
 }
 
-static void program(writer *w, uint64_t seed) {
-  *w = (writer){.state = seed};
+static void program(writer *w, int shape, uint64_t seed) {
+  *w = (writer){.state = seed,
+                .rows = shapes[shape].rows,
+                .columns = shapes[shape].columns};
   w->typed = next(w, 2);
   if (next(w, 3) == 0) {
     statements(w, "");
@@ -160,7 +259,9 @@ static void program(writer *w, uint64_t seed) {
   put(w, "}\n");
   const char *dtype = dtypes[next(w, DTYPES)];
   put(w, "f(x_float64 + %u, %s)\n", next(w, 3),
-      next(w, 2) ? "x_float64" : dtype[0] == 'b' ? "x_int8" : "row_float64");
+      next(w, 2)        ? "x_float64"
+      : dtype[0] == 'b' ? "x_int8"
+                        : "row_float64");
 }
 
 // --- Running them -----------------------------------------------------------
@@ -201,7 +302,8 @@ static uint64_t mix_item(uint64_t hash, const char *item, size_t itemsize,
   if (strcmp(dtype, "float32") == 0) {
     float f;
     memcpy(&f, item, sizeof f);
-    if (f != f) return mix(hash, "nan", 3);
+    if (f != f)
+      return mix(hash, "nan", 3);
   } else if (strcmp(dtype, "float64") == 0 ||
              strcmp(dtype, "complex128") == 0) {
     for (size_t at = 0; at < itemsize; at += sizeof(double)) {
@@ -274,13 +376,14 @@ static void test_as_one_by_one(void **state) {
     set_up(&fused, false, shapes[s].rows, shapes[s].columns);
     set_up(&plain, true, shapes[s].rows, shapes[s].columns);
     for (int i = 0; i < PROGRAMS; i++) {
-      program(w, seed_of(s, i));
+      program(w, s, seed_of(s, i));
       bool a_failed, b_failed;
       uint64_t a = outcome(&fused, w->text, &a_failed);
       uint64_t b = outcome(&plain, w->text, &b_failed);
       good += !b_failed;
       bad += b_failed;
-      if (a == b && a_failed == b_failed) continue;
+      if (a == b && a_failed == b_failed)
+        continue;
       wrong++;
       print_error("%d * %d, program %d: fused %s\n%s\n", shapes[s].rows,
                   shapes[s].columns, i,
@@ -311,7 +414,7 @@ static uint64_t digest_all(void) {
     fused = (host){0};
     set_up(&fused, false, shapes[s].rows, shapes[s].columns);
     for (int i = 0; i < PROGRAMS / 2; i++) {
-      program(w, seed_of(s, i));
+      program(w, s, seed_of(s, i));
       bool failed;
       uint64_t one = outcome(&fused, w->text, &failed);
       hash = mix(hash, &one, sizeof one);
