@@ -125,6 +125,7 @@ void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
     if (note == NULL)
       return;
     note->fused++;
-    measure(note, array);
+    if (array != NULL)
+      measure(note, array);
   }
 }

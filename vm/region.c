@@ -250,7 +250,7 @@ static tl_region_status to_place(tl_region_graph *g, tl_slot *out) {
   }
   if (in_place) {
     root->consumed = false;
-    g->vm->stats.inplace++;
+    tl_written_in_place(g->vm, a);
   }
   *out = tl_own_array(a);
   return status;
@@ -344,8 +344,8 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
   if (status == TL_REGION_DONE) {
     commit(&g, result);
     *next = function->code + g.end;
-    if (vm->watch != NULL && tl_is_array(result))
-      tl_watch_fused(vm, at, *next, result.array);
+    if (vm->watch != NULL)
+      tl_watch_fused(vm, at, *next, tl_is_array(result) ? result.array : NULL);
   } else if (status == TL_REGION_DECLINED) {
     where->asked_at = pc;
     where->skip = g.skip;

@@ -102,7 +102,8 @@ void tl_watch_fresh(tl_vm *vm, const tl_array *array);
 void tl_watch_inplace(tl_vm *vm, const tl_array *array);
 void tl_watch_refused(tl_vm *vm, tl_refusal why);
 void tl_watch_copy(tl_vm *vm, const tl_array *copy);
-// The instructions from [begin] to [end] ran as one; their result is [array].
+// The instructions from [begin] to [end] ran as one; their result is [array],
+// or NULL where it is none.
 void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
                     const tl_array *array);
 
