@@ -212,7 +212,9 @@ static void put_path(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
                  .a = scaled(ins->operands[0]),
                  .b = scaled(ins->operands[1]),
                  .c = scaled(first)};
-  add_point(e, put(e, word), ins);
+  uint32_t pc = put(e, word);
+  if (ins->fails != TL_NEVER)
+    add_point(e, pc, ins);
   put_extra(e, (uint16_t)(ins->operand_count - 2), ins->extra);
 }
 
@@ -411,7 +413,7 @@ static void put_ins(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
                     .b = scaled((int32_t)ins->extra)});
   } else if (is_window(ins->op)) {
     put_window(e, ins, again);
-  } else if (ins->op == TL_BC_SETPATH) {
+  } else if (tl_opcodes[ins->op].format == TL_FORMAT_TVW) {
     put_path(e, ins, again);
   } else {
     put_plain(e, ins);

@@ -25,6 +25,8 @@ static void unite(uint64_t *to, const uint64_t *from, int32_t words) {
 static void step_back(const tl_owned_function *f, const tl_cfg_ins *ins,
                       uint64_t *live) {
   const tl_cfg_function *cfg = f->cfg;
+  if (tl_is_idle(ins, live))
+    return;
   if (tl_is_tracked(cfg, ins->result))
     tl_bit_clear(live, ins->result);
   for (int32_t i = 0; i < ins->operand_count; i++)

@@ -41,6 +41,7 @@ typedef struct tl_lower {
   int32_t handler;          // -1: errors leave the function
   tl_loop *loop;
   int32_t *assigned_in;  // block in which a variable is known to be set
+  struct tl_taking *taking;  // the place whose old value is being used
   uint32_t constant_capacity;
   int32_t constant_table[256];  // newest constant of a hash, -1
   int32_t *constant_next;
@@ -102,6 +103,11 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast);
 void tl_lower_update(tl_lower *l, tl_ast *ast);
 int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,
                            int32_t want, tl_span span);
+
+// Whether [ast] is the old value of the place that is being set: then the next
+// takes it out of its container.
+bool tl_is_taken(const tl_lower *l, const tl_ast *ast);
+int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span);
 
 int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want, bool value);
 void tl_lower_while(tl_lower *l, tl_ast *ast);

@@ -202,7 +202,7 @@ static bool is_own(tl_lower *l, const tl_ast *ast) {
 static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
                               int32_t slot) {
   tl_ast *value = call->arguments[index].value;
-  int32_t want = slot;
+  int32_t want = tl_is_taken(l, value) ? -1 : slot;
   if (is_own(l, value)) {
     want = -1;
     for (uint32_t i = index + 1; i < call->count && want < 0; i++) {

@@ -688,6 +688,8 @@ static int32_t lower_statement_value(tl_lower *l, tl_ast *ast, int32_t want) {
 int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want) {
   if (l->b->arena->failed || l->b->failed)
     return into(l, want);
+  if (tl_is_taken(l, ast))
+    return tl_lower_taken(l, want, ast->span);
   switch (ast->kind) {
     case TL_AST_BOOL:
     case TL_AST_INT:

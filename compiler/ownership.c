@@ -19,6 +19,7 @@ static void load_entry(tl_flow *flow, int32_t block) {
   const uint64_t *live = tl_live_at(f, block);
   const tl_state *entry = f->entry[block];
   memset(flow->present, 0, (size_t)f->words * sizeof(uint64_t));
+  memset(flow->taken, 0, (size_t)f->words * sizeof(uint64_t));
   TL_EACH_BIT(y, live, f->words) tl_set_state(flow, y, entry++);
 }
 
@@ -334,6 +335,7 @@ static bool open_flow(tl_flow *flow, tl_owned_program *program,
       .now = TL_ARENA_ARRAY(arena, tl_state, slots),
       .saved = TL_ARENA_ARRAY(arena, tl_state, slots),
       .present = TL_ARENA_ARRAY(arena, uint64_t, words),
+      .taken = TL_ARENA_ARRAY(arena, uint64_t, words),
       .risk = TL_ARENA_ARRAY(arena, uint64_t, words),
       .mask = TL_ARENA_ARRAY(arena, uint64_t, words),
       .gone = TL_ARENA_ARRAY(arena, uint64_t, words),

@@ -68,6 +68,7 @@ typedef struct tl_flow {
   uint64_t *present;             // slots that have a state
   const uint64_t *after;         // live after the current instruction
   uint64_t *rows;                // live after each instruction of the block
+  uint64_t *taken;               // slots that TAKE has set in this block
   uint64_t *risk, *mask, *gone;  // scratch sets
   tl_state *saved;               // scratch states
   int32_t *operands;             // of the current instruction, after rescues
@@ -106,6 +107,10 @@ static inline uint64_t *tl_live_at(const tl_owned_function *f, int32_t block) {
 }
 static inline bool tl_is_tracked(const tl_cfg_function *f, int32_t slot) {
   return slot >= 0 && !(f->is_scalar != NULL && f->is_scalar[slot]);
+}
+// Whether nobody will see that an item is put back, as [live] says.
+static inline bool tl_is_idle(const tl_cfg_ins *ins, const uint64_t *live) {
+  return ins->op == TL_BC_UNTAKE && !tl_bit(live, ins->result);
 }
 // The block that sees an error of [ins], or -1.
 static inline int32_t tl_handler_of(const tl_cfg_ins *ins) {

@@ -114,6 +114,11 @@ static bool is_update(int op) {
   return tl_opcodes[op].roles[0] == TL_ROLE_TARGET;
 }
 
+// The update for which an item is taken follows.
+static bool takes(int op) {
+  return op == TL_BC_TAKE || op == TL_BC_TAKEEL;
+}
+
 static tl_mode param_mode(const tl_flow *flow, const tl_cfg_ins *ins,
                           int32_t position) {
   const tl_owned_function *callee = callee_of(flow, ins);
@@ -206,8 +211,9 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
     return false;
   if (lends_to_operand(flow, ins, x, role, flow->risk, lent_count))
     return false;
-  return role != TL_ROLE_ARG || (!has_hold_lender(state) &&
-                                 param_mode(flow, ins, i) == TL_MODE_EITHER);
+  return role != TL_ROLE_ARG ||
+         ((!has_hold_lender(state) || tl_bit(flow->taken, x)) &&
+          param_mode(flow, ins, i) == TL_MODE_EITHER);
 }
 
 // Fills [candidates]: for each distinct operand its last position, or the
@@ -226,8 +232,13 @@ static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
     if (tl_bit(seen, x) && !target)
       continue;
     tl_bit_set(seen, x);
-    if (is_candidate(flow, ins, i, err, risky, lent_count))
-      flow->candidates[count++] = i;
+    if (!is_candidate(flow, ins, i, err, risky, lent_count))
+      continue;
+    // What was taken is a view only where nothing could be taken.
+    if (tl_opcode_role(ins->op, i) == TL_ROLE_ARG &&
+        has_hold_lender(&flow->now[x]))
+      tl_own(flow, x);
+    flow->candidates[count++] = i;
   }
   return count;
 }
@@ -250,7 +261,8 @@ static void settle_candidates(tl_flow *flow, const tl_cfg_ins *ins,
             tl_is_tracked(flow->cfg, flow->operands[j]))
           tl_bit_set(flow->mask, flow->operands[j]);
     tl_bit_clear(flow->mask, x);
-    tl_settle(flow, x, flow->mask, role == TL_ROLE_TARGET ? ins : NULL);
+    tl_settle(flow, x, flow->mask,
+              role == TL_ROLE_TARGET || takes(ins->op) ? ins : NULL);
     flow->modes[i] = (uint8_t)tl_mode_of(&flow->now[x]);
   }
 }
@@ -508,6 +520,10 @@ static void define(tl_flow *flow, const tl_cfg_ins *ins) {
   if (!defines)
     return;
   tl_set_state(flow, ins->result, &state);
+  if (takes(ins->op))
+    tl_bit_set(flow->taken, ins->result);
+  else
+    tl_bit_clear(flow->taken, ins->result);
   own_if_pinned(flow, ins->result);
 }
 
@@ -535,6 +551,10 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
   if (!tl_is_tracked(flow->cfg, d))
     return;
   tl_set_state(flow, d, &state);
+  if (moves && tl_bit(flow->taken, s))
+    tl_bit_set(flow->taken, d);
+  else
+    tl_bit_clear(flow->taken, d);
   own_if_pinned(flow, d);
 }
 
@@ -575,6 +595,8 @@ void tl_transfer(tl_flow *flow, const tl_cfg_ins *ins, const uint64_t *after,
                  bool is_end) {
   flow->after = after;
   flow->span = ins->span;
+  if (tl_is_idle(ins, after))
+    return;
   for (int32_t i = 0; i < ins->operand_count; i++) {
     int32_t slot = ins->operands[i];
     flow->operands[i] = slot;

@@ -165,6 +165,8 @@ static void put_extra(listing *l, const tl_decoded *d) {
       put_keys(l, d->extra);
       break;
     case TL_BC_INDEX:
+    case TL_BC_TAKE:
+    case TL_BC_UNTAKE:
     case TL_BC_SETPATH:
       tl_text_putc(l->out, ' ');
       put_path(l, d->extra);

@@ -73,6 +73,19 @@ static inline bool tl_element_get(tl_slot *a, const tl_slot *base,
   return false;
 }
 
+// The same where there is nothing to take: the item is a scalar.
+static inline bool tl_element_peek(tl_slot *a, const tl_slot *base,
+                                   const tl_slot *index) {
+  int64_t i = index->i;
+  if ((uint8_t)base->tag == TL_CLASS_LIST &&
+      (uint8_t)index->tag == TL_CLASS_I64 &&
+      tl_index_wrap(&i, base->list->length) &&
+      tl_is_owned(base->list->items[i])) {
+    return false;
+  }
+  return tl_element_get(a, base, index);
+}
+
 // Where base[first, second] of an array of rank 2 is; NULL: not there.
 static inline char *tl_element_at2(const tl_slot *base, const tl_slot *first,
                                    const tl_slot *second) {

@@ -53,6 +53,17 @@ bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out);
 bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
                  tl_slot *parts, tl_slot *value, tl_slot *out);
 
+// Takes the item at target.path out, if target owns and nobody else has it or
+// what lies on the way: *out owns it, and its place is unset until an update of
+// the path, which cannot fail, or tl_path_give_back. Of any other target or
+// item this is tl_path_get: *out is borrowed or owned as tl_index_get says.
+bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
+                  tl_slot *parts, tl_slot *out);
+
+// Puts the item back if its place is unset, which empties *item.
+void tl_path_give_back(tl_vm *vm, tl_slot target, const tl_path *path,
+                       const tl_slot *parts, tl_slot *item);
+
 // The value at target.path, borrowed or owned as tl_index_get says.
 bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
                  tl_slot *parts, tl_slot *out);

@@ -870,6 +870,30 @@ dispatch:
       TRY(tl_do_fields(vm, RA, RB, MODE_B, keys));
       NEXT2;
     }
+    OP(TAKEEL) {
+      if (LIKELY(tl_element_peek(RA, RB, RC)))
+        NEXT2;
+      const tl_path *path = &F->function->unit->paths[EXTRA()];
+      TRY(tl_do_take(vm, RB, MODE_B, path, RC, RA));
+      NEXT2;
+    }
+    OP(TAKE) {
+      tl_slot *a = RA;
+      const tl_path *path = &F->function->unit->paths[EXTRA()];
+      uint32_t count = ins->c;
+      TRY(tl_do_take(vm, RB, MODE_B, path, a + 1, a));
+      for (uint32_t i = 0; i < count; i++) tl_drop(vm, a[1 + i]);
+      NEXT2;
+    }
+    OP(UNTAKE) {
+      const tl_path *path = &F->function->unit->paths[EXTRA()];
+      tl_slot *parts = RC;
+      uint32_t count = ins[1].a;
+      SAVE();
+      tl_do_untake(vm, RA, RB, path, parts, ins->modes);
+      for (uint32_t i = 0; i < count; i++) tl_drop(vm, parts[i]);
+      NEXT2;
+    }
     OP(SETEL) {
       if (LIKELY(tl_element_set(RA, RB, RC)))
         NEXT;

@@ -75,6 +75,12 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                   const struct tl_keys *keys);
 bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    const tl_path *path, tl_slot *parts, unsigned modes);
+// Takes the item at [path] of [container] out of it, or reads it.
+bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
+                const tl_path *path, tl_slot *parts, tl_slot *out);
+// Gives back what was taken.
+void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
+                  const tl_path *path, tl_slot *parts, unsigned modes);
 bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                   uint32_t count);
 bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,

@@ -85,7 +85,7 @@ bool tl_state_needs_lender(const tl_state *state) {
 
 bool tl_state_equal(const tl_state *a, const tl_state *b) {
   return a->kind == b->kind && a->count == b->count && a->full == b->full &&
-         a->invalid == b->invalid &&
+         a->invalid == b->invalid && a->open == b->open &&
          memcmp(a->lenders, b->lenders, a->count * sizeof(tl_lender)) == 0;
 }
 
@@ -103,6 +103,9 @@ bool tl_state_join(tl_state *state, const tl_state *other) {
     tl_state_add(state, other->lenders[i]);
   state->full |= other->full;
   state->invalid |= other->invalid;
+  // Two different paths: neither is known to be the one.
+  if (state->open != other->open)
+    state->open = UINT32_MAX;
   return !tl_state_equal(&before, state);
 }
 

@@ -162,6 +162,11 @@ typedef enum tl_format {
   OP(INDEX, ITEM, CONTAINER, USE, USE, USE, EARLY, BW)                         \
   OP(GETF, ITEM, CONTAINER, NONE, NONE, NONE, EARLY, ABX)                      \
   OP(FIELDS, OWNED, USE, NONE, NONE, NONE, EARLY, ABX)                         \
+  /* b[c] and a path: the item is taken out, if this is all that has it, and  \
+     comes back with the next update of that place; else it is only read */  \
+  OP(TAKEEL, NEXT, DRAIN, USE, NONE, NONE, EARLY, ABCX)                        \
+  OP(TAKE, NEXT, DRAIN, USE, USE, USE, EARLY, BW)                              \
+  OP(UNTAKE, TARGET, TARGET, VALUE, USE, USE, NEVER, TVW) /* put back: b   */  \
   OP(SETEL, TARGET, TARGET, VALUE, USE, NONE, EARLY, ABC)  /* a[c] = b    */   \
   OP(SETEL2, TARGET, TARGET, VALUE, USE, USE, EARLY, ABCD) /* a[c, d] = b */   \
   OP(SETPATH, TARGET, TARGET, VALUE, USE, USE, EARLY, TVW)                     \

@@ -432,6 +432,22 @@ bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
   return true;
 }
 
+bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
+                const tl_path *path, tl_slot *parts, tl_slot *out) {
+  tl_slot result;
+  if (!tl_path_take(vm, read(container, mode), path, parts, &result))
+    return false;
+  put(out, result);
+  return true;
+}
+
+void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
+                  const tl_path *path, tl_slot *parts, unsigned modes) {
+  tl_slot from = read(item, modes);
+  tl_path_give_back(vm, *target, path, parts, &from);
+  tl_drop(vm, from);
+}
+
 bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                   uint32_t count) {
   tl_slot value = read(b, mode);

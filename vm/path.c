@@ -416,6 +416,64 @@ bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
   return true;
 }
 
+// --- Take and give back ------------------------------------------------------
+
+// The slot of an item of a list or a record; NULL: it is none, or not there.
+static tl_slot *find_item(tl_slot container, const tl_step *step,
+                          const tl_slot *parts) {
+  bool one = step->field == NULL && step->item_count == 1 &&
+             step->items[0].kind == TL_ITEM_VALUE;
+  int64_t at;
+  if (tl_is_record(container)) {
+    if (step->field != NULL)
+      return tl_record_get(container.record, step->field);
+    return one && tl_is_string(*parts)
+               ? tl_record_get(container.record, parts->string)
+               : NULL;
+  }
+  if (!tl_is_list(container) || !one || !tl_index_integer(*parts, &at))
+    return NULL;
+  int64_t length = container.list->length;
+  if (at < 0)
+    at += length;
+  return at >= 0 && at < length ? &container.list->items[at] : NULL;
+}
+
+static tl_slot *find_place(tl_vm *vm, tl_slot *target, const tl_path *path,
+                           const tl_slot *parts) {
+  tl_slot *at = target;
+  for (int i = 0; i < path->step_count; i++) {
+    if (!may_change(vm, *at))
+      return NULL;
+    at = find_item(*at, &path->steps[i], parts);
+    if (at == NULL)
+      return NULL;
+    parts += tl_step_parts(&path->steps[i]);
+  }
+  return at;
+}
+
+bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
+                  tl_slot *parts, tl_slot *out) {
+  tl_slot *place = find_place(vm, &target, path, parts);
+  if (place != NULL && tl_is_owned(*place)) {
+    tl_copy_slot(out, place);
+    *place = tl_unset();
+    return true;
+  }
+  target = tl_borrow(target);
+  return check_length(vm, path) && tl_path_get(vm, &target, path, parts, out);
+}
+
+void tl_path_give_back(tl_vm *vm, tl_slot target, const tl_path *path,
+                       const tl_slot *parts, tl_slot *item) {
+  tl_slot *place = find_place(vm, &target, path, parts);
+  if (place == NULL || !tl_is_unset(*place))
+    return;
+  tl_copy_slot(place, item);
+  item->tag &= ~TL_OWNED;
+}
+
 bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
   tl_slot at, next;

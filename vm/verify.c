@@ -66,6 +66,9 @@ static uint32_t extra_limit(const tl_checker *c) {
     case TL_BC_CHECKSET:
       return unit->name_count;
     case TL_BC_INDEX:
+    case TL_BC_TAKEEL:
+    case TL_BC_TAKE:
+    case TL_BC_UNTAKE:
     case TL_BC_SETPATH:
       return unit->path_count;
     case TL_BC_GETC:

@@ -106,6 +106,52 @@ static bool check_conflicts(tl_checker *c, uint32_t i) {
   return true;
 }
 
+// --- Taken items -------------------------------------------------------------
+
+// An item is taken out for an update of its place, and until then nothing may
+// look for it there. (What the indices are the verifier does not follow: they
+// are the same slots.)
+
+static bool takes(const tl_checker *c) {
+  return c->ins.op == TL_BC_TAKE || c->ins.op == TL_BC_TAKEEL;
+}
+
+static bool reads_other_field(const tl_checker *c, const tl_path *path) {
+  const tl_unit *unit = c->p->unit;
+  return c->ins.op == TL_BC_GETF && !consumes(c->ins.modes[0]) &&
+         path->step_count > 0 && path->steps[0].field != NULL &&
+         strcmp(path->steps[0].field->text, unit->names[c->ins.extra]->text) !=
+             0;
+}
+
+// Whether an operand that an item was taken from may be read all the same: to
+// bring it back, or for another field.
+static bool may_read_open(const tl_checker *c, uint32_t i) {
+  uint32_t open = c->now[operand_slot(c, i)].open;
+  if (i != 0 || open == 0 || open > c->p->unit->path_count)
+    return false;
+  const tl_path *path = &c->p->unit->paths[open - 1];
+  switch (c->ins.op) {
+    case TL_BC_SETPATH:
+    case TL_BC_UNTAKE:
+      return c->ins.extra == open - 1;
+    case TL_BC_SETEL:
+      return path->step_count == 1 && path->part_count == 1;
+    default:
+      return reads_other_field(c, path);
+  }
+}
+
+static bool check_operand(tl_checker *c, uint32_t i) {
+  uint32_t x = operand_slot(c, i), open = c->now[x].open;
+  if (!may_read_open(c, i))
+    return tl_check_read(c, x);
+  c->now[x].open = 0;
+  bool ok = tl_check_read(c, x);
+  c->now[x].open = open;
+  return ok;
+}
+
 static bool check_operands(tl_checker *c) {
   uint32_t n = operand_count(c);
   if (c->ins.op == TL_BC_CHECKTYPES)
@@ -113,7 +159,7 @@ static bool check_operands(tl_checker *c) {
       if (!tl_check_read(c, i))
         return false;
   for (uint32_t i = 0; i < n; i++)
-    if (!tl_check_read(c, operand_slot(c, i)))
+    if (!check_operand(c, i))
       return false;
   for (uint32_t i = 0; i < n; i++)
     if (is_consumed(c, i) && (!check_consumed(c, i) || !check_conflicts(c, i)))
@@ -242,6 +288,9 @@ static bool check_failure(tl_checker *c) {
     if (owns(&c->now[w]))
       tl_end_lender(c, c->error, w);
   }
+  // An update brings back what was taken, and then it cannot fail.
+  if (c->ins.operand_count > 0 && operand_role(c, 0) == TL_ROLE_TARGET)
+    c->error[c->ins.operands[0]].open = 0;
   if (tl_opcodes[c->ins.op].fails == TL_LATE)
     end_rebound(c, c->error);
   return tl_check_error(c, c->error);
@@ -402,10 +451,13 @@ static bool check_definition(tl_checker *c) {
   tl_state state = {0};
   if (c->ins.result >= 0)
     state = result_state(c);
-  if (tl_opcodes[c->ins.op].result == TL_DEF_COPY &&
-      consumes(c->ins.modes[0]))
+  if (tl_opcodes[c->ins.op].result == TL_DEF_COPY && consumes(c->ins.modes[0]))
     return check_move(c, state);
   end_consumed(c);
+  if (takes(c) && consumes(c->ins.modes[0])) {
+    c->now[c->ins.operands[0]].open = c->ins.extra + 1;
+    tl_check_busy(c, c->ins.operands[0]);
+  }
   return c->ins.result < 0 ||
          tl_check_define(c, (uint32_t)c->ins.result, state);
 }

@@ -51,6 +51,8 @@ bool tl_check_read(tl_checker *c, uint32_t slot) {
     return tl_refuse(c, slot, "%s is read but has no value");
   if (state->invalid)
     return tl_refuse(c, slot, "%s is read but its lender has ended");
+  if (state->open != 0)
+    return tl_refuse(c, slot, "%s is read while an item is taken out of it");
   return true;
 }
 
@@ -373,7 +375,11 @@ bool tl_check_error(tl_checker *c, tl_state *states) {
       states[y].kind = TL_ABSENT;
   }
   for (uint16_t i = 0; i < handler->own_count; i++)
-    if (in_list(handler->kept, handler->kept_count, handler->own[i]))
-      states[handler->own[i]] = tl_state_new(TL_OWNS);
+    if (in_list(handler->kept, handler->kept_count, handler->own[i])) {
+      tl_state *state = &states[handler->own[i]];
+      uint32_t open = state->open;
+      *state = tl_state_new(TL_OWNS);
+      state->open = open;
+    }
   return tl_check_join(c, handler->handler, states);
 }

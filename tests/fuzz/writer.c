@@ -7,6 +7,7 @@
 #include "tests/fuzz/writer.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 enum { MAX_DEPTH = 3, FUNCTIONS = 4 };
 
@@ -320,8 +321,49 @@ static void in_block(writer *w, int depth) {
   put(w, "}");
 }
 
+// The old value of a place makes its new one: it is taken out and put back.
+static void nested(writer *w) {
+  static const char *const places[] = {
+      "p[0]",    "q[1]", "gl[0]",   "r.x",     "r.y[0]",
+      "p[0][1]", "gr.x", "gr.y[1]", "r.y[-1]", "gl[1][2]",
+  };
+  static const char *const forms[] = {
+      "= %s * 2.0 + ",
+      "= (%s - n) * ",
+      "= k(%s + r.x) + ",
+      "= -%s + ",
+  };
+  const char *place = pick(w, places, 10);
+  print(w, "%s ", place);
+  unsigned form = next(w, 8);
+  if (form < 3) {
+    put(w, "+= ");
+  } else if (form < 7) {
+    const char *text = forms[form - 3], *at = strchr(text, '%');
+    print(w, "%.*s%s%s", (int)(at - text), text, place, at + 2);
+  } else {
+    print(w, "= concat((%s, a)) + ", place);
+  }
+  array(w, 1);
+}
+
+static void grow(writer *w) {
+  static const char *const places[] = {"r.y", "gr.y", "gr.z", "r.x"};
+  const char *place = pick(w, places, 4);
+  print(w, "%s = append(%s, ", place, place);
+  put(w, next(w, 3) == 0 ? "risky(a)" : array_name(w));
+  put(w, ")");
+}
+
 static void update(writer *w) {
-  switch (next(w, 16)) {
+  switch (next(w, 20)) {
+    case 17:
+    case 18:
+      nested(w);
+      break;
+    case 19:
+      grow(w);
+      break;
     case 0:
       print(w, "%s[%u] = ", array_name(w), next(w, 4));
       put(w, next(w, 2) == 0 ? "n" : "a[0]");
@@ -509,7 +551,7 @@ static void function(writer *w, int index, int statements) {
   w->budget = statements;
   print(w, "fn f%d(a, p) {\n", index);
   w->indent = 1;
-  put(w, "  global g\n  global h\n  global gl\n");
+  put(w, "  global g\n  global h\n  global gl\n  global gr\n");
   put(w, "  b = a\n  c = b + 1.0\n  m = matrix()\n");
   put(w, "  q = (a, b)\n  r = (x: a, y: p)\n  n = 0\n  k = v => v * 2\n");
   local_functions(w);
@@ -534,7 +576,7 @@ static void main_script(writer *w, int statements) {
     w->indent = 0;
   }
   put(w, "show(a)\nshow(b)\nshow(c)\nshow(m)\nshow(p)\nshow(q)\nshow(r.x)\n");
-  put(w, "show(g)\nshow(h)\nshow(gl)\nprint(n)\n");
+  put(w, "show(g)\nshow(h)\nshow(gl)\nshow(gr.x)\nshow(gr.y)\nprint(n)\n");
 }
 
 static void prelude(writer *w) {
@@ -545,6 +587,7 @@ static void prelude(writer *w) {
       "g = ones(size) * 3.0\n"
       "h = g + 1.0\n"
       "gl = (g, h, g)\n"
+      "gr = (x: g, y: (g, h + 1.0), z: ())\n"
       "turns = 0\n"
       "fn tick() {\n"
       "  global seed\n"

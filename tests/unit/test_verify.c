@@ -218,6 +218,59 @@ static void the_unwinder_owns_for_the_handler(void **state) {
   accept(*state, &p);
 }
 
+// r.x taken, changed and put back, with [between] before the put.
+static void check_taken(tl_vm *vm, tl_ins between, int put_path,
+                        const char *rule) {
+  OPEN(TAKE(0),
+       ins(TL_BC_TAKE, 1, 0, 0, B), ins(TL_BC_EXTRA, 0, 0, 0, 0),
+       between, ins(TL_BC_EXTRA, 0, 0, 0, 0),
+       ins(TL_BC_DROP, 3, 0, 0, EITHER_A),
+       ins(TL_BC_SETPATH, 0, 1, 2, A | TL_MODE_EITHER),
+       ins(TL_BC_EXTRA, 0, 0, 0, 0),
+       RETURN(0));
+  tl_string *x = tl_string_from(vm, "x"), *y = tl_string_from(vm, "y");
+  tl_string *names[] = {x, y};
+  tl_step steps[] = {{.field = x}, {.field = y}};
+  tl_path paths[] = {{1, 0, &steps[0]}, {1, 0, &steps[1]}};
+  code[4].b = between.c / 16;
+  code[3].c = 0;
+  code[7].b = (uint16_t)put_path;
+  p.unit.paths = paths;
+  p.unit.path_count = 2;
+  p.unit.names = names;
+  p.unit.name_count = 2;
+  owns(&p, 1, 7, 0);
+  p.ranges[p.main.range_count++] = (tl_unwind_range){3, 7, 1, 1};
+  if (rule == NULL)
+    accept(vm, &p);
+  else
+    refuse(vm, &p, rule);
+  tl_drop(vm, tl_own_string(x));
+  tl_drop(vm, tl_own_string(y));
+}
+
+static void a_taken_item_comes_back(void **state) {
+  const char *rule = "t0 is read while an item is taken out of it";
+  // c stands for the name: 0 is x, 1 is y.
+  check_taken(*state, ins(TL_BC_GETF, 3, 0, 1, 0), 0, NULL);
+  check_taken(*state, ins(TL_BC_GETF, 3, 0, 0, 0), 0, rule);
+  check_taken(*state, ins(TL_BC_FORMAT, 3, 0, 0, 0), 0, rule);
+  check_taken(*state, ins(TL_BC_GETF, 3, 0, 1, 0), 1, rule);
+}
+
+static void what_lost_an_item_is_not_returned(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_LOADI, 1, 0, 0, 0),
+       ins(TL_BC_TAKEEL, 2, 0, 1, B), ins(TL_BC_EXTRA, 0, 0, 0, 0),
+       ins(TL_BC_DROP, 2, 0, 0, EITHER_A), RETURN(0));
+  tl_index_item item = {.kind = TL_ITEM_VALUE};
+  tl_step step = {.item_count = 1, .items = &item};
+  tl_path path = {1, 1, &step};
+  p.unit.paths = &path;
+  p.unit.path_count = 1;
+  owns(&p, 2, 3, 0);
+  refuse(*state, &p, "t0 is read while an item is taken out of it");
+}
+
 static void the_summary_tells_of_borrows(void **state) {
   OPEN(ins(TL_BC_LOADI, 0, 0, 0, 0), ins(TL_BC_RET, 0, 0, 0, 0));
   refuse(*state, &p, "t0 may be borrowed, which the summary leaves out");
@@ -270,6 +323,8 @@ int main(void) {
       FIXTURE_TEST(what_only_borrows_may_be_mapped_by_its_bit),
       FIXTURE_TEST(a_handler_keeps_lenders_too),
       FIXTURE_TEST(the_unwinder_owns_for_the_handler),
+      FIXTURE_TEST(a_taken_item_comes_back),
+      FIXTURE_TEST(what_lost_an_item_is_not_returned),
       FIXTURE_TEST(the_summary_tells_of_borrows),
       FIXTURE_TEST(code_is_whole),
       FIXTURE_TEST(jumps_lead_to_instructions),

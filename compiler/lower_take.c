@@ -1,0 +1,442 @@
+// Take, update, put: r.a[k] = g(r.a[k]) takes the item out of its place, so
+// that g may write into it, and puts the result there. Also r.a[k] += v.
+//
+// From the take to the put nothing reads what the container has lost. The take
+// itself decides what can be taken: an item that only this place has. Of any
+// other it is a plain read, and then the put copies what is shared.
+//
+// Where an error may be seen (in a `try`, of a module's variable) a landing pad
+// puts the item back, which cannot fail. Until then it lives: only operations
+// that fail before they write may write into it.
+
+#include <string.h>
+
+#include "compiler/lower_place.h"
+
+struct tl_taking {
+  const tl_ast *leaf;  // the place's old value within the new one
+  tl_target_place place;
+  int32_t item;  // slot of what was taken
+  int32_t base;  // of the container
+  int32_t pad, saved;
+  tl_taken_global global;
+};
+
+// --- Which statements -------------------------------------------------------
+
+static bool same(const tl_ast *a, const tl_ast *b);
+
+static bool same_or_none(const tl_ast *a, const tl_ast *b) {
+  return a == NULL || b == NULL ? a == b : same(a, b);
+}
+
+static bool same_items(const tl_ast_item *a, uint32_t count,
+                       const tl_ast_item *b, uint32_t other_count) {
+  if (count != other_count)
+    return false;
+  for (uint32_t i = 0; i < count; i++) {
+    if (a[i].kind != b[i].kind || !same_or_none(a[i].value, b[i].value) ||
+        !same_or_none(a[i].start, b[i].start) ||
+        !same_or_none(a[i].stop, b[i].stop) ||
+        !same_or_none(a[i].step, b[i].step)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether two indices are the same expression, of the kinds that have no
+// effect: evaluated once or twice, they give the same value.
+static bool same(const tl_ast *a, const tl_ast *b) {
+  if (a->kind != b->kind)
+    return false;
+  switch (a->kind) {
+    case TL_AST_NONE:
+      return true;
+    case TL_AST_BOOL:
+      return a->boolean.value == b->boolean.value;
+    case TL_AST_INT:
+      return a->integer.value == b->integer.value;
+    case TL_AST_STRING:
+      return a->string.nbytes == b->string.nbytes &&
+             memcmp(a->string.text, b->string.text, a->string.nbytes) == 0;
+    case TL_AST_NAME:
+      return a->name.name == b->name.name;
+    case TL_AST_UNARY:
+      return a->unary.op == b->unary.op &&
+             same(a->unary.operand, b->unary.operand);
+    case TL_AST_BINARY:
+      return a->binary.op == b->binary.op &&
+             same(a->binary.left, b->binary.left) &&
+             same(a->binary.right, b->binary.right);
+    case TL_AST_RANGE:
+      return same_or_none(a->range.start, b->range.start) &&
+             same_or_none(a->range.stop, b->range.stop) &&
+             same_or_none(a->range.step, b->range.step);
+    case TL_AST_FIELD:
+      return a->field.field.name == b->field.field.name &&
+             same(a->field.object, b->field.object);
+    case TL_AST_INDEX:
+      return same(a->index.object, b->index.object) &&
+             same_items(a->index.items, a->index.count, b->index.items,
+                        b->index.count);
+    default:
+      return false;
+  }
+}
+
+// Whether [ast] reads just what [target] sets.
+static bool is_place(const tl_ast *ast, const tl_target *target) {
+  for (uint32_t i = target->step_count; i-- > 0;) {
+    const tl_ast_step *step = &target->steps[i];
+    if (step->field.name != NULL) {
+      if (ast->kind != TL_AST_FIELD ||
+          ast->field.field.name != step->field.name) {
+        return false;
+      }
+      ast = ast->field.object;
+    } else {
+      if (ast->kind != TL_AST_INDEX ||
+          !same_items(step->items, step->count, ast->index.items,
+                      ast->index.count)) {
+        return false;
+      }
+      ast = ast->index.object;
+    }
+  }
+  return ast->kind == TL_AST_NAME && ast->name.name == target->name;
+}
+
+// The variable that a chain of fields and indices starts from, or NULL; and
+// its first field, NULL where an index comes first.
+static const tl_name *root_of(const tl_ast *ast, const tl_name **field) {
+  *field = NULL;
+  for (;;) {
+    if (ast->kind == TL_AST_FIELD) {
+      *field = ast->field.field.name;
+      ast = ast->field.object;
+    } else if (ast->kind == TL_AST_INDEX) {
+      *field = NULL;
+      ast = ast->index.object;
+    } else {
+      return ast->kind == TL_AST_NAME ? ast->name.name : NULL;
+    }
+  }
+}
+
+// Whether [ast] reads the target's variable, but another field of it.
+static bool is_elsewhere(const tl_ast *ast, const tl_target *target) {
+  const tl_name *field;
+  return root_of(ast, &field) == target->name && field != NULL &&
+         target->steps[0].field.name != NULL &&
+         field != target->steps[0].field.name;
+}
+
+// A walk over the new value in the order of evaluation.
+typedef struct search {
+  tl_lower *l;
+  const tl_target *target;
+  const tl_variable *variable;
+  const tl_ast *leaf;
+  int conditional;    // inside what may not be evaluated
+  bool misses;        // what is taken out would be missed
+  bool calls;         // a function that may look at module variables
+  bool reads_global;  // a module variable is read
+} search;
+
+static void look(search *s, const tl_ast *ast);
+
+static void look_items(search *s, const tl_ast_item *items, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    look(s, items[i].value);
+    look(s, items[i].start);
+    look(s, items[i].stop);
+    look(s, items[i].step);
+  }
+}
+
+// The indices along a chain of fields and indices.
+static void look_along(search *s, const tl_ast *ast) {
+  if (ast->kind == TL_AST_FIELD) {
+    look_along(s, ast->field.object);
+  } else if (ast->kind == TL_AST_INDEX) {
+    look_along(s, ast->index.object);
+    look_items(s, ast->index.items, ast->index.count);
+  }
+}
+
+static void look_chain(search *s, const tl_ast *ast) {
+  const tl_name *field;
+  if (root_of(ast, &field) != s->target->name) {
+    if (ast->kind == TL_AST_FIELD) {
+      look(s, ast->field.object);
+    } else {
+      look(s, ast->index.object);
+      look_items(s, ast->index.items, ast->index.count);
+    }
+    return;
+  }
+  if (is_place(ast, s->target)) {
+    s->misses |= s->leaf != NULL || s->conditional > 0;
+    s->leaf = ast;
+  } else {
+    // A module variable is unset from the take on.
+    s->misses |= !is_elsewhere(ast, s->target) ||
+                 (s->variable->is_global && s->leaf != NULL);
+  }
+  look_along(s, ast);
+}
+
+static void look_call(search *s, const tl_ast *ast) {
+  const tl_ast_call *call = &ast->call;
+  const tl_builtin *builtin = tl_called_builtin(s->l, call->callee);
+  bool is_type = call->callee->kind == TL_AST_NAME &&
+                 tl_scope_find(s->l->scope, call->callee->name.name) == NULL &&
+                 builtin == NULL;
+  if (builtin == NULL && !is_type) {
+    s->calls = true;
+    look(s, call->callee);
+  } else if (builtin != NULL && (builtin->flags & TL_CALLS) != 0) {
+    s->calls = true;
+  }
+  s->misses |= tl_is_del(s->l->scope, ast);
+  for (uint32_t i = 0; i < call->count; i++) look(s, call->arguments[i].value);
+}
+
+static void look_name(search *s, const tl_ast *ast) {
+  const tl_variable *v = tl_scope_find(s->l->scope, ast->name.name);
+  s->misses |= v == s->variable;
+  s->reads_global |= v != NULL && v->is_global;
+}
+
+static bool captures(const tl_ast *ast, const tl_variable *variable) {
+  const tl_closure_group *group = ast->function.group;
+  if (group == NULL)
+    return true;
+  for (uint32_t i = 0; i < group->capture_count; i++) {
+    if (group->captures[i] == variable)
+      return true;
+  }
+  return false;
+}
+
+static void look(search *s, const tl_ast *ast) {
+  if (ast == NULL || s->misses)
+    return;
+  switch (ast->kind) {
+    case TL_AST_NONE:
+    case TL_AST_BOOL:
+    case TL_AST_INT:
+    case TL_AST_FLOAT:
+    case TL_AST_IMAGINARY:
+    case TL_AST_STRING:
+    case TL_AST_TYPE:
+    case TL_AST_OPERATOR:
+      return;
+    case TL_AST_NAME:
+      look_name(s, ast);
+      return;
+    case TL_AST_FIELD:
+    case TL_AST_INDEX:
+      look_chain(s, ast);
+      return;
+    case TL_AST_CALL:
+      look_call(s, ast);
+      return;
+    case TL_AST_FUNCTION:
+      s->misses |= captures(ast, s->variable);
+      return;
+    case TL_AST_UNARY:
+    case TL_AST_NOT:
+      look(s, ast->unary.operand);
+      return;
+    case TL_AST_BINARY:
+    case TL_AST_COMPARE:
+      look(s, ast->binary.left);
+      look(s, ast->binary.right);
+      return;
+    case TL_AST_AND:
+    case TL_AST_OR:
+      s->conditional++;
+      look(s, ast->binary.left);
+      look(s, ast->binary.right);
+      s->conditional--;
+      return;
+    case TL_AST_RANGE:
+      look(s, ast->range.start);
+      look(s, ast->range.stop);
+      look(s, ast->range.step);
+      return;
+    case TL_AST_LIST:
+    case TL_AST_ARRAY:
+      for (uint32_t i = 0; i < ast->items.count; i++)
+        look(s, ast->items.items[i]);
+      return;
+    case TL_AST_RECORD:
+      for (uint32_t i = 0; i < ast->record.count; i++)
+        look(s, ast->record.entries[i].value);
+      return;
+    case TL_AST_INTERPOLATED:
+      for (uint32_t i = 0; i < ast->interpolated.count; i++)
+        look(s, ast->interpolated.parts[i].value);
+      return;
+    default:
+      s->misses = true;  // blocks may assign
+      return;
+  }
+}
+
+// Whether a target is one that something may be taken from: a field, x[i] or
+// what lies deeper. Of x[a:b] and x[i, j] only arrays have an item.
+static bool is_takeable(const tl_lower *l, const tl_target *target,
+                        const tl_variable *v) {
+  const tl_ast_step *only = &target->steps[0];
+  bool is_item = only->field.name != NULL ||
+                 (only->count == 1 && only->items[0].kind == TL_AST_ITEM_VALUE);
+  return v != NULL && (target->step_count > 1 || is_item) &&
+         (v->is_global || v->scope->function == l->scope->function);
+}
+
+// The old value within the new one, or NULL.
+static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
+                               const tl_ast *value, const tl_variable *v) {
+  search s = {.l = l, .target = target, .variable = v};
+  if (!is_takeable(l, target, v) || is_place(value, target))
+    return NULL;
+  look(&s, value);
+  if (s.leaf == NULL || s.misses)
+    return NULL;
+  // The indices are evaluated where the old value stands: what is called later
+  // may not change them.
+  search indices = {.l = l, .target = target, .variable = v};
+  look_along(&indices, s.leaf);
+  bool unsafe = indices.misses || (indices.reads_global && s.calls) ||
+                (v->is_global && s.calls);
+  return unsafe ? NULL : s.leaf;
+}
+
+// --- Lowering ---------------------------------------------------------------
+
+static void open_taking(tl_lower *l, struct tl_taking *t) {
+  t->item = tl_temp(l);
+  tl_temps(l, (int32_t)t->place.parts);  // its window
+  t->base = t->place.variable->index;
+  t->pad = -1;
+  if (t->place.variable->is_global)
+    t->base = t->global.slot = tl_temp(l);
+}
+
+static void emit_take(tl_lower *l, struct tl_taking *t) {
+  const tl_target_place *p = &t->place;
+  const tl_target *target = p->target;
+  if (p->variable->is_global)
+    tl_global_take(l, p->variable, target->name_span, &t->global);
+  else
+    tl_lower_name(l, target->name, target->name_span, -1);  // must be set
+  bool one = tl_place_is_item(p, 1);
+  tl_cfg_ins *ins = tl_emit(l, one ? TL_BC_TAKEEL : TL_BC_TAKE, t->item,
+                            1 + (int32_t)p->parts, target->span);
+  ins->operands[0] = t->base;
+  for (uint32_t i = 0; i < p->parts; i++)
+    ins->operands[1 + i] = one ? p->indices[i] : p->first + (int32_t)i;
+  if (!one)
+    ins->window = t->item;
+  ins->extra = p->path;
+  t->saved = l->handler;
+  if (l->handler >= 0)
+    l->handler = t->pad = tl_new_block(l);
+}
+
+// Whoever sees the error finds the item where it was.
+static void emit_pad(tl_lower *l, struct tl_taking *t) {
+  tl_span span = t->place.target->span;
+  int32_t after = tl_new_block(l);
+  tl_jump(l, after, span);
+  tl_enter_block(l, t->pad);
+  l->f->blocks[t->pad].is_handler = true;
+  int32_t error = tl_temp(l);
+  tl_emit_x(l, TL_BC_CATCH, error, 1, span);  // 1: the error stays pending
+  tl_place_update(l, &t->place, TL_BC_UNTAKE, t->base, t->item);
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_RAISE, -1, 1, span);
+  ins->operands[0] = error;
+  ins->extra = 1;
+  tl_enter_block(l, after);
+}
+
+static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
+  l->handler = t->saved;
+  // Where something was taken, its place is there and the container is nobody
+  // else's: this does not fail.
+  tl_place_update(l, &t->place, TL_BC_SETPATH, t->base, value);
+  if (t->pad >= 0)
+    emit_pad(l, t);
+  if (t->place.variable->is_global)
+    tl_global_put(l, &t->global, t->base, t->place.target->span);
+}
+
+int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span) {
+  struct tl_taking *t = l->taking;
+  l->taking = NULL;
+  tl_place_parts(l, true, &t->place);
+  emit_take(l, t);
+  if (want < 0)
+    return t->item;
+  tl_emit1(l, TL_BC_COPY, want, t->item, span);
+  return want;
+}
+
+bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {
+  return l->taking != NULL && l->taking->leaf == ast;
+}
+
+bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value) {
+  struct tl_taking t = {.leaf = NULL};
+  t.leaf = find_leaf(l, target, value, tl_scope_find(l->scope, target->name));
+  if (t.leaf == NULL)
+    return false;
+  int32_t mark = l->top;
+  tl_place_plan(l, target, true, &t.place);
+  open_taking(l, &t);
+  struct tl_taking *outer = l->taking;
+  l->taking = &t;
+  int32_t result = tl_lower_expr(l, value, -1);
+  l->taking = outer;
+  emit_put(l, &t, result);
+  l->top = mark;
+  return true;
+}
+
+bool tl_take_update(tl_lower *l, tl_ast *ast) {
+  tl_ast_update *update = &ast->update;
+  tl_target *target = &update->target;
+  struct tl_taking t = {.leaf = NULL};
+  const tl_variable *v = tl_scope_find(l->scope, target->name);
+  const tl_name *field;
+  if (!is_takeable(l, target, v))
+    return false;
+  // What is added may be an item of the same container, which lives as long as
+  // that does. Of another field this is sure to stay: then the place is taken
+  // first. Of another item it is not.
+  bool is_part = update->value->kind != TL_AST_NAME &&
+                 root_of(update->value, &field) == target->name;
+  bool later = is_part && !v->is_global && is_elsewhere(update->value, target);
+  search s = {.l = l, .target = target, .variable = v};
+  if (later)
+    look(&s, update->value);
+  if (is_part && (!later || s.misses || s.calls))
+    return false;
+  int32_t mark = l->top, right = tl_temp(l);
+  if (!later)
+    tl_lower_expr(l, update->value, right);
+  tl_place_plan(l, target, true, &t.place);
+  open_taking(l, &t);
+  tl_place_parts(l, true, &t.place);
+  emit_take(l, &t);
+  if (later)
+    tl_lower_expr(l, update->value, right);
+  int32_t result =
+      tl_lower_binary_op(l, update->op, t.item, right, -1, ast->span);
+  emit_put(l, &t, result);
+  l->top = mark;
+  return true;
+}
