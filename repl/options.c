@@ -29,9 +29,8 @@ static const char help[] =
     "  --threads N              at most N threads; default: one for each core\n"
     "  --sandbox                no files, no clock, no environment\n"
     "  --stats, --stats=json    counters on standard error at the end\n"
-    "  --memory-plot FILE.svg   live bytes over time; any other FILE: as "
-    "text,\n"
-    "                           - on standard error\n"
+    "  --memory-plot FILE.svg   live bytes over time; FILE.txt: as text,\n"
+    "                           -: as text on standard error\n"
     "  --no-reuse               write nothing in place and fuse nothing\n"
     "  --no-blas                matrices by Tally's own code, loading no BLAS\n"
     "  --version, --help\n"
@@ -118,9 +117,18 @@ static int set_code(tl_command *cmd, const char *text) {
   return 0;
 }
 
+static bool ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), end_length = strlen(end);
+  return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+// The endings are asked for lest a script is taken for the file to write.
 static int set_plot(tl_command *cmd, const char *text) {
   cmd->memory_plot = text;
-  return *text != 0 ? 0 : wrong("--memory-plot wants a file, or -", "");
+  if (strcmp(text, "-") == 0 || ends_with(text, ".svg") ||
+      ends_with(text, ".txt"))
+    return 0;
+  return wrong("--memory-plot wants FILE.svg, FILE.txt or -, not ", text);
 }
 
 typedef struct valued {

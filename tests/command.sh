@@ -79,6 +79,10 @@ cp "$dir/plot.svg" "$dir/out"
 expect 0 '^</svg>$' '--memory-plot writes the picture'
 run --memory-plot "$dir/no/plot.svg" -e '1'
 expect 1 'cannot write .*plot.svg' '--memory-plot into no directory'
+printf '1 + 1\n' > "$dir/kept.tly"
+run --memory-plot "$dir/kept.tly"
+expect 2 'FILE.svg, FILE.txt or -' '--memory-plot does not write over a script'
+run "$dir/kept.tly";        expect 1 '' 'the script is as it was'
 run --memory-plot;          expect 2 'memory-plot' '--memory-plot without a file'
 run doc sum;                expect 0 'The sum of all items' 'doc of a function'
 run doc linalg;             expect 0 '^linalg\.solve ' 'doc of a module'
