@@ -43,5 +43,6 @@ extern const tl_builtin tl_random_module[];
 extern const tl_builtin tl_time_module[];
 extern const tl_builtin tl_os_module[];
 extern const tl_builtin tl_memory_module[];
+extern const tl_builtin tl_memory_references[];
 
 #endif

@@ -48,6 +48,7 @@ const tl_family tl_library[] = {
     {"time", tl_time_module},
     {"os", tl_os_module},
     {"memory", tl_memory_module},
+    {"memory", tl_memory_references},
     {NULL, NULL},
 };
 

@@ -7,6 +7,7 @@
 #include "vm/string.h"
 #include "vm/type.h"
 #include "vm/vm.h"
+#include "vm/watch.h"
 
 // --- Counters ---------------------------------------------------------------
 
@@ -76,6 +77,63 @@ static bool measure(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   tl_drop(vm, value);  // owns nothing where it was stored
   return put_all(vm, record, &gain, out);
+}
+
+// --- Over time ---------------------------------------------------------------
+
+// The most that was alive in each stretch of time, and when it ended.
+static bool put_samples(tl_vm *vm, const tl_timeline *t, tl_record **record) {
+  int64_t shape[1] = {t->sample_count};
+  tl_array *times = tl_array_new(vm, TL_FLOAT64, 1, shape);
+  tl_array *live = times ? tl_array_new(vm, TL_INT64, 1, shape) : NULL;
+  bool ok = live != NULL;
+  for (uint32_t i = 0; ok && i < t->sample_count; i++) {
+    double end = (i + 1) * t->width;
+    ((double *)(void *)times->data)[i] = end < t->end ? end : t->end;
+    ((int64_t *)(void *)live->data)[i] = (int64_t)t->samples[i].high;
+  }
+  tl_slot slots[2] = {tl_none(), tl_none()};
+  if (times != NULL)
+    slots[0] = tl_own_array(times);
+  if (live != NULL)
+    slots[1] = tl_own_array(live);
+  ok = ok && tl_record_set_name(vm, record, "time", &slots[0]) &&
+       tl_record_set_name(vm, record, "live", &slots[1]);
+  tl_drop(vm, slots[0]);
+  tl_drop(vm, slots[1]);
+  return ok;
+}
+
+static bool timeline(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot value;
+  if (vm->watch != NULL)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "memory.timeline: this run is being watched already");
+  if (!tl_watch_memory(vm))
+    return tl_fail_memory(vm, sizeof(tl_timeline), "a record of the run");
+  bool ok = tl_call(vm, tl_borrow(args[0]), 0, NULL, &value);
+  tl_watch_stop(vm);
+  if (!ok)
+    return false;
+  const tl_timeline *t = vm->watched->timeline;
+  tl_record *record = tl_record_new(vm, 8);
+  ok = record != NULL && tl_record_set_name(vm, &record, "value", &value);
+  tl_drop(vm, value);
+  if (ok && !put_samples(vm, t, &record))
+    ok = false;
+  if (!ok) {
+    if (record != NULL)
+      tl_drop(vm, tl_own_record(record));
+    return false;
+  }
+  put(vm, &record, "before", t->before);
+  put(vm, &record, "peak", t->peak);
+  put(vm, &record, "after", t->after);
+  put(vm, &record, "line", t->peak_line);
+  if (record == NULL)
+    return false;
+  *out = tl_own_record(record);
+  return true;
 }
 
 // --- Bytes ------------------------------------------------------------------
@@ -194,6 +252,11 @@ const tl_builtin tl_memory_module[] = {
      "Calls f() with every counter on; returns a record of f's value and what\n"
      "the counters gained, peak_bytes above what was alive before.\n"
      "    memory.measure(() => zeros(3) + 1.0).allocs    # 1\n"},
+    {"timeline", "f", timeline, TL_EFFECT | TL_CALLS | TL_CLOCK,
+     "Calls f() and records how many bytes were alive meanwhile: a record of\n"
+     "f's value, the arrays time (seconds) and live (the most in the stretch\n"
+     "that ends then), and before, peak, after and the line of the peak.\n"
+     "    memory.timeline(() => sum(zeros(10))).value    # 0.0\n"},
     {"live", "", live, TL_EFFECT,
      "How many bytes are alive now.\n"
      "    memory.live() >= 0    # true\n"},

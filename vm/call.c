@@ -275,6 +275,11 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     needs |= TALLY_MAY_CLOCK;
   if ((builtin->flags & TL_ENVIRONMENT) != 0)
     needs |= TALLY_MAY_ENVIRONMENT;
+  // Arrays that die here; what the function makes of other arguments does not
+  // count.
+  uint32_t dying = 0;
+  for (uint32_t i = 0; i < count; i++)
+    dying |= (uint32_t)(tl_is_array(args[i]) && tl_is_unique(args[i])) << i;
   bool ok =
       (needs == 0 || tl_require(vm, needs, builtin->name)) &&
       ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
@@ -286,7 +291,11 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     tl_drop(vm, *out);
     ok = false;
   }
-  for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
+  for (uint32_t i = 0; i < count; i++) {
+    vm->stats.temps_ended +=
+        ok && (dying >> i & 1) != 0 && tl_is_owned(args[i]);
+    tl_drop(vm, args[i]);
+  }
   return ok;
 }
 

@@ -1,0 +1,290 @@
+// Who refers to what: see references.h.
+#include "vm/references.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/api.h"
+#include "vm/array.h"
+#include "vm/list.h"
+#include "vm/memory.h"
+#include "vm/record.h"
+
+bool tl_is_counted(tl_slot s) {
+  if (!tl_is_heap(s))
+    return false;
+  int kind = tl_is_array(s) ? TL_KIND_ARRAY : tl_dtype_of(s);
+  return kind != TL_KIND_BUILTIN && kind != TL_KIND_FUNCTION &&
+         kind != TL_KIND_TYPE && kind != TL_KIND_MODULE &&
+         (s.object->flags & TL_IMMORTAL) == 0;
+}
+
+// --- Roots ------------------------------------------------------------------
+
+static const tl_handler *handler_at(const tl_prototype *p, uint32_t pc) {
+  for (uint32_t i = 0; i < p->handler_count; i++)
+    if (p->handlers[i].start <= pc && pc < p->handlers[i].end)
+      return &p->handlers[i];
+  return NULL;
+}
+
+static bool visit_slot(const tl_frame *f, uint32_t slot, bool either,
+                       tl_reference_visit *visit, void *context) {
+  const tl_prototype *p = f->function;
+  tl_slot value = f->base[slot];
+  if (!tl_is_owned(value) || !tl_is_counted(value))
+    return true;
+  tl_reference r = {.kind = TL_REFERENCE_STACK,
+                    .count = either ? TL_COUNT_EMBEDDED : TL_COUNT_VIRTUAL,
+                    .to = value};
+  char name[40];
+  if (slot < p->named_count && p->slot_names[slot] != NULL)
+    snprintf(name, sizeof name, "%s", p->slot_names[slot]->text);
+  else
+    snprintf(name, sizeof name, "t%" PRIu32, slot);
+  const char *function = p->index == 0 ? "the script" : p->name->text;
+  snprintf(r.name, sizeof r.name,
+           "%s in %s%.40s, line %" PRIu32 ", slot %" PRIu32, name,
+           p->index == 0 ? "" : "fn ", function,
+           tl_line_at(p, (uint32_t)(f->pc - p->code)), slot);
+  return visit(context, &r);
+}
+
+// What the frame owns while its instruction runs: what would be given back if
+// that failed, and what a handler would keep. The arguments of the call under
+// way are its callee's.
+static bool visit_frame(const tl_frame *f, tl_reference_visit *visit,
+                        void *context) {
+  const tl_prototype *p = f->function;
+  uint32_t pc = (uint32_t)(f->pc - p->code);
+  for (uint32_t i = 0; i < p->range_count; i++) {
+    const tl_unwind_range *r = &p->ranges[i];
+    if (r->start <= pc && pc < r->end &&
+        !visit_slot(f, r->slot, r->either, visit, context))
+      return false;
+  }
+  const tl_handler *h = handler_at(p, pc);
+  for (uint16_t i = 0; h != NULL && i < h->kept_count; i++)
+    if (!visit_slot(f, h->kept[i], true, visit, context))
+      return false;
+  return true;
+}
+
+typedef struct handles {
+  tl_reference_visit *visit;
+  void *context;
+  bool stopped;
+} handles;
+
+static void visit_handle(void *context, tl_slot value) {
+  handles *h = context;
+  if (h->stopped || !tl_is_counted(value))
+    return;
+  tl_reference r = {.kind = TL_REFERENCE_HOST,
+                    .count = TL_COUNT_IMMEDIATE,
+                    .to = value,
+                    .name = "a handle of the host's"};
+  h->stopped = !h->visit(h->context, &r);
+}
+
+bool tl_each_root(tl_vm *vm, tl_reference_visit *visit, void *context) {
+  for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
+    if (f->function != NULL && !visit_frame(f, visit, context))
+      return false;
+  for (const tl_module *m = vm->modules; m != NULL; m = m->next) {
+    for (uint32_t i = 0; i < m->variable_count; i++) {
+      tl_reference r = {.kind = TL_REFERENCE_VARIABLE,
+                        .count = TL_COUNT_IMMEDIATE,
+                        .to = m->variables[i]};
+      if (!tl_is_counted(r.to))
+        continue;
+      snprintf(r.name, sizeof r.name, "%s of module %.60s",
+               m->variable_names[i]->text, m->name->text);
+      if (!visit(context, &r))
+        return false;
+    }
+  }
+  handles h = {visit, context, false};
+  tl_handles_each(vm, visit_handle, &h);
+  return !h.stopped;
+}
+
+// --- Inside objects ---------------------------------------------------------
+
+__attribute__((format(printf, 5, 6))) static bool visit_item(
+    tl_slot from, tl_slot to, tl_reference_visit *visit, void *context,
+    const char *format, ...) {
+  if (!tl_is_counted(to))
+    return true;
+  tl_reference r = {.kind = TL_REFERENCE_ITEM,
+                    .count = TL_COUNT_IMMEDIATE,
+                    .from = from.object,
+                    .to = to};
+  va_list args;
+  va_start(args, format);
+  vsnprintf(r.name, sizeof r.name, format, args);
+  va_end(args);
+  return visit(context, &r);
+}
+
+static bool visit_array(tl_slot s, tl_reference_visit *visit, void *context) {
+  const tl_array *a = s.array;
+  if (tl_is_view(a)) {
+    tl_array *owner = tl_array_owner(a);
+    tl_slot block = {.tag = tl_array_tag(owner), .array = owner};
+    if ((a->head.flags & TL_HOLD) == 0)
+      return true;  // it borrows: another slot holds the block
+    return visit_item(s, block, visit, context, "its block");
+  }
+  if (a->head.dtype != TL_STRING)
+    return true;
+  tl_string *const *items = (tl_string *const *)(const void *)a->data;
+  for (int64_t i = 0; i < a->size; i++) {
+    tl_slot item = {.tag = TL_TAG_STRING, .string = items[i]};
+    if (!visit_item(s, item, visit, context, "[%lld]", (long long)i))
+      return false;
+  }
+  return true;
+}
+
+static bool visit_slots(tl_slot s, const tl_slot *slots, uint64_t count,
+                        const char *format, tl_reference_visit *visit,
+                        void *context) {
+  for (uint64_t i = 0; i < count; i++) {
+    char name[40];
+    snprintf(name, sizeof name, "%s[%" PRIu64 "]", format, i);
+    if (!visit_item(s, slots[i], visit, context, "%s", name))
+      return false;
+  }
+  return true;
+}
+
+static bool visit_captures(tl_slot s, tl_reference_visit *visit,
+                           void *context) {
+  const tl_closure *c = s.pointer;
+  const tl_prototype *p = c->member_count > 0 ? c->members[0] : NULL;
+  for (uint32_t i = 0; i < c->capture_count; i++) {
+    const char *name = p != NULL && p->capture_names != NULL
+                           ? p->capture_names[i]->text
+                           : "a value";
+    if (!visit_item(s, c->captures[i], visit, context, "captured %.80s", name))
+      return false;
+  }
+  return true;
+}
+
+bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
+  if (!tl_is_counted(s))
+    return true;
+  switch (s.object->kind) {
+    case TL_KIND_ARRAY:
+      return visit_array(s, visit, context);
+    case TL_KIND_LIST:
+      return visit_slots(s, s.list->items, (uint64_t)s.list->length, "", visit,
+                         context);
+    case TL_KIND_RECORD:
+      for (int64_t i = 0; i < s.record->length; i++)
+        if (!visit_item(s, s.record->fields[i].value, visit, context, ".%.80s",
+                        s.record->fields[i].key->text))
+          return false;
+      return true;
+    case TL_KIND_CLOSURE:
+      return visit_captures(s, visit, context);
+    case TL_KIND_NATIVE: {
+      const tl_native *n = s.pointer;
+      return visit_slots(s, n->values, n->count, "value ", visit, context);
+    }
+    default:
+      return true;
+  }
+}
+
+// --- Everything -------------------------------------------------------------
+
+typedef struct search {
+  tl_vm *vm;
+  tl_reference_visit *visit;
+  void *context;
+  const tl_object **table;  // objects seen, by address
+  size_t count, capacity;   // a power of two
+  tl_slot *todo;            // seen, but not yet looked into
+  size_t todo_count, todo_capacity;
+  bool failed;
+} search;
+
+static const tl_object **find(search *s, const tl_object *object) {
+  size_t at = (size_t)((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u >> 20;
+  for (;; at++) {
+    const tl_object **entry = &s->table[at & (s->capacity - 1)];
+    if (*entry == object || *entry == NULL)
+      return entry;
+  }
+}
+
+static void *resize(search *s, void *block, size_t old, size_t nbytes) {
+  return s->vm->options.resize(s->vm->options.context, block, old, nbytes);
+}
+
+static bool widen_table(search *s) {
+  if (2 * s->count < s->capacity)
+    return true;
+  search wider = *s;
+  wider.capacity = s->capacity == 0 ? 256 : 2 * s->capacity;
+  wider.table = resize(s, NULL, 0, wider.capacity * sizeof *wider.table);
+  if (wider.table == NULL)
+    return false;
+  memset(wider.table, 0, wider.capacity * sizeof *wider.table);
+  for (size_t i = 0; i < s->capacity; i++)
+    if (s->table[i] != NULL)
+      *find(&wider, s->table[i]) = s->table[i];
+  if (s->table != NULL)
+    resize(s, s->table, s->capacity * sizeof *s->table, 0);
+  *s = wider;
+  return true;
+}
+
+static bool widen_todo(search *s) {
+  if (s->todo_count < s->todo_capacity)
+    return true;
+  size_t capacity = 2 * s->todo_capacity + 64;
+  tl_slot *todo = resize(s, s->todo, s->todo_capacity * sizeof *todo,
+                         capacity * sizeof *todo);
+  if (todo == NULL)
+    return false;
+  s->todo = todo;
+  s->todo_capacity = capacity;
+  return true;
+}
+
+static bool see(void *context, const tl_reference *r) {
+  search *s = context;
+  if (!s->visit(s->context, r))
+    return false;
+  if (!widen_table(s) || !widen_todo(s)) {
+    s->failed = true;
+    return false;
+  }
+  const tl_object **entry = find(s, r->to.object);
+  if (*entry != NULL)
+    return true;
+  *entry = r->to.object;
+  s->count++;
+  s->todo[s->todo_count++] = r->to;
+  return true;
+}
+
+bool tl_each_reference(tl_vm *vm, tl_reference_visit *visit, void *context,
+                       bool *complete) {
+  search s = {.vm = vm, .visit = visit, .context = context};
+  bool ok = tl_each_root(vm, see, &s);
+  while (ok && s.todo_count > 0)
+    ok = tl_each_item(s.todo[--s.todo_count], see, &s);
+  if (s.table != NULL)
+    resize(&s, s.table, s.capacity * sizeof *s.table, 0);
+  if (s.todo != NULL)
+    resize(&s, s.todo, s.todo_capacity * sizeof *s.todo, 0);
+  *complete = !s.failed;
+  return ok;
+}
