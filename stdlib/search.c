@@ -481,6 +481,37 @@ static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Bins -------------------------------------------------------------------
 
+// The largest item, negative ones counting as larger than all others.
+static uint64_t largest_unsigned(const tl_array *index) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_fold_state state;
+  uint64_t item;
+  tl_fold_begin(&state);
+  kernels->fold_feed[TL_FOLD_MAX][TL_UINT64](&state, index->data,
+                                             (size_t)index->size);
+  kernels->fold_end[TL_FOLD_MAX][TL_UINT64](&state, &item);
+  return item;
+}
+
+// Makes length large enough for the items, none of which may be negative.
+static bool reach_of(tl_vm *vm, const tl_array *index, int64_t *length) {
+  if (index->size == 0)
+    return true;
+  uint64_t last = largest_unsigned(index);
+  if (last > INT64_MAX) {
+    const int64_t *items = (const int64_t *)index->data;
+    int64_t i = 0;
+    while (items[i] >= 0) i++;
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "bincount: item %lld is %lld, but must "
+                   "not be negative",
+                   (long long)i, (long long)items[i]);
+  }
+  if (last >= (uint64_t)*length)
+    *length = last < INT64_MAX ? (int64_t)last + 1 : INT64_MAX;
+  return true;
+}
+
 static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t length;
   tl_slot index, weights = tl_none();
@@ -494,16 +525,8 @@ static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   const int64_t *items = (const int64_t *)index.array->data;
   int64_t n = index.array->size;
-  bool weighted = !tl_is_none(args[1]), ok = true;
-  for (int64_t i = 0; ok && i < n; i++) {
-    if (items[i] < 0)
-      ok = tl_fail(vm, TALLY_ERR_VALUE,
-                   "bincount: item %lld is %lld, but must "
-                   "not be negative",
-                   (long long)i, (long long)items[i]);
-    else if (items[i] >= length)
-      length = items[i] < INT64_MAX ? items[i] + 1 : INT64_MAX;
-  }
+  bool weighted = !tl_is_none(args[1]);
+  bool ok = reach_of(vm, index.array, &length);
   ok = ok && (!weighted ||
               tl_as_contiguous(vm, "bincount", args[1], TL_FLOAT64, &weights));
   if (ok && weighted && weights.array->size != n)
@@ -559,6 +582,34 @@ static bool count_bins(tl_vm *vm, const tl_array *x, const tl_array *edges,
   return true;
 }
 
+// The same where the edges are as far apart as rounding allows: a bin is
+// guessed from the distance, and corrected by its edges.
+static bool count_even_bins(tl_vm *vm, const tl_array *x, const tl_array *edges,
+                            const double *weight, double *sums) {
+  const double *edge = (const double *)edges->data;
+  const double *item = (const double *)x->data;
+  int64_t bins = edges->size - 1;
+  double low = edge[0], high = edge[bins];
+  double scale = (double)bins / (high - low);
+  for (int64_t at = 0; at < x->size; at += 1024) {
+    int64_t end = x->size - at < 1024 ? x->size : at + 1024;
+    if (!tl_poll(vm, 1))
+      return false;
+    for (int64_t i = at; i < end; i++) {
+      double v = item[i];
+      if (!(v >= low && v <= high))
+        continue;
+      int64_t bin = (int64_t)((v - low) * scale);
+      if (bin >= bins)
+        bin = bins - 1;
+      while (v < edge[bin]) bin--;
+      while (bin < bins - 1 && v >= edge[bin + 1]) bin++;
+      sums[bin] += weight ? weight[i] : 1;
+    }
+  }
+  return true;
+}
+
 static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
                        tl_slot *out) {
   int64_t bins;
@@ -599,6 +650,8 @@ static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
     return false;
   double *edge = (double *)edges->data;
   double step = (high - low) / (double)bins;
+  if (!isfinite(step))
+    step = high / (double)bins - low / (double)bins;
   for (int64_t i = 0; i < bins; i++) edge[i] = low + (double)i * step;
   edge[bins] = high;
   *out = tl_own_array(edges);
@@ -654,7 +707,11 @@ static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
                     "items",
                     (long long)weights.array->size, (long long)x->size);
   tl_array *sums = ok ? tl_array_zeros(vm, TL_FLOAT64, 1, &bins) : NULL;
-  ok = sums && count_bins(vm, x, edges, weight, (double *)sums->data);
+  double width = edge[bins] - edge[0];
+  bool even = !tl_is_array(args[1]) && isfinite(width) &&
+              isfinite((double)bins / width);
+  ok = sums && (even ? count_even_bins : count_bins)(vm, x, edges, weight,
+                                                     (double *)sums->data);
   tl_drop(vm, weights);
   if (!ok) {
     if (sums)
