@@ -415,6 +415,87 @@ typedef struct tally_array {
 TALLY_API tally_status tally_to_buffer(tally_vm *vm, tally_value v,
                                        tally_array *out);
 
+// --- Exchange with other libraries ------------------------------------------
+
+struct DLManagedTensor;           // dlpack.h
+struct DLManagedTensorVersioned;  // of DLPack 1
+struct ArrowSchema;               // Arrow's C data interface
+struct ArrowArray;
+
+// Sets *out to an array over a DLPack tensor in the host's memory, without
+// copying it; a tensor of no dimension becomes a number. Takes the tensor: its
+// deleter runs at the array's last use or in tally_close, on the calling
+// thread. The array is never written, unless the tensor is a copy made for us
+// (DLPACK_FLAG_BITMASK_IS_COPIED). *out returns owned. On failure the tensor is
+// still the host's:
+//   TALLY_ERR_TYPE    a device, dtype or version that is not known here
+//   TALLY_ERR_SHAPE   more than TALLY_MAX_DIMS dimensions, sizes that overflow
+//   TALLY_ERR_VALUE   data that are not aligned to the dtype
+//   TALLY_ERR_MEMORY  memory_limit would be passed
+TALLY_API tally_status tally_from_dlpack(tally_vm *vm,
+                                         struct DLManagedTensor *tensor,
+                                         tally_value *out);
+TALLY_API tally_status tally_from_dlpack_versioned(
+    tally_vm *vm, struct DLManagedTensorVersioned *tensor, tally_value *out);
+
+// Shows a number or an array as a DLPack tensor, without copying the items.
+// They are for reading. The tensor holds the value until its deleter is called,
+// on the VM's thread; what is still held when the VM is closed counts as not
+// released, and is gone: the deleter then frees the tensor alone.
+//   TALLY_ERR_TYPE  v is no number and no array of numbers
+TALLY_API tally_status tally_to_dlpack(tally_vm *vm, tally_value v,
+                                       struct DLManagedTensor **out);
+TALLY_API tally_status tally_to_dlpack_versioned(
+    tally_vm *vm, tally_value v, struct DLManagedTensorVersioned **out);
+
+// Sets *out to the values of an Arrow array. Takes both structs, on every path:
+// they are released, at once or with the last of the arrays over them.
+//
+//   numbers          N * dtype, over Arrow's buffer, not copied
+//   bool, utf8       N * bool, N * string, copied
+//   fixed-size list  of numbers: N * size * dtype, not copied
+//   list             a list of arrays over one buffer, not copied
+//   struct           a record of columns
+//
+//   TALLY_ERR_TYPE   another format, a dictionary, a layout that is none
+//   TALLY_ERR_VALUE  missing values; text that is not UTF-8
+//   TALLY_ERR_HOST   a struct that was released
+TALLY_API tally_status tally_from_arrow(tally_vm *vm,
+                                        struct ArrowSchema *schema,
+                                        struct ArrowArray *array,
+                                        tally_value *out);
+// The same in the other direction: arrays of one dimension, matrices of numbers
+// and records of them, the numbers without a copy where they are dense. Fills
+// both structs, which returns owned: each lets go by its release, on the VM's
+// thread (see tally_to_dlpack).
+//   TALLY_ERR_TYPE   a value that Arrow has no format for
+//   TALLY_ERR_SHAPE  columns of several lengths
+TALLY_API tally_status tally_to_arrow(tally_vm *vm, tally_value v,
+                                      struct ArrowSchema *schema,
+                                      struct ArrowArray *array);
+
+// --- Threads ----------------------------------------------------------------
+
+// A value between two VMs; it belongs to neither, and its bytes to no limit.
+typedef struct tally_parcel tally_parcel;
+
+// Takes a value out of its VM, for tally_receive in another, in any thread. An
+// array over 8 KiB that nobody else holds goes with its block: where both VMs
+// have the same allocator, nothing is copied. Everything else is. The
+// allocator must then serve both threads. Takes v; *out returns owned: give it
+// to tally_receive or tally_free_parcel.
+//
+//   TALLY_ERR_TYPE   v is or holds a function, type, module or resource
+//   TALLY_ERR_LIMIT  lists in lists, 200 deep
+TALLY_API tally_status tally_send(tally_vm *vm, tally_value v,
+                                  tally_parcel **out);
+// The value, in this VM; *out returns owned. Takes the parcel on every path.
+//   TALLY_ERR_MEMORY  memory_limit would be passed
+TALLY_API tally_status tally_receive(tally_vm *vm, tally_parcel *parcel,
+                                     tally_value *out);
+// Gives up a parcel that nobody receives. From any thread; NULL is allowed.
+TALLY_API void tally_free_parcel(tally_parcel *parcel);
+
 // --- Errors -----------------------------------------------------------------
 
 typedef struct tally_error_info {

@@ -11,6 +11,7 @@
 #include "compiler/parser.h"
 #include "compiler/resolver.h"
 #include "vm/api.h"
+#include "vm/exports.h"
 #include "vm/format.h"
 #include "vm/host.h"
 #include "vm/interp.h"
@@ -49,6 +50,7 @@ size_t tally_close(tally_vm *vm) {
   if (vm == NULL || vm->host_depth > 0 || vm->access != TL_ACCESS_ALL)
     return 0;
   tl_report_close(vm);
+  tl_exports_close(vm);
   size_t held = tl_handles_close(vm);
   tl_vm_close(vm);
   return held;

@@ -4,6 +4,7 @@
 
 #include "vm/api.h"
 #include "vm/array.h"
+#include "vm/exports.h"
 #include "vm/type.h"
 
 tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
@@ -61,7 +62,7 @@ static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
 }
 
 // Kernels read whole items. A complex one is aligned as its two parts are.
-static bool is_aligned(int ndim, const int64_t *strides, const void *data,
+bool tl_is_aligned(int ndim, const int64_t *strides, const void *data,
                        tl_dtype dtype) {
   bool is_complex = dtype == TL_COMPLEX64 || dtype == TL_COMPLEX128;
   uint64_t alignment = tl_itemsize(dtype) / (is_complex ? 2 : 1);
@@ -136,7 +137,7 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
   }
   if (size > 0 && !tl_given(vm, buffer->data, "the buffer's data"))
     return tl_report(vm);
-  if (size > 0 && !is_aligned(ndim, strides, buffer->data, dtype)) {
+  if (size > 0 && !tl_is_aligned(ndim, strides, buffer->data, dtype)) {
     tl_fail(vm, TALLY_ERR_VALUE,
             "the data at %p of %s, or a stride, are no multiple of the item's "
             "alignment",

@@ -466,6 +466,31 @@ static void block_free(tl_vm *vm, void *block, size_t nbytes) {
     large_dead(vm, block);
 }
 
+bool tl_block_may_leave(const tl_vm *vm, size_t nbytes) {
+  (void)vm;
+  return nbytes > TL_SMALL_LIMIT;
+}
+
+void tl_block_leave(tl_vm *vm, size_t nbytes) {
+  vm->stats.live_bytes -= nbytes;
+}
+
+void tl_block_free(void *(*resize)(void *context, void *block, size_t old_size,
+                                   size_t new_size),
+                   void *context, void *block, size_t nbytes) {
+  (void)nbytes;
+  if (PLAIN && resize == tl_memory_resize) {
+    free(block);
+    return;
+  }
+  note n = *note_of(block);
+  char *raw = (char *)block - n.padding;
+  if (n.mapped)
+    unmap_pages(raw, n.capacity + n.padding);
+  else
+    resize(context, raw, n.capacity + ALIGNMENT, 0);
+}
+
 // Whether a block serves another size without moving.
 static bool block_fits(void *block, size_t old_nbytes, size_t nbytes) {
   if (PLAIN)

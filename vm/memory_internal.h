@@ -52,6 +52,14 @@ void tl_memory_close(tl_vm *vm);  // everything has been freed before
 bool tl_account(tl_vm *vm, size_t nbytes);
 void tl_unaccount(tl_vm *vm, size_t nbytes);
 
+// Blocks that change VMs (parcel.c). Whether one of [nbytes] stands by itself,
+// so that it may; the VM no longer counts it; and its end without a VM.
+bool tl_block_may_leave(const tl_vm *vm, size_t nbytes);
+void tl_block_leave(tl_vm *vm, size_t nbytes);
+void tl_block_free(void *(*resize)(void *context, void *block, size_t old_size,
+                                   size_t new_size),
+                   void *context, void *block, size_t nbytes);
+
 // As tl_alloc, but NULL says no more than that: no error is set.
 void *tl_alloc_quiet(tl_vm *vm, size_t nbytes);
 

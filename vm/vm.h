@@ -82,6 +82,7 @@ struct tally_vm {
   struct tl_watch *watch;    // NULL: nobody watches
   struct tl_watch *watched;  // what was recorded; freed with the VM
   struct tl_handles *handles;
+  struct tl_export *exports;  // values that other libraries hold (exports.h)
   struct tl_host_function *host_functions;  // newest first (host.h)
   struct tl_host_module *host_modules;
   struct tl_report *report;  // the last error, for the host (api.c)

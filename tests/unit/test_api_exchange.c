@@ -1,0 +1,554 @@
+// tally.h: DLPack and Arrow, in and out, whole and hostile.
+
+#include <stdio.h>
+
+#include "tests/unit/host.h"
+
+// --- DLPack, as its header lays it out --------------------------------------
+
+typedef struct {
+  void *data;
+  struct {
+    int32_t type, id;
+  } device;
+  int32_t ndim;
+  struct {
+    uint8_t code, bits;
+    uint16_t lanes;
+  } dtype;
+  int64_t *shape, *strides;
+  uint64_t byte_offset;
+} dl_tensor;
+
+struct DLManagedTensor {
+  dl_tensor tensor;
+  void *context;
+  void (*deleter)(struct DLManagedTensor *);
+};
+
+struct DLManagedTensorVersioned {
+  uint32_t major, minor;
+  void *context;
+  void (*deleter)(struct DLManagedTensorVersioned *);
+  uint64_t flags;
+  dl_tensor tensor;
+};
+
+static int deleted;
+static void count_legacy(struct DLManagedTensor *self) {
+  (void)self;
+  deleted++;
+}
+static void count_versioned(struct DLManagedTensorVersioned *self) {
+  (void)self;
+  deleted++;
+}
+
+static double items[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+static int64_t shape[] = {3, 4}, strides[] = {1, 3};
+
+static dl_tensor tensor_of(int64_t *steps) {
+  return (dl_tensor){.data = items,
+                     .device = {1, 0},
+                     .ndim = 2,
+                     .dtype = {2, 64, 1},
+                     .shape = shape,
+                     .strides = steps};
+}
+
+static void test_dlpack_in(void **state) {
+  host *h = *state;
+  tally_value v;
+  deleted = 0;
+  struct DLManagedTensor t = {tensor_of(NULL), NULL, count_legacy};
+  assert_int_equal(tally_from_dlpack(h->vm, &t, &v), TALLY_OK);
+  assert_string_equal(tally_type(h->vm, v), "3 * 4 * float64");
+  assert_int_equal(tally_move_global(h->vm, "x", v), TALLY_OK);
+  check_value(h, "x[1]", "[4.0, 5.0, 6.0, 7.0]");
+  // The producer still has it: never written.
+  run_ok(h, "x[0, 0] = 99");
+  assert_true(items[0] == 0);
+  assert_int_equal(deleted, 1);  // the array was copied, and the tensor let go
+  struct DLManagedTensorVersioned n = {
+      1, 3, NULL, count_versioned, 0, tensor_of(strides)};
+  assert_int_equal(tally_from_dlpack_versioned(h->vm, &n, &v), TALLY_OK);
+  assert_int_equal(tally_move_global(h->vm, "x", v), TALLY_OK);
+  check_value(h, "x[1]", "[1.0, 4.0, 7.0, 10.0]");
+  run_ok(h, "x = none");
+  assert_int_equal(deleted, 2);
+  // A copy made for us is ours to write.
+  n.flags = 2;
+  n.tensor.strides = NULL;
+  assert_int_equal(tally_from_dlpack_versioned(h->vm, &n, &v), TALLY_OK);
+  assert_int_equal(tally_move_global(h->vm, "x", v), TALLY_OK);
+  run_ok(h, "x[0, 0] = 99");
+  assert_true(items[0] == 99);
+  items[0] = 0;
+  run_ok(h, "x = none");
+  assert_int_equal(deleted, 3);
+  // A number is copied out at once.
+  n.tensor.ndim = 0;
+  n.tensor.byte_offset = 16;
+  assert_int_equal(tally_from_dlpack_versioned(h->vm, &n, &v), TALLY_OK);
+  assert_string_equal(tally_type(h->vm, v), "float64");
+  tally_release(h->vm, v);
+  assert_int_equal(deleted, 4);
+}
+
+static void test_dlpack_in_refuses(void **state) {
+  host *h = *state;
+  tally_value v = {1, 2};
+  deleted = 0;
+  struct DLManagedTensor t = {tensor_of(NULL), NULL, count_legacy};
+#define REFUSED(field, value, status, part)                           \
+  do {                                                                \
+    struct DLManagedTensor bad = t;                                   \
+    bad.tensor.field = value;                                         \
+    CHECK_ERROR(h, tally_from_dlpack(h->vm, &bad, &v), status, part); \
+  } while (0)
+  REFUSED(device.type, 2, TALLY_ERR_TYPE, "device 2");
+  REFUSED(dtype.code, 9, TALLY_ERR_TYPE, "code 9");
+  REFUSED(dtype.bits, 16, TALLY_ERR_TYPE, "16 bits");
+  REFUSED(dtype.lanes, 4, TALLY_ERR_TYPE, "4 lanes");
+  REFUSED(ndim, -1, TALLY_ERR_SHAPE, "");
+  REFUSED(ndim, 33, TALLY_ERR_SHAPE, "33");
+  REFUSED(shape, NULL, TALLY_ERR_HOST, "NULL");
+  REFUSED(data, NULL, TALLY_ERR_HOST, "NULL");
+  REFUSED(data, (char *)items + 1, TALLY_ERR_VALUE, "aligned");
+  int64_t huge[] = {INT64_MAX, 4}, negative[] = {-1, 4};
+  int64_t far[] = {INT64_MAX / 4, 1};
+  REFUSED(shape, huge, TALLY_ERR_SHAPE, "");
+  REFUSED(shape, negative, TALLY_ERR_SHAPE, "");
+  REFUSED(strides, far, TALLY_ERR_SHAPE, "overflow");
+  struct DLManagedTensorVersioned n = {
+      2, 0, NULL, count_versioned, 0, tensor_of(NULL)};
+  CHECK_ERROR(h, tally_from_dlpack_versioned(h->vm, &n, &v), TALLY_ERR_TYPE,
+              "version 2");
+  CHECK_ERROR(h, tally_from_dlpack(h->vm, NULL, &v), TALLY_ERR_HOST, "NULL");
+  CHECK_ERROR(h, tally_from_dlpack_versioned(h->vm, NULL, &v), TALLY_ERR_HOST,
+              "NULL");
+  CHECK_ERROR(h, tally_from_dlpack(h->vm, &t, NULL), TALLY_ERR_HOST, "NULL");
+  assert_int_equal(deleted, 0);  // still the host's
+}
+
+static void test_dlpack_out(void **state) {
+  host *h = *state;
+  static const struct {
+    const char *source;
+    int code, bits, ndim;
+  } cases[] = {
+      {"[true, false]", 6, 8, 1},  {"int8([1])", 0, 8, 1},
+      {"int16([1])", 0, 16, 1},    {"int32([1])", 0, 32, 1},
+      {"[[1, 2]]", 0, 64, 2},      {"uint8([1])", 1, 8, 1},
+      {"uint16([1])", 1, 16, 1},   {"uint32([1])", 1, 32, 1},
+      {"uint64([1])", 1, 64, 1},   {"float32([1])", 2, 32, 1},
+      {"[1.5]", 2, 64, 1},         {"complex64([1i])", 5, 64, 1},
+      {"[1i]", 5, 128, 1},         {"2.5", 2, 64, 0},
+      {"true", 6, 8, 0},           {"1i", 5, 128, 0},
+      {"zeros((0, 3))", 2, 64, 2}, {"[1i, 2i].imag", 2, 64, 1},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tally_value v = eval(h, cases[i].source), back;
+    struct DLManagedTensor *t;
+    struct DLManagedTensorVersioned *n;
+    assert_int_equal(tally_to_dlpack(h->vm, v, &t), TALLY_OK);
+    assert_int_equal(t->tensor.dtype.code, cases[i].code);
+    assert_int_equal(t->tensor.dtype.bits, cases[i].bits);
+    assert_int_equal(t->tensor.ndim, cases[i].ndim);
+    assert_int_equal(tally_to_dlpack_versioned(h->vm, v, &n), TALLY_OK);
+    assert_int_equal(n->flags, 1);
+    // There and back, and the values are the same.
+    assert_int_equal(tally_from_dlpack_versioned(h->vm, n, &back), TALLY_OK);
+    tally_value both[] = {tally_take(v), tally_take(back)}, same;
+    int equal;
+    assert_int_equal(tally_call(h->vm, "same", 2, both, &same), TALLY_OK);
+    assert_int_equal(tally_to_bool(h->vm, same, &equal), TALLY_OK);
+    assert_true(equal);
+    t->deleter(t);
+  }
+  tally_value v = eval(h, "x = [[1, 2, 3], [4, 5, 6]]\nx[:, ::2].T");
+  struct DLManagedTensor *t;
+  assert_int_equal(tally_to_dlpack(h->vm, v, &t), TALLY_OK);
+  assert_int_equal(t->tensor.strides[0], 2);
+  assert_int_equal(t->tensor.strides[1], 3);
+  tally_release(h->vm, v);
+  run_ok(h, "x = none");
+  assert_int_equal(((int64_t *)t->tensor.data)[5], 6);  // still there
+  t->deleter(t);
+  v = eval(h, "(1, 2)");
+  CHECK_ERROR(h, tally_to_dlpack(h->vm, v, &t), TALLY_ERR_TYPE, "list");
+  CHECK_ERROR(h, tally_to_dlpack(h->vm, v, NULL), TALLY_ERR_HOST, "NULL");
+  CHECK_ERROR(h, tally_to_dlpack_versioned(h->vm, v, NULL), TALLY_ERR_HOST,
+              "NULL");
+  tally_release(h->vm, v);
+}
+
+static void test_a_tensor_may_outlive_its_vm(void **state) {
+  host *h = *state;
+  tally_value v = eval(h, "arange(10)");
+  struct DLManagedTensor *t;
+  assert_int_equal(tally_to_dlpack(h->vm, v, &t), TALLY_OK);
+  tally_release(h->vm, v);
+  assert_int_equal(tally_close(h->vm), 1);
+  t->deleter(t);
+  assert_int_equal(h->blocks, 0);
+  tally_options options = host_options(h);
+  host_open(h, &options);
+}
+
+// --- Arrow ------------------------------------------------------------------
+
+struct ArrowSchema {
+  const char *format, *name, *metadata;
+  int64_t flags, n_children;
+  struct ArrowSchema **children, *dictionary;
+  void (*release)(struct ArrowSchema *);
+  void *private_data;
+};
+
+struct ArrowArray {
+  int64_t length, null_count, offset, n_buffers, n_children;
+  const void **buffers;
+  struct ArrowArray **children, *dictionary;
+  void (*release)(struct ArrowArray *);
+  void *private_data;
+};
+
+static int released_arrays, released_schemas;
+static void release_array(struct ArrowArray *a) {
+  for (int64_t i = 0; i < a->n_children; i++) {
+    if (a->children[i]->release != NULL)
+      a->children[i]->release(a->children[i]);
+  }
+  a->release = NULL;
+  released_arrays++;
+}
+static void release_schema(struct ArrowSchema *s) {
+  for (int64_t i = 0; i < s->n_children; i++) {
+    if (s->children[i]->release != NULL)
+      s->children[i]->release(s->children[i]);
+  }
+  s->release = NULL;
+  released_schemas++;
+}
+
+static struct ArrowSchema schema_of(const char *format, const char *name) {
+  return (struct ArrowSchema){
+      .format = format, .name = name, .release = release_schema};
+}
+
+static struct ArrowArray array_of(int64_t length, int64_t count,
+                                  const void **buffers) {
+  return (struct ArrowArray){.length = length,
+                             .n_buffers = count,
+                             .buffers = buffers,
+                             .release = release_array};
+}
+
+static void take_global(host *h, const char *name, struct ArrowSchema *s,
+                        struct ArrowArray *a) {
+  tally_value v;
+  if (tally_from_arrow(h->vm, s, a, &v) != TALLY_OK)
+    fail_msg("%s", tally_error(h->vm)->report);
+  assert_int_equal(tally_move_global(h->vm, name, v), TALLY_OK);
+}
+
+static void test_arrow_columns_in(void **state) {
+  host *h = *state;
+  released_arrays = released_schemas = 0;
+  static const int32_t numbers[] = {1, 2, 3, 4, 5, 6};
+  static const uint8_t bits[] = {0x35}, valid[] = {0xff};
+  static const int32_t offsets[] = {0, 1, 3, 3, 6};
+  const void *buffers[] = {valid, numbers};
+  struct ArrowSchema s = schema_of("i", "n");
+  struct ArrowArray a = array_of(6, 2, buffers);
+  a.null_count = -1;  // unknown: the bits say none
+  take_global(h, "x", &s, &a);
+  assert_int_equal(released_schemas, 1);
+  assert_int_equal(released_arrays, 0);
+  check_value(h, "x", "[1, 2, 3, 4, 5, 6]");
+  run_ok(h, "x = none");
+  assert_int_equal(released_arrays, 1);
+  // A slice.
+  s = schema_of("i", "n");
+  a = array_of(2, 2, buffers);
+  a.offset = 3;
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "[4, 5]");
+  const void *bool_buffers[] = {NULL, bits};
+  s = schema_of("b", NULL);
+  a = array_of(5, 2, bool_buffers);
+  a.offset = 1;
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "[false, true, false, true, true]");
+  const void *text_buffers[] = {NULL, offsets, "a\xc3\xa4xyz"};
+  s = schema_of("u", "t");
+  a = array_of(4, 3, text_buffers);
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "[\"a\", \"ä\", \"\", \"xyz\"]");
+  // Lists, and rows of two.
+  struct ArrowSchema child = schema_of("i", "item"), *children[] = {&child};
+  struct ArrowArray of = array_of(6, 2, buffers), *arrays[] = {&of};
+  const void *list_buffers[] = {NULL, offsets};
+  s = schema_of("+l", "l");
+  a = array_of(4, 2, list_buffers);
+  s.n_children = a.n_children = 1;
+  s.children = children;
+  a.children = arrays;
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "([1], [2, 3], [], [4, 5, 6])");
+  run_ok(h, "y = x[3]\nx = none");
+  check_value(h, "y", "[4, 5, 6]");
+  const void *none[] = {NULL};
+  child = schema_of("i", "item");
+  of = array_of(6, 2, buffers);
+  s = schema_of("+w:2", "w");
+  a = array_of(2, 1, none);
+  a.offset = 1;
+  s.n_children = a.n_children = 1;
+  s.children = children;
+  a.children = arrays;
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "[[3, 4], [5, 6]]");
+  // A struct, sliced.
+  child = schema_of("i", "n");
+  of = array_of(6, 2, buffers);
+  struct ArrowSchema text = schema_of("u", "t"), *two[] = {&child, &text};
+  struct ArrowArray texts = array_of(4, 3, text_buffers),
+                    *both[] = {&of, &texts};
+  s = schema_of("+s", "s");
+  a = array_of(2, 1, none);
+  a.offset = 2;
+  s.n_children = a.n_children = 2;
+  s.children = two;
+  a.children = both;
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "(n: [3, 4], t: [\"\", \"xyz\"])");
+  run_ok(h, "x = none\ny = none");
+}
+
+static void test_arrow_in_refuses(void **state) {
+  host *h = *state;
+  static const int32_t numbers[] = {1, 2, 3, 4}, back[] = {0, 3, 2, 4};
+  static const uint8_t valid[] = {0x0b};
+  const void *buffers[] = {NULL, numbers}, *holes[] = {valid, numbers};
+  const void *no_data[] = {NULL, NULL},
+             *bad[] = {NULL, back, "\xff\xff\xff\xff"};
+  tally_value v;
+  const struct {
+    const char *format;
+    int64_t length, nulls, count;
+    const void **buffers;
+    tally_status status;
+    const char *part;
+  } cases[] = {
+      {"i", 4, -1, 2, holes, TALLY_ERR_VALUE, "1 missing"},
+      {"i", 4, 1, 2, holes, TALLY_ERR_VALUE, "1 missing"},
+      {"i", 4, 0, 2, no_data, TALLY_ERR_TYPE, "no data"},
+      {"i", 4, 0, 1, buffers, TALLY_ERR_TYPE, "laid out"},
+      {"i", -1, 0, 2, buffers, TALLY_ERR_TYPE, "laid out"},
+      {"i", INT64_MAX, 0, 2, buffers, TALLY_ERR_TYPE, "laid out"},
+      {"b", 4, 0, 2, no_data, TALLY_ERR_TYPE, "no data"},
+      {"u", 3, 0, 3, bad, TALLY_ERR_TYPE, "go back"},
+      {"u", 1, 0, 3, bad, TALLY_ERR_VALUE, "UTF-8"},
+      {"u", 1, 0, 2, bad, TALLY_ERR_TYPE, "laid out"},
+      {"n", 4, 0, 0, NULL, TALLY_ERR_TYPE, "no type here"},
+      {"tdD", 4, 0, 2, buffers, TALLY_ERR_TYPE, "no type here"},
+      {"", 4, 0, 2, buffers, TALLY_ERR_TYPE, "no type here"},
+      {"+w:x", 4, 0, 1, buffers, TALLY_ERR_TYPE, "no format"},
+      {"+w:2", 4, 0, 1, buffers, TALLY_ERR_TYPE, "laid out"},
+      {"+l", 4, 0, 2, buffers, TALLY_ERR_TYPE, "laid out"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    released_arrays = released_schemas = 0;
+    struct ArrowSchema s = schema_of(cases[i].format, "c");
+    struct ArrowArray a =
+        array_of(cases[i].length, cases[i].count, cases[i].buffers);
+    a.null_count = cases[i].nulls;
+    tally_status status = tally_from_arrow(h->vm, &s, &a, &v);
+    if (status != cases[i].status ||
+        strstr(tally_error(h->vm)->message, cases[i].part) == NULL)
+      fail_msg("%s: %s", cases[i].format, tally_error(h->vm)->message);
+    assert_int_equal(released_arrays, 1);  // taken, on failure too
+    assert_int_equal(released_schemas, 1);
+    CHECK_ERROR(h, tally_from_arrow(h->vm, &s, &a, &v), TALLY_ERR_HOST,
+                "released");
+  }
+  struct ArrowSchema s = schema_of("i", "c");
+  struct ArrowArray a = array_of(4, 2, buffers);
+  CHECK_ERROR(h, tally_from_arrow(h->vm, &s, NULL, &v), TALLY_ERR_HOST, "NULL");
+  CHECK_ERROR(h, tally_from_arrow(h->vm, NULL, &a, &v), TALLY_ERR_HOST, "NULL");
+}
+
+static void test_arrow_there_and_back(void **state) {
+  host *h = *state;
+  static const char *const sources[] = {
+      "arange(10)",
+      "float32([1.5, 2.5])",
+      "uint8([1, 2, 3])",
+      "[true, false, true, true, false, false, true, true, true]",
+      "[\"a\", \"\", \"größe\"]",
+      "reshape(arange(6), (3, 2))",
+      "arange(10)[::-2]",
+      "zeros(0)",
+      "(n: [1, 2], t: [\"a\", \"b\"], b: [true, false], m: [[1.5], [2.5]])",
+  };
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    tally_value v = eval(h, sources[i]), back, same;
+    struct ArrowSchema s;
+    struct ArrowArray a;
+    if (tally_to_arrow(h->vm, v, &s, &a) != TALLY_OK)
+      fail_msg("%s: %s", sources[i], tally_error(h->vm)->message);
+    if (tally_from_arrow(h->vm, &s, &a, &back) != TALLY_OK)
+      fail_msg("%s: %s", sources[i], tally_error(h->vm)->message);
+    tally_value both[] = {tally_take(v), tally_take(back)};
+    int equal;
+    assert_int_equal(tally_call(h->vm, "same", 2, both, &same), TALLY_OK);
+    assert_int_equal(tally_to_bool(h->vm, same, &equal), TALLY_OK);
+    if (!equal)
+      fail_msg("%s", sources[i]);
+  }
+  static const struct {
+    const char *source;
+    tally_status status;
+  } refused[] = {
+      {"1", TALLY_ERR_TYPE},
+      {"(1, 2)", TALLY_ERR_TYPE},
+      {"[1i]", TALLY_ERR_TYPE},
+      {"zeros((2, 2, 2))", TALLY_ERR_TYPE},
+      {"(a: 1)", TALLY_ERR_TYPE},
+      {"(a: [1], b: [1, 2])", TALLY_ERR_SHAPE},
+      {"(a: [1], b: [1i])", TALLY_ERR_TYPE},
+      {"[[true]]", TALLY_ERR_TYPE},
+  };
+  struct ArrowSchema s;
+  struct ArrowArray a;
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    tally_value v = eval(h, refused[i].source);
+    assert_int_equal(tally_to_arrow(h->vm, v, &s, &a), refused[i].status);
+    tally_release(h->vm, v);
+  }
+  tally_value v = eval(h, "[1]");
+  CHECK_ERROR(h, tally_to_arrow(h->vm, v, NULL, &a), TALLY_ERR_HOST, "NULL");
+  CHECK_ERROR(h, tally_to_arrow(h->vm, v, &s, NULL), TALLY_ERR_HOST, "NULL");
+  tally_release(h->vm, v);
+}
+
+// --- Parcels ----------------------------------------------------------------
+
+static void test_parcels_change_vms(void **state) {
+  host *h = *state;
+  static const char *const sources[] = {
+      "1",
+      "none",
+      "2.5",
+      "1i",
+      "\"text\"",
+      "arange(5)",
+      "1..9",
+      "arange(100000)[::2]",
+      "[\"a\", \"b\"]",
+      "(1, (\"a\", [1, 2]), (k: [1.5], l: ()))",
+      "zeros((0, 3))",
+  };
+  tally_options options = host_options(h);
+  host_close(h);
+  host_open(h, &options);
+  tally_vm *second;
+  assert_int_equal(tally_open(&options, &second), TALLY_OK);
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    tally_value v = eval(h, sources[i]), there, shown[2];
+    tally_parcel *p;
+    const char *text[2];
+    assert_int_equal(tally_format(h->vm, v, &shown[0]), TALLY_OK);
+    assert_int_equal(tally_send(h->vm, v, &p), TALLY_OK);
+    assert_int_equal(tally_receive(second, p, &there), TALLY_OK);
+    assert_int_equal(tally_format(second, there, &shown[1]), TALLY_OK);
+    assert_int_equal(tally_to_string(h->vm, shown[0], &text[0], NULL),
+                     TALLY_OK);
+    assert_int_equal(tally_to_string(second, shown[1], &text[1], NULL),
+                     TALLY_OK);
+    assert_string_equal(text[0], text[1]);
+    tally_release(second, there);
+    tally_release(h->vm, shown[0]);
+    tally_release(second, shown[1]);
+  }
+  assert_int_equal(tally_close(second), 0);
+}
+
+static void test_large_arrays_are_not_copied(void **state) {
+  host *h = *state;
+  tally_options options = host_options(h);
+  tally_vm *second;
+  tally_stats before, after;
+  tally_array a, b;
+  tally_parcel *p;
+  assert_int_equal(tally_open(&options, &second), TALLY_OK);
+  tally_value v = eval(h, "arange(1000000) * 2"), there;
+  assert_int_equal(tally_to_buffer(h->vm, v, &a), TALLY_OK);
+  tally_get_stats(h->vm, &before);
+  assert_int_equal(tally_send(h->vm, v, &p), TALLY_OK);
+  tally_get_stats(h->vm, &after);
+  assert_true(before.live_bytes - after.live_bytes >= 8000000);
+  assert_int_equal(before.live - after.live, 1);
+  assert_int_equal(tally_receive(second, p, &there), TALLY_OK);
+  assert_int_equal(tally_to_buffer(second, there, &b), TALLY_OK);
+  assert_ptr_equal(a.data, b.data);
+  tally_get_stats(second, &after);
+  assert_true(after.live_bytes >= 8000000);
+  // Still no copy when it is an item of a list, and it may be freed in between.
+  assert_int_equal(tally_move_global(second, "x", there), TALLY_OK);
+  assert_int_equal(tally_eval(second, "(1, x = none)", NULL), TALLY_ERR_SYNTAX);
+  assert_int_equal(tally_eval(second, "l = (1, x)\nx = none", NULL), TALLY_OK);
+  assert_int_equal(tally_get_global(second, "l", &there), TALLY_OK);
+  assert_int_equal(tally_eval(second, "l = none", NULL), TALLY_OK);
+  assert_int_equal(tally_send(second, there, &p), TALLY_OK);
+  assert_int_equal(tally_close(second), 0);
+  tally_free_parcel(p);
+  tally_free_parcel(NULL);
+}
+
+static void test_parcels_refuse(void **state) {
+  host *h = *state;
+  tally_parcel *p = NULL;
+  static const char *const sources[] = {"x => x", "sum", "(1, x => x)",
+                                        "(k: sum)", "float64"};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    tally_value v = eval(h, sources[i]);
+    CHECK_ERROR(h, tally_send(h->vm, v, &p), TALLY_ERR_TYPE, "another VM");
+    assert_false(tally_is_live(h->vm, v));  // taken
+  }
+  tally_value v = eval(h, "l = ()\nfor i in 0..1000 { l = (l, 1) }\nl");
+  CHECK_ERROR(h, tally_send(h->vm, v, &p), TALLY_ERR_LIMIT, "200");
+  v = eval(h, "[1]");
+  CHECK_ERROR(h, tally_send(h->vm, v, NULL), TALLY_ERR_HOST, "NULL");
+  CHECK_ERROR(h, tally_send(h->vm, v, &p), TALLY_ERR_HOST, "released");
+  CHECK_ERROR(h, tally_receive(h->vm, NULL, &v), TALLY_ERR_HOST, "NULL");
+  // Past the receiver's limit.
+  v = eval(h, "arange(1000000) * 2");
+  assert_int_equal(tally_send(h->vm, v, &p), TALLY_OK);
+  tally_options options = host_options(h);
+  options.memory_limit = 1 << 20;
+  tally_vm *second;
+  assert_int_equal(tally_open(&options, &second), TALLY_OK);
+  assert_int_equal(tally_receive(second, p, &v), TALLY_ERR_MEMORY);
+  assert_int_equal(tally_close(second), 0);
+  assert_int_equal(tally_send(NULL, v, &p), TALLY_ERR_HOST);
+  run_ok(h, "l = none");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      HOST_TEST(test_dlpack_in),
+      HOST_TEST(test_dlpack_in_refuses),
+      HOST_TEST(test_dlpack_out),
+      HOST_TEST(test_a_tensor_may_outlive_its_vm),
+      HOST_TEST(test_arrow_columns_in),
+      HOST_TEST(test_arrow_in_refuses),
+      HOST_TEST(test_arrow_there_and_back),
+      HOST_TEST(test_parcels_change_vms),
+      HOST_TEST(test_large_arrays_are_not_copied),
+      HOST_TEST(test_parcels_refuse),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
