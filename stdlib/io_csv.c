@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/compress.h"
 #include "stdlib/families.h"
 #include "stdlib/number.h"
 #include "vm/format.h"
@@ -477,7 +478,7 @@ static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_count(vm, "read_csv", "skip", args[4], &skip))
     return false;
   t.csv.path = tl_io_path(vm, "read_csv", name);
-  if (!t.csv.path || !tl_io_read(vm, "read_csv", t.csv.path, &bytes))
+  if (!t.csv.path || !tl_io_read_expanded(vm, "read_csv", t.csv.path, &bytes))
     return false;
   t.csv.text = bytes.data;
   t.csv.nbytes = bytes.nbytes;

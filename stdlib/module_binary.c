@@ -186,6 +186,24 @@ static bool crc32(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot data;
+  size_t at;
+  if (!read_bytes(vm, "text", &args[0], &data))
+    return false;
+  size_t nbytes = (size_t)data.array->size;
+  tl_string *string = NULL;
+  if (tl_utf8_check(data.array->data, nbytes, &at))
+    string = tl_string_new(vm, data.array->data, nbytes);
+  else
+    tl_fail(vm, TALLY_ERR_VALUE,
+            "text: the data are no UTF-8 text: malformed at byte %zu", at);
+  tl_drop(vm, data);
+  if (string)
+    *out = tl_own_string(string);
+  return string != NULL;
+}
+
 // --- Files ------------------------------------------------------------------
 
 static bool path_of(tl_vm *vm, const char *function, tl_slot s,
@@ -257,6 +275,10 @@ const tl_builtin tl_binary_module[] = {
      "The bytes of the items of x in row-major order, a vector of uint8: what\n"
      "decode reads. Strings are a type error.\n"
      "    binary.encode(int16([1, 258]))    # [1, 0, 2, 1]\n"},
+    {"text", "data", text, TL_PURE,
+     "The string whose UTF-8 bytes these are (a vector of uint8); malformed\n"
+     "ones are a value error.\n"
+     "    binary.text(uint8([207, 128]))    # \"π\"\n"},
     {"compress", "data, format = \"zlib\", level: 6", compress, TL_PURE,
      "Bytes (a vector of uint8) in fewer bytes: format \"zlib\", \"gzip\",\n"
      "\"raw\" (deflate without a frame), by zlib, or \"zstd\". level is from\n"
