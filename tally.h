@@ -88,6 +88,8 @@ typedef struct tally_options {
   // calls. Reserved as address space, and counted as it is used; a host's own
   // resize is asked for all of it (and as much again for call records) at once.
   size_t stack_size;
+  int seeded;    // not 0: random numbers begin as after random.seed(seed), else
+  int64_t seed;  // where the system says
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);

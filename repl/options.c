@@ -27,6 +27,7 @@ static const char help[] =
     "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
     "  --limit-time TIME        of a run, or of each input: 10s, 500ms, 2m\n"
     "  --threads N              at most N threads; default: one for each core\n"
+    "  --seed N                 random numbers as after random.seed(N)\n"
     "  --sandbox                no files, no clock, no environment\n"
     "  --stats, --stats=json    counters on standard error at the end\n"
     "  --memory-plot FILE.svg   live bytes over time; FILE.txt: as text,\n"
@@ -111,6 +112,17 @@ static int set_threads(tl_command *cmd, const char *text) {
   return wrong("--threads wants a number from 1 to 1024, not ", text);
 }
 
+static int set_seed(tl_command *cmd, const char *text) {
+  char *end;
+  errno = 0;
+  long long number = strtoll(text, &end, 10);
+  if (end == text || *end != 0 || errno != 0)
+    return wrong("--seed wants an integer, not ", text);
+  cmd->options.seeded = 1;
+  cmd->options.seed = number;
+  return 0;
+}
+
 static int set_code(tl_command *cmd, const char *text) {
   cmd->action = TL_ACTION_CODE;
   cmd->subject = text;
@@ -139,6 +151,7 @@ typedef struct valued {
 static const valued with_value[] = {{"--limit-memory", set_memory},
                                     {"--limit-time", set_time},
                                     {"--threads", set_threads},
+                                    {"--seed", set_seed},
                                     {"--memory-plot", set_plot},
                                     {"-e", set_code},
                                     {NULL, NULL}};

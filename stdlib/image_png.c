@@ -211,7 +211,8 @@ static unsigned sample(const png *p, const unsigned char *row, uint64_t x,
   if (p->depth == 16)
     return (unsigned)row[2 * i] << 8 | row[2 * i + 1];
   uint64_t bit = i * (uint64_t)p->depth;
-  return row[bit / 8] >> (8 - (unsigned)p->depth - (unsigned)(bit % 8)) &
+  return (unsigned)row[bit / 8] >>
+             (8 - (unsigned)p->depth - (unsigned)(bit % 8)) &
          ((1u << p->depth) - 1);
 }
 

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stdlib/pcg64.h"
+
 __extension__ typedef unsigned __int128 tl_u128;
 
 // Four words from a counter of four and a key of two.
@@ -33,11 +35,18 @@ static inline void tl_philox(const uint64_t counter[4], const uint64_t key[2],
 typedef struct tl_stream {
   uint64_t key[2];
   uint64_t purpose;
+  tl_pcg64 *pcg;  // not NULL: its words in sequence, instead of Philox's
 } tl_stream;
 
-// The words 4 * block … of a stream, 4 * count of them.
-static inline void tl_stream_words(const tl_stream *s, uint64_t block,
-                                   size_t count, uint64_t *out) {
+// The [n] words of a stream from 4 * block on, and up to a multiple of 4; those
+// of PCG64 are the next ones, and no more.
+static inline void tl_stream_words(const tl_stream *s, uint64_t block, size_t n,
+                                   uint64_t *out) {
+  if (s->pcg) {
+    for (size_t i = 0; i < n; i++) out[i] = tl_pcg64_next(s->pcg);
+    return;
+  }
+  size_t count = (n + 3) / 4;
   for (size_t i = 0; i < count; i++) {
     uint64_t counter[4] = {block + i, 0, 0, s->purpose};
     tl_philox(counter, s->key, out + 4 * i);
@@ -58,6 +67,8 @@ static inline tl_source tl_source_of(const tl_stream *stream, uint64_t item) {
 }
 
 static inline uint64_t tl_next(tl_source *s) {
+  if (s->stream->pcg)
+    return tl_pcg64_next(s->stream->pcg);
   if (s->used == 4) {
     uint64_t counter[4] = {s->block++, s->item, 1, s->stream->purpose};
     tl_philox(counter, s->stream->key, s->words);

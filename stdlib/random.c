@@ -14,6 +14,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/distributions.h"
 #include "stdlib/families.h"
+#include "vm/host.h"
 #include "vm/list.h"
 #include "vm/vm.h"
 
@@ -23,6 +24,32 @@ static uint64_t mix(uint64_t x) {  // the finalizer of SplitMix64
   x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
   x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
   return x ^ x >> 31;
+}
+
+// What random.generator makes. Each draw moves it on.
+typedef struct generator {
+  tl_vm *vm;
+  bool is_pcg;
+  uint64_t state, stream;  // Philox: the next draw's key
+  tl_pcg64 pcg;
+} generator;
+
+static void release_generator(void *context, void *object) {
+  (void)context;
+  generator *g = object;
+  tl_free(g->vm, g, sizeof *g);
+}
+
+static const tally_resource generator_type = {
+    .size = sizeof(tally_resource),
+    .name = "random generator",
+    .doc = "A source of random numbers that each draw moves on.",
+    .release = release_generator,
+};
+
+static bool is_generator(tl_slot s) {
+  return tl_is_resource(s) &&
+         ((tl_resource *)s.pointer)->type == &generator_type;
 }
 
 // Never 0: that stands for a VM without a seed.
@@ -47,7 +74,8 @@ static uint64_t system_entropy(void) {
 // The VM's key for one draw; no key that a generator gives is the same.
 static void next_key(tl_vm *vm, uint64_t key[2]) {
   if (vm->seed == 0)
-    vm->seed = seeded_state(system_entropy());
+    vm->seed = seeded_state(vm->options.seeded ? (uint64_t)vm->options.seed
+                                               : system_entropy());
   key[0] = mix(vm->seed);
   key[1] = UINT64_C(1) << 63;
   vm->seed += UINT64_C(0x9E3779B97F4A7C15);
@@ -55,17 +83,36 @@ static void next_key(tl_vm *vm, uint64_t key[2]) {
     vm->seed = 1;
 }
 
-// generator: none, a seed, or a seed and a stream from 0 on.
-static bool open_stream(tl_vm *vm, const char *function, tl_slot generator,
+static void draw_from(generator *g, tl_stream *out) {
+  if (g->is_pcg) {
+    out->pcg = &g->pcg;
+    return;
+  }
+  out->key[0] = mix(g->state);
+  out->key[1] = UINT64_C(3) << 62 | g->stream;
+  g->state += UINT64_C(0x9E3779B97F4A7C15);
+}
+
+// generator: none, what random.generator made, a seed, or a seed and a stream
+// from 0 on.
+static bool open_stream(tl_vm *vm, const char *function, tl_slot source,
                         uint64_t purpose, tl_stream *out) {
-  out->purpose = purpose;
-  if (tl_is_none(generator)) {
+  *out = (tl_stream){.purpose = purpose};
+  if (tl_is_none(source)) {
     next_key(vm, out->key);
+    return true;
+  }
+  if (is_generator(source)) {
+    draw_from(((tl_resource *)source.pointer)->object, out);
     return true;
   }
   int64_t numbers[2] = {0, 0};
   int count;
-  if (!tl_arg_ints(vm, function, "generator", generator, 2, &count, numbers))
+  if (!tl_is_list(source) && !tl_is_array(source) && !tl_is_number(source))
+    return tl_arg_fail(vm, function, "generator",
+                       "a random generator, a seed, or a seed and a stream",
+                       source);
+  if (!tl_arg_ints(vm, function, "generator", source, 2, &count, numbers))
     return false;
   if (count == 0 || numbers[1] < 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -88,18 +135,24 @@ struct draw {
   double a, b;  // the distribution's parameters
   int64_t low;
   uint64_t range;
+  bool is_integer;  // below range, and more low
   // Makes items first .. first + n from a word each.
   void (*fill)(const draw *d, const uint64_t *words, uint64_t first, size_t n,
                void *out);
 };
 
+static bool fill_pcg_integers(tl_vm *vm, const draw *d, size_t count,
+                              int64_t *out);
+
 static bool fill_items(tl_vm *vm, const draw *d, size_t count, char *out) {
   uint64_t words[PIECE];
+  if (d->stream.pcg && d->is_integer)
+    return fill_pcg_integers(vm, d, count, (int64_t *)(void *)out);
   for (size_t first = 0; first < count; first += PIECE) {
     size_t n = count - first < PIECE ? count - first : PIECE;
     if (!tl_poll(vm, 1))
       return false;
-    tl_stream_words(&d->stream, first / 4, (n + 3) / 4, words);
+    tl_stream_words(&d->stream, first / 4, n, words);
     d->fill(d, words, first, n, out + 8 * first);
   }
   return true;
@@ -164,6 +217,37 @@ FILL(fill_integers) {
     tl_source s = tl_source_of(&d->stream, first + i);
     out[i] = (int64_t)((uint64_t)d->low + tl_below(words[i], d->range, &s));
   }
+}
+
+// An integer below [range], as NumPy's Generator.integers draws it: up to 2^32
+// from half a word.
+static uint64_t pcg_below(tl_pcg64 *p, uint64_t range) {
+  if (range == 1)
+    return 0;
+  if (range == 0 || range > UINT64_C(1) << 32) {
+    uint64_t word = tl_pcg64_next(p);
+    tl_stream stream = {.pcg = p};
+    tl_source s = tl_source_of(&stream, 0);
+    return tl_below(word, range, &s);
+  }
+  if (range == UINT64_C(1) << 32)
+    return tl_pcg64_next_half(p);
+  uint32_t below = (uint32_t)range, floor = (0 - below) % below;
+  uint64_t product;
+  do {
+    product = (uint64_t)tl_pcg64_next_half(p) * below;
+  } while ((uint32_t)product < floor);
+  return product >> 32;
+}
+
+static bool fill_pcg_integers(tl_vm *vm, const draw *d, size_t count,
+                              int64_t *out) {
+  for (size_t i = 0; i < count; i++) {
+    if (i % PIECE == 0 && !tl_poll(vm, 1))
+      return false;
+    out[i] = (int64_t)((uint64_t)d->low + pcg_below(d->stream.pcg, d->range));
+  }
+  return true;
 }
 
 FILL(fill_normal) {
@@ -256,6 +340,40 @@ static bool seed(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// seed, stream, kind
+static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t seed, stream;
+  tl_string *kind = NULL;
+  if (!tl_arg_count(vm, "generator", "seed", args[0], &seed) ||
+      !tl_arg_count(vm, "generator", "stream", args[1], &stream) ||
+      (!tl_is_none(args[2]) &&
+       !tl_arg_string(vm, "generator", "kind", args[2], &kind)))
+    return false;
+  bool is_pcg = kind && strcmp(kind->text, "pcg64") == 0;
+  if (kind && !is_pcg && strcmp(kind->text, "philox") != 0)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "generator: kind must be \"philox\" or \"pcg64\", not "
+                   "\"%s\"",
+                   kind->text);
+  generator *g = tl_alloc(vm, sizeof *g, "a random generator");
+  if (!g)
+    return false;
+  *g = (generator){.vm = vm, .is_pcg = is_pcg, .stream = (uint64_t)stream};
+  g->state = seeded_state((uint64_t)seed);
+  tl_pcg64_seed(&g->pcg, (uint64_t)seed, (uint64_t)stream);
+  tl_resource *resource =
+      tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a random generator");
+  if (!resource) {
+    tl_free(vm, g, sizeof *g);
+    return false;
+  }
+  resource->type = &generator_type;
+  resource->object = g;
+  resource->nbytes = 0;
+  *out = (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource};
+  return true;
+}
+
 // Two or four words of a counter or key.
 static bool read_words(tl_vm *vm, const char *name, tl_slot *s, int64_t count,
                        uint64_t *out) {
@@ -309,7 +427,7 @@ static bool uniform(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 static bool integers(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  draw d = {.function = "integers", .fill = fill_integers};
+  draw d = {.function = "integers", .is_integer = true, .fill = fill_integers};
   int64_t high;
   if (!tl_arg_int(vm, "integers", "low", args[1], &d.low) ||
       !tl_arg_int(vm, "integers", "high", args[2], &high))
@@ -538,8 +656,10 @@ static bool choose_distinct(tl_vm *vm, const choice_call *c, double *keys,
 
 static bool choose_plain(tl_vm *vm, const choice_call *c, int64_t *out) {
   if (c->replace) {
-    draw d = {
-        .stream = c->stream, .range = (uint64_t)c->n, .fill = fill_integers};
+    draw d = {.stream = c->stream,
+              .range = (uint64_t)c->n,
+              .is_integer = true,
+              .fill = fill_integers};
     return fill_items(vm, &d, (size_t)c->count, (char *)out);
   }
   tl_array *order = tl_array_new(vm, TL_INT64, 1, &c->n);
@@ -673,7 +793,9 @@ static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
   "a\n"                                                                      \
   "seed, or a list of a seed and a stream: then the same call gives the "    \
   "same\n"                                                                   \
-  "numbers; none draws from the VM's own generator (random.seed).\n"
+  "numbers; what random.generator made, which goes on with each draw; or "   \
+  "none\n"                                                                   \
+  "for the VM's own (random.seed).\n"
 
 const tl_builtin tl_random_module[] = {
     {"seed", "n", seed, TL_EFFECT,
@@ -681,6 +803,17 @@ const tl_builtin tl_random_module[] = {
      "then give the same numbers in each run. Without a seed the system gives\n"
      "one at the first draw.\n"
      "    random.seed(42)    # none\n"},
+    {"generator", "seed, stream = 0, kind = \"philox\"", make_generator,
+     TL_PURE,
+     "A source of random numbers, for the argument generator: each draw moves\n"
+     "it on, and the same seed and stream give the same draws. kind "
+     "\"philox\"\n"
+     "counts (Salmon et al., 2011); \"pcg64\" has the words of NumPy's\n"
+     "default_rng(seed), and with them its random and integers bit for bit\n"
+     "(stream k > 0 is its spawn number k - 1). seed and stream are integers\n"
+     "that are not negative; else a value error.\n"
+     "    g = random.generator(42, kind: \"pcg64\")\n"
+     "    random.integers(3, 0, 10, generator: g)    # [0, 7, 6]\n"},
     {"bits", "shape = none, generator: none", bits, TL_PURE,
      "Random uint64 words of all 64 bits, by Philox4x64-10 (Salmon et al.,\n"
      "2011): item i is word i % 4 of the counter (i // 4, 0, 0, 0) under the\n"
