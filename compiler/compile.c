@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/emit.h"
+#include "compiler/marks.h"
 #include "compiler/parser.h"
 #include "vm/memory.h"
 #include "vm/module.h"
@@ -38,6 +39,8 @@ static tally_status status_of(tl_diagnostic_kind kind) {
       return TALLY_ERR_IO;
     case TL_DIAGNOSTIC_LIMIT:
       return TALLY_ERR_LIMIT;
+    case TL_DIAGNOSTIC_MEMORY:
+      return TALLY_ERR_MEMORY;
   }
   return TALLY_ERR_SYNTAX;
 }
@@ -179,7 +182,7 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
       b->program->function_count == 0) {
     tl_lower_program(b, program);
   }
-  ok = ok && back_end(b);
+  ok = ok && tl_find_marks(b) && back_end(b) && tl_check_marks(b);
   if (diagnostics.total > 0 && !tl_failed(vm)) {
     fail_with(vm, b->arena, &source, &diagnostics, name);
     return false;

@@ -43,6 +43,7 @@ const char *tl_diagnostic_kind_name(tl_diagnostic_kind kind) {
       [TL_DIAGNOSTIC_SYNTAX] = "syntax", [TL_DIAGNOSTIC_NAME] = "name",
       [TL_DIAGNOSTIC_TYPE] = "type",     [TL_DIAGNOSTIC_VALUE] = "value",
       [TL_DIAGNOSTIC_IO] = "io",         [TL_DIAGNOSTIC_LIMIT] = "limit",
+      [TL_DIAGNOSTIC_MEMORY] = "memory",
   };
   return names[kind];
 }

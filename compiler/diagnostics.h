@@ -19,6 +19,7 @@ typedef enum tl_diagnostic_kind {
   TL_DIAGNOSTIC_VALUE,
   TL_DIAGNOSTIC_IO,
   TL_DIAGNOSTIC_LIMIT,
+  TL_DIAGNOSTIC_MEMORY,  // a promise of #:inplace
 } tl_diagnostic_kind;
 
 typedef struct tl_diagnostic {

@@ -4,6 +4,7 @@
 #include "vm/array.h"
 #include "vm/engine.h"
 #include "vm/host.h"
+#include "vm/promise.h"
 #include "vm/range.h"
 #include "vm/vm.h"
 #include "vm/watch.h"
@@ -61,6 +62,8 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
   int64_t size;
   size_t nbytes, total;
   size_t itemsize = tl_itemsize(dtype);
+  if (vm->has_promises && !tl_promise_keeps(vm))
+    return NULL;
   if (!tl_shape_size(vm, ndim, shape, itemsize, &size, &nbytes)) {
     return NULL;
   }

@@ -164,6 +164,11 @@ typedef struct tl_group {
   tl_prototype **members;
 } tl_group;
 
+// Source that says #:inplace: bytes from [begin] to [end].
+typedef struct tl_promise {
+  uint32_t begin, end;
+} tl_promise;
+
 // All code compiled from one text.
 struct tl_unit {
   tl_module *module;
@@ -186,6 +191,8 @@ struct tl_unit {
     uint32_t count;
     tl_string **names;
   } * keys;
+  uint32_t promise_count;
+  tl_promise *promises;
   uint32_t name_count;  // field names, module names, format specifications
   tl_string **names;
   struct tl_chunk *chunks;     // everything above, freed at once

@@ -126,6 +126,7 @@ void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
       return;
     note->fused++;
     if (array != NULL)
+      if (array != NULL)
       measure(note, array);
   }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "vm/error.h"
+#include "vm/promise.h"
 #include "vm/region_internal.h"
 #include "vm/watch.h"
 
@@ -168,6 +169,9 @@ static tl_region_status to_array(tl_region_graph *g, tl_slot *out) {
   int reused = find_target(g, dtype, ndim, shape);
   tl_array *target;
   if (reused < 0) {
+    // One by one, the instruction at fault says why.
+    if (tl_is_promised(g->vm))
+      return TL_REGION_DECLINED;
     tl_region_status status = make_array(g, &target);
     if (status == TL_REGION_DONE)
       *out = tl_own_array(target);

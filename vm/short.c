@@ -253,7 +253,7 @@ enum { LOOP_ITEMS = TL_REGION_ITEMS - 1 };
 bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                      const tl_slot *c, unsigned modes) {
   tl_slot x[2] = {read(b, modes), read(c, modes >> 2)}, result;
-  if (!binary(vm, op, x, LOOP_ITEMS, &result))
+  if (vm->has_promises || !binary(vm, op, x, LOOP_ITEMS, &result))
     return false;
   end(vm, x[0]);
   end(vm, x[1]);
@@ -355,6 +355,8 @@ static bool two_mixed(tl_vm *vm, const tl_short_pair *p, tl_slot *a) {
 }
 
 bool tl_short_two(tl_vm *vm, const tl_short_pair *p, tl_slot *a) {
+  if (vm->has_promises)
+    return false;
   tl_slot model = *p->b;
   uint64_t others = (model.tag ^ p->c->tag) | (model.tag ^ p->d->tag);
   if ((others & TAG_TYPE) != 0 || !is_plain(model.tag))
@@ -372,7 +374,7 @@ bool tl_short_two(tl_vm *vm, const tl_short_pair *p, tl_slot *a) {
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode) {
   tl_slot x = read(b, mode), result;
-  if (!unary(vm, op, &x, LOOP_ITEMS, &result))
+  if (vm->has_promises || !unary(vm, op, &x, LOOP_ITEMS, &result))
     return false;
   end(vm, x);
   tl_copy_slot(a, &result);
@@ -380,6 +382,8 @@ bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
 }
 
 bool tl_short(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
+  if (vm->has_promises)  // a refusal must come before the new array
+    return false;
   switch (tl_ops[op].arity) {
     case 1:
       return unary(vm, op, operands, ITEMS, out);

@@ -80,6 +80,9 @@ struct tally_vm {
 
   struct tl_memory *memory;
   struct tl_watch *watch;    // NULL: nobody watches
+  bool has_promises;  // some code says #:inplace (promise.h)
+  uint8_t refused_why;
+  const struct tl_ins *refused_at;  // the promised instruction; NULL: none
   struct tl_watch *watched;  // what was recorded; freed with the VM
   struct tl_handles *handles;
   struct tl_export *exports;  // values that other libraries hold (exports.h)

@@ -107,10 +107,14 @@ void tl_watch_copy(tl_vm *vm, const tl_array *copy);
 void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
                     const tl_array *array);
 
+void tl_promise_refused(tl_vm *vm, tl_refusal why);  // promise.h
+
 // --- Counting, and telling who watches ---------------------------------------
 
 static inline void tl_refused(tl_vm *vm, tl_refusal why) {
   (&vm->stats.inplace_refused_live)[why]++;
+  if (vm->has_promises)
+    tl_promise_refused(vm, why);
   if (vm->watch != NULL)
     tl_watch_refused(vm, why);
 }

@@ -1,0 +1,239 @@
+// The marks #:inplace: where they stand, and what of them is known to fail.
+#include "compiler/marks.h"
+
+#include <string.h>
+
+#include "compiler/lexer.h"
+#include "vm/module.h"
+#include "vm/region.h"
+#include "vm/suggest.h"
+
+// --- Finding ----------------------------------------------------------------
+
+static const char *const words[] = {"inplace"};
+
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
+
+// The offset of the next line from [at] on that begins with #:, or UINT32_MAX.
+static uint32_t next_mark(const tl_source *source, uint32_t at) {
+  while (at < source->nbytes) {
+    while (at < source->nbytes && is_blank(source->text[at])) at++;
+    if (at + 1 < source->nbytes && source->text[at] == '#' &&
+        source->text[at + 1] == ':')
+      return at;
+    const char *end =
+        memchr(source->text + at, '\n', (size_t)(source->nbytes - at));
+    if (end == NULL)
+      break;
+    at = (uint32_t)(end - source->text) + 1;
+  }
+  return UINT32_MAX;
+}
+
+static bool check_word(tl_builder *b, uint32_t at) {
+  const char *text = b->source->text + at + 2;
+  const char *end = b->source->text + b->source->nbytes;
+  while (text < end && (*text == ' ' || *text == '\t')) text++;
+  size_t n = 0;
+  while (text + n < end && !is_blank(text[n]) && text[n] != '\n') n++;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strlen(words[i]) == n && memcmp(words[i], text, n) == 0)
+      return true;
+  tl_suggestion near;
+  char proposal[80];
+  tl_suggest_begin(&near, text, n);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    tl_suggest_offer(&near, words[i], strlen(words[i]));
+  tl_span span = {at, at + 2 + (uint32_t)n, at};
+  tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_NAME, span,
+              "there is no mark #:%.*s%s", tl_clip(text, n, 40), text,
+              tl_suggest_text(&near, proposal, sizeof proposal));
+  return false;
+}
+
+// Where the statement that begins with token [first] ends.
+static uint32_t statement_end(const tl_tokens *tokens, uint32_t first) {
+  uint32_t end = tokens->items[first].end;
+  for (uint32_t i = first; i < tokens->count; i++) {
+    const tl_token *t = &tokens->items[i];
+    bool closes = t->kind == TL_TOKEN_PAREN_END ||
+                  t->kind == TL_TOKEN_BRACKET_END ||
+                  t->kind == TL_TOKEN_BRACE_END;
+    if (t->kind == TL_TOKEN_END || t->kind == TL_TOKEN_SEMICOLON || closes ||
+        (i > first && (t->flags & TL_TOKEN_AFTER_NEWLINE) != 0))
+      break;
+    bool opens = t->kind == TL_TOKEN_PAREN || t->kind == TL_TOKEN_BRACKET ||
+                 t->kind == TL_TOKEN_BRACE;
+    if (opens && t->other > i && t->other < tokens->count)
+      i = t->other;
+    end = tokens->items[i].end;
+  }
+  return end;
+}
+
+static bool add_promise(tl_builder *b, tl_promise promise) {
+  tl_unit *unit = b->unit;
+  tl_promise *all =
+      tl_unit_alloc(b->vm, unit, (unit->promise_count + 1) * sizeof *all);
+  if (all == NULL) {
+    b->failed = true;
+    return false;
+  }
+  if (unit->promise_count > 0)
+    memcpy(all, unit->promises, unit->promise_count * sizeof *all);
+  all[unit->promise_count++] = promise;
+  unit->promises = all;
+  b->vm->has_promises = true;
+  return true;
+}
+
+static bool find_all(tl_builder *b, const tl_tokens *tokens, uint32_t mark) {
+  bool ok = true;
+  uint32_t i = 0;
+  for (; ok && mark != UINT32_MAX; mark = next_mark(b->source, mark + 2)) {
+    while (i < tokens->count && tokens->items[i].end <= mark) i++;
+    const tl_token *t =
+        &tokens->items[i < tokens->count ? i : tokens->count - 1];
+    if (t->begin <= mark && t->kind != TL_TOKEN_END)
+      continue;  // inside a string
+    if (!check_word(b, mark)) {
+      ok = false;
+    } else if (t->kind == TL_TOKEN_END || t->kind == TL_TOKEN_BRACE_END) {
+      tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_SYNTAX,
+                  (tl_span){mark, mark + 2, mark},
+                  "#:inplace stands above no statement");
+      ok = false;
+    } else {
+      ok = add_promise(b, (tl_promise){t->begin, statement_end(tokens, i)});
+    }
+  }
+  return ok;
+}
+
+bool tl_find_marks(tl_builder *b) {
+  tl_tokens tokens = {.items = NULL};
+  uint32_t mark = next_mark(b->source, 0);
+  if (mark == UINT32_MAX)
+    return true;
+  bool ok =
+      tl_lex(&tokens, b->arena, b->source, false) && find_all(b, &tokens, mark);
+  tl_tokens_release(&tokens, b->arena);
+  return ok;
+}
+
+// --- Checking ---------------------------------------------------------------
+
+static const tl_place_entry *place_at(const tl_prototype *p, uint32_t pc) {
+  uint32_t low = 0, high = p->place_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (p->places[middle].pc <= pc)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low == 0 ? NULL : &p->places[low - 1];
+}
+
+static bool is_promised(const tl_unit *unit, const tl_place_entry *place) {
+  for (uint32_t i = 0; place != NULL && i < unit->promise_count; i++)
+    if (unit->promises[i].begin <= place->at &&
+        place->at < unit->promises[i].end)
+      return true;
+  return false;
+}
+
+// Whether all that is ever written into the slot are arrays.
+static bool is_array(const tl_prototype *p, uint32_t slot, int depth) {
+  bool any = false;
+  if (slot < p->param_count) {
+    const tl_type *pattern = p->params[slot].pattern;
+    if (pattern == NULL ||
+        (pattern->kind != TL_TYPE_FIXED && pattern->kind != TL_TYPE_SYMBOL))
+      return false;
+    any = true;
+  }
+  tl_decoded d;
+  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
+    tl_decode(p, pc, &d);
+    if (d.result != (int32_t)slot)
+      continue;
+    any = true;
+    if (d.op == TL_BC_STACK || d.op == TL_BC_STACKLIST)
+      continue;
+    if (d.op == TL_BC_LOADK && tl_is_array(p->constants[d.extra]))
+      continue;
+    if (depth == 0)
+      return false;
+    bool found = false;
+    bool follows = tl_region_op(d.op, d.extra) != TL_OP_COUNT ||
+                   d.op == TL_BC_MOV || d.op == TL_BC_MOVB ||
+                   tl_opcodes[d.op].result == TL_DEF_TARGET;
+    for (uint32_t i = 0; follows && i < d.operand_count; i++)
+      found = found || ((int32_t)d.operands[i] != d.result &&
+                        is_array(p, d.operands[i], depth - 1));
+    if (!found && tl_opcodes[d.op].result != TL_DEF_TARGET)
+      return false;
+  }
+  return any;
+}
+
+static const char *name_of(const tl_prototype *p, uint32_t slot) {
+  return slot < p->named_count && p->slot_names[slot] != NULL
+             ? p->slot_names[slot]->text
+             : "its operand";
+}
+
+static bool check_update(tl_builder *b, const tl_prototype *p,
+                         const tl_decoded *d, const tl_place_entry *place) {
+  if (tl_opcodes[d->op].result != TL_DEF_TARGET || d->op == TL_BC_PUSH ||
+      d->modes[0] != TL_MODE_BORROW)
+    return true;
+  tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_MEMORY,
+              (tl_span){place->begin, place->end, place->at},
+              "#:inplace: %s is shared here: another name or an error's "
+              "handler still needs its old value",
+              name_of(p, (uint32_t)d->result));
+  return false;
+}
+
+static bool check_operation(tl_builder *b, const tl_prototype *p,
+                            const tl_decoded *d, const tl_place_entry *place) {
+  int32_t array = -1;
+  if (tl_region_op(d->op, d->extra) == TL_OP_COUNT)
+    return true;
+  for (uint32_t i = 0; i < d->operand_count; i++) {
+    if (d->modes[i] != TL_MODE_BORROW && d->modes[i] != TL_MODE_CONST)
+      return true;
+    if (array < 0 && is_array(p, d->operands[i], 3))
+      array = d->operands[i];
+  }
+  if (array < 0)
+    return true;
+  tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_MEMORY,
+              (tl_span){place->begin, place->end, place->at},
+              "#:inplace: the result needs a new array: %s is used later",
+              name_of(p, (uint32_t)array));
+  return false;
+}
+
+bool tl_check_marks(tl_builder *b) {
+  const tl_unit *unit = b->unit;
+  bool ok = true;
+  for (uint32_t i = 0; unit->promise_count > 0 && i < unit->prototype_count;
+       i++) {
+    const tl_prototype *p = unit->prototypes[i];
+    tl_decoded d;
+    for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
+      tl_decode(p, pc, &d);
+      const tl_place_entry *place = place_at(p, pc);
+      if (!is_promised(unit, place))
+        continue;
+      ok = check_update(b, p, &d, place) && check_operation(b, p, &d, place) &&
+           ok;
+    }
+  }
+  return ok;
+}
