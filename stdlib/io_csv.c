@@ -9,6 +9,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
+#include "stdlib/nested.h"
 #include "stdlib/number.h"
 #include "vm/format.h"
 #include "vm/io.h"
@@ -127,6 +128,7 @@ typedef struct column {
   bool gaps;    // some cell is empty
   bool wanted;
   tl_array *array;
+  tl_array *missing;  // bool, with missing: true where there are gaps
 } column;
 
 typedef struct table {
@@ -135,6 +137,7 @@ typedef struct table {
   int64_t count, capacity;
   int64_t rows;
   size_t body;  // where the cells of the first row of data begin
+  bool missing;  // empty cells are missing values
 } table;
 
 static void table_close(tl_vm *vm, table *t) {
@@ -143,6 +146,8 @@ static void table_close(tl_vm *vm, table *t) {
       tl_drop(vm, tl_own_string(t->columns[i].name));
     if (t->columns[i].array)
       tl_drop(vm, tl_own_array(t->columns[i].array));
+    if (t->columns[i].missing)
+      tl_drop(vm, tl_own_array(t->columns[i].missing));
   }
   if (t->columns)
     tl_free(vm, t->columns, (size_t)t->capacity * sizeof *t->columns);
@@ -324,8 +329,14 @@ static bool make_arrays(tl_vm *vm, table *t) {
     if (!column->wanted)
       continue;
     // A hole in a column of integers is NaN, and no integer is that.
-    if (column->kind == INTEGERS && (column->gaps || !column->filled))
+    if (column->kind == INTEGERS &&
+        ((column->gaps && !t->missing) || !column->filled))
       column->kind = FLOATS;
+    if (t->missing && column->gaps) {
+      column->missing = tl_array_zeros(vm, TL_BOOL, 1, &t->rows);
+      if (!column->missing)
+        return false;
+    }
     tl_dtype dtype = column->kind == INTEGERS ? TL_INT64
                      : column->kind == FLOATS ? TL_FLOAT64
                                               : TL_STRING;
@@ -365,6 +376,14 @@ static bool store_cell(tl_vm *vm, column *column, int64_t row, const char *text,
   double f = (double)NAN;
   if (!column->wanted)
     return true;
+  if (column->missing && is_blank(text, nbytes)) {
+    column->missing->data[row] = 1;
+    if (column->kind == INTEGERS)
+      ((int64_t *)column->array->data)[row] = 0;
+    else if (column->kind == FLOATS)
+      ((double *)column->array->data)[row] = 0;
+    return true;
+  }
   if (column->kind == STRINGS)
     return store_text(vm, column->array, row, text, nbytes);
   tl_number_read(text, nbytes, &i, &f);
@@ -393,6 +412,12 @@ static bool fill_arrays(tl_vm *vm, table *t) {
 static bool set_column(tl_vm *vm, tl_record **record, column *column) {
   tl_slot value = tl_own_array(column->array);
   column->array = NULL;
+  if (column->missing) {
+    tl_slot mask = tl_own_array(column->missing), values = value;
+    column->missing = NULL;
+    if (!tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, &value))
+      return false;
+  }
   if (tl_record_set(vm, record, column->name, &value))
     return true;
   tl_drop(vm, value);
@@ -465,7 +490,7 @@ static bool parse_table(tl_vm *vm, table *t, tl_slot *args, bool header,
   return record != NULL;
 }
 
-// path, header, sep, columns, skip
+// path, header, sep, columns, skip, missing
 static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *name;
   bool header;
@@ -475,7 +500,8 @@ static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_string(vm, "read_csv", "path", args[0], &name) ||
       !tl_arg_bool(vm, "read_csv", "header", args[1], &header) ||
       !separator(vm, "read_csv", args[2], &t.csv.separator) ||
-      !tl_arg_count(vm, "read_csv", "skip", args[4], &skip))
+      !tl_arg_count(vm, "read_csv", "skip", args[4], &skip) ||
+      !tl_arg_bool(vm, "read_csv", "missing", args[5], &t.missing))
     return false;
   t.csv.path = tl_io_path(vm, "read_csv", name);
   if (!t.csv.path || !tl_io_read_expanded(vm, "read_csv", t.csv.path, &bytes))
@@ -529,6 +555,11 @@ static bool add_value(csv_writer *w, tl_slot value, bool alone) {
       add_text(w, value.string->text, value.string->length);
     return true;
   }
+  if (tl_is_none(value)) {
+    if (alone)
+      tl_text_puts(&w->row, "\"\"");
+    return true;
+  }
   if (!tl_is_number(value))
     return tl_arg_fail(w->vm, "write_csv", "each item",
                        "a number, bool or string", value);
@@ -540,12 +571,20 @@ static bool add_value(csv_writer *w, tl_slot value, bool alone) {
 }
 
 static int64_t column_length(tl_slot s) {
-  return tl_is_list(s) ? s.list->length : tl_shape(s.array)[0];
+  return tl_is_list(s) ? s.list->length : tl_value_length(s, 0);
 }
 
 static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
   if (tl_is_list(column))
     return add_value(w, column.list->items[row], alone);
+  if (tl_is_nested(column)) {
+    tl_slot item;
+    if (!tl_nested_at(w->vm, column, row, &item))
+      return false;
+    bool ok = add_value(w, item, alone);
+    tl_drop(w->vm, item);
+    return ok;
+  }
   const tl_array *a = column.array;
   const char *data = a->data + row * tl_strides(a)[0];
   if (tl_array_dtype(a) == TL_FLOAT64) {
@@ -576,6 +615,7 @@ static bool check_columns(tl_vm *vm, const tl_record *columns) {
   for (int64_t i = 0; i < columns->length; i++) {
     tl_slot value = columns->fields[i].value;
     if (!tl_is_list(value) &&
+        !(tl_is_form(value, TL_FORM_OPTION) && tl_value_ndim(value) == 1) &&
         !(tl_is_array(value) && tl_ndim(value.array) == 1))
       return tl_arg_fail(vm, "write_csv", columns->fields[i].key->text,
                          "an array with one axis or a list", value);
@@ -624,6 +664,13 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_bool(vm, "write_csv", "header", args[2], &header) ||
       !separator(vm, "write_csv", args[3], &w.separator))
     return false;
+  if (tl_has_fields(args[1])) {
+    tl_slot columns;
+    if (!tl_columns_of(vm, args[1], &columns))
+      return false;
+    tl_clear(vm, &args[1]);
+    args[1] = columns;
+  }
   if (!tl_is_record(args[1]))
     return tl_arg_fail(vm, "write_csv", "columns", "a record of arrays",
                        args[1]);
@@ -644,20 +691,23 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_io_csv_module[] = {
-    {"read_csv", "path, header: true, sep: \",\", columns: none, skip: 0",
+    {"read_csv",
+     "path, header: true, sep: \",\", columns: none, skip: 0, missing: false",
      read_csv, TL_FILES | TL_EFFECT,
      "A table of text as a record of columns: arrays of int64, float64 or\n"
      "string, the first of these that holds all cells. Empty cells are NaN\n"
      "(in strings \"\"). The first row, behind skip lines, names the columns,\n"
      "unless header is false: then they are c0, c1, … or what columns says.\n"
      "With a header, columns lists those to be read. A row with too few or\n"
-     "too many cells is an error (kind value) with its line.\n"
+     "too many cells is an error (kind value) with its line. With missing:\n"
+     "true the columns with empty cells are of type ?T instead, the cells\n"
+     "missing. rows(table) makes structs of it.\n"
      "    io.read_csv(\"data.csv\", sep: \";\")\n"},
     {"write_csv", "path, columns, header: true, sep: \",\"", write_csv,
      TL_FILES | TL_EFFECT,
-     "Writes a record of columns (arrays or lists of one length) as a table\n"
-     "of text. NaN becomes an empty cell. The file is replaced when all of it\n"
-     "is written.\n"
+     "Writes a record of columns (arrays or lists of one length), or an array\n"
+     "of structs, as a table of text. NaN and missing values become empty\n"
+     "cells. The file is replaced when all of it is written.\n"
      "    io.write_csv(\"data.csv\", (t: [1, 2], v: [0.5, 0.25]))\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

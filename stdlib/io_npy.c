@@ -13,7 +13,9 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/compress.h"
+#include "stdlib/npy_struct.h"
 #include "vm/io.h"
+#include "vm/nested.h"
 #include "vm/vm.h"
 
 enum {
@@ -32,6 +34,7 @@ static bool is_big_endian(void) {
 
 typedef struct npy {
   tl_dtype dtype;
+  tl_type *layout;  // of structs; NULL: items of dtype
   bool swapped;  // the other byte order than this machine's
   bool fortran;
   int64_t width;  // code points of a string
@@ -123,11 +126,11 @@ static bool read_shape(header *h, npy *out) {
 
 static bool read_descr(header *h, npy *out) {
   char text[32];
-  if (accept(h, '['))
-    return tl_fail(h->vm, TALLY_ERR_TYPE,
-                   "read_npy: \"%s\" has items of "
-                   "several fields, which cannot be read yet",
-                   h->path);
+  if (accept(h, '[')) {
+    out->dtype = TL_UINT8;
+    out->layout = tl_npy_read_fields(h->vm, h->path, &h->at, h->end);
+    return out->layout != NULL;
+  }
   if (!read_string(h, text, sizeof text) || strlen(text) < 3)
     return npy_fail(h, "it has no descr");
   if (!strchr("<>|=", text[0]))
@@ -319,8 +322,11 @@ static bool read_strings(tl_reader *reader, const npy *from, tl_array *a) {
 // Checks that the file holds as many items as its shape says.
 static bool check_size(tl_reader *reader, const npy *from, uint64_t left) {
   int64_t size;
-  size_t nbytes, itemsize = from->dtype == TL_STRING ? (size_t)from->width * 4
-                                                     : tl_itemsize(from->dtype);
+  size_t nbytes, itemsize = from->layout != NULL
+                                ? (size_t)from->layout->itemsize
+                            : from->dtype == TL_STRING
+                                ? (size_t)from->width * 4
+                                : tl_itemsize(from->dtype);
   if (!tl_shape_size(reader->vm, from->ndim, from->shape,
                      itemsize ? itemsize : 1, &size, &nbytes))
     return false;
@@ -337,12 +343,32 @@ static bool check_size(tl_reader *reader, const npy *from, uint64_t left) {
                  reader->path, nbytes, (unsigned long long)left);
 }
 
+// Structs, as they lie in the file.
+static bool read_structs(tl_reader *reader, const npy *from, tl_slot *out) {
+  tl_vm *vm = reader->vm;
+  if (from->ndim == 0 || (from->fortran && from->ndim > 1)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "read_npy: \"%s\" has structs of %s, which are not read",
+                   reader->path, from->ndim == 0 ? "no axis"
+                                                 : "Fortran's order");
+  }
+  if (!tl_struct_zeros(vm, from->layout, from->ndim, from->shape, out))
+    return false;
+  tl_array *block = out->nested->parts[0].array;
+  if (read_exactly(reader, block->data, (size_t)block->size))
+    return true;
+  tl_clear(vm, out);
+  return false;
+}
+
 static bool read_array(tl_reader *reader, tl_slot *out) {
   tl_vm *vm = reader->vm;
   npy from = {.width = 0};
   uint64_t left = 0;
   if (!read_header(reader, &from, &left) || !check_size(reader, &from, left))
     return false;
+  if (from.layout != NULL)
+    return read_structs(reader, &from, out);
   // Fortran's order is ours of the reversed shape, seen transposed.
   bool turned = from.fortran && from.ndim > 1;
   int64_t shape[TL_MAX_DIMS];
@@ -462,6 +488,8 @@ static bool visit_items(const tl_array *a, item_visitor *each, void *context) {
 typedef struct output {
   tl_vm *vm;
   const tl_array *a;
+  const tl_type *layout;  // a is a block of structs
+  const char *fields;     // its descr
   tl_writer file;
   int64_t width;  // code points of a string
 } output;
@@ -501,11 +529,18 @@ static bool write_number(void *context, const char *item) {
 static bool write_header(output *o) {
   static const char letters[] = {
       ['B'] = 'b', ['I'] = 'i', ['U'] = 'u', ['F'] = 'f', ['C'] = 'c'};
-  char text[1024];
+  char fixed[1024], *text = fixed;
   tl_dtype dtype = tl_array_dtype(o->a);
   char order = is_big_endian() ? '>' : '<';
-  size_t room = sizeof text, n;
-  if (dtype == TL_STRING)
+  size_t room = sizeof fixed, n;
+  int ndim = tl_ndim(o->a) - (o->layout != NULL);
+  if (o->layout != NULL) {
+    room += strlen(o->fields);
+    text = tl_alloc(o->vm, room, "a header");
+    if (text == NULL)
+      return false;
+    n = (size_t)snprintf(text, room, "{'descr': %s", o->fields);
+  } else if (dtype == TL_STRING)
     n = (size_t)snprintf(text, room, "{'descr': '%cU%lld'", order,
                          (long long)o->width);
   else
@@ -515,9 +550,9 @@ static bool write_header(output *o) {
                          tl_itemsize(dtype));
   n += (size_t)snprintf(text + n, room - n,
                         ", 'fortran_order': False, 'shape': (");
-  for (int k = 0; k < tl_ndim(o->a); k++)
+  for (int k = 0; k < ndim; k++)
     n += (size_t)snprintf(text + n, room - n,
-                          k == 0 || k + 1 < tl_ndim(o->a) ? "%lld, " : "%lld",
+                          k == 0 || k + 1 < ndim ? "%lld, " : "%lld",
                           (long long)tl_shape(o->a)[k]);
   n += (size_t)snprintf(text + n, room - n, "), }");
   // The items begin at a multiple of 64, so that they can be mapped.
@@ -529,8 +564,14 @@ static bool write_header(output *o) {
   start[6] = 1;
   start[8] = (unsigned char)(nbytes & 0xff);
   start[9] = (unsigned char)(nbytes >> 8);
-  return tl_writer_write(&o->file, start, sizeof start) &&
-         tl_writer_write(&o->file, text, nbytes);
+  bool ok = nbytes <= UINT16_MAX ||
+            tl_fail(o->vm, TALLY_ERR_VALUE,
+                    "write_npy: the fields' names are too long for a header");
+  ok = ok && tl_writer_write(&o->file, start, sizeof start) &&
+       tl_writer_write(&o->file, text, nbytes);
+  if (text != fixed)
+    tl_free(o->vm, text, room);
+  return ok;
 }
 
 static bool write_items(output *o) {
@@ -553,28 +594,61 @@ static bool write_array(output *o) {
   return write_header(o) && write_items(o);
 }
 
+// An array, or a block of structs with the text of its fields, which
+// the caller drops.
+static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
+                        output *out, tl_slot *descr) {
+  *descr = tl_none();
+  *out = (output){.vm = vm};
+  if (!tl_is_form(*s, TL_FORM_STRUCT)) {
+    if (!tl_arg_array(vm, function, s))
+      return false;
+    out->a = s->array;
+    return true;
+  }
+  tl_text fields;
+  tl_text_open(&fields, vm);
+  if (!tl_npy_write_fields(vm, &fields, s->nested->layout)) {
+    tl_text_close(&fields);
+    return false;
+  }
+  tl_string *text = tl_text_finish(&fields);
+  if (text == NULL)
+    return false;
+  *descr = tl_own_string(text);
+  out->a = s->nested->parts[0].array;
+  out->layout = s->nested->layout;
+  out->fields = text->text;
+  return true;
+}
+
 static bool write_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
+  output o;
+  tl_slot descr;
   if (!file_name(vm, "write_npy", args[0], &path) ||
-      !tl_arg_array(vm, "write_npy", &args[1]))
+      !open_output(vm, "write_npy", &args[1], &o, &descr))
     return false;
-  output o = {.vm = vm, .a = args[1].array};
-  if (!tl_writer_open(vm, "write_npy", path, &o.file))
-    return false;
+  bool ok = tl_writer_open(vm, "write_npy", path, &o.file);
+  if (ok) {
+    ok = write_array(&o);
+    if (ok)
+      ok = tl_writer_commit(&o.file);
+    else
+      tl_writer_abandon(&o.file);
+  }
+  tl_drop(vm, descr);
   *out = tl_none();
-  if (write_array(&o))
-    return tl_writer_commit(&o.file);
-  tl_writer_abandon(&o.file);
-  return false;
+  return ok;
 }
 
 static bool encode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_bytes bytes = {NULL, 0, 0};
-  if (!tl_arg_array(vm, "encode_npy", &args[0]))
+  output o;
+  tl_slot descr;
+  if (!open_output(vm, "encode_npy", &args[0], &o, &descr))
     return false;
-  output o = {.vm = vm,
-              .a = args[0].array,
-              .file = tl_writer_to(vm, "encode_npy", &bytes)};
+  o.file = tl_writer_to(vm, "encode_npy", &bytes);
   tl_array *a = NULL;
   if (write_array(&o)) {
     int64_t n = (int64_t)bytes.nbytes;
@@ -585,6 +659,7 @@ static bool encode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
     *out = tl_own_array(a);
   }
   tl_bytes_free(vm, &bytes);
+  tl_drop(vm, descr);
   return a != NULL;
 }
 
@@ -593,12 +668,14 @@ static bool encode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
 const tl_builtin tl_io_npy_module[] = {
     {"read_npy", "path", read_npy, TL_FILES | TL_EFFECT,
      "The array in a file of NumPy's format .npy (versions 1 to 3, any byte\n"
-     "order; a file in Fortran's order gives a transposed view).\n"
+     "order; a file in Fortran's order gives a transposed view). A structured\n"
+     "dtype gives a struct array in the layout of the file.\n"
      "    io.read_npy(\"weights.npy\")\n"},
     {"write_npy", "path, x", write_npy, TL_FILES | TL_EFFECT,
      "Writes an array to a file of NumPy's format .npy, which is replaced "
      "when\n"
-     "all of it is written.\n"
+     "all of it is written. A struct array of numbers is written in its "
+     "layout.\n"
      "    io.write_npy(\"weights.npy\", zeros((3, 4)))\n"},
     {"decode_npy", "data, name = \"the data\"", decode_npy, TL_PURE,
      "The array in the bytes (an array of uint8) of a .npy file; name stands\n"

@@ -5,6 +5,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/ragged.h"
 #include "vm/list.h"
 #include "vm/vm.h"
 
@@ -161,6 +162,10 @@ static bool concat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0]) && args[0].list->length > 0 &&
       tl_is_list(args[0].list->items[0]))
     return concat_lists(vm, args[0], out);
+  for (int64_t i = 0; tl_is_list(args[0]) && i < args[0].list->length; i++) {
+    if (tl_is_nested(args[0].list->items[i]))
+      return tl_nested_concat(vm, args[0].list, args[1], out);
+  }
   tl_arrays parts;
   if (!tl_arg_arrays(vm, "concat", args[0], &parts))
     return false;

@@ -8,6 +8,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "vm/engine.h"
 #include "vm/list.h"
@@ -211,6 +212,8 @@ static bool append(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_range(args[0])) {
     return tl_arg_array(vm, "append", &args[0]) && append_array(vm, args, out);
   }
+  if (tl_is_nested(args[0]))
+    return tl_nested_append(vm, args[0], args[1], out);
   if (!tl_is_list(args[0])) {
     const char *hint = tl_is_record(args[0])   ? " (put sets a record's field)"
                        : tl_is_string(args[0]) ? " (+ joins strings)"

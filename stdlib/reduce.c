@@ -5,6 +5,8 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "stdlib/nested_reduce.h"
+#include "stdlib/ragged.h"
 #include "vm/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/lane.h"
@@ -40,9 +42,19 @@ typedef struct fold_form {
   bool one_axis;
 } fold_form;
 
+// skip_missing is the last parameter of all of them.
+static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
+                      bool *out) {
+  int last = f->keepdims;
+  if (f->dtype > last) last = f->dtype;
+  if (f->correction > last) last = f->correction;
+  return tl_arg_bool(vm, f->name, "skip_missing", args[last + 1], out);
+}
+
 static bool read_fold(tl_vm *vm, const fold_form *f, int ndim,
                       const tl_slot *args, tl_fold_call *out) {
   int64_t axis;
+  bool skip;  // of plain arrays nothing is missing
   out->reduction = (int)f->reduction;
   out->dtype = TL_DTYPE_COUNT;
   out->parameter = 0;
@@ -51,6 +63,7 @@ static bool read_fold(tl_vm *vm, const fold_form *f, int ndim,
     return false;
   }
   return read_axes(vm, f->name, ndim, args[1], &out->axes) &&
+         read_skip(vm, f, args, &skip) &&
          tl_arg_bool(vm, f->name, "keepdims", args[f->keepdims],
                      &out->keepdims) &&
          (f->dtype == 0 || tl_arg_dtype(vm, f->name, args[f->dtype],
@@ -60,9 +73,27 @@ static bool read_fold(tl_vm *vm, const fold_form *f, int ndim,
                        &out->parameter));
 }
 
+static bool reduce_nested(tl_vm *vm, const fold_form *f, tl_slot *args,
+                          tl_slot *out) {
+  tl_reduce_call call = {.name = f->name,
+                         .reduction = f->reduction,
+                         .axis = args[1],
+                         .dtype = TL_DTYPE_COUNT};
+  return read_skip(vm, f, args, &call.skip) &&
+         tl_arg_bool(vm, f->name, "keepdims", args[f->keepdims],
+                     &call.keepdims) &&
+         (f->dtype == 0 || tl_arg_dtype(vm, f->name, args[f->dtype],
+                                        TL_DTYPE_COUNT, &call.dtype)) &&
+         (f->correction == 0 ||
+          tl_arg_float(vm, f->name, "correction", args[f->correction],
+                       &call.correction)) &&
+         tl_nested_reduce(vm, &call, &args[0], out);
+}
+
 static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
                    tl_slot *out) {
   tl_fold_call call;
+  if (tl_is_nested(args[0])) return reduce_nested(vm, form, args, out);
   return read_fold(vm, form, rank(args[0]), args, &call) &&
          tl_reduce(vm, form->reduction, &args[0], call.axes, call.keepdims,
                    call.dtype, call.parameter, out);
@@ -125,6 +156,10 @@ static bool cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
   int ndim = rank(*x), along;
   bool include_initial;
   tl_dtype dtype;
+  if (tl_is_form(*x, TL_FORM_RAGGED)) {
+    return tl_arg_dtype(vm, name, dtype_argument, TL_DTYPE_COUNT, &dtype) &&
+           tl_ragged_cumulative(vm, name, reduction, *x, dtype, out);
+  }
   if (tl_is_none(axis) && ndim > 1) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s of %d axes needs one of them: %s(x, axis: 0)", name,
@@ -339,48 +374,51 @@ static bool percentile(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 #define AXES "x, axis: none, keepdims: false"
+#define SKIP ", skip_missing: false"
 
 const tl_builtin tl_reduce_builtins[] = {
-    {"sum", AXES ", dtype: none", call_sum, TL_PURE,
+    {"sum", AXES ", dtype: none" SKIP, call_sum, TL_PURE,
      "The sum of all items, or along one axis or a list of axes. Narrow\n"
      "integers and bools are summed in 64 bits; the sum of no items is 0.\n"
+     "A missing value makes the result missing unless skip_missing is true;\n"
+     "so in all reductions.\n"
      "    sum([[1, 2], [3, 4]])             # 10\n"
      "    sum([[1, 2], [3, 4]], axis: 0)    # [4, 6]\n"},
-    {"prod", AXES ", dtype: none", call_prod, TL_PURE,
+    {"prod", AXES ", dtype: none" SKIP, call_prod, TL_PURE,
      "The product of all items, or along axis; of no items, 1.\n"
      "    prod([[1, 2], [3, 4]], axis: 1)    # [2, 12]\n"},
-    {"mean", AXES, call_mean, TL_PURE,
+    {"mean", AXES SKIP, call_mean, TL_PURE,
      "The mean of all items, or along axis; integers give float64.\n"
      "    mean([1, 2, 3, 4])    # 2.5\n"},
-    {"var", "x, axis: none, correction: 0, keepdims: false", call_var, TL_PURE,
+    {"var", "x, axis: none, correction: 0, keepdims: false" SKIP, call_var, TL_PURE,
      "The variance: the mean squared deviation from the mean. correction: 1\n"
      "divides by n - 1.\n"
      "    var([1.0, 2.0, 3.0, 4.0])                   # 1.25\n"
      "    var([1.0, 2.0, 3.0], correction: 1)         # 1.0\n"},
-    {"std", "x, axis: none, correction: 0, keepdims: false", call_std, TL_PURE,
+    {"std", "x, axis: none, correction: 0, keepdims: false" SKIP, call_std, TL_PURE,
      "The standard deviation, the root of var(x).\n"
      "    std([2.0, 4.0])    # 1.0\n"},
-    {"max", AXES, call_max, TL_PURE,
+    {"max", AXES SKIP, call_max, TL_PURE,
      "The largest item, or the largest along axis; NaN if there is one. Of two\n"
      "values: maximum(a, b).\n"
      "    max([[1, 5], [7, 2]], axis: 1)    # [5, 7]\n"},
-    {"min", AXES, call_min, TL_PURE,
+    {"min", AXES SKIP, call_min, TL_PURE,
      "The smallest item, or the smallest along axis; NaN if there is one. Of\n"
      "two values: minimum(a, b).\n"
      "    min([3, 1, 2])    # 1\n"},
-    {"any", AXES, call_any, TL_PURE,
+    {"any", AXES SKIP, call_any, TL_PURE,
      "Whether any item is true or not zero.\n"
      "    any([false, true])    # true\n"},
-    {"all", AXES, call_all, TL_PURE,
+    {"all", AXES SKIP, call_all, TL_PURE,
      "Whether all items are true or not zero; of no items, true.\n"
      "    all([[true, false], [true, true]], axis: 1)    # [false, true]\n"},
-    {"count_nonzero", AXES, call_count_nonzero, TL_PURE,
+    {"count_nonzero", AXES SKIP, call_count_nonzero, TL_PURE,
      "How many items are true or not zero.\n"
      "    count_nonzero([0, 3, 0, 4])    # 2\n"},
-    {"argmax", AXES, call_argmax, TL_PURE,
+    {"argmax", AXES SKIP, call_argmax, TL_PURE,
      "The position of the first largest item, in row-major order without axis.\n"
      "    argmax([3, 7, 7])    # 1\n"},
-    {"argmin", AXES, call_argmin, TL_PURE,
+    {"argmin", AXES SKIP, call_argmin, TL_PURE,
      "The position of the first smallest item, in row-major order without\n"
      "axis.\n"
      "    argmin([[3, 1], [0, 5]], axis: 0)    # [1, 0]\n"},

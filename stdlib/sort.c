@@ -5,6 +5,8 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/nested.h"
+#include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "vm/kernels/kernels.h"
 #include "vm/list.h"
@@ -193,9 +195,37 @@ static bool sort_arguments(tl_vm *vm, const char *function, tl_slot *args,
          tl_arg_bool(vm, function, "stable", args[3], &stable);
 }
 
+// Rows one by one; of values that may be missing, those come last.
+static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
+  bool descending;
+  int64_t axis = -1;
+  const char *name = order ? "argsort" : "sort";
+  if (!tl_arg_bool(vm, name, "descending", args[2], &descending) ||
+      (!tl_is_none(args[1]) && !tl_arg_int(vm, name, "axis", args[1], &axis)))
+    return false;
+  if (tl_is_form(args[0], TL_FORM_RAGGED)) {
+    if (axis != -1 && axis != 1)
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "%s: ragged rows are sorted within: axis: -1", name);
+    return tl_ragged_sort(vm, args[0], descending, order, out);
+  }
+  tl_array *places;
+  if (!tl_order_of(vm, name, args[0], descending, &places))
+    return false;
+  if (order) {
+    *out = tl_own_array(places);
+    return true;
+  }
+  bool ok = tl_value_take(vm, args[0], places, out);
+  tl_drop(vm, tl_own_array(places));
+  return ok;
+}
+
 static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   bool descending;
+  if (tl_is_nested(args[0]) && tl_is_none(args[4]))
+    return sort_nested(vm, args, false, out);
   if (tl_is_list(args[0])) {
     return tl_arg_bool(vm, "sort", "descending", args[2], &descending) &&
            tl_list_sort(vm, &args[0], descending, args[4], out);
@@ -245,6 +275,8 @@ static bool argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, int axis,
 static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   bool descending;
+  if (tl_is_nested(args[0]))
+    return sort_nested(vm, args, true, out);
   if (!sort_arguments(vm, "argsort", args, &axis, &descending))
     return false;
   tl_array *a = args[0].array;

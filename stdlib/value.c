@@ -144,6 +144,8 @@ static bool copy(tl_vm *vm, tl_slot *args, tl_slot *out) {
     *out = tl_own_array(own);
     return true;
   }
+  if (tl_is_nested(args[0]))
+    return tl_nested_copy(vm, args[0], out);
   *out = tl_take(vm, &args[0]);
   return true;
 }

@@ -168,6 +168,9 @@ void tl_ragged_row(const tl_nested *n, int64_t i, int64_t *start,
 }
 
 int64_t tl_nested_find(const tl_nested *n, const tl_string *name) {
+  // Rows of structs have the structs' fields.
+  while (tl_nested_form(n) == TL_FORM_RAGGED && tl_is_nested(n->parts[1]))
+    n = n->parts[1].nested;
   if (n->layout == NULL)
     return -1;
   for (int64_t i = 0; i < n->layout->field_count; i++) {

@@ -70,6 +70,9 @@ bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
 bool tl_zeros_of_type(tl_vm *vm, const char *function, tl_type *type,
                       tl_slot *out);
 
+// A copy of all that the array shows, and of no more.
+bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out);
+
 // --- Asking -----------------------------------------------------------------
 
 // The fixed leading dimensions of an array or nested array; 0 for others.

@@ -152,6 +152,26 @@ static bool join_ragged(tl_vm *vm, int64_t count, const tl_slot *items,
   return false;
 }
 
+// Ragged arrays and regular ones of two axes or more.
+static bool join_mixed(tl_vm *vm, int64_t count, const tl_slot *items,
+                       tl_slot *out) {
+  tl_slot *all = open_slots(vm, count);
+  if (all == NULL)
+    return false;
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count; i++) {
+    if (tl_is_nested(items[i]))
+      all[i] = tl_borrow(items[i]);
+    else if (tl_ndim(items[i].array) < 2)
+      ok = fail_join(vm, items, i);
+    else
+      ok = tl_ragged_of_regular(vm, items[i], &all[i]);
+  }
+  ok = ok && join_ragged(vm, count, all, out);
+  close_slots(vm, all, count);
+  return ok;
+}
+
 // The value as one whose items may be missing, none of which is.
 static bool as_option(tl_vm *vm, tl_slot s, tl_slot *out) {
   if (tl_is_nested(s)) {
@@ -245,6 +265,8 @@ bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
     return join_arrays(vm, count, items, out);
   if (ragged == count)
     return join_ragged(vm, count, items, out);
+  if (ragged > 0 && ragged + arrays == count)
+    return join_mixed(vm, count, items, out);
   if (structs == count) {
     return one_layout ? join_parts(vm, count, items, out)
                       : join_fields(vm, count, items, out);
@@ -259,6 +281,35 @@ bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
     }
   }
   return fail_join(vm, items, 0);
+}
+
+bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out) {
+  const tl_nested *n = s.nested;
+  if (tl_nested_form(n) == TL_FORM_RAGGED)
+    return join_ragged(vm, 1, &s, out);
+  tl_nested *made = tl_nested_new(vm, tl_nested_form(n), tl_nested_ndim(n),
+                                  n->count, n->layout);
+  for (int64_t i = 0; made != NULL && i < n->count; i++) {
+    tl_slot part;
+    bool ok = true;
+    if (tl_is_nested(n->parts[i])) {
+      ok = tl_nested_copy(vm, n->parts[i], &part);
+    } else {
+      tl_array *copy = tl_array_copy(vm, n->parts[i].array);
+      ok = copy != NULL;
+      if (ok)
+        part = tl_own_array(copy);
+    }
+    if (ok) {
+      tl_nested_put(vm, made, i, &part);
+    } else {
+      tl_drop(vm, tl_own_nested(made));
+      made = NULL;
+    }
+  }
+  if (made != NULL)
+    *out = tl_own_nested(made);
+  return made != NULL;
 }
 
 bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,

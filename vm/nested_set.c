@@ -302,16 +302,41 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
                    " on",
                    row < 0 ? 0 : row);
   }
-  if (!tl_ragged_flat(vm, mask, &offsets, &flags))
+  tl_slot items = tl_borrow(*value), values = tl_none();
+  if (tl_is_form(*value, TL_FORM_RAGGED)) {
+    // As many values in each row as the mask has chosen.
+    tl_slot chosen, whole = {.tag = TL_TAG_NESTED, .nested = n};
+    tl_slot part = tl_borrow(mask);
+    static const tl_index_item one = {.kind = TL_ITEM_VALUE};
+    tl_step index = {.item_count = 1, .items = &one};
+    if (!tl_ragged_get(vm, whole, &index, &part, &chosen))
+      return false;
+    bool agree = tl_ragged_agree(chosen.nested, value->nested, &row);
+    tl_drop(vm, chosen);
+    if (!agree) {
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "the mask chooses other rows than the value has, from row "
+                     "%" PRId64 " on",
+                     row < 0 ? 0 : row);
+    }
+    if (!tl_ragged_flat(vm, *value, &offsets, &values))
+      return false;
+    tl_drop(vm, offsets);
+    items = tl_borrow(values);
+  }
+  if (!tl_ragged_flat(vm, mask, &offsets, &flags)) {
+    tl_drop(vm, values);
     return false;
+  }
   tl_drop(vm, offsets);
   static const tl_index_item item = {.kind = TL_ITEM_VALUE};
   tl_step step = {.item_count = 1, .items = &item};
   tl_slot part = tl_borrow(flags);
   const int64_t *at = tl_ragged_offsets(n);
   bool ok = set_in_row(vm, (tl_way){&step, 1, &part}, n, at[0],
-                       at[tl_ragged_rows(n)], value);
+                       at[tl_ragged_rows(n)], &items);
   tl_drop(vm, flags);
+  tl_drop(vm, values);
   return ok;
 }
 

@@ -1,6 +1,7 @@
 // Works out an index of an array: axes, slices, new axes, and where index
 // arrays and masks stand among them.
 #include "vm/select.h"
+#include "vm/nested.h"
 
 #include <inttypes.h>
 
@@ -246,7 +247,9 @@ static bool fail_kind(tl_vm *vm, tl_slot s) {
   char text[TL_DESCRIBE];
   const char *hint = tl_is_list(s)   ? "; asarray(l) makes an array of it"
                      : tl_is_bool(s) ? "; a mask is an array of bools"
-                                     : "";
+                     : tl_is_form(s, TL_FORM_OPTION)
+                         ? "; fill_missing(mask, false) is a mask"
+                         : "";
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "an array is indexed by integers, slices, ranges, none, and "
                  "arrays of integers or bools: got %s%s",

@@ -1,0 +1,462 @@
+// Reductions of arrays with missing values and of rows of different lengths.
+
+#include "stdlib/nested_reduce.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "vm/kernels/kernels.h"
+#include "vm/nested_elementwise.h"
+#include "vm/ragged.h"
+#include "vm/vm.h"
+
+// --- Rows -------------------------------------------------------------------
+
+static bool is_extreme(tl_reduction reduction) {
+  return reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX ||
+         reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
+}
+
+static bool check_rows(tl_vm *vm, const tl_reduce_call *call, const int64_t *at,
+                       int64_t rows) {
+  for (int64_t i = 0; is_extreme(call->reduction) && i < rows; i++) {
+    if (at[i] == at[i + 1]) {
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "%s of no items: row %" PRId64 " is empty", call->name, i);
+    }
+  }
+  return true;
+}
+
+// The fold of a reduction; false: it is none.
+static bool fold_of(tl_reduction reduction, tl_fold *out) {
+  static const struct {
+    tl_reduction reduction;
+    tl_fold fold;
+  } folds[] = {
+      {TL_REDUCE_SUM, TL_FOLD_SUM},  {TL_REDUCE_PROD, TL_FOLD_PROD},
+      {TL_REDUCE_MIN, TL_FOLD_MIN},  {TL_REDUCE_MAX, TL_FOLD_MAX},
+      {TL_REDUCE_ANY, TL_FOLD_ANY},  {TL_REDUCE_ALL, TL_FOLD_ALL},
+      {TL_REDUCE_MEAN, TL_FOLD_SUM}, {TL_REDUCE_COUNT_NONZERO, TL_FOLD_COUNT}};
+  for (size_t i = 0; i < sizeof folds / sizeof *folds; i++) {
+    if (folds[i].reduction != reduction)
+      continue;
+    *out = folds[i].fold;
+    return true;
+  }
+  return false;
+}
+
+// The sum of at most 32 float64, in the order that the engine's lanes fold:
+// lane i holds item i, lanes fold by halves. Zeros beyond change nothing.
+static double short_sum(const double *items, int64_t n) {
+  double lanes[32];
+  int64_t width = 1;
+  while (width < n) width *= 2;
+  for (int64_t i = 0; i < n; i++) lanes[i] = 0.0 + items[i];
+  for (int64_t i = n; i < width; i++) lanes[i] = 0.0;
+  for (width /= 2; width > 0; width /= 2) {
+    for (int64_t i = 0; i < width; i++) lanes[i] += lanes[i + width];
+  }
+  return n > 0 ? lanes[0] : 0.0;
+}
+
+static bool sum_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
+                     int64_t rows, double *out) {
+  const double *x = (const double *)(const void *)items->data;
+  const tl_kernel_table *kernels = tl_kernels();
+  for (int64_t i = 0; i < rows; i++) {
+    int64_t n = at[i + 1] - at[i];
+    if (n <= 32) {
+      out[i] = short_sum(x + at[i], n);
+    } else {
+      tl_fold_state state;
+      tl_fold_begin(&state);
+      kernels->fold_feed[TL_FOLD_SUM][TL_FLOAT64](&state, x + at[i], (size_t)n);
+      kernels->fold_end[TL_FOLD_SUM][TL_FLOAT64](&state, &out[i]);
+    }
+    if ((i & 0x3fff) == 0x3fff && !tl_poll(vm, 64))
+      return false;
+  }
+  return true;
+}
+
+static bool fold_rows(tl_vm *vm, tl_fold fold, const tl_array *items,
+                      const int64_t *at, int64_t rows, tl_array *to) {
+  tl_dtype dtype = tl_array_dtype(items);
+  if (fold == TL_FOLD_SUM && dtype == TL_FLOAT64) {
+    return sum_rows(vm, items, at, rows, (double *)(void *)to->data);
+  }
+  const tl_kernel_table *kernels = tl_kernels();
+  size_t size = tl_itemsize(dtype), step = tl_itemsize(tl_array_dtype(to));
+  for (int64_t i = 0; i < rows; i++) {
+    tl_fold_state state;
+    tl_fold_begin(&state);
+    kernels->fold_feed[fold][dtype](&state, items->data + (size_t)at[i] * size,
+                                    (size_t)(at[i + 1] - at[i]));
+    kernels->fold_end[fold][dtype](&state, to->data + (size_t)i * step);
+    if ((i & 0x3fff) == 0x3fff && !tl_poll(vm, 64))
+      return false;
+  }
+  return true;
+}
+
+// sums / counts, the dtype kept.
+static bool divide_rows(tl_vm *vm, tl_array *sums, const int64_t *at,
+                        int64_t rows, tl_slot *out) {
+  tl_array *counts = tl_positions_new(vm, rows);
+  tl_slot x[2] = {tl_own_array(sums), tl_none()};
+  bool ok = counts != NULL;
+  if (ok) {
+    for (int64_t i = 0; i < rows; i++)
+      tl_offsets_data(counts)[i] = at[i + 1] - at[i];
+    tl_array *cast = tl_array_cast(vm, counts, tl_array_dtype(sums));
+    tl_drop(vm, tl_own_array(counts));
+    ok = cast != NULL;
+    if (ok)
+      x[1] = tl_own_array(cast);
+  }
+  ok = ok && tl_elementwise(vm, TL_OP_DIVIDE, x, out);
+  tl_clear(vm, &x[0]);
+  tl_clear(vm, &x[1]);
+  return ok;
+}
+
+// Rows one by one, for what is no fold.
+static bool each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
+                     const int64_t *at, int64_t rows, tl_slot *out) {
+  tl_array *to = NULL;
+  for (int64_t i = 0; i < rows; i++) {
+    tl_slot row, value;
+    bool ok = tl_value_slice(vm, items, at[i], at[i + 1], &row);
+    if (ok) {
+      ok = tl_reduce(vm, call->reduction, &row, 1, false, call->dtype,
+                     call->correction, &value);
+      tl_drop(vm, row);
+    }
+    if (ok && to == NULL) {
+      to = tl_array_new(vm, (tl_dtype)tl_dtype_of(value), 1, &rows);
+      ok = to != NULL;
+    }
+    if (ok) {
+      ok = tl_item_store(vm, to, to->data + i * tl_strides(to)[0], value);
+      tl_drop(vm, value);
+    }
+    if (ok && ((i & 0x3ff) != 0x3ff || tl_poll(vm, 64)))
+      continue;
+    if (to != NULL)
+      tl_drop(vm, tl_own_array(to));
+    return false;
+  }
+  if (to == NULL)
+    to = tl_array_new(vm, TL_FLOAT64, 1, &rows);
+  if (to != NULL)
+    *out = tl_own_array(to);
+  return to != NULL;
+}
+
+// One result per row of plain items of one axis.
+static bool reduce_rows(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
+                        const int64_t *at, int64_t rows, tl_slot *out) {
+  tl_fold fold;
+  tl_dtype from = tl_array_dtype(items.array), dtype = call->dtype;
+  bool mean = call->reduction == TL_REDUCE_MEAN;
+  if (dtype == TL_DTYPE_COUNT)
+    dtype = mean && from < TL_FLOAT32 ? TL_FLOAT64 : from;
+  if (!check_rows(vm, call, at, rows))
+    return false;
+  if (tl_ndim(items.array) != 1 || from >= TL_STRING || dtype >= TL_STRING ||
+      !fold_of(call->reduction, &fold) ||
+      tl_kernels()->fold_feed[fold][dtype] == NULL ||
+      (call->dtype != TL_DTYPE_COUNT && tl_dtype_is_integer(dtype))) {
+    return each_row(vm, call, items, at, rows, out);
+  }
+  tl_slot dense, lent = tl_borrow(items);
+  bool ok;
+  if (from == dtype) {
+    ok = tl_array_contiguous(vm, &lent, &dense);
+  } else {
+    tl_array *cast = tl_array_cast(vm, items.array, dtype);
+    ok = cast != NULL;
+    dense = ok ? tl_own_array(cast) : tl_none();
+  }
+  tl_array *to =
+      ok ? tl_array_new(vm, tl_fold_result(fold, dtype), 1, &rows) : NULL;
+  ok = to != NULL && fold_rows(vm, fold, dense.array, at, rows, to);
+  tl_drop(vm, dense);
+  if (ok && mean)
+    return divide_rows(vm, to, at, rows, out);
+  if (ok)
+    *out = tl_own_array(to);
+  else if (to != NULL)
+    tl_drop(vm, tl_own_array(to));
+  return ok;
+}
+
+// Items of rows that may be missing: those that are there, in fewer.
+static bool present_rows(tl_vm *vm, tl_slot items, const tl_array *offsets,
+                         tl_array **out_offsets, tl_slot *out_items) {
+  tl_slot there, missing = tl_borrow(items.nested->parts[0]);
+  if (!tl_elementwise(vm, TL_OP_LOGICAL_NOT, &missing, &there))
+    return false;
+  const int64_t *at = tl_offsets_data((tl_array *)offsets);
+  int64_t rows = offsets->size - 1;
+  tl_array *fewer = tl_offsets_new(vm, rows);
+  bool ok = fewer != NULL;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    int64_t count = 0;
+    for (int64_t k = at[i]; k < at[i + 1]; k++)
+      count += there.array->data[k] != 0;
+    tl_offsets_data(fewer)[i + 1] = tl_offsets_data(fewer)[i] + count;
+  }
+  ok = ok && tl_value_take(vm, items.nested->parts[1], there.array, out_items);
+  tl_drop(vm, there);
+  if (ok)
+    *out_offsets = fewer;
+  else if (fewer != NULL)
+    tl_drop(vm, tl_own_array(fewer));
+  return ok;
+}
+
+static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
+                                 tl_slot items, const tl_array *offsets,
+                                 tl_slot *out) {
+  const int64_t *at = tl_offsets_data((tl_array *)offsets);
+  int64_t rows = offsets->size - 1;
+  if (call->skip) {
+    tl_array *fewer;
+    tl_slot there;
+    if (!present_rows(vm, items, offsets, &fewer, &there))
+      return false;
+    bool ok = reduce_rows(vm, call, there, tl_offsets_data(fewer), rows, out);
+    tl_drop(vm, there);
+    tl_drop(vm, tl_own_array(fewer));
+    return ok;
+  }
+  tl_reduce_call any = {
+      .name = "any", .reduction = TL_REDUCE_ANY, .dtype = TL_DTYPE_COUNT};
+  tl_slot mask, values;
+  if (!reduce_rows(vm, &any, items.nested->parts[0], at, rows, &mask))
+    return false;
+  if (!reduce_rows(vm, call, items.nested->parts[1], at, rows, &values)) {
+    tl_drop(vm, mask);
+    return false;
+  }
+  return tl_option_of(vm, &mask, &values, out);
+}
+
+static bool fail_axis(tl_vm *vm, const tl_reduce_call *call, tl_slot x) {
+  char text[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "%s: %s is reduced over all (axis: none) or within its rows "
+                 "(axis: -1)",
+                 call->name, tl_describe(x, text, sizeof text));
+}
+
+static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
+                          tl_slot *out) {
+  tl_slot offsets, items;
+  int64_t axis = 0;
+  if (!tl_is_none(call->axis) &&
+      !tl_arg_int(vm, call->name, "axis", call->axis, &axis))
+    return false;
+  if (!tl_ragged_flat(vm, x, &offsets, &items))
+    return false;
+  bool ok;
+  if (tl_is_none(call->axis)) {
+    if (tl_is_nested(items)) {
+      ok = tl_nested_reduce(vm, call, &items, out);
+    } else {
+      uint32_t axes = (UINT32_C(1) << tl_ndim(items.array)) - 1;
+      ok = tl_reduce(vm, call->reduction, &items, axes, false, call->dtype,
+                     call->correction, out);
+    }
+  } else if (axis != -1 && axis != 1) {
+    ok = fail_axis(vm, call, x);
+  } else if (tl_is_form(items, TL_FORM_RAGGED) && axis == -1) {
+    // Within the innermost rows; the outer ones stay.
+    tl_slot inner;
+    ok = reduce_ragged(vm, call, items, &inner);
+    if (ok) {
+      tl_drop(vm, items);
+      return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &inner, out);
+    }
+  } else if (tl_is_array(items) && tl_ndim(items.array) == 1) {
+    const int64_t *at = tl_offsets_data(offsets.array);
+    ok = reduce_rows(vm, call, items, at, offsets.array->size - 1, out);
+  } else if (tl_is_form(items, TL_FORM_OPTION)) {
+    ok = reduce_optional_rows(vm, call, items, offsets.array, out);
+  } else {
+    ok = fail_axis(vm, call, x);
+  }
+  tl_drop(vm, offsets);
+  tl_drop(vm, items);
+  return ok;
+}
+
+// --- Missing values ---------------------------------------------------------
+
+static uint32_t all_axes(const tl_array *a) {
+  int ndim = tl_ndim(a);
+  return ndim == 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
+}
+
+// All items into one: without those that are missing, or none if there is one.
+static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
+                       const tl_nested *n, tl_slot *out) {
+  tl_slot missing = n->parts[0], any, there, values;
+  if (!call->skip) {
+    if (!tl_reduce(vm, TL_REDUCE_ANY, &missing, all_axes(missing.array), false,
+                   TL_DTYPE_COUNT, 0, &any))
+      return false;
+    *out = tl_none();
+    if (any.i != 0)
+      return true;
+    values = tl_borrow(n->parts[1]);
+    return tl_reduce(vm, call->reduction, &values, all_axes(values.array),
+                     false, call->dtype, call->correction, out);
+  }
+  tl_slot lent = tl_borrow(missing);
+  if (!tl_elementwise(vm, TL_OP_LOGICAL_NOT, &lent, &there))
+    return false;
+  bool ok = tl_value_take(vm, n->parts[1], there.array, &values);
+  tl_drop(vm, there);
+  if (!ok)
+    return false;
+  ok = tl_reduce(vm, call->reduction, &values, 1, false, call->dtype,
+                 call->correction, out);
+  tl_drop(vm, values);
+  return ok;
+}
+
+// Along axes: the lanes of a transposed copy, as rows with missing items.
+static bool reduce_axis(tl_vm *vm, const tl_reduce_call *call,
+                        const tl_nested *n, tl_slot *out) {
+  int axis, ndim = tl_nested_ndim(n);
+  if (!tl_arg_axis(vm, call->name, call->axis, ndim, 0, &axis))
+    return false;
+  int64_t shape[TL_MAX_DIMS], kept[TL_MAX_DIMS];
+  tl_slot parts[2] = {tl_none(), tl_none()};
+  bool ok = true;
+  int outer = 0;
+  for (int i = 0; i < ndim; i++) {
+    if (i != axis)
+      kept[outer++] = tl_value_length(n->parts[0], i);
+  }
+  int64_t length = tl_value_length(n->parts[0], axis), lanes = 1;
+  for (int i = 0; i < outer; i++) lanes *= kept[i];
+  // The axis last, then all items in one row.
+  for (int k = 0; ok && k < 2; k++) {
+    const tl_array *a = n->parts[k].array;
+    int64_t strides[TL_MAX_DIMS], one = lanes * length;
+    int to = 0;
+    for (int i = 0; i < ndim; i++) {
+      if (i == axis)
+        continue;
+      shape[to] = tl_shape(a)[i];
+      strides[to++] = tl_strides(a)[i];
+    }
+    shape[to] = length;
+    strides[to] = tl_strides(a)[axis];
+    tl_slot base = tl_borrow(n->parts[k]);
+    tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), a->data, ndim,
+                                 shape, strides);
+    tl_array *copy = view != NULL ? tl_array_copy(vm, view) : NULL;
+    if (view != NULL)
+      tl_drop(vm, tl_own_array(view));
+    ok = copy != NULL;
+    if (!ok)
+      break;
+    tl_slot whole = tl_own_array(copy);
+    int64_t stride = (int64_t)tl_itemsize(tl_array_dtype(copy));
+    tl_array *flat = tl_view_new(vm, &whole, tl_array_dtype(copy), copy->data,
+                                 1, &one, &stride);
+    tl_drop(vm, whole);
+    ok = flat != NULL;
+    if (ok)
+      parts[k] = tl_own_array(flat);
+  }
+  tl_array *offsets = ok ? tl_offsets_new(vm, lanes) : NULL;
+  tl_slot items = tl_none(), flat = tl_none();
+  ok = offsets != NULL;
+  for (int64_t i = 0; ok && i <= lanes; i++)
+    tl_offsets_data(offsets)[i] = i * length;
+  if (ok)
+    ok = tl_nested_pair(vm, TL_FORM_OPTION, 1, &parts[0], &parts[1], &items);
+  else
+    tl_clear(vm, &parts[0]), tl_clear(vm, &parts[1]);
+  ok = ok && reduce_optional_rows(vm, call, items, offsets, &flat);
+  tl_clear(vm, &items);
+  if (offsets != NULL)
+    tl_drop(vm, tl_own_array(offsets));
+  if (!ok)
+    return false;
+  if (outer == 1) {
+    tl_copy_slot(out, &flat);
+    return true;
+  }
+  return tl_reshape_value(vm, &flat, outer, kept, out);
+}
+
+bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
+                      tl_slot *out) {
+  tl_slot parts[2];
+  bool option = tl_is_nested(*s);
+  for (int k = 0; k <= option; k++) {
+    tl_slot part = tl_borrow(option ? s->nested->parts[k] : *s), dense;
+    bool ok = tl_array_contiguous(vm, &part, &dense);
+    int64_t strides[TL_MAX_DIMS];
+    tl_array *view = NULL;
+    if (ok) {
+      tl_dtype dtype = tl_array_dtype(dense.array);
+      tl_shape_strides(ndim, shape, tl_itemsize(dtype), strides);
+      view = tl_view_new(vm, &dense, dtype, dense.array->data, ndim, shape,
+                         strides);
+      tl_drop(vm, dense);
+    }
+    if (view == NULL) {
+      if (k > 0)
+        tl_drop(vm, parts[0]);
+      tl_clear(vm, s);
+      return false;
+    }
+    parts[k] = tl_own_array(view);
+    tl_hold(vm, parts[k], TL_CAUSE_VIEW);
+  }
+  tl_clear(vm, s);
+  if (option) {
+    return tl_nested_pair(vm, TL_FORM_OPTION, ndim, &parts[0], &parts[1], out);
+  }
+  tl_copy_slot(out, &parts[0]);
+  return true;
+}
+
+// --- Any --------------------------------------------------------------------
+
+bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
+                      tl_slot *out) {
+  const tl_nested *n = x->nested;
+  char text[TL_DESCRIBE];
+  if (call->keepdims) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: keepdims is for plain arrays; one value per row "
+                   "broadcasts as it is",
+                   call->name);
+  }
+  switch (tl_nested_form(n)) {
+    case TL_FORM_RAGGED:
+      return reduce_ragged(vm, call, *x, out);
+    case TL_FORM_OPTION:
+      return tl_is_none(call->axis) ||
+                     (tl_nested_ndim(n) == 1 && !tl_is_list(call->axis))
+                 ? reduce_all(vm, call, n, out)
+                 : reduce_axis(vm, call, n, out);
+    default:
+      return tl_fail(vm, TALLY_ERR_TYPE,
+                     "%s: structs have no %s: reduce a field of %s, as in "
+                     "%s(p.x)",
+                     call->name, call->name, tl_describe(*x, text, sizeof text),
+                     call->name);
+  }
+}

@@ -1,0 +1,270 @@
+// Structured dtypes of NumPy: read into layouts, written from them.
+
+#include "stdlib/npy_struct.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/layout.h"
+#include "vm/memory.h"
+
+enum { MOST_FIELDS = 1000, MOST_NAME = 200, MOST_DEPTH = 20, MOST_DIMS = 8 };
+
+typedef struct parser {
+  tl_vm *vm;
+  const char *path;
+  const char *at, *end;
+  int depth;
+} parser;
+
+static bool is_big_endian(void) {
+  const uint16_t one = 1;
+  return *(const uint8_t *)&one == 0;
+}
+
+static void *fail(parser *p, const char *what) {
+  tl_fail(p->vm, TALLY_ERR_VALUE,
+          "read_npy: \"%s\" is no valid .npy file: %s in its fields", p->path,
+          what);
+  return NULL;
+}
+
+static bool accept(parser *p, char c) {
+  while (p->at < p->end && isspace((unsigned char)*p->at)) p->at++;
+  if (p->at == p->end || *p->at != c)
+    return false;
+  p->at++;
+  return true;
+}
+
+// A string in quotes; escapes do not occur in names that NumPy writes so.
+static bool read_text(parser *p, char *out, size_t room) {
+  char quote = accept(p, '\'') ? '\'' : accept(p, '"') ? '"' : 0;
+  size_t n = 0;
+  if (quote == 0)
+    return false;
+  for (; p->at < p->end && *p->at != quote; p->at++) {
+    if (n + 1 == room || *p->at == '\\')
+      return false;
+    out[n++] = *p->at;
+  }
+  out[n] = 0;
+  return p->at++ < p->end;
+}
+
+// --- Reading ----------------------------------------------------------------
+
+static tl_type *read_fields(parser *p);
+
+// "<f8" as a dtype; a size of V in *padding.
+static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
+  static const char kinds[] = "BIUFC", letters[] = "biufc";
+  char order = text[0] != 0 && strchr("<>|=", text[0]) ? *text++ : '|';
+  if (*text == 0)
+    return fail(p, "an empty type");
+  char *rest;
+  long size = strtol(text + 1, &rest, 10);
+  if (*rest != 0 || size < 0 || rest == text + 1)
+    return fail(p, "a type without a size");
+  if (*text == 'V') {
+    *padding = size;
+    return tl_type_of_dtype(p->vm, TL_UINT8);
+  }
+  bool big = order == '>' || (order == '=' && is_big_endian());
+  if (order != '|' && big != is_big_endian()) {
+    tl_fail(p->vm, TALLY_ERR_TYPE,
+            "read_npy: \"%s\" has fields of the other byte order, which are "
+            "not read",
+            p->path);
+    return NULL;
+  }
+  const char *letter = strchr(letters, *text);
+  for (int d = 0; letter && d < TL_STRING; d++) {
+    if (tl_dtypes[d].kind == kinds[letter - letters] &&
+        tl_dtypes[d].itemsize == size)
+      return tl_type_of_dtype(p->vm, (tl_dtype)d);
+  }
+  tl_fail(p->vm, TALLY_ERR_TYPE,
+          "read_npy: \"%s\" has a field of type \"%.20s\", which Tally does "
+          "not have",
+          p->path, text);
+  return NULL;
+}
+
+// (3, 4) or 3 behind a type: its fixed dimensions.
+static tl_type *read_shape(parser *p, tl_type *of) {
+  int64_t shape[MOST_DIMS];
+  int ndim = 0;
+  bool tuple = accept(p, '(');
+  while (tuple ? !accept(p, ')') : ndim == 0) {
+    while (p->at < p->end && isspace((unsigned char)*p->at)) p->at++;
+    if (ndim == MOST_DIMS || p->at == p->end || !isdigit((unsigned char)*p->at))
+      return fail(p, "a shape that is none");
+    int64_t n = 0;
+    for (; p->at < p->end && isdigit((unsigned char)*p->at); p->at++) {
+      if (n > INT32_MAX)
+        return fail(p, "a shape that is too large");
+      n = n * 10 + (*p->at - '0');
+    }
+    shape[ndim++] = n;
+    if (tuple)
+      accept(p, ',');
+  }
+  while (ndim > 0 && of != NULL) {
+    tl_type model = {.kind = TL_TYPE_FIXED, .size = shape[--ndim], .of = of};
+    of = tl_type_intern(p->vm, &model);
+  }
+  return of;
+}
+
+// ('x', '<f8') or ('y', [ … ], (3,)); *padding is -1 for a field.
+static bool read_field(parser *p, tl_type_field *field, int64_t *padding) {
+  char name[MOST_NAME], type[32];
+  *padding = -1;
+  if (!accept(p, '(') || !read_text(p, name, sizeof name) || !accept(p, ','))
+    return fail(p, "no (name, type)") != NULL;
+  if (accept(p, '['))
+    field->type = read_fields(p);
+  else if (read_text(p, type, sizeof type))
+    field->type = read_item(p, type, padding);
+  else
+    return fail(p, "no type") != NULL;
+  if (field->type != NULL && accept(p, ',') && !accept(p, ')')) {
+    field->type = read_shape(p, field->type);
+    accept(p, ',');
+    if (field->type != NULL && !accept(p, ')'))
+      return fail(p, "no end of a field") != NULL;
+  } else if (field->type != NULL && p->at[-1] != ')' && !accept(p, ')')) {
+    return fail(p, "no end of a field") != NULL;
+  }
+  if (field->type == NULL)
+    return false;
+  size_t bad;
+  if (!tl_utf8_check(name, strlen(name), &bad))
+    return fail(p, "a name that is no UTF-8") != NULL;
+  if (*padding >= 0)
+    return true;
+  field->name = tl_string_from(p->vm, name);
+  return field->name != NULL;
+}
+
+static bool is_new(parser *p, const tl_type_field *fields, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    if (tl_string_equal(fields[i].name, fields[count].name))
+      return fail(p, "two equal names") != NULL;
+  }
+  return true;
+}
+
+static tl_type *read_fields(parser *p) {
+  tl_vm *vm = p->vm;
+  size_t nbytes = MOST_FIELDS * (sizeof(tl_type_field) + sizeof(int64_t));
+  if (p->depth == MOST_DEPTH)
+    return fail(p, "structs nested too deep");
+  tl_type_field *fields = tl_alloc(vm, nbytes, "fields");
+  if (fields == NULL)
+    return NULL;
+  p->depth++;
+  int64_t *offsets = (int64_t *)(void *)(fields + MOST_FIELDS);
+  int64_t count = 0, size = 0, padding;
+  bool ok = true;
+  while (ok && !accept(p, ']')) {
+    ok = count < MOST_FIELDS || fail(p, "too many names") != NULL;
+    ok = ok && read_field(p, &fields[count], &padding);
+    if (!ok)
+      break;
+    accept(p, ',');
+    if (padding >= 0) {
+      ok = !__builtin_add_overflow(size, padding, &size) ||
+           fail(p, "a size that is too large") != NULL;
+      continue;
+    }
+    offsets[count] = size;
+    ok = is_new(p, fields, count);
+    ok = ok && (!__builtin_add_overflow(size, tl_type_size(fields[count].type),
+                                        &size) ||
+                fail(p, "a size that is too large") != NULL);
+    count++;
+  }
+  ok = ok && (count > 0 || fail(p, "no names") != NULL);
+  tl_type model = {
+      .kind = TL_TYPE_STRUCT, .field_count = count, .fields = fields};
+  tl_type *plain = ok ? tl_type_intern(vm, &model) : NULL;
+  tl_type *made =
+      plain != NULL ? tl_layout_given(vm, plain, offsets, size) : NULL;
+  for (int64_t i = 0; i < count; i++)
+    tl_drop(vm, tl_own_string(fields[i].name));
+  tl_free(vm, fields, nbytes);
+  p->depth--;
+  return made;
+}
+
+tl_type *tl_npy_read_fields(tl_vm *vm, const char *path, const char **at,
+                            const char *end) {
+  parser p = {vm, path, *at, end, 0};
+  tl_type *layout = read_fields(&p);
+  *at = p.at;
+  return layout;
+}
+
+// --- Writing ----------------------------------------------------------------
+
+static void add_name(tl_text *text, const tl_string *name) {
+  tl_text_puts(text, "('");
+  for (size_t i = 0; i < name->length; i++) {
+    if (name->text[i] == '\'' || name->text[i] == '\\')
+      tl_text_putc(text, '\\');
+    tl_text_putc(text, name->text[i]);
+  }
+  tl_text_puts(text, "', ");
+}
+
+static void add_padding(tl_text *text, int64_t nbytes) {
+  if (nbytes > 0)
+    tl_text_printf(text, "('', '|V%lld'), ", (long long)nbytes);
+}
+
+static void add_dtype(tl_text *text, tl_dtype dtype) {
+  static const char letters[] = {
+      ['B'] = 'b', ['I'] = 'i', ['U'] = 'u', ['F'] = 'f', ['C'] = 'c'};
+  char order = tl_itemsize(dtype) == 1 ? '|' : is_big_endian() ? '>' : '<';
+  tl_text_printf(text, "'%c%c%zu'", order, letters[(int)tl_dtypes[dtype].kind],
+                 tl_itemsize(dtype));
+}
+
+bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout) {
+  int64_t end = 0;
+  tl_text_putc(text, '[');
+  for (int64_t i = 0; i < layout->field_count; i++) {
+    const tl_type_field *field = &layout->fields[i];
+    const tl_type *item = field->type;
+    if (layout->offsets[i] < end) {
+      return tl_fail(vm, TALLY_ERR_TYPE,
+                     "write_npy: the field %s lies before the end of the one "
+                     "before it; relayout(p) first",
+                     field->name->text);
+    }
+    add_padding(text, layout->offsets[i] - end);
+    end = layout->offsets[i] + tl_type_size(item);
+    add_name(text, field->name);
+    while (item->kind == TL_TYPE_FIXED) item = item->of;
+    if (item->kind == TL_TYPE_STRUCT) {
+      if (!tl_npy_write_fields(vm, text, item))
+        return false;
+    } else {
+      add_dtype(text, item->dtype);
+    }
+    if (item != field->type) {
+      tl_text_puts(text, ", (");
+      for (const tl_type *t = field->type; t != item; t = t->of)
+        tl_text_printf(text, "%lld, ", (long long)t->size);
+      tl_text_putc(text, ')');
+    }
+    tl_text_puts(text, "), ");
+  }
+  add_padding(text, layout->itemsize - end);
+  tl_text_putc(text, ']');
+  return !text->failed;
+}

@@ -1,0 +1,19 @@
+// The descr of structured dtypes in .npy files.
+#ifndef TALLY_STDLIB_NPY_STRUCT_H
+#define TALLY_STDLIB_NPY_STRUCT_H
+
+#include "vm/string.h"
+#include "vm/type.h"
+
+// Reads a list of fields, [('x', '<f8'), ('y', '<i4', (3,)), …], after its
+// opening bracket: *at is moved behind it. Unnamed fields of kind V are
+// padding. Nested lists are structs. NULL after tl_fail; [path] is for the
+// message.
+tl_type *tl_npy_read_fields(tl_vm *vm, const char *path, const char **at,
+                            const char *end);
+
+// Writes a layout so, with its padding. Fails (kind type) for fields that
+// overlap or do not rise, which a list cannot say.
+bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout);
+
+#endif
