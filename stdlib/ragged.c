@@ -16,10 +16,18 @@
 #include "vm/record.h"
 #include "vm/vm.h"
 
-static bool ragged_argument(tl_vm *vm, const char *function, tl_slot s) {
-  return tl_is_form(s, TL_FORM_RAGGED) ||
-         tl_arg_fail(vm, function, "x", "a ragged array (ragged, from_regular)",
-                     s);
+// An array of two axes or more is taken as rows: the slot then owns them.
+static bool ragged_argument(tl_vm *vm, const char *function, tl_slot *s) {
+  tl_slot made;
+  if (tl_is_form(*s, TL_FORM_RAGGED))
+    return true;
+  if (!tl_is_array(*s) || tl_ndim(s->array) < 2)
+    return tl_arg_fail(vm, function, "x", "an array of rows", *s);
+  if (!tl_ragged_of_regular(vm, *s, &made))
+    return false;
+  tl_clear(vm, s);
+  *s = made;
+  return true;
 }
 
 // --- Making -----------------------------------------------------------------
@@ -98,7 +106,7 @@ static bool to_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
     *out = tl_take(vm, &args[0]);
     return true;
   }
-  if (!ragged_argument(vm, "to_regular", args[0]))
+  if (!ragged_argument(vm, "to_regular", &args[0]))
     return false;
   const int64_t *at = tl_ragged_offsets(args[0].nested);
   int64_t rows = tl_ragged_rows(args[0].nested);
@@ -136,24 +144,10 @@ static bool to_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Taking apart -----------------------------------------------------------
 
-static bool flatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot offsets;
-  if (tl_is_form(args[0], TL_FORM_RAGGED)) {
-    if (!tl_ragged_flat(vm, args[0], &offsets, out))
-      return false;
-    tl_drop(vm, offsets);
-    return true;
-  }
-  if (!tl_arg_array_or_string(vm, "flatten", &args[0]))
-    return false;
-  int64_t size = args[0].array->size;
-  return tl_reshape(vm, &args[0], 1, &size, out);
-}
-
 static bool lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool is_ragged = tl_is_form(args[0], TL_FORM_RAGGED);
   if (!is_ragged && tl_value_ndim(args[0]) < 2)
-    return ragged_argument(vm, "lengths", args[0]);
+    return ragged_argument(vm, "lengths", &args[0]);
   int64_t rows = tl_value_length(args[0], 0);
   tl_array *counts = tl_positions_new(vm, rows);
   if (counts == NULL)
@@ -167,7 +161,7 @@ static bool lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 static bool local_index(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!ragged_argument(vm, "local_index", args[0]))
+  if (!ragged_argument(vm, "local_index", &args[0]))
     return false;
   tl_slot offsets, items;
   if (!tl_ragged_flat(vm, args[0], &offsets, &items))
@@ -190,7 +184,7 @@ static bool local_index(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // x[i, 0] of each row, missing where the row is empty.
 static bool firsts(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!ragged_argument(vm, "firsts", args[0]))
+  if (!ragged_argument(vm, "firsts", &args[0]))
     return false;
   const tl_nested *n = args[0].nested;
   const int64_t *at = tl_ragged_offsets(n);
@@ -262,10 +256,10 @@ static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- Padding ----------------------------------------------------------------
 
 // x, width, fill
-static bool pad(tl_vm *vm, tl_slot *args, tl_slot *out) {
+static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t width;
-  if (!ragged_argument(vm, "pad", args[0]) ||
-      !tl_arg_count(vm, "pad", "width", args[1], &width))
+  if (!ragged_argument(vm, "pad_rows", &args[0]) ||
+      !tl_arg_count(vm, "pad_rows", "width", args[1], &width))
     return false;
   const tl_nested *n = args[0].nested;
   tl_slot content = n->parts[1];
@@ -273,7 +267,7 @@ static bool pad(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t shape[2] = {tl_ragged_rows(n), width}, size;
   size_t nbytes;
   if (!tl_is_array(content) || tl_ndim(content.array) != 1)
-    return tl_arg_fail(vm, "pad", "x", "of rows of plain items", args[0]);
+    return tl_arg_fail(vm, "pad_rows", "x", "of rows of plain items", args[0]);
   if (!tl_shape_size(vm, 2, shape, sizeof(int64_t), &size, &nbytes))
     return false;
   tl_array *places = tl_array_new(vm, TL_INT64, 2, shape);
@@ -376,10 +370,10 @@ static bool fail_rows(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
 }
 
 static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot a = args[0], b = args[1];
-  if (!ragged_argument(vm, "cartesian", a) ||
-      !ragged_argument(vm, "cartesian", b))
+  if (!ragged_argument(vm, "cartesian", &args[0]) ||
+      !ragged_argument(vm, "cartesian", &args[1]))
     return false;
+  tl_slot a = args[0], b = args[1];
   int64_t rows = tl_ragged_rows(a.nested);
   if (tl_ragged_rows(b.nested) != rows)
     return fail_rows(vm, "cartesian", a, b, 0);
@@ -414,9 +408,9 @@ static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 static bool combinations(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot a = args[0];
-  if (!ragged_argument(vm, "combinations", a))
+  if (!ragged_argument(vm, "combinations", &args[0]))
     return false;
+  tl_slot a = args[0];
   int64_t rows = tl_ragged_rows(a.nested);
   const int64_t *x = tl_ragged_offsets(a.nested);
   tl_array *offsets = tl_offsets_new(vm, rows), *left, *right;
@@ -455,8 +449,9 @@ static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot first = r->fields[0].value;
   for (int64_t i = 0; i < r->length; i++) {
     int64_t row;
-    if (!ragged_argument(vm, "zip_ragged", r->fields[i].value))
-      return false;
+    if (!tl_is_form(r->fields[i].value, TL_FORM_RAGGED))
+      return tl_arg_fail(vm, "zip_ragged", r->fields[i].key->text,
+                         "a ragged array", r->fields[i].value);
     if (!tl_ragged_agree(first.nested, r->fields[i].value.nested, &row))
       return fail_rows(vm, "zip_ragged", first, r->fields[i].value, row);
   }
@@ -699,7 +694,7 @@ static bool concat_rows(tl_vm *vm, const tl_list *list, tl_slot *out) {
     tl_slot at, s = list->items[made];
     if (!tl_is_form(s, TL_FORM_RAGGED) || tl_ragged_rows(s.nested) != rows) {
       ok = tl_is_form(s, TL_FORM_RAGGED) ? fail_rows(vm, "concat", first, s, 0)
-                                         : ragged_argument(vm, "concat", s);
+                                         : tl_arg_fail(vm, "concat", "each item", "a ragged array", s);
       continue;
     }
     ok = tl_ragged_flat(vm, s, &at, &flat[made]);
@@ -806,9 +801,6 @@ const tl_builtin tl_ragged_builtins[] = {
      "A ragged array whose rows have one length as an array without var; a\n"
      "row of another length is an error (kind shape).\n"
      "    to_regular(ragged([1, 2, 3, 4], [2, 2]))    # [[1, 2], [3, 4]]\n"},
-    {"flatten", "x", flatten, TL_PURE,
-     "The items of all rows in one row; of an array all items in one axis.\n"
-     "    flatten([[1, 2], [3]])    # [1, 2, 3]\n"},
     {"lengths", "x", lengths, TL_PURE,
      "The number of items of each row.\n"
      "    lengths([[1, 2], [], [3]])    # [2, 0, 1]\n"},
@@ -821,10 +813,10 @@ const tl_builtin tl_ragged_builtins[] = {
     {"singletons", "x", singletons, TL_PURE,
      "Each item as a row of its own, a missing one as an empty row.\n"
      "    singletons([1, none, 3])    # [[1], [], [3]]\n"},
-    {"pad", "x, width, fill = none", pad, TL_PURE,
+    {"pad_rows", "x, width, fill = none", pad_rows, TL_PURE,
      "The rows of x cut or filled to width items, as an array of two axes;\n"
      "what is filled is missing, or the value of fill.\n"
-     "    pad([[1, 2, 3], [4]], 2, 0)    # [[1, 2], [4, 0]]\n"},
+     "    pad_rows([[1, 2, 3], [4]], 2, 0)    # [[1, 2], [4, 0]]\n"},
     {"cartesian", "a, b", cartesian, TL_PURE,
      "For each row all pairs of an item of a with one of b, as structs with\n"
      "the fields first and second.\n"

@@ -6,6 +6,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "vm/ragged.h"
 #include "vm/list.h"
 #include "vm/vm.h"
 
@@ -98,6 +99,13 @@ static bool reshape(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 static bool flatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_form(args[0], TL_FORM_RAGGED)) {
+    tl_slot offsets;
+    if (!tl_ragged_flat(vm, args[0], &offsets, out))
+      return false;
+    tl_drop(vm, offsets);
+    return true;
+  }
   if (!tl_arg_array(vm, "flatten", &args[0]))
     return false;
   int64_t size = args[0].array->size;
@@ -487,7 +495,9 @@ const tl_builtin tl_shape_builtins[] = {
      "may be -1: it is worked out.\n"
      "    reshape(0..6, (2, -1))    # [[0, 1, 2], [3, 4, 5]]\n"},
     {"flatten", "x", flatten, TL_PURE,
-     "The items of x along one axis, in row-major order.\n"
+     "The items of x along one axis, in row-major order; of a ragged array\n"
+     "those of all rows, one row behind the other.\n"
+     "    flatten([[1, 2], [3]])    # [1, 2, 3]\n"
      "    flatten([[1, 2], [3, 4]])    # [1, 2, 3, 4]\n"},
     {"flip", "x, axis: none", flip, TL_PURE,
      "x with the order of its items reversed along one axis, several, or all.\n"
