@@ -613,7 +613,8 @@ TALLY_API tally_status tally_disassemble(tally_vm *vm, const char *name,
 // borrowed. tally_documented(i) enumerates the names, NULL at the end.
 TALLY_API const char *tally_documentation(tally_vm *vm, const char *name);
 // The parameters of a built-in as the language writes them, such as
-// "x, axis: none, keepdims: false"; NULL if there is none of that name.
+// "x, axis: none, keepdims: false"; NULL for a constant, and where there is
+// nothing of that name.
 TALLY_API const char *tally_signature(tally_vm *vm, const char *name);
 TALLY_API const char *tally_documented(tally_vm *vm, size_t index);
 

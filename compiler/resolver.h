@@ -104,6 +104,7 @@ typedef struct tl_known {
   tl_known_kind kind;
   const tl_builtin *builtin;  // also for a dtype that is a function too
   double value;
+  bool is_none;  // of a constant: none instead of the value
   tl_dtype dtype;
   const char *module;  // of one written in Tally
 } tl_known;

@@ -235,6 +235,7 @@ tl_known tl_known_find(const tl_vm *vm, const char *module,
     if (strcmp(c->name, name->text) == 0) {
       known.kind = TL_KNOWN_CONSTANT;
       known.value = c->value;
+      known.is_none = c->is_none;
     }
   }
   const struct tl_embedded *global =

@@ -130,7 +130,11 @@ int tl_run_doc(tl_session *session, const tl_command *cmd) {
   }
   const char *text = tally_documentation(vm, name);
   if (text != NULL) {
-    printf("%s(%s)\n\n", name, tally_signature(vm, name));
+    const char *parameters = tally_signature(vm, name);
+    if (parameters == NULL)
+      printf("%s\n\n", name);
+    else
+      printf("%s(%s)\n\n", name, parameters);
     size_t n = strlen(text);
     printf("%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
     return TL_DONE;

@@ -243,11 +243,59 @@ static tl_array *spaced(tl_vm *vm, double start, double stop, int64_t num,
   return a;
 }
 
+static bool complex_ends(tl_slot *args) {
+  for (int i = 0; i < 2; i++)
+    if ((tl_is_scalar(args[i]) || tl_is_number(args[i])) &&
+        tl_dtype_is_complex((tl_dtype)tl_dtype_of(args[i])))
+      return true;
+  return false;
+}
+
+static bool complex_end(tl_vm *vm, const char *name, tl_slot s, tl_c128 *out) {
+  *out = (tl_c128){0, 0};
+  if (tl_is_number(s) && tl_is_array(s))
+    *out = *(tl_c128 *)(void *)s.array->data;
+  else if (tl_is_scalar(s) && tl_dtype_of(s) == TL_COMPLEX64)
+    *out = (tl_c128){s.c64.re, s.c64.im};
+  else
+    return tl_arg_float(vm, "linspace", name, s, &out->re);
+  return true;
+}
+
+// The real and the imaginary parts are spaced each for itself.
+static bool linspace_complex(tl_vm *vm, tl_slot *args, int64_t num,
+                             tl_dtype dtype, bool endpoint, tl_slot *out) {
+  if (!tl_dtype_is_complex(dtype))
+    return tl_arg_fail(vm, "linspace", "dtype", "complex as start or stop is",
+                       args[3]);
+  tl_c128 start, stop;
+  if (!complex_end(vm, "start", args[0], &start) ||
+      !complex_end(vm, "stop", args[1], &stop))
+    return false;
+  tl_array *re = spaced(vm, start.re, stop.re, num, endpoint), *im = NULL;
+  if (re)
+    im = spaced(vm, start.im, stop.im, num, endpoint);
+  tl_array *both = im ? tl_array_new(vm, TL_COMPLEX128, 1, &num) : NULL;
+  for (int64_t i = 0; both && i < num; i++)
+    ((tl_c128 *)both->data)[i] =
+        (tl_c128){((double *)re->data)[i], ((double *)im->data)[i]};
+  if (re)
+    tl_drop(vm, tl_own_array(re));
+  if (im)
+    tl_drop(vm, tl_own_array(im));
+  return both && tl_cast_own(vm, both, dtype, out);
+}
+
 static bool linspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   double start, stop;
   int64_t num;
   tl_dtype dtype;
-  bool endpoint;
+  bool endpoint, is_complex = complex_ends(args);
+  if (is_complex)
+    return tl_arg_count(vm, "linspace", "num", args[2], &num) &&
+           tl_arg_dtype(vm, "linspace", args[3], TL_COMPLEX128, &dtype) &&
+           tl_arg_bool(vm, "linspace", "endpoint", args[4], &endpoint) &&
+           linspace_complex(vm, args, num, dtype, endpoint, out);
   if (!tl_arg_float(vm, "linspace", "start", args[0], &start) ||
       !tl_arg_float(vm, "linspace", "stop", args[1], &stop) ||
       !tl_arg_count(vm, "linspace", "num", args[2], &num) ||
@@ -575,7 +623,16 @@ static bool from_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
   return tl_cast_own(vm, a, result, out);
 }
 
+// The standard's copy: values never change under another name, so that it is
+// only looked at.
+static bool check_copy(tl_vm *vm, const char *function, tl_slot s) {
+  bool copy;
+  return tl_is_none(s) || tl_arg_bool(vm, function, "copy", s, &copy);
+}
+
 static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!check_copy(vm, "asarray", args[2]))
+    return false;
   if (tl_is_list(args[0]))
     return from_list(vm, args[0], args[1], out);
   if (!tl_arg_array(vm, "asarray", &args[0]))
@@ -629,8 +686,10 @@ const tl_builtin tl_create_builtins[] = {
      "    arange(1.0, 2.0, 0.25)    # [1.0, 1.25, 1.5, 1.75]\n"},
     {"linspace", "start, stop, num, dtype: none, endpoint: true", linspace,
      TL_PURE,
-     "num evenly spaced floats from start to stop; stop itself is left out\n"
-     "where endpoint is false.\n"
+     "num evenly spaced numbers from start to stop, exact at both ends; stop\n"
+     "itself is left out where endpoint is false. float64, or complex128 where\n"
+     "an end is complex, unless dtype says otherwise. A negative num is an\n"
+     "error (kind value).\n"
      "    linspace(0, 1, 5)    # [0.0, 0.25, 0.5, 0.75, 1.0]\n"},
     {"logspace", "start, stop, num, base: 10", logspace, TL_PURE,
      "num floats whose logarithms are evenly spaced from start to stop.\n"
@@ -655,9 +714,12 @@ const tl_builtin tl_create_builtins[] = {
      "places; with \"ij\" they stay.\n"
      "    meshgrid([1, 2], [3, 4], indexing: \"ij\")[0]    "
      "# [[1, 1], [2, 2]]\n"},
-    {"asarray", "x, dtype: none", asarray, TL_PURE,
+    {"asarray", "x, dtype: none, copy: none", asarray, TL_PURE,
      "x as an array: nested lists are stacked, a range is counted out, and an\n"
-     "array stays what it is unless dtype converts it.\n"
+     "array stays what it is unless dtype converts it. copy, a bool, makes no\n"
+     "difference: values never change under another name. Items that do not\n"
+     "stack to one shape are an error (kind shape), others that are no\n"
+     "numbers, bools or strings another (type).\n"
      "    asarray(((1, 2), (3, 4)))    # [[1, 2], [3, 4]]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -27,6 +27,7 @@ extern const tl_builtin tl_topk_builtins[];
 extern const tl_builtin tl_search_builtins[];
 extern const tl_builtin tl_places_builtins[];
 extern const tl_builtin tl_convolve_builtins[];
+extern const tl_builtin tl_neighbour_builtins[];
 extern const tl_builtin tl_set_builtins[];
 extern const tl_builtin tl_linear_builtins[];
 extern const tl_builtin tl_dtype_builtins[];

@@ -254,22 +254,29 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_array *x = args[0].array;
   int ndim = count > tl_ndim(x) ? count : tl_ndim(x);
-  // Every axis becomes two, the repetitions and the items: then one broadcast
-  // copy does it.
-  if (ndim * 2 > TL_MAX_DIMS)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "tile: more than %d axes",
-                   TL_MAX_DIMS / 2);
-  int64_t shape[TL_MAX_DIMS], split[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  int64_t from[TL_MAX_DIMS];
+  // Every axis becomes two, the repetitions and the items, of which those of
+  // length 1 are left out: then one broadcast copy does it.
+  int64_t shape[TL_MAX_DIMS], split[2 * TL_MAX_DIMS];
+  int64_t strides[2 * TL_MAX_DIMS], from[2 * TL_MAX_DIMS];
+  int pieces = 0;
   for (int k = 0; k < ndim; k++) {
     int own = k - (ndim - tl_ndim(x)), given = k - (ndim - count);
-    split[2 * k] = given < 0 ? 1 : times[given];
-    split[2 * k + 1] = own < 0 ? 1 : tl_shape(x)[own];
-    from[2 * k] = 0;
-    from[2 * k + 1] = own < 0 ? 0 : tl_strides(x)[own];
-    if (__builtin_mul_overflow(split[2 * k], split[2 * k + 1], &shape[k]))
+    int64_t repeats = given < 0 ? 1 : times[given];
+    int64_t length = own < 0 ? 1 : tl_shape(x)[own];
+    if (__builtin_mul_overflow(repeats, length, &shape[k]))
       return tl_fail(vm, TALLY_ERR_SHAPE, "tile: axis %d is too long", k);
+    if (repeats != 1) {
+      split[pieces] = repeats;
+      from[pieces++] = 0;
+    }
+    if (length != 1) {
+      split[pieces] = length;
+      from[pieces++] = tl_strides(x)[own];
+    }
   }
+  if (pieces > TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "tile: more than %d axes and repetitions", TL_MAX_DIMS);
   tl_array *a = tl_array_new(vm, tl_array_dtype(x), ndim, shape);
   if (!a)
     return false;
@@ -277,11 +284,12 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
     *out = tl_result(vm, a);
     return true;
   }
-  tl_shape_strides(2 * ndim, split, tl_itemsize(tl_array_dtype(x)), strides);
+  tl_shape_strides(pieces, split, tl_itemsize(tl_array_dtype(x)), strides);
   tl_slot base = {.tag = tl_array_tag(x), .array = x}, spread;
-  bool ok = tl_view(vm, &base, x->data, 2 * ndim, split, from, &spread);
+  bool ok = tl_view(vm, &base, x->data, pieces, split, from, &spread);
   if (ok) {
-    ok = tl_assign_part(vm, a, a->data, 2 * ndim, split, strides, spread.array);
+    ok = tl_assign_part(vm, a, a->data, pieces, split, strides,
+                        spread.array);
     tl_drop(vm, spread);
   }
   if (ok)

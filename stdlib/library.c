@@ -30,6 +30,7 @@ const tl_family tl_library[] = {
     {NULL, tl_search_builtins},
     {NULL, tl_places_builtins},
     {NULL, tl_convolve_builtins},
+    {NULL, tl_neighbour_builtins},
     {NULL, tl_set_builtins},
     {NULL, tl_linear_builtins},
     {NULL, tl_dtype_builtins},
@@ -57,17 +58,22 @@ const tl_family tl_library[] = {
 const tl_constant tl_constants[] = {
     {NULL, "pi", 3.14159265358979323846,
      "The ratio of a circle's circumference to its diameter; also π.\n"
-     "    pi    # 3.141592653589793\n"},
+     "    pi    # 3.141592653589793\n", false},
     {NULL, "e", 2.71828182845904523536,
      "The base of the natural logarithm.\n"
-     "    e    # 2.718281828459045\n"},
+     "    e    # 2.718281828459045\n", false},
     {NULL, "inf", (double)INFINITY,
      "The float above all numbers; also ∞.\n"
-     "    inf    # inf\n"},
+     "    inf    # inf\n", false},
     {NULL, "nan", (double)NAN,
      "The float that is not a number: no comparison but != holds for it.\n"
-     "    nan    # nan\n"},
-    {NULL, NULL, 0, NULL},
+     "    nan    # nan\n", false},
+    {NULL, "newaxis", 0,
+     "The index that makes a new axis of length 1: none, under the standard's\n"
+     "name.\n"
+     "    [1, 2][:, newaxis]    # [[1], [2]]\n",
+     true},
+    {NULL, NULL, 0, NULL, false},
 };
 
 // --- Finding ----------------------------------------------------------------

@@ -366,119 +366,6 @@ static bool nonzero(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_nonzero(vm, "nonzero", &args[0], out);
 }
 
-// --- Differences and sums between neighbours --------------------------------
-
-// x without its first or last item along an axis.
-static bool without_end(tl_vm *vm, tl_slot x, int axis, bool first,
-                        tl_slot *out) {
-  const tl_array *a = x.array;
-  int64_t shape[TL_MAX_DIMS];
-  memcpy(shape, tl_shape(a), sizeof(int64_t) * (size_t)tl_ndim(a));
-  if (shape[axis] > 0)
-    shape[axis]--;
-  tl_slot base = tl_borrow(x);
-  char *data = a->data;
-  if (first && shape[axis] > 0)
-    data += tl_strides(a)[axis];
-  tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), data, tl_ndim(a),
-                               shape, tl_strides(a));
-  if (view)
-    *out = tl_own_array(view);
-  return view != NULL;
-}
-
-// op(x[1:], x[:-1]) along an axis.
-static bool neighbours(tl_vm *vm, tl_op op, tl_slot x, int axis, tl_slot *out) {
-  tl_slot operands[2];
-  if (!without_end(vm, x, axis, true, &operands[0]))
-    return false;
-  bool ok = without_end(vm, x, axis, false, &operands[1]);
-  if (ok) {
-    ok = tl_elementwise(vm, op, operands, out);
-    tl_drop(vm, operands[1]);
-  }
-  tl_drop(vm, operands[0]);
-  return ok;
-}
-
-static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int axis;
-  int64_t n;
-  if (!tl_arg_numeric(vm, "diff", &args[0]) ||
-      !tl_arg_axis(vm, "diff", args[1], tl_ndim(args[0].array), -1, &axis) ||
-      !tl_arg_count(vm, "diff", "n", args[2], &n))
-    return false;
-  tl_op op = tl_array_dtype(args[0].array) == TL_BOOL ? TL_OP_NOT_EQUAL
-                                                      : TL_OP_SUBTRACT;
-  // Differences of more steps than there are items are none at all.
-  if (n > tl_shape(args[0].array)[axis])
-    n = tl_shape(args[0].array)[axis];
-  for (; n > 0; n--) {
-    tl_slot next;
-    if (!neighbours(vm, op, args[0], axis, &next))
-      return false;
-    tl_clear(vm, &args[0]);
-    args[0] = next;
-  }
-  *out = tl_take(vm, &args[0]);
-  return true;
-}
-
-// Between items along the axis: the differences of x, or dx.
-static bool widths(tl_vm *vm, tl_slot *args, int ndim, int axis, tl_slot *out) {
-  if (tl_is_none(args[1])) {
-    *out = args[2];
-    return tl_is_scalar(args[2]) ||
-           tl_arg_fail(vm, "trapezoid", "dx", "a number", args[2]);
-  }
-  if (!tl_arg_numeric(vm, "trapezoid", &args[1]))
-    return false;
-  tl_slot x = tl_borrow(args[1]);
-  if (tl_ndim(x.array) != 1) {
-    if (tl_ndim(x.array) != ndim)
-      return tl_fail(vm, TALLY_ERR_SHAPE, "trapezoid: x has %d axes, y %d",
-                     tl_ndim(x.array), ndim);
-    return neighbours(vm, TL_OP_SUBTRACT, x, axis, out);
-  }
-  tl_slot flat;
-  if (!neighbours(vm, TL_OP_SUBTRACT, x, 0, &flat))
-    return false;
-  int64_t shape[TL_MAX_DIMS];
-  for (int k = 0; k < ndim; k++) shape[k] = k == axis ? flat.array->size : 1;
-  bool ok = tl_reshape(vm, &flat, ndim, shape, out);
-  tl_drop(vm, flat);
-  return ok;
-}
-
-static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int axis;
-  if (!tl_arg_numeric(vm, "trapezoid", &args[0]) ||
-      !tl_arg_axis(vm, "trapezoid", args[3], tl_ndim(args[0].array), -1, &axis))
-    return false;
-  tl_slot sums[2], areas[2], product;
-  if (!neighbours(vm, TL_OP_ADD, args[0], axis, &sums[0]))
-    return false;
-  sums[1] = tl_weak_float(0.5);
-  bool ok = tl_elementwise(vm, TL_OP_MULTIPLY, sums, &areas[0]);
-  tl_drop(vm, sums[0]);
-  if (!ok)
-    return false;
-  if (!widths(vm, args, tl_ndim(args[0].array), axis, &areas[1])) {
-    tl_drop(vm, areas[0]);
-    return false;
-  }
-  ok = tl_elementwise(vm, TL_OP_MULTIPLY, areas, &product);
-  tl_drop(vm, areas[0]);
-  if (!tl_is_none(args[1]))
-    tl_drop(vm, areas[1]);
-  if (!ok)
-    return false;
-  ok = tl_reduce(vm, TL_REDUCE_SUM, &product, UINT32_C(1) << axis, false,
-                 TL_DTYPE_COUNT, 0, out);
-  tl_drop(vm, product);
-  return ok;
-}
-
 // --- Bins -------------------------------------------------------------------
 
 // The largest item, negative ones counting as larger than all others.
@@ -835,12 +722,6 @@ const tl_builtin tl_search_builtins[] = {
      "The positions of the items that are not zero: a list with an index\n"
      "array for each axis.\n"
      "    nonzero([0, 5, 0, 7])[0]    # [1, 3]\n"},
-    {"diff", "x, axis: -1, n: 1", diff, TL_PURE,
-     "The differences between neighbours along an axis, taken n times.\n"
-     "    diff([1, 4, 9, 16])    # [3, 5, 7]\n"},
-    {"trapezoid", "y, x: none, dx: 1.0, axis: -1", trapezoid, TL_PURE,
-     "The area below points joined by lines; they stand at x, or dx apart.\n"
-     "    trapezoid([0.0, 1.0, 2.0])    # 2.0\n"},
     {"bincount", "x, weights: none, minlength: 0", bincount, TL_PURE,
      "How often each of 0, 1, 2, … occurs in x, or the sum of its weights.\n"
      "    bincount([0, 2, 2])    # [1, 0, 2]\n"},

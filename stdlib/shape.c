@@ -91,7 +91,10 @@ bool tl_reshape(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
 static bool reshape(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
-  return tl_arg_array(vm, "reshape", &args[0]) &&
+  bool copy;
+  return (tl_is_none(args[2]) ||
+          tl_arg_bool(vm, "reshape", "copy", args[2], &copy)) &&
+         tl_arg_array(vm, "reshape", &args[0]) &&
          tl_arg_ints(vm, "reshape", "shape", args[1], TL_MAX_DIMS, &ndim,
                      shape) &&
          complete_shape(vm, args[0].array, ndim, shape) &&
@@ -490,9 +493,11 @@ static bool broadcast_shapes(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_shape_builtins[] = {
-    {"reshape", "x, shape", reshape, TL_PURE,
-     "x in another shape with as many items, in row-major order. One length\n"
-     "may be -1: it is worked out.\n"
+    {"reshape", "x, shape, copy: none", reshape, TL_PURE,
+     "x, of any dtype, in another shape with as many items, in row-major\n"
+     "order. One length may be -1: it is worked out. copy, a bool, makes no\n"
+     "difference: values never change under another name. A shape of another\n"
+     "size is an error (kind shape).\n"
      "    reshape(0..6, (2, -1))    # [[0, 1, 2], [3, 4, 5]]\n"},
     {"flatten", "x", flatten, TL_PURE,
      "The items of x along one axis, in row-major order; of a ragged array\n"

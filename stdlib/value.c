@@ -271,37 +271,65 @@ static bool bool_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// re + im * 1i, item by item; what the steps make is dropped here.
+// A real array of the common shape for a part, its items one after another.
+static tl_array *spread_part(tl_vm *vm, const tl_array *from, tl_dtype dtype,
+                             int ndim, const int64_t *shape) {
+  tl_array *to = tl_array_new(vm, dtype, ndim, shape);
+  if (to && !tl_assign_part(vm, to, to->data, ndim, shape, tl_strides(to),
+                            from)) {
+    tl_drop(vm, tl_own_array(to));
+    to = NULL;
+  }
+  return to;
+}
+
+// The parts are put side by side: im * 1i would make NaN of infinities.
+static tl_array *join_parts(tl_vm *vm, const tl_array *re, const tl_array *im) {
+  bool narrow = tl_array_dtype(re) == TL_FLOAT32;
+  tl_array *to = tl_array_new(vm, narrow ? TL_COMPLEX64 : TL_COMPLEX128,
+                              tl_ndim(re), tl_shape(re));
+  for (int64_t i = 0; to && i < to->size; i++) {
+    if (narrow)
+      ((tl_c64 *)to->data)[i] =
+          (tl_c64){((float *)re->data)[i], ((float *)im->data)[i]};
+    else
+      ((tl_c128 *)to->data)[i] =
+          (tl_c128){((double *)re->data)[i], ((double *)im->data)[i]};
+  }
+  return to;
+}
+
 static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_none(args[1]))
     return convert(vm, "complex", &args[0], TL_COMPLEX128, out);
-  tl_slot unit = tl_new_complex(vm, 0, 1, true), product, sum[2];
-  if (tl_is_unset(unit))
+  tl_dtype dtype;
+  if (!tl_promote_slots(vm, "complex", args[0], args[1], &dtype) ||
+      !tl_arg_numeric(vm, "complex", &args[0]) ||
+      !tl_arg_numeric(vm, "complex", &args[1]))
     return false;
-  tl_slot factors[] = {args[1], unit};
-  args[1].tag &= ~TL_OWNED;
-  bool ok = tl_elementwise(vm, TL_OP_MULTIPLY, factors, &product);
-  tl_drop(vm, factors[0]);
-  tl_drop(vm, factors[1]);
-  if (!ok)
+  if (tl_dtype_is_complex(dtype))
+    return tl_arg_fail(
+        vm, "complex", "re and im", "real",
+        tl_dtype_is_complex(tl_array_dtype(args[0].array)) ? args[0] : args[1]);
+  if (dtype != TL_FLOAT32)
+    dtype = TL_FLOAT64;
+  const tl_array *given[2] = {args[0].array, args[1].array};
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  if (!tl_broadcast(vm, 2, given, &ndim, shape))
     return false;
-  sum[0] = args[0];
-  sum[1] = product;
-  args[0].tag &= ~TL_OWNED;
-  tl_slot added;
-  ok = tl_elementwise(vm, TL_OP_ADD, sum, &added);
-  tl_drop(vm, sum[0]);
-  tl_drop(vm, sum[1]);
-  if (!ok)
-    return false;
-  if (tl_dtype_of(added) == TL_COMPLEX128 ||
-      tl_dtype_of(added) == TL_COMPLEX64) {
-    *out = added;
-    return true;
-  }
-  ok = convert(vm, "complex", &added, TL_COMPLEX128, out);
-  tl_drop(vm, added);
-  return ok;
+  tl_array *parts[2] = {NULL, NULL}, *joined = NULL;
+  parts[0] = spread_part(vm, given[0], dtype, ndim, shape);
+  if (parts[0])
+    parts[1] = spread_part(vm, given[1], dtype, ndim, shape);
+  if (parts[1])
+    joined = join_parts(vm, parts[0], parts[1]);
+  for (int i = 0; i < 2; i++)
+    if (parts[i])
+      tl_drop(vm, tl_own_array(parts[i]));
+  if (joined)
+    *out = tl_result(vm, joined);
+  return joined != NULL;
 }
 
 // --- Errors -----------------------------------------------------------------
@@ -399,8 +427,10 @@ const tl_builtin tl_value_builtins[] = {
      "item.\n"
      "    bool([0, 2])    # [false, true]\n"},
     {"complex", "re, im = none", complex, TL_PURE,
-     "The complex number re + im * 1i; arrays item by item.\n"
-     "    complex(1, 2)    # 1.0 + 2.0i\n"},
+     "The complex number with these parts, arrays item by item, broadcast; or\n"
+     "re alone as a complex number. complex64 of float32 parts, complex128 of\n"
+     "other real ones. Complex parts are an error (kind type).\n"
+     "    complex(1, [2, inf])    # [1.0 + 2.0i, 1.0 + infi]\n"},
     {"string", "x", string, TL_PURE,
      "The text of x, as print shows it.\n"
      "    string(1.5) + \"!\"    # 1.5!\n"

@@ -50,6 +50,7 @@ typedef struct tl_constant {
   const char *name;    // pi e inf nan newaxis, dtypes are separate
   double value;
   const char *doc;
+  bool is_none;  // none instead of the value
 } tl_constant;
 extern const tl_constant tl_constants[];  // ends with name NULL
 

@@ -17,8 +17,9 @@ static documented of_row(const char *module, const tl_builtin *row) {
   return (documented){module, row->name, row->params, row->doc};
 }
 
-// The library's rows in order, then what its modules have in Tally, then the
-// host's functions. False behind the last.
+// The library's rows in order, then its constants, whose params are NULL, then
+// what its modules have in Tally, then the host's functions. False behind the
+// last.
 static bool documented_at(const tl_vm *vm, size_t index, documented *out) {
   for (const tl_family *f = tl_library; f->rows != NULL; f++) {
     for (const tl_builtin *row = f->rows; row->name != NULL; row++) {
@@ -26,6 +27,11 @@ static bool documented_at(const tl_vm *vm, size_t index, documented *out) {
       if (index-- == 0)
         return true;
     }
+  }
+  for (const tl_constant *c = tl_constants; c->name != NULL; c++) {
+    *out = (documented){c->module, c->name, NULL, c->doc};
+    if (index-- == 0)
+      return true;
   }
   for (const struct tl_embedded *e = tl_embedded_modules; e->name != NULL;
        e++) {

@@ -252,6 +252,6 @@ tl_op tl_power_form(const tl_operand *exponent, tl_dtype computed) {
   if (power.re == 2) return TL_OP_SQUARE;
   // Integers have no roots and no reciprocals; complex ones differ in signs.
   if (!tl_dtype_is_real(computed)) return TL_OP_POW;
-  if (power.re == -1) return TL_OP_RECIPROCAL;
-  return power.re == 0.5 ? TL_OP_SQRT : TL_OP_POW;
+  // The kernels of pow take roots; theirs of -0.0 and -inf differ from sqrt's.
+  return power.re == -1 ? TL_OP_RECIPROCAL : TL_OP_POW;
 }

@@ -112,7 +112,7 @@ static void constants_have_examples(void **state) {
     assert_non_null(strstr(c->doc, "\n    "));
     assert_null(tl_builtin_find(c->module, c->name, strlen(c->name)));
   }
-  assert_int_equal(count, 4);
+  assert_int_equal(count, 5);
 }
 
 static void finding(void **state) {

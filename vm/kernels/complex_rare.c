@@ -81,6 +81,20 @@ static z_t log_base_10(z_t z) {
               cimag(w) / 2.30258509299404568402);
 }
 
+// C99 gives the zero of tanh(inf + iy) the sign of sin(2y), the array API
+// standard that of y; tan follows by tan(z) = -i tanh(i z).
+static z_t tangent_h(z_t z) {
+  if (isinf(creal(z)) && isfinite(cimag(z)))
+    return pair(copysign(1, creal(z)), copysign(0, cimag(z)));
+  return ctanh(z);
+}
+
+static z_t tangent(z_t z) {
+  if (isinf(cimag(z)) && isfinite(creal(z)))
+    return pair(copysign(0, creal(z)), copysign(1, cimag(z)));
+  return ctan(z);
+}
+
 static z_t sign(z_t z) {
   double size = cabs(z);
   if (size == 0)
@@ -111,13 +125,13 @@ UNARY(log2, log_base_2)
 UNARY(log10, log_base_10)
 UNARY(sin, csin)
 UNARY(cos, ccos)
-UNARY(tan, ctan)
+UNARY(tan, tangent)
 UNARY(asin, casin)
 UNARY(acos, cacos)
 UNARY(atan, catan)
 UNARY(sinh, csinh)
 UNARY(cosh, ccosh)
-UNARY(tanh, ctanh)
+UNARY(tanh, tangent_h)
 UNARY(asinh, casinh)
 UNARY(acosh, cacosh)
 UNARY(atanh, catanh)

@@ -403,6 +403,19 @@ static bool power_fits(float x, float y) {
   return x > 0 && x < INFINITY && __builtin_fabsf(y) < INFINITY;
 }
 
+TL_INLINE float half_power(float x) {
+  const float root = __builtin_sqrtf(x + 0.0f);
+  return x == -INFINITY ? INFINITY : root;
+}
+
+// x ** 0.5 is the root, with a plus before zero and infinity.
+static bool are_halves(const float *y, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (y[i] != 0.5f)
+      return false;
+  return true;
+}
+
 void TL_K(pow_float32)(void *out, const void *a, const void *b, size_t n) {
   float *to = out;
   const float *x = a, *y = b;
@@ -410,6 +423,11 @@ void TL_K(pow_float32)(void *out, const void *a, const void *b, size_t n) {
     const size_t count = n - start < BLOCK ? n - start : BLOCK;
     float result[BLOCK];
     unsigned char odd = 0;
+    if (are_halves(y + start, count)) {
+      TL_LOOP for (size_t i = start; i < start + count; i++) to[i] =
+          half_power(x[i]);
+      continue;
+    }
     TL_LOOP for (size_t i = 0; i < count; i++) result[i] =
         (float)power_single((double)x[start + i], (double)y[start + i]);
     for (size_t i = 0; i < count; i++)
@@ -417,6 +435,9 @@ void TL_K(pow_float32)(void *out, const void *a, const void *b, size_t n) {
     for (size_t i = 0; odd && i < count; i++)
       if (!power_fits(x[start + i], y[start + i]))
         result[i] = (float)pow((double)x[start + i], (double)y[start + i]);
+    for (size_t i = 0; i < count; i++)
+      if (y[start + i] == 0.5f)
+        result[i] = half_power(x[start + i]);
     memcpy(to + start, result, count * sizeof *to);
   }
 }

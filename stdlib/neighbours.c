@@ -1,0 +1,201 @@
+// Differences between neighbours, and the areas below them.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "vm/engine.h"
+#include "vm/list.h"
+
+// x without its first or last item along an axis.
+static bool without_end(tl_vm *vm, tl_slot x, int axis, bool first,
+                        tl_slot *out) {
+  const tl_array *a = x.array;
+  int64_t shape[TL_MAX_DIMS];
+  memcpy(shape, tl_shape(a), sizeof(int64_t) * (size_t)tl_ndim(a));
+  if (shape[axis] > 0)
+    shape[axis]--;
+  tl_slot base = tl_borrow(x);
+  char *data = a->data;
+  if (first && shape[axis] > 0)
+    data += tl_strides(a)[axis];
+  tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), data, tl_ndim(a),
+                               shape, tl_strides(a));
+  if (view)
+    *out = tl_own_array(view);
+  return view != NULL;
+}
+
+// op(x[1:], x[:-1]) along an axis.
+static bool neighbours(tl_vm *vm, tl_op op, tl_slot x, int axis, tl_slot *out) {
+  tl_slot operands[2];
+  if (!without_end(vm, x, axis, true, &operands[0]))
+    return false;
+  bool ok = without_end(vm, x, axis, false, &operands[1]);
+  if (ok) {
+    ok = tl_elementwise(vm, op, operands, out);
+    tl_drop(vm, operands[1]);
+  }
+  tl_drop(vm, operands[0]);
+  return ok;
+}
+
+// An end that is joined to x before the differences are taken: an array, or a
+// scalar that stands for one item everywhere.
+static bool push_end(tl_vm *vm, tl_slot end, const tl_array *x, int axis,
+                     tl_list **parts) {
+  tl_slot s = tl_borrow(end), spread;
+  if (tl_is_none(end))
+    return true;
+  bool is_array = tl_is_array(end) && !tl_is_number(end);
+  if (is_array && tl_ndim(end.array) != tl_ndim(x))
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "diff: what is joined to x must have its %d axes, not %d",
+                   tl_ndim(x), tl_ndim(end.array));
+  if (is_array)
+    return tl_list_push(vm, parts, &s);
+  if (!tl_is_number(end))
+    return tl_arg_fail(vm, "diff", "what is joined to x",
+                       "an array or a number", end);
+  int64_t shape[TL_MAX_DIMS];
+  memcpy(shape, tl_shape(x), sizeof(int64_t) * (size_t)tl_ndim(x));
+  shape[axis] = 1;
+  tl_array *to = tl_array_new(vm, tl_array_dtype(x), tl_ndim(x), shape);
+  if (!to)
+    return false;
+  spread = tl_own_array(to);
+  bool ok = tl_arg_array(vm, "diff", &s) &&
+            tl_assign_part(vm, to, to->data, tl_ndim(x), shape, tl_strides(to),
+                           s.array) &&
+            tl_list_push(vm, parts, &spread);
+  if (tl_is_owned(s))
+    tl_drop(vm, s);
+  if (tl_is_owned(spread))
+    tl_drop(vm, spread);
+  return ok;
+}
+
+// x between its two ends, in place of x.
+static bool join_ends(tl_vm *vm, tl_slot *x, tl_slot before, tl_slot after,
+                      int axis) {
+  tl_list *parts = tl_list_new(vm, 3);
+  tl_slot middle = tl_borrow(*x), joined;
+  bool ok = parts && push_end(vm, before, x->array, axis, &parts) &&
+            tl_list_push(vm, &parts, &middle) &&
+            push_end(vm, after, x->array, axis, &parts);
+  if (ok) {
+    const tl_builtin *concat = tl_builtin_find(NULL, "concat", 6);
+    tl_slot inner[] = {tl_own_list(parts), tl_weak_int(axis)};
+    ok = concat->call(vm, inner, &joined);
+    tl_drop(vm, inner[0]);
+  } else if (parts) {
+    tl_drop(vm, tl_own_list(parts));
+  }
+  if (!ok)
+    return false;
+  tl_clear(vm, x);
+  *x = joined;
+  return true;
+}
+
+static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  int64_t n;
+  if (!tl_arg_numeric(vm, "diff", &args[0]) ||
+      !tl_arg_axis(vm, "diff", args[1], tl_ndim(args[0].array), -1, &axis) ||
+      !tl_arg_count(vm, "diff", "n", args[2], &n))
+    return false;
+  if ((!tl_is_none(args[3]) || !tl_is_none(args[4])) &&
+      !join_ends(vm, &args[0], args[3], args[4], axis))
+    return false;
+  tl_op op = tl_array_dtype(args[0].array) == TL_BOOL ? TL_OP_NOT_EQUAL
+                                                      : TL_OP_SUBTRACT;
+  // Differences of more steps than there are items are none at all.
+  if (n > tl_shape(args[0].array)[axis])
+    n = tl_shape(args[0].array)[axis];
+  for (; n > 0; n--) {
+    tl_slot next;
+    if (!neighbours(vm, op, args[0], axis, &next))
+      return false;
+    tl_clear(vm, &args[0]);
+    args[0] = next;
+  }
+  *out = tl_take(vm, &args[0]);
+  return true;
+}
+
+// Between items along the axis: the differences of x, or dx.
+static bool widths(tl_vm *vm, tl_slot *args, int ndim, int axis, tl_slot *out) {
+  if (tl_is_none(args[1])) {
+    *out = args[2];
+    return tl_is_scalar(args[2]) ||
+           tl_arg_fail(vm, "trapezoid", "dx", "a number", args[2]);
+  }
+  if (!tl_arg_numeric(vm, "trapezoid", &args[1]))
+    return false;
+  tl_slot x = tl_borrow(args[1]);
+  if (tl_ndim(x.array) != 1) {
+    if (tl_ndim(x.array) != ndim)
+      return tl_fail(vm, TALLY_ERR_SHAPE, "trapezoid: x has %d axes, y %d",
+                     tl_ndim(x.array), ndim);
+    return neighbours(vm, TL_OP_SUBTRACT, x, axis, out);
+  }
+  tl_slot flat;
+  if (!neighbours(vm, TL_OP_SUBTRACT, x, 0, &flat))
+    return false;
+  int64_t shape[TL_MAX_DIMS];
+  for (int k = 0; k < ndim; k++) shape[k] = k == axis ? flat.array->size : 1;
+  bool ok = tl_reshape(vm, &flat, ndim, shape, out);
+  tl_drop(vm, flat);
+  return ok;
+}
+
+static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  if (!tl_arg_numeric(vm, "trapezoid", &args[0]) ||
+      !tl_arg_axis(vm, "trapezoid", args[3], tl_ndim(args[0].array), -1, &axis))
+    return false;
+  tl_slot sums[2], areas[2], product;
+  if (!neighbours(vm, TL_OP_ADD, args[0], axis, &sums[0]))
+    return false;
+  sums[1] = tl_weak_float(0.5);
+  bool ok = tl_elementwise(vm, TL_OP_MULTIPLY, sums, &areas[0]);
+  tl_drop(vm, sums[0]);
+  if (!ok)
+    return false;
+  if (!widths(vm, args, tl_ndim(args[0].array), axis, &areas[1])) {
+    tl_drop(vm, areas[0]);
+    return false;
+  }
+  ok = tl_elementwise(vm, TL_OP_MULTIPLY, areas, &product);
+  tl_drop(vm, areas[0]);
+  if (!tl_is_none(args[1]))
+    tl_drop(vm, areas[1]);
+  if (!ok)
+    return false;
+  ok = tl_reduce(vm, TL_REDUCE_SUM, &product, UINT32_C(1) << axis, false,
+                 TL_DTYPE_COUNT, 0, out);
+  tl_drop(vm, product);
+  return ok;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_neighbour_builtins[] = {
+    {"diff", "x, axis: -1, n: 1, prepend: none, append: none", diff, TL_PURE,
+     "The differences between neighbours along an axis, taken n times; "
+     "prepend\n"
+     "and append are joined to x first: arrays of x's other lengths, or "
+     "numbers\n"
+     "for one item each. Any numeric dtype stays; bools give whether "
+     "neighbours\n"
+     "differ. An axis that x lacks is an error (kind index), lengths that do\n"
+     "not fit another (shape).\n"
+     "    diff([1, 4, 9, 16])    # [3, 5, 7]\n"
+     "    diff([1, 4, 9], prepend: 0)    # [1, 3, 5]\n"},
+    {"trapezoid", "y, x: none, dx: 1.0, axis: -1", trapezoid, TL_PURE,
+     "The area below points joined by lines; they stand at x, or dx apart.\n"
+     "    trapezoid([0.0, 1.0, 2.0])    # 2.0\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
