@@ -182,11 +182,11 @@ static tl_type *read_fields(parser *p) {
       continue;
     }
     offsets[count] = size;
-    ok = is_new(p, fields, count);
-    ok = ok && (!__builtin_add_overflow(size, tl_type_size(fields[count].type),
-                                        &size) ||
-                fail(p, "a size that is too large") != NULL);
-    count++;
+    int64_t more = tl_type_size(fields[count].type);
+    count++;  // its name is ours from here on
+    ok = is_new(p, fields, count - 1) &&
+         (!__builtin_add_overflow(size, more, &size) ||
+          fail(p, "a size that is too large") != NULL);
   }
   ok = ok && (count > 0 || fail(p, "no names") != NULL);
   tl_type model = {
