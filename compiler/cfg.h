@@ -33,6 +33,7 @@ typedef struct tl_cfg_ins {
   int32_t operand_count;
   int32_t *operands;  // slots
   uint8_t *modes;     // tl_mode of each: set by ownership
+  bool gives_back;    // CALLB: where it fails, operand 0 is back in its slot
   uint32_t extra;     // constant, global, path, built-in, function index …
   uint32_t extra2;    // a second one (SETPATH's step, NEXT's hidden slot)
   int32_t window;     // slot from which call arguments were laid out, -1

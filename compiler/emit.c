@@ -195,8 +195,10 @@ static void put_window(tl_emitter *e, const tl_cfg_ins *ins,
   } else {
     word.b = count;
   }
+  if (ins->gives_back)
+    word.c = 1;
   add_point(e, put(e, word), ins);
-  put_extra(e, 0,
+  put_extra(e, ins->gives_back ? scaled(ins->operands[0]) : 0,
             ins->op == TL_BC_CALLK ? callee_constant(e, ins) : ins->extra);
   if (base != ins->result) {
     put_move(e, ins->result, base,

@@ -210,13 +210,8 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
   if (assign_parallel(l, target, value))
     return;
   if (target->kind == TL_TARGET_NAME) {
-    if (value->kind == TL_AST_BINARY &&
-        value->binary.left->kind == TL_AST_NAME &&
-        value->binary.left->name.name == target->name &&
-        update_global(l, tl_scope_find(l->scope, target->name),
-                      value->binary.op, value->binary.right, value->span)) {
+    if (tl_take_whole(l, target, value))
       return;
-    }
     int32_t direct = tl_direct_slot(l, target->name);
     int32_t slot = tl_lower_expr(l, value, direct);
     tl_store_name(l, target->name, slot, target->span);

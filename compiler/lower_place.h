@@ -50,6 +50,8 @@ void tl_global_put(tl_lower *l, const tl_taken_global *taken, int32_t result,
 // place = value, where value uses the place's old value; place op= value.
 // False: not lowered, since what is taken out would be missed or gains nothing.
 bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value);
+// variable = value, for a variable of the module whose old value is used.
+bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value);
 bool tl_take_update(tl_lower *l, tl_ast *update);
 
 #endif

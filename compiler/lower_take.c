@@ -15,6 +15,7 @@
 
 struct tl_taking {
   const tl_ast *leaf;  // the place's old value within the new one
+  bool is_whole;       // the place is a module variable itself
   tl_target_place place;
   int32_t item;  // slot of what was taken
   int32_t base;  // of the container
@@ -128,7 +129,7 @@ static const tl_name *root_of(const tl_ast *ast, const tl_name **field) {
 static bool is_elsewhere(const tl_ast *ast, const tl_target *target) {
   const tl_name *field;
   return root_of(ast, &field) == target->name && field != NULL &&
-         target->steps[0].field.name != NULL &&
+         target->step_count > 0 && target->steps[0].field.name != NULL &&
          field != target->steps[0].field.name;
 }
 
@@ -205,6 +206,11 @@ static void look_call(search *s, const tl_ast *ast) {
 
 static void look_name(search *s, const tl_ast *ast) {
   const tl_variable *v = tl_scope_find(s->l->scope, ast->name.name);
+  if (v == s->variable && is_place(ast, s->target)) {
+    s->misses |= s->leaf != NULL || s->conditional > 0;
+    s->leaf = ast;
+    return;
+  }
   s->misses |= v == s->variable;
   s->reads_global |= v != NULL && v->is_global;
 }
@@ -301,7 +307,9 @@ static bool is_takeable(const tl_lower *l, const tl_target *target,
 static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
                                const tl_ast *value, const tl_variable *v) {
   search s = {.l = l, .target = target, .variable = v};
-  if (!is_takeable(l, target, v) || is_place(value, target))
+  bool takeable = target->step_count == 0 ? v != NULL && v->is_global
+                                          : is_takeable(l, target, v);
+  if (!takeable || is_place(value, target))
     return NULL;
   look(&s, value);
   if (s.leaf == NULL || s.misses)
@@ -377,8 +385,12 @@ static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
 int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span) {
   struct tl_taking *t = l->taking;
   l->taking = NULL;
-  tl_place_parts(l, true, &t->place);
-  emit_take(l, t);
+  if (t->is_whole) {
+    tl_global_take(l, t->place.variable, span, &t->global);
+  } else {
+    tl_place_parts(l, true, &t->place);
+    emit_take(l, t);
+  }
   if (want < 0)
     return t->item;
   tl_emit1(l, TL_BC_COPY, want, t->item, span);
@@ -402,6 +414,24 @@ bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value) {
   int32_t result = tl_lower_expr(l, value, -1);
   l->taking = outer;
   emit_put(l, &t, result);
+  l->top = mark;
+  return true;
+}
+
+bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value) {
+  tl_variable *v = tl_scope_find(l->scope, target->name);
+  struct tl_taking t = {.leaf = find_leaf(l, target, value, v),
+                        .is_whole = true,
+                        .place = {.target = target, .variable = v}};
+  if (t.leaf == NULL)
+    return false;
+  int32_t mark = l->top;
+  t.item = t.global.slot = tl_temp(l);
+  struct tl_taking *outer = l->taking;
+  l->taking = &t;
+  int32_t result = tl_lower_expr(l, value, -1);
+  l->taking = outer;
+  tl_global_put(l, &t.global, result, value->span);
   l->top = mark;
   return true;
 }

@@ -78,6 +78,7 @@ typedef struct tl_flow {
   uint8_t *uses;        // for each slot, how often it is an operand
   tl_ins_list *out;     // code; NULL while states are still searched
   tl_span span;
+  bool gives_back;  // operand 0 is, where the current instruction fails
   bool again;  // a slot was pinned: search from the start
 } tl_flow;
 

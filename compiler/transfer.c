@@ -16,6 +16,13 @@ static const tl_builtin *builtin_of(const tl_flow *flow,
   return tl_is_kind(constant, TL_KIND_BUILTIN) ? constant.pointer : NULL;
 }
 
+// A library function that fails before it takes anything.
+static bool keeps(const tl_flow *flow, const tl_cfg_ins *ins) {
+  const tl_builtin *builtin =
+      ins->op == TL_BC_CALLB ? builtin_of(flow, ins) : NULL;
+  return builtin != NULL && (builtin->flags & TL_KEEPS) != 0;
+}
+
 static bool runs_unknown_code(const tl_flow *flow, const tl_cfg_ins *ins) {
   switch (ins->op) {
     case TL_BC_CALL:
@@ -205,7 +212,7 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
     return false;
   if (x == ins->result && is_update(ins->op))
     return false;
-  if (risky && err != NULL && tl_bit(err, x))
+  if (risky && err != NULL && tl_bit(err, x) && !(i == 0 && keeps(flow, ins)))
     return false;
   if (flow->uses[x] > 1 && !may_consume_one(flow, ins, x))
     return false;
@@ -391,6 +398,7 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
   if (tl_bit_next(flow->present, flow->function->words,
                   flow->function->spare) >= 0)
     decided.window = -1;
+  decided.gives_back = flow->gives_back;
   decided.is_drain = n > 0 && tl_opcode_role(ins->op, 0) == TL_ROLE_DRAIN &&
                      decided.modes[0] != TL_MODE_BORROW;
   return tl_put_ins(flow, &decided);
@@ -538,6 +546,7 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
   tl_state state = *tl_state_of(flow, s);
   bool moves = tracked && (d == s || !tl_bit(flow->after, s));
   flow->modes[0] = moves ? (uint8_t)tl_mode_of(&state) : TL_MODE_BORROW;
+  flow->gives_back = false;
   put_decided(flow, ins);
   if (!moves) {
     tl_state alias = tl_state_new(TL_BORROWS);
@@ -580,10 +589,13 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   rescue_result(flow, ins);
   rescue_window(flow, ins);
 
+  flow->gives_back =
+      err != NULL && keeps(flow, ins) && tl_bit(err, flow->operands[0]) &&
+      (flow->modes[0] == TL_MODE_CONSUME || flow->modes[0] == TL_MODE_EITHER);
   tl_cfg_ins *done = put_decided(flow, ins);
   if (ins->fails != TL_NEVER) {
     memset(flow->gone, 0, nbytes);
-    for (int32_t i = window; i < ins->operand_count; i++)
+    for (int32_t i = window + flow->gives_back; i < ins->operand_count; i++)
       if (flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER)
         tl_bit_set(flow->gone, flow->operands[i]);
     tl_may_fail(flow, done, handler, flow->gone);

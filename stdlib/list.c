@@ -210,7 +210,11 @@ static bool append(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_array(args[0]) && tl_ndim(args[0].array) > 0)
     return append_array(vm, args, out);
   if (tl_is_range(args[0])) {
-    return tl_arg_array(vm, "append", &args[0]) && append_array(vm, args, out);
+    tl_slot array[] = {tl_borrow(args[0]), args[1]};
+    bool ok =
+        tl_arg_array(vm, "append", &array[0]) && append_array(vm, array, out);
+    tl_drop(vm, array[0]);
+    return ok;
   }
   if (tl_is_nested(args[0]))
     return tl_nested_append(vm, args[0], args[1], out);
@@ -476,12 +480,12 @@ static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_list_builtins[] = {
-    {"append", "xs, value", append, TL_PURE,
+    {"append", "xs, value", append, TL_KEEPS,
      "The list or array xs with one more item at its end. A dying xs is\n"
      "extended where it is.\n"
      "    append((1, \"a\"), 2.5)    # (1, \"a\", 2.5)\n"
      "    append([1, 2], 3)    # [1, 2, 3]\n"},
-    {"insert", "xs, index, value", insert, TL_PURE,
+    {"insert", "xs, index, value", insert, TL_KEEPS,
      "The list xs with an item more, before the one at index.\n"
      "    insert((1, 3), 1, 2)    # (1, 2, 3)\n"},
     {"pop", "xs, key = none", pop, TL_PURE,

@@ -136,7 +136,7 @@ const tl_builtin tl_record_builtins[] = {
     {"has", "r, key", has, TL_PURE,
      "Whether a record has a key; `key in r` asks the same.\n"
      "    has((a: 1), \"a\")    # true\n"},
-    {"put", "xs, key, value", put, TL_PURE,
+    {"put", "xs, key, value", put, TL_KEEPS,
      "xs with a value put at a key or index: of a record, where a new key "
      "goes\n"
      "to the end, a list or an array. A dying xs is changed where it is.\n"

@@ -23,8 +23,10 @@ enum {  // tl_builtin.flags
   TL_FILES = 4,   // capabilities it needs
   TL_CLOCK = 8,
   TL_ENVIRONMENT = 16,
-  TL_VALUE = 32,  // no function: its name stands for its result (os.args)
-  TL_HOST = 64,   // a host's: tl_host_call runs it (host.h)
+  TL_VALUE = 32,   // no function: its name stands for its result (os.args)
+  TL_HOST = 64,    // a host's: tl_host_call runs it (host.h)
+  TL_KEEPS = 128,  // where it fails, it has taken nothing: its first argument
+                   // can be given back to its slot
 };
 
 typedef struct tl_builtin {

@@ -266,8 +266,8 @@ bool tl_bind_arguments(tl_vm *vm, tl_slot function, const tl_call_shape *shape,
 
 // --- Calling ----------------------------------------------------------------
 
-bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                   tl_slot *args, tl_slot *out) {
+bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, bool keeps,
+                   uint32_t count, tl_slot *args, tl_slot *out) {
   unsigned needs = 0;
   if ((builtin->flags & TL_FILES) != 0)
     needs |= TALLY_MAY_FILES;
@@ -287,11 +287,11 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (ok)
     tl_hold(vm, *out, TL_CAUSE_VIEW);
   // What came up during a long call is not left to the next poll.
-  if (ok && vm->interrupted && !tl_poll(vm, 0)) {
+  if (ok && vm->interrupted && !keeps && !tl_poll(vm, 0)) {
     tl_drop(vm, *out);
     ok = false;
   }
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = keeps && !ok ? 1 : 0; i < count; i++) {
     vm->stats.temps_ended +=
         ok && (dying >> i & 1) != 0 && tl_is_owned(args[i]);
     tl_drop(vm, args[i]);
@@ -356,7 +356,7 @@ static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   }
   if (!bind(vm, &p, shape, count, args, skip, bound))
     return false;
-  return tl_do_builtin(vm, p.builtin, p.count, bound, out);
+  return tl_do_builtin(vm, p.builtin, false, p.count, bound, out);
 }
 
 // A script function: arguments go where its parameters are.

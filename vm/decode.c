@@ -107,6 +107,7 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
       .op = ins->op,
       .words = 1,
       .result = -1,
+      .back = -1,
       .target = -1,
       .falls_through = ins->op != TL_BC_RET && ins->op != TL_BC_RAISE,
   };
@@ -168,6 +169,8 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
       out->result = ins->a / 16;
       decode_window(ins->a / 16u + 1, ins->b, out);
       out->extra = tl_ins_extra(*second);
+      if (ins->op == TL_BC_CALLB && ins->c != 0)
+        out->back = second->a / 16;
       if (ins->op == TL_BC_CALLK)
         out->extra = callee_index(function, out->extra);
       break;

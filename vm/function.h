@@ -249,6 +249,8 @@ typedef struct tl_decoded {
   uint16_t operands[8];           // slots outside the window
   uint8_t modes[8];               // tl_mode of each
   uint32_t window, window_count;  // slots taken over whole; count 0: none
+  int32_t back;  // CALLB: the slot that gets the window's first operand back
+                 // where it fails, -1: it is consumed all the same
   uint32_t extra;
   int64_t target;  // pc jumped to, -1: none
   bool falls_through;

@@ -949,8 +949,13 @@ dispatch:
       SAVE();
       vm->fuel = fuel;
       tl_slot result = tl_none();
-      if (UNLIKELY(!tl_do_builtin(vm, builtin, ins->b, a + 1, &result)))
+      bool keeps = ins->c != 0;
+      if (UNLIKELY(
+              !tl_do_builtin(vm, builtin, keeps, ins->b, a + 1, &result))) {
+        if (keeps)
+          tl_copy_slot(SLOT(ins[1].a), a + 1);
         FAIL();
+      }
       fuel = vm->fuel;
       tl_copy_slot(a, &result);
       NEXT2;

@@ -90,8 +90,9 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
 bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any);
 bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params);
 bool tl_do_show(tl_vm *vm, tl_slot value);
-bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                   tl_slot *args, tl_slot *out);
+// With [keeps] the first argument is left in its slot on failure.
+bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, bool keeps,
+                   uint32_t count, tl_slot *args, tl_slot *out);
 
 // --- Ownership (ops.c) ------------------------------------------------------
 void tl_do_settle(tl_slot *x, tl_slot *y);

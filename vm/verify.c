@@ -93,8 +93,15 @@ static bool check_callee(tl_checker *c) {
            tl_refuse(c, 0, "the callee takes another number of arguments");
   if (c->ins.op != TL_BC_CALLB)
     return true;
-  return tl_is_kind(c->p->constants[c->ins.extra], TL_KIND_BUILTIN) ||
-         tl_refuse(c, 0, "the constant called is no built-in");
+  tl_slot callee = c->p->constants[c->ins.extra];
+  if (!tl_is_kind(callee, TL_KIND_BUILTIN))
+    return tl_refuse(c, 0, "the constant called is no built-in");
+  const tl_builtin *builtin = callee.pointer;
+  if (c->ins.back < 0)
+    return true;
+  if ((builtin->flags & TL_KEEPS) == 0 || c->ins.window_count == 0)
+    return tl_refuse(c, 0, "the function called gives nothing back");
+  return check_slot(c, (uint32_t)c->ins.back);
 }
 
 // Whoever calls a value knows no summary, and gives what dies to the callee.

@@ -278,6 +278,23 @@ static bool check_own_rebinding(tl_checker *c) {
 
 // --- Errors -----------------------------------------------------------------
 
+// What a library function's first argument owns is back in its own slot.
+static bool give_back(tl_checker *c, tl_state first) {
+  uint32_t w = c->ins.window, x = (uint32_t)c->ins.back;
+  if (x != w && owns(&c->now[x]))
+    return tl_refuse(c, x, "%s is given back while it owns");
+  c->error[x] = first;
+  tl_check_busy(c, w);
+  if (x != w)
+    tl_rename_lenders(c, c->error, w, x);
+  // The slot is looked at on the error path alone.
+  if (!c->is_busy[x]) {
+    c->is_busy[x] = true;
+    c->busy[c->busy_count++] = x;
+  }
+  return true;
+}
+
 static bool check_failure(tl_checker *c) {
   if (tl_opcodes[c->ins.op].fails == TL_NEVER)
     return true;
@@ -285,9 +302,11 @@ static bool check_failure(tl_checker *c) {
   for (uint32_t i = 0; i < c->ins.window_count; i++) {
     uint32_t w = c->ins.window + i;
     c->error[w].kind = TL_ABSENT;
-    if (owns(&c->now[w]))
+    if (owns(&c->now[w]) && !(i == 0 && c->ins.back >= 0))
       tl_end_lender(c, c->error, w);
   }
+  if (c->ins.back >= 0 && !give_back(c, c->now[c->ins.window]))
+    return false;
   // An update brings back what was taken, and then it cannot fail.
   if (c->ins.operand_count > 0 && operand_role(c, 0) == TL_ROLE_TARGET)
     c->error[c->ins.operands[0]].open = 0;

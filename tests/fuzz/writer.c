@@ -348,6 +348,16 @@ static void nested(writer *w) {
 }
 
 static void grow(writer *w) {
+  static const char *const whole[] = {
+      "p = append(p, ",        "gl = append(gl, ", "gl = put(gl, n, ",
+      "q = insert(q, n - 3, ", "g = append(g, ",   "r = put(r, \"x\", ",
+  };
+  if (next(w, 2) == 0) {
+    put(w, pick(w, whole, 6));
+    array(w, 1);
+    put(w, ")");
+    return;
+  }
   static const char *const places[] = {"r.y", "gr.y", "gr.z", "r.x"};
   const char *place = pick(w, places, 4);
   print(w, "%s = append(%s, ", place, place);
@@ -356,12 +366,13 @@ static void grow(writer *w) {
 }
 
 static void update(writer *w) {
-  switch (next(w, 20)) {
+  switch (next(w, 21)) {
     case 17:
     case 18:
       nested(w);
       break;
     case 19:
+    case 20:
       grow(w);
       break;
     case 0:

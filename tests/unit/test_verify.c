@@ -3,8 +3,12 @@
 #include "tests/unit/fixture.h"
 #include "vm/verify.h"
 
-enum { B = TL_MODE_CONSUME, C = TL_MODE_CONSUME << 2, A = TL_MODE_CONSUME << 4,
-       EITHER_A = TL_MODE_EITHER << 4 };
+enum {
+  B = TL_MODE_CONSUME,
+  C = TL_MODE_CONSUME << 2,
+  A = TL_MODE_CONSUME << 4,
+  EITHER_A = TL_MODE_EITHER << 4
+};
 
 typedef struct program {
   tl_unit unit;
@@ -34,8 +38,8 @@ static void open_program(program *p, tl_ins *code, uint32_t count) {
   p->main.summary = (tl_summary){.may_own = true, .rebinds_any = true};
   p->callee.index = 1;
   p->callee.param_count = 1;
-  p->callee.summary = (tl_summary){.may_own = true,
-                                   .param_modes = p->callee_modes};
+  p->callee.summary =
+      (tl_summary){.may_own = true, .param_modes = p->callee_modes};
   p->callee_modes[0] = TL_MODE_EITHER;
 }
 
@@ -69,9 +73,9 @@ static void refuse(tl_vm *vm, program *p, const char *rule) {
   tl_error_clear(vm);
 }
 
-#define OPEN(...)                       \
-  tl_ins code[] = {__VA_ARGS__};        \
-  program p;                            \
+#define OPEN(...)                \
+  tl_ins code[] = {__VA_ARGS__}; \
+  program p;                     \
   open_program(&p, code, sizeof code / sizeof *code)
 
 #define TAKE(slot) ins(TL_BC_TAKEG, slot, 0, 0, 0)
@@ -196,8 +200,8 @@ static void what_only_borrows_may_be_mapped_by_its_bit(void **state) {
 
 static void a_handler_keeps_lenders_too(void **state) {
   OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0), TAKE(2),
-       ins(TL_BC_DROP, 0, 0, 0, A), RETURN(2),
-       ins(TL_BC_CATCH, 3, 0, 0, 0), RETURN(3));
+       ins(TL_BC_DROP, 0, 0, 0, A), RETURN(2), ins(TL_BC_CATCH, 3, 0, 0, 0),
+       RETURN(3));
   owns(&p, 2, 3, 0);
   p.kept[0] = 1;
   p.handler = (tl_handler){2, 3, 5, 1, 0, p.kept, p.own};
@@ -208,8 +212,8 @@ static void a_handler_keeps_lenders_too(void **state) {
 
 static void the_unwinder_owns_for_the_handler(void **state) {
   OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0), TAKE(2),
-       ins(TL_BC_DROP, 0, 0, 0, A), RETURN(2),
-       ins(TL_BC_CATCH, 3, 0, 0, 0), ins(TL_BC_DROP, 3, 0, 0, A), RETURN(1));
+       ins(TL_BC_DROP, 0, 0, 0, A), RETURN(2), ins(TL_BC_CATCH, 3, 0, 0, 0),
+       ins(TL_BC_DROP, 3, 0, 0, A), RETURN(1));
   owns(&p, 2, 3, 0);
   p.kept[0] = p.own[0] = 1;
   p.handler = (tl_handler){2, 3, 5, 1, 1, p.kept, p.own};
@@ -221,13 +225,11 @@ static void the_unwinder_owns_for_the_handler(void **state) {
 // r.x taken, changed and put back, with [between] before the put.
 static void check_taken(tl_vm *vm, tl_ins between, int put_path,
                         const char *rule) {
-  OPEN(TAKE(0),
-       ins(TL_BC_TAKE, 1, 0, 0, B), ins(TL_BC_EXTRA, 0, 0, 0, 0),
+  OPEN(TAKE(0), ins(TL_BC_TAKE, 1, 0, 0, B), ins(TL_BC_EXTRA, 0, 0, 0, 0),
        between, ins(TL_BC_EXTRA, 0, 0, 0, 0),
        ins(TL_BC_DROP, 3, 0, 0, EITHER_A),
        ins(TL_BC_SETPATH, 0, 1, 2, A | TL_MODE_EITHER),
-       ins(TL_BC_EXTRA, 0, 0, 0, 0),
-       RETURN(0));
+       ins(TL_BC_EXTRA, 0, 0, 0, 0), RETURN(0));
   tl_string *x = tl_string_from(vm, "x"), *y = tl_string_from(vm, "y");
   tl_string *names[] = {x, y};
   tl_step steps[] = {{.field = x}, {.field = y}};
@@ -259,9 +261,9 @@ static void a_taken_item_comes_back(void **state) {
 }
 
 static void what_lost_an_item_is_not_returned(void **state) {
-  OPEN(TAKE(0), ins(TL_BC_LOADI, 1, 0, 0, 0),
-       ins(TL_BC_TAKEEL, 2, 0, 1, B), ins(TL_BC_EXTRA, 0, 0, 0, 0),
-       ins(TL_BC_DROP, 2, 0, 0, EITHER_A), RETURN(0));
+  OPEN(TAKE(0), ins(TL_BC_LOADI, 1, 0, 0, 0), ins(TL_BC_TAKEEL, 2, 0, 1, B),
+       ins(TL_BC_EXTRA, 0, 0, 0, 0), ins(TL_BC_DROP, 2, 0, 0, EITHER_A),
+       RETURN(0));
   tl_index_item item = {.kind = TL_ITEM_VALUE};
   tl_step step = {.item_count = 1, .items = &item};
   tl_path path = {1, 1, &step};
@@ -269,6 +271,33 @@ static void what_lost_an_item_is_not_returned(void **state) {
   p.unit.path_count = 1;
   owns(&p, 2, 3, 0);
   refuse(*state, &p, "t0 is read while an item is taken out of it");
+}
+
+// t0 goes to a library function, is given back to slot [back] where that
+// fails, and is dropped by the handler.
+static void check_given_back(tl_vm *vm, const char *function, int back,
+                             const char *rule) {
+  OPEN(TAKE(0), ins(TL_BC_MOV, 3, 0, 0, B), ins(TL_BC_LOADI, 4, 0, 0, 0),
+       ins(TL_BC_CALLB, 2, 0, 0, 0), ins(TL_BC_EXTRA, back, 0, 0, 0), RETURN(2),
+       ins(TL_BC_CATCH, 1, 0, 0, 0), ins(TL_BC_DROP, 1, 0, 0, A), RETURN(0));
+  code[3].b = 2;
+  code[3].c = 1;
+  p.kept[0] = 0;
+  p.handler = (tl_handler){3, 4, 6, 1, 0, p.kept, p.own};
+  p.main.handlers = &p.handler;
+  p.main.handler_count = 1;
+  const tl_builtin *builtin = tl_builtin_find(NULL, function, strlen(function));
+  p.constants[0] = tl_builtin_slot(builtin);
+  if (rule == NULL)
+    accept(vm, &p);
+  else
+    refuse(vm, &p, rule);
+}
+
+static void a_function_gives_back_what_it_has_not_taken(void **state) {
+  check_given_back(*state, "append", 0, NULL);
+  check_given_back(*state, "append", 1, "t0 is read but has no value");
+  check_given_back(*state, "concat", 0, "the function called gives nothing");
 }
 
 static void the_summary_tells_of_borrows(void **state) {
@@ -297,8 +326,8 @@ static void code_ends(void **state) {
 }
 
 static void a_drop_may_test_the_bit(void **state) {
-  OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0),
-       ins(TL_BC_DROP, 1, 0, 0, EITHER_A), RETURN(0));
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 1, 0, 0, 0), ins(TL_BC_DROP, 1, 0, 0, EITHER_A),
+       RETURN(0));
   accept(*state, &p);
 }
 
@@ -325,6 +354,7 @@ int main(void) {
       FIXTURE_TEST(the_unwinder_owns_for_the_handler),
       FIXTURE_TEST(a_taken_item_comes_back),
       FIXTURE_TEST(what_lost_an_item_is_not_returned),
+      FIXTURE_TEST(a_function_gives_back_what_it_has_not_taken),
       FIXTURE_TEST(the_summary_tells_of_borrows),
       FIXTURE_TEST(code_is_whole),
       FIXTURE_TEST(jumps_lead_to_instructions),
