@@ -52,13 +52,14 @@ MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants)
-HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
+             $(patsubst %.cpp,$(BUILD)/%_cpp,$(wildcard examples/*.cpp))
 
 # `make -j` decides itself; where nobody asked, use every core.
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SUBMAKE = @+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all programs tests demo test check audit fuzz bench format install clean help
+.PHONY: all programs tests demo test check audit fuzz bench format install uninstall clean help
 .DELETE_ON_ERROR:
 
 ## all       build tally, libtally.a and libtally.so (the default)
@@ -77,8 +78,7 @@ $(BUILD)/libtally.a: $(OBJECTS) $(KERNEL_OBJS)
 	@rm -f $@
 	$(call say,ar)ar rcs $@ $^
 
-$(BUILD)/libtally.so: $(OBJECTS) $(KERNEL_OBJS)
-	$(LINK) -shared -o $@ $^ $(LIBS)
+include tools/ship/ship.mk
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -100,6 +100,14 @@ $(FUZZ): $(BUILD)/tests/fuzz/%: tests/fuzz/%.c tests/fuzz/writer.c \
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $< tests/fuzz/writer.c $(BUILD)/libtally.a $(LDFLAGS) \
 	  $(LIBS)
+
+# The hosts in C++, where there is a compiler for it.
+$(BUILD)/examples/%_cpp: examples/%.cpp tally.h $(BUILD)/libtally.a
+	@mkdir -p $(@D)
+	$(call say,c++)if command -v $(firstword $(CXX)) >/dev/null; then \
+	  $(CXX) -std=c++17 -I. -Wall -Wextra -Wpedantic $(WERROR) $(CFLAGS) \
+	  -pthread -o $@ $< $(BUILD)/libtally.a $(LDFLAGS) $(LIBS); \
+	else echo 'echo skipped' > $@; fi
 
 $(BUILD)/examples/%: examples/%.c $(BUILD)/libtally.a
 	@mkdir -p $(@D)
@@ -161,23 +169,12 @@ format:
 	clang-format -i $$(find vm compiler stdlib repl tests examples \
 	  -name '*.[ch]') tally.h
 
-## install   to PREFIX (/usr/local), below DESTDIR if that is set
-install: programs
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -m 755 $(BUILD)/tally $(DESTDIR)$(PREFIX)/bin
-	install -m 644 tally.h $(DESTDIR)$(PREFIX)/include
-	install -m 644 $(BUILD)/libtally.a $(DESTDIR)$(PREFIX)/lib
-	install -m 755 $(BUILD)/libtally.so $(DESTDIR)$(PREFIX)/lib
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
-	  tools/tally.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tally.pc
-
 ## clean     remove everything that was made
 clean:
 	rm -rf build tally libtally.a libtally.so
 
 ## help      show this list
 help:
-	@sed -n 's/^## /make /p' Makefile
+	@sed -n 's/^## /make /p' Makefile tools/ship/ship.mk
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

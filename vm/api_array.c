@@ -8,8 +8,10 @@
 #include "vm/type.h"
 
 tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
+  TL_ENTER(vm);
   tl_slot s;
-  if (!tl_handle_get(vm, v, &s))
+  if (!tl_given(vm, out, "the place for the result") ||
+      !tl_handle_get(vm, v, &s))
     return tl_report(vm);
   // A complex128 is boxed in an array of rank 0, which no one sees.
   if (!tl_is_array(s) || tl_is_number(s))
@@ -63,7 +65,7 @@ static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
 
 // Kernels read whole items. A complex one is aligned as its two parts are.
 bool tl_is_aligned(int ndim, const int64_t *strides, const void *data,
-                       tl_dtype dtype) {
+                   tl_dtype dtype) {
   bool is_complex = dtype == TL_COMPLEX64 || dtype == TL_COMPLEX128;
   uint64_t alignment = tl_itemsize(dtype) / (is_complex ? 2 : 1);
   uint64_t bits = (uint64_t)(uintptr_t)data;

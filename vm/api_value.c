@@ -91,11 +91,11 @@ tally_status tally_from_list(tally_vm *vm, size_t count,
   TL_ENTER(vm);
   if (count > 0 && !tl_given(vm, items, "the items"))
     return tl_report(vm);
-  tl_list *list = NULL;
-  if (count > PTRDIFF_MAX / sizeof(tl_slot))
-    tl_fail_memory(vm, count, "a list");
-  else
-    list = tl_list_new(vm, (int64_t)count);
+  if (count > PTRDIFF_MAX / sizeof(tl_slot)) {
+    tl_fail_memory(vm, count, "a list");  // so many items there cannot be
+    return tl_report(vm);
+  }
+  tl_list *list = tl_list_new(vm, (int64_t)count);
   if (list == NULL) {
     tl_handles_abandon(vm, count, items);
     return tl_report(vm);
@@ -128,11 +128,11 @@ tally_status tally_from_record(tally_vm *vm, size_t count,
   if (count > 0 &&
       (!tl_given(vm, keys, "the keys") || !tl_given(vm, values, "the values")))
     return tl_report(vm);
-  tl_record *record = NULL;
-  if (count > INT32_MAX)
+  if (count > INT32_MAX) {
     tl_fail_memory(vm, count, "a record");
-  else
-    record = tl_record_new(vm, (int64_t)count);
+    return tl_report(vm);
+  }
+  tl_record *record = tl_record_new(vm, (int64_t)count);
   if (record == NULL) {
     tl_handles_abandon(vm, count, values);
     return tl_report(vm);

@@ -34,6 +34,9 @@ tally_status tally_watch(tally_vm *vm, unsigned what) {
 
 tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
                                tally_value *out) {
+  TL_ENTER(vm);
+  if (!tl_given(vm, out, "the place for the result"))
+    return tl_report(vm);
   tl_watch_stop(vm);
   if (vm->watched == NULL || vm->watched->timeline == NULL) {
     tl_fail(vm, TALLY_ERR_HOST, "tally_plot_memory: nothing was recorded");
@@ -77,6 +80,9 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                            tally_value *out) {
   TL_ENTER(vm);
   tl_text text;
+  if (!tl_may_run(vm) || !tl_given(vm, path, "the path") ||
+      !tl_given(vm, out, "the place for the result"))
+    return tl_report(vm);
   if (strcmp(path, "-") == 0)
     path = "/dev/stdin";
   if ((flags & TALLY_EXPLAIN_STATIC) != 0) {

@@ -140,6 +140,141 @@ done:
   return status;
 }
 
+// Functions, resources and what a script does with them.
+static void let_go_resource(void *context, void *object) {
+  (void)context;
+  (void)object;
+  released++;
+}
+
+static tally_status join(tally_vm *vm, void *context, const char *op,
+                         size_t count, const tally_value *operands,
+                         tally_value *out);
+static tally_status show(tally_vm *vm, void *context, void *object,
+                         tally_value *out) {
+  (void)context;
+  (void)object;
+  return tally_from_string(vm, "shown", 5, out);
+}
+static tally_status read_name(tally_vm *vm, void *context, void *object,
+                              const char *name, tally_value *out) {
+  (void)context;
+  (void)object;
+  return tally_from_string(vm, name, strlen(name), out);
+}
+
+static const tally_resource thing = {.size = sizeof thing,
+                                     .name = "thing",
+                                     .release = let_go_resource,
+                                     .repr = show,
+                                     .attribute = read_name,
+                                     .operate = join};
+
+static tally_status make_thing(tally_vm *vm, void *context, size_t count,
+                               const tally_value *args, tally_value *out) {
+  static int object;
+  (void)context, (void)count, (void)args;
+  tally_status status = tally_from_resource(vm, &thing, &object, out);
+  shared += status == TALLY_OK;
+  return status;
+}
+
+static tally_status join(tally_vm *vm, void *context, const char *op,
+                         size_t count, const tally_value *operands,
+                         tally_value *out) {
+  (void)op;
+  return make_thing(vm, context, count, operands, out);
+}
+
+static tally_status apply_twice(tally_vm *vm, void *context, size_t count,
+                                const tally_value *args, tally_value *out) {
+  (void)context, (void)count;
+  tally_value once = {0, 0};
+  tally_status status = tally_apply(vm, args[0], 1, &args[1], &once);
+  if (status == TALLY_OK) {
+    once = tally_take(once);
+    status = tally_apply(vm, args[0], 1, &once, out);
+  }
+  return status;
+}
+
+static void add_one(void *context, size_t n, const void *const *inputs,
+                    const ptrdiff_t *steps, void *output) {
+  (void)context;
+  const char *from = inputs[0];
+  double *to = output;
+  for (size_t i = 0; i < n; i++)
+    to[i] = 1 + *(const double *)(const void *)(from + (ptrdiff_t)i * steps[0]);
+}
+
+static tally_status use_the_host(host *h) {
+  tally_status status = TALLY_OK;
+  static const tally_native rows[] = {
+      {.name = "thing", .call = make_thing, .doc = "A thing."},
+      {.name = "twice",
+       .params = "f, x",
+       .call = apply_twice,
+       .signature = "(_, N * float64) -> N * float64",
+       .takes = 2},
+      {.name = "add_one",
+       .params = "x",
+       .loop = add_one,
+       .signature = "(float64) -> float64"},
+  };
+  tally_module module = {sizeof module, "host", "", rows, 3, sizeof *rows};
+  if (tally_documentation(h->vm, "host.thing") == NULL)
+    TRY(tally_add_module(h->vm, &module));
+  TRY(tally_eval(h->vm,
+                 "import host\n"
+                 "z = host.thing() + host.thing()\n"
+                 "s = \"{z} {z.name}\"\n"
+                 "z = host.twice(x => host.add_one(x) * 2, arange(50) * 1.0)\n"
+                 "z = try { host.twice(x => 1, [1.0]) } catch { none }",
+                 NULL));
+  TRY(tally_eval(h->vm, "z = none", NULL));
+done:
+  return status;
+}
+
+static tally_status exchange(host *h) {
+  tally_status status = TALLY_OK;
+  struct {
+    int64_t words[10];
+    void (*release)(void *);
+    void *more[2];
+  } schema = {.release = NULL}, array = {.release = NULL};
+  // The structs' own layout is the business of test_api_exchange.c.
+  struct ArrowSchema *s = (struct ArrowSchema *)(void *)&schema;
+  struct ArrowArray *a = (struct ArrowArray *)(void *)&array;
+  struct DLManagedTensor *tensor = NULL;
+  tally_value v = {0, 0}, w = {0, 0};
+  tally_parcel *parcel = NULL;
+  TRY(tally_eval(h->vm, "(n: arange(1000)[::2], b: ones(500) > 0)", &v));
+  TRY(tally_to_arrow(h->vm, v, s, a));
+  TRY(tally_from_arrow(h->vm, s, a, &w));  // takes
+  tally_value sent = w;
+  w = (tally_value){0, 0};
+  TRY(tally_send(h->vm, sent, &parcel));
+  TRY(tally_receive(h->vm, parcel, &w));  // takes
+  tally_value item = {0, 0};
+  TRY(tally_field(h->vm, w, "n", &item));
+  status = tally_to_dlpack(h->vm, item, &tensor);
+  tally_release(h->vm, item);
+  TRY(status);
+  TRY(tally_from_dlpack(h->vm, tensor, &item));
+  tally_release(h->vm, item);
+  tensor = NULL;
+done:
+  if (tensor != NULL) {  // not taken: the deleter is its last word
+    void (*deleter)(struct DLManagedTensor *);
+    memcpy(&deleter, (char *)tensor + 56, sizeof deleter);
+    deleter(tensor);
+  }
+  tally_release(h->vm, v);
+  tally_release(h->vm, w);
+  return status;
+}
+
 // --- The runner -------------------------------------------------------------
 
 // Runs [s] with the n-th allocation refused; false when none was.
@@ -180,7 +315,8 @@ static void test_every_allocation_fails(void **state) {
       {"values in", make_values},  {"values out", read_values},
       {"buffers", share_buffer},   {"calls", call_functions},
       {"scripts", run_scripts},    {"errors", fail_on_purpose},
-      {"prompts", use_the_prompt},
+      {"prompts", use_the_prompt}, {"the host", use_the_host},
+      {"exchange", exchange},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     for (uint64_t n = 1; run_refused(&all[i], n, false); n++) continue;

@@ -1,0 +1,106 @@
+#!/bin/sh
+# What `make install` leaves is what a host needs:
+#
+#   tests/ship.sh build/release
+#
+# The header compiles alone, the library shows tally_ names only, and a host
+# builds with what pkg-config says, shared and static.
+# The last line is the sum, and the exit status 1 if anything failed.
+set -u
+
+build=${1:?usage: tests/ship.sh BUILD}
+there=$(mktemp -d)
+trap 'rm -rf "$there"' EXIT
+passed=0
+failed=0
+cc=${CC:-cc}
+cxx=${CXX:-c++}
+
+check() {
+  what=$1
+  shift
+  if "$@" >"$there/out" 2>&1; then passed=$((passed + 1))
+  else
+    cat "$there/out"
+    echo "FAILED: $what"
+    failed=$((failed + 1))
+  fi
+}
+
+# --- The header alone
+strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fsyntax-only'
+echo '#include "tally.h"' >"$there/alone.c"
+cp "$there/alone.c" "$there/alone.cpp"
+check 'tally.h as C11' $cc -std=c11 $strict -I. "$there/alone.c"
+if command -v "$cxx" >/dev/null 2>&1; then
+  check 'tally.h as C++17' "$cxx" -std=c++17 $strict -I. "$there/alone.cpp"
+fi
+
+# --- Each function is used by a test or an example
+unused() {
+  sed -n 's/^.*TALLY_API.*[ *]\(tally_[a-z0-9_]*\)(.*/\1/p' tally.h |
+    while read -r name; do
+      grep -qw "$name" tests/unit/*.[ch] examples/*.c || echo "unused: $name"
+    done
+}
+test_unused() { [ -z "$(unused)" ] || { unused; return 1; }; }
+check 'each function of tally.h is used' test_unused
+
+# --- What is installed
+check 'make install' make BUILD="$build" PREFIX="$there/usr" install
+only_ours() {
+  ! nm -D --defined-only "$there/usr/lib/libtally.so" |
+    awk '{print $3}' | grep -v '^tally_\|^TALLY_'
+}
+case ${CFLAGS-} in
+  *sanitize*) ;;
+  *)
+    if [ "$(uname -s)" = Linux ]; then
+      check 'only tally_ names are exported' only_ours
+      check 'names have versions' sh -c \
+        "nm -D --with-symbol-versions '$there/usr/lib/libtally.so' |
+         grep -q 'tally_open@@TALLY_0.1'"
+    fi ;;
+esac
+
+PKG_CONFIG_PATH=$there/usr/lib/pkgconfig:${PKG_CONFIG_PATH-}
+export PKG_CONFIG_PATH
+if command -v pkg-config >/dev/null 2>&1; then
+  build_shared() {
+    $cc ${CFLAGS-} -o "$there/shared" examples/host.c \
+      $(pkg-config --cflags --libs tally) -Wl,-rpath,"$there/usr/lib"
+  }
+  build_static() {
+    mkdir -p "$there/static" &&
+      cp "$there/usr/lib/libtally.a" "$there/static" &&
+      $cc ${CFLAGS-} -o "$there/fixed" examples/host.c \
+        $(pkg-config --cflags tally) -L"$there/static" \
+        $(pkg-config --static --libs tally | sed "s|-L$there/usr/lib||")
+  }
+  says() { "$1" | diff examples/host.out -; }
+  check 'a host with the shared library' build_shared
+  check 'it runs' says "$there/shared"
+  check 'a host with the static library' build_static
+  check 'it runs' says "$there/fixed"
+fi
+
+if command -v cmake >/dev/null 2>&1; then
+  mkdir "$there/project"
+  cat >"$there/project/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.13)
+project(host C)
+find_package(tally 0.1 REQUIRED)
+add_executable(host $(pwd)/examples/host.c)
+target_link_libraries(host tally::static)
+END
+  check 'CMake finds it' sh -c "cmake -S '$there/project' \
+    -B '$there/project/build' -Dtally_DIR='$there/usr/lib/cmake/tally' &&
+    cmake --build '$there/project/build'"
+fi
+
+check 'make uninstall' make BUILD="$build" PREFIX="$there/usr" uninstall
+left() { [ -z "$(find "$there/usr" -type f -o -type l)" ]; }
+check 'nothing is left' left
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

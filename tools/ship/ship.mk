@@ -1,0 +1,56 @@
+# The shared library, and what `make install` puts where. Included by the main
+# Makefile.
+
+SOVERSION := $(firstword $(subst ., ,$(VERSION)))
+LIBDIR    ?= $(PREFIX)/lib
+MANDIR    ?= $(PREFIX)/share/man
+
+# Its names carry the version that had them first, and its file the one that
+# programs are linked with.
+ifeq ($(shell uname -s),Darwin)
+SHARED_ENDING := .dylib
+SHARED_FLAGS  := -dynamiclib -install_name $(LIBDIR)/libtally.$(SOVERSION).dylib
+SHARED_FULL   := libtally.$(VERSION).dylib
+SHARED_MAJOR  := libtally.$(SOVERSION).dylib
+else
+SHARED_ENDING := .so
+SHARED_FLAGS  := -shared -Wl,-soname,libtally.so.$(SOVERSION) \
+                 -Wl,--version-script=tools/ship/tally.map
+SHARED_FULL   := libtally.so.$(VERSION)
+SHARED_MAJOR  := libtally.so.$(SOVERSION)
+endif
+
+$(BUILD)/libtally.so: $(OBJECTS) $(KERNEL_OBJS) tools/ship/tally.map
+	$(LINK) $(SHARED_FLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+	@ln -sf libtally.so $(BUILD)/$(SHARED_MAJOR)
+
+to = $(DESTDIR)$(1)
+fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
+  -e 's|@VERSION@|$(VERSION)|g' -e 's|@SHARED_ENDING@|$(SHARED_ENDING)|g'
+
+## install   to PREFIX (/usr/local), below DESTDIR if that is set
+install: programs
+	install -d $(call to,$(PREFIX)/bin) $(call to,$(PREFIX)/include) \
+	  $(call to,$(LIBDIR)/pkgconfig) $(call to,$(LIBDIR)/cmake/tally) \
+	  $(call to,$(MANDIR)/man1)
+	install -m 755 $(BUILD)/tally $(call to,$(PREFIX)/bin)
+	install -m 644 tally.h $(call to,$(PREFIX)/include)
+	install -m 644 $(BUILD)/libtally.a $(call to,$(LIBDIR))
+	install -m 755 $(BUILD)/libtally.so $(call to,$(LIBDIR)/$(SHARED_FULL))
+	ln -sf $(SHARED_FULL) $(call to,$(LIBDIR)/$(SHARED_MAJOR))
+	ln -sf $(SHARED_MAJOR) $(call to,$(LIBDIR)/libtally$(SHARED_ENDING))
+	$(fill) tools/ship/tally.pc.in > $(call to,$(LIBDIR)/pkgconfig/tally.pc)
+	$(fill) tools/ship/tally-config.cmake.in \
+	  > $(call to,$(LIBDIR)/cmake/tally/tally-config.cmake)
+	$(fill) tools/ship/tally-config-version.cmake.in \
+	  > $(call to,$(LIBDIR)/cmake/tally/tally-config-version.cmake)
+	$(fill) tools/ship/tally.1 > $(call to,$(MANDIR)/man1/tally.1)
+
+## uninstall remove what install put there
+uninstall:
+	rm -f $(call to,$(PREFIX)/bin/tally) $(call to,$(PREFIX)/include/tally.h) \
+	  $(call to,$(LIBDIR)/libtally.a) $(call to,$(LIBDIR)/$(SHARED_FULL)) \
+	  $(call to,$(LIBDIR)/$(SHARED_MAJOR)) \
+	  $(call to,$(LIBDIR)/libtally$(SHARED_ENDING)) \
+	  $(call to,$(LIBDIR)/pkgconfig/tally.pc) $(call to,$(MANDIR)/man1/tally.1)
+	rm -rf $(call to,$(LIBDIR)/cmake/tally)
