@@ -35,6 +35,7 @@ const tl_family tl_library[] = {
     {NULL, tl_linear_builtins},
     {NULL, tl_dtype_builtins},
     {"strings", tl_strings_module},
+    {"strings", tl_regex_module},
     {"json", tl_json_module},
     {"io", tl_io_text_module},
     {"io", tl_io_csv_module},

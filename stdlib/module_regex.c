@@ -1,0 +1,378 @@
+// Regular expressions, by PCRE2, which is loaded when first needed.
+//
+// Patterns and texts are UTF-8. PCRE2 counts its steps and its memory, so that
+// no pattern can run for long or take much; each match is one step of ours.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "stdlib/shared_library.h"
+#include "stdlib/text.h"
+#include "vm/list.h"
+#include "vm/record.h"
+#include "vm/vm.h"
+
+// --- PCRE2 ------------------------------------------------------------------
+
+// pcre2.h, for 8-bit code units.
+static struct {
+  void *(*compile)(const char *pattern, size_t nbytes, uint32_t options,
+                   int *error, size_t *at, void *context);
+  void (*code_free)(void *code);
+  void *(*data_of)(const void *code, void *context);
+  void (*data_free)(void *data);
+  int (*match)(const void *code, const char *text, size_t nbytes, size_t from,
+               uint32_t options, void *data, void *context);
+  size_t *(*places)(void *data);
+  void *(*context_new)(void *general);
+  void (*context_free)(void *context);
+  int (*set_match_limit)(void *context, uint32_t limit);
+  int (*set_heap_limit)(void *context, uint32_t kibibytes);
+  int (*info)(const void *code, uint32_t what, void *where);
+  int (*message)(int error, char *text, size_t room);
+} pcre;
+
+static tl_shared_library pcre_library = {
+    .names =
+        (const char *const[]){"libpcre2-8.so.0", "libpcre2-8.so",
+                              "libpcre2-8.0.dylib", "libpcre2-8.dylib", NULL},
+    .symbols =
+        (const char *const[]){
+            "pcre2_compile_8", "pcre2_code_free_8",
+            "pcre2_match_data_create_from_pattern_8", "pcre2_match_data_free_8",
+            "pcre2_match_8", "pcre2_get_ovector_pointer_8",
+            "pcre2_match_context_create_8", "pcre2_match_context_free_8",
+            "pcre2_set_match_limit_8", "pcre2_set_heap_limit_8",
+            "pcre2_pattern_info_8", "pcre2_get_error_message_8", NULL},
+    .functions = (void (**)(void)) & pcre,
+    .about = "PCRE2 (Debian's package libpcre2-8-0)",
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+enum {
+  OPTION_CASELESS = 0x8,
+  OPTION_UCP = 0x20000,
+  OPTION_UTF = 0x80000,
+  OPTION_NEVER_BACKSLASH_C = 0x100000,
+  OPTION_NOTEMPTY_ATSTART = 0x8,
+  OPTION_ANCHORED = INT32_MIN,
+  OPTION_NO_UTF_CHECK = 0x40000000,
+  NO_MATCH = -1,
+  MATCH_LIMIT = 2000000,  // steps of backtracking
+  HEAP_LIMIT = 65536,     // KiB
+  INFO_CAPTURES = 4,
+};
+
+typedef struct matcher {
+  tl_vm *vm;
+  const char *function;
+  const tl_string *text;
+  void *code, *data, *context;
+  size_t *places;  // pairs of begin and end, of the match and its groups
+  uint32_t groups;
+  bool empty;  // the last match was
+} matcher;
+
+static bool matcher_fail(const matcher *m, int error) {
+  char text[160] = "";
+  pcre.message(error, text, sizeof text);
+  return tl_fail(
+      m->vm, error == -47 || error == -63 ? TALLY_ERR_LIMIT : TALLY_ERR_VALUE,
+      "%s: %s", m->function, text);
+}
+
+static void matcher_close(matcher *m) {
+  if (m->data)
+    pcre.data_free(m->data);
+  if (m->context)
+    pcre.context_free(m->context);
+  if (m->code)
+    pcre.code_free(m->code);
+}
+
+static bool compile(matcher *m, const tl_string *pattern, bool ignore_case) {
+  int error;
+  size_t at;
+  uint32_t options = OPTION_UTF | OPTION_UCP | OPTION_NEVER_BACKSLASH_C |
+                     (ignore_case ? OPTION_CASELESS : 0);
+  m->code =
+      pcre.compile(pattern->text, pattern->length, options, &error, &at, NULL);
+  if (m->code)
+    return true;
+  char why[160] = "";
+  pcre.message(error, why, sizeof why);
+  return tl_fail(m->vm, TALLY_ERR_VALUE,
+                 "%s: the pattern \"%s\" is wrong at byte %zu: %s", m->function,
+                 pattern->text, at, why);
+}
+
+// s, pattern and ignore_case, which come first in all functions.
+static bool matcher_open(tl_vm *vm, const char *function, tl_slot *args,
+                         tl_slot ignore_case, matcher *m) {
+  tl_string *text, *pattern;
+  bool ignore;
+  *m = (matcher){.vm = vm, .function = function};
+  if (!tl_arg_string(vm, function, "s", args[0], &text) ||
+      !tl_arg_string(vm, function, "pattern", args[1], &pattern) ||
+      !tl_arg_bool(vm, function, "ignore_case", ignore_case, &ignore) ||
+      !tl_shared_library_need(vm, function, &pcre_library) ||
+      !compile(m, pattern, ignore))
+    return false;
+  m->text = text;
+  m->data = pcre.data_of(m->code, NULL);
+  m->context = pcre.context_new(NULL);
+  pcre.info(m->code, INFO_CAPTURES, &m->groups);
+  if (!m->data || !m->context) {
+    matcher_close(m);
+    return tl_fail_memory(vm, 4096, "a pattern");
+  }
+  m->places = pcre.places(m->data);
+  pcre.set_match_limit(m->context, MATCH_LIMIT);
+  pcre.set_heap_limit(m->context, HEAP_LIMIT);
+  return true;
+}
+
+// The first match from [from] on; behind an empty one, one that is not empty
+// or lies further on. *found: there is one.
+static bool next_match(matcher *m, size_t from, bool *found) {
+  *found = false;
+  for (;;) {
+    if (from > m->text->length)
+      return true;
+    if (!tl_poll(m->vm, 16))
+      return false;
+    uint32_t options = OPTION_NO_UTF_CHECK;
+    if (m->empty)
+      options |= OPTION_NOTEMPTY_ATSTART | (uint32_t)OPTION_ANCHORED;
+    int status = pcre.match(m->code, m->text->text, m->text->length, from,
+                            options, m->data, m->context);
+    if (status < 0 && status != NO_MATCH)
+      return matcher_fail(m, status);
+    if (status >= 0) {
+      // \K may move the beginning behind the end.
+      if (m->places[0] > m->places[1] || m->places[1] < from)
+        return tl_fail(m->vm, TALLY_ERR_VALUE,
+                       "%s: a match ends before it begins", m->function);
+      m->empty = m->places[0] == m->places[1];
+      *found = true;
+      return true;
+    }
+    if (!m->empty)
+      return true;
+    // Nothing more here: one character on.
+    m->empty = false;
+    int32_t point;
+    if (from == m->text->length)
+      return true;
+    from +=
+        tl_text_decode(m->text->text + from, m->text->length - from, &point);
+  }
+}
+
+static bool part(const matcher *m, uint32_t group, tl_slot *out) {
+  size_t begin = m->places[2 * group], end = m->places[2 * group + 1];
+  *out = tl_none();
+  if (begin == SIZE_MAX)
+    return true;
+  tl_string *s = tl_string_new(m->vm, m->text->text + begin, end - begin);
+  if (s)
+    *out = tl_own_string(s);
+  return s != NULL;
+}
+
+// --- match, matches ---------------------------------------------------------
+
+static bool push(tl_vm *vm, tl_list **list, tl_slot *item) {
+  if (tl_list_push(vm, list, item))
+    return true;
+  tl_drop(vm, *item);
+  return false;
+}
+
+static bool groups_of(const matcher *m, tl_slot *out) {
+  tl_list *list = tl_list_new(m->vm, m->groups);
+  bool ok = list != NULL;
+  for (uint32_t i = 1; ok && i <= m->groups; i++) {
+    tl_slot item;
+    ok = part(m, i, &item) && push(m->vm, &list, &item);
+  }
+  return tl_list_give(m->vm, list, ok, out);
+}
+
+static bool set(tl_vm *vm, tl_record **record, const char *name,
+                tl_slot value) {
+  if (tl_record_set_name(vm, record, name, &value))
+    return true;
+  tl_drop(vm, value);
+  return false;
+}
+
+static bool describe(const matcher *m, tl_slot *out) {
+  tl_slot text, groups;
+  tl_record *record = tl_record_new(m->vm, 4);
+  bool ok = record && part(m, 0, &text) && set(m->vm, &record, "text", text) &&
+            groups_of(m, &groups) && set(m->vm, &record, "groups", groups) &&
+            set(m->vm, &record, "start", tl_weak_int((int64_t)m->places[0])) &&
+            set(m->vm, &record, "end", tl_weak_int((int64_t)m->places[1]));
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record)
+    tl_drop(m->vm, tl_own_record(record));
+  return ok;
+}
+
+static bool match(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  matcher m;
+  bool found;
+  if (!matcher_open(vm, "match", args, args[2], &m))
+    return false;
+  *out = tl_none();
+  bool ok = next_match(&m, 0, &found) && (!found || describe(&m, out));
+  matcher_close(&m);
+  return ok;
+}
+
+static bool matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  matcher m;
+  bool found = true;
+  if (!matcher_open(vm, "matches", args, args[2], &m))
+    return false;
+  tl_list *list = tl_list_new(vm, 0);
+  bool ok = list != NULL;
+  for (size_t at = 0; ok && found; at = m.places[1]) {
+    tl_slot item;
+    ok = next_match(&m, at, &found) &&
+         (!found || (describe(&m, &item) && push(vm, &list, &item)));
+  }
+  matcher_close(&m);
+  return tl_list_give(vm, list, ok, out);
+}
+
+// --- substitute, split_matches
+// -----------------------------------------------------
+
+// What stands for a match: \0 to \9 are its groups, \\ a backslash.
+static bool add_template(matcher *m, tl_text *out, const tl_string *with) {
+  for (size_t i = 0; i < with->length; i++) {
+    char c = with->text[i], next = i + 1 < with->length ? with->text[i + 1] : 0;
+    if (c == '\\' && next >= '0' && next <= '9') {
+      uint32_t group = (uint32_t)(next - '0');
+      if (group > m->groups)
+        return tl_fail(m->vm, TALLY_ERR_VALUE,
+                       "substitute: \\%u in the replacement, but the pattern "
+                       "has %u groups",
+                       group, m->groups);
+      size_t begin = m->places[2 * group], end = m->places[2 * group + 1];
+      if (begin != SIZE_MAX)
+        tl_text_add(out, m->text->text + begin, end - begin);
+      i++;
+    } else {
+      tl_text_putc(out, c);
+      i += c == '\\' && next == '\\';
+    }
+  }
+  return !out->failed;
+}
+
+// A function gets the match as match describes it.
+static bool add_result(matcher *m, tl_text *out, tl_slot function) {
+  tl_slot match, result;
+  if (!describe(m, &match) || !tl_call(m->vm, function, 1, &match, &result))
+    return false;
+  bool ok = tl_is_string(result);
+  if (ok)
+    tl_text_add(out, result.string->text, result.string->length);
+  else
+    tl_arg_fail(m->vm, "substitute", "the function's result", "a string",
+                result);
+  tl_drop(m->vm, result);
+  return ok && !out->failed;
+}
+
+// s, pattern, with, ignore_case
+static bool substitute(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  matcher m;
+  bool found = true, ok = true;
+  tl_text text;
+  if (!matcher_open(vm, "substitute", args, args[3], &m))
+    return false;
+  tl_text_open(&text, vm);
+  size_t at = 0;
+  while (ok && found) {
+    ok = next_match(&m, at, &found);
+    if (!ok || !found)
+      break;
+    tl_text_add(&text, m.text->text + at, m.places[0] - at);
+    size_t end = m.places[1];
+    ok = tl_is_string(args[2]) ? add_template(&m, &text, args[2].string)
+                               : add_result(&m, &text, args[2]);
+    at = end;
+  }
+  if (ok)
+    tl_text_add(&text, m.text->text + at, m.text->length - at);
+  matcher_close(&m);
+  if (ok)
+    return tl_text_give(&text, out);
+  tl_text_close(&text);
+  return false;
+}
+
+// s, pattern, ignore_case
+static bool split_matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  matcher m;
+  bool found = true;
+  if (!matcher_open(vm, "split_matches", args, args[2], &m))
+    return false;
+  tl_list *list = tl_list_new(vm, 0);
+  bool ok = list != NULL;
+  size_t start = 0;
+  for (size_t at = 0; ok && found; at = m.places[1]) {
+    ok = next_match(&m, at, &found);
+    if (!ok || !found || m.empty)
+      continue;
+    ok =
+        tl_list_push_text(vm, &list, m.text->text + start, m.places[0] - start);
+    start = m.places[1];
+  }
+  ok = ok && tl_list_push_text(vm, &list, m.text->text + start,
+                               m.text->length - start);
+  matcher_close(&m);
+  return tl_list_give(vm, list, ok, out);
+}
+
+// --- The table --------------------------------------------------------------
+
+#define PATTERN                                                                \
+  "Patterns are Perl's (PCRE2), over Unicode; a wrong one is a value error "   \
+  "with\n"                                                                     \
+  "its place, one that takes too many steps a limit error, and PCRE2 missing " \
+  "on\n"                                                                       \
+  "this machine an io error.\n"
+
+const tl_builtin tl_regex_module[] = {
+    {"match", "s, pattern, ignore_case: false", match, TL_PURE,
+     "Where a regular expression first fits in s: a record of text, groups (a\n"
+     "list of strings, none for one that took no part), start and end "
+     "(bytes);\n"
+     "none where it does not fit.\n" PATTERN
+     "    strings.match(\"x=12\", r\"(\\w)=(\\d+)\").groups    # (\"x\", "
+     "\"12\")\n"},
+    {"matches", "s, pattern, ignore_case: false", matches, TL_PURE,
+     "Everything in s that a regular expression fits, from left to right and\n"
+     "without overlaps: a list of records as match gives them.\n" PATTERN
+     "    len(strings.matches(\"a1b22\", r\"\\d+\"))    # 2\n"},
+    {"substitute", "s, pattern, with, ignore_case: false", substitute, TL_CALLS,
+     "s with something else in place of all that a regular expression fits: a\n"
+     "string, in which \\1 to \\9 are the groups and \\0 is all of the match, "
+     "or\n"
+     "what a function of the match's record gives.\n" PATTERN
+     "    strings.substitute(\"a1b22\", r\"(\\d+)\", r\"<\\1>\")    # "
+     "\"a<1>b<22>\"\n"},
+    {"split_matches", "s, pattern, ignore_case: false", split_matches, TL_PURE,
+     "The parts of s between all that a regular expression fits, a list;\n"
+     "where it fits nothing at all, s alone.\n" PATTERN
+     "    strings.split_matches(\"a, b;c\", r\"[,;]\\s*\")    # (\"a\", \"b\", "
+     "\"c\")\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
