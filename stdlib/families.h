@@ -46,6 +46,7 @@ extern const tl_builtin tl_fft_module[];
 extern const tl_builtin tl_random_module[];
 extern const tl_builtin tl_time_module[];
 extern const tl_builtin tl_os_module[];
+extern const tl_builtin tl_os_files_module[];
 extern const tl_builtin tl_memory_module[];
 extern const tl_builtin tl_memory_references[];
 

@@ -8,6 +8,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
+#include "stdlib/date.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
 #include "stdlib/number.h"
@@ -27,6 +28,7 @@ typedef struct csv {
   size_t to;          // written so far, never beyond [at]
   int64_t line;       // of [at], from 1
   char separator;
+  bool ends[256];  // the bytes that may end a cell without quotes
 } csv;
 
 typedef struct cell {
@@ -89,9 +91,7 @@ static bool next_cell(csv *c, cell *out) {
       return false;
   } else {
     char *from = c->text + c->at, *end = c->text + c->nbytes, *at = from;
-    while (at < end && *at != c->separator && *at != '\n' && *at != '\r' &&
-           *at != 0)
-      at++;
+    while (at < end && !c->ends[(unsigned char)*at]) at++;
     if (at < end && *at == 0)
       return csv_fail(c, c->line, "a zero byte");
     size_t nbytes = (size_t)(at - from);
@@ -119,15 +119,14 @@ static bool has_row(csv *c) {
 
 // --- Columns ----------------------------------------------------------------
 
-typedef enum column_kind { INTEGERS, FLOATS, STRINGS } column_kind;
+typedef enum column_kind { INTEGERS, FLOATS, STRINGS, DATES } column_kind;
 
 typedef struct column {
   tl_string *name;  // counted
   column_kind kind;
-  bool filled;  // some cell is not empty
-  bool gaps;    // some cell is empty
+  bool timed;  // of dates: some has a time
   bool wanted;
-  tl_array *array;
+  tl_array *array;    // numbers are stored as they are read
   tl_array *missing;  // bool, with missing: true where there are gaps
 } column;
 
@@ -135,8 +134,8 @@ typedef struct table {
   csv csv;
   column *columns;
   int64_t count, capacity;
-  int64_t rows;
-  size_t body;  // where the cells of the first row of data begin
+  int64_t rows, most_rows;
+  size_t body;   // where the cells of the first row of data begin
   bool missing;  // empty cells are missing values
 } table;
 
@@ -197,34 +196,113 @@ static bool read_header(tl_vm *vm, table *t) {
   return true;
 }
 
-// What a cell tells about its column.
-static void learn(column *column, const cell *cell) {
-  int64_t i;
-  double f;
-  if (is_blank(cell->text, cell->nbytes)) {
-    column->gaps = true;
-    return;
-  }
-  column->filled = true;
-  if (column->kind == STRINGS)
-    return;
-  tl_number_kind kind = tl_number_read(cell->text, cell->nbytes, &i, &f);
-  if (kind == TL_NUMBER_NONE)
-    column->kind = STRINGS;
-  else if (kind == TL_NUMBER_FLOAT)
-    column->kind = FLOATS;
+// No more rows than lines.
+static int64_t count_lines(const csv *c) {
+  int64_t count = 1;
+  const char *end = c->text + c->nbytes;
+  for (const char *at = c->text; (at = memchr(at, '\n', (size_t)(end - at)));
+       at++)
+    count++;
+  for (const char *at = c->text; (at = memchr(at, '\r', (size_t)(end - at)));
+       at++)
+    count += at + 1 == end || at[1] != '\n';
+  return count;
 }
 
-static bool read_row(tl_vm *vm, table *t, bool naming) {
+// The integers so far as floats: all cells up to [row].
+static void become_floats(column *column, int64_t row) {
+  column->kind = FLOATS;
+  if (!column->array)
+    return;
+  column->array->head.dtype = TL_FLOAT64;
+  char *items = column->array->data;
+  for (int64_t i = 0; i < row; i++) {
+    int64_t whole;
+    memcpy(&whole, items + 8 * i, 8);
+    double value = (double)whole;
+    memcpy(items + 8 * i, &value, 8);
+  }
+}
+
+// A number's place. Before the first one all are gaps: NaN, or where these are
+// kept apart, 0.
+static bool need_array(tl_vm *vm, table *t, column *column) {
+  if (column->array)
+    return true;
+  tl_dtype dtype = column->kind == FLOATS ? TL_FLOAT64 : TL_INT64;
+  column->array = tl_array_new(vm, dtype, 1, &t->most_rows);
+  if (!column->array)
+    return false;
+  double *items = (double *)(void *)column->array->data;
+  double gap = t->missing ? 0 : (double)NAN;
+  for (int64_t i = 0; i < t->rows; i++) items[i] = gap;
+  return true;
+}
+
+// An empty cell that is to be a missing value.
+static bool note_gap(tl_vm *vm, table *t, column *column) {
+  if (!column->missing)
+    column->missing = tl_array_zeros(vm, TL_BOOL, 1, &t->most_rows);
+  if (!column->missing)
+    return false;
+  column->missing->data[t->rows] = 1;
+  if (column->array)
+    memset(column->array->data + 8 * t->rows, 0, 8);
+  return true;
+}
+
+// What a cell tells about its column, and its number.
+static bool learn(tl_vm *vm, table *t, column *column, const cell *cell,
+                  int64_t line) {
+  int64_t i = 0;
+  double f = (double)NAN;
+  if (!column->wanted)
+    return true;
+  bool blank = is_blank(cell->text, cell->nbytes);
+  if (blank && t->missing)
+    return note_gap(vm, t, column);
+  if (column->kind == STRINGS)
+    return true;
+  if (column->kind == DATES) {
+    column->timed = column->timed || cell->nbytes > 10;
+    return blank || tl_date_read(cell->text, cell->nbytes, &i) ||
+           tl_fail(vm, TALLY_ERR_VALUE,
+                   "read_csv: \"%s\", line %lld: \"%s\" in column %s is no "
+                   "date such as 2024-05-31 or 2024-05-31T12:00:00",
+                   t->csv.path, (long long)line, cell->text,
+                   column->name->text);
+  }
+  tl_number_kind kind = blank
+                            ? TL_NUMBER_FLOAT
+                            : tl_number_read(cell->text, cell->nbytes, &i, &f);
+  if (kind == TL_NUMBER_NONE) {
+    column->kind = STRINGS;
+    if (column->array)
+      tl_drop(vm, tl_own_array(column->array));
+    column->array = NULL;
+    return true;
+  }
+  // A hole in a column of integers is NaN, and no integer is that.
+  if (kind == TL_NUMBER_FLOAT && column->kind == INTEGERS)
+    become_floats(column, t->rows);
+  if (!column->array && (blank || !need_array(vm, t, column)))
+    return blank;
+  char *place = column->array->data + 8 * t->rows;
+  if (column->kind == INTEGERS)
+    memcpy(place, &i, 8);
+  else
+    memcpy(place, &f, 8);
+  return true;
+}
+
+static bool read_row(tl_vm *vm, table *t) {
   int64_t line = t->csv.line, count = 0;
   cell next;
   do {
     if (!next_cell(&t->csv, &next))
       return false;
-    if (naming && !add_column(vm, t, "", 0))
+    if (count < t->count && !learn(vm, t, &t->columns[count], &next, line))
       return false;
-    if (count < t->count)
-      learn(&t->columns[count], &next);
     count++;
   } while (!next.last);
   if (count == t->count)
@@ -234,22 +312,6 @@ static bool read_row(tl_vm *vm, table *t, bool naming) {
                  "cells, but the first row has %lld",
                  t->csv.path, (long long)line, (long long)count,
                  (long long)t->count);
-}
-
-static bool read_rows(tl_vm *vm, table *t, bool header) {
-  if (!has_row(&t->csv))
-    return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no rows",
-                   t->csv.path);
-  if (header && !read_header(vm, t))
-    return false;
-  t->body = t->csv.to;
-  while (has_row(&t->csv)) {
-    if (!read_row(vm, t, !header && t->rows == 0))
-      return false;
-    if (++t->rows % 1024 == 0 && !tl_poll(vm, 1))
-      return false;
-  }
-  return true;
 }
 
 // --- Which columns ----------------------------------------------------------
@@ -321,26 +383,120 @@ static bool apply_columns(tl_vm *vm, table *t, tl_slot s, bool header) {
   return true;
 }
 
+// --- Rows -------------------------------------------------------------------
+
+// columns and dates name columns of the header, else of the first row.
+static bool choose_columns(tl_vm *vm, table *t, tl_slot columns, tl_slot dates,
+                           bool header) {
+  if (!apply_columns(vm, t, columns, header) || !check_names(vm, t))
+    return false;
+  if (tl_is_none(dates))
+    return true;
+  if (!tl_is_list(dates))
+    return tl_arg_fail(vm, "read_csv", "dates", "a list of strings", dates);
+  for (int64_t i = 0; i < dates.list->length; i++) {
+    tl_string *name;
+    bool found = false;
+    if (!tl_arg_string(vm, "read_csv", "each of the dates",
+                       dates.list->items[i], &name))
+      return false;
+    for (int64_t k = 0; !found && k < t->count; k++) {
+      found = tl_string_equal(t->columns[k].name, name);
+      if (found)
+        t->columns[k].kind = DATES;
+    }
+    if (!found)
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "read_csv: \"%s\" has no column \"%s\"", t->csv.path,
+                     name->text);
+  }
+  return true;
+}
+
+// How many cells the row that comes next has, without taking it apart.
+static bool name_cells(tl_vm *vm, table *t) {
+  bool quoted = false;
+  for (size_t at = t->csv.at;; at++) {
+    char byte = at < t->csv.nbytes ? t->csv.text[at] : '\n';
+    if (at < t->csv.nbytes && byte == '"')
+      quoted = !quoted;
+    if (at < t->csv.nbytes && quoted)
+      continue;
+    bool ends = is_line_end(byte);
+    if ((ends || byte == t->csv.separator) && !add_column(vm, t, "", 0))
+      return false;
+    if (ends)
+      return true;
+  }
+}
+
+static bool read_rows(tl_vm *vm, table *t, tl_slot *args, bool header,
+                      int64_t most) {
+  if (!has_row(&t->csv))
+    return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no rows",
+                   t->csv.path);
+  if (header ? !read_header(vm, t) : !name_cells(vm, t))
+    return false;
+  if (!choose_columns(vm, t, args[3], args[5], header))
+    return false;
+  t->body = t->csv.to;
+  t->most_rows = count_lines(&t->csv);
+  while (t->rows < most && has_row(&t->csv)) {
+    if (!read_row(vm, t))
+      return false;
+    if (++t->rows % 1024 == 0 && !tl_poll(vm, 1))
+      return false;
+  }
+  return true;
+}
+
 // --- Making arrays ----------------------------------------------------------
+
+// A column of numbers in the length that it has; all NaN where it has none.
+static bool fit_numbers(tl_vm *vm, table *t, column *column) {
+  tl_array *a = column->array;
+  if (a && a->size == t->rows)
+    return true;
+  tl_dtype dtype = a && column->kind == INTEGERS ? TL_INT64 : TL_FLOAT64;
+  tl_array *fitted = tl_array_new(vm, dtype, 1, &t->rows);
+  if (!fitted)
+    return false;
+  if (a && t->rows > 0)
+    memcpy(fitted->data, a->data, (size_t)t->rows * 8);
+  double *items = (double *)(void *)fitted->data;
+  double gap = t->missing ? 0 : (double)NAN;
+  for (int64_t i = 0; !a && i < t->rows; i++) items[i] = gap;
+  if (a)
+    tl_drop(vm, tl_own_array(a));
+  column->array = fitted;
+  return true;
+}
+
+static bool fit_missing(tl_vm *vm, table *t, column *column) {
+  tl_array *a = column->missing;
+  if (!a || a->size == t->rows)
+    return true;
+  column->missing = tl_array_new(vm, TL_BOOL, 1, &t->rows);
+  if (column->missing && t->rows > 0)
+    memcpy(column->missing->data, a->data, (size_t)t->rows);
+  tl_drop(vm, tl_own_array(a));
+  return column->missing != NULL;
+}
 
 static bool make_arrays(tl_vm *vm, table *t) {
   for (int64_t i = 0; i < t->count; i++) {
     column *column = &t->columns[i];
     if (!column->wanted)
       continue;
-    // A hole in a column of integers is NaN, and no integer is that.
-    if (column->kind == INTEGERS &&
-        ((column->gaps && !t->missing) || !column->filled))
-      column->kind = FLOATS;
-    if (t->missing && column->gaps) {
-      column->missing = tl_array_zeros(vm, TL_BOOL, 1, &t->rows);
-      if (!column->missing)
+    if (!fit_missing(vm, t, column))
+      return false;
+    if (column->kind == INTEGERS || column->kind == FLOATS) {
+      if (!fit_numbers(vm, t, column))
         return false;
+      continue;
     }
-    tl_dtype dtype = column->kind == INTEGERS ? TL_INT64
-                     : column->kind == FLOATS ? TL_FLOAT64
-                                              : TL_STRING;
-    column->array = tl_array_new(vm, dtype, 1, &t->rows);
+    column->array = tl_array_new(
+        vm, column->kind == DATES ? TL_INT64 : TL_STRING, 1, &t->rows);
     if (!column->array)
       return false;
   }
@@ -372,34 +528,29 @@ static bool store_text(tl_vm *vm, tl_array *a, int64_t row, const char *text,
 
 static bool store_cell(tl_vm *vm, column *column, int64_t row, const char *text,
                        size_t nbytes) {
-  int64_t i = 0;
-  double f = (double)NAN;
-  if (!column->wanted)
-    return true;
-  if (column->missing && is_blank(text, nbytes)) {
-    column->missing->data[row] = 1;
-    if (column->kind == INTEGERS)
-      ((int64_t *)column->array->data)[row] = 0;
-    else if (column->kind == FLOATS)
-      ((double *)column->array->data)[row] = 0;
-    return true;
-  }
   if (column->kind == STRINGS)
     return store_text(vm, column->array, row, text, nbytes);
-  tl_number_read(text, nbytes, &i, &f);
-  if (column->kind == INTEGERS)
-    ((int64_t *)column->array->data)[row] = i;
-  else
-    ((double *)column->array->data)[row] = f;
+  int64_t microseconds;
+  if (!tl_date_read(text, nbytes, &microseconds))
+    microseconds = INT64_MIN;  // a gap
+  else if (!column->timed)
+    microseconds /= INT64_C(86400000000);  // a whole number of days
+  memcpy(column->array->data + 8 * row, &microseconds, 8);
   return true;
 }
 
+// Texts and dates, once it is known what the columns hold.
 static bool fill_arrays(tl_vm *vm, table *t) {
+  bool any = false;
+  for (int64_t k = 0; k < t->count; k++)
+    any = any || (t->columns[k].wanted && t->columns[k].kind >= STRINGS);
   const char *text = t->csv.text + t->body;
-  for (int64_t row = 0; row < t->rows; row++) {
+  for (int64_t row = 0; any && row < t->rows; row++) {
     for (int64_t k = 0; k < t->count; k++) {
       size_t nbytes = strlen(text);
-      if (!store_cell(vm, &t->columns[k], row, text, nbytes))
+      column *column = &t->columns[k];
+      if (column->wanted && column->kind >= STRINGS &&
+          !store_cell(vm, column, row, text, nbytes))
         return false;
       text += nbytes + 1;
     }
@@ -470,7 +621,7 @@ static bool skip_lines(csv *c, int64_t count) {
 }
 
 static bool parse_table(tl_vm *vm, table *t, tl_slot *args, bool header,
-                        int64_t skip, tl_slot *out) {
+                        int64_t skip, int64_t most, tl_slot *out) {
   csv *c = &t->csv;
   size_t bad;
   if (!tl_utf8_check(c->text, c->nbytes, &bad))
@@ -481,8 +632,9 @@ static bool parse_table(tl_vm *vm, table *t, tl_slot *args, bool header,
   if (c->nbytes >= 3 && memcmp(c->text, "\xef\xbb\xbf", 3) == 0)
     c->at = 3;
   tl_record *record = NULL;
-  if (skip_lines(c, skip) && read_rows(vm, t, header) &&
-      apply_columns(vm, t, args[3], header) && check_names(vm, t) &&
+  c->ends[0] = c->ends['\n'] = c->ends['\r'] = true;
+  c->ends[(unsigned char)c->separator] = true;
+  if (skip_lines(c, skip) && read_rows(vm, t, args, header, most) &&
       make_arrays(vm, t) && fill_arrays(vm, t))
     record = make_record(vm, t, args[3]);
   if (record)
@@ -490,25 +642,27 @@ static bool parse_table(tl_vm *vm, table *t, tl_slot *args, bool header,
   return record != NULL;
 }
 
-// path, header, sep, columns, skip, missing
+// path, header, sep, columns, skip, dates, rows, missing
 static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *name;
   bool header;
-  int64_t skip;
+  int64_t skip, most = INT64_MAX;
   tl_bytes bytes;
   table t = {.csv = {.vm = vm, .line = 1}};
   if (!tl_arg_string(vm, "read_csv", "path", args[0], &name) ||
       !tl_arg_bool(vm, "read_csv", "header", args[1], &header) ||
       !separator(vm, "read_csv", args[2], &t.csv.separator) ||
       !tl_arg_count(vm, "read_csv", "skip", args[4], &skip) ||
-      !tl_arg_bool(vm, "read_csv", "missing", args[5], &t.missing))
+      (!tl_is_none(args[6]) &&
+       !tl_arg_count(vm, "read_csv", "rows", args[6], &most)) ||
+      !tl_arg_bool(vm, "read_csv", "missing", args[7], &t.missing))
     return false;
   t.csv.path = tl_io_path(vm, "read_csv", name);
   if (!t.csv.path || !tl_io_read_expanded(vm, "read_csv", t.csv.path, &bytes))
     return false;
   t.csv.text = bytes.data;
   t.csv.nbytes = bytes.nbytes;
-  bool ok = parse_table(vm, &t, args, header, skip, out);
+  bool ok = parse_table(vm, &t, args, header, skip, most, out);
   table_close(vm, &t);
   tl_bytes_free(vm, &bytes);
   return ok;
@@ -692,16 +846,22 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_io_csv_module[] = {
     {"read_csv",
-     "path, header: true, sep: \",\", columns: none, skip: 0, missing: false",
+     "path, header: true, sep: \",\", columns: none, skip: 0, dates: none, "
+     "rows: none, missing: false",
      read_csv, TL_FILES | TL_EFFECT,
      "A table of text as a record of columns: arrays of int64, float64 or\n"
      "string, the first of these that holds all cells. Empty cells are NaN\n"
      "(in strings \"\"). The first row, behind skip lines, names the columns,\n"
      "unless header is false: then they are c0, c1, … or what columns says.\n"
-     "With a header, columns lists those to be read. A row with too few or\n"
-     "too many cells is an error (kind value) with its line. With missing:\n"
-     "true the columns with empty cells are of type ?T instead, the cells\n"
-     "missing. rows(table) makes structs of it.\n"
+     "With a header, columns lists those to be read. dates lists columns of\n"
+     "dates: int64 days since 1970-01-01, or microseconds where one has a "
+     "time\n"
+     "(UTC); iinfo(int64).min for a gap. rows reads no more of them. sep is\n"
+     "one character (\"\\t\" for TSV); compressed files are expanded. A row "
+     "with\n"
+     "too few or too many cells is an error (kind value) with its line. With\n"
+     "missing: true the columns with empty cells are of type ?T instead, the\n"
+     "cells missing. rows(table) makes structs of it.\n"
      "    io.read_csv(\"data.csv\", sep: \";\")\n"},
     {"write_csv", "path, columns, header: true, sep: \",\"", write_csv,
      TL_FILES | TL_EFFECT,

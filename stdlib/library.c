@@ -51,6 +51,7 @@ const tl_family tl_library[] = {
     {"random", tl_random_module},
     {"time", tl_time_module},
     {"os", tl_os_module},
+    {"os", tl_os_files_module},
     {"memory", tl_memory_module},
     {"memory", tl_memory_references},
     {NULL, NULL},

@@ -1,13 +1,19 @@
 // Numbers in data files.
 //
 // Nearly all have so few digits that one multiplication or division of exact
-// floats rounds correctly (Clinger 1990); the rest go to strtod.
+// floats rounds correctly (Clinger 1990), or one of 128 bits (Lemire 2021); the
+// rest go to strtod.
 
 #include "stdlib/number.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "stdlib/powers_of_five.h"
+
+__extension__ typedef unsigned __int128 wide;
 
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -106,6 +112,44 @@ static double slow_value(const decimal *d, int64_t exponent) {
   return strtod(buffer, NULL);
 }
 
+// mantissa * 10^exponent, correctly rounded; false where 128 bits of the power
+// do not decide it. Lemire: "Number parsing at a gigabyte per second", 2021.
+static bool rounded_value(uint64_t mantissa, int64_t exponent, double *out) {
+  if (exponent < TL_LEAST_POWER || exponent > TL_GREATEST_POWER)
+    return false;
+  int zeros = __builtin_clzll(mantissa);
+  mantissa <<= zeros;
+  const uint64_t *power = tl_powers_of_five[exponent - TL_LEAST_POWER];
+  wide product = (wide)mantissa * power[0];
+  uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
+  if ((high & 0x1ff) == 0x1ff) {
+    // The bits that follow may carry.
+    uint64_t carry = (uint64_t)((wide)mantissa * power[1] >> 64);
+    low += carry;
+    high += low < carry;
+    if (low == UINT64_MAX && (exponent < -27 || exponent > 55))
+      return false;
+  }
+  int upper = (int)(high >> 63);
+  uint64_t bits = high >> (upper + 9);
+  // 152170 / 2^16 is log2(10): where the power's highest bit stands.
+  int binary = (int)((152170 + 65536) * exponent >> 16) + 63 + upper - zeros;
+  if (binary <= -1022 || binary >= 1023)
+    return false;  // subnormal or infinite: the slow way
+  // Exactly between two floats: to even.
+  if (low <= 1 && exponent >= -4 && exponent <= 23 && (bits & 3) == 1 &&
+      bits << (upper + 9) == high)
+    bits &= ~UINT64_C(1);
+  bits = (bits + (bits & 1)) >> 1;
+  if (bits >= UINT64_C(2) << 52) {
+    bits = UINT64_C(1) << 52;
+    binary++;
+  }
+  bits = (bits & ~(UINT64_C(1) << 52)) | (uint64_t)(binary + 1023) << 52;
+  memcpy(out, &bits, sizeof bits);
+  return true;
+}
+
 static double value_of(const decimal *d) {
   int64_t exponent = d->exponent;
   if (d->point)
@@ -115,7 +159,8 @@ static double value_of(const decimal *d) {
       exponent >= -22 && exponent <= 22)
     value = exponent < 0 ? (double)d->mantissa / powers[-exponent]
                          : (double)d->mantissa * powers[exponent];
-  else
+  else if (d->significant > 19 || d->mantissa == 0 ||
+           !rounded_value(d->mantissa, exponent, &value))
     value = slow_value(d, exponent);
   return d->negative ? -value : value;
 }

@@ -38,6 +38,28 @@ static bool cpu(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return seconds(vm, "time.cpu", CLOCK_PROCESS_CPUTIME_ID, out);
 }
 
+// In pieces, so that an interrupt or the time limit ends it.
+static bool sleep_seconds(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  double wanted;
+  if (!tl_require(vm, TALLY_MAY_CLOCK, "time.sleep") ||
+      !tl_arg_float(vm, "time.sleep", "seconds", args[0], &wanted))
+    return false;
+  if (!(wanted >= 0))
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "time.sleep: seconds is %g, but must not be negative",
+                   wanted);
+  while (wanted > 0) {
+    double piece = wanted < 0.02 ? wanted : 0.02;
+    struct timespec t = {0, (long)(piece * 1e9)};
+    nanosleep(&t, NULL);
+    wanted -= piece;
+    if (!tl_poll(vm, 1 << 20))
+      return false;
+  }
+  *out = tl_none();
+  return true;
+}
+
 const tl_builtin tl_time_module[] = {
     {"now", "", now, TL_CLOCK | TL_EFFECT,
      "Seconds since the beginning of 1970 (UTC), by the wall clock.\n"
@@ -45,6 +67,9 @@ const tl_builtin tl_time_module[] = {
     {"clock", "", monotonic, TL_CLOCK | TL_EFFECT,
      "Seconds on a clock that is never set: for differences.\n"
      "    time.clock() <= time.clock()    # true\n"},
+    {"sleep", "seconds", sleep_seconds, TL_CLOCK | TL_EFFECT,
+     "Waits so many seconds. A negative number is a value error.\n"
+     "    time.sleep(0.001)    # none\n"},
     {"cpu", "", cpu, TL_CLOCK | TL_EFFECT,
      "Seconds of the processors' time that the whole process has used: for\n"
      "differences that do not count what other programs do.\n"

@@ -222,6 +222,13 @@ static size_t sequence_length(const unsigned char *s, size_t left) {
 bool tl_utf8_check(const char *text, size_t nbytes, size_t *at) {
   const unsigned char *s = (const unsigned char *)text;
   for (size_t i = 0; i < nbytes;) {
+    uint64_t word;
+    // Eight bytes of ASCII at once.
+    while (nbytes - i >= 8 && (memcpy(&word, s + i, 8),
+                               (word & UINT64_C(0x8080808080808080)) == 0))
+      i += 8;
+    if (i == nbytes)
+      break;
     size_t length = sequence_length(s + i, nbytes - i);
     if (length == 0) {
       if (at != NULL)

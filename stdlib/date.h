@@ -1,0 +1,14 @@
+// Dates in data files: 2024-05-31, 2024-05-31T12:00:00.25Z.
+#ifndef TALLY_STDLIB_DATE_H
+#define TALLY_STDLIB_DATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Microseconds since 1970 (UTC) of a date of the years 0000 to 9999 in the
+// Gregorian calendar, with a time behind a T or a blank or without one, blanks
+// around it allowed. False: it is none. [text] need not end with a NUL.
+bool tl_date_read(const char *text, size_t nbytes, int64_t *microseconds);
+
+#endif
