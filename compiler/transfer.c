@@ -71,11 +71,27 @@ static void note_rebinding(tl_flow *flow, const tl_cfg_ins *ins, bool unknown) {
       f->rebinds[w] |= callee->rebinds[w];
 }
 
+// The update for which an item is taken follows.
+static bool takes(int op) {
+  return op == TL_BC_TAKE || op == TL_BC_TAKEEL;
+}
+
+static bool is_lent_by_global(const tl_state *state) {
+  for (int i = 0; i < state->count; i++)
+    if (tl_who_is_global(tl_lender_who(state->lenders[i])))
+      return true;
+  return false;
+}
+
 // Rule 1: whatever a module variable lends and something still needs is owned
 // before the variable may change.
 static void own_what_globals_lend(tl_flow *flow, const tl_cfg_ins *ins,
                                   const uint64_t *err) {
   bool unknown = runs_unknown_code(flow, ins);
+  // While an item is out of it nothing may look at the container, so what a
+  // call would make an owner is one before.
+  if (takes(ins->op) && is_lent_by_global(tl_state_of(flow, ins->operands[0])))
+    tl_own(flow, ins->operands[0]);
   if (!unknown && ins->op != TL_BC_SETG && ins->op != TL_BC_TAKEG &&
       ins->op != TL_BC_CALLK)
     return;
@@ -119,11 +135,6 @@ static bool only_looks(int op) {
 
 static bool is_update(int op) {
   return tl_opcodes[op].roles[0] == TL_ROLE_TARGET;
-}
-
-// The update for which an item is taken follows.
-static bool takes(int op) {
-  return op == TL_BC_TAKE || op == TL_BC_TAKEEL;
 }
 
 static tl_mode param_mode(const tl_flow *flow, const tl_cfg_ins *ins,
