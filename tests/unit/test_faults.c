@@ -139,11 +139,67 @@ static void test_strings(void **state) {
       "print(s, len(s), s[::-1], \"é{s[3:5]}\" in s)\n");
 }
 
+static void test_structs(void **state) {
+  (void)state;
+  fail_each_allocation(
+      "p = [(x: 1.0, y: 2), (x: 3.0, y: 4)]\n"
+      "p.x += 1\n"
+      "p[0] = (x: 5.0, y: 6)\n"
+      "q = relayout(p, packed: true)\n"
+      "q.x[0] = 2.5\n"
+      "c = rows((n: (\"a\", \"b\"), v: p.x))\n"
+      "c[1].n = \"z\"\n"
+      "print(p == q, p[::-1], q.{y}, c, sort_by(c, (\"v\", \"n\")), "
+      "typeof(c))\n"
+      "print(same(p, q), columns(p), concat((p, q)), append(p, (x: 1.0, y: "
+      "1)))\n"
+      "z = zeros(`3 * {a: 2 * float64, b: {u: int8}}`)\n"
+      "z[1].b.u = 3\n"
+      "print(z, z[1])\n");
+}
+
+static void test_missing(void **state) {
+  (void)state;
+  fail_each_allocation(
+      "o = [3, none, 1]\n"
+      "o[0] = none\n"
+      "o[[1, 2]] = [4, none]\n"
+      "a = [true, false, none]\n"
+      "print(o + 1, o // [1, none, 2], o > 2, a & a, a | [true, none, none])\n"
+      "print(where(a, o, 9), sort(o), sum(o, skip_missing: true), coalesce(o, "
+      "0))\n"
+      "m = zeros(`2 * 3 * ?float64`)\n"
+      "m[0, 1] = 2.0\n"
+      "print(sum(m, axis: 0), mean(m, axis: 1, skip_missing: true), m.T)\n"
+      "print(drop_missing(o), is_missing(o), append(o, none), same(o, o))\n");
+}
+
+static void test_ragged(void **state) {
+  (void)state;
+  fail_each_allocation(
+      "r = [[3, 1, 2], [], [5, 4]]\n"
+      "r[0, 0] = 9\n"
+      "r[1] = append(r[1], 7)\n"
+      "r[r > 4] = 0\n"
+      "print(r, r + [1, 2, 3], r * r, r[:, :1], r[[2, 0]], r[r > 1], r[1:])\n"
+      "print(sum(r, axis: 1), std(r, axis: 1), sort(r), cumulative_sum(r))\n"
+      "n = [[[1], [2, 3]], [[4]], []]\n"
+      "print(n, n + [1, 2, 3], sum(n, axis: -1), typeof(n))\n"
+      "print(cartesian(r, r), combinations(r), zip_ragged((x: r, y: r)).x)\n"
+      "print(group_by([\"b\", \"a\"], [1, 2]), pad_rows(r, 2))\n"
+      "print(concat((r, [[7]])), concat((r, r), axis: 1), firsts(r), same(r, "
+      "r))\n"
+      "e = [(name: \"a\", path: [1.0, 2.0]), (name: \"b\", path: [3.0])]\n"
+      "e.path += 1\n"
+      "print(e, e[0], [[1, none], [2]] + 1)\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_values),    cmocka_unit_test(test_arrays),
       cmocka_unit_test(test_functions), cmocka_unit_test(test_errors),
-      cmocka_unit_test(test_strings),
+      cmocka_unit_test(test_strings),   cmocka_unit_test(test_structs),
+      cmocka_unit_test(test_missing),   cmocka_unit_test(test_ragged),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
