@@ -59,7 +59,8 @@ HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SUBMAKE = @+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all programs tests demo test check audit fuzz bench format install uninstall clean help
+.PHONY: all programs tests demo test check audit fuzz bench bench-check \
+  bench-record format install uninstall clean help
 .DELETE_ON_ERROR:
 
 ## all       build tally, libtally.a and libtally.so (the default)
@@ -163,6 +164,18 @@ bench:
 	@CC='$(CC)' tests/bench/install
 	@CC='$(CC)' tests/bench/run
 	@tests/bench/scaling >/dev/null
+
+## bench-check  compare small programs' instruction counts with recorded ones
+bench-check:
+	@CC='$(CC)' tools/setup
+	$(SUBMAKE) all
+	@CC='$(CC)' tests/bench/counts $(BUILD)/tally
+
+## bench-record  record the counts
+bench-record:
+	@CC='$(CC)' tools/setup
+	$(SUBMAKE) all
+	@CC='$(CC)' tests/bench/counts $(BUILD)/tally --record
 
 ## format    lay out all C as .clang-format says
 format:

@@ -261,8 +261,6 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
     slow_b = b;                                                  \
     slow_c = c;                                                  \
     slow_op = (slow);                                            \
-    if (((b->tag | c->tag) & TL_CLASS_ARRAY) == 0)               \
-      goto elementwise;                                          \
     slow_d = d;                                                  \
     slow_then = (then_op);                                       \
     slow_side = (at);                                            \
@@ -1178,6 +1176,8 @@ dispatch:
     // Small arrays, and these with scalars.
 #ifndef TL_COUNTING
   WAY(short_pair) {
+    if (((slow_b->tag | slow_c->tag) & TL_CLASS_ARRAY) == 0)
+      goto short_binary;
     tl_short_pair pair = {.op = slow_op,
                           .then = slow_then,
                           .side = slow_side,
