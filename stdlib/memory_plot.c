@@ -19,6 +19,7 @@ typedef struct plot {
   int shown_count;
   int group[SHOWN];  // bands born in one line have one colour
   int group_count;
+  uint64_t rest[COLUMNS];   // below the bands
   uint32_t alive[COLUMNS];  // which of them are in each column: a bit for each
 } plot;
 
@@ -154,26 +155,44 @@ static void find_alive(plot *p, int column) {
   }
 }
 
+// What the bands stand on: everything else. What is higher in a column or two
+// alone would only make them jump, and is drawn above them.
+static void find_rest(plot *p) {
+  uint64_t rest[COLUMNS];
+  for (int i = 0; i < p->columns; i++) {
+    uint64_t bands = 0;
+    for (int k = 0; k < p->shown_count; k++)
+      bands += is_alive(p, k, i) ? p->shown[k]->nbytes : 0;
+    rest[i] = p->high[i] - bands;
+  }
+  for (int i = 0; i < p->columns; i++) {
+    uint64_t left = rest[i < 2 ? 0 : i - 2];
+    uint64_t right = rest[i + 2 < p->columns ? i + 2 : p->columns - 1];
+    uint64_t level = left > right ? left : right;
+    p->rest[i] = rest[i] < level ? rest[i] : level;
+  }
+}
+
 static void open_plot(plot *p, const tl_timeline *t, int columns) {
   *p = (plot){.t = t, .columns = columns, .end = t->end > 1e-6 ? t->end : 1e-6};
   for (int i = 0; i < columns; i++)
     p->high[i] = highest(t, column_time(p, i), column_time(p, i + 1));
   choose_bands(p);
   for (int i = 0; i < columns; i++) find_alive(p, i);
+  find_rest(p);
 }
 
-// Bytes below band [k] in a column; below the last one + 1: all of them.
+// Bytes below band [k] in a column; TOP: all that was alive.
+enum { TOP_EDGE = SHOWN + 1 };
+
 static uint64_t below(const plot *p, int k, int column) {
-  uint64_t bands = 0, under = 0;
-  for (int i = 0; i < p->shown_count; i++) {
-    if (!is_alive(p, i, column))
-      continue;
-    bands += p->shown[i]->nbytes;
-    if (i < k)
+  uint64_t under = p->rest[column];
+  if (k == TOP_EDGE)
+    return p->high[column];
+  for (int i = 0; i < k; i++)
+    if (is_alive(p, i, column))
       under += p->shown[i]->nbytes;
-  }
-  uint64_t rest = p->high[column] > bands ? p->high[column] - bands : 0;
-  return rest + under;
+  return under;
 }
 
 // --- Axes -------------------------------------------------------------------
@@ -269,7 +288,7 @@ static void svg_area(tl_text *text, const plot *p, int k, int from, int to,
                      const char *style) {
   tl_text_puts(text, "<path d=\"");
   svg_edge(text, p, k, from, to, false);
-  if (k == 0)
+  if (k == TOP_EDGE)
     tl_text_printf(text, "V%dH%d", BOTTOM, LEFT + from);
   else
     svg_edge(text, p, k - 1, from, to, true);
@@ -320,7 +339,7 @@ static void svg_label(tl_text *text, const plot *p, int k, int from, int to) {
 }
 
 static void svg_bands(tl_text *text, const plot *p) {
-  svg_area(text, p, 0, 0, p->columns, "fill=\"#d0d0d0\"");
+  svg_area(text, p, TOP_EDGE, 0, p->columns, "fill=\"#d0d0d0\"");
   for (int k = 0; k < p->shown_count; k++) {
     char style[100];
     int from, to;
@@ -334,7 +353,7 @@ static void svg_bands(tl_text *text, const plot *p) {
     svg_label(text, p, k, from, to);
   }
   tl_text_puts(text, "<path d=\"");
-  svg_edge(text, p, p->shown_count, 0, p->columns, false);
+  svg_edge(text, p, TOP_EDGE, 0, p->columns, false);
   tl_text_puts(text,
                "\" fill=\"none\" stroke=\"#222\" stroke-width=\"1.5\"/>\n");
 }
