@@ -355,7 +355,9 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
                               int32_t *want) {
   int op = 0;
   while (op < TL_OP_COUNT && strcmp(tl_ops[op].name, builtin->name) != 0) op++;
-  if (op == TL_OP_COUNT)
+  // A module may have a function of the same name.
+  if (op == TL_OP_COUNT ||
+      tl_builtin_find(NULL, builtin->name, strlen(builtin->name)) != builtin)
     return false;
   int arity = tl_ops[op].arity;
   if ((uint32_t)arity != ast->call.count || b->rest_count > 0)

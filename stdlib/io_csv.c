@@ -8,6 +8,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
+#include "stdlib/csv.h"
 #include "stdlib/date.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
@@ -595,23 +596,6 @@ static tl_record *make_record(tl_vm *vm, table *t, tl_slot order) {
 
 // --- read_csv ---------------------------------------------------------------
 
-static bool separator(tl_vm *vm, const char *function, tl_slot s, char *out) {
-  tl_string *text;
-  *out = ',';
-  if (tl_is_none(s))
-    return true;
-  if (!tl_arg_string(vm, function, "sep", s, &text))
-    return false;
-  unsigned char c = (unsigned char)text->text[0];
-  if (text->length != 1 || c >= 0x80 || c == '"' || c == '\n' || c == '\r')
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%s: sep must be one ASCII character "
-                   "and no quote or line end",
-                   function);
-  *out = (char)c;
-  return true;
-}
-
 static bool skip_lines(csv *c, int64_t count) {
   for (; count > 0 && c->at < c->nbytes; count--) {
     while (c->at < c->nbytes && !is_line_end(c->text[c->at])) c->at++;
@@ -651,7 +635,7 @@ static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   table t = {.csv = {.vm = vm, .line = 1}};
   if (!tl_arg_string(vm, "read_csv", "path", args[0], &name) ||
       !tl_arg_bool(vm, "read_csv", "header", args[1], &header) ||
-      !separator(vm, "read_csv", args[2], &t.csv.separator) ||
+      !tl_csv_separator(vm, "read_csv", args[2], &t.csv.separator) ||
       !tl_arg_count(vm, "read_csv", "skip", args[4], &skip) ||
       (!tl_is_none(args[6]) &&
        !tl_arg_count(vm, "read_csv", "rows", args[6], &most)) ||
@@ -666,180 +650,6 @@ static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   table_close(vm, &t);
   tl_bytes_free(vm, &bytes);
   return ok;
-}
-
-// --- write_csv --------------------------------------------------------------
-
-typedef struct csv_writer {
-  tl_vm *vm;
-  tl_writer file;
-  tl_text row;
-  char separator;
-} csv_writer;
-
-static bool needs_quotes(const csv_writer *w, const char *text, size_t nbytes) {
-  if (nbytes > 0 && (text[0] == ' ' || text[nbytes - 1] == ' '))
-    return true;
-  for (size_t i = 0; i < nbytes; i++)
-    if (text[i] == w->separator || text[i] == '"' || is_line_end(text[i]))
-      return true;
-  return false;
-}
-
-static void add_text(csv_writer *w, const char *text, size_t nbytes) {
-  if (!needs_quotes(w, text, nbytes)) {
-    tl_text_add(&w->row, text, nbytes);
-    return;
-  }
-  tl_text_putc(&w->row, '"');
-  for (size_t i = 0; i < nbytes; i++) {
-    if (text[i] == '"')
-      tl_text_putc(&w->row, '"');
-    tl_text_putc(&w->row, text[i]);
-  }
-  tl_text_putc(&w->row, '"');
-}
-
-static bool add_value(csv_writer *w, tl_slot value, bool alone) {
-  if (tl_is_string(value)) {
-    // An empty row would be no row.
-    if (alone && value.string->length == 0)
-      tl_text_puts(&w->row, "\"\"");
-    else
-      add_text(w, value.string->text, value.string->length);
-    return true;
-  }
-  if (tl_is_none(value)) {
-    if (alone)
-      tl_text_puts(&w->row, "\"\"");
-    return true;
-  }
-  if (!tl_is_number(value))
-    return tl_arg_fail(w->vm, "write_csv", "each item",
-                       "a number, bool or string", value);
-  bool gap = (tl_dtype_of(value) == TL_FLOAT64 && isnan(value.f)) ||
-             (tl_dtype_of(value) == TL_FLOAT32 && isnan(value.f32));
-  if (gap && !alone)
-    return true;
-  return tl_format_value(w->vm, &w->row, value, false, 0);
-}
-
-static int64_t column_length(tl_slot s) {
-  return tl_is_list(s) ? s.list->length : tl_value_length(s, 0);
-}
-
-static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
-  if (tl_is_list(column))
-    return add_value(w, column.list->items[row], alone);
-  if (tl_is_nested(column)) {
-    tl_slot item;
-    if (!tl_nested_at(w->vm, column, row, &item))
-      return false;
-    bool ok = add_value(w, item, alone);
-    tl_drop(w->vm, item);
-    return ok;
-  }
-  const tl_array *a = column.array;
-  const char *data = a->data + row * tl_strides(a)[0];
-  if (tl_array_dtype(a) == TL_FLOAT64) {
-    double value = *(const double *)(const void *)data;
-    char digits[32];
-    if (isnan(value) && !alone)
-      return true;
-    tl_format_double(value, digits);
-    tl_text_puts(&w->row, digits);
-    return true;
-  }
-  tl_slot item = tl_item(w->vm, a, data);
-  bool ok = !tl_is_unset(item) && add_value(w, item, alone);
-  tl_drop(w->vm, item);
-  return ok;
-}
-
-static bool end_row(csv_writer *w) {
-  tl_text_putc(&w->row, '\n');
-  if (w->row.failed)
-    return false;
-  bool ok = tl_writer_write(&w->file, w->row.bytes, w->row.length);
-  w->row.length = 0;
-  return ok;
-}
-
-static bool check_columns(tl_vm *vm, const tl_record *columns) {
-  for (int64_t i = 0; i < columns->length; i++) {
-    tl_slot value = columns->fields[i].value;
-    if (!tl_is_list(value) &&
-        !(tl_is_form(value, TL_FORM_OPTION) && tl_value_ndim(value) == 1) &&
-        !(tl_is_array(value) && tl_ndim(value.array) == 1))
-      return tl_arg_fail(vm, "write_csv", columns->fields[i].key->text,
-                         "an array with one axis or a list", value);
-    int64_t first = column_length(columns->fields[0].value);
-    if (column_length(value) != first)
-      return tl_fail(vm, TALLY_ERR_SHAPE,
-                     "write_csv: %s has %lld items, %s "
-                     "has %lld",
-                     columns->fields[0].key->text, (long long)first,
-                     columns->fields[i].key->text,
-                     (long long)column_length(value));
-  }
-  return true;
-}
-
-static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
-  int64_t count = columns->length;
-  int64_t rows = count > 0 ? column_length(columns->fields[0].value) : 0;
-  for (int64_t k = 0; header && k < count; k++) {
-    const tl_string *key = columns->fields[k].key;
-    if (k > 0)
-      tl_text_putc(&w->row, w->separator);
-    add_text(w, key->text, key->length);
-  }
-  if (header && count > 0 && !end_row(w))
-    return false;
-  for (int64_t row = 0; row < rows; row++) {
-    for (int64_t k = 0; k < count; k++) {
-      if (k > 0)
-        tl_text_putc(&w->row, w->separator);
-      if (!add_item(w, columns->fields[k].value, row, count == 1))
-        return false;
-    }
-    if (!end_row(w) || (row % 1024 == 1023 && !tl_poll(w->vm, 1)))
-      return false;
-  }
-  return true;
-}
-
-// path, columns, header, sep
-static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *name;
-  bool header;
-  csv_writer w = {.vm = vm};
-  if (!tl_arg_string(vm, "write_csv", "path", args[0], &name) ||
-      !tl_arg_bool(vm, "write_csv", "header", args[2], &header) ||
-      !separator(vm, "write_csv", args[3], &w.separator))
-    return false;
-  if (tl_has_fields(args[1])) {
-    tl_slot columns;
-    if (!tl_columns_of(vm, args[1], &columns))
-      return false;
-    tl_clear(vm, &args[1]);
-    args[1] = columns;
-  }
-  if (!tl_is_record(args[1]))
-    return tl_arg_fail(vm, "write_csv", "columns", "a record of arrays",
-                       args[1]);
-  const char *path = tl_io_path(vm, "write_csv", name);
-  if (!path || !check_columns(vm, args[1].record) ||
-      !tl_writer_open(vm, "write_csv", path, &w.file))
-    return false;
-  tl_text_open(&w.row, vm);
-  bool ok = write_rows(&w, args[1].record, header);
-  tl_text_close(&w.row);
-  *out = tl_none();
-  if (ok)
-    return tl_writer_commit(&w.file);
-  tl_writer_abandon(&w.file);
-  return false;
 }
 
 // --- The table --------------------------------------------------------------
@@ -863,11 +673,5 @@ const tl_builtin tl_io_csv_module[] = {
      "missing: true the columns with empty cells are of type ?T instead, the\n"
      "cells missing. rows(table) makes structs of it.\n"
      "    io.read_csv(\"data.csv\", sep: \";\")\n"},
-    {"write_csv", "path, columns, header: true, sep: \",\"", write_csv,
-     TL_FILES | TL_EFFECT,
-     "Writes a record of columns (arrays or lists of one length), or an array\n"
-     "of structs, as a table of text. NaN and missing values become empty\n"
-     "cells. The file is replaced when all of it is written.\n"
-     "    io.write_csv(\"data.csv\", (t: [1, 2], v: [0.5, 0.25]))\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -39,6 +39,7 @@ const tl_family tl_library[] = {
     {"json", tl_json_module},
     {"io", tl_io_text_module},
     {"io", tl_io_csv_module},
+    {"io", tl_io_csv_write_module},
     {"io", tl_io_npy_module},
     {"io", tl_io_image_module},
     {"io", tl_io_binary_module},

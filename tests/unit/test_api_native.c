@@ -251,6 +251,17 @@ static void test_modules_of_the_host(void **state) {
   CHECK_ERROR(h, tally_add_module(h->vm, &bad), TALLY_ERR_NAME, "linalg");
 }
 
+// A name that is an operation of the language everywhere else.
+static void test_a_module_has_names_of_its_own(void **state) {
+  host *h = *state;
+  static const tally_native own[] = {
+      {.name = "abs", .params = "x", .call = same}};
+  const tally_module mine = {sizeof mine, "mine", NULL, own, 1, sizeof *own};
+  assert_int_equal(tally_add_module(h->vm, &mine), TALLY_OK);
+  check_value(h, "import mine\nmine.abs(-3)", "-3");
+  check_value(h, "abs(-3)", "3");
+}
+
 static void test_functions_are_documented(void **state) {
   host *h = *state;
   add_all(h);
@@ -502,6 +513,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       HOST_TEST(test_scripts_call_the_host),
       HOST_TEST(test_modules_of_the_host),
+      HOST_TEST(test_a_module_has_names_of_its_own),
       HOST_TEST(test_functions_are_documented),
       HOST_TEST(test_signatures_are_checked),
       HOST_TEST(test_errors_of_the_host_are_errors),
