@@ -78,6 +78,13 @@ static bool casefold(tl_vm *vm, tl_slot *args, tl_slot *out) {
              out);
 }
 
+static bool strip_marks(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s;
+  return tl_arg_string(vm, "strip_marks", "s", args[0], &s) &&
+         map(vm, s, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_STRIPMARK,
+             out);
+}
+
 // --- Case -------------------------------------------------------------------
 
 static bool is_letter(int32_t point) {
@@ -294,6 +301,10 @@ const tl_builtin tl_strings_module[] = {
     {"casefold", "s", casefold, TL_PURE,
      "s as it is compared where case does not matter.\n"
      "    strings.casefold(\"Straße\")    # strasse\n"},
+    {"strip_marks", "s", strip_marks, TL_PURE,
+     "s without accents and other marks (Unicode's categories Mn, Mc, Me), in\n"
+     "NFC. Letters that are no letter with a mark, such as ø, stay.\n"
+     "    strings.strip_marks(\"café Ångström\")    # cafe Angstrom\n"},
     {"upper", "s", upper, TL_PURE,
      "s in capital letters.\n"
      "    strings.upper(\"größe\")    # GRÖSSE\n"},
