@@ -77,7 +77,7 @@ typedef struct walker {
 
 static bool poll(walker *w, int64_t items) {
   *w->unpolled += items;
-  if (*w->unpolled < POLL_ITEMS) return true;
+  if (w->vm == NULL || *w->unpolled < POLL_ITEMS) return true;
   uint64_t work = (uint64_t)*w->unpolled / 1024;
   *w->unpolled = 0;
   return tl_poll(w->vm, work);

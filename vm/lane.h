@@ -17,7 +17,8 @@ typedef struct tl_lane {
 
 typedef void tl_lane_fn(void *context, const void *items, size_t n);
 
-// Hands out all items; false where the VM was stopped. [unpolled] counts items
+// Hands out all items; false where the VM was stopped (NULL: a worker's, which
+// polls nothing). [unpolled] counts items
 // since the last poll, over many lanes.
 bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
                   tl_lane_fn *piece, void *context);

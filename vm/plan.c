@@ -16,6 +16,7 @@ void tl_plan_open(tl_plan *plan, int ndim, const int64_t *shape) {
   plan->tile_count = 0;
   plan->output = plan->result = -1;
   plan->sink = NULL;
+  plan->split = NULL;
   plan->rows = 1;
   plan->widest = 1;
   plan->failed = false;

@@ -60,6 +60,16 @@ typedef struct tl_plan_step {
 // Takes [n] items of the result, contiguous. Blocks come in row-major order.
 typedef void tl_plan_sink(void *context, const void *items, size_t n);
 
+// How a sink takes parts of the items from several threads.
+typedef struct tl_plan_split {
+  int64_t items;  // a part begins at a multiple of so many items
+  bool exactly;   // and has so many, the last one perhaps less
+  // The context of the sink for the part that begins at item [first]; [local]
+  // has TL_SINK_BYTES, for the time of the part.
+  void *(*begin)(void *context, int64_t first, void *local);
+} tl_plan_split;
+enum { TL_SINK_BYTES = 2048 };
+
 typedef struct tl_plan {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
@@ -70,6 +80,7 @@ typedef struct tl_plan {
   int result;      // the value that the sink gets
   tl_plan_sink *sink;
   void *context;   // of the sink
+  const tl_plan_split *split;  // NULL: the sink wants all items in order
   int64_t rows;    // rows that share a block; 1: blocks are parts of a row
   size_t widest;   // the largest item in a register or stream
   bool failed;     // too many registers or steps
@@ -107,6 +118,7 @@ void tl_plan_finish(tl_plan *plan, int value);
 
 // Runs all blocks. With [may_stop] the VM is polled between them, and false
 // means that it stopped halfway. Without, the caller has polled for all of it.
+// Long runs are spread over threads.
 bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop);
 
 #endif

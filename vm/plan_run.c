@@ -1,5 +1,6 @@
 // Running plans: the loops over axes, rows and blocks.
 #include "vm/plan.h"
+#include "vm/poll.h"
 #include "vm/vm.h"
 
 // A run whose streams are all used in place takes blocks of this many bytes.
@@ -222,9 +223,10 @@ static bool run_outer(runner *r, int axes) {
   }
 }
 
-bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
-  if (plan->size == 0)
-    return true;
+// Units [from, to) of the first axis; vm NULL: on a worker, which polls
+// nothing.
+static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
+                      bool may_stop) {
   _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
   bool direct = plan->tile_count == 0;
   for (int i = 0; i < plan->value_count; i++) {
@@ -235,9 +237,10 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
     direct = false;
   }
   for (int s = 0; s < plan->stream_count; s++) {
-    plan->streams[s].data = plan->streams[s].base;
+    tl_plan_stream_state *stream = &plan->streams[s];
+    stream->data = stream->base + from * stream->strides[0];
     if (plan->values[s].constant)
-      plan->values[s].at = plan->streams[s].base;
+      plan->values[s].at = stream->base;
   }
   _Alignas(64) tile tiles[TL_PLAN_TILES];
   runner r = {.vm = vm, .plan = plan, .tiles = tiles, .may_stop = may_stop};
@@ -245,5 +248,86 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
   // Constants are repeated over no more than a register.
   call_steps(plan, TL_BLOCK_BYTES / plan->widest, true);
   bool pairs = plan->rows > 1 || plan->tile_count > 0;
-  return run_outer(&r, plan->ndim - (pairs ? 2 : 1));
+  int64_t units = plan->shape[0];
+  plan->shape[0] = to - from;
+  bool ok = run_outer(&r, plan->ndim - (pairs ? 2 : 1));
+  plan->shape[0] = units;
+  return ok;
+}
+
+// --- Threads ----------------------------------------------------------------
+
+enum {
+  SPREAD_ITEMS = 32 * 1024,  // below, one thread does it all
+  PART_ITEMS = 16 * 1024,
+  PARTS = 16,
+};
+
+// A run in parts of some units of the first axis.
+typedef struct spread {
+  const tl_plan *plan;
+  int64_t units;  // of a part
+  int64_t items;  // of a unit
+} spread;
+
+static void run_part(void *context, int64_t part) {
+  const spread *s = context;
+  tl_plan plan = *s->plan;
+  _Alignas(64) char local[TL_SINK_BYTES];
+  int64_t from = (part + 1) * s->units, to = from + s->units;
+  if (to > plan.shape[0])
+    to = plan.shape[0];
+  if (plan.sink != NULL) {
+    plan.context = plan.split->begin(plan.context, from * s->items, local);
+  }
+  run_units(NULL, &plan, from, to, false);
+}
+
+static int64_t common(int64_t a, int64_t b) {
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// The units of a part; 0: the run cannot be cut.
+static int64_t part_units(const tl_plan *plan, int64_t items, bool eager) {
+  int64_t units = plan->shape[0], step = 1;
+  if (plan->sink != NULL) {
+    if (plan->split == NULL)
+      return 0;
+    step = plan->split->items / common(plan->split->items, items);
+    if (plan->split->exactly)
+      return step * items == plan->split->items && step < units ? step : 0;
+  }
+  int64_t least = (eager ? 256 : PART_ITEMS) / items + 1;
+  int64_t part = units / PARTS > least ? units / PARTS : least;
+  if (plan->ndim == 1)  // whole blocks
+    part = (part + TL_BLOCK_BYTES - 1) / TL_BLOCK_BYTES * TL_BLOCK_BYTES;
+  part = (part + step - 1) / step * step;
+  return part < units ? part : 0;
+}
+
+bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
+  if (plan->size == 0)
+    return true;
+  int64_t units = plan->shape[0], items = plan->size / units;
+  int64_t part = 0;
+  if ((plan->size >= SPREAD_ITEMS || vm->pool.eager) && tl_pool_threads(vm) > 1)
+    part = part_units(plan, items, vm->pool.eager);
+  if (part == 0)
+    return run_units(vm, plan, 0, units, may_stop);
+  // The first part tells how long the others will take.
+  double start = tl_clock();
+  if (!run_units(vm, plan, 0, part, may_stop))
+    return false;
+  double each = tl_clock() - start;
+  if (!tl_pool_pays(vm, each * (double)(units - part) / (double)part))
+    return run_units(vm, plan, part, units, may_stop);
+  spread s = {plan, part, items};
+  int64_t parts = (units - 1) / part;
+  return tl_pool_run(vm, parts, run_part, &s, may_stop,
+                     (uint64_t)(part * items) / 1024);
 }

@@ -196,6 +196,9 @@ bool tl_reduce_fold(tl_reducer *r, tl_fold fold) {
   const tl_split *split = &r->split;
   bool columns = split->kept > 0 && (split->outer || split->reduced == 0) &&
                  split->length > 0;
+  bool done;
+  if (!tl_reduce_spread(r, fold, columns, &done)) return false;
+  if (done) return true;
   if (!columns) return fold_lanes(r, fold);
   return tl_reduce_strips(r, fold_strip, &fold);
 }

@@ -51,6 +51,9 @@ void tl_arg_feed(tl_arg_search *s, const void *items, size_t n);
 // Folds every lane. Sums and products of outer axes go down strips of columns.
 bool tl_reduce_fold(tl_reducer *r, tl_fold fold);
 
+// The same on several threads, where that pays: *done tells whether it did.
+bool tl_reduce_spread(tl_reducer *r, tl_fold fold, bool columns, bool *done);
+
 // The first position of each lane's smallest or largest item.
 bool tl_reduce_arg(tl_reducer *r, bool largest);
 

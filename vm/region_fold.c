@@ -61,7 +61,9 @@ typedef struct feeder {
   tl_fold_end *end;
   size_t in, out;        // item sizes
   int64_t length, left;  // items of this result to come
-  char *to;
+  char *to, *from;       // where results go, and the first one
+  struct feeder *parts;  // of a single result, for threads
+  int64_t part_items;
   tl_fold_state state;
 } feeder;
 
@@ -87,7 +89,7 @@ typedef struct searcher {
   tl_dtype dtype;
   bool largest;
   int64_t length;
-  int64_t *to;
+  int64_t *to, *from;
   tl_arg_search search;
 } searcher;
 
@@ -107,6 +109,94 @@ static void search(void *context, const void *items, size_t n) {
   }
 }
 
+// Threads: each takes whole results, with a fold of its own.
+static void *begin_results(void *context, int64_t first, void *local) {
+  const feeder *main = context;
+  feeder *own = local;
+  own->feed = main->feed;
+  own->end = main->end;
+  own->in = main->in;
+  own->out = main->out;
+  own->length = own->left = main->length;
+  own->to = main->from + (size_t)(first / main->length) * main->out;
+  tl_fold_begin(&own->state);
+  return own;
+}
+
+static void *begin_searches(void *context, int64_t first, void *local) {
+  const searcher *main = context;
+  searcher *own = local;
+  *own = *main;
+  own->to = main->from + first / main->length;
+  tl_arg_begin(&own->search, own->dtype, own->largest);
+  return own;
+}
+
+_Static_assert(sizeof(feeder) <= TL_SINK_BYTES, "a fold fits a part's memory");
+
+static tl_region_status fold_searches(folder *f, tl_plan *plan) {
+  searcher s;
+  s.dtype = f->r.dtype;
+  s.largest = f->reduction == TL_REDUCE_ARGMAX;
+  s.length = f->length;
+  s.from = s.to = (int64_t *)(void *)f->r.out;
+  tl_arg_begin(&s.search, s.dtype, s.largest);
+  tl_plan_split split = {f->length, false, begin_searches};
+  plan->sink = search;
+  plan->context = &s;
+  plan->split = f->count > 1 ? &split : NULL;
+  return tl_plan_run(f->g->vm, plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
+static tl_region_status fold_results(folder *f, tl_plan *plan) {
+  tl_plan_split split = {f->length, false, begin_results};
+  plan->split = &split;
+  return tl_plan_run(f->g->vm, plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
+// A single result: parts of a power of two of items are folded apart, and
+// merged in order.
+enum { PARTS = 16, PART_ITEMS = 16 * 1024 };
+
+static void *begin_part(void *context, int64_t first, void *local) {
+  (void)local;
+  const feeder *main = context;
+  return &main->parts[first / main->part_items];
+}
+
+static tl_region_status fold_single(folder *f, tl_plan *plan, feeder *all) {
+  tl_vm *vm = f->g->vm;
+  int64_t items = vm->pool.eager ? TL_FOLD_LEAF : PART_ITEMS;
+  while (items * PARTS < f->length) items *= 2;
+  size_t count = (size_t)((f->length + items - 1) / items);
+  tl_plan_split split = {items, true, begin_part};
+  feeder parts[PARTS];        // large: not cleared
+  all->left = f->length + 1;  // ended below
+  bool spread = count > 1 && tl_pool_threads(vm) > 1;
+  if (spread) {
+    all->parts = parts;
+    for (size_t i = 0; i < count; i++) {
+      all->parts[i].feed = all->feed;
+      all->parts[i].in = all->in;
+      all->parts[i].left = items + 1;
+      tl_fold_begin(&all->parts[i].state);
+    }
+    all->part_items = items;
+    plan->split = &split;
+  }
+  bool ok = tl_plan_run(vm, plan, true);
+  tl_fold fold = tl_reduction_fold(f->reduction);
+  for (size_t i = 1; spread && i < count; i++) {
+    if (all->parts[i].state.count > 0) {
+      tl_kernels()->fold_merge[fold][f->r.dtype](&all->state,
+                                                 &all->parts[i].state);
+    }
+  }
+  if (ok)
+    all->end(&all->state, all->to);
+  return ok ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
 static tl_region_status fold_lanes(folder *f) {
   int64_t shape[TL_MAX_DIMS];
   for (int i = 0; i < f->ndim; i++) shape[i] = f->lengths[f->axes[i]];
@@ -114,30 +204,21 @@ static tl_region_status fold_lanes(folder *f) {
   tl_plan plan;
   if (!tl_region_plan(f->g, &plan, &box, NULL, f->dtype, NULL))
     return TL_REGION_DECLINED;
+  if (is_arg(f))
+    return fold_searches(f, &plan);
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold fold = tl_reduction_fold(f->reduction);
-  feeder one;  // large: not cleared
-  searcher two;
-  if (is_arg(f)) {
-    two.dtype = f->r.dtype;
-    two.largest = f->reduction == TL_REDUCE_ARGMAX;
-    two.length = f->length;
-    two.to = (int64_t *)(void *)f->r.out;
-    tl_arg_begin(&two.search, two.dtype, two.largest);
-    plan.sink = search;
-    plan.context = &two;
-  } else {
-    one.feed = kernels->fold_feed[fold][f->r.dtype];
-    one.end = kernels->fold_end[fold][f->r.dtype];
-    one.in = tl_itemsize(f->r.dtype);
-    one.out = tl_itemsize(tl_fold_result(fold, f->r.dtype));
-    one.length = one.left = f->length;
-    one.to = f->r.out;
-    tl_fold_begin(&one.state);
-    plan.sink = feed;
-    plan.context = &one;
-  }
-  return tl_plan_run(f->g->vm, &plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
+  feeder all;  // large: not cleared
+  all.feed = kernels->fold_feed[fold][f->r.dtype];
+  all.end = kernels->fold_end[fold][f->r.dtype];
+  all.in = tl_itemsize(f->r.dtype);
+  all.out = tl_itemsize(tl_fold_result(fold, f->r.dtype));
+  all.length = all.left = f->length;
+  all.from = all.to = f->r.out;
+  tl_fold_begin(&all.state);
+  plan.sink = feed;
+  plan.context = &all;
+  return f->count > 1 ? fold_results(f, &plan) : fold_single(f, &plan, &all);
 }
 
 // --- Results side by side ---------------------------------------------------

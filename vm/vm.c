@@ -44,6 +44,7 @@ tl_vm *tl_vm_open(const tally_options *options,
     options->resize(options->context, vm, sizeof *vm, 0);
     return NULL;
   }
+  tl_pool_open(vm);
   if (tl_slots_open(vm)) {
     vm->main = tl_module_new(vm, "main", NULL);
     if (vm->main != NULL)
@@ -63,6 +64,7 @@ void tl_vm_close(tl_vm *vm) {
   tl_host_close(vm);
   tl_error_clear(vm);
   tl_slots_close(vm);
+  tl_pool_close(vm);
   tl_memory_close(vm);
   options.resize(options.context, vm, sizeof *vm, 0);
 }

@@ -7,6 +7,7 @@
 #include "tally.h"
 #include "vm/builtin.h"
 #include "vm/error.h"
+#include "vm/pool.h"
 #include "vm/string.h"
 
 typedef struct tl_unit tl_unit;      // a compiled module's code (function.h)
@@ -79,6 +80,7 @@ struct tally_vm {
   double deadline;  // clock() seconds; 0: none
 
   struct tl_memory *memory;
+  tl_pool pool;  // threads for long work on arrays
   struct tl_watch *watch;    // NULL: nobody watches
   bool has_promises;  // some code says #:inplace (promise.h)
   uint8_t refused_why;

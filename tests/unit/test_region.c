@@ -1,8 +1,10 @@
 // Fused regions against the same operations one by one: random elementwise
 // programs, run by a VM that fuses and by one with no_reuse, give the same
-// types and bits (of numbers) or the same error, and so does every instruction
-// set. The seed is fixed; a failure prints the program.
+// types and bits (of numbers) or the same error, on one thread and on two, and
+// so does every instruction set. The seed is fixed; a failure prints the
+// program.
 #include "tests/unit/host.h"
+#include "vm/vm.h"
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -266,10 +268,13 @@ static void program(writer *w, int shape, uint64_t seed) {
 
 // --- Running them -----------------------------------------------------------
 
-static void set_up(host *h, bool plain, int rows, int columns) {
+// With two threads no run is too small to be shared.
+static void set_up(host *h, bool plain, int threads, int rows, int columns) {
   tally_options options = host_options(h);
   options.no_reuse = plain;
+  options.threads = threads;
   host_open(h, &options);
+  h->vm->pool.eager = threads > 1;
   char text[2048];
   for (int i = 0; i < DTYPES; i++) {
     const char *d = dtypes[i];
@@ -373,8 +378,8 @@ static void test_as_one_by_one(void **state) {
   for (int s = 0; s < SHAPES; s++) {
     static host fused, plain;
     fused = plain = (host){0};
-    set_up(&fused, false, shapes[s].rows, shapes[s].columns);
-    set_up(&plain, true, shapes[s].rows, shapes[s].columns);
+    set_up(&fused, false, 1 + s % 2, shapes[s].rows, shapes[s].columns);
+    set_up(&plain, true, 1, shapes[s].rows, shapes[s].columns);
     for (int i = 0; i < PROGRAMS; i++) {
       program(w, s, seed_of(s, i));
       bool a_failed, b_failed;
@@ -412,7 +417,7 @@ static uint64_t digest_all(void) {
   for (int s = 0; s < SHAPES; s++) {
     static host fused;
     fused = (host){0};
-    set_up(&fused, false, shapes[s].rows, shapes[s].columns);
+    set_up(&fused, false, 2 - s % 2, shapes[s].rows, shapes[s].columns);
     for (int i = 0; i < PROGRAMS / 2; i++) {
       program(w, s, seed_of(s, i));
       bool failed;
