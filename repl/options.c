@@ -23,6 +23,7 @@ static const char help[] =
     "why;\n"
     "                           --json, --static: without running it\n"
     "  tally doc [NAME]         documentation; without NAME, all names\n"
+    "  tally doc --check [NAME] what documentation lacks; exit status 1 if any\n"
     "\n"
     "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
     "  --limit-time TIME        of a run, or of each input: 10s, 500ms, 2m\n"
@@ -230,8 +231,13 @@ static int read_word(tl_command *cmd, int argc, char **argv) {
     cmd->action = is_dis ? TL_ACTION_DIS : TL_ACTION_DOC;
     if (is_dis && argc != 2)
       return wrong("usage: tally dis FILE", "");
+    if (!is_dis && argc > 1 && strcmp(argv[1], "--check") == 0) {
+      cmd->check = true;
+      argc--;
+      argv++;
+    }
     if (argc > 2)
-      return wrong("usage: tally doc [NAME]", "");
+      return wrong("usage: tally doc [--check] [NAME]", "");
     cmd->subject = argv[1];  // NULL behind the last
     return 0;
   }

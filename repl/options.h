@@ -2,6 +2,8 @@
 #ifndef TALLY_REPL_OPTIONS_H
 #define TALLY_REPL_OPTIONS_H
 
+#include <stdbool.h>
+
 #include "tally.h"
 
 typedef enum tl_action {
@@ -10,7 +12,7 @@ typedef enum tl_action {
   TL_ACTION_CODE,    // -e CODE
   TL_ACTION_DIS,     // dis FILE
   TL_ACTION_EXPLAIN, // explain [--json] [--static] FILE [ARG ...]
-  TL_ACTION_DOC,     // doc [NAME]
+  TL_ACTION_DOC,     // doc [--check] [NAME]
   TL_ACTION_TEST,    // test ...
   TL_ACTION_VERSION,
   TL_ACTION_HELP,
@@ -28,6 +30,7 @@ typedef struct tl_command {
   int argc;             // what stands behind it: the script's arguments, or
   char **argv;          // those of test
   tl_stats_form stats;
+  bool check;           // of doc: --check
   unsigned explain;      // TALLY_EXPLAIN_...
   const char *memory_plot;  // a file, or - for standard error; NULL: none
   tally_options options;  // limits, capabilities and threads are set

@@ -5,9 +5,9 @@
 #include "stdlib/families.h"
 #include "vm/engine.h"
 
-#define X(ENUM, name, arity, rule, sign, doc)                         \
-  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {   \
-    return tl_elementwise(vm, TL_OP_##ENUM, args, out);               \
+#define X(ENUM, name, arity, rule, sign, doc)                       \
+  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) { \
+    return tl_elementwise(vm, TL_OP_##ENUM, args, out);             \
   }
 TL_ELEMENTWISE(X)
 #undef X
@@ -17,8 +17,10 @@ static bool update(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
   tl_slot operands[] = {*a, tl_borrow(b)}, result;
   bool ok = tl_elementwise(vm, op, operands, &result);
   a->tag = operands[0].tag;
-  if (!ok) return false;
-  if (tl_is_owned(*a)) tl_drop(vm, *a);
+  if (!ok)
+    return false;
+  if (tl_is_owned(*a))
+    tl_drop(vm, *a);
   *a = result;
   return true;
 }
@@ -49,8 +51,10 @@ static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot x = args[0];
   args[0].tag &= ~TL_OWNED;
   bool ok = true;
-  if (!tl_is_none(args[1])) ok = update(vm, TL_OP_MAXIMUM, &x, args[1]);
-  if (ok && !tl_is_none(args[2])) ok = update(vm, TL_OP_MINIMUM, &x, args[2]);
+  if (!tl_is_none(args[1]))
+    ok = update(vm, TL_OP_MAXIMUM, &x, args[1]);
+  if (ok && !tl_is_none(args[2]))
+    ok = update(vm, TL_OP_MINIMUM, &x, args[2]);
   if (ok) {
     *out = x;
   } else if (tl_is_owned(x)) {
@@ -79,8 +83,10 @@ static bool within(tl_vm *vm, tl_slot x, tl_slot y, const nearness *near,
   if (ok) {
     tl_slot distance[] = {*out};
     ok = tl_elementwise(vm, TL_OP_ABS, distance, out);
-    if (!ok) *out = distance[0];
-    else if (tl_is_owned(distance[0])) tl_drop(vm, distance[0]);
+    if (!ok)
+      *out = distance[0];
+    else if (tl_is_owned(distance[0]))
+      tl_drop(vm, distance[0]);
   }
   operand[0] = tl_borrow(y);
   ok = ok && update(vm, TL_OP_LESS_EQUAL, out, slack) &&
@@ -88,13 +94,13 @@ static bool within(tl_vm *vm, tl_slot x, tl_slot y, const nearness *near,
        update(vm, TL_OP_LOGICAL_AND, out, finite);
   tl_clear(vm, &slack);
   tl_clear(vm, &finite);
-  if (!ok) tl_clear(vm, out);
+  if (!ok)
+    tl_clear(vm, out);
   return ok;
 }
 
 // Where the condition [op] (equal, or both NaN) makes items near anyway.
-static bool or_where(tl_vm *vm, tl_slot *near, tl_slot x, tl_slot y,
-                     bool nan) {
+static bool or_where(tl_vm *vm, tl_slot *near, tl_slot x, tl_slot y, bool nan) {
   tl_slot also = tl_none(), other = tl_none();
   tl_slot a[] = {tl_borrow(x)}, b[] = {tl_borrow(y)};
   bool ok;
@@ -115,7 +121,8 @@ static bool or_where(tl_vm *vm, tl_slot *near, tl_slot x, tl_slot y,
 static bool as_inexact(tl_vm *vm, tl_slot x, tl_slot *out) {
   tl_slot borrowed = tl_borrow(x);
   int dtype = tl_is_range(x) ? (int)TL_INT64 : tl_dtype_of(x);
-  if (dtype < TL_FLOAT32) return tl_cast(vm, &borrowed, TL_FLOAT64, out);
+  if (dtype < TL_FLOAT32)
+    return tl_cast(vm, &borrowed, TL_FLOAT64, out);
   *out = borrowed;
   return true;
 }
@@ -142,8 +149,10 @@ static bool near_items(tl_vm *vm, const char *function, tl_slot *args,
             (!near.equal_nan || or_where(vm, &result, x, y, true));
   tl_clear(vm, &x);
   tl_clear(vm, &y);
-  if (!ok) tl_clear(vm, &result);
-  if (ok) *out = result;
+  if (!ok)
+    tl_clear(vm, &result);
+  if (ok)
+    *out = result;
   return ok;
 }
 
@@ -153,15 +162,76 @@ static bool isclose(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool allclose(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot near;
-  if (!near_items(vm, "allclose", args, &near)) return false;
+  if (!near_items(vm, "allclose", args, &near))
+    return false;
   uint32_t axes = UINT32_MAX;
-  bool ok = tl_reduce(vm, TL_REDUCE_ALL, &near, axes, false, TL_DTYPE_COUNT, 0,
-                      out);
+  bool ok =
+      tl_reduce(vm, TL_REDUCE_ALL, &near, axes, false, TL_DTYPE_COUNT, 0, out);
   tl_clear(vm, &near);
   return ok;
 }
 
 // --- The table --------------------------------------------------------------
+
+// What a rule says of operands, results and errors, below each documentation.
+#define OPERANDS "arrays or scalars, which broadcast"
+#define NOTE_ARITH                                                           \
+  "Takes and gives any numeric dtype, promoted, and bools:\n" OPERANDS       \
+  ".\n"                                                                      \
+  "Strings are an error (kind type), shapes that do not broadcast another\n" \
+  "(shape).\n"
+#define NOTE_NUMERIC                                                           \
+  "Takes and gives any numeric dtype, promoted:\n" OPERANDS                    \
+  ".\n"                                                                        \
+  "Bools and strings are an error (kind type), shapes that do not broadcast\n" \
+  "another (shape).\n"
+#define NOTE_REAL                                                            \
+  "Takes and gives any real dtype, promoted:\n" OPERANDS                     \
+  ".\n"                                                                      \
+  "Complex items and strings are an error (kind type), shapes that do not\n" \
+  "broadcast another (shape).\n"
+#define NOTE_DIVIDE                                                           \
+  "Takes any numeric dtypes, promoted, integers as float64: arrays or\n"      \
+  "scalars, which broadcast. Strings are an error (kind type), shapes that\n" \
+  "do not broadcast another (shape).\n"
+#define NOTE_FLOAT                                                            \
+  "Floats and complex items keep their dtype, integers give float64, of an\n" \
+  "array of any shape or a scalar. Strings are an error (kind type).\n"
+#define NOTE_FLOATR                                            \
+  "Floats keep their dtype, integers give float64:\n" OPERANDS \
+  ".\n"                                                        \
+  "Complex items and strings are an error (kind type).\n"
+#define NOTE_COMPARE                                                      \
+  "Takes any dtypes that promote, also strings with strings: arrays or\n" \
+  "scalars, which broadcast; gives bools. Order of complex items is an "  \
+  "error\n"                                                               \
+  "(kind type), as are shapes that do not broadcast (shape).\n"
+#define NOTE_LOGICAL                 \
+  "Takes and gives bools: " OPERANDS \
+  ".\n"                              \
+  "Other dtypes are an error (kind type).\n"
+#define NOTE_BITWISE                                         \
+  "Takes and gives integers, promoted, or bools:\n" OPERANDS \
+  ".\n"                                                      \
+  "Floats are an error (kind type).\n"
+#define NOTE_SHIFT                                 \
+  "Takes and gives integers, promoted:\n" OPERANDS \
+  ".\n"                                            \
+  "Other dtypes are an error (kind type).\n"
+#define NOTE_TEST                                                              \
+  "Takes any numeric dtype, an array of any shape or a scalar; gives bools.\n" \
+  "Strings are an error (kind type).\n"
+#define NOTE_ROUND                                                            \
+  "Takes any numeric dtype, an array of any shape or a scalar. Strings are\n" \
+  "an error (kind type).\n"
+#define NOTE_PART                                                        \
+  "Takes any numeric dtype, an array of any shape or a scalar; complex " \
+  "items\n"                                                              \
+  "give floats of their precision. Strings are an error (kind type).\n"
+#define NOTE_SELECT                                                        \
+  "The condition is bool, x and y of any dtypes that promote: arrays or\n" \
+  "scalars, which broadcast. Another condition is an error (kind type),\n" \
+  "shapes that do not broadcast another (shape).\n"
 
 #define PARAMS_1 "x"
 #define PARAMS_2 "x, y"
@@ -169,20 +239,31 @@ static bool allclose(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_elementwise_builtins[] = {
 #define X(ENUM, name, arity, rule, sign, doc) \
-  {#name, PARAMS_##arity, call_##name, TL_PURE, doc},
+  {#name, PARAMS_##arity, call_##name, TL_PURE, doc NOTE_##rule},
     TL_ELEMENTWISE(X)
 #undef X
-    {"clip", "x, min = none, max = none", clip, TL_PURE,
-     "x with items below min set to min and items above max set to max. Either\n"
-     "bound may be none or an array.\n"
-     "    clip([1, 5, 9], 2, 8)    # [2, 5, 8]\n"},
-    {"isclose", "x, y, rtol: 0.00001, atol: 0.00000001, equal_nan: false", isclose,
-     TL_PURE,
+        {"clip", "x, min = none, max = none", clip, TL_PURE,
+         "x with items below min set to min and items above max set to max. "
+         "Either\n"
+         "bound may be none or an array.\n"
+         "Takes any real dtype, promoted: arrays or scalars, which broadcast.\n"
+         "Complex items and strings are an error (kind type), shapes that do "
+         "not\n"
+         "broadcast another (shape).\n"
+         "    clip([1, 5, 9], 2, 8)    # [2, 5, 8]\n"},
+    {"isclose", "x, y, rtol: 0.00001, atol: 0.00000001, equal_nan: false",
+     isclose, TL_PURE,
      "Whether |x - y| <= atol + rtol * |y|, item by item.\n"
+     "Takes any numeric dtypes: arrays or scalars, which broadcast; gives\n"
+     "bools. Strings are an error (kind type), shapes that do not broadcast\n"
+     "another (shape).\n"
      "    isclose([1.0, 2.0], [1.0 + 1e-9, 2.1])    # [true, false]\n"},
-    {"allclose", "x, y, rtol: 0.00001, atol: 0.00000001, equal_nan: false", allclose,
-     TL_PURE,
+    {"allclose", "x, y, rtol: 0.00001, atol: 0.00000001, equal_nan: false",
+     allclose, TL_PURE,
      "Whether isclose(x, y) holds for all items.\n"
+     "Takes any numeric dtypes: arrays or scalars, which broadcast; gives a\n"
+     "bool. Strings are an error (kind type), shapes that do not broadcast\n"
+     "another (shape).\n"
      "    allclose([0.1 + 0.2], [0.3])    # true\n"},
     {NULL, NULL, NULL, TL_PURE, NULL},
 };

@@ -574,17 +574,24 @@ const tl_builtin tl_fft_module[] = {
      "The frequencies that fft's results stand for, for samples d apart:\n"
      "(0, 1 … −2, −1) / (n d). float64 unless dtype is float32; n is 1 or "
      "more.\n"
+     "A vector of float64 unless dtype says otherwise. An n below 1 is an error\n"
+     "(kind value).\n"
      "    fft.fftfreq(4, d: 0.5)    # [0.0, 0.5, -1.0, -0.5]\n"},
     {"rfftfreq", "n, d: 1.0, dtype: none", rfftfreq, TL_PURE,
      "The frequencies that rfft's results stand for: (0, 1 … n / 2) / (n d).\n"
      "float64 unless dtype is float32; n is 1 or more.\n"
+     "A vector of float64 unless dtype says otherwise. An n below 1 is an error\n"
+     "(kind value).\n"
      "    fft.rfftfreq(4)    # [0.0, 0.25, 0.5]\n"},
     {"fftshift", "x, axes: none", fftshift, TL_PURE,
      "x with frequency 0 in the middle, along all axes or those given. Any "
      "dtype.\n"
+     "An axis that x lacks is an error (kind index).\n"
      "    fft.fftshift([0, 1, -2, -1])    # [-2, -1, 0, 1]\n"},
     {"ifftshift", "x, axes: none", ifftshift, TL_PURE,
      "Undoes fftshift. Any dtype.\n"
+     "An array of any dtype, which stays. An axis that x lacks is an error\n"
+     "(kind index).\n"
      "    fft.ifftshift([-2, -1, 0, 1])    # [0, 1, -2, -1]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

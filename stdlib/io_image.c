@@ -238,6 +238,8 @@ const tl_builtin tl_io_image_module[] = {
      "opacity). uint8, of 16 bits uint16; fewer bits are spread over 0 .. "
      "255,\n"
      "palettes expanded. A damaged file is a value error.\n"
+     "The items are uint8.\n"
+     "The array's dtype is uint8.\n"
      "    io.read_image(\"photo.png\")\n"},
     {"write_image", "path, x", write_image, TL_FILES | TL_EFFECT,
      "Writes pixels, shaped as read_image gives them, of uint8 or uint16, to\n"

@@ -497,6 +497,7 @@ const tl_builtin tl_linalg_module[] = {
      "right-hand sides; stacks broadcast. Floats of the promoted precision.\n"
      "A singular x1 is an error (kind domain), shapes that do not fit are\n"
      "another (shape).\n"
+     "Integers become float64.\n"
      "    linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])    # [1.0, 0.5]"
      "\n"},
     {"solve_triangular", "x1, x2, lower: false, unit_diagonal: false",
@@ -505,6 +506,7 @@ const tl_builtin tl_linalg_module[] = {
      "half is read, or its lower half; with unit_diagonal its diagonal is not\n"
      "read either but taken to be ones. Shapes and dtypes are as for solve. A\n"
      "0 on the diagonal is an error (kind domain).\n"
+     "x1 is a matrix or a stack, x2 as for solve.\n"
      "    linalg.solve_triangular([[2, 1], [0, 4]], [4, 8])    "
      "# [1.0, 2.0]\n"},
     {"solve_banded", "x1, x2, bands", solve_banded, TL_PURE,

@@ -426,6 +426,8 @@ const tl_builtin tl_linear_builtins[] = {
     {"diag", "x, k: 0", diag, TL_PURE,
      "A matrix with the items of a vector on its diagonal number k; or of a\n"
      "matrix, that diagonal.\n"
+     "Any dtype, which stays. More axes than two give a diagonal of each\n"
+     "matrix; a scalar is an error (kind shape).\n"
      "    diag([1, 2])    # [[1, 0], [0, 2]]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

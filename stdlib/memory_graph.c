@@ -666,24 +666,31 @@ const tl_builtin tl_memory_references[] = {
     {"refs", "x", refs, TL_EFFECT,
      "What a value refers to: a list of records (place, type, bytes, count),\n"
      "where count says which of the three counts the reference is part of.\n"
+     "Takes any value; want of memory is the only error (kind memory).\n"
      "    memory.refs(([1, 2], 3))[0].place    # \"[0]\"\n"},
     {"backrefs", "x", backrefs, TL_EFFECT,
      "Who refers to a value: a list of records (owner, count). Owners on the\n"
      "stack are named by variable, function, line and slot; the argument of\n"
      "this call is none of them.\n"
+     "Takes any value; want of memory is the only error (kind memory).\n"
      "    memory.backrefs(3)    # ()\n"},
     {"chain", "x, test: none", chain, TL_EFFECT | TL_CALLS,
      "One way from a value back to what keeps it alive: the names of its\n"
      "owners, the nearest first, up to a variable, or to the first for whose\n"
      "name test gives true.\n"
+     "Takes any value and gives a list of strings; want of memory is the only\n"
+     "error (kind memory).\n"
      "    memory.chain(3)    # ()\n"},
     {"by_type", "", by_type, TL_EFFECT,
      "How many objects are alive, and their bytes, by type: of arrays the\n"
      "dtype and rank. Temporaries of calls under way are left out.\n"
+     "Want of memory is the only error (kind memory).\n"
      "    typeof(memory.by_type())    # record\n"},
     {"growth", "before", growth, TL_EFFECT,
      "How many more objects of each type there are than in an earlier result\n"
      "of memory.by_type().\n"
+     "A record of integers. Values that by_type did not give are an error (kind\n"
+     "type).\n"
      "    memory.growth(memory.by_type())    # (:)\n"},
     {"graph", "x, depth: 4, form: none", draw, TL_EFFECT,
      "A picture of what a value refers to, to a depth, and of who refers to\n"
@@ -691,6 +698,7 @@ const tl_builtin tl_memory_references[] = {
      "a\n"
      "drawing, made without Graphviz.\n"
      "Edges say which of the three counts they are part of.\n"
+     "Takes any value; want of memory is the only error (kind memory).\n"
      "    \"count 1\" in memory.graph((1, 2), form: \"text\")    # true\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

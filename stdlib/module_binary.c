@@ -291,6 +291,7 @@ const tl_builtin tl_binary_module[] = {
     {"crc32", "data", crc32, TL_PURE,
      "The check sum of bytes (a vector of uint8) that zip, gzip and PNG use:\n"
      "CRC-32, an integer (RFC 1952).\n"
+     "Other values are an error (kind type).\n"
      "    binary.crc32(bytes(\"123456789\"))    # 3421780262\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
@@ -306,7 +307,8 @@ const tl_builtin tl_io_binary_module[] = {
      "    io.read_binary(\"samples.raw\", float32)\n"},
     {"write_binary", "path, x, big: false", write_binary, TL_FILES | TL_EFFECT,
      "Writes the items of x in row-major order to a file, which is replaced\n"
-     "when all of it is written; one named .gz or .zst is compressed.\n"
+     "when all of it is written; one named .gz or .zst is compressed. A file\n"
+     "that cannot be written is an error (kind io).\n"
      "    io.write_binary(\"samples.raw\", float32([0.5, 1]))\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

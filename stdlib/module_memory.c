@@ -247,43 +247,56 @@ const tl_builtin tl_memory_module[] = {
      "and of instructions count where --stats or memory.measure asks for "
      "them;\n"
      "the others always do.\n"
+     "Never fails.\n"
      "    memory.stats().rc_immortal_touched    # 0\n"},
     {"measure", "f", measure, TL_EFFECT | TL_CALLS,
      "Calls f() with every counter on; returns a record of f's value and what\n"
      "the counters gained, peak_bytes above what was alive before.\n"
+     "Errors of f pass through.\n"
+     "A value f that is no function is an error (kind type); errors of f pass\n"
+     "through.\n"
      "    memory.measure(() => zeros(3) + 1.0).allocs    # 1\n"},
     {"timeline", "f", timeline, TL_EFFECT | TL_CALLS | TL_CLOCK,
      "Calls f() and records how many bytes were alive meanwhile: a record of\n"
      "f's value, the arrays time (seconds) and live (the most in the stretch\n"
      "that ends then), and before, peak, after and the line of the peak.\n"
+     "Never fails.\n"
      "    memory.timeline(() => sum(zeros(10))).value    # 0.0\n"},
     {"live", "", live, TL_EFFECT,
      "How many bytes are alive now.\n"
+     "Never fails.\n"
      "    memory.live() >= 0    # true\n"},
     {"peak", "", peak, TL_EFFECT,
      "The most bytes that were alive at once.\n"
+     "Never fails.\n"
      "    memory.peak() >= memory.live()    # true\n"},
     {"reset", "", reset, TL_EFFECT,
      "Sets the counters to 0 and the peak to what is alive now.\n"
+     "Gives the value none and never fails. Takes no numbers and gives none.\n"
      "    memory.reset()\n"},
     {"trim", "", trim, TL_EFFECT,
      "Gives cached memory back to the system; returns how many bytes.\n"
+     "Never fails.\n"
      "    memory.trim() >= 0    # true\n"},
     {"reuse", "", reuse, TL_VALUE,
      "Whether results may be written into dying operands: not with\n"
      "--no-reuse.\n"
+     "A bool; never fails. A scalar.\n"
      "    typeof(memory.reuse) == bool    # true\n"},
     {"count", "x", count, TL_EFFECT,
      "How many counted references to a value there are besides the one that x\n"
      "is read from; 0 for what is not counted: scalars, constants, functions.\n"
+     "Takes any value, gives an integer and never fails.\n"
      "    memory.count(3)    # 0\n"},
     {"size", "x", size, TL_EFFECT,
      "The bytes of a value's own object, its header among them, without what\n"
      "it refers to; 0 for a scalar.\n"
+     "Takes any value and never fails.\n"
      "    memory.size(3)    # 0\n"},
     {"debug_repr", "x", debug_repr, TL_EFFECT,
      "A value as the machine has it: type, address, size, count; of an array\n"
      "the axes, the address of its data and who owns them.\n"
+     "Takes any value and never fails.\n"
      "    memory.debug_repr(3)    # \"int64: in its slot, not counted\"\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

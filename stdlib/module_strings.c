@@ -297,9 +297,11 @@ const tl_builtin tl_strings_module[] = {
      "s in a normal form of Unicode: \"NFC\" (unless given), \"NFD\", "
      "\"NFKC\",\n"
      "\"NFKD\".\n"
+     "Values other than strings are an error (kind type).\n"
      "    strings.normalize(\"ﬁne\", \"NFKC\")    # fine\n"},
     {"casefold", "s", casefold, TL_PURE,
      "s as it is compared where case does not matter.\n"
+     "Values other than strings are an error (kind type).\n"
      "    strings.casefold(\"Straße\")    # strasse\n"},
     {"strip_marks", "s", strip_marks, TL_PURE,
      "s without accents and other marks (Unicode's categories Mn, Mc, Me), in\n"
@@ -307,33 +309,42 @@ const tl_builtin tl_strings_module[] = {
      "    strings.strip_marks(\"café Ångström\")    # cafe Angstrom\n"},
     {"upper", "s", upper, TL_PURE,
      "s in capital letters.\n"
+     "Values other than strings are an error (kind type).\n"
      "    strings.upper(\"größe\")    # GRÖSSE\n"},
     {"lower", "s", lower, TL_PURE,
      "s in small letters.\n"
+     "Values other than strings are an error (kind type).\n"
      "    strings.lower(\"ΑΓΟΡΑΣ\")    # αγορας\n"},
     {"title", "s", title, TL_PURE,
      "s with a capital letter at the beginning of each word.\n"
+     "Values other than strings are an error (kind type).\n"
      "    strings.title(\"a small language\")    # A Small Language\n"},
     {"graphemes", "s", graphemes, TL_PURE,
      "The characters as a reader sees them (grapheme clusters), a list.\n"
+     "Values other than strings are an error (kind type).\n"
      "    strings.graphemes(\"añ🇫🇷\")    # (\"a\", \"ñ\", \"🇫🇷\")\n"},
     {"words", "s", words, TL_PURE,
      "The words of a text, a list: runs of letters and digits, with "
      "apostrophes\n"
      "and decimal points inside.\n"
+     "Values other than strings are an error (kind type).\n"
      "    strings.words(\"Don't pay 3.50, Ada!\")    # (\"Don't\", \"pay\", "
      "\"3.50\", \"Ada\")\n"},
     {"lines", "s", lines, TL_PURE,
      "The lines of a text without their ends, a list.\n"
+     "Values other than strings are an error (kind type).\n"
      "    strings.lines(\"one\\ntwo\\n\")    # (\"one\", \"two\")\n"},
     {"display_width", "s", display_width, TL_PURE,
      "The columns that s takes on a terminal.\n"
+     "Values other than strings are an error (kind type).\n"
      "    strings.display_width(\"速度\")    # 4\n"},
     {"category", "c", category, TL_PURE,
      "The general category of a string's first character.\n"
+     "Values other than strings are an error (kind type).\n"
      "    strings.category(\"A\")    # Lu\n"},
     {"repeat", "s, count", repeat, TL_PURE,
      "s, count times.\n"
+     "Values other than strings are an error (kind type).\n"
      "    strings.repeat(\"ab\", 3)    # ababab\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

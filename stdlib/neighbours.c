@@ -126,7 +126,9 @@ static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 // Between items along the axis: the differences of x, or dx.
-static bool widths(tl_vm *vm, tl_slot *args, int ndim, int axis, tl_slot *out) {
+static bool widths(tl_vm *vm, tl_slot *args, int axis, tl_slot *out) {
+  const tl_array *y = args[0].array;
+  const int ndim = tl_ndim(y);
   if (tl_is_none(args[1])) {
     *out = args[2];
     return tl_is_scalar(args[2]) ||
@@ -141,6 +143,11 @@ static bool widths(tl_vm *vm, tl_slot *args, int ndim, int axis, tl_slot *out) {
                      tl_ndim(x.array), ndim);
     return neighbours(vm, TL_OP_SUBTRACT, x, axis, out);
   }
+  if (x.array->size != tl_shape(y)[axis])
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "trapezoid: x has %lld items, but axis %d of y has %lld",
+                   (long long)x.array->size, axis,
+                   (long long)tl_shape(y)[axis]);
   tl_slot flat;
   if (!neighbours(vm, TL_OP_SUBTRACT, x, 0, &flat))
     return false;
@@ -164,7 +171,7 @@ static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_drop(vm, sums[0]);
   if (!ok)
     return false;
-  if (!widths(vm, args, tl_ndim(args[0].array), axis, &areas[1])) {
+  if (!widths(vm, args, axis, &areas[1])) {
     tl_drop(vm, areas[0]);
     return false;
   }
@@ -196,6 +203,8 @@ const tl_builtin tl_neighbour_builtins[] = {
      "    diff([1, 4, 9], prepend: 0)    # [1, 3, 5]\n"},
     {"trapezoid", "y, x: none, dx: 1.0, axis: -1", trapezoid, TL_PURE,
      "The area below points joined by lines; they stand at x, or dx apart.\n"
+     "Along an axis of an array of any numeric dtype. Lengths that do not fit\n"
+     "are an error (kind shape), an axis that y lacks another (index).\n"
      "    trapezoid([0.0, 1.0, 2.0])    # 2.0\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

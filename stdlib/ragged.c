@@ -790,52 +790,73 @@ const tl_builtin tl_ragged_builtins[] = {
     {"ragged", "values, counts", ragged, TL_PURE,
      "Rows of different lengths: the first counts[0] values, the next\n"
      "counts[1], and so on. The counts must come to the number of values.\n"
+     "Values other than arrays are an error (kind type).\n"
      "    ragged([1, 2, 3], [2, 0, 1])    # [[1, 2], [], [3]]\n"},
     {"unflatten", "x, counts", unflatten, TL_PURE,
      "ragged(x, counts): what flatten took away.\n"
+     "Rows of the array, of any dtype. Counts that do not come to the number of\n"
+     "values are an error (kind value).\n"
      "    unflatten([1, 2, 3], [1, 2])    # [[1], [2, 3]]\n"},
     {"from_regular", "x", from_regular, TL_PURE,
      "An array of two axes or more as one with ragged rows, all of a length.\n"
+     "Values other than arrays are an error (kind type).\n"
      "    typeof(from_regular([[1, 2], [3, 4]]))    # 2 * var * int64\n"},
     {"to_regular", "x", to_regular, TL_PURE,
      "A ragged array whose rows have one length as an array without var; a\n"
      "row of another length is an error (kind shape).\n"
+     "Any dtype, which stays.\n"
      "    to_regular(ragged([1, 2, 3, 4], [2, 2]))    # [[1, 2], [3, 4]]\n"},
     {"lengths", "x", lengths, TL_PURE,
      "The number of items of each row.\n"
+     "Values other than arrays are an error (kind type).\n"
      "    lengths([[1, 2], [], [3]])    # [2, 0, 1]\n"},
     {"local_index", "x", local_index, TL_PURE,
      "The place of each item within its row.\n"
+     "Gives int64. Values other than arrays are an error (kind type).\n"
      "    local_index([[5, 6], [7]])    # [[0, 1], [0]]\n"},
     {"firsts", "x", firsts, TL_PURE,
      "The first item of each row, missing where a row is empty.\n"
+     "Any dtype, which stays. Values other than arrays are an error (kind\n"
+     "type).\n"
      "    firsts([[1, 2], [], [3]])    # [1, none, 3]\n"},
     {"singletons", "x", singletons, TL_PURE,
      "Each item as a row of its own, a missing one as an empty row.\n"
+     "Any dtype, which stays. Values other than arrays are an error (kind\n"
+     "type).\n"
      "    singletons([1, none, 3])    # [[1], [], [3]]\n"},
     {"pad_rows", "x, width, fill = none", pad_rows, TL_PURE,
      "The rows of x cut or filled to width items, as an array of two axes;\n"
      "what is filled is missing, or the value of fill.\n"
+     "Any dtype, which stays. Values other than arrays are an error (kind\n"
+     "type).\n"
      "    pad_rows([[1, 2, 3], [4]], 2, 0)    # [[1, 2], [4, 0]]\n"},
     {"cartesian", "a, b", cartesian, TL_PURE,
      "For each row all pairs of an item of a with one of b, as structs with\n"
      "the fields first and second.\n"
+     "Any dtype, which stays. Values other than arrays are an error (kind\n"
+     "type).\n"
      "    cartesian([[1, 2], []], [[3], [4]]).second    # [[3, 3], []]\n"},
     {"combinations", "x", combinations, TL_PURE,
      "For each row all pairs of its items, each once, as structs with the\n"
      "fields first and second.\n"
+     "Any dtype, which stays. Values other than arrays are an error (kind\n"
+     "type).\n"
      "    combinations([[1, 2, 3], [4]]).second    # [[2, 3, 3], []]\n"},
     {"zip_ragged", "c", zip_ragged, TL_PURE,
      "Ragged arrays with rows of the same lengths, given as a record, as rows\n"
      "of structs.\n"
+     "Values other than arrays are an error (kind type).\n"
      "    zip_ragged((x: [[1], [2, 3]], y: [[4], [5, 6]]))[1, 0]    # (x: 2, "
      "y: 5)\n"},
     {"run_lengths", "x", run_lengths, TL_PURE,
      "How often each item of x is repeated before another comes.\n"
+     "Any dtype, which stays.\n"
+     "Values other than arrays are an error (kind type).\n"
      "    run_lengths([7, 7, 8, 7])    # [2, 1, 1]\n"},
     {"group_by", "keys, values", group_by, TL_PURE,
      "The keys in order, each once, and the values of each as a row, in the\n"
      "order they had: a record of keys and values.\n"
+     "Keys of another length are an error (kind shape).\n"
      "    group_by([\"b\", \"a\", \"b\"], [1, 2, 3]).values    # [[2], [1, "
      "3]]\n"},
     {NULL, NULL, NULL, 0, NULL},

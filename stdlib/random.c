@@ -802,6 +802,7 @@ const tl_builtin tl_random_module[] = {
      "Starts the VM's generator at n, an integer: draws without a generator\n"
      "then give the same numbers in each run. Without a seed the system gives\n"
      "one at the first draw.\n"
+     "A seed that is no integer is an error (kind type).\n"
      "    random.seed(42)    # none\n"},
     {"generator", "seed, stream = 0, kind = \"philox\"", make_generator,
      TL_PURE,
@@ -818,6 +819,7 @@ const tl_builtin tl_random_module[] = {
      "Random uint64 words of all 64 bits, by Philox4x64-10 (Salmon et al.,\n"
      "2011): item i is word i % 4 of the counter (i // 4, 0, 0, 0) under the\n"
      "key (seed, stream).\n" DRAWN
+     "A negative length in the shape is an error (kind value).\n"
      "    random.bits(1, generator: 0)    # [1609277786247541068]\n"},
     {"philox", "counter, key", philox, TL_PURE,
      "Four uint64 words by Philox4x64-10, of a counter of four integers and a\n"
@@ -831,48 +833,60 @@ const tl_builtin tl_random_module[] = {
      "Numbers from low on and below high, float64, each interval as likely as\n"
      "any of its length: 53 bits of a word.\n" DRAWN
      "low must not be above high, and both finite.\n"
+     "A negative length in the shape is an error (kind value).\n"
      "    random.uniform((2, 3), generator: 1).shape    # (2, 3)\n"},
     {"integers", "shape, low, high, generator: none", integers, TL_PURE,
      "Integers from low on and below high, int64, all equally likely (Lemire,\n"
      "2019).\n" DRAWN "high must be above low.\n"
+     "A negative length in the shape is an error (kind value).\n"
      "    max(random.integers(1000, 1, 7, generator: 1))    # 6\n"},
     {"normal", "shape = none, mean: 0, std: 1, generator: none", normal,
      TL_PURE,
      "Numbers of the normal distribution, float64, by the ziggurat of "
      "Marsaglia\n"
      "and Tsang (2000).\n" DRAWN "std must not be negative.\n"
+     "A negative length in the shape is an error (kind value).\n"
      "    random.normal(3, std: 0, mean: 2)    # [2.0, 2.0, 2.0]\n"},
     {"exponential", "shape = none, scale: 1, generator: none", exponential,
      TL_PURE,
      "Numbers of the exponential distribution of mean scale, float64:\n"
      "−scale log(1 − u).\n" DRAWN "scale must not be negative.\n"
+     "A negative length in the shape is an error (kind value).\n"
      "    min(random.exponential(100, generator: 1)) >= 0    # true\n"},
     {"gamma", "shape, a, scale: 1, generator: none", gamma_draw, TL_PURE,
      "Numbers of the gamma distribution of mean a × scale, float64 (Marsaglia\n"
      "and Tsang, 2000).\n" DRAWN "a must be above 0, scale not negative.\n"
+     "A negative length in the shape is an error (kind value).\n"
      "    min(random.gamma(100, 2, generator: 1)) > 0    # true\n"},
     {"beta", "shape, a, b, generator: none", beta_draw, TL_PURE,
      "Numbers of the beta distribution, float64, from two gamma variables:\n"
      "x / (x + y).\n" DRAWN "a and b must be above 0.\n"
+     "A negative length in the shape is an error (kind value).\n"
      "    max(random.beta(100, 2, 3, generator: 1)) <= 1    # true\n"},
     {"binomial", "shape, n, p, generator: none", binomial, TL_PURE,
      "How many of n trials succeed, each with probability p: int64. By BINV\n"
      "(1988), and from n p = 10 on by BTRS (Hörmann, 1993).\n" DRAWN
      "n is an integer from 0 to 2^53, p from 0 to 1.\n"
+     "A negative length in the shape is an error (kind value).\n"
      "    random.binomial(3, 5, 1)    # [5, 5, 5]\n"},
     {"poisson", "shape, mean, generator: none", poisson, TL_PURE,
      "How many events happen where mean are expected, int64. By products of\n"
      "uniform numbers (Knuth), and from 10 on by PTRS (Hörmann, 1993).\n" DRAWN
      "mean is from 0 to 2^53.\n"
+     "A negative length in the shape is an error (kind value).\n"
      "    random.poisson(3, 0)    # [0, 0, 0]\n"},
     {"permutation", "n, generator: none", permutation, TL_PURE,
      "The integers from 0 on and below n in random order, int64 (Fisher and\n"
      "Yates). generator as in uniform.\n"
+     "Of the leading axis of an array; a scalar that has none is an error (kind\n"
+     "index).\n"
      "    sort(random.permutation(4, generator: 1))    # [0, 1, 2, 3]\n"},
     {"shuffle", "x, axis: 0, generator: none", shuffle, TL_PURE,
      "The items of x along an axis, or of a list, in random order: a new "
      "array or\n"
      "list. generator as in uniform.\n"
+     "Of the leading axis of an array; a scalar that has none is an error (kind\n"
+     "index).\n"
      "    sum(random.shuffle([1, 2, 3], generator: 1))    # 6\n"},
     {"choice", "x, shape = none, weights: none, replace: true, generator: none",
      choice, TL_PURE,

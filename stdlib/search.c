@@ -713,31 +713,43 @@ const tl_builtin tl_search_builtins[] = {
     {"take", "x, indices, axis: none", take, TL_PURE,
      "The items of x at the positions in indices, along an axis; only a\n"
      "one-dimensional x may do without axis.\n"
+     "Any dtype, which stays; the indices are integers. An index out of range\n"
+     "is an error (kind index).\n"
      "    take([10, 20, 30], [2, 0])    # [30, 10]\n"},
     {"take_along_axis", "x, indices, axis: -1", take_along_axis, TL_PURE,
      "For each lane of x along the axis, its items at the positions in the\n"
      "same lane of indices, as argsort gives them.\n"
+     "Any dtype, which stays; the indices are integers. An index out of range\n"
+     "is an error (kind index).\n"
      "    take_along_axis([[3, 1], [2, 4]], [[1], [0]])    # [[1], [2]]\n"},
     {"nonzero", "x", nonzero, TL_PURE,
      "The positions of the items that are not zero: a list with an index\n"
      "array for each axis.\n"
+     "A scalar has no axes: an error (kind shape).\n"
      "    nonzero([0, 5, 0, 7])[0]    # [1, 3]\n"},
     {"bincount", "x, weights: none, minlength: 0", bincount, TL_PURE,
      "How often each of 0, 1, 2, … occurs in x, or the sum of its weights.\n"
+     "A vector of integers from 0 on; gives int64, or float64 with weights. A\n"
+     "negative item is an error (kind value).\n"
      "    bincount([0, 2, 2])    # [1, 0, 2]\n"},
     {"histogram", "x, bins = 10, range: none, weights: none, density: false",
      histogram, TL_PURE,
      "Counts of the items in each bin, and the bins' edges, as a list of two\n"
      "arrays. bins is a number of even bins over range (the smallest and the\n"
      "largest item unless given), or an array of edges.\n"
+     "Edges that do not ascend are an error (kind value).\n"
      "    histogram([1, 2, 2, 3], 2)[0]    # [1, 3]\n"},
     {"digitize", "x, bins, right: false", digitize, TL_PURE,
      "The bin in which each item lies: how many of the increasing edges are\n"
      "not above it (with right: below it).\n"
+     "Any real dtype; gives int64. Edges that do not ascend are an error (kind\n"
+     "value).\n"
      "    digitize([0.5, 1.0, 9.0], [1.0, 2.0])    # [0, 1, 2]\n"},
     {"interp", "x, xp, fp", interp, TL_PURE,
      "The values at x of the line through the points (xp, fp), where xp\n"
      "increases; before and behind them, the first and last fp.\n"
+     "Floats. Lengths of xp and fp that differ are an error (kind shape). Gives\n"
+     "float64.\n"
      "    interp([0.5, 1.5], [0, 1, 2], [0, 10, 0])    # [5.0, 5.0]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

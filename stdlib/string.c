@@ -387,37 +387,49 @@ const tl_builtin tl_string_builtins[] = {
      "The parts of a string between separators, as a list; without one, "
      "between\n"
      "blanks, of which there may be several in a row.\n"
+     "Arguments other than strings are an error (kind type).\n"
      "    split(\"a,b,,c\", \",\")    # (\"a\", \"b\", \"\", \"c\")\n"
      "    split(\"  two words \")    # (\"two\", \"words\")\n"},
     {"join", "xs, sep = none", join, TL_PURE,
      "One string of many, sep (nothing) between them.\n"
+     "Arguments other than strings are an error (kind type).\n"
      "    join((\"a\", \"b\", \"c\"), \"-\")    # a-b-c\n"},
     {"replace", "s, old, new, count: none", replace, TL_PURE,
      "s with new in place of old everywhere, or count times from the front.\n"
+     "Takes strings, or arrays of strings item by item: other values are an\n"
+     "error (kind type).\n"
      "    replace(\"banana\", \"an\", \"o\")    # booa\n"},
     {"find", "xs, part", find, TL_PURE,
      "Where a part begins in a string, or an equal item stands in a list: the\n"
      "first index, or -1.\n"
+     "Arguments other than strings are an error (kind type).\n"
      "    find(\"größer\", \"er\")    # 4\n"
      "    find((3, 1, 2), 2)    # 2\n"},
     {"starts_with", "s, part", starts_with, TL_PURE,
      "Whether a string begins with a part.\n"
+     "Arguments other than strings are an error (kind type).\n"
      "    starts_with(\"tally\", \"ta\")    # true\n"},
     {"ends_with", "s, part", ends_with, TL_PURE,
      "Whether a string ends with a part.\n"
+     "Arguments other than strings are an error (kind type).\n"
      "    ends_with(\"x.csv\", \".csv\")    # true\n"},
     {"strip", "s, chars = none, left: true, right: true", strip, TL_PURE,
      "s without the blanks at its ends, or without the characters given.\n"
+     "Takes strings, or arrays of strings item by item: other values are an\n"
+     "error (kind type).\n"
      "    strip(\"  a b \") + \".\"    # a b.\n"
      "    strip(\"--x--\", \"-\", right: false)    # x--\n"},
     {"codepoints", "s", codepoints, TL_PURE,
      "The code points of a string's characters, an int64 array.\n"
+     "Values other than strings are an error (kind type).\n"
      "    codepoints(\"aπ\")    # [97, 960]\n"},
     {"bytes", "s", bytes, TL_PURE,
      "The bytes of a string in UTF-8, a uint8 array.\n"
+     "Values other than strings are an error (kind type).\n"
      "    bytes(\"π\")    # [207, 128]\n"},
     {"char", "code", char_, TL_PURE,
      "The character of a code point, or the string of an array of them.\n"
+     "A number that is no code point is an error (kind value).\n"
      "    char(960)    # π\n"
      "    char([72, 105])    # Hi\n"},
     {NULL, NULL, NULL, 0, NULL},

@@ -63,9 +63,13 @@ static bool sleep_seconds(tl_vm *vm, tl_slot *args, tl_slot *out) {
 const tl_builtin tl_time_module[] = {
     {"now", "", now, TL_CLOCK | TL_EFFECT,
      "Seconds since the beginning of 1970 (UTC), by the wall clock.\n"
+     "A float, the same wherever it is called. A VM without the clock gives an\n"
+     "error (kind io). A scalar.\n"
      "    time.now() > 0    # true\n"},
     {"clock", "", monotonic, TL_CLOCK | TL_EFFECT,
      "Seconds on a clock that is never set: for differences.\n"
+     "A float, the same wherever it is called. A VM without the clock gives an\n"
+     "error (kind io). A scalar.\n"
      "    time.clock() <= time.clock()    # true\n"},
     {"sleep", "seconds", sleep_seconds, TL_CLOCK | TL_EFFECT,
      "Waits so many seconds. A negative number is a value error.\n"
@@ -73,6 +77,8 @@ const tl_builtin tl_time_module[] = {
     {"cpu", "", cpu, TL_CLOCK | TL_EFFECT,
      "Seconds of the processors' time that the whole process has used: for\n"
      "differences that do not count what other programs do.\n"
+     "A float, the same wherever it is called. A VM without the clock gives an\n"
+     "error (kind io). A scalar.\n"
      "    time.cpu() <= time.cpu()    # true\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
@@ -116,9 +122,11 @@ static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
 const tl_builtin tl_os_module[] = {
     {"args", "", arguments, TL_VALUE,
      "The script's arguments: a list of strings.\n"
+     "Never fails.\n"
      "    os.args\n"},
     {"getenv", "name", environment, TL_ENVIRONMENT | TL_EFFECT,
      "A variable of the environment as a string; none if there is none.\n"
+     "A VM without the environment gives an error (kind io).\n"
      "    os.getenv(\"NO_SUCH_VARIABLE\")    # none\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

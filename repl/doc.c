@@ -1,0 +1,138 @@
+// What `tally doc` prints, and what `tally doc --check` finds missing.
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "repl/options.h"
+#include "repl/session.h"
+
+// The first sentence of a documentation, on one line.
+static void print_sentence(const char *text) {
+  for (const char *c = text; *c != 0; c++) {
+    putchar(*c == '\n' ? ' ' : *c);
+    if (*c == '.' && (c[1] == ' ' || c[1] == '\n'))
+      break;
+  }
+}
+
+static void print_summary(tally_vm *vm, const char *name) {
+  char copy[256];
+  snprintf(copy, sizeof copy, "%s", name);  // the next call may reuse it
+  const char *text = tally_documentation(vm, copy);
+  printf("%-24s ", copy);
+  print_sentence(text == NULL ? "" : text);
+  putchar('\n');
+}
+
+// Lists the names that begin with [prefix], or that contain it.
+static bool list_names(tally_vm *vm, const char *part, bool anywhere) {
+  bool found = false;
+  const char *name;
+  for (size_t i = 0; (name = tally_documented(vm, i)) != NULL; i++) {
+    const char *at = strstr(name, part);
+    if (at == NULL || (!anywhere && at != name))
+      continue;
+    print_summary(vm, name);
+    found = true;
+  }
+  return found;
+}
+
+// "linalg" lists what begins with "linalg.".
+static bool list_module(tally_vm *vm, const char *module) {
+  char prefix[256];
+  int n = snprintf(prefix, sizeof prefix, "%s.", module);
+  return n < (int)sizeof prefix && list_names(vm, prefix, false);
+}
+
+// --- doc --check ------------------------------------------------------------
+
+// Whether one of some words stands in the text; they end with NULL.
+static bool has_word(const char *text, const char *const *words) {
+  for (; *words != NULL; words++)
+    if (strstr(text, *words) != NULL)
+      return true;
+  return false;
+}
+
+// What a documentation must have, told by the words that say it.
+static const struct {
+  const char *what;
+  const char *const *words;
+} parts[] = {
+    {"dtypes", (const char *const[]){"dtype", "float", "Float", "integer",
+                                     "int64", "numeric", "number", "bool",
+                                     "complex", "string", "text", "any value",
+                                     "record", "list", "bytes", NULL}},
+    {"shapes",
+     (const char *const[]){"array", "axis", "axes", "shape", "item", "vector",
+                           "matri", "scalar", "list", "string", "number",
+                           "record", "file", "value", "function", "text",
+                           "bytes", NULL}},
+    {"errors", (const char *const[]){"error", "never fails", "Never fails",
+                                     "cannot fail", NULL}},
+    {"an example", (const char *const[]){"\n    ", NULL}},
+    {NULL, NULL},
+};
+
+// Prints what the documentation of [name] lacks; true if that is nothing.
+static bool check_name(tally_vm *vm, const char *name) {
+  const char *text = tally_documentation(vm, name);
+  bool is_constant = tally_signature(vm, name) == NULL, complete = true;
+  for (int i = 0; parts[i].what != NULL; i++) {
+    bool is_example = parts[i + 1].what == NULL;
+    if ((is_constant && !is_example) || has_word(text, parts[i].words))
+      continue;
+    if (complete)
+      printf("%s lacks", name);
+    printf("%s %s", complete ? "" : ",", parts[i].what);
+    complete = false;
+  }
+  if (!complete)
+    putchar('\n');
+  return complete;
+}
+
+// Of all names, or of those that begin with [prefix].
+static int check_all(tally_vm *vm, const char *prefix) {
+  int checked = 0, complete = 0;
+  const char *name;
+  for (size_t i = 0; (name = tally_documented(vm, i)) != NULL; i++) {
+    char copy[256];
+    snprintf(copy, sizeof copy, "%s", name);  // the next call may reuse it
+    if (strncmp(copy, prefix, strlen(prefix)) != 0)
+      continue;
+    checked++;
+    complete += check_name(vm, copy);
+  }
+  printf("%d of %d are complete\n", complete, checked);
+  return complete == checked && checked > 0 ? TL_DONE : TL_FAILED;
+}
+
+int tl_run_doc(tl_session *session, const tl_command *cmd) {
+  tally_vm *vm = session->vm;
+  if (cmd->check)
+    return check_all(vm, cmd->subject == NULL ? "" : cmd->subject);
+  const char *name = cmd->subject;
+  if (name == NULL) {
+    list_names(vm, "", false);
+    return TL_DONE;
+  }
+  const char *text = tally_documentation(vm, name);
+  if (text != NULL) {
+    const char *parameters = tally_signature(vm, name);
+    if (parameters == NULL)
+      printf("%s\n\n", name);
+    else
+      printf("%s(%s)\n\n", name, parameters);
+    size_t n = strlen(text);
+    printf("%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
+    return TL_DONE;
+  }
+  if (list_module(vm, name))
+    return TL_DONE;
+  fprintf(stderr, "tally doc: there is no documentation of %s\n", name);
+  list_names(vm, name, true);
+  return TL_FAILED;
+}
