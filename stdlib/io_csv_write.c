@@ -215,7 +215,8 @@ const tl_builtin tl_io_csv_write_module[] = {
      TL_FILES | TL_EFFECT,
      "Writes a record of columns (arrays or lists of one length), or an array\n"
      "of structs, as a table of text. NaN and missing values become empty\n"
-     "cells. The file is replaced when all of it is written.\n"
+     "cells. The file is replaced when all of it is written. A file that\n"
+     "cannot be written is an error (kind io).\n"
      "    io.write_csv(\"data.csv\", (t: [1, 2], v: [0.5, 0.25]))\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
