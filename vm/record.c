@@ -138,8 +138,9 @@ static void drop_key(tl_vm *vm, tl_string *key) {
     tl_drop(vm, tl_own_string(key));
 }
 
-bool tl_record_set(tl_vm *vm, tl_record **record, tl_string *key,
-                   tl_slot *value) {
+// With [takes_key] a key that is new becomes the record's, which it says.
+static bool record_set(tl_vm *vm, tl_record **record, tl_string *key,
+                       bool *takes_key, tl_slot *value) {
   int64_t at = tl_record_find(*record, key);
   if (at >= 0) {
     tl_slot *field = &(*record)->fields[at].value, old = *field;
@@ -150,7 +151,9 @@ bool tl_record_set(tl_vm *vm, tl_record **record, tl_string *key,
   if (!record_reserve(vm, record, 1))
     return false;
   tl_record *r = *record;
-  r->fields[r->length].key = retain_key(vm, key);
+  r->fields[r->length].key = takes_key != NULL ? key : retain_key(vm, key);
+  if (takes_key != NULL)
+    *takes_key = true;
   r->fields[r->length].value = tl_escape(vm, value, TL_CAUSE_FIELD);
   r->length++;
   if (r->index_size != 0)
@@ -158,13 +161,20 @@ bool tl_record_set(tl_vm *vm, tl_record **record, tl_string *key,
   return true;
 }
 
+bool tl_record_set(tl_vm *vm, tl_record **record, tl_string *key,
+                   tl_slot *value) {
+  return record_set(vm, record, key, NULL, value);
+}
+
 bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
                         tl_slot *value) {
   tl_string *name = tl_string_from(vm, key);
   if (name == NULL)
     return false;
-  bool ok = tl_record_set(vm, record, name, value);
-  drop_key(vm, name);
+  bool taken = false;
+  bool ok = record_set(vm, record, name, &taken, value);
+  if (!taken)
+    drop_key(vm, name);
   return ok;
 }
 
