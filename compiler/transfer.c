@@ -23,6 +23,13 @@ static bool keeps(const tl_flow *flow, const tl_cfg_ins *ins) {
   return builtin != NULL && (builtin->flags & TL_KEEPS) != 0;
 }
 
+// One whose result may be a view of its first argument.
+static bool views(const tl_flow *flow, const tl_cfg_ins *ins) {
+  const tl_builtin *builtin =
+      ins->op == TL_BC_CALLB ? builtin_of(flow, ins) : NULL;
+  return builtin != NULL && (builtin->flags & TL_VIEWS) != 0;
+}
+
 static bool runs_unknown_code(const tl_flow *flow, const tl_cfg_ins *ins) {
   switch (ins->op) {
     case TL_BC_CALL:
@@ -492,6 +499,7 @@ static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
 static tl_state result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   switch ((tl_result_kind)tl_opcodes[ins->op].result) {
     case TL_DEF_OWNED:
+      return views(flow, ins) ? view_state(flow) : tl_state_new(TL_OWNS);
     case TL_DEF_TARGET:
       return tl_state_new(TL_OWNS);
     case TL_DEF_ITEM:

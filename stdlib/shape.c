@@ -493,7 +493,7 @@ static bool broadcast_shapes(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_shape_builtins[] = {
-    {"reshape", "x, shape, copy: none", reshape, TL_PURE,
+    {"reshape", "x, shape, copy: none", reshape, TL_VIEWS,
      "x, of any dtype, in another shape with as many items, in row-major\n"
      "order. One length may be -1: it is worked out. copy, a bool, makes no\n"
      "difference: values never change under another name. A shape of another\n"
@@ -505,7 +505,7 @@ const tl_builtin tl_shape_builtins[] = {
      "Any dtype, which stays. Lists and strings are an error (kind type).\n"
      "    flatten([[1, 2], [3]])    # [1, 2, 3]\n"
      "    flatten([[1, 2], [3, 4]])    # [1, 2, 3, 4]\n"},
-    {"flip", "x, axis: none", flip, TL_PURE,
+    {"flip", "x, axis: none", flip, TL_VIEWS,
      "x with the order of its items reversed along one axis, several, or all.\n"
      "Any dtype, which stays. Lists and strings are an error (kind type).\n"
      "    flip([1, 2, 3])    # [3, 2, 1]\n"},
@@ -517,28 +517,28 @@ const tl_builtin tl_shape_builtins[] = {
      "    roll([1, 2, 3, 4], 1)    # [4, 1, 2, 3]\n"
      "    roll([[1, 2], [3, 4]], (1, 1), axis: (0, 1))    "
      "# [[4, 3], [2, 1]]\n"},
-    {"expand_dims", "x, axis = 0", expand_dims, TL_PURE,
+    {"expand_dims", "x, axis = 0", expand_dims, TL_VIEWS,
      "x with a new axis of length 1 at position axis.\n"
      "Any dtype, which stays. An axis out of range is an error (kind index),\n"
      "more than 32 axes another (shape).\n"
      "    expand_dims([1, 2], axis: 1)    # [[1], [2]]\n"},
-    {"squeeze", "x, axis = none", squeeze, TL_PURE,
+    {"squeeze", "x, axis = none", squeeze, TL_VIEWS,
      "x without axes of length 1: those given, or all.\n"
      "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
      "    squeeze([[[1, 2]]])    # [1, 2]\n"},
-    {"permute_dims", "x, axes", permute_dims, TL_PURE,
+    {"permute_dims", "x, axes", permute_dims, TL_VIEWS,
      "x with its axes in another order.\n"
      "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
      "    permute_dims([[1, 2], [3, 4]], (1, 0))    # [[1, 3], [2, 4]]\n"},
-    {"matrix_transpose", "x", matrix_transpose, TL_PURE,
+    {"matrix_transpose", "x", matrix_transpose, TL_VIEWS,
      "x with its last two axes exchanged; also x.mT.\n"
      "Any dtype, which stays. Fewer than two axes are an error (kind shape).\n"
      "    matrix_transpose([[1, 2], [3, 4]])    # [[1, 3], [2, 4]]\n"},
-    {"moveaxis", "x, source, destination", moveaxis, TL_PURE,
+    {"moveaxis", "x, source, destination", moveaxis, TL_VIEWS,
      "x with axes moved to other positions, the others keeping their order.\n"
      "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
      "    moveaxis(zeros((2, 3, 4)), 0, -1).shape    # (3, 4, 2)\n"},
-    {"broadcast_to", "x, shape", broadcast_to, TL_PURE,
+    {"broadcast_to", "x, shape", broadcast_to, TL_VIEWS,
      "x repeated to fill a shape, without copying.\n"
      "Any dtype, which stays. A shape that x does not broadcast to is an error\n"
      "(kind shape).\n"

@@ -27,6 +27,7 @@ enum {  // tl_builtin.flags
   TL_HOST = 64,    // a host's: tl_host_call runs it (host.h)
   TL_KEEPS = 128,  // where it fails, it has taken nothing: its first argument
                    // can be given back to its slot
+  TL_VIEWS = 256,  // the result may be a view of the first argument alone
 };
 
 typedef struct tl_builtin {

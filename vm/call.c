@@ -266,9 +266,11 @@ bool tl_bind_arguments(tl_vm *vm, tl_slot function, const tl_call_shape *shape,
 
 // --- Calling ----------------------------------------------------------------
 
-bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, bool keeps,
+bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out) {
   unsigned needs = 0;
+  bool keeps = (how & TL_KEEPS) != 0;
+  bool lends = (how & builtin->flags & TL_VIEWS) != 0 && !tl_is_owned(args[0]);
   if ((builtin->flags & TL_FILES) != 0)
     needs |= TALLY_MAY_FILES;
   if ((builtin->flags & TL_CLOCK) != 0)
@@ -284,7 +286,8 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, bool keeps,
       (needs == 0 || tl_require(vm, needs, builtin->name)) &&
       ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
                                        : builtin->call(vm, args, out));
-  if (ok)
+  // What the argument was converted to does not outlive the call.
+  if (ok && (!lends || tl_is_owned(args[0])))
     tl_hold(vm, *out, TL_CAUSE_VIEW);
   // What came up during a long call is not left to the next poll.
   if (ok && vm->interrupted && !keeps && !tl_poll(vm, 0)) {
@@ -356,7 +359,7 @@ static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   }
   if (!bind(vm, &p, shape, count, args, skip, bound))
     return false;
-  return tl_do_builtin(vm, p.builtin, false, p.count, bound, out);
+  return tl_do_builtin(vm, p.builtin, 0, p.count, bound, out);
 }
 
 // A script function: arguments go where its parameters are.

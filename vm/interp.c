@@ -949,7 +949,8 @@ dispatch:
       tl_slot result = tl_none();
       bool keeps = ins->c != 0;
       if (UNLIKELY(
-              !tl_do_builtin(vm, builtin, keeps, ins->b, a + 1, &result))) {
+              !tl_do_builtin(vm, builtin, TL_VIEWS | (keeps ? TL_KEEPS : 0),
+                             ins->b, a + 1, &result))) {
         if (keeps)
           tl_copy_slot(SLOT(ins[1].a), a + 1);
         FAIL();

@@ -90,8 +90,10 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
 bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any);
 bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params);
 bool tl_do_show(tl_vm *vm, tl_slot value);
-// With [keeps] the first argument is left in its slot on failure.
-bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, bool keeps,
+// With TL_KEEPS in [how] the first argument is left in its slot on failure;
+// with TL_VIEWS a view of the first argument, if that is borrowed, may borrow
+// its block.
+bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out);
 
 // --- Ownership (ops.c) ------------------------------------------------------

@@ -386,9 +386,21 @@ static tl_state call_state(const tl_checker *c) {
   return state;
 }
 
+// A view of the first argument borrows its block from who lends that: the
+// window's own slot is gone after the call.
+static tl_state library_state(const tl_checker *c) {
+  const tl_builtin *builtin = c->p->constants[c->ins.extra].pointer;
+  tl_state state = tl_state_new(TL_OWNS);
+  if ((builtin->flags & TL_VIEWS) != 0 && c->ins.window_count > 0)
+    tl_state_derive_lenders(&state, &c->now[c->ins.window], TL_HELD);
+  return state;
+}
+
 static tl_state result_state(const tl_checker *c) {
   switch ((tl_result_kind)tl_opcodes[c->ins.op].result) {
     case TL_DEF_OWNED:
+      return c->ins.op == TL_BC_CALLB ? library_state(c)
+                                      : tl_state_new(TL_OWNS);
     case TL_DEF_TARGET:
       return tl_state_new(TL_OWNS);
     case TL_DEF_COPY:

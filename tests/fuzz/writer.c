@@ -187,7 +187,12 @@ static void array(writer *w, int depth) {
       put(w, ")");
       break;
     case 15:
-      print(w, "reverse(%s)", array_name(w));
+      print(w,
+            pick(w,
+                 (const char *const[]){"reverse(%s)", "flip(%s)",
+                                       "flip(%s[1:])", "squeeze(%s[none])"},
+                 4),
+            array_name(w));
       break;
     case 16:
       print(w, "(%s * 2.0 + %s)[0:2]", array_name(w), array_name(w));
