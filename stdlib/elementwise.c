@@ -2,6 +2,7 @@
 // vm/elementwise.h, and those made of several.
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/engine.h"
 
@@ -171,6 +172,19 @@ static bool allclose(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// --- where ------------------------------------------------------------------
+
+// Without x and y, the places: what the condition alone can tell.
+static bool places_or_where(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool has_x = !tl_is_none(args[1]), has_y = !tl_is_none(args[2]);
+  if (!has_x && !has_y)
+    return tl_nonzero(vm, "where", &args[0], out);
+  return has_x && has_y
+             ? call_where(vm, args, out)
+             : tl_fail(vm, TALLY_ERR_TYPE,
+                       "where: x and y are given both or neither of them");
+}
+
 // --- The table --------------------------------------------------------------
 
 // What a rule says of operands, results and errors, below each documentation.
@@ -228,18 +242,25 @@ static bool allclose(tl_vm *vm, tl_slot *args, tl_slot *out) {
   "Takes any numeric dtype, an array of any shape or a scalar; complex " \
   "items\n"                                                              \
   "give floats of their precision. Strings are an error (kind type).\n"
-#define NOTE_SELECT                                                        \
-  "The condition is bool, x and y of any dtypes that promote: arrays or\n" \
-  "scalars, which broadcast. Another condition is an error (kind type),\n" \
-  "shapes that do not broadcast another (shape).\n"
+#define NOTE_SELECT                                                           \
+  "The condition is bool, x and y of any dtypes that promote: arrays or\n"    \
+  "scalars, which broadcast. Another condition is an error (kind type),\n"    \
+  "shapes that do not broadcast another (shape).\n"                           \
+  "Without x and y, the places of what is true or not zero, as nonzero has\n" \
+  "them: a list with an index array for each axis.\n"                         \
+  "    where([false, true, true])[0]    # [1, 2]\n"
 
+// By the number of operands; where is the only one with three.
 #define PARAMS_1 "x"
 #define PARAMS_2 "x, y"
-#define PARAMS_3 "condition, x, y"
+#define PARAMS_3 "condition, x = none, y = none"
+#define CALL_1(name) call_##name
+#define CALL_2(name) call_##name
+#define CALL_3(name) places_or_##name
 
 const tl_builtin tl_elementwise_builtins[] = {
 #define X(ENUM, name, arity, rule, sign, doc) \
-  {#name, PARAMS_##arity, call_##name, TL_PURE, doc NOTE_##rule},
+  {#name, PARAMS_##arity, CALL_##arity(name), TL_PURE, doc NOTE_##rule},
     TL_ELEMENTWISE(X)
 #undef X
         {"clip", "x, min = none, max = none", clip, TL_PURE,
