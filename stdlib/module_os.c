@@ -159,19 +159,23 @@ const tl_builtin tl_os_files_module[] = {
      "What is known of a file: a record of size (bytes), modified (seconds, "
      "as\n"
      "time.now has them) and is_folder; none where there is no such file.\n"
+     "One that may not be looked at is an io error.\n"
      "    os.status(\"data.csv\")\n"},
     {"make_folder", "path", make_folder, TL_FILES | TL_EFFECT,
-     "Makes a folder, unless it is there. What cannot be made is an io error.\n"
+     "Makes a folder of that name, a string, unless it is there. What cannot\n"
+     "be made is an io error.\n"
      "    os.make_folder(\"results\")\n"},
     {"remove", "path", remove_path, TL_FILES | TL_EFFECT,
-     "Removes a file or an empty folder; one that is not there is an io "
-     "error.\n"
+     "Removes the file or empty folder of that name, a string; one that is\n"
+     "not there is an io error.\n"
      "    os.remove(\"old.csv\")\n"},
     {"rename", "path, to", rename_path, TL_FILES | TL_EFFECT,
-     "Gives a file or folder another name, in place of what has it.\n"
+     "Gives a file or folder another name, in place of what has it; both are\n"
+     "strings. What cannot be renamed is an io error.\n"
      "    os.rename(\"new.csv\", \"data.csv\")\n"},
     {"working_folder", "", working_folder, TL_FILES | TL_EFFECT,
-     "The folder that names of files without a / at their front start from.\n"
+     "The folder that names of files without a / at their front start from, a\n"
+     "string. One that is gone is an io error.\n"
      "    os.working_folder()\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -305,7 +305,9 @@ const tl_builtin tl_strings_module[] = {
      "    strings.casefold(\"Straße\")    # strasse\n"},
     {"strip_marks", "s", strip_marks, TL_PURE,
      "s without accents and other marks (Unicode's categories Mn, Mc, Me), in\n"
-     "NFC. Letters that are no letter with a mark, such as ø, stay.\n"
+     "NFC. Letters that are no letter with a mark, such as ø, stay. What is "
+     "no\n"
+     "string is a type error.\n"
      "    strings.strip_marks(\"café Ångström\")    # cafe Angstrom\n"},
     {"upper", "s", upper, TL_PURE,
      "s in capital letters.\n"
