@@ -311,6 +311,10 @@ static void describe_params(tl_lower *l, tl_ast_function *function) {
 }
 
 void tl_diagnose_pending(tl_builder *b, tl_span span) {
+  if (b->vm->error.status == TALLY_ERR_MEMORY) {  // nobody's mistake
+    b->failed = true;
+    return;
+  }
   const char *message =
       b->vm->error.message == NULL ? "no memory" : b->vm->error.message;
   tl_diagnose(b->diagnostics,

@@ -138,6 +138,8 @@ static bool each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
     if (ok && to == NULL) {
       to = tl_array_new(vm, (tl_dtype)tl_dtype_of(value), 1, &rows);
       ok = to != NULL;
+      if (!ok)
+        tl_drop(vm, value);
     }
     if (ok) {
       ok = tl_item_store(vm, to, to->data + i * tl_strides(to)[0], value);

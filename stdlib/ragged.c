@@ -656,6 +656,8 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
     if (ok && to == NULL) {
       to = tl_array_new(vm, tl_array_dtype(sums.array), 1, &items->size);
       ok = to != NULL;
+      if (!ok)
+        tl_drop(vm, sums);
     }
     if (ok) {
       size_t size = tl_itemsize(tl_array_dtype(to));
