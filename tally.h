@@ -373,7 +373,8 @@ enum { TALLY_MAX_DIMS = 32 };
 typedef struct tally_buffer {
   size_t size;  // sizeof(tally_buffer); 0 means the same
   void *data;
-  const char *type;        // a datashape: "1080 * 1920 * float32"
+  const char *type;        // a datashape: "1080 * 1920 * float32", or of C
+                           // structs: "100 * {x: float64, tag: int32}"
   const int64_t *strides;  // bytes for each dimension, of any sign; NULL:
                            // row-major
   // Not 0: never written. Else results are written into it once the script

@@ -5,7 +5,8 @@
 #include "vm/api.h"
 #include "vm/array.h"
 #include "vm/exports.h"
-#include "vm/type.h"
+#include "vm/layout.h"
+#include "vm/nested.h"
 
 tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
   TL_ENTER(vm);
@@ -38,6 +39,26 @@ static bool fixed_shape(const tl_type *type, int *ndim, int64_t *shape,
   }
   *dtype = type->dtype;
   return *ndim > 0 && type->kind == TL_TYPE_DTYPE && type->dtype < TL_STRING;
+}
+
+// The same of an array of C structs, whose bytes are one axis more; *layout
+// stays NULL where the type is none. False after tl_fail.
+static bool struct_shape(tl_vm *vm, tl_type *type, int *ndim, int64_t *shape,
+                         tl_type **layout) {
+  int axes = 0;
+  *layout = NULL;
+  while (type->kind == TL_TYPE_FIXED && axes < TL_MAX_DIMS - 1) {
+    shape[axes++] = type->size;
+    type = type->of;
+  }
+  if (axes == 0 || type->kind != TL_TYPE_STRUCT || !tl_type_is_plain(type))
+    return true;
+  *layout = tl_layout_of(vm, type, false);
+  if (*layout == NULL)
+    return false;
+  shape[axes] = (*layout)->itemsize;
+  *ndim = axes + 1;
+  return true;
 }
 
 // Whether every item lies inside [0, nbytes).
@@ -116,10 +137,15 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS], size;
   tl_dtype dtype;
   size_t nbytes;
-  if (!fixed_shape(type, &ndim, shape, &dtype)) {
+  tl_type *layout;
+  if (!struct_shape(vm, type, &ndim, shape, &layout))
+    return tl_report(vm);
+  if (layout != NULL) {
+    dtype = TL_UINT8;
+  } else if (!fixed_shape(type, &ndim, shape, &dtype)) {
     tl_fail(vm, TALLY_ERR_TYPE,
-            "%s is not a type of fixed size over numbers, such as "
-            "1080 * 1920 * float32",
+            "%s is not a type of fixed size over numbers or structs of them, "
+            "such as 1080 * 1920 * float32",
             buffer->type);
     return tl_report(vm);
   }
@@ -128,7 +154,8 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
   }
   tl_shape_strides(ndim, shape, tl_itemsize(dtype), strides);
   if (buffer->strides != NULL) {
-    memcpy(strides, buffer->strides, (size_t)ndim * sizeof *strides);
+    size_t given = (size_t)ndim - (layout != NULL);  // a struct's bytes: 1
+    memcpy(strides, buffer->strides, given * sizeof *strides);
   }
   if (!fits(ndim, shape, strides, tl_itemsize(dtype), buffer->nbytes)) {
     tl_fail(vm, TALLY_ERR_SHAPE,
@@ -153,14 +180,29 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
   tally_value handle;
   if (!tl_handle_reserve(vm, &handle))
     return tl_report(vm);
+  tl_nested *nested = NULL;
+  if (layout != NULL) {
+    nested = tl_nested_new(vm, TL_FORM_STRUCT, ndim - 1, 1, layout);
+    if (nested == NULL) {
+      tally_release(vm, handle);
+      return tl_report(vm);
+    }
+  }
   tl_array *array = tl_array_external(vm, dtype, ndim, shape, strides,
                                       buffer->data, buffer->nbytes, read_only,
                                       buffer->release, buffer->context);
   if (array == NULL) {
+    if (nested != NULL)
+      tl_drop(vm, tl_own_nested(nested));
     tally_release(vm, handle);
     return tl_report(vm);
   }
-  tl_handle_fill(vm, handle, tl_own_array(array));
+  tl_slot value = tl_own_array(array);
+  if (nested != NULL) {
+    nested->parts[0] = value;
+    value = tl_own_nested(nested);
+  }
+  tl_handle_fill(vm, handle, value);
   *out = handle;
   return TALLY_OK;
 }

@@ -355,6 +355,62 @@ static void test_the_hosts_memory_counts_for_the_limit(void **state) {
   free(data);
 }
 
+typedef struct particle {
+  double x, y;
+  int32_t tag;
+  struct {
+    float v[3];
+    uint8_t on;
+  } state;
+} particle;
+
+#define PARTICLE                           \
+  "3 * {x: float64, y: float64, tag: int32, state: {v: 3 * float32, on: bool}}"
+
+static void test_c_structs_are_shared(void **state) {
+  host *h = *state;
+  particle p[3] = {{.x = 1, .y = 2, .tag = 7},
+                   {.x = 3, .y = 4, .tag = 8},
+                   {.x = 5, .y = 6, .tag = 9, .state = {{0, 0, 2.5f}, 1}}};
+  owner o = {0, NULL};
+  tally_buffer buffer = BUFFER(p, PARTICLE, &o);
+  assert_int_equal(sizeof(particle), 40);
+  move_in(h, "p", &buffer);
+  check_value(h, "p.nbytes", "120");
+  check_value(h, "p.x + p.tag", "[8.0, 11.0, 14.0]");
+  check_value(h, "p.state.v[2]", "[0.0, 0.0, 2.5]");
+  // Nobody else has it: written where it lies.
+  run_ok(h, "p.x *= 2.0\np[1].state.v[0] = 1.5\np[0].tag = 70");
+  assert_true(p[0].x == 2 && p[1].x == 6 && p[2].x == 10);
+  assert_true(p[1].state.v[0] == 1.5f);
+  assert_int_equal(p[0].tag, 70);
+  // Another name has it too: the host's memory stays.
+  run_ok(h, "q = p\nq.y = 0.0\nx = p.x");
+  assert_true(p[1].y == 4);
+  assert_int_equal(o.count, 0);
+  run_ok(h, "p = 0\nx = 0");
+  assert_int_equal(o.count, 1);
+}
+
+static void test_structs_that_do_not_fit(void **state) {
+  host *h = *state;
+  particle p[3] = {{0}};
+  owner o = {0, NULL};
+  tally_value v;
+  tally_buffer buffer = BUFFER(p, "4 * {a: 40 * int8}", &o);
+  CHECK_ERROR(h, tally_from_buffer(h->vm, &buffer, &v), TALLY_ERR_SHAPE,
+              "does not lie");
+  buffer.type = "3 * {a: string}";
+  CHECK_ERROR(h, tally_from_buffer(h->vm, &buffer, &v), TALLY_ERR_TYPE,
+              "fixed size");
+  buffer.type = "3 * {x: float64}";
+  buffer.strides = (const int64_t[]){sizeof(particle)};
+  v = from_buffer(h, &buffer);
+  assert_string_equal(tally_type(h->vm, v), "3 * {x: float64}");
+  tally_release(h->vm, v);
+  assert_int_equal(o.count, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       HOST_TEST(test_released_with_the_handle),
@@ -373,6 +429,8 @@ int main(void) {
       HOST_TEST(test_ranges_and_scalars_are_no_arrays),
       HOST_TEST(test_memory_goes_in_and_comes_out),
       HOST_TEST(test_the_hosts_memory_is_counted),
+      HOST_TEST(test_c_structs_are_shared),
+      HOST_TEST(test_structs_that_do_not_fit),
       cmocka_unit_test(test_the_hosts_memory_counts_for_the_limit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
