@@ -125,18 +125,6 @@ bool tl_find_marks(tl_builder *b) {
 
 // --- Checking ---------------------------------------------------------------
 
-static const tl_place_entry *place_at(const tl_prototype *p, uint32_t pc) {
-  uint32_t low = 0, high = p->place_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (p->places[middle].pc <= pc)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low == 0 ? NULL : &p->places[low - 1];
-}
-
 static bool is_promised(const tl_unit *unit, const tl_place_entry *place) {
   for (uint32_t i = 0; place != NULL && i < unit->promise_count; i++)
     if (unit->promises[i].begin <= place->at &&
@@ -228,7 +216,7 @@ bool tl_check_marks(tl_builder *b) {
     tl_decoded d;
     for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
       tl_decode(p, pc, &d);
-      const tl_place_entry *place = place_at(p, pc);
+      const tl_place_entry *place = tl_place_at(p, pc);
       if (!is_promised(unit, place))
         continue;
       ok = check_update(b, p, &d, place) && check_operation(b, p, &d, place) &&

@@ -233,7 +233,7 @@ static uint32_t line_of(const tl_unit *unit, uint32_t at) {
   return low + 1;
 }
 
-uint32_t tl_line_at(const tl_prototype *p, uint32_t pc) {
+const tl_place_entry *tl_place_at(const tl_prototype *p, uint32_t pc) {
   uint32_t low = 0, high = p->place_count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -242,9 +242,13 @@ uint32_t tl_line_at(const tl_prototype *p, uint32_t pc) {
     else
       high = middle;
   }
-  return low == 0 || p->unit->line_count == 0
-             ? 0
-             : line_of(p->unit, p->places[low - 1].at);
+  return low == 0 ? NULL : &p->places[low - 1];
+}
+
+uint32_t tl_line_at(const tl_prototype *p, uint32_t pc) {
+  const tl_place_entry *place = tl_place_at(p, pc);
+  return place == NULL || p->unit->line_count == 0 ? 0
+                                                   : line_of(p->unit, place->at);
 }
 
 const char *tl_line_text(const tl_unit *unit, uint32_t line, size_t *nbytes) {

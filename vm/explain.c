@@ -41,18 +41,6 @@ static bool is_update(int op) {
   return tl_opcodes[op].result == TL_DEF_TARGET && op != TL_BC_PUSH;
 }
 
-static const tl_place_entry *place_at(const tl_prototype *p, uint32_t pc) {
-  uint32_t low = 0, high = p->place_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (p->places[middle].pc <= pc)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low == 0 ? NULL : &p->places[low - 1];
-}
-
 static bool open_function(explainer *e, uint32_t index) {
   tl_vm *vm = e->out->vm;
   tl_decoded d;
@@ -88,7 +76,7 @@ static const tl_note *note_at(const explainer *e, uint32_t pc) {
 
 static void read_operation(const explainer *e, uint32_t pc, operation *out) {
   *out = (operation){.pc = pc,
-                     .place = place_at(e->p, pc),
+                     .place = tl_place_at(e->p, pc),
                      .line = tl_line_at(e->p, pc),
                      .note = note_at(e, pc),
                      .region = region_at(e->p, pc)};
@@ -204,7 +192,7 @@ static void put_operand(const explainer *e, uint32_t pc, uint32_t slot) {
       return;
     }
     tl_text_puts(e->out, "`");
-    put_source(e->out, e->unit, place_at(e->p, from));
+    put_source(e->out, e->unit, tl_place_at(e->p, from));
     tl_text_puts(e->out, "`");
   } else {
     tl_text_puts(e->out, "a temporary");
@@ -301,7 +289,7 @@ static void put_region(const explainer *e, const operation *o) {
     if (pc == o->pc || !is_elementwise(&d))
       continue;
     tl_text_puts(e->out, count++ == 0 ? "in one pass with `" : ", `");
-    put_source(e->out, e->unit, place_at(e->p, pc));
+    put_source(e->out, e->unit, tl_place_at(e->p, pc));
     tl_text_puts(e->out, "`");
     uint32_t line = tl_line_at(e->p, pc);
     if (line != o->line)
@@ -346,13 +334,13 @@ static bool put_apart(const explainer *e, const operation *o) {
       if (why == NULL && between == UINT32_MAX)
         return false;
       tl_text_puts(e->out, "apart from `");
-      put_source(e->out, e->unit, place_at(e->p, pc));
+      put_source(e->out, e->unit, tl_place_at(e->p, pc));
       tl_text_puts(e->out, "`: ");
       if (why != NULL) {
         tl_text_puts(e->out, why);
       } else {
         tl_text_puts(e->out, "`");
-        put_source(e->out, e->unit, place_at(e->p, between));
+        put_source(e->out, e->unit, tl_place_at(e->p, between));
         tl_text_puts(e->out, "` comes between");
       }
       return true;

@@ -257,6 +257,8 @@ typedef struct tl_decoded {
 } tl_decoded;
 void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out);
 
+// Where an instruction stands in the source; NULL: unknown.
+const tl_place_entry *tl_place_at(const tl_prototype *function, uint32_t pc);
 // The source line of an instruction, from 1; 0: unknown. And the text of a
 // line without the blanks around it, which is not terminated.
 uint32_t tl_line_at(const tl_prototype *function, uint32_t pc);

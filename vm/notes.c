@@ -127,6 +127,6 @@ void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
     note->fused++;
     if (array != NULL)
       if (array != NULL)
-      measure(note, array);
+        measure(note, array);
   }
 }

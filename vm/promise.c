@@ -7,18 +7,6 @@
 #include "vm/error.h"
 #include "vm/references.h"
 
-static const tl_place_entry *find_place(const tl_prototype *p, uint32_t pc) {
-  uint32_t low = 0, high = p->place_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (p->places[middle].pc <= pc)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low == 0 ? NULL : &p->places[low - 1];
-}
-
 static const tl_frame *running(const tl_vm *vm) {
   const tl_frame *f = vm->frame;
   return vm->frames == NULL || f < vm->frames || f->function == NULL ? NULL : f;
@@ -32,7 +20,7 @@ bool tl_is_promised(const tl_vm *vm) {
   const tl_place_entry *place =
       unit->promise_count == 0
           ? NULL
-          : find_place(f->function, (uint32_t)(f->pc - f->function->code));
+          : tl_place_at(f->function, (uint32_t)(f->pc - f->function->code));
   for (uint32_t i = 0; place != NULL && i < unit->promise_count; i++)
     if (unit->promises[i].begin <= place->at &&
         place->at < unit->promises[i].end)

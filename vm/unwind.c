@@ -10,19 +10,6 @@
 
 // --- Places -----------------------------------------------------------------
 
-static const tl_place_entry *find_place(const tl_prototype *f, uint32_t pc) {
-  uint32_t low = 0, high = f->place_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (f->places[middle].pc <= pc) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low == 0 ? NULL : &f->places[low - 1];
-}
-
 typedef struct position {
   int line, column;
   size_t begin, end;  // the line's bytes
@@ -156,7 +143,7 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc) {
   if (vm->error.placed)
     return;
   vm->error.placed = true;
-  const tl_place_entry *place = find_place(function, pc);
+  const tl_place_entry *place = tl_place_at(function, pc);
   if (place == NULL)
     return;
   position where = find_position(function->unit, place->at);
@@ -177,7 +164,7 @@ void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc,
   if (trace == NULL || trace->length >= 50)
     return;
   vm->error.trace = trace;
-  const tl_place_entry *place = find_place(function, pc);
+  const tl_place_entry *place = tl_place_at(function, pc);
   if (place == NULL)
     return;
   position where = find_position(function->unit, place->at);
