@@ -457,20 +457,22 @@ TALLY_API tally_status tally_to_dlpack_versioned(
 //   numbers          N * dtype, over Arrow's buffer, not copied
 //   bool, utf8       N * bool, N * string, copied
 //   fixed-size list  of numbers: N * size * dtype, not copied
-//   list             a list of arrays over one buffer, not copied
+//   list             N * var * dtype, the items not copied
 //   struct           a record of columns
+//   missing values   N * ?dtype, where there are some
 //
 //   TALLY_ERR_TYPE   another format, a dictionary, a layout that is none
-//   TALLY_ERR_VALUE  missing values; text that is not UTF-8
+//   TALLY_ERR_VALUE  missing lists or structs; text that is not UTF-8
 //   TALLY_ERR_HOST   a struct that was released
 TALLY_API tally_status tally_from_arrow(tally_vm *vm,
                                         struct ArrowSchema *schema,
                                         struct ArrowArray *array,
                                         tally_value *out);
-// The same in the other direction: arrays of one dimension, matrices of numbers
-// and records of them, the numbers without a copy where they are dense. Fills
-// both structs, which returns owned: each lets go by its release, on the VM's
-// thread (see tally_to_dlpack).
+// The same in the other direction: arrays of one dimension, with missing values
+// or ragged rows too, matrices of numbers, and records of all these, the
+// numbers without a copy where they are dense. Fills both structs, which
+// returns owned: each lets go by its release, on the VM's thread (see
+// tally_to_dlpack).
 //   TALLY_ERR_TYPE   a value that Arrow has no format for
 //   TALLY_ERR_SHAPE  columns of several lengths
 TALLY_API tally_status tally_to_arrow(tally_vm *vm, tally_value v,

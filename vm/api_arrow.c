@@ -3,7 +3,8 @@
 //   numbers            an array over Arrow's own buffer, not copied
 //   bool, utf8         an array, copied: Arrow packs bits, and texts end to end
 //   fixed-size list    an array with one dimension more, not copied
-//   list               a list of arrays over one buffer, not copied
+//   list               rows of different lengths, their items not copied
+//   missing values     ?T where a column has some
 //   struct             a record of columns
 
 #include <stdio.h>
@@ -12,7 +13,8 @@
 
 #include "vm/array.h"
 #include "vm/exports.h"
-#include "vm/list.h"
+#include "vm/nested.h"
+#include "vm/ragged.h"
 #include "vm/record.h"
 
 // --- The exchange format ----------------------------------------------------
@@ -76,19 +78,41 @@ static bool refuse(tl_vm *vm, const schema *s, const char *what) {
                  s->name == NULL ? "" : s->name, s->format, what);
 }
 
-// No array has missing items yet.
-static bool check_valid(tl_vm *vm, const schema *s, const arrow *a) {
-  if (a->null_count == 0 || a->n_buffers == 0 || a->buffers[0] == NULL)
-    return true;
+static bool has_validity(const arrow *a) {
+  return a->null_count != 0 && a->n_buffers > 0 && a->buffers != NULL &&
+         a->buffers[0] != NULL && a->length > 0 && a->offset >= 0;
+}
+
+static int64_t count_missing(const arrow *a) {
   int64_t missing = 0;
-  for (int64_t i = 0; i < a->length; i++)
+  for (int64_t i = 0; has_validity(a) && i < a->length; i++)
     missing += !bit_at(a->buffers[0], a->offset + i);
+  return missing;
+}
+
+// Lists and structs as a whole have no missing ones here; their items may.
+static bool check_valid(tl_vm *vm, const schema *s, const arrow *a) {
+  int64_t missing = count_missing(a);
   if (missing == 0)
     return true;
   return tl_fail(vm, TALLY_ERR_VALUE,
-                 "the Arrow column \"%s\" has %lld missing values, and arrays "
-                 "hold none: fill or drop them first",
+                 "the Arrow column \"%s\" has %lld missing values, and lists "
+                 "and structs hold none: fill or drop them first",
                  s->name == NULL ? "" : s->name, (long long)missing);
+}
+
+// true where an item is missing; none where no item is.
+static bool read_missing(tl_vm *vm, const arrow *a, tl_slot *out) {
+  *out = tl_none();
+  if (count_missing(a) == 0)
+    return true;
+  tl_array *array = tl_array_new(vm, TL_BOOL, 1, &a->length);
+  if (array == NULL)
+    return false;
+  for (int64_t i = 0; i < a->length; i++)
+    array->data[i] = !bit_at(a->buffers[0], a->offset + i);
+  *out = tl_own_array(array);
+  return true;
 }
 
 static bool check_counts(tl_vm *vm, const schema *s, const arrow *a,
@@ -171,12 +195,12 @@ static bool over_buffer(tl_vm *vm, const schema *s, arrow *a, tl_dtype dtype,
 
 static bool import_numbers(tl_vm *vm, const schema *s, arrow *a, tl_dtype dtype,
                            tl_slot *out) {
-  return check_counts(vm, s, a, 2, 0) && check_valid(vm, s, a) &&
+  return check_counts(vm, s, a, 2, 0) &&
          over_buffer(vm, s, a, dtype, a, a->offset, a->length, -1, out);
 }
 
 static bool import_bools(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
-  if (!check_counts(vm, s, a, 2, 0) || !check_valid(vm, s, a))
+  if (!check_counts(vm, s, a, 2, 0))
     return false;
   if (a->length > 0 && a->buffers[1] == NULL)
     return refuse(vm, s, "has no data");
@@ -215,8 +239,7 @@ static bool check_offsets(tl_vm *vm, const schema *s, const arrow *a,
 
 static bool import_texts(tl_vm *vm, const schema *s, arrow *a, bool large,
                          tl_slot *out) {
-  if (!check_counts(vm, s, a, 3, 0) || !check_valid(vm, s, a) ||
-      !check_offsets(vm, s, a, large))
+  if (!check_counts(vm, s, a, 3, 0) || !check_offsets(vm, s, a, large))
     return false;
   tl_array *array = tl_array_new(vm, TL_STRING, 1, &a->length);
   if (array == NULL)
@@ -272,7 +295,7 @@ static bool import_rows(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
   return over_buffer(vm, of, child, dtype, child, first, a->length, width, out);
 }
 
-// Each list of a column becomes a view of the items' array.
+// Rows of different lengths, over the items' array.
 static bool import_lists(tl_vm *vm, const schema *s, arrow *a, bool large,
                          int depth, tl_slot *out) {
   if (!check_counts(vm, s, a, 2, 1) || !check_valid(vm, s, a) ||
@@ -283,33 +306,19 @@ static bool import_lists(tl_vm *vm, const schema *s, arrow *a, bool large,
   tl_slot items;
   if (!import(vm, s->children[0], a->children[0], depth + 1, &items))
     return false;
-  tl_list *list = tl_list_new(vm, a->length);
-  bool ok = list != NULL && tl_is_array(items);
-  if (list != NULL && !ok)
+  tl_array *offsets = NULL;
+  if (!tl_is_array(items) && !tl_is_nested(items))
     refuse(vm, s->children[0], "is no format for items of a list");
-  for (int64_t i = 0; ok && i < a->length; i++) {
-    tl_array *of = items.array;
-    tl_slot base = tl_borrow(items);
-    int64_t shape[TL_MAX_DIMS], begin = offset_at(a, large, i);
-    memcpy(shape, tl_shape(of), (size_t)tl_ndim(of) * sizeof *shape);
-    shape[0] = offset_at(a, large, i + 1) - begin;
-    tl_array *view = tl_view_new(vm, &base, tl_array_dtype(of),
-                                 of->data + begin * tl_strides(of)[0],
-                                 tl_ndim(of), shape, tl_strides(of));
-    ok = view != NULL;
-    if (!ok)
-      break;
-    tl_slot item = tl_own_array(view);
-    tl_hold(vm, item, TL_CAUSE_VIEW);
-    list->items[list->length++] = item;
-  }
-  tl_drop(vm, items);
-  if (list == NULL)
+  else
+    offsets = tl_offsets_new(vm, a->length);
+  if (offsets == NULL) {
+    tl_drop(vm, items);
     return false;
-  *out = tl_own_list(list);
-  if (!ok)
-    tl_drop(vm, *out);
-  return ok;
+  }
+  int64_t *at = tl_offsets_data(offsets);
+  for (int64_t i = 0; a->length > 0 && i <= a->length; i++)
+    at[i] = offset_at(a, large, i);
+  return tl_ragged_new(vm, offsets, &items, out);
 }
 
 static bool import_record(tl_vm *vm, const schema *s, arrow *a, int depth,
@@ -344,29 +353,43 @@ static bool import_record(tl_vm *vm, const schema *s, arrow *a, int depth,
   return ok;
 }
 
+static bool import_leaf(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
+  tl_dtype dtype = dtype_of(s->format);
+  if (dtype != TL_DTYPE_COUNT)
+    return import_numbers(vm, s, a, dtype, out);
+  if (strcmp(s->format, "b") == 0)
+    return import_bools(vm, s, a, out);
+  if (strcmp(s->format, "u") == 0 || strcmp(s->format, "U") == 0)
+    return import_texts(vm, s, a, s->format[0] == 'U', out);
+  return refuse(vm, s,
+                "has no type here: numbers, bools, utf8, lists and "
+                "structs have");
+}
+
 static bool import(tl_vm *vm, const schema *s, arrow *a, int depth,
                    tl_slot *out) {
   const char *format = s->format;
+  tl_slot missing, values;
   if (depth > MAX_DEPTH)
     return refuse(vm, s, "nests too deeply");
   if (s->dictionary != NULL || a->dictionary != NULL)
     return refuse(vm, s, "is encoded by a dictionary: decode it first");
-  tl_dtype dtype = dtype_of(format);
-  if (dtype != TL_DTYPE_COUNT)
-    return import_numbers(vm, s, a, dtype, out);
-  if (strcmp(format, "b") == 0)
-    return import_bools(vm, s, a, out);
-  if (strcmp(format, "u") == 0 || strcmp(format, "U") == 0)
-    return import_texts(vm, s, a, format[0] == 'U', out);
   if (strncmp(format, "+w:", 3) == 0)
     return import_rows(vm, s, a, out);
   if (strcmp(format, "+l") == 0 || strcmp(format, "+L") == 0)
     return import_lists(vm, s, a, format[1] == 'L', depth, out);
   if (strcmp(format, "+s") == 0)
     return import_record(vm, s, a, depth, out);
-  return refuse(vm, s,
-                "has no type here: numbers, bools, utf8, lists and "
-                "structs have");
+  if (!read_missing(vm, a, &missing))
+    return false;
+  if (!import_leaf(vm, s, a, &values)) {
+    tl_drop(vm, missing);
+    return false;
+  }
+  if (!tl_is_none(missing))
+    return tl_nested_pair(vm, TL_FORM_OPTION, 1, &missing, &values, out);
+  *out = values;
+  return true;
 }
 
 static void release_both(schema *s, arrow *a) {
@@ -405,13 +428,15 @@ tally_status tally_from_arrow(tally_vm *vm, struct ArrowSchema *s,
 typedef struct array_record {
   tl_export head;
   const void *buffers[3];
+  uint8_t *valid;  // a bit for each item, where some are missing
+  size_t valid_size;
 } array_record;
 
 static bool fail_out(tl_vm *vm, tl_slot got) {
   char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
-                 "Arrow takes arrays of one dimension, matrices, and records "
-                 "of those: got %s",
+                 "Arrow takes arrays of one dimension, ragged ones, matrices, "
+                 "and records of those: got %s",
                  tl_describe(got, text, sizeof text));
 }
 
@@ -430,7 +455,10 @@ static void release_array(arrow *a) {
       a->children[i]->release(a->children[i]);
   }
   a->release = NULL;
-  tl_export_end(a->private_data);
+  array_record *r = a->private_data;
+  if (r->valid != NULL)
+    r->head.resize(r->head.context, r->valid, r->valid_size, 0);
+  tl_export_end(&r->head);
 }
 
 // A table at [at] of pointers to [count] children, which lie behind it.
@@ -588,14 +616,76 @@ static bool export_array(tl_vm *vm, tl_slot value, const char *name, schema *s,
   return ok;
 }
 
+// Values with a bit each that says whether they are there.
+static bool export_option(tl_vm *vm, const tl_nested *n, const char *name,
+                          schema *s, arrow *a) {
+  tl_slot from = tl_borrow(n->parts[0]), missing;
+  if (!tl_array_contiguous(vm, &from, &missing))
+    return false;
+  bool ok = export(vm, tl_borrow(n->parts[1]), name, s, a);
+  if (ok) {
+    array_record *r = a->private_data;
+    size_t nbytes = ((size_t)a->length + 7) / 8 + 1;
+    r->valid = r->head.resize(r->head.context, NULL, 0, nbytes);
+    r->valid_size = nbytes;
+    ok = r->valid != NULL;
+    if (ok) {
+      memset(r->valid, 0, nbytes);
+      for (int64_t i = 0; i < a->length; i++) {
+        bool is_missing = missing.array->data[i] != 0;
+        a->null_count += is_missing;
+        if (!is_missing)
+          r->valid[i / 8] = (uint8_t)(r->valid[i / 8] | 1 << (i % 8));
+      }
+      r->buffers[0] = r->valid;
+    } else {
+      tl_fail_memory(vm, nbytes, "an Arrow array");
+      s->release(s);
+      a->release(a);
+    }
+  }
+  tl_drop(vm, missing);
+  return ok;
+}
+
+static bool export_ragged(tl_vm *vm, tl_slot value, const char *name, schema *s,
+                          arrow *a) {
+  tl_slot offsets, items, held;
+  if (!tl_ragged_flat(vm, value, &offsets, &items))
+    return false;
+  int64_t rows = tl_shape(offsets.array)[0] - 1;
+  bool ok = false;
+  tl_slot dense;
+  if (tl_array_contiguous(vm, &offsets, &dense)) {
+    ok = make_array(vm, &dense, rows, 2, 1, 0, a, NULL);
+    tl_drop(vm, dense);
+  }
+  if (ok) {
+    array_record *r = a->private_data;
+    tl_handle_get(vm, r->head.held, &held);
+    r->buffers[1] = held.array->data;
+    ok = make_schema(vm, "+L", name, 1, s);
+    if (ok &&
+        !export(vm, tl_borrow(items), "item", s->children[0], a->children[0])) {
+      s->release(s);
+      ok = false;
+    }
+    if (!ok)
+      a->release(a);
+  }
+  tl_drop(vm, offsets);
+  tl_drop(vm, items);
+  return ok;
+}
+
 static bool export_record(tl_vm *vm, const tl_record *record, const char *name,
                           schema *s, arrow *a) {
   int64_t count = record->length, length = 0;
   for (int64_t i = 0; i < count; i++) {
     tl_slot column = record->fields[i].value;
-    if (!tl_is_array(column) || tl_ndim(column.array) == 0)
+    if (tl_value_ndim(column) == 0)
       return fail_out(vm, column);
-    int64_t n = tl_shape(column.array)[0];
+    int64_t n = tl_value_length(column, 0);
     if (i > 0 && n != length) {
       return tl_fail(vm, TALLY_ERR_SHAPE,
                      "the columns of a struct have one length: %s has %lld, "
@@ -628,6 +718,10 @@ static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
                    arrow *a) {
   if (tl_is_record(value))
     return export_record(vm, value.record, name, s, a);
+  if (tl_is_form(value, TL_FORM_OPTION) && tl_nested_ndim(value.nested) == 1)
+    return export_option(vm, value.nested, name, s, a);
+  if (tl_is_form(value, TL_FORM_RAGGED))
+    return export_ragged(vm, value, name, s, a);
   return tl_is_array(value) ? export_array(vm, value, name, s, a)
                             : fail_out(vm, value);
 }

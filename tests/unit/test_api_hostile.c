@@ -386,6 +386,34 @@ static void test_hostile_buffers(void **state) {
   check_alive(h);
 }
 
+typedef struct point {
+  float x;
+  double y;
+  int8_t id;
+} point;
+
+static void test_structs_of_the_host(void **state) {
+  host *h = *state;
+  point points[3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+  tally_buffer buffer = {.data = points,
+                         .type = "3 * {x: float32, y: float64, id: int8}",
+                         .nbytes = sizeof points,
+                         .release = let_go};
+  tally_value p;
+  released = 0;
+  assert_int_equal(tally_from_buffer(h->vm, &buffer, &p), TALLY_OK);
+  assert_int_equal(tally_move_global(h->vm, "p", p), TALLY_OK);
+  check_value(h, "(p.x, p.y, p.id, p[1].y)",
+              "([1.0, 4.0, 7.0], [2.0, 5.0, 8.0], [3, 6, 9], 5.0)");
+  run_ok(h, "p = none");
+  assert_int_equal(released, 1);
+  buffer.nbytes--;
+  CHECK_ERROR(h, tally_from_buffer(h->vm, &buffer, &p), TALLY_ERR_SHAPE, "");
+  buffer.type = "3 * {x: string}";
+  assert_int_equal(tally_from_buffer(h->vm, &buffer, &p), TALLY_ERR_TYPE);
+  assert_int_equal(released, 1);
+}
+
 // --- Hooks ------------------------------------------------------------------
 
 static int write_and_use(void *context, const char *text, size_t nbytes) {
@@ -483,6 +511,7 @@ int main(void) {
       HOST_TEST(test_taken_memory_is_used_again),
       HOST_TEST(test_buffers_are_written_in_place),
       HOST_TEST(test_hostile_buffers),
+      HOST_TEST(test_structs_of_the_host),
       HOST_TEST(test_hooks_that_misbehave),
       HOST_TEST(test_old_hosts_have_smaller_options),
       HOST_TEST(test_stacks_grow),
