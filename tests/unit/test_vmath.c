@@ -220,6 +220,14 @@ static void powers(void **state) {
     fill_arguments(-0.1, limits[i]);
     check(TL_OP_POW, NULL, powl);
   }
+  // Large exponents of numbers near 1, and results up to both ends.
+  for (int i = 0; i < COUNT; i++) {
+    x[i] = exp((random_unit() - 0.5) * (i % 2 ? 0.1 : 20));
+    y[i] = (random_unit() - 0.5) * (i % 2 ? 15000 : 150);
+    xf[i] = (float)x[i];
+    yf[i] = (float)y[i];
+  }
+  check(TL_OP_POW, NULL, powl);
 }
 
 // Floored division against fmod, in blocks that take the fast way: quotients

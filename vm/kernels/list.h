@@ -95,7 +95,7 @@
   TL_ON_FLOATS(X, REMAINDER, remainder)           \
   TL_ON_BITS(X, POW, pow)                         \
   X(POW, FLOAT32, TL_K(pow_float32))              \
-  X(POW, FLOAT64, tl_rare_pow_float64)            \
+  X(POW, FLOAT64, TL_K(pow_float64))              \
   TL_ON_RARE_COMPLEX(X, POW, pow)                 \
   TL_ON_BOOL(X, MAXIMUM, bitwise_or)              \
   TL_ON_INTEGERS(X, MAXIMUM, maximum)             \

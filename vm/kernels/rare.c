@@ -43,36 +43,6 @@ static double whole_cbrt(double x) {
   return whole * whole * whole == x && whole != 0 ? whole : root;
 }
 
-// x ** 0.5 is the root, with a plus before zero and infinity.
-TL_INLINE double half_power(double x) {
-  const double root = __builtin_sqrt(x + 0.0);
-  return x == -INFINITY ? INFINITY : root;
-}
-
-// Many powers are roots alone, which vectorise.
-enum { POWERS = 256 };
-
-static bool are_halves(const double *y, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (y[i] != 0.5)
-      return false;
-  return true;
-}
-
-void tl_rare_pow_float64(void *out, const void *a, const void *b, size_t n) {
-  double *to = out;
-  const double *x = a, *y = b;
-  for (size_t start = 0; start < n; start += POWERS) {
-    const size_t end = n - start < POWERS ? n : start + POWERS;
-    if (are_halves(y + start, end - start)) {
-      TL_LOOP for (size_t i = start; i < end; i++) to[i] = half_power(x[i]);
-    } else {
-      for (size_t i = start; i < end; i++)
-        to[i] = y[i] == 0.5 ? half_power(x[i]) : pow(x[i], y[i]);
-    }
-  }
-}
-
 BINARY(atan2, atan2)
 BINARY(hypot, hypot)
 BINARY(logaddexp, add_exponentials)
