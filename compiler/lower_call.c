@@ -409,6 +409,30 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
   return lower_bound(l, ast, &s, &b, TL_BC_CALLB, k, want);
 }
 
+// float32(x), where the name is the dtype's: astype(x, float32), so that the
+// callee is known to own nothing of its argument but what dies there.
+static bool lower_conversion(tl_lower *l, tl_ast *ast, int32_t *want) {
+  const tl_ast_call *call = &ast->call;
+  if (call->callee->kind != TL_AST_NAME || call->count != 1 ||
+      call->arguments[0].kind != TL_ARGUMENT_POSITIONAL ||
+      tl_scope_find(l->scope, call->callee->name.name) != NULL)
+    return false;
+  tl_known known = tl_known_find(l->b->vm, NULL, call->callee->name.name);
+  if (known.kind != TL_KNOWN_DTYPE)
+    return false;
+  const tl_builtin *astype = tl_builtin_find(NULL, "astype", 6);
+  tl_type *type = tl_type_of_dtype(l->b->vm, known.dtype);
+  signature s;
+  if (astype == NULL || type == NULL || !builtin_signature(astype, &s))
+    return false;
+  binding b = {.rest_count = 0};
+  for (int p = 1; p < s.count; p++) b.argument[p] = -1;
+  s.params[1].value = tl_type_slot(type);
+  uint32_t k = tl_add_constant(l, tl_builtin_slot(astype));
+  *want = lower_bound(l, ast, &s, &b, TL_BC_CALLB, k, *want);
+  return true;
+}
+
 // The library function that the callee names, or NULL.
 const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
   if (callee->kind == TL_AST_NAME) {
@@ -421,7 +445,8 @@ const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
     tl_variable *v = tl_scope_find(l->scope, callee->field.object->name.name);
     if (v == NULL || v->library == NULL || v->assigns != 1)
       return NULL;
-    return tl_known_find(l->b->vm, v->library, callee->field.field.name).builtin;
+    return tl_known_find(l->b->vm, v->library, callee->field.field.name)
+        .builtin;
   }
   return NULL;
 }
@@ -471,6 +496,8 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
   const tl_builtin *builtin = tl_called_builtin(l, call->callee);
   if (builtin != NULL)
     return lower_builtin(l, ast, builtin, want);
+  if (lower_conversion(l, ast, &want))
+    return want;
   if (call->callee->kind == TL_AST_NAME) {
     tl_variable *v = tl_scope_find(l->scope, call->callee->name.name);
     tl_prototype *known;

@@ -14,6 +14,10 @@
 static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   bool copy;
+  // What a call of a dtype is compiled to.
+  if (tl_is_scalar(args[0]) && tl_is_type(args[1]) &&
+      args[1].type->kind == TL_TYPE_DTYPE && tl_is_bool(args[2]))
+    return tl_cast(vm, &args[0], args[1].type->dtype, out);
   // A range has no array to be converted yet.
   if (tl_is_range(args[0]) && !tl_arg_array(vm, "astype", &args[0]))
     return false;
@@ -213,7 +217,8 @@ const tl_builtin tl_dtype_builtins[] = {
     {"astype", "x, dtype, copy: true", astype, TL_PURE,
      "x converted to a dtype; float32(x) does the same. Fractions are cut off\n"
      "on the way to integers; what does not fit there is an error.\n"
-     "An array of any shape, or a scalar. A value that does not fit is an error\n"
+     "An array of any shape, or a scalar. A value that does not fit is an "
+     "error\n"
      "(kind value), complex to real another (type).\n"
      "    astype([1.7, -1.7], int32)    # [1, -1]\n"},
     {"can_cast", "from, to", can_cast, TL_PURE,
