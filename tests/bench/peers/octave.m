@@ -118,7 +118,7 @@ function products()
   A = reshape(X(1:1000000), 1000, 1000); B = reshape(Y(1:1000000), 1000, 1000);
   bench('mm1000', @() at(B * A, 778));
   a = A(1:100, 1:100); b = B(1:100, 1:100);
-  bench('mm100', @() at(b * a, 708));
+  bench('mm100', @() at(b * a, 778));
 end
 
 function c = place_sorted(x)
