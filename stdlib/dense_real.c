@@ -167,7 +167,8 @@ static void block_values(const schur *s, tl_c128 *w) {
     double p = (h[0] - h[n + 1]) / 2;
     double im = sqrt(-(p * p + h[1] * h[n]));
     w[k] = (tl_c128){h[n + 1] + p, -im};
-    w[++k] = (tl_c128){w[k - 1].re, im};
+    w[k + 1] = (tl_c128){h[n + 1] + p, im};
+    k++;
   }
 }
 

@@ -38,8 +38,36 @@ static void feed_piece(void *context, const void *items, size_t n) {
   f->feed(&f->state, items, n);
 }
 
+tl_sum_rows *tl_reduce_short_rows(const tl_reducer *r, tl_fold fold) {
+  const tl_split *split = &r->split;
+  const tl_array *a = split->array;
+  bool rows = fold == TL_FOLD_SUM && r->from == r->dtype &&
+              split->reduced == 1 && split->length > 0 &&
+              split->length <= TL_SHORT_ROW && tl_is_contiguous(a) &&
+              split->length == tl_shape(a)[tl_ndim(a) - 1] &&
+              split->reduced_strides[0] == (int64_t)tl_itemsize(r->from);
+  return rows ? tl_kernels()->sum_rows[r->dtype] : NULL;
+}
+
+static bool sum_rows(tl_reducer *r, tl_sum_rows *kernel) {
+  enum { TOGETHER = 4096 };
+  size_t n = (size_t)r->split.length, itemsize = tl_itemsize(r->dtype);
+  const char *from = r->split.array->data;
+  char *to = r->out;
+  for (int64_t left = r->split.count; left > 0; left -= TOGETHER) {
+    size_t nrows = left < TOGETHER ? (size_t)left : TOGETHER;
+    kernel(to, from, nrows, n);
+    to += nrows * itemsize;
+    from += nrows * n * itemsize;
+    if (!tl_poll(r->vm, nrows * n / 1024)) return false;
+  }
+  return true;
+}
+
 static bool fold_lanes(tl_reducer *r, tl_fold fold) {
   const tl_kernel_table *kernels = tl_kernels();
+  tl_sum_rows *short_rows = tl_reduce_short_rows(r, fold);
+  if (short_rows != NULL) return sum_rows(r, short_rows);
   const tl_split *split = &r->split;
   feeder f;  // large: not cleared
   f.feed = kernels->fold_feed[fold][r->dtype];

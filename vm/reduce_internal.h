@@ -3,6 +3,7 @@
 #define TALLY_VM_REDUCE_INTERNAL_H
 
 #include "vm/engine.h"
+#include "vm/kernels/kernels.h"
 #include "vm/lane.h"
 
 // One reduction of an array, its results going to [out] in row-major order.
@@ -50,6 +51,10 @@ void tl_arg_feed(tl_arg_search *s, const void *items, size_t n);
 
 // Folds every lane. Sums and products of outer axes go down strips of columns.
 bool tl_reduce_fold(tl_reducer *r, tl_fold fold);
+
+// The kernel that sums many short rows at once, where the last axis is summed
+// of an array whose rows lie one behind the other; else NULL.
+tl_sum_rows *tl_reduce_short_rows(const tl_reducer *r, tl_fold fold);
 
 // The same on several threads, where that pays: *done tells whether it did.
 bool tl_reduce_spread(tl_reducer *r, tl_fold fold, bool columns, bool *done);

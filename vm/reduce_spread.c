@@ -89,6 +89,14 @@ static void fold_lanes(void *context, int64_t part) {
   size_t itemsize = tl_itemsize(tl_fold_result(s->fold, s->r->dtype));
   tl_fold_end *end = tl_kernels()->fold_end[s->fold][s->r->dtype];
   int64_t from = part * s->part, n = part_length(s, part, split->count);
+  tl_sum_rows *short_rows = tl_reduce_short_rows(s->r, s->fold);
+  if (short_rows != NULL) {
+    size_t row = (size_t)split->length * itemsize;
+    short_rows(s->r->out + (size_t)from * itemsize,
+               split->array->data + (size_t)from * row, (size_t)n,
+               (size_t)split->length);
+    return;
+  }
   tl_fold_state state;  // large: not cleared
   for (int64_t i = from; i < from + n; i++) {
     fold_lane(s, split->array->data + i * split->kept_strides[0],

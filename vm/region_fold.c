@@ -59,6 +59,7 @@ static bool is_arg(const folder *f) {
 typedef struct feeder {
   tl_fold_feed *feed;
   tl_fold_end *end;
+  tl_sum_rows *rows;     // for sums of a few items each, else NULL
   size_t in, out;        // item sizes
   int64_t length, left;  // items of this result to come
   char *to, *from;       // where results go, and the first one
@@ -71,6 +72,14 @@ static void feed(void *context, const void *items, size_t n) {
   feeder *f = context;
   const char *at = items;
   while (n > 0) {
+    if (f->rows != NULL && f->left == f->length && (int64_t)n >= f->length) {
+      size_t length = (size_t)f->length, nrows = n / length;
+      f->rows(f->to, at, nrows, length);
+      f->to += nrows * f->out;
+      at += nrows * length * f->in;
+      n -= nrows * length;
+      continue;
+    }
     size_t take = (int64_t)n < f->left ? n : (size_t)f->left;
     f->feed(&f->state, at, take);
     at += take * f->in;
@@ -115,6 +124,7 @@ static void *begin_results(void *context, int64_t first, void *local) {
   feeder *own = local;
   own->feed = main->feed;
   own->end = main->end;
+  own->rows = main->rows;
   own->in = main->in;
   own->out = main->out;
   own->length = own->left = main->length;
@@ -177,6 +187,7 @@ static tl_region_status fold_single(folder *f, tl_plan *plan, feeder *all) {
     all->parts = parts;
     for (size_t i = 0; i < count; i++) {
       all->parts[i].feed = all->feed;
+      all->parts[i].rows = NULL;
       all->parts[i].in = all->in;
       all->parts[i].left = items + 1;
       tl_fold_begin(&all->parts[i].state);
@@ -213,6 +224,9 @@ static tl_region_status fold_lanes(folder *f) {
   all.end = kernels->fold_end[fold][f->r.dtype];
   all.in = tl_itemsize(f->r.dtype);
   all.out = tl_itemsize(tl_fold_result(fold, f->r.dtype));
+  bool short_rows = fold == TL_FOLD_SUM && f->count > 1 &&
+                    f->length <= TL_SHORT_ROW;
+  all.rows = short_rows ? kernels->sum_rows[f->r.dtype] : NULL;
   all.length = all.left = f->length;
   all.from = all.to = f->r.out;
   tl_fold_begin(&all.state);

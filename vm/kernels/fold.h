@@ -55,6 +55,8 @@
 TL_FOLDS(X)
 #undef X
 
+tl_sum_rows TL_K(sum_rows_float32), TL_K(sum_rows_float64);
+
 // X(DTYPE, suffix): the dtypes that have an order.
 #define TL_ORDERED(X) \
   X(BOOL, uint8)      \

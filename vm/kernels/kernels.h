@@ -81,6 +81,11 @@ typedef void tl_fold_end(tl_fold_state *state, void *out);
 // Appends what [next] was fed to what [state] was fed (threads). Sums and
 // products: state->count is a multiple of the smallest power of two, at least
 // TL_FOLD_LEAF, that is not below next->count.
+// Sums of [nrows] rows of n items each, 1 to TL_SHORT_ROW, that lie one behind
+// the other: out[i] has the bits that row i alone gives.
+enum { TL_SHORT_ROW = 16 };
+typedef void tl_sum_rows(void *out, const void *a, size_t nrows, size_t n);
+
 typedef void tl_fold_merge(tl_fold_state *state, const tl_fold_state *next);
 
 // Folds nrows rows of ncols contiguous items, row_stride bytes apart, into one
@@ -205,6 +210,7 @@ typedef struct tl_kernel_table {
   tl_fold_feed *fold_feed[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_fold_end *fold_end[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_fold_merge *fold_merge[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
+  tl_sum_rows *sum_rows[TL_KERNEL_DTYPES];  // float32, float64; else NULL
   tl_fold_outer *fold_outer[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_arg_fold *argmin[TL_KERNEL_DTYPES];
   tl_arg_fold *argmax[TL_KERNEL_DTYPES];

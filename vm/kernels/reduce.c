@@ -137,6 +137,35 @@ ORDERED(prod_float64, double, f64, 1, prod_reals_float64, 1)
 ORDERED(prod_complex64, float, f32, 2, prod_pairs_float32, 1)
 ORDERED(prod_complex128, double, f64, 2, prod_pairs_float64, 1)
 
+// Item i of each row is lane i, and the lanes are joined by halves as a leaf's
+// are; many rows lie side by side meanwhile. 0 comes first, as in a leaf: a sum
+// of -0.0 alone is 0.0.
+#define X(D, sfx, T, W)                                                     \
+  void TL_K(sum_rows_##sfx)(void *out, const void *a, size_t nrows,         \
+                            size_t n) {                                     \
+    enum { TOGETHER = 16 };                                                 \
+    T lanes[TL_SHORT_ROW * TOGETHER];                                       \
+    const T *items = a;                                                     \
+    T *sums = out;                                                          \
+    size_t width = 1;                                                       \
+    while (width < n) width *= 2;                                           \
+    for (size_t row = 0; row < nrows; row += TOGETHER) {                    \
+      const size_t count = nrows - row < TOGETHER ? nrows - row : TOGETHER; \
+      for (size_t i = count < TOGETHER ? 0 : n * TOGETHER;                  \
+           i < width * TOGETHER; i++)                                       \
+        lanes[i] = 0;                                                       \
+      for (size_t k = 0; k < count; k++)                                    \
+        for (size_t i = 0; i < n; i++)                                      \
+          lanes[i * TOGETHER + k] = (T)0 + items[(row + k) * n + i];        \
+      for (size_t half = width / 2; half > 0; half /= 2)                    \
+        for (size_t i = 0; i < half * TOGETHER; i++)                        \
+          lanes[i] += lanes[i + half * TOGETHER];                           \
+      memcpy(sums + row, lanes, count * sizeof(T));                         \
+    }                                                                       \
+  }
+TL_FLOATS(X)
+#undef X
+
 // Integers wrap in 64 bits, in any order; signed ones are widened first.
 #define INTEGER_FOLDS(sfx, T, Wide)                                            \
   void TL_K(feed_sum_##sfx)(tl_fold_state * state, const void *a, size_t n) {  \

@@ -130,6 +130,9 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .fold_feed = {TL_FOLDS(FEED)},
     .fold_end = {TL_FOLDS(END)},
     .fold_merge = {TL_FOLDS(MERGE)},
+#define X(D, sfx, T, W) [TL_##D] = TL_K(sum_rows_##sfx),
+    .sum_rows = {TL_FLOATS(X)},
+#undef X
     .fold_outer = {TL_ROWS(OUTER)},
     .scan = {TL_ROWS(SCAN)},
 #define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmin_##sfx),
