@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stdlib/embedded.h"
 #include "vm/array.h"
 #include "vm/interp.h"
 #include "vm/list.h"
@@ -60,7 +61,8 @@ static void trim(const char **text, size_t *nbytes) {
   }
   while (*nbytes > 0) {
     char last = (*text)[*nbytes - 1];
-    if (!is_blank(last) && !(last == ')' && depth < 0)) break;
+    if (!is_blank(last) && !(last == ')' && depth < 0))
+      break;
     depth += last == ')';
     --*nbytes;
   }
@@ -139,9 +141,21 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
   tl_text_close(&text);
 }
 
+// Whether the source is the library's own.
+static bool is_library(const tl_unit *unit) {
+  return unit->module->path == NULL &&
+         tl_embedded_find(unit->module->name->text) != NULL;
+}
+
+// As with functions in C, the place of what a function of the library refuses
+// is its call; the operands that it looked at say nothing there.
 void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc) {
   if (vm->error.placed)
     return;
+  if (is_library(function->unit)) {
+    vm->error.left[0] = 0;
+    return;
+  }
   vm->error.placed = true;
   const tl_place_entry *place = tl_place_at(function, pc);
   if (place == NULL)
@@ -158,6 +172,12 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc) {
 void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc,
                     const tl_prototype *callee) {
   (void)callee;
+  if (!vm->error.placed) {
+    tl_error_place(vm, function, pc);
+    return;
+  }
+  if (is_library(function->unit))
+    return;
   tl_list *trace = vm->error.trace;
   if (trace == NULL)
     trace = tl_list_new(vm, 4);
@@ -195,7 +215,8 @@ static bool is_kept(const tl_handler *handler, uint16_t slot) {
 static bool catches(tl_vm *vm, const tl_prototype *function,
                     const tl_handler *handler) {
   const tl_ins *ins = &function->code[handler->handler];
-  if (ins->op == TL_BC_CATCH && tl_ins_extra(*ins) == 1) return true;
+  if (ins->op == TL_BC_CATCH && tl_ins_extra(*ins) == 1)
+    return true;
   return !vm->error.is_final && tl_error_take(vm, &vm->caught);
 }
 
