@@ -119,11 +119,11 @@ void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
                       int32_t item, tl_span span);
 
 // Whether evaluating [ast] may assign a variable of this function.
-bool tl_may_assign(const tl_ast *ast);
+bool tl_may_assign(tl_ast *ast);
 // The same, or call a function.
-bool tl_may_call(const tl_ast *ast);
+bool tl_may_call(tl_ast *ast);
 // Refuses a statement whose value is dropped and which can have no effect.
-bool tl_has_effect(tl_lower *l, const tl_ast *ast);
+bool tl_has_effect(tl_lower *l, tl_ast *ast);
 void tl_refuse_useless(tl_lower *l, const tl_ast *ast);
 
 // Removes CHECKSET where a variable is surely set, reports where it surely is
@@ -140,7 +140,7 @@ int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
                         tl_span span);
 const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee);
 uint32_t tl_prototype_index(const tl_builder *b, const tl_prototype *p);
-int32_t tl_lower_left(tl_lower *l, tl_ast *left, const tl_ast *right);
+int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right);
 uint32_t tl_unit_keys(tl_builder *b, const tl_name *const *names,
                       uint32_t count);
 // Turns the VM's pending error into a diagnostic at [span].

@@ -497,7 +497,7 @@ int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,
 }
 
 // The left operand: a variable's own slot, unless the right side may change it.
-int32_t tl_lower_left(tl_lower *l, tl_ast *left, const tl_ast *right) {
+int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right) {
   bool copy = left->kind == TL_AST_NAME && tl_may_assign(right);
   return tl_lower_expr(l, left, copy ? tl_temp(l) : -1);
 }

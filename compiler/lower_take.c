@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "compiler/ast_walk.h"
 #include "compiler/lower_place.h"
 
 struct tl_taking {
@@ -145,16 +146,7 @@ typedef struct search {
   bool reads_global;  // a module variable is read
 } search;
 
-static void look(search *s, const tl_ast *ast);
-
-static void look_items(search *s, const tl_ast_item *items, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    look(s, items[i].value);
-    look(s, items[i].start);
-    look(s, items[i].stop);
-    look(s, items[i].step);
-  }
-}
+static bool look(tl_ast *ast, void *context);
 
 // The indices along a chain of fields and indices.
 static void look_along(search *s, const tl_ast *ast) {
@@ -162,19 +154,14 @@ static void look_along(search *s, const tl_ast *ast) {
     look_along(s, ast->field.object);
   } else if (ast->kind == TL_AST_INDEX) {
     look_along(s, ast->index.object);
-    look_items(s, ast->index.items, ast->index.count);
+    tl_ast_each_in_items(ast->index.items, ast->index.count, look, s);
   }
 }
 
 static void look_chain(search *s, const tl_ast *ast) {
   const tl_name *field;
   if (root_of(ast, &field) != s->target->name) {
-    if (ast->kind == TL_AST_FIELD) {
-      look(s, ast->field.object);
-    } else {
-      look(s, ast->index.object);
-      look_items(s, ast->index.items, ast->index.count);
-    }
+    tl_ast_each_child(ast, look, s);
     return;
   }
   if (is_place(ast, s->target)) {
@@ -196,12 +183,12 @@ static void look_call(search *s, const tl_ast *ast) {
                  builtin == NULL;
   if (builtin == NULL && !is_type) {
     s->calls = true;
-    look(s, call->callee);
+    look(call->callee, s);
   } else if (builtin != NULL && (builtin->flags & TL_CALLS) != 0) {
     s->calls = true;
   }
   s->misses |= tl_is_del(s->l->scope, ast);
-  for (uint32_t i = 0; i < call->count; i++) look(s, call->arguments[i].value);
+  for (uint32_t i = 0; i < call->count; i++) look(call->arguments[i].value, s);
 }
 
 static void look_name(search *s, const tl_ast *ast) {
@@ -226,70 +213,44 @@ static bool captures(const tl_ast *ast, const tl_variable *variable) {
   return false;
 }
 
-static void look(search *s, const tl_ast *ast) {
-  if (ast == NULL || s->misses)
-    return;
+static bool look(tl_ast *ast, void *context) {
+  search *s = context;
   switch (ast->kind) {
-    case TL_AST_NONE:
-    case TL_AST_BOOL:
-    case TL_AST_INT:
-    case TL_AST_FLOAT:
-    case TL_AST_IMAGINARY:
-    case TL_AST_STRING:
-    case TL_AST_TYPE:
-    case TL_AST_OPERATOR:
-      return;
     case TL_AST_NAME:
       look_name(s, ast);
-      return;
+      break;
     case TL_AST_FIELD:
     case TL_AST_INDEX:
       look_chain(s, ast);
-      return;
+      break;
     case TL_AST_CALL:
       look_call(s, ast);
-      return;
+      break;
     case TL_AST_FUNCTION:
       s->misses |= captures(ast, s->variable);
-      return;
-    case TL_AST_UNARY:
-    case TL_AST_NOT:
-      look(s, ast->unary.operand);
-      return;
-    case TL_AST_BINARY:
-    case TL_AST_COMPARE:
-      look(s, ast->binary.left);
-      look(s, ast->binary.right);
-      return;
+      break;
     case TL_AST_AND:
     case TL_AST_OR:
       s->conditional++;
-      look(s, ast->binary.left);
-      look(s, ast->binary.right);
+      tl_ast_each_child(ast, look, s);
       s->conditional--;
-      return;
-    case TL_AST_RANGE:
-      look(s, ast->range.start);
-      look(s, ast->range.stop);
-      look(s, ast->range.step);
-      return;
-    case TL_AST_LIST:
-    case TL_AST_ARRAY:
-      for (uint32_t i = 0; i < ast->items.count; i++)
-        look(s, ast->items.items[i]);
-      return;
-    case TL_AST_RECORD:
-      for (uint32_t i = 0; i < ast->record.count; i++)
-        look(s, ast->record.entries[i].value);
-      return;
-    case TL_AST_INTERPOLATED:
-      for (uint32_t i = 0; i < ast->interpolated.count; i++)
-        look(s, ast->interpolated.parts[i].value);
-      return;
-    default:
+      break;
+    case TL_AST_SELECT:
+    case TL_AST_COMPOSE:
+    case TL_AST_BLOCK:
+    case TL_AST_IF:
+    case TL_AST_WHILE:
+    case TL_AST_FOR:
+    case TL_AST_TRY:
+    case TL_AST_LIST_FOR:
+    case TL_AST_ARRAY_FOR:
       s->misses = true;  // blocks may assign
-      return;
+      break;
+    default:
+      tl_ast_each_child(ast, look, s);
+      break;
   }
+  return s->misses;
 }
 
 // Whether a target is one that something may be taken from: a field, x[i] or
@@ -305,13 +266,13 @@ static bool is_takeable(const tl_lower *l, const tl_target *target,
 
 // The old value within the new one, or NULL.
 static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
-                               const tl_ast *value, const tl_variable *v) {
+                               tl_ast *value, const tl_variable *v) {
   search s = {.l = l, .target = target, .variable = v};
   bool takeable = target->step_count == 0 ? v != NULL && v->is_global
                                           : is_takeable(l, target, v);
   if (!takeable || is_place(value, target))
     return NULL;
-  look(&s, value);
+  look(value, &s);
   if (s.leaf == NULL || s.misses)
     return NULL;
   // The indices are evaluated where the old value stands: what is called later
@@ -452,7 +413,7 @@ bool tl_take_update(tl_lower *l, tl_ast *ast) {
   bool later = is_part && !v->is_global && is_elsewhere(update->value, target);
   search s = {.l = l, .target = target, .variable = v};
   if (later)
-    look(&s, update->value);
+    look(update->value, &s);
   if (is_part && (!later || s.misses || s.calls))
     return false;
   int32_t mark = l->top, right = tl_temp(l);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "compiler/ast_walk.h"
 #include "compiler/parser.h"
 #include "compiler/scope.h"
 #include "stdlib/embedded.h"
@@ -12,16 +13,7 @@
 
 // --- What a function assigns ------------------------------------------------
 
-static void declare_in(tl_resolver *r, tl_ast *ast);
-
-static void declare_items(tl_resolver *r, tl_ast_item *items, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    declare_in(r, items[i].value);
-    declare_in(r, items[i].start);
-    declare_in(r, items[i].stop);
-    declare_in(r, items[i].step);
-  }
-}
+static bool declare_in(tl_ast *ast, void *resolver);
 
 // [whole]: the name itself gets a value, not a place below it.
 static void declare_name(tl_resolver *r, const tl_name *name, tl_span span,
@@ -60,9 +52,7 @@ static void declare_target(tl_resolver *r, tl_target *target, bool whole) {
       return;
     case TL_TARGET_PLACE:
       declare_name(r, target->name, target->span, false);
-      for (uint32_t i = 0; i < target->step_count; i++) {
-        declare_items(r, target->steps[i].items, target->steps[i].count);
-      }
+      tl_ast_each_in_target(target, declare_in, r);
       return;
   }
 }
@@ -94,7 +84,7 @@ static void declare_import(tl_resolver *r, tl_ast *ast) {
 static void declare_block(tl_resolver *r, tl_ast *block) {
   for (uint32_t i = 0; i < block->items.count; i++) {
     tl_ast *statement = block->items.items[i];
-    declare_in(r, statement);
+    declare_in(statement, r);
     if (statement->kind != TL_AST_DEFINE)
       continue;
     tl_scope *scope = r->scope->function;
@@ -106,112 +96,42 @@ static void declare_block(tl_resolver *r, tl_ast *block) {
 }
 
 // Everything assigned in [ast], without looking into nested functions.
-static void declare_in(tl_resolver *r, tl_ast *ast) {
-  if (ast == NULL)
-    return;
+static bool declare_in(tl_ast *ast, void *resolver) {
+  tl_resolver *r = resolver;
   switch (ast->kind) {
-    case TL_AST_INTERPOLATED:
-      for (uint32_t i = 0; i < ast->interpolated.count; i++) {
-        declare_in(r, ast->interpolated.parts[i].value);
-      }
-      break;
-    case TL_AST_LIST:
-    case TL_AST_ARRAY:
-      for (uint32_t i = 0; i < ast->items.count; i++) {
-        declare_in(r, ast->items.items[i]);
-      }
-      break;
+    case TL_AST_FUNCTION:
+      return false;
+    case TL_AST_DEFINE:
+      declare_name(r, ast->define.name.name, ast->define.name.span, true);
+      return false;
     case TL_AST_BLOCK:
       declare_block(r, ast);
-      break;
-    case TL_AST_RECORD:
-      for (uint32_t i = 0; i < ast->record.count; i++) {
-        declare_in(r, ast->record.entries[i].value);
-      }
-      break;
-    case TL_AST_LIST_FOR:
-    case TL_AST_ARRAY_FOR:
-      declare_in(r, ast->comprehension.item);
-      for (uint32_t i = 0; i < ast->comprehension.count; i++) {
-        declare_in(r, ast->comprehension.clauses[i].value);
-      }
-      break;
-    case TL_AST_IF:
-      for (uint32_t i = 0; i < ast->condition.count; i++) {
-        declare_in(r, ast->condition.arms[i].test);
-        declare_in(r, ast->condition.arms[i].body);
-      }
-      declare_in(r, ast->condition.otherwise);
-      break;
-    case TL_AST_WHILE:
-      declare_in(r, ast->while_loop.test);
-      declare_in(r, ast->while_loop.body);
-      break;
+      return false;
+    case TL_AST_IMPORT:
+      declare_import(r, ast);
+      return false;
+    case TL_AST_ASSIGN:
+      declare_target(r, &ast->assign.target, true);
+      declare_in(ast->assign.value, r);
+      return false;
+    case TL_AST_UPDATE:
+      declare_target(r, &ast->update.target, false);
+      declare_in(ast->update.value, r);
+      return false;
     case TL_AST_FOR:
       declare_idents(r, ast->for_loop.names, ast->for_loop.name_count);
-      declare_in(r, ast->for_loop.value);
-      declare_in(r, ast->for_loop.body);
       break;
     case TL_AST_TRY:
-      declare_in(r, ast->attempt.body);
+      declare_in(ast->attempt.body, r);
       if (ast->attempt.error.name != NULL) {
         declare_idents(r, &ast->attempt.error, 1);
       }
-      declare_in(r, ast->attempt.handler);
-      break;
-    case TL_AST_CALL:
-      declare_in(r, ast->call.callee);
-      for (uint32_t i = 0; i < ast->call.count; i++) {
-        declare_in(r, ast->call.arguments[i].value);
-      }
-      break;
-    case TL_AST_INDEX:
-      declare_in(r, ast->index.object);
-      declare_items(r, ast->index.items, ast->index.count);
-      break;
-    case TL_AST_FIELD:
-      declare_in(r, ast->field.object);
-      break;
-    case TL_AST_SELECT:
-      declare_in(r, ast->select.object);
-      break;
-    case TL_AST_UNARY:
-    case TL_AST_NOT:
-      declare_in(r, ast->unary.operand);
-      break;
-    case TL_AST_BINARY:
-    case TL_AST_COMPARE:
-    case TL_AST_AND:
-    case TL_AST_OR:
-    case TL_AST_COMPOSE:
-      declare_in(r, ast->binary.left);
-      declare_in(r, ast->binary.right);
-      break;
-    case TL_AST_RANGE:
-      declare_in(r, ast->range.start);
-      declare_in(r, ast->range.stop);
-      declare_in(r, ast->range.step);
-      break;
-    case TL_AST_ASSIGN:
-      declare_target(r, &ast->assign.target, true);
-      declare_in(r, ast->assign.value);
-      break;
-    case TL_AST_UPDATE:
-      declare_target(r, &ast->update.target, false);
-      declare_in(r, ast->update.value);
-      break;
-    case TL_AST_DEFINE:
-      declare_name(r, ast->define.name.name, ast->define.name.span, true);
-      break;
-    case TL_AST_RETURN:
-      declare_in(r, ast->result.value);
-      break;
-    case TL_AST_IMPORT:
-      declare_import(r, ast);
-      break;
+      declare_in(ast->attempt.handler, r);
+      return false;
     default:
       break;
   }
+  return tl_ast_each_child(ast, declare_in, r);
 }
 
 // `global n` counts for the whole function, wherever it stands.
@@ -242,7 +162,7 @@ static void collect_globals(tl_resolver *r, tl_ast *body) {
 
 // --- What names mean --------------------------------------------------------
 
-static void resolve(tl_resolver *r, tl_ast *ast);
+static bool resolve(tl_ast *ast, void *resolver);
 
 // Notes a use of [variable] from the current function: everything between it
 // and the variable's own function captures it.
@@ -292,15 +212,6 @@ static void resolve_name(tl_resolver *r, const tl_name *name, tl_span span) {
   unknown_name(r, name, span);
 }
 
-static void resolve_items(tl_resolver *r, tl_ast_item *items, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    resolve(r, items[i].value);
-    resolve(r, items[i].start);
-    resolve(r, items[i].stop);
-    resolve(r, items[i].step);
-  }
-}
-
 // x += 1 and x[i] = v need an x of this function, or a declared global.
 static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span) {
   tl_scope *scope = r->scope->function;
@@ -344,9 +255,7 @@ static void resolve_target(tl_resolver *r, tl_target *target, bool whole) {
       return;
     case TL_TARGET_PLACE:
       resolve_update(r, target->name, target->name_span);
-      for (uint32_t i = 0; i < target->step_count; i++) {
-        resolve_items(r, target->steps[i].items, target->steps[i].count);
-      }
+      tl_ast_each_in_target(target, resolve, r);
       return;
   }
 }
@@ -372,14 +281,12 @@ static void resolve_function(tl_resolver *r, tl_ast *ast,
     param->first = function->params[i].span;
   }
   collect_globals(r, function->body);
-  declare_in(r, function->body);
+  declare_in(function->body, r);
   for (uint32_t i = 0; i < function->count; i++) {
-    declare_in(r, function->params[i].value);
+    if (function->params[i].value != NULL)
+      declare_in(function->params[i].value, r);
   }
-  for (uint32_t i = 0; i < function->count; i++) {
-    resolve(r, function->params[i].value);
-  }
-  resolve(r, function->body);
+  tl_ast_each_child(ast, resolve, r);
   r->scope = scope->parent;
 }
 
@@ -410,7 +317,7 @@ static void resolve_block(tl_resolver *r, tl_ast *block) {
   uint32_t count = block->items.count;
   for (uint32_t i = 0; i < count; i++) {
     if (items[i]->kind != TL_AST_DEFINE) {
-      resolve(r, items[i]);
+      resolve(items[i], r);
       continue;
     }
     uint32_t n = 1;
@@ -437,7 +344,7 @@ static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
   c->scope = scope;
   r->scope = scope;
   for (uint32_t i = 0; i < c->count; i++) {
-    resolve(r, c->clauses[i].value);
+    resolve(c->clauses[i].value, r);
     for (uint32_t k = 0; k < c->clauses[i].name_count; k++) {
       tl_variable *variable =
           tl_scope_add(r->arena, scope, c->clauses[i].names[k].name);
@@ -448,7 +355,7 @@ static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
       variable->first = c->clauses[i].names[k].span;
     }
   }
-  resolve(r, c->item);
+  resolve(c->item, r);
   r->scope = scope->parent;
   for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
     v->is_hidden = true;  // until lowering reaches its clause
@@ -456,7 +363,7 @@ static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
 }
 
 static void resolve_field(tl_resolver *r, tl_ast *ast) {
-  resolve(r, ast->field.object);
+  resolve(ast->field.object, r);
   tl_ast *object = ast->field.object;
   if (object->kind != TL_AST_NAME)
     return;
@@ -475,111 +382,58 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
               variable->library, field->text, near == NULL ? "" : near);
 }
 
-static void resolve(tl_resolver *r, tl_ast *ast) {
-  if (ast == NULL || r->arena->failed)
+static void resolve_call(tl_resolver *r, tl_ast *ast) {
+  if (!tl_is_del(r->scope, ast))
+    resolve(ast->call.callee, r);
+  for (uint32_t i = 0; i < ast->call.count; i++) {
+    resolve(ast->call.arguments[i].value, r);
+  }
+}
+
+static void resolve_closure(tl_resolver *r, tl_ast *ast) {
+  tl_ast **functions = TL_ARENA_ARRAY(r->arena, tl_ast *, 1);
+  if (functions == NULL)
     return;
+  functions[0] = ast;
+  resolve_group(r, functions, 1, NULL);
+}
+
+static bool resolve(tl_ast *ast, void *resolver) {
+  tl_resolver *r = resolver;
+  if (r->arena->failed)
+    return true;
   switch (ast->kind) {
     case TL_AST_NAME:
       resolve_name(r, ast->name.name, ast->span);
       break;
-    case TL_AST_INTERPOLATED:
-      for (uint32_t i = 0; i < ast->interpolated.count; i++) {
-        resolve(r, ast->interpolated.parts[i].value);
-      }
-      break;
-    case TL_AST_LIST:
-    case TL_AST_ARRAY:
-      for (uint32_t i = 0; i < ast->items.count; i++) {
-        resolve(r, ast->items.items[i]);
-      }
-      break;
     case TL_AST_BLOCK:
       resolve_block(r, ast);
-      break;
-    case TL_AST_RECORD:
-      for (uint32_t i = 0; i < ast->record.count; i++) {
-        resolve(r, ast->record.entries[i].value);
-      }
       break;
     case TL_AST_LIST_FOR:
     case TL_AST_ARRAY_FOR:
       resolve_comprehension(r, ast);
       break;
-    case TL_AST_FUNCTION: {
-      tl_ast **functions = TL_ARENA_ARRAY(r->arena, tl_ast *, 1);
-      if (functions == NULL)
-        return;
-      functions[0] = ast;
-      resolve_group(r, functions, 1, NULL);
-      break;
-    }
-    case TL_AST_IF:
-      for (uint32_t i = 0; i < ast->condition.count; i++) {
-        resolve(r, ast->condition.arms[i].test);
-        resolve(r, ast->condition.arms[i].body);
-      }
-      resolve(r, ast->condition.otherwise);
-      break;
-    case TL_AST_WHILE:
-      resolve(r, ast->while_loop.test);
-      resolve(r, ast->while_loop.body);
-      break;
-    case TL_AST_FOR:
-      resolve(r, ast->for_loop.value);
-      resolve(r, ast->for_loop.body);
-      break;
-    case TL_AST_TRY:
-      resolve(r, ast->attempt.body);
-      resolve(r, ast->attempt.handler);
+    case TL_AST_FUNCTION:
+      resolve_closure(r, ast);
       break;
     case TL_AST_CALL:
-      if (!tl_is_del(r->scope, ast))
-        resolve(r, ast->call.callee);
-      for (uint32_t i = 0; i < ast->call.count; i++) {
-        resolve(r, ast->call.arguments[i].value);
-      }
-      break;
-    case TL_AST_INDEX:
-      resolve(r, ast->index.object);
-      resolve_items(r, ast->index.items, ast->index.count);
+      resolve_call(r, ast);
       break;
     case TL_AST_FIELD:
       resolve_field(r, ast);
       break;
-    case TL_AST_SELECT:
-      resolve(r, ast->select.object);
-      break;
-    case TL_AST_UNARY:
-    case TL_AST_NOT:
-      resolve(r, ast->unary.operand);
-      break;
-    case TL_AST_BINARY:
-    case TL_AST_COMPARE:
-    case TL_AST_AND:
-    case TL_AST_OR:
-    case TL_AST_COMPOSE:
-      resolve(r, ast->binary.left);
-      resolve(r, ast->binary.right);
-      break;
-    case TL_AST_RANGE:
-      resolve(r, ast->range.start);
-      resolve(r, ast->range.stop);
-      resolve(r, ast->range.step);
-      break;
     case TL_AST_ASSIGN:
-      resolve(r, ast->assign.value);
+      resolve(ast->assign.value, r);
       resolve_target(r, &ast->assign.target, true);
       break;
     case TL_AST_UPDATE:
-      resolve(r, ast->update.value);
+      resolve(ast->update.value, r);
       resolve_target(r, &ast->update.target, false);
       break;
-    case TL_AST_RETURN:
-      resolve(r, ast->result.value);
-      break;
     default:
-      break;
+      return tl_ast_each_child(ast, resolve, r);
   }
+  return false;
 }
 
 // A captured function that turns out to need no environment is a constant and
@@ -628,8 +482,8 @@ bool tl_resolve(tl_resolver *r, tl_ast *program) {
   r->module_scope->body = program;
   declare_existing(r);
   collect_globals(r, program);
-  declare_in(r, program);
-  resolve(r, program);
+  declare_in(program, r);
+  resolve(program, r);
   drop_constant_captures(r);
   for (tl_variable *v = r->module_scope->variables; v != NULL; v = v->next) {
     v->is_global =

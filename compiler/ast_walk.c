@@ -1,0 +1,170 @@
+#include "compiler/ast_walk.h"
+
+// A node visited, or an optional one that is not there passed over.
+#define VISIT(child) ((child) != NULL && visit((child), context))
+
+bool tl_ast_each_in_items(const tl_ast_item *items, uint32_t count,
+                          tl_ast_visitor *visit, void *context) {
+  for (uint32_t i = 0; i < count; i++) {
+    const tl_ast_item *item = &items[i];
+    if (VISIT(item->value) || VISIT(item->start) || VISIT(item->stop) ||
+        VISIT(item->step)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool tl_ast_each_in_target(const tl_target *target, tl_ast_visitor *visit,
+                           void *context) {
+  for (uint32_t i = 0; i < target->count; i++) {
+    if (tl_ast_each_in_target(&target->targets[i], visit, context))
+      return true;
+  }
+  for (uint32_t i = 0; i < target->step_count; i++) {
+    const tl_ast_step *step = &target->steps[i];
+    if (tl_ast_each_in_items(step->items, step->count, visit, context))
+      return true;
+  }
+  return false;
+}
+
+static bool each_of(tl_ast **items, uint32_t count, tl_ast_visitor *visit,
+                    void *context) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (VISIT(items[i]))
+      return true;
+  }
+  return false;
+}
+
+static bool each_arm(const tl_ast_if *condition, tl_ast_visitor *visit,
+                     void *context) {
+  for (uint32_t i = 0; i < condition->count; i++) {
+    if (VISIT(condition->arms[i].test) || VISIT(condition->arms[i].body))
+      return true;
+  }
+  return VISIT(condition->otherwise);
+}
+
+static bool each_clause(const tl_ast_comprehension *comprehension,
+                        tl_ast_visitor *visit, void *context) {
+  for (uint32_t i = 0; i < comprehension->count; i++) {
+    if (VISIT(comprehension->clauses[i].value))
+      return true;
+  }
+  return VISIT(comprehension->item);
+}
+
+static bool each_argument(const tl_ast_call *call, tl_ast_visitor *visit,
+                          void *context) {
+  for (uint32_t i = 0; i < call->count; i++) {
+    if (VISIT(call->arguments[i].value))
+      return true;
+  }
+  return false;
+}
+
+static bool each_entry(const tl_ast_record *record, tl_ast_visitor *visit,
+                       void *context) {
+  for (uint32_t i = 0; i < record->count; i++) {
+    if (VISIT(record->entries[i].value))
+      return true;
+  }
+  return false;
+}
+
+static bool each_hole(const tl_ast_interpolated *text, tl_ast_visitor *visit,
+                      void *context) {
+  for (uint32_t i = 0; i < text->count; i++) {
+    if (VISIT(text->parts[i].value))
+      return true;
+  }
+  return false;
+}
+
+static bool each_default(const tl_ast_function *function, tl_ast_visitor *visit,
+                         void *context) {
+  for (uint32_t i = 0; i < function->count; i++) {
+    if (VISIT(function->params[i].value))
+      return true;
+  }
+  return false;
+}
+
+bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
+                       void *context) {
+  switch (ast->kind) {
+    case TL_AST_BOOL:
+    case TL_AST_INT:
+    case TL_AST_FLOAT:
+    case TL_AST_IMAGINARY:
+    case TL_AST_STRING:
+    case TL_AST_TYPE:
+    case TL_AST_NONE:
+    case TL_AST_NAME:
+    case TL_AST_OPERATOR:
+    case TL_AST_GLOBAL:
+    case TL_AST_BREAK:
+    case TL_AST_CONTINUE:
+    case TL_AST_IMPORT:
+    case TL_AST_KIND_COUNT:
+      return false;
+    case TL_AST_INTERPOLATED:
+      return each_hole(&ast->interpolated, visit, context);
+    case TL_AST_LIST:
+    case TL_AST_ARRAY:
+    case TL_AST_BLOCK:
+      return each_of(ast->items.items, ast->items.count, visit, context);
+    case TL_AST_RECORD:
+      return each_entry(&ast->record, visit, context);
+    case TL_AST_LIST_FOR:
+    case TL_AST_ARRAY_FOR:
+      return each_clause(&ast->comprehension, visit, context);
+    case TL_AST_FUNCTION:
+      return each_default(&ast->function, visit, context) ||
+             VISIT(ast->function.body);
+    case TL_AST_IF:
+      return each_arm(&ast->condition, visit, context);
+    case TL_AST_WHILE:
+      return VISIT(ast->while_loop.test) || VISIT(ast->while_loop.body);
+    case TL_AST_FOR:
+      return VISIT(ast->for_loop.value) || VISIT(ast->for_loop.body);
+    case TL_AST_TRY:
+      return VISIT(ast->attempt.body) || VISIT(ast->attempt.handler);
+    case TL_AST_CALL:
+      return VISIT(ast->call.callee) ||
+             each_argument(&ast->call, visit, context);
+    case TL_AST_INDEX:
+      return VISIT(ast->index.object) ||
+             tl_ast_each_in_items(ast->index.items, ast->index.count, visit,
+                                  context);
+    case TL_AST_FIELD:
+      return VISIT(ast->field.object);
+    case TL_AST_SELECT:
+      return VISIT(ast->select.object);
+    case TL_AST_UNARY:
+    case TL_AST_NOT:
+      return VISIT(ast->unary.operand);
+    case TL_AST_BINARY:
+    case TL_AST_COMPARE:
+    case TL_AST_AND:
+    case TL_AST_OR:
+    case TL_AST_COMPOSE:
+      return VISIT(ast->binary.left) || VISIT(ast->binary.right);
+    case TL_AST_RANGE:
+      return VISIT(ast->range.start) || VISIT(ast->range.stop) ||
+             VISIT(ast->range.step);
+    case TL_AST_ASSIGN:
+      return VISIT(ast->assign.value) ||
+             tl_ast_each_in_target(&ast->assign.target, visit, context);
+    case TL_AST_UPDATE:
+      return VISIT(ast->update.value) ||
+             tl_ast_each_in_target(&ast->update.target, visit, context);
+    case TL_AST_DEFINE:
+      return VISIT(ast->define.function);
+    case TL_AST_RETURN:
+      return VISIT(ast->result.value);
+  }
+  return false;
+}

@@ -1,0 +1,22 @@
+// The children of a node, spelled out in one place for every walk of the tree.
+
+#ifndef TALLY_COMPILER_AST_WALK_H
+#define TALLY_COMPILER_AST_WALK_H
+
+#include "compiler/ast.h"
+
+// Returns true to end the walk.
+typedef bool tl_ast_visitor(tl_ast *child, void *context);
+
+// Calls [visit] with each child of [ast] in the order of evaluation: the
+// children of a function are its defaults and its body, those of an assignment
+// its value and then the indices in its target. True if a visit ended it.
+bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit, void *context);
+
+// The same for the parts of an index, and for the indices of a target.
+bool tl_ast_each_in_items(const tl_ast_item *items, uint32_t count,
+                          tl_ast_visitor *visit, void *context);
+bool tl_ast_each_in_target(const tl_target *target, tl_ast_visitor *visit,
+                           void *context);
+
+#endif
