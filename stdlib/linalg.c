@@ -165,19 +165,6 @@ static void drop_array(tl_vm *vm, tl_array *a) {
 
 // --- det, slogdet -----------------------------------------------------------
 
-static tl_c128 load(tl_dtype dtype, const void *a, int64_t i) {
-  switch (dtype) {
-    case TL_FLOAT32:
-      return (tl_c128){((const float *)a)[i], 0};
-    case TL_FLOAT64:
-      return (tl_c128){((const double *)a)[i], 0};
-    case TL_COMPLEX64:
-      return (tl_c128){((const tl_c64 *)a)[i].re, ((const tl_c64 *)a)[i].im};
-    default:
-      return ((const tl_c128 *)a)[i];
-  }
-}
-
 static tl_c128 times(tl_c128 a, tl_c128 b) {
   if (a.im == 0 && b.im == 0)
     return (tl_c128){a.re * b.re, 0};
@@ -198,7 +185,7 @@ static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
     tl_c128 f = {sign, 0};
     double log_sum = sign == 0 ? -(double)INFINITY : 0;
     for (int64_t k = 0; sign != 0 && k < n; k++) {
-      tl_c128 item = load(s->compute, a, k * n + k);
+      tl_c128 item = tl_matrix_item(s->compute, a, k * n + k);
       if (logs) {
         double size = hypot(item.re, item.im);
         log_sum += log(size);

@@ -7,19 +7,6 @@
 #include "stdlib/linalg.h"
 #include "vm/memory.h"
 
-static tl_c128 load(tl_dtype dtype, const void *a, int64_t i) {
-  switch (dtype) {
-    case TL_FLOAT32:
-      return (tl_c128){((const float *)a)[i], 0};
-    case TL_FLOAT64:
-      return (tl_c128){((const double *)a)[i], 0};
-    case TL_COMPLEX64:
-      return (tl_c128){((const tl_c64 *)a)[i].re, ((const tl_c64 *)a)[i].im};
-    default:
-      return ((const tl_c128 *)a)[i];
-  }
-}
-
 static void store(tl_dtype dtype, void *a, int64_t i, tl_c128 x) {
   switch (dtype) {
     case TL_FLOAT32:
@@ -39,7 +26,7 @@ static void store(tl_dtype dtype, void *a, int64_t i, tl_c128 x) {
 // a[i] *= f, f conjugate if [adjoint]. Real signs leave zeros as they are.
 static void multiply(tl_dtype dtype, void *a, int64_t i, tl_c128 f,
                      bool adjoint) {
-  tl_c128 x = load(dtype, a, i);
+  tl_c128 x = tl_matrix_item(dtype, a, i);
   double im = adjoint ? -f.im : f.im;
   if (im == 0)
     x = (tl_c128){x.re * f.re, x.im * f.re};
@@ -63,12 +50,12 @@ static bool is_one(tl_c128 f) {
 void tl_sign_qr(tl_dtype dtype, void *q, void *r, int64_t m, int64_t n,
                 int64_t p) {
   for (int64_t k = 0; k < p && k < n; k++) {
-    tl_c128 f = turn_of(load(dtype, r, k * n + k));
+    tl_c128 f = turn_of(tl_matrix_item(dtype, r, k * n + k));
     if (is_one(f))
       continue;
     for (int64_t j = k; j < n; j++) multiply(dtype, r, k * n + j, f, false);
     for (int64_t i = 0; i < m; i++) multiply(dtype, q, i * p + k, f, true);
-    tl_c128 diagonal = load(dtype, r, k * n + k);
+    tl_c128 diagonal = tl_matrix_item(dtype, r, k * n + k);
     store(dtype, r, k * n + k, (tl_c128){diagonal.re, 0});
   }
 }
@@ -82,13 +69,13 @@ static void column_turns(tl_dtype dtype, const void *u, int64_t m, int64_t row,
   }
   for (int64_t i = 0; i < m; i++) {
     for (int64_t j = 0; j < count; j++) {
-      tl_c128 x = load(dtype, u, i * row + j);
+      tl_c128 x = tl_matrix_item(dtype, u, i * row + j);
       most[j] = fmax(most[j], x.re * x.re + x.im * x.im);
     }
   }
   for (int64_t i = 0; i < m; i++) {
     for (int64_t j = 0; j < count; j++) {
-      tl_c128 x = load(dtype, u, i * row + j);
+      tl_c128 x = tl_matrix_item(dtype, u, i * row + j);
       if (f[j].re == 0 && f[j].im == 0 &&
           x.re * x.re + x.im * x.im >= most[j] / 4)
         f[j] = turn_of(x);
@@ -156,17 +143,17 @@ static void unit_length(tl_dtype dtype, void *v, int64_t n, bool real,
   for (int64_t j = 0; j < n; j++) {
     double most = 0, sum = 0;
     for (int64_t i = 0; i < n; i++) {
-      tl_c128 x = load(dtype, v, i * n + j);
+      tl_c128 x = tl_matrix_item(dtype, v, i * n + j);
       most = fmax(most, fmax(fabs(x.re), fabs(x.im)));
     }
     for (int64_t i = 0; most > 0 && i < n; i++) {
-      tl_c128 x = load(dtype, v, i * n + j);
+      tl_c128 x = tl_matrix_item(dtype, v, i * n + j);
       sum += x.re / most * (x.re / most) + x.im / most * (x.im / most);
     }
     const double length = most * sqrt(sum);
-    const bool drop = real && load(dtype, w, j).im == 0;
+    const bool drop = real && tl_matrix_item(dtype, w, j).im == 0;
     for (int64_t i = 0; length > 0 && i < n; i++) {
-      tl_c128 x = load(dtype, v, i * n + j);
+      tl_c128 x = tl_matrix_item(dtype, v, i * n + j);
       x = (tl_c128){x.re / length, drop ? 0 : x.im / length};
       store(dtype, v, i * n + j, x);
     }

@@ -28,17 +28,6 @@ typedef struct gathering {
   bool ok;
 } gathering;
 
-static bool set_text(tl_vm *vm, tl_record **record, const char *key,
-                     const char *text) {
-  tl_string *string = tl_string_from(vm, text);
-  if (string == NULL)
-    return false;
-  tl_slot value = tl_own_string(string);
-  bool ok = tl_record_set_name(vm, record, key, &value);
-  tl_drop(vm, value);
-  return ok;
-}
-
 static bool set_number(tl_vm *vm, tl_record **record, const char *key,
                        uint64_t number) {
   tl_slot value = tl_weak_int((int64_t)number);
@@ -73,15 +62,16 @@ static bool gather(void *context, const tl_reference *r) {
   g->ok = record != NULL;
   if (g->wanted != NULL) {
     spell_owner(r, text, sizeof text);
-    g->ok = g->ok && set_text(g->vm, &record, "owner", text);
+    g->ok = g->ok && tl_record_set_text(g->vm, &record, "owner", text);
   } else {
     char type[TL_DESCRIBE];
-    g->ok = g->ok && set_text(g->vm, &record, "place", r->name) &&
-            set_text(g->vm, &record, "type",
-                     tl_describe(r->to, type, sizeof type)) &&
+    g->ok = g->ok && tl_record_set_text(g->vm, &record, "place", r->name) &&
+            tl_record_set_text(g->vm, &record, "type",
+                               tl_describe(r->to, type, sizeof type)) &&
             set_number(g->vm, &record, "bytes", r->to.object->nbytes);
   }
-  g->ok = g->ok && set_text(g->vm, &record, "count", count_names[r->count]);
+  g->ok = g->ok &&
+          tl_record_set_text(g->vm, &record, "count", count_names[r->count]);
   if (record == NULL)
     return false;
   tl_slot item = tl_own_record(record);
@@ -689,7 +679,8 @@ const tl_builtin tl_memory_references[] = {
     {"growth", "before", growth, TL_EFFECT,
      "How many more objects of each type there are than in an earlier result\n"
      "of memory.by_type().\n"
-     "A record of integers. Values that by_type did not give are an error (kind\n"
+     "A record of integers. Values that by_type did not give are an error "
+     "(kind\n"
      "type).\n"
      "    memory.growth(memory.by_type())    # (:)\n"},
     {"graph", "x, depth: 4, form: none", draw, TL_EFFECT,

@@ -72,8 +72,7 @@ tl_dtype tl_dtype_promote(tl_dtype a, tl_dtype b) {
   return ka == 'I' ? promote_signs(a, b) : promote_signs(b, a);
 }
 
-// Kinds by what they hold: bool, whole numbers, reals, complex numbers.
-static int rank_of_kind(tl_dtype dtype) {
+int tl_kind_rank(tl_dtype dtype) {
   switch (tl_dtypes[dtype].kind) {
     case 'B':
       return 0;
@@ -82,13 +81,15 @@ static int rank_of_kind(tl_dtype dtype) {
       return 1;
     case 'F':
       return 2;
-    default:
+    case 'C':
       return 3;
+    default:
+      return 4;
   }
 }
 
 tl_dtype tl_dtype_promote_weak(tl_dtype weak, tl_dtype other) {
-  if (rank_of_kind(other) >= rank_of_kind(weak))
+  if (tl_kind_rank(other) >= tl_kind_rank(weak))
     return other;
   if (weak == TL_COMPLEX128 && other == TL_FLOAT32)
     return TL_COMPLEX64;

@@ -24,20 +24,20 @@ struct tl_string;
 // X(ENUM, name, C type of an item, kind)
 //
 // kind: B bool, I signed, U unsigned, F real, C complex, S string
-#define TL_DTYPES(X)                          \
-  X(BOOL, bool, uint8_t, B)                   \
-  X(INT8, int8, int8_t, I)                    \
-  X(INT16, int16, int16_t, I)                 \
-  X(INT32, int32, int32_t, I)                 \
-  X(INT64, int64, int64_t, I)                 \
-  X(UINT8, uint8, uint8_t, U)                 \
-  X(UINT16, uint16, uint16_t, U)              \
-  X(UINT32, uint32, uint32_t, U)              \
-  X(UINT64, uint64, uint64_t, U)              \
-  X(FLOAT32, float32, float, F)               \
-  X(FLOAT64, float64, double, F)              \
-  X(COMPLEX64, complex64, tl_c64, C)          \
-  X(COMPLEX128, complex128, tl_c128, C)       \
+#define TL_DTYPES(X)                    \
+  X(BOOL, bool, uint8_t, B)             \
+  X(INT8, int8, int8_t, I)              \
+  X(INT16, int16, int16_t, I)           \
+  X(INT32, int32, int32_t, I)           \
+  X(INT64, int64, int64_t, I)           \
+  X(UINT8, uint8, uint8_t, U)           \
+  X(UINT16, uint16, uint16_t, U)        \
+  X(UINT32, uint32, uint32_t, U)        \
+  X(UINT64, uint64, uint64_t, U)        \
+  X(FLOAT32, float32, float, F)         \
+  X(FLOAT64, float64, double, F)        \
+  X(COMPLEX64, complex64, tl_c64, C)    \
+  X(COMPLEX128, complex128, tl_c128, C) \
   X(STRING, string, struct tl_string *, S)
 
 typedef enum tl_dtype {
@@ -70,6 +70,10 @@ static inline bool tl_dtype_is_complex(tl_dtype dtype) {
 static inline bool tl_dtype_is_numeric(tl_dtype dtype) {
   return dtype > TL_BOOL && dtype < TL_STRING;
 }
+
+// bool 0, integers 1, reals 2, complex 3, strings 4: an item takes values of
+// its own kind and of lower ones.
+int tl_kind_rank(tl_dtype dtype);
 
 // The dtype that holds both by NumPy 2's table (NEP 50), for dtypes below
 // TL_STRING: int8 with uint8 gives int16, int64 with uint64 gives float64,

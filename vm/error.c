@@ -128,18 +128,6 @@ void tl_error_clear(tl_vm *vm) {
 
 // --- Catching ---------------------------------------------------------------
 
-// Sets a field to a new string; false when memory is out.
-static bool set_text(tl_vm *vm, tl_record **record, const char *key,
-                     const char *text) {
-  tl_string *string = tl_string_from(vm, text);
-  if (string == NULL)
-    return false;
-  tl_slot value = tl_own_string(string);
-  bool ok = tl_record_set_name(vm, record, key, &value);
-  tl_drop(vm, value);
-  return ok;
-}
-
 static bool set_number(tl_vm *vm, tl_record **record, const char *key, int n) {
   tl_slot value = tl_weak_int(n);
   return tl_record_set_name(vm, record, key, &value);
@@ -147,7 +135,7 @@ static bool set_number(tl_vm *vm, tl_record **record, const char *key, int n) {
 
 static bool set_file(tl_vm *vm, tl_record **record, tl_string *file) {
   if (file == NULL)
-    return set_text(vm, record, "file", "");
+    return tl_record_set_text(vm, record, "file", "");
   tl_slot value = {.tag = TL_TAG_STRING, .string = file};
   return tl_record_set_name(vm, record, "file", &value);
 }
@@ -167,8 +155,9 @@ static bool set_trace(tl_vm *vm, tl_record **record, tl_list **trace) {
 // Fills a record from a copy of the error; what is taken out of it is NULL.
 static bool fill_record(tl_vm *vm, tl_pending_error *error,
                         tl_record **record) {
-  return set_text(vm, record, "kind", tl_error_kind_name(error->status)) &&
-         set_text(vm, record, "message", error->message) &&
+  return tl_record_set_text(vm, record, "kind",
+                            tl_error_kind_name(error->status)) &&
+         tl_record_set_text(vm, record, "message", error->message) &&
          set_number(vm, record, "line", error->line) &&
          set_number(vm, record, "column", error->column) &&
          set_file(vm, record, error->file) &&

@@ -9,24 +9,6 @@
 
 // --- The value --------------------------------------------------------------
 
-// Bool, integer, real, complex, string: an item takes values of its own kind
-// and of lower ones.
-static int rank_of(tl_dtype dtype) {
-  switch (tl_dtypes[dtype].kind) {
-    case 'B':
-      return 0;
-    case 'I':
-    case 'U':
-      return 1;
-    case 'F':
-      return 2;
-    case 'C':
-      return 3;
-    default:
-      return 4;
-  }
-}
-
 static bool fail_kind(tl_vm *vm, tl_slot value, tl_dtype dtype) {
   char text[TL_DESCRIBE];
   const char *name = tl_dtypes[dtype].name;
@@ -45,7 +27,7 @@ static bool store_one(tl_vm *vm, tl_array *a, char *item, tl_slot value) {
   tl_dtype dtype = tl_array_dtype(a);
   if (tl_is_number(value) &&
       (dtype == TL_STRING ||
-       rank_of((tl_dtype)tl_dtype_of(value)) > rank_of(dtype))) {
+       tl_kind_rank((tl_dtype)tl_dtype_of(value)) > tl_kind_rank(dtype))) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s items",
                    tl_describe(value, text, sizeof text),
@@ -74,7 +56,7 @@ static bool convert_array(tl_vm *vm, tl_dtype dtype, tl_slot value,
     return true;
   }
   if (from == TL_STRING || dtype == TL_STRING ||
-      rank_of(from) > rank_of(dtype)) {
+      tl_kind_rank(from) > tl_kind_rank(dtype)) {
     return fail_kind(vm, value, dtype);
   }
   tl_array *cast = tl_array_cast(vm, value.array, dtype);

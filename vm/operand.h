@@ -11,11 +11,11 @@ enum { TL_MAX_OPERANDS = 3 };
 typedef struct tl_operand {
   tl_array *array;  // NULL: a scalar; its item is at data
   char *data;
-  tl_slot *owner;   // the slot that may own the array
-  tl_slot made;     // the array that a range was turned into, else none
+  tl_slot *owner;  // the slot that may own the array
+  tl_slot made;    // the array that a range was turned into, else none
   tl_dtype dtype;
   bool weak;
-  tl_c128 item;     // a scalar's bytes
+  tl_c128 item;  // a scalar's bytes
 } tl_operand;
 
 // Takes [slot] apart. Fails (kind memory) only for ranges; *is_number is false
@@ -29,7 +29,7 @@ typedef struct tl_typing {
   tl_dtype operands[TL_MAX_OPERANDS];  // what each operand is cast to
   tl_dtype computed;                   // where the kernel is found
   tl_dtype result;
-  bool weak;                           // the result is a weak scalar
+  bool weak;  // the result is a weak scalar
 } tl_typing;
 
 // Decides the dtypes of [op] by NumPy 2's promotion. Fails with kind type
@@ -51,9 +51,6 @@ bool tl_op_refuse(tl_vm *vm, tl_op op, const tl_slot *slots);
 
 // How messages call it: "+", "hypot".
 const char *tl_op_label(tl_op op);
-
-// bool 0, integers 1, reals 2, complex 3: what may be stored in what.
-int tl_kind_rank(tl_dtype dtype);
 
 // Whether an integer is one of [dtype]'s, an integer dtype.
 bool tl_int_fits(int64_t value, tl_dtype dtype);

@@ -37,7 +37,8 @@ bool tl_operand_open(tl_vm *vm, tl_slot *slot, tl_operand *out,
   }
   if (tl_is_range(*slot)) {
     tl_array *array = tl_range_to_array(vm, slot->range);
-    if (array == NULL) return false;
+    if (array == NULL)
+      return false;
     out->made = tl_own_array(array);
     out->owner = &out->made;
     out->array = array;
@@ -69,20 +70,6 @@ bool tl_int_fits(int64_t value, tl_dtype dtype) {
   return value >= -top - 1 && value <= top;
 }
 
-int tl_kind_rank(tl_dtype dtype) {
-  switch (tl_dtypes[dtype].kind) {
-    case 'B':
-      return 0;
-    case 'I':
-    case 'U':
-      return 1;
-    case 'F':
-      return 2;
-    default:
-      return 3;
-  }
-}
-
 static const char *needs(tl_op op) {
   switch ((tl_rule)tl_ops[op].rule) {
     case TL_RULE_ARITH:
@@ -111,15 +98,17 @@ static const char *needs(tl_op op) {
 
 // "; use concat((a, b))" and the like, for what people try first.
 static const char *proposal(tl_op op, const tl_slot *slots) {
-  if (tl_ops[op].arity != 2) return "";
+  if (tl_ops[op].arity != 2)
+    return "";
   bool lists = tl_is_list(slots[0]) || tl_is_list(slots[1]);
   if (op == TL_OP_ADD && tl_is_list(slots[0]) && tl_is_list(slots[1])) {
     return "; lists are joined by concat((a, b))";
   }
-  if (op == TL_OP_ADD && lists) return "; append(list, item) adds an item";
-  if (lists) return "; each(list, f) applies a function to the items";
-  if (op == TL_OP_ADD &&
-      (tl_is_string(slots[0]) || tl_is_string(slots[1]))) {
+  if (op == TL_OP_ADD && lists)
+    return "; append(list, item) adds an item";
+  if (lists)
+    return "; each(list, f) applies a function to the items";
+  if (op == TL_OP_ADD && (tl_is_string(slots[0]) || tl_is_string(slots[1]))) {
     return "; string(x) or \"{x}\" makes a string of a number";
   }
   if (op == TL_OP_POW || op == TL_OP_BITWISE_XOR) {
@@ -188,7 +177,8 @@ static bool is_mixed_compare(const tl_operand *a, const tl_operand *b) {
 
 // Turns a scalar's item into one of [dtype].
 static bool convert_scalar(tl_vm *vm, tl_operand *operand, tl_dtype dtype) {
-  if (operand->array != NULL || operand->dtype == dtype) return true;
+  if (operand->array != NULL || operand->dtype == dtype)
+    return true;
   if (is_weak_int(operand) && tl_dtype_is_integer(dtype) &&
       !tl_int_fits(int_item(operand), dtype)) {
     return tl_fail(vm, TALLY_ERR_VALUE, "%lld does not fit %s",
@@ -201,8 +191,10 @@ static bool convert_scalar(tl_vm *vm, tl_operand *operand, tl_dtype dtype) {
 }
 
 static tl_dtype promote_all(tl_op op, tl_operand *x) {
-  if (tl_ops[op].arity == 1) return x[0].dtype;
-  if (op == TL_OP_WHERE) return tl_operands_promote(&x[1], &x[2]);
+  if (tl_ops[op].arity == 1)
+    return x[0].dtype;
+  if (op == TL_OP_WHERE)
+    return tl_operands_promote(&x[1], &x[2]);
   if (tl_ops[op].rule == TL_RULE_COMPARE) {
     strengthen(&x[0], &x[1]);
     strengthen(&x[1], &x[0]);
@@ -228,30 +220,39 @@ bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *x,
   out->weak = true;
   for (int i = 0; i < arity; i++) {
     out->operands[i] = out->computed;
-    if (!x[i].weak && !(op == TL_OP_WHERE && i == 0)) out->weak = false;
+    if (!x[i].weak && !(op == TL_OP_WHERE && i == 0))
+      out->weak = false;
   }
-  if (op == TL_OP_WHERE) out->operands[0] = TL_BOOL;
+  if (op == TL_OP_WHERE)
+    out->operands[0] = TL_BOOL;
   if (tl_ops[op].rule == TL_RULE_COMPARE && is_mixed_compare(&x[0], &x[1])) {
     for (int i = 0; i < 2; i++) {
       out->operands[i] = x[i].dtype == TL_UINT64 ? TL_UINT64 : TL_INT64;
     }
   }
-  if (out->result == TL_BOOL) out->weak = false;
+  if (out->result == TL_BOOL)
+    out->weak = false;
   for (int i = 0; i < arity; i++) {
-    if (!convert_scalar(vm, &x[i], out->operands[i])) return false;
+    if (!convert_scalar(vm, &x[i], out->operands[i]))
+      return false;
   }
   return true;
 }
 
 tl_op tl_power_form(const tl_operand *exponent, tl_dtype computed) {
-  if (exponent->array != NULL || exponent->dtype != computed) return TL_OP_POW;
+  if (exponent->array != NULL || exponent->dtype != computed)
+    return TL_OP_POW;
   tl_c128 power;
   tl_kernels()->cast[computed][TL_COMPLEX128](&power, &exponent->item, 1);
-  if (power.im != 0) return TL_OP_POW;
-  if (power.re == 1) return TL_OP_POSITIVE;
-  if (power.re == 2) return TL_OP_SQUARE;
+  if (power.im != 0)
+    return TL_OP_POW;
+  if (power.re == 1)
+    return TL_OP_POSITIVE;
+  if (power.re == 2)
+    return TL_OP_SQUARE;
   // Integers have no roots and no reciprocals; complex ones differ in signs.
-  if (!tl_dtype_is_real(computed)) return TL_OP_POW;
+  if (!tl_dtype_is_real(computed))
+    return TL_OP_POW;
   // The kernels of pow take roots; theirs of -0.0 and -inf differ from sqrt's.
   return power.re == -1 ? TL_OP_RECIPROCAL : TL_OP_POW;
 }

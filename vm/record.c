@@ -178,6 +178,17 @@ bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
   return ok;
 }
 
+bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
+                        const char *text) {
+  tl_string *string = tl_string_from(vm, text);
+  if (string == NULL)
+    return false;
+  tl_slot value = tl_own_string(string);
+  bool ok = tl_record_set_name(vm, record, key, &value);
+  tl_drop(vm, value);
+  return ok;
+}
+
 void tl_record_remove(tl_vm *vm, tl_record *record, int64_t position,
                       tl_slot *out) {
   tl_field *field = &record->fields[position];

@@ -29,6 +29,8 @@ bool tl_record_set(tl_vm *vm, tl_record **record, tl_string *key,
                    tl_slot *value);
 bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
                         tl_slot *value);
+bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
+                        const char *text);
 // Takes the field out; *out owns its value. The key must be there.
 void tl_record_remove(tl_vm *vm, tl_record *record, int64_t position,
                       tl_slot *out);

@@ -123,9 +123,8 @@ static void drop_name(tl_vm *vm, tl_string *name) {
 // them their offsets.
 static tl_type *make_type(tl_vm *vm, const tl_type *model) {
   size_t fields = (size_t)model->field_count * sizeof(tl_type_field);
-  size_t offsets = model->offsets != NULL
-                       ? (size_t)model->field_count * sizeof(int64_t)
-                       : 0;
+  size_t offsets =
+      model->offsets != NULL ? (size_t)model->field_count * sizeof(int64_t) : 0;
   tl_type *type = tl_object_new(vm, TL_KIND_TYPE,
                                 sizeof *type + fields + offsets, "a type");
   if (type == NULL)
@@ -229,29 +228,6 @@ static tl_type *type_of_array(tl_vm *vm, const tl_array *a) {
   return type;
 }
 
-static const char *kind_name(int kind) {
-  switch (kind) {
-    case TL_KIND_NONE:
-      return "none";
-    case TL_KIND_LIST:
-      return "list";
-    case TL_KIND_RECORD:
-      return "record";
-    case TL_KIND_RANGE:
-      return "range";
-    case TL_KIND_TYPE:
-      return "type";
-    case TL_KIND_MODULE:
-      return "module";
-    case TL_KIND_HANDLE:
-      return "handle";
-    case TL_KIND_UNSET:
-      return "unset";
-    default:
-      return "function";
-  }
-}
-
 tl_type *tl_type_of(tl_vm *vm, tl_slot value) {
   if (tl_is_array(value))
     return type_of_array(vm, value.array);
@@ -262,7 +238,7 @@ tl_type *tl_type_of(tl_vm *vm, tl_slot value) {
   if (tl_is_scalar(value)) {
     return tl_type_of_dtype(vm, (tl_dtype)tl_dtype_of(value));
   }
-  tl_string *name = tl_string_from(vm, kind_name(tl_dtype_of(value)));
+  tl_string *name = tl_string_from(vm, tl_kind_name(tl_dtype_of(value)));
   if (name == NULL)
     return NULL;
   tl_type model = {.kind = TL_TYPE_OTHER, .name = name};

@@ -322,7 +322,7 @@ void tl_drop(tl_vm *vm, tl_slot s) {
 
 // --- Names ------------------------------------------------------------------
 
-static const char *kind_name(int kind) {
+const char *tl_kind_name(int kind) {
   switch (kind) {
     case TL_KIND_NONE:
       return "none";
@@ -356,7 +356,7 @@ const char *tl_describe(tl_slot s, char *buffer, size_t size) {
     const char *name = tl_is_scalar(s) ? tl_dtypes[tl_dtype_of(s)].name
                        : tl_is_resource(s)
                            ? ((const tl_resource *)s.pointer)->type->name
-                           : kind_name(tl_dtype_of(s));
+                           : tl_kind_name(tl_dtype_of(s));
     snprintf(buffer, size, "%s", name);
     return buffer;
   }

@@ -296,6 +296,9 @@ static inline bool tl_is_unique(tl_slot s) {
   return tl_is_owned(s) && s.object->count == 1;
 }
 
+// "list", "function" … for what is no array and no scalar.
+const char *tl_kind_name(int kind);
+
 // The value's type as text, for messages: "3 * 4 * float32", "int64",
 // "string", "list", "record", "function", "none". Written into buffer.
 const char *tl_describe(tl_slot s, char *buffer, size_t size);
