@@ -59,7 +59,9 @@ void tl_end_lender(tl_checker *c, tl_state *states, uint32_t who);
 // Calls [from] by the name [to] in every set.
 void tl_rename_lenders(tl_checker *c, tl_state *states, uint32_t from,
                        uint32_t to);
-// Whether the slot may be read: false after refusing.
+// Whether the slot may be settled, and whether it may be read, which needs all
+// its items: false after refusing.
+bool tl_check_alive(tl_checker *c, uint32_t slot);
 bool tl_check_read(tl_checker *c, uint32_t slot);
 // Gives a slot a new state; its old value may not be owned.
 bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state);

@@ -143,13 +143,8 @@ static bool may_read_open(const tl_checker *c, uint32_t i) {
 }
 
 static bool check_operand(tl_checker *c, uint32_t i) {
-  uint32_t x = operand_slot(c, i), open = c->now[x].open;
-  if (!may_read_open(c, i))
-    return tl_check_read(c, x);
-  c->now[x].open = 0;
-  bool ok = tl_check_read(c, x);
-  c->now[x].open = open;
-  return ok;
+  uint32_t x = operand_slot(c, i);
+  return may_read_open(c, i) ? tl_check_alive(c, x) : tl_check_read(c, x);
 }
 
 static bool check_operands(tl_checker *c) {

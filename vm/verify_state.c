@@ -45,13 +45,19 @@ void tl_rename_lenders(tl_checker *c, tl_state *states, uint32_t from,
       tl_state_rename(&states[c->busy[i]], from, to);
 }
 
-bool tl_check_read(tl_checker *c, uint32_t slot) {
+bool tl_check_alive(tl_checker *c, uint32_t slot) {
   const tl_state *state = &c->now[slot];
   if (state->kind == TL_ABSENT)
     return tl_refuse(c, slot, "%s is read but has no value");
   if (state->invalid)
     return tl_refuse(c, slot, "%s is read but its lender has ended");
-  if (state->open != 0)
+  return true;
+}
+
+bool tl_check_read(tl_checker *c, uint32_t slot) {
+  if (!tl_check_alive(c, slot))
+    return false;
+  if (c->now[slot].open != 0)
     return tl_refuse(c, slot, "%s is read while an item is taken out of it");
   return true;
 }
@@ -159,14 +165,18 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
   }
 }
 
+// These move counts and never look at items: what an item was taken out of may
+// be settled.
 bool tl_check_ownership(tl_checker *c) {
   uint32_t x = c->ins.operands[0], y = c->ins.operands[1];
   if (c->ins.op == TL_BC_DROP)
     return check_drop(c, x, c->ins.modes[0]);
   if (c->ins.op == TL_BC_OWN) {
-    if (!tl_check_read(c, x))
+    if (!tl_check_alive(c, x))
       return false;
+    uint32_t open = c->now[x].open;
     c->now[x] = tl_state_new(TL_OWNS);
+    c->now[x].open = open;
     tl_check_busy(c, x);
     return true;
   }
@@ -176,7 +186,7 @@ bool tl_check_ownership(tl_checker *c) {
     return tl_refuse(c, lender, "%s is settled against itself");
   if (c->now[lender].kind == TL_ABSENT)
     return tl_refuse(c, lender, "%s is settled but has no value");
-  if (!tl_check_read(c, borrower))
+  if (!tl_check_alive(c, borrower))
     return false;
   if (c->ins.op == TL_BC_SETTLE) {
     check_settle(c, lender, borrower);
@@ -312,7 +322,8 @@ static bool check_map(tl_checker *c, const tl_state *states,
     const tl_state *state = &states[r->slot];
     // The bit of what borrows is 0, and an entry that tests it drops nothing.
     if (!owns(state) && !(r->either && state->kind == TL_BORROWS))
-      return tl_refuse(c, r->slot, "the unwind map drops %s, which does not own");
+      return tl_refuse(c, r->slot,
+                       "the unwind map drops %s, which does not own");
     if (!r->either && state->kind == TL_EITHER)
       return tl_refuse(c, r->slot, "the unwind map is sure that %s owns");
     if (handler != NULL && in_list(handler->kept, handler->kept_count, r->slot))
