@@ -36,8 +36,8 @@ static struct {
   void *files[2];
   char name[256];
   void (*set_threads)(int);
-  void *gemm[4];  // s, d, c, z
-  int threads;    // set last; the library has one number for the process
+  void *gemm[4], *syrk[4];  // s, d, c, z
+  int threads;  // set last; the library has one number for the process
 } loaded;
 
 static void *find(const char *symbol) {
@@ -115,8 +115,10 @@ static void load(void) {
   if (!loaded.files[0])
     return;
   as_function(find("openblas_set_num_threads"), &loaded.set_threads);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     loaded.gemm[i] = tl_blas_function(letters[i], "gemm");
+    loaded.syrk[i] = tl_blas_function(letters[i], "syrk");
+  }
 }
 
 bool tl_blas_ready(tl_vm *vm) {
@@ -154,6 +156,10 @@ typedef void gemm_fn(const char *transa, const char *transb, const int *m,
                      const void *a, const int *lda, const void *b,
                      const int *ldb, const void *beta, void *c, const int *ldc,
                      size_t, size_t);
+typedef void syrk_fn(const char *uplo, const char *trans, const int *n,
+                     const int *k, const void *alpha, const void *a,
+                     const int *lda, const void *beta, void *c, const int *ldc,
+                     size_t, size_t);
 
 // How a matrix is told to Fortran; false: its items do not lie side by side.
 static bool layout(int64_t rows, int64_t columns, int64_t row, int64_t column,
@@ -176,28 +182,65 @@ static bool layout(int64_t rows, int64_t columns, int64_t row, int64_t column,
 // sizes alone: the same script gives the same bits each time.
 enum { LEAST_WORK = 64 * 64 * 64 };
 
-bool tl_blas_gemm(tl_vm *vm, tl_dtype dtype, void *c, const void *a,
-                  int64_t a_row, int64_t a_column, const void *b, int64_t b_row,
-                  int64_t b_column, int64_t m, int64_t n, int64_t k) {
-  char letter = tl_blas_letter(dtype), order_a, order_b;
-  int lda, ldb;
+static bool is_large(int64_t m, int64_t n, int64_t k) {
+  return m <= INT_MAX && n <= INT_MAX && k <= INT_MAX &&
+         (double)m * (double)n * (double)k >= LEAST_WORK;
+}
+
+// The number that scales a product, in the letter's dtype.
+static const void *one_of(char letter) {
+  static const float one32[2] = {1, 0};
+  static const double one64[2] = {1, 0};
+  return letter == 's' || letter == 'c' ? (const void *)one32
+                                        : (const void *)one64;
+}
+
+static const double zero[2] = {0, 0};  // of every dtype
+
+// The address of one of the functions of a dtype's letter, or NULL.
+static void *of_letter(void *const functions[4], char letter) {
+  return functions[strchr(letters, letter) - letters];
+}
+
+bool tl_blas_gemm(tl_vm *vm, tl_dtype dtype, void *c, int64_t c_row,
+                  const void *a, int64_t a_row, int64_t a_column, const void *b,
+                  int64_t b_row, int64_t b_column, int64_t m, int64_t n,
+                  int64_t k) {
+  char letter = tl_blas_letter(dtype), order_a, order_b, order_c;
+  int lda, ldb, ldc;
   const int64_t size = (int64_t)tl_itemsize(dtype);
-  if (letter == 0 || m > INT_MAX || n > INT_MAX || k > INT_MAX ||
-      (double)m * (double)n * (double)k < LEAST_WORK ||
+  if (letter == 0 || !is_large(m, n, k) ||
       !layout(m, k, a_row, a_column, size, &order_a, &lda) ||
       !layout(k, n, b_row, b_column, size, &order_b, &ldb) ||
-      !tl_blas_ready(vm))
+      !layout(m, n, c_row, size, size, &order_c, &ldc) || !tl_blas_ready(vm))
     return false;
   gemm_fn *gemm;
-  as_function(loaded.gemm[strchr(letters, letter) - letters], &gemm);
+  as_function(of_letter(loaded.gemm, letter), &gemm);
   if (!gemm)
     return false;
   const int rows = (int)m, columns = (int)n, terms = (int)k;
-  const float one32[2] = {1, 0};
-  const double one64[2] = {1, 0}, zero[2] = {0, 0};
-  const void *one = letter == 's' || letter == 'c' ? (const void *)one32
-                                                   : (const void *)one64;
-  gemm(&order_b, &order_a, &columns, &rows, &terms, one, b, &ldb, a, &lda, zero,
-       c, &columns, 1, 1);
+  gemm(&order_b, &order_a, &columns, &rows, &terms, one_of(letter), b, &ldb, a,
+       &lda, zero, c, &ldc, 1, 1);
+  return true;
+}
+
+bool tl_blas_syrk(tl_vm *vm, tl_dtype dtype, void *c, int64_t c_row,
+                  const void *a, int64_t a_row, int64_t a_column, int64_t m,
+                  int64_t k) {
+  char letter = tl_blas_letter(dtype), order_a, order_c;
+  int lda, ldc;
+  const int64_t size = (int64_t)tl_itemsize(dtype);
+  if (letter == 0 || !is_large(m, m, k) ||
+      !layout(m, k, a_row, a_column, size, &order_a, &lda) ||
+      !layout(m, m, c_row, size, size, &order_c, &ldc) || !tl_blas_ready(vm))
+    return false;
+  syrk_fn *syrk;
+  as_function(of_letter(loaded.syrk, letter), &syrk);
+  if (!syrk)
+    return false;
+  const int rows = (int)m, terms = (int)k;
+  // Below our diagonal is above Fortran's.
+  syrk("U", order_a == 'N' ? "T" : "N", &rows, &terms, one_of(letter), a, &lda,
+       zero, c, &ldc, 1, 1);
   return true;
 }

@@ -27,10 +27,18 @@ void *tl_blas_function(char letter, const char *name);
 // The name of the file that is loaded; "" if none is.
 const char *tl_blas_name(void);
 
-// c = a @ b, dense rows of c; m by k times k by n items, strides in bytes.
+// c = a @ b, c with c_row from row to row and items side by side; m by k times
+// k by n items, strides in bytes.
 // False: no loaded library takes such a product, nothing is done.
-bool tl_blas_gemm(tl_vm *vm, tl_dtype dtype, void *c, const void *a,
-                  int64_t a_row, int64_t a_column, const void *b, int64_t b_row,
-                  int64_t b_column, int64_t m, int64_t n, int64_t k);
+bool tl_blas_gemm(tl_vm *vm, tl_dtype dtype, void *c, int64_t c_row,
+                  const void *a, int64_t a_row, int64_t a_column, const void *b,
+                  int64_t b_row, int64_t b_column, int64_t m, int64_t n,
+                  int64_t k);
+
+// The same for a times its own transpose, m by m: the diagonal and what is
+// below it; above, c stays as it was.
+bool tl_blas_syrk(tl_vm *vm, tl_dtype dtype, void *c, int64_t c_row,
+                  const void *a, int64_t a_row, int64_t a_column, int64_t m,
+                  int64_t k);
 
 #endif

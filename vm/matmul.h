@@ -23,7 +23,9 @@ typedef struct tl_matrices {
 } tl_matrices;
 
 // out = a @ b for every matrix of a stack of this shape: m * k by k * n items
-// of [dtype]; out is dense. Polls between panels of rows.
+// of [dtype]; out is dense. Polls between blocks of a product. A matrix times
+// its own transpose, as views of one block, takes half the work and is exactly
+// symmetric.
 bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
                      const int64_t *shape, const tl_matrices *a,
                      const tl_matrices *b, int64_t m, int64_t n, int64_t k);

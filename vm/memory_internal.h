@@ -9,7 +9,7 @@ enum {
   TL_SMALL_LIMIT = 8192,      // larger blocks come from the allocator
   TL_CACHE_FROM = 32 * 1024,  // dead blocks of this size on are kept
   TL_CACHE_COUNT = 128,       // but no more of them than this
-  TL_HUGE_FROM = 4 << 20,     // fresh blocks of this size on are mapped
+  TL_HUGE_FROM = 2 << 20,     // fresh blocks of this size on are mapped
 };
 
 // A dead block that is kept: its capacity, and the block itself.

@@ -1,0 +1,239 @@
+// Products of stacks of matrices: by a loaded BLAS or the kernels' blocked
+// product; those with a vector, on either side, by one that reads the matrix
+// where it lies; those of a matrix with its own transpose at half the work.
+
+#include <string.h>
+
+#include "vm/blas.h"
+#include "vm/kernels/kernels.h"
+#include "vm/matmul.h"
+#include "vm/vm.h"
+
+// Multiplications between two polls, some tens of milliseconds: of a product
+// with a vector, which waits for memory, of a product of matrices of floats,
+// and of one of integers or complex numbers.
+enum { VECTOR_WORK = 1 << 25, REAL_WORK = 1 << 30, OTHER_WORK = 1 << 28 };
+
+// The least rows and columns of a block that is not the whole: never so few
+// that packing the operands anew for each block would count.
+enum { LEAST_REAL = 768, LEAST_OTHER = 256 };
+
+// A product of m by k items at a and k by n at b, into dense rows of out.
+typedef struct task {
+  tl_vm *vm;
+  tl_dtype dtype;
+  char *out;
+  const char *a, *b;
+  int64_t a_row, a_column, b_row, b_column;  // bytes
+  int64_t m, n, k;
+  int64_t rows, columns;  // of a block
+  void *scratch;          // for our own product: made when it is first needed
+  size_t scratch_bytes;
+} task;
+
+// The least number of equal parts of n that are at most [most], or [least].
+static int64_t part_of(int64_t n, double most, double least) {
+  if (most < least)
+    most = least;
+  if ((double)n <= most)
+    return n;
+  int64_t count = (int64_t)((double)n / most) + 1;
+  return (n + count - 1) / count;
+}
+
+// A matrix times its transpose, as views of one block.
+static bool is_symmetric(const task *t) {
+  return t->a == t->b && t->m == t->n && t->a_row == t->b_column &&
+         t->a_column == t->b_row;
+}
+
+static void plan_blocks(task *t) {
+  const bool real = tl_dtype_is_real(t->dtype);
+  const double share = is_symmetric(t) ? 2 : 1;  // half of it is computed
+  const double work = share * (real ? REAL_WORK : OTHER_WORK);
+  const double least = real ? LEAST_REAL : LEAST_OTHER, k = (double)t->k + 1;
+  t->rows = part_of(t->m, work / ((double)t->n * k), least);
+  t->columns = part_of(t->n, work / ((double)t->rows * k), least);
+}
+
+static bool poll_work(tl_vm *vm, int64_t rows, int64_t columns, int64_t terms) {
+  double work = (double)rows * (double)columns * (double)terms / 1024;
+  return tl_poll(vm, work < 1 ? 1 : (uint64_t)work);
+}
+
+static bool make_scratch(task *t) {
+  size_t nbytes = tl_gemm_scratch(t->dtype, (size_t)t->rows, (size_t)t->columns,
+                                  (size_t)t->k);
+  t->scratch_bytes = nbytes < 64 ? 64 : nbytes;  // aligned to as much
+  t->scratch = tl_alloc(t->vm, t->scratch_bytes, "the matrix product");
+  return t->scratch != NULL;
+}
+
+// Rows i.. and columns j.. of the result, at most a block of them.
+static bool block(task *t, int64_t i, int64_t j, int64_t rows,
+                  int64_t columns) {
+  const int64_t out_row = t->n * (int64_t)tl_itemsize(t->dtype);
+  char *out = t->out + i * out_row + j * (int64_t)tl_itemsize(t->dtype);
+  const char *a = t->a + i * t->a_row, *b = t->b + j * t->b_column;
+  if (!poll_work(t->vm, rows, columns, t->k))
+    return false;
+  if (tl_blas_gemm(t->vm, t->dtype, out, out_row, a, t->a_row, t->a_column, b,
+                   t->b_row, t->b_column, rows, columns, t->k))
+    return true;
+  if (!t->scratch && !make_scratch(t))
+    return false;
+  tl_kernels()->gemm[t->dtype](out, out_row, a, t->a_row, t->a_column, b,
+                               t->b_row, t->b_column, (size_t)rows,
+                               (size_t)columns, (size_t)t->k, t->scratch);
+  return true;
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static bool all_blocks(task *t) {
+  for (int64_t i = 0; i < t->m; i += t->rows)
+    for (int64_t j = 0; j < t->n; j += t->columns)
+      if (!block(t, i, j, smaller(t->m - i, t->rows),
+                 smaller(t->n - j, t->columns)))
+        return false;
+  return true;
+}
+
+// --- A matrix times its transpose --------------------------------------------
+
+// Below so many multiplications the half is not worth its mirror.
+enum { LEAST_SYMMETRIC = 64 * 64 * 64 };
+
+// Into how many strips our own product of a symmetric result is cut: each is
+// computed up to its diagonal block.
+enum { STRIPS = 8 };
+
+static bool is_worth_halving(const task *t) {
+  return is_symmetric(t) &&
+         (double)t->m * (double)t->n * (double)t->k >= LEAST_SYMMETRIC;
+}
+
+// Copies what is below the diagonal to its place above.
+static void mirror(task *t) {
+  enum { TILE = 16 };
+  const size_t itemsize = tl_itemsize(t->dtype);
+  const int64_t item = (int64_t)itemsize, row = t->n * item, n = t->n;
+  tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
+  for (int64_t i = 0; i < n; i += TILE) {
+    const int64_t height = smaller(n - i, TILE);
+    for (int64_t j = 0; j < i; j += TILE)
+      pack(t->out + j * row + i * item, row, t->out + i * row + j * item, item,
+           row, TILE, (size_t)height);
+    for (int64_t p = i; p < i + height; p++)
+      for (int64_t q = i; q < p; q++)
+        memcpy(t->out + q * row + p * item, t->out + p * row + q * item,
+               itemsize);
+  }
+}
+
+static bool diagonal_block(task *t, int64_t i, int64_t rows) {
+  const int64_t item = (int64_t)tl_itemsize(t->dtype), out_row = t->n * item;
+  if (tl_blas_syrk(t->vm, t->dtype, t->out + i * (out_row + item), out_row,
+                   t->a + i * t->a_row, t->a_row, t->a_column, rows, t->k))
+    return poll_work(t->vm, rows, rows / 2, t->k);
+  return block(t, i, i, rows, rows);
+}
+
+static bool symmetric_product(task *t) {
+  const bool blas = tl_blas_letter(t->dtype) != 0 && tl_blas_ready(t->vm);
+  const int64_t strip = (t->m + STRIPS - 1) / STRIPS;
+  const int64_t most = smaller(t->rows, t->columns);
+  const int64_t step = blas ? most : smaller(most, strip);
+  for (int64_t i = 0; i < t->m; i += step) {
+    const int64_t rows = smaller(t->m - i, step);
+    for (int64_t j = 0; j < i; j += t->columns)
+      if (!block(t, i, j, rows, smaller(i - j, t->columns)))
+        return false;
+    if (!diagonal_block(t, i, rows))
+      return false;
+  }
+  mirror(t);
+  return true;
+}
+
+// --- With a vector -----------------------------------------------------------
+
+// A matrix of m rows and k columns, times a vector of k items.
+static bool times_vector(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
+                         int64_t a_row, int64_t a_column, const char *x,
+                         int64_t x_stride, int64_t m, int64_t k) {
+  const int64_t size = (int64_t)tl_itemsize(dtype);
+  const int64_t most = VECTOR_WORK / TL_GEMV_LEAF;
+  memset(out, 0, (size_t)(m * size));
+  for (int64_t i = 0; i < m; i += most) {
+    int64_t rows = m - i < most ? m - i : most;
+    int64_t panel = VECTOR_WORK / rows / TL_GEMV_LEAF * TL_GEMV_LEAF;
+    for (int64_t p = 0; p < k; p += panel) {
+      int64_t terms = k - p < panel ? k - p : panel;
+      if (!tl_poll(vm, 1 + (uint64_t)(rows * terms) / 1024))
+        return false;
+      tl_kernels()->gemv[dtype](out + i * size, a + i * a_row + p * a_column,
+                                a_row, a_column, x + p * x_stride, x_stride,
+                                (size_t)rows, (size_t)terms);
+    }
+  }
+  return true;
+}
+
+// A row times a matrix is that matrix, turned, times the row.
+static bool vector_product(const task *t) {
+  if (t->n == 1)
+    return times_vector(t->vm, t->dtype, t->out, t->a, t->a_row, t->a_column,
+                        t->b, t->b_row, t->m, t->k);
+  return times_vector(t->vm, t->dtype, t->out, t->b, t->b_column, t->b_row,
+                      t->a, t->a_column, t->n, t->k);
+}
+
+// --- Stacks ------------------------------------------------------------------
+
+static bool one_product(task *t) {
+  if (t->m == 1 || t->n == 1)
+    return vector_product(t);
+  return is_worth_halving(t) ? symmetric_product(t) : all_blocks(t);
+}
+
+bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
+                     const int64_t *shape, const tl_matrices *a,
+                     const tl_matrices *b, int64_t m, int64_t n, int64_t k) {
+  int64_t count = 1, index[TL_MAX_DIMS] = {0};
+  for (int i = 0; i < ndim; i++) count *= shape[i];
+  if (count == 0 || m == 0 || n == 0)
+    return true;
+  task t = {.vm = vm,
+            .dtype = dtype,
+            .out = out,
+            .a = a->data,
+            .b = b->data,
+            .a_row = a->row,
+            .a_column = a->column,
+            .b_row = b->row,
+            .b_column = b->column,
+            .m = m,
+            .n = n,
+            .k = k};
+  plan_blocks(&t);
+  const int64_t step = m * n * (int64_t)tl_itemsize(dtype);
+  bool ok = true;
+  for (int64_t done = 0; ok && done < count; done++, t.out += step) {
+    ok = one_product(&t);
+    for (int i = ndim - 1; i >= 0; i--) {
+      t.a += a->strides[i];
+      t.b += b->strides[i];
+      if (++index[i] < shape[i])
+        break;
+      t.a -= a->strides[i] * shape[i];
+      t.b -= b->strides[i] * shape[i];
+      index[i] = 0;
+    }
+  }
+  if (t.scratch)
+    tl_free(vm, t.scratch, t.scratch_bytes);
+  return ok;
+}
