@@ -90,6 +90,11 @@ typedef struct tally_options {
   size_t stack_size;
   int seeded;    // not 0: random numbers begin as after random.seed(seed), else
   int64_t seed;  // where the system says
+  // No signal handler is installed in the process. io.map_npy, which needs one
+  // for SIGBUS (a file that shrinks while it is mapped), then fails with
+  // kind io. It would be installed when a script maps its first file, and hand
+  // on every SIGBUS that is not about a mapped file of Tally's.
+  int no_signals;
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);

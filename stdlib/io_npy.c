@@ -1,242 +1,18 @@
-// NumPy's .npy files, versions 1 to 3: a magic number, a Python dict that
-// describes the array, its items.
-//
-// A header is not to be believed: every length is checked against the file's
-// before anything of that length is allocated.
+// NumPy's .npy files, read and written. npy_header.h has what stands before the
+// items.
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/compress.h"
+#include "stdlib/npy_header.h"
 #include "stdlib/npy_struct.h"
 #include "vm/io.h"
 #include "vm/nested.h"
 #include "vm/vm.h"
-
-enum {
-  PREFIX = 8,            // magic, version
-  MOST_HEADER = 1 << 20  // bytes; NumPy's own are below 200
-};
-
-static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
-
-static bool is_big_endian(void) {
-  const uint16_t one = 1;
-  return *(const uint8_t *)&one == 0;
-}
-
-// --- The header -------------------------------------------------------------
-
-typedef struct npy {
-  tl_dtype dtype;
-  tl_type *layout;  // of structs; NULL: items of dtype
-  bool swapped;  // the other byte order than this machine's
-  bool fortran;
-  int64_t width;  // code points of a string
-  int ndim;
-  int64_t shape[TL_MAX_DIMS];
-} npy;
-
-typedef struct header {
-  tl_vm *vm;
-  const char *path;
-  const char *at, *end;
-} header;
-
-static bool npy_fail(const header *h, const char *message) {
-  return tl_fail(h->vm, TALLY_ERR_VALUE,
-                 "read_npy: \"%s\" is no valid .npy "
-                 "file: %s",
-                 h->path, message);
-}
-
-static void skip_space(header *h) {
-  while (h->at < h->end && isspace((unsigned char)*h->at)) h->at++;
-}
-
-// Goes past a character, if it comes next.
-static bool accept(header *h, char c) {
-  skip_space(h);
-  if (h->at >= h->end || *h->at != c)
-    return false;
-  h->at++;
-  return true;
-}
-
-static bool accept_word(header *h, const char *word) {
-  size_t nbytes = strlen(word);
-  skip_space(h);
-  if ((size_t)(h->end - h->at) < nbytes || memcmp(h->at, word, nbytes) != 0)
-    return false;
-  h->at += nbytes;
-  return true;
-}
-
-// A string in either kind of quotes, without escapes.
-static bool read_string(header *h, char *out, size_t room) {
-  skip_space(h);
-  if (h->at >= h->end || (*h->at != '\'' && *h->at != '"'))
-    return false;
-  char quote = *h->at++;
-  size_t n = 0;
-  while (h->at < h->end && *h->at != quote) {
-    if (n + 1 >= room || *h->at == '\\')
-      return false;
-    out[n++] = *h->at++;
-  }
-  out[n] = 0;
-  if (h->at >= h->end)
-    return false;
-  h->at++;
-  return true;
-}
-
-static bool read_length(header *h, int64_t *out) {
-  skip_space(h);
-  if (h->at >= h->end || !isdigit((unsigned char)*h->at))
-    return false;
-  *out = 0;
-  for (; h->at < h->end && isdigit((unsigned char)*h->at); h->at++)
-    if (__builtin_mul_overflow(*out, 10, out) ||
-        __builtin_add_overflow(*out, *h->at - '0', out))
-      return false;
-  return true;
-}
-
-static bool read_shape(header *h, npy *out) {
-  out->ndim = 0;
-  if (!accept(h, '('))
-    return npy_fail(h, "its shape is no tuple");
-  while (!accept(h, ')')) {
-    if (out->ndim == TL_MAX_DIMS)
-      return npy_fail(h, "it has too many axes");
-    if (!read_length(h, &out->shape[out->ndim++]))
-      return npy_fail(h, "a length in its shape is no number from 0 to 2^63");
-    accept_word(h, "L");  // Python 2 wrote long integers so
-    if (!accept(h, ',') && h->at < h->end && *h->at != ')')
-      return npy_fail(h, "its shape is no tuple");
-  }
-  return true;
-}
-
-static bool read_descr(header *h, npy *out) {
-  char text[32];
-  if (accept(h, '[')) {
-    out->dtype = TL_UINT8;
-    out->layout = tl_npy_read_fields(h->vm, h->path, &h->at, h->end);
-    return out->layout != NULL;
-  }
-  if (!read_string(h, text, sizeof text) || strlen(text) < 3)
-    return npy_fail(h, "it has no descr");
-  if (!strchr("<>|=", text[0]))
-    return npy_fail(h, "its byte order is unknown");
-  char *rest;
-  long size = strtol(text + 2, &rest, 10);
-  if (*rest != 0 || size < 0)
-    size = -1;
-  bool big = text[0] == '>' || (text[0] == '=' && is_big_endian());
-  out->swapped = text[0] != '|' && big != is_big_endian();
-  if (text[1] == 'U' && size >= 0) {
-    out->dtype = TL_STRING;
-    out->width = size;
-    return true;
-  }
-  static const char kinds[] = "BIUFC", letters[] = "biufc";
-  const char *letter = strchr(letters, text[1]);
-  for (int d = 0; letter && d < TL_STRING; d++) {
-    if (tl_dtypes[d].kind != kinds[letter - letters] ||
-        tl_dtypes[d].itemsize != size)
-      continue;
-    out->dtype = (tl_dtype)d;
-    return true;
-  }
-  return tl_fail(h->vm, TALLY_ERR_TYPE,
-                 "read_npy: \"%s\" has items of type "
-                 "\"%s\", which Tally does not have",
-                 h->path, text);
-}
-
-static bool read_dict(header *h, npy *out) {
-  unsigned seen = 0;
-  if (!accept(h, '{'))
-    return npy_fail(h, "its header is no dict");
-  while (!accept(h, '}')) {
-    char key[32];
-    if (!read_string(h, key, sizeof key) || !accept(h, ':'))
-      return npy_fail(h, "its header is no dict");
-    if (strcmp(key, "descr") == 0) {
-      if (!read_descr(h, out))
-        return false;
-      seen |= 1;
-    } else if (strcmp(key, "fortran_order") == 0) {
-      out->fortran = accept_word(h, "True");
-      if (!out->fortran && !accept_word(h, "False"))
-        return npy_fail(h, "its fortran_order is neither True nor False");
-      seen |= 2;
-    } else if (strcmp(key, "shape") == 0) {
-      if (!read_shape(h, out))
-        return false;
-      seen |= 4;
-    } else {
-      return npy_fail(h, "its header has an unknown key");
-    }
-    accept(h, ',');
-  }
-  return seen == 7 ||
-         npy_fail(h, "its header lacks descr, fortran_order or shape");
-}
-
-static bool read_exactly(tl_reader *reader, void *to, size_t nbytes) {
-  size_t got;
-  if (!tl_reader_read(reader, to, nbytes, &got))
-    return false;
-  if (got == nbytes)
-    return true;
-  return tl_fail(reader->vm, TALLY_ERR_IO,
-                 "read_npy: \"%s\" ends early: %zu "
-                 "bytes are missing",
-                 reader->path, nbytes - got);
-}
-
-// Reads up to where the items begin; [left] is what the file holds behind.
-static bool read_header(tl_reader *reader, npy *out, uint64_t *left) {
-  unsigned char start[PREFIX + 4];
-  header h = {.vm = reader->vm, .path = reader->path};
-  if (reader->size < 0)
-    return tl_fail(h.vm, TALLY_ERR_IO, "read_npy: \"%s\" is no regular file",
-                   h.path);
-  if (reader->size < PREFIX + 2 || !read_exactly(reader, start, PREFIX + 2) ||
-      memcmp(start, magic, sizeof magic) != 0)
-    return tl_failed(h.vm) ? false : npy_fail(&h, "it does not begin as one");
-  int version = start[6];
-  if (version < 1 || version > 3)
-    return npy_fail(&h, "its version is not 1, 2 or 3");
-  size_t nbytes = start[8] | (size_t)start[9] << 8, front = PREFIX + 2;
-  if (version > 1) {
-    if (!read_exactly(reader, start + front, 2))
-      return false;
-    nbytes |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
-    front += 2;
-  }
-  if (nbytes > MOST_HEADER)
-    return npy_fail(&h, "its header is too long");
-  if (nbytes > (uint64_t)reader->size - front)
-    return npy_fail(&h, "its header is longer than the file");
-  *left = (uint64_t)reader->size - front - nbytes;
-  char *text = tl_alloc(h.vm, nbytes + 1, "a header");
-  if (!text)
-    return false;
-  h.at = text;
-  h.end = text + nbytes;
-  bool ok = read_exactly(reader, text, nbytes) && read_dict(&h, out);
-  tl_free(h.vm, text, nbytes + 1);
-  return ok;
-}
 
 // --- Items ------------------------------------------------------------------
 
@@ -249,9 +25,9 @@ static void swap_bytes(char *data, size_t width, size_t count) {
     }
 }
 
-static bool read_numbers(tl_reader *reader, const npy *from, tl_array *a) {
+static bool read_numbers(tl_reader *reader, const tl_npy *from, tl_array *a) {
   size_t itemsize = tl_itemsize(from->dtype);
-  if (!read_exactly(reader, a->data, (size_t)a->size * itemsize))
+  if (!tl_npy_read_exactly(reader, a->data, (size_t)a->size * itemsize))
     return false;
   bool complex = tl_dtype_is_complex(from->dtype);
   size_t width = complex ? itemsize / 2 : itemsize;
@@ -300,7 +76,7 @@ static bool store_string(tl_reader *reader, tl_array *a, int64_t index,
   return ok;
 }
 
-static bool read_strings(tl_reader *reader, const npy *from, tl_array *a) {
+static bool read_strings(tl_reader *reader, const tl_npy *from, tl_array *a) {
   size_t width = (size_t)from->width, nbytes = 8 * width;
   if (width == 0)
     return true;
@@ -309,7 +85,7 @@ static bool read_strings(tl_reader *reader, const npy *from, tl_array *a) {
     return false;
   bool ok = true;
   for (int64_t i = 0; ok && i < a->size; i++) {
-    ok = read_exactly(reader, points, 4 * width);
+    ok = tl_npy_read_exactly(reader, points, 4 * width);
     if (ok && from->swapped)
       swap_bytes((char *)points, 4, width);
     ok = ok && store_string(reader, a, i, points, from->width,
@@ -319,43 +95,19 @@ static bool read_strings(tl_reader *reader, const npy *from, tl_array *a) {
   return ok;
 }
 
-// Checks that the file holds as many items as its shape says.
-static bool check_size(tl_reader *reader, const npy *from, uint64_t left) {
-  int64_t size;
-  size_t nbytes, itemsize = from->layout != NULL
-                                ? (size_t)from->layout->itemsize
-                            : from->dtype == TL_STRING
-                                ? (size_t)from->width * 4
-                                : tl_itemsize(from->dtype);
-  if (!tl_shape_size(reader->vm, from->ndim, from->shape,
-                     itemsize ? itemsize : 1, &size, &nbytes))
-    return false;
-  if (itemsize == 0 && size > 0 && (uint64_t)size > left + (1 << 20))
-    return tl_fail(reader->vm, TALLY_ERR_VALUE,
-                   "read_npy: \"%s\" has %lld "
-                   "empty strings",
-                   reader->path, (long long)size);
-  if (itemsize == 0 || nbytes <= left)
-    return true;
-  return tl_fail(reader->vm, TALLY_ERR_IO,
-                 "read_npy: \"%s\" ends early: its "
-                 "shape needs %zu bytes of items, the file has %llu",
-                 reader->path, nbytes, (unsigned long long)left);
-}
-
 // Structs, as they lie in the file.
-static bool read_structs(tl_reader *reader, const npy *from, tl_slot *out) {
+static bool read_structs(tl_reader *reader, const tl_npy *from, tl_slot *out) {
   tl_vm *vm = reader->vm;
   if (from->ndim == 0 || (from->fortran && from->ndim > 1)) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "read_npy: \"%s\" has structs of %s, which are not read",
-                   reader->path, from->ndim == 0 ? "no axis"
-                                                 : "Fortran's order");
+                   reader->path,
+                   from->ndim == 0 ? "no axis" : "Fortran's order");
   }
   if (!tl_struct_zeros(vm, from->layout, from->ndim, from->shape, out))
     return false;
   tl_array *block = out->nested->parts[0].array;
-  if (read_exactly(reader, block->data, (size_t)block->size))
+  if (tl_npy_read_exactly(reader, block->data, (size_t)block->size))
     return true;
   tl_clear(vm, out);
   return false;
@@ -363,9 +115,10 @@ static bool read_structs(tl_reader *reader, const npy *from, tl_slot *out) {
 
 static bool read_array(tl_reader *reader, tl_slot *out) {
   tl_vm *vm = reader->vm;
-  npy from = {.width = 0};
+  tl_npy from = {.width = 0};
   uint64_t left = 0;
-  if (!read_header(reader, &from, &left) || !check_size(reader, &from, left))
+  if (!tl_npy_read_header(reader, &from, &left) ||
+      !tl_npy_check_size(reader, &from, left))
     return false;
   if (from.layout != NULL)
     return read_structs(reader, &from, out);
@@ -531,7 +284,7 @@ static bool write_header(output *o) {
       ['B'] = 'b', ['I'] = 'i', ['U'] = 'u', ['F'] = 'f', ['C'] = 'c'};
   char fixed[1024], *text = fixed;
   tl_dtype dtype = tl_array_dtype(o->a);
-  char order = is_big_endian() ? '>' : '<';
+  char order = tl_is_big_endian() ? '>' : '<';
   size_t room = sizeof fixed, n;
   int ndim = tl_ndim(o->a) - (o->layout != NULL);
   if (o->layout != NULL) {
@@ -556,11 +309,12 @@ static bool write_header(output *o) {
                           (long long)tl_shape(o->a)[k]);
   n += (size_t)snprintf(text + n, room - n, "), }");
   // The items begin at a multiple of 64, so that they can be mapped.
-  size_t nbytes = (PREFIX + 2 + n + 1 + 63) / 64 * 64 - PREFIX - 2;
+  size_t nbytes =
+      (TL_NPY_PREFIX + 2 + n + 1 + 63) / 64 * 64 - TL_NPY_PREFIX - 2;
   memset(text + n, ' ', nbytes - n);
   text[nbytes - 1] = '\n';
-  unsigned char start[PREFIX + 2] = {0};
-  memcpy(start, magic, sizeof magic);
+  unsigned char start[TL_NPY_PREFIX + 2] = {0};
+  memcpy(start, tl_npy_magic, sizeof tl_npy_magic);
   start[6] = 1;
   start[8] = (unsigned char)(nbytes & 0xff);
   start[9] = (unsigned char)(nbytes >> 8);
@@ -682,7 +436,8 @@ const tl_builtin tl_io_npy_module[] = {
     {"decode_npy", "data, name = \"the data\"", decode_npy, TL_PURE,
      "The array in the bytes (an array of uint8) of a .npy file; name stands\n"
      "for the file's in messages. Errors as in read_npy.\n"
-     "Values other than bytes are an error (kind type), such as are no file of\n"
+     "Values other than bytes are an error (kind type), such as are no file "
+     "of\n"
      "the format another (value).\n"
      "    io.decode_npy(io.encode_npy([1, 2]))    # [1, 2]\n"},
     {"encode_npy", "x", encode_npy, TL_PURE,

@@ -41,6 +41,7 @@ const tl_family tl_library[] = {
     {"io", tl_io_csv_module},
     {"io", tl_io_csv_write_module},
     {"io", tl_io_npy_module},
+    {"io", tl_io_map_module},
     {"io", tl_io_image_module},
     {"io", tl_io_binary_module},
     {"binary", tl_binary_module},

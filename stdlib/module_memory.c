@@ -2,6 +2,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "vm/mapping.h"
 #include "vm/nested.h"
 #include "vm/record.h"
 #include "vm/string.h"
@@ -208,7 +209,7 @@ static void write_array(tl_text *text, const tl_array *a) {
                    (void *)tl_array_owner(a), tl_array_owner(a)->head.count,
                    (a->head.flags & TL_HOLD) != 0 ? ", held" : ", borrowed");
   } else if ((a->head.flags & TL_EXTERNAL) != 0) {
-    tl_text_puts(text, "\n  owner: the host");
+    tl_text_printf(text, "\n  owner: %s", tl_external_owner(a));
   } else {
     tl_text_puts(text, "\n  owner: itself");
   }

@@ -14,7 +14,7 @@ enum { MOST_FIELDS = 1000, MOST_NAME = 200, MOST_DEPTH = 20, MOST_DIMS = 8 };
 
 typedef struct parser {
   tl_vm *vm;
-  const char *path;
+  const char *function, *path;
   const char *at, *end;
   int depth;
 } parser;
@@ -26,8 +26,8 @@ static bool is_big_endian(void) {
 
 static void *fail(parser *p, const char *what) {
   tl_fail(p->vm, TALLY_ERR_VALUE,
-          "read_npy: \"%s\" is no valid .npy file: %s in its fields", p->path,
-          what);
+          "%s: \"%s\" is no valid .npy file: %s in its fields", p->function,
+          p->path, what);
   return NULL;
 }
 
@@ -75,9 +75,9 @@ static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
   bool big = order == '>' || (order == '=' && is_big_endian());
   if (order != '|' && big != is_big_endian()) {
     tl_fail(p->vm, TALLY_ERR_TYPE,
-            "read_npy: \"%s\" has fields of the other byte order, which are "
-            "not read",
-            p->path);
+            "%s: \"%s\" has fields of the other byte order, which are not "
+            "read",
+            p->function, p->path);
     return NULL;
   }
   const char *letter = strchr(letters, *text);
@@ -87,9 +87,9 @@ static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
       return tl_type_of_dtype(p->vm, (tl_dtype)d);
   }
   tl_fail(p->vm, TALLY_ERR_TYPE,
-          "read_npy: \"%s\" has a field of type \"%.20s\", which Tally does "
-          "not have",
-          p->path, text);
+          "%s: \"%s\" has a field of type \"%.20s\", which Tally does not "
+          "have",
+          p->function, p->path, text);
   return NULL;
 }
 
@@ -201,9 +201,9 @@ static tl_type *read_fields(parser *p) {
   return made;
 }
 
-tl_type *tl_npy_read_fields(tl_vm *vm, const char *path, const char **at,
-                            const char *end) {
-  parser p = {vm, path, *at, end, 0};
+tl_type *tl_npy_read_fields(tl_vm *vm, const char *function, const char *path,
+                            const char **at, const char *end) {
+  parser p = {vm, function, path, *at, end, 0};
   tl_type *layout = read_fields(&p);
   *at = p.at;
   return layout;

@@ -7,10 +7,10 @@
 
 // Reads a list of fields, [('x', '<f8'), ('y', '<i4', (3,)), …], after its
 // opening bracket: *at is moved behind it. Unnamed fields of kind V are
-// padding. Nested lists are structs. NULL after tl_fail; [path] is for the
-// message.
-tl_type *tl_npy_read_fields(tl_vm *vm, const char *path, const char **at,
-                            const char *end);
+// padding. Nested lists are structs. NULL after tl_fail; [function] and [path]
+// are for the message.
+tl_type *tl_npy_read_fields(tl_vm *vm, const char *function, const char *path,
+                            const char **at, const char *end);
 
 // Writes a layout so, with its padding. Fails (kind type) for fields that
 // overlap or do not rise, which a list cannot say.

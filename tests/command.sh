@@ -284,6 +284,22 @@ if [ -c /dev/full ]; then
   status=$?;                expect 1 'cannot write' 'a full device'
 fi
 
+# --- Mapped files -----------------------------------------------------------
+
+# A file of holes, far larger than the memory that the script may have.
+{
+  printf '\223NUMPY\001\000\166\000'
+  printf '%-117s\n' "{'descr': '<f8', 'fortran_order': False, 'shape': (67108864,), }"
+} >"$dir/holes.npy"
+dd if=/dev/zero of="$dir/holes.npy" bs=1 count=1 seek=536871039 conv=notrunc \
+  2>/dev/null
+text 'import io\nm = io.map_npy("'"$dir"'/holes.npy")\nprint(m.size, sum(m) + 1.0, max(m[5:]))\n'
+run --limit-memory 64M "$dir/script.tly"
+expect 0 '67108864 1.0 0.0' 'a mapped file larger than the memory limit'
+text 'import io\nm = io.map_npy("'"$dir"'/holes.npy", mode: "c")\nprint(m[0])\n'
+run --limit-memory 64M "$dir/script.tly"
+expect 1 'memory error' 'pages of its own count'
+
 # --- Interrupt --------------------------------------------------------------
 
 text 'i = 0\nwhile true { i += 1 }\n'

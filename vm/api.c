@@ -17,6 +17,7 @@
 #include "vm/interp.h"
 #include "vm/io.h"
 #include "vm/list.h"
+#include "vm/mapping.h"
 #include "vm/module.h"
 #include "vm/open.h"
 #include "vm/poll.h"
@@ -58,7 +59,8 @@ size_t tally_close(tally_vm *vm) {
 
 void tally_interrupt(tally_vm *vm) {
   if (vm != NULL)
-    atomic_store_explicit(&vm->interrupted, 1, memory_order_relaxed);
+    atomic_fetch_or_explicit(&vm->interrupted, TL_INTERRUPTED,
+                             memory_order_relaxed);
 }
 
 const char *tally_version(void) {

@@ -7,6 +7,7 @@
 #include "vm/host.h"
 #include "vm/interp.h"
 #include "vm/list.h"
+#include "vm/mapping.h"
 #include "vm/poll.h"
 #include "vm/record.h"
 #include "vm/slots.h"
@@ -282,7 +283,9 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
   uint32_t dying = 0;
   for (uint32_t i = 0; i < count; i++)
     dying |= (uint32_t)(tl_is_array(args[i]) && tl_is_unique(args[i])) << i;
+  // A file that was lost while code read it stops it before it shows anything.
   bool ok =
+      (vm->interrupted == 0 || tl_poll(vm, 0)) &&
       (needs == 0 || tl_require(vm, needs, builtin->name)) &&
       ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
                                        : builtin->call(vm, args, out));
@@ -452,6 +455,11 @@ bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
     ok = vm->counting ? tl_interpret_counting(vm) : tl_interpret(vm);
     if (ok)
       tl_copy_slot(out, base - 1);
+    if (ok && (vm->interrupted & TL_FILE_LOST) != 0 && !tl_poll(vm, 0)) {
+      tl_mapping_restore(vm);
+      tl_drop(vm, *out);
+      ok = false;
+    }
   }
   vm->frame = before;
   vm->native_depth--;

@@ -7,6 +7,7 @@
 
 #include "vm/error.h"
 #include "vm/layout.h"
+#include "vm/mapping.h"
 #include "vm/vm.h"
 
 // --- Making -----------------------------------------------------------------
@@ -371,8 +372,9 @@ static void tree_owner(tl_text *text, const tl_array *a, int depth) {
     tl_text_printf(text, "owner: array at %p, count %u", (const void *)owner,
                    owner->head.count);
   } else {
-    tl_text_puts(text, (a->head.flags & TL_EXTERNAL) != 0 ? "owner: the host"
-                                                          : "owner: itself");
+    bool external = (a->head.flags & TL_EXTERNAL) != 0;
+    tl_text_printf(text, "owner: %s",
+                   external ? tl_external_owner(a) : "itself");
   }
 }
 

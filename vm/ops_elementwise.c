@@ -76,6 +76,8 @@ static void end(tl_vm *vm, tl_slot operand) {
 // One operation; *out is written last, as it may be an operand.
 static bool apply(tl_vm *vm, tl_op op, const operands *x, tl_slot *out) {
   tl_slot slots[3], result;
+  if (vm->interrupted != 0 && !tl_poll(vm, 0))
+    return false;
   for (int i = 0; i < x->count; i++) slots[i] = read(x->in[i], x->modes[i]);
   if (!tl_elementwise(vm, op, slots, &result))
     return false;

@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include "vm/mapping.h"
+
 double tl_clock(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -31,7 +33,10 @@ static bool stop(tl_vm *vm, tally_status status, const char *message) {
 
 static bool look(tl_vm *vm) {
   if (atomic_load_explicit(&vm->interrupted, memory_order_relaxed) != 0) {
-    atomic_store_explicit(&vm->interrupted, 0, memory_order_relaxed);
+    int why = atomic_exchange(&vm->interrupted, 0);
+    if ((why & TL_INTERRUPTED) == 0)
+      return tl_mapping_fail(vm);
+    vm->file_lost = (why & TL_FILE_LOST) != 0;
     return stop(vm, TALLY_ERR_INTERRUPT, "interrupted");
   }
   if (vm->deadline > 0 && tl_clock() > vm->deadline) {

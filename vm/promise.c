@@ -99,7 +99,9 @@ static void spell_reason(tl_vm *vm, char *out, size_t size) {
       return;
     default:
       snprintf(out, size, "%.60s is %s", name,
-               is_array && (operand.array->head.flags & TL_VIEW) != 0
+               is_array && (operand.array->head.flags & TL_READONLY) != 0
+                   ? "read-only"
+               : is_array && (operand.array->head.flags & TL_VIEW) != 0
                    ? "a view of another array"
                : is_array && (operand.array->head.flags & TL_EXTERNAL) != 0
                    ? "memory of the host's"

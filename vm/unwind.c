@@ -8,6 +8,7 @@
 #include "vm/array.h"
 #include "vm/interp.h"
 #include "vm/list.h"
+#include "vm/mapping.h"
 
 // --- Places -----------------------------------------------------------------
 
@@ -241,6 +242,8 @@ static void give_back(tl_vm *vm, tl_slot *slot) {
 
 const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
                             uint32_t pc) {
+  if (vm->file_lost)
+    tl_mapping_restore(vm);
   const tl_handler *handler = find_handler(function, pc);
   if (handler != NULL && !catches(vm, function, handler)) {
     // The map leaves out what the handler would have kept.

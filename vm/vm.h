@@ -74,7 +74,9 @@ struct tally_vm {
   bool no_reuse;  // --no-reuse: nothing is written in place or fused
 
   // Polling: one counter for interrupt, deadline and budget.
-  atomic_int interrupted;  // by another thread or a signal handler
+  // By another thread or a signal handler: bits of mapping.h.
+  atomic_int interrupted;
+  bool file_lost;  // an error says so, and has not unwound yet
   uint64_t budget;  // instructions left beyond fuel; UINT64_MAX: no limit
   int32_t fuel;     // of code running in C
   double deadline;  // clock() seconds; 0: none

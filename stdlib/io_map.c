@@ -1,0 +1,171 @@
+// io.map_npy: an array whose items are the pages of a file.
+
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "stdlib/npy_header.h"
+#include "vm/layout.h"
+#include "vm/mapping.h"
+#include "vm/nested.h"
+#include "vm/vm.h"
+
+// --- What can be mapped -----------------------------------------------------
+
+// Kernels rely on bools being 0 or 1, and a file may hold any byte at any time.
+static bool has_bools(const tl_type *type) {
+  while (type->kind == TL_TYPE_FIXED) type = type->of;
+  if (type->kind != TL_TYPE_STRUCT)
+    return type->dtype == TL_BOOL;
+  for (int64_t i = 0; i < type->field_count; i++) {
+    if (has_bools(type->fields[i].type))
+      return true;
+  }
+  return false;
+}
+
+static bool refuse(const tl_reader *reader, const char *why) {
+  return tl_fail(reader->vm, TALLY_ERR_TYPE,
+                 "map_npy: \"%s\" %s: read_npy reads it", reader->path, why);
+}
+
+static bool can_map(const tl_reader *reader, const tl_npy *from,
+                    size_t offset) {
+  bool structs = from->layout != NULL;
+  if (from->dtype == TL_STRING)
+    return refuse(reader, "has strings, which are not mapped");
+  if (structs ? has_bools(from->layout) : from->dtype == TL_BOOL)
+    return refuse(reader, "has bools, which a file cannot vouch for");
+  if (from->swapped)
+    return refuse(reader, "has the other byte order");
+  if (structs && (from->ndim == 0 || (from->fortran && from->ndim > 1)))
+    return refuse(reader, "has structs of no axis or in Fortran's order");
+  size_t align = tl_itemsize(from->dtype);
+  if (tl_dtype_is_complex(from->dtype))
+    align /= 2;
+  if (offset % align != 0)
+    return refuse(reader, "has items that are not aligned");
+  return true;
+}
+
+// --- Mapping ----------------------------------------------------------------
+
+// The strides of Fortran's order, in bytes.
+static void rising_strides(const tl_npy *from, int64_t *strides) {
+  int64_t stride = (int64_t)tl_itemsize(from->dtype);
+  for (int i = 0; i < from->ndim; i++) {
+    strides[i] = stride;
+    stride *= from->shape[i];
+  }
+}
+
+// An array over the items of the file. Its pages belong to the system as long
+// as they are read; those that a script may write count as external memory.
+static bool map_items(tl_reader *reader, const tl_npy *from, size_t offset,
+                      bool own, tl_slot *out) {
+  tl_vm *vm = reader->vm;
+  tl_mapping *mapping;
+  int ndim = from->ndim;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  bool fortran = from->fortran && ndim > 1;
+  for (int i = 0; i < ndim; i++) shape[i] = from->shape[i];
+  if (from->layout != NULL) {
+    if (ndim == TL_MAX_DIMS)
+      return refuse(reader, "has too many axes");
+    shape[ndim++] = from->layout->itemsize;
+  } else if (fortran) {
+    rising_strides(from, strides);
+  }
+  if (!tl_mapping_open(reader, own, &mapping))
+    return false;
+  char *data = tl_mapping_data(mapping) + offset;
+  tl_array *a = tl_array_external(
+      vm, from->dtype, ndim, shape, fortran ? strides : NULL, data,
+      own ? (size_t)reader->size : 0, !own, tl_mapping_release, mapping);
+  if (a == NULL) {
+    tl_mapping_release(mapping, data);
+    return false;
+  }
+  if (from->layout == NULL) {
+    *out = tl_result(vm, a);
+    return true;
+  }
+  tl_slot block = tl_own_array(a);
+  if (!tl_nested_pair(vm, TL_FORM_STRUCT, ndim - 1, &block, NULL, out))
+    return false;
+  out->nested->layout = from->layout;
+  return true;
+}
+
+// There is nothing to map in an empty file.
+static bool make_empty(tl_vm *vm, const tl_npy *from, tl_slot *out) {
+  if (from->layout != NULL)
+    return tl_struct_zeros(vm, from->layout, from->ndim, from->shape, out);
+  tl_array *a = tl_array_new(vm, from->dtype, from->ndim, from->shape);
+  if (a != NULL)
+    *out = tl_own_array(a);
+  return a != NULL;
+}
+
+static bool map_file(tl_reader *reader, bool own, tl_slot *out) {
+  tl_npy from = {.width = 0};
+  uint64_t left = 0;
+  int64_t size;
+  size_t nbytes;
+  if (!tl_npy_read_header(reader, &from, &left) ||
+      !tl_npy_check_size(reader, &from, left))
+    return false;
+  size_t offset = (size_t)((uint64_t)reader->size - left);
+  if (!can_map(reader, &from, offset) ||
+      !tl_shape_size(reader->vm, from.ndim, from.shape, 1, &size, &nbytes))
+    return false;
+  if (size == 0)
+    return make_empty(reader->vm, &from, out);
+  return map_items(reader, &from, offset, own, out);
+}
+
+// --- The function -----------------------------------------------------------
+
+static bool map_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *name, *mode = NULL;
+  tl_reader reader;
+  if (!tl_arg_string(vm, "map_npy", "path", args[0], &name) ||
+      (!tl_is_none(args[1]) &&
+       !tl_arg_string(vm, "map_npy", "mode", args[1], &mode)))
+    return false;
+  bool own = mode != NULL && strcmp(mode->text, "c") == 0;
+  if (mode != NULL && !own && strcmp(mode->text, "r") != 0) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "map_npy: mode is \"r\" (read-only) or \"c\" (copy-on-write)"
+                   ", not \"%s\"",
+                   mode->text);
+  }
+  const char *path = tl_io_path(vm, "map_npy", name);
+  if (path == NULL || !tl_reader_open(vm, "map_npy", path, &reader))
+    return false;
+  bool ok = map_file(&reader, own, out);
+  tl_reader_close(&reader);
+  return ok;
+}
+
+const tl_builtin tl_io_map_module[] = {
+    {"map_npy", "path, mode: \"r\"", map_npy, TL_FILES | TL_EFFECT,
+     "The array in a .npy file, mapped: its items are read from the file when\n"
+     "they are used, and do not count against the memory limit, so that a "
+     "file\n"
+     "larger than memory can be reduced. Numbers and structs of numbers in "
+     "this\n"
+     "machine's byte order are mapped, any order of axes.\n"
+     "With mode \"r\" the pages are read-only: an update makes a copy of the\n"
+     "array. With \"c\" (copy-on-write) updates go to pages of the script's "
+     "own,\n"
+     "which count as external memory, as if all were written; the file never\n"
+     "changes. Others should not change the file while it is mapped: values\n"
+     "change with it, and where it has become shorter, reading what is gone "
+     "is\n"
+     "an error (kind io).\n"
+     "A file that cannot be read is an error (kind io), one that cannot be\n"
+     "mapped as it is another (type).\n"
+     "    sum(io.map_npy(\"weights.npy\"))\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,239 @@
+// What stands before the items of a .npy file. See npy_header.h.
+
+#include "stdlib/npy_header.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stdlib/npy_struct.h"
+#include "vm/vm.h"
+
+enum {
+  MOST_HEADER = 1 << 20  // bytes; NumPy's own are below 200
+};
+
+const char tl_npy_magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
+
+bool tl_is_big_endian(void) {
+  const uint16_t one = 1;
+  return *(const uint8_t *)&one == 0;
+}
+
+// --- The header -------------------------------------------------------------
+
+typedef struct header {
+  tl_vm *vm;
+  const char *what, *path;
+  const char *at, *end;
+} header;
+
+static bool npy_fail(const header *h, const char *message) {
+  return tl_fail(h->vm, TALLY_ERR_VALUE, "%s: \"%s\" is no valid .npy file: %s",
+                 h->what, h->path, message);
+}
+
+static void skip_space(header *h) {
+  while (h->at < h->end && isspace((unsigned char)*h->at)) h->at++;
+}
+
+// Goes past a character, if it comes next.
+static bool accept(header *h, char c) {
+  skip_space(h);
+  if (h->at >= h->end || *h->at != c)
+    return false;
+  h->at++;
+  return true;
+}
+
+static bool accept_word(header *h, const char *word) {
+  size_t nbytes = strlen(word);
+  skip_space(h);
+  if ((size_t)(h->end - h->at) < nbytes || memcmp(h->at, word, nbytes) != 0)
+    return false;
+  h->at += nbytes;
+  return true;
+}
+
+// A string in either kind of quotes, without escapes.
+static bool read_string(header *h, char *out, size_t room) {
+  skip_space(h);
+  if (h->at >= h->end || (*h->at != '\'' && *h->at != '"'))
+    return false;
+  char quote = *h->at++;
+  size_t n = 0;
+  while (h->at < h->end && *h->at != quote) {
+    if (n + 1 >= room || *h->at == '\\')
+      return false;
+    out[n++] = *h->at++;
+  }
+  out[n] = 0;
+  if (h->at >= h->end)
+    return false;
+  h->at++;
+  return true;
+}
+
+static bool read_length(header *h, int64_t *out) {
+  skip_space(h);
+  if (h->at >= h->end || !isdigit((unsigned char)*h->at))
+    return false;
+  *out = 0;
+  for (; h->at < h->end && isdigit((unsigned char)*h->at); h->at++)
+    if (__builtin_mul_overflow(*out, 10, out) ||
+        __builtin_add_overflow(*out, *h->at - '0', out))
+      return false;
+  return true;
+}
+
+static bool read_shape(header *h, tl_npy *out) {
+  out->ndim = 0;
+  if (!accept(h, '('))
+    return npy_fail(h, "its shape is no tuple");
+  while (!accept(h, ')')) {
+    if (out->ndim == TL_MAX_DIMS)
+      return npy_fail(h, "it has too many axes");
+    if (!read_length(h, &out->shape[out->ndim++]))
+      return npy_fail(h, "a length in its shape is no number from 0 to 2^63");
+    accept_word(h, "L");  // Python 2 wrote long integers so
+    if (!accept(h, ',') && h->at < h->end && *h->at != ')')
+      return npy_fail(h, "its shape is no tuple");
+  }
+  return true;
+}
+
+static bool read_descr(header *h, tl_npy *out) {
+  char text[32];
+  if (accept(h, '[')) {
+    out->dtype = TL_UINT8;
+    out->layout = tl_npy_read_fields(h->vm, h->what, h->path, &h->at, h->end);
+    return out->layout != NULL;
+  }
+  if (!read_string(h, text, sizeof text) || strlen(text) < 3)
+    return npy_fail(h, "it has no descr");
+  if (!strchr("<>|=", text[0]))
+    return npy_fail(h, "its byte order is unknown");
+  char *rest;
+  long size = strtol(text + 2, &rest, 10);
+  if (*rest != 0 || size < 0)
+    size = -1;
+  bool big = text[0] == '>' || (text[0] == '=' && tl_is_big_endian());
+  out->swapped = text[0] != '|' && big != tl_is_big_endian();
+  if (text[1] == 'U' && size >= 0) {
+    out->dtype = TL_STRING;
+    out->width = size;
+    return true;
+  }
+  static const char kinds[] = "BIUFC", letters[] = "biufc";
+  const char *letter = strchr(letters, text[1]);
+  for (int d = 0; letter && d < TL_STRING; d++) {
+    if (tl_dtypes[d].kind != kinds[letter - letters] ||
+        tl_dtypes[d].itemsize != size)
+      continue;
+    out->dtype = (tl_dtype)d;
+    return true;
+  }
+  return tl_fail(h->vm, TALLY_ERR_TYPE,
+                 "%s: \"%s\" has items of type \"%s\", which Tally does not "
+                 "have",
+                 h->what, h->path, text);
+}
+
+static bool read_dict(header *h, tl_npy *out) {
+  unsigned seen = 0;
+  if (!accept(h, '{'))
+    return npy_fail(h, "its header is no dict");
+  while (!accept(h, '}')) {
+    char key[32];
+    if (!read_string(h, key, sizeof key) || !accept(h, ':'))
+      return npy_fail(h, "its header is no dict");
+    if (strcmp(key, "descr") == 0) {
+      if (!read_descr(h, out))
+        return false;
+      seen |= 1;
+    } else if (strcmp(key, "fortran_order") == 0) {
+      out->fortran = accept_word(h, "True");
+      if (!out->fortran && !accept_word(h, "False"))
+        return npy_fail(h, "its fortran_order is neither True nor False");
+      seen |= 2;
+    } else if (strcmp(key, "shape") == 0) {
+      if (!read_shape(h, out))
+        return false;
+      seen |= 4;
+    } else {
+      return npy_fail(h, "its header has an unknown key");
+    }
+    accept(h, ',');
+  }
+  return seen == 7 ||
+         npy_fail(h, "its header lacks descr, fortran_order or shape");
+}
+
+bool tl_npy_read_exactly(tl_reader *reader, void *to, size_t nbytes) {
+  size_t got;
+  if (!tl_reader_read(reader, to, nbytes, &got))
+    return false;
+  if (got == nbytes)
+    return true;
+  return tl_fail(reader->vm, TALLY_ERR_IO,
+                 "%s: \"%s\" ends early: %zu bytes are missing", reader->what,
+                 reader->path, nbytes - got);
+}
+
+// Reads up to where the items begin; [left] is what the file holds behind.
+bool tl_npy_read_header(tl_reader *reader, tl_npy *out, uint64_t *left) {
+  unsigned char start[TL_NPY_PREFIX + 4];
+  header h = {.vm = reader->vm, .what = reader->what, .path = reader->path};
+  if (reader->size < 0)
+    return tl_fail(h.vm, TALLY_ERR_IO, "%s: \"%s\" is no regular file", h.what,
+                   h.path);
+  if (reader->size < TL_NPY_PREFIX + 2 ||
+      !tl_npy_read_exactly(reader, start, TL_NPY_PREFIX + 2) ||
+      memcmp(start, tl_npy_magic, sizeof tl_npy_magic) != 0)
+    return tl_failed(h.vm) ? false : npy_fail(&h, "it does not begin as one");
+  int version = start[6];
+  if (version < 1 || version > 3)
+    return npy_fail(&h, "its version is not 1, 2 or 3");
+  size_t nbytes = start[8] | (size_t)start[9] << 8, front = TL_NPY_PREFIX + 2;
+  if (version > 1) {
+    if (!tl_npy_read_exactly(reader, start + front, 2))
+      return false;
+    nbytes |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
+    front += 2;
+  }
+  if (nbytes > MOST_HEADER)
+    return npy_fail(&h, "its header is too long");
+  if (nbytes > (uint64_t)reader->size - front)
+    return npy_fail(&h, "its header is longer than the file");
+  *left = (uint64_t)reader->size - front - nbytes;
+  char *text = tl_alloc(h.vm, nbytes + 1, "a header");
+  if (!text)
+    return false;
+  h.at = text;
+  h.end = text + nbytes;
+  bool ok = tl_npy_read_exactly(reader, text, nbytes) && read_dict(&h, out);
+  tl_free(h.vm, text, nbytes + 1);
+  return ok;
+}
+
+// Checks that the file holds as many items as its shape says.
+bool tl_npy_check_size(tl_reader *reader, const tl_npy *from, uint64_t left) {
+  int64_t size;
+  size_t nbytes,
+      itemsize = from->layout != NULL       ? (size_t)from->layout->itemsize
+                 : from->dtype == TL_STRING ? (size_t)from->width * 4
+                                            : tl_itemsize(from->dtype);
+  if (!tl_shape_size(reader->vm, from->ndim, from->shape,
+                     itemsize ? itemsize : 1, &size, &nbytes))
+    return false;
+  if (itemsize == 0 && size > 0 && (uint64_t)size > left + (1 << 20))
+    return tl_fail(reader->vm, TALLY_ERR_VALUE,
+                   "%s: \"%s\" has %lld empty strings", reader->what,
+                   reader->path, (long long)size);
+  if (itemsize == 0 || nbytes <= left)
+    return true;
+  return tl_fail(reader->vm, TALLY_ERR_IO,
+                 "%s: \"%s\" ends early: its shape needs %zu bytes of items, "
+                 "the file has %llu",
+                 reader->what, reader->path, nbytes, (unsigned long long)left);
+}

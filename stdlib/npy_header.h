@@ -1,0 +1,36 @@
+// What stands before the items of a .npy file, versions 1 to 3: a magic number
+// and a Python dict that describes the array.
+//
+// A header is not to be believed: every length is checked against the file's
+// before anything of that length is allocated. Messages name reader->what.
+#ifndef TALLY_STDLIB_NPY_HEADER_H
+#define TALLY_STDLIB_NPY_HEADER_H
+
+#include "vm/array.h"
+#include "vm/io.h"
+#include "vm/type.h"
+
+enum { TL_NPY_PREFIX = 8 };  // magic, version
+
+extern const char tl_npy_magic[6];
+
+typedef struct tl_npy {
+  tl_dtype dtype;
+  tl_type *layout;  // of structs; NULL: items of dtype
+  bool swapped;     // the other byte order than this machine's
+  bool fortran;
+  int64_t width;  // code points of a string
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+} tl_npy;
+
+bool tl_is_big_endian(void);
+
+// Reads up to where the items begin; [left] is what the file holds behind.
+bool tl_npy_read_header(tl_reader *reader, tl_npy *out, uint64_t *left);
+// Checks that the file holds as many items as its shape says.
+bool tl_npy_check_size(tl_reader *reader, const tl_npy *from, uint64_t left);
+// Reads [nbytes]; fewer are an error (kind io).
+bool tl_npy_read_exactly(tl_reader *reader, void *to, size_t nbytes);
+
+#endif

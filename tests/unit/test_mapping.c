@@ -1,0 +1,154 @@
+// Mapped files that become shorter, and hosts that allow no signal handler.
+
+#include "tests/unit/host.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct mapped {
+  char path[64];
+  char source[512];
+} mapped;
+
+// A file of [count] ones, and a script that maps it as m.
+static void map(host *h, mapped *m, const char *count, const char *mode) {
+  snprintf(m->path, sizeof m->path, "/tmp/tally_mapping_%ld.npy",
+           (long)getpid());
+  snprintf(m->source, sizeof m->source,
+           "import io\nio.write_npy(\"%s\", ones(%s))\n"
+           "m = io.map_npy(\"%s\", mode: \"%s\")\n",
+           m->path, count, m->path, mode);
+  run_ok(h, m->source);
+}
+
+static void cut(const mapped *m, long nbytes) {
+  assert_int_equal(truncate(m->path, nbytes), 0);
+}
+
+static void file_that_shrinks(void **state) {
+  host *h = *state;
+  mapped m;
+  map(h, &m, "100_000", "r");
+  check_value(h, "sum(m)", "100000.0");
+  cut(&m, 128 + 4096 * 8);
+  // Reductions, elementwise operations, indices: each time anew.
+  for (int i = 0; i < 2; i++) {
+    CHECK_ERROR(h, tally_eval(h->vm, "sum(m)", NULL), TALLY_ERR_IO, m.path);
+    CHECK_ERROR(h, tally_eval(h->vm, "x = m * 2.0 + 1.0", NULL), TALLY_ERR_IO,
+                "has become shorter");
+    CHECK_ERROR(h, tally_eval(h->vm, "x = m[99_999]", NULL), TALLY_ERR_IO,
+                "has become shorter");
+    CHECK_ERROR(h, tally_eval(h->vm, "print(m[99_999])", NULL), TALLY_ERR_IO,
+                "has become shorter");
+    CHECK_ERROR(h, tally_eval(h->vm, "t = 0.0\nfor v in m { t += v }", NULL),
+                TALLY_ERR_IO, "has become shorter");
+  }
+  assert_string_equal(h->output, "");
+  // What is still there can be read; a script may catch the error.
+  check_value(h, "sum(m[:4000])", "4000.0");
+  check_value(h, "fn f() { try { sum(m) } catch e { e.kind } }\nf()", "io");
+  check_value(h, "f() + f()", "ioio");
+  // The file grows again: what was lost is read as the file has it now.
+  cut(&m, 128 + 100000 * 8);
+  check_value(h, "sum(m)", "4096.0");
+  run_ok(h, "m = none");
+  remove(m.path);
+}
+
+static void shrinks_under_a_copy(void **state) {
+  host *h = *state;
+  mapped m;
+  map(h, &m, "100_000", "c");
+  run_ok(h, "m[0] = 5.0");
+  cut(&m, 128 + 4096 * 8);
+  CHECK_ERROR(h, tally_eval(h->vm, "sum(m)", NULL), TALLY_ERR_IO, m.path);
+  CHECK_ERROR(h, tally_eval(h->vm, "m[99_999] = 1.0\nm[99_998]", NULL),
+              TALLY_ERR_IO, m.path);
+  check_value(h, "m[0] + m[1]", "6.0");
+  run_ok(h, "m = none");
+  remove(m.path);
+}
+
+// The last reader of a file ends with the array: the error comes all the same.
+static void shrinks_at_the_end(void **state) {
+  host *h = *state;
+  mapped m;
+  map(h, &m, "2000", "r");
+  cut(&m, 0);
+  CHECK_ERROR(h, tally_eval(h->vm, "y = m[1999]\nm = none", NULL), TALLY_ERR_IO,
+              "has become shorter");
+  remove(m.path);
+}
+
+static volatile sig_atomic_t foreign;
+
+static void on_bus(int number) {
+  (void)number;
+  foreign++;
+}
+
+// A SIGBUS of the host's own goes to the host's handler.
+static void other_signals(void **state) {
+  host *h = *state;
+  mapped m;
+  signal(SIGBUS, on_bus);
+  map(h, &m, "10", "r");
+  raise(SIGBUS);
+  assert_int_equal(foreign, 1);
+  check_value(h, "sum(m)", "10.0");
+  run_ok(h, "m = none");
+  remove(m.path);
+}
+
+static void no_signals(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  options.no_signals = 1;
+  host_open(&h, &options);
+  mapped m;
+  snprintf(m.path, sizeof m.path, "/tmp/tally_mapping_%ld.npy", (long)getpid());
+  snprintf(m.source, sizeof m.source,
+           "import io\nio.write_npy(\"%s\", ones(3))\nx = io.map_npy(\"%s\")",
+           m.path, m.path);
+  CHECK_ERROR(&h, tally_eval(h.vm, m.source, NULL), TALLY_ERR_IO,
+              "allows no signal handler");
+  remove(m.path);
+  host_close(&h);
+}
+
+// A private copy that the limit has no room for: the file is closed and its
+// place free again, however often.
+static void without_memory(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  options.memory_limit = 8 << 20;
+  host_open(&h, &options);
+  mapped m;
+  map(&h, &m, "1", "r");
+  cut(&m, 0);
+  run_ok(
+      &h,
+      "fn name(s) = s\np = name(\"\")\n"
+      "fn once(p) { try { io.map_npy(p, mode: \"c\") } catch e { e.kind } }");
+  char source[256];
+  snprintf(source, sizeof source,
+           "io.write_npy(\"%s\", zeros(900_000))\n"
+           "b = zeros(200_000)\nm = none\n"
+           "k = (once(\"%s\") for i in 0..1200)\n(k[0], k[1199], b[0])",
+           m.path, m.path);
+  check_value(&h, source, "(\"memory\", \"memory\", 0.0)");
+  remove(m.path);
+  host_close(&h);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      HOST_TEST(file_that_shrinks),  HOST_TEST(shrinks_under_a_copy),
+      HOST_TEST(shrinks_at_the_end), HOST_TEST(other_signals),
+      cmocka_unit_test(no_signals),  cmocka_unit_test(without_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
