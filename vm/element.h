@@ -148,6 +148,21 @@ static inline bool tl_element_is_writable(const tl_slot *s, uint64_t rank) {
          s->object->count == 1;
 }
 
+// list[index] = value where the slot is the list's only owner, and neither the
+// old item nor the new one needs a count.
+static inline bool tl_item_set(const tl_slot *target, const tl_slot *value,
+                               const tl_slot *index) {
+  int64_t i = index->i;
+  if ((uint8_t)target->tag != TL_CLASS_LIST || !tl_is_unique(*target) ||
+      (uint8_t)index->tag != TL_CLASS_I64 || tl_is_heap(*value) ||
+      !tl_index_wrap(&i, target->list->length) ||
+      tl_is_owned(target->list->items[i])) {
+    return false;
+  }
+  tl_copy_slot(&target->list->items[i], value);
+  return true;
+}
+
 // target[index] = value.
 static inline bool tl_element_set(const tl_slot *target, const tl_slot *value,
                                   const tl_slot *index) {

@@ -12,6 +12,7 @@
 
 #include "vm/element.h"
 #include "vm/poll.h"
+#include "vm/record.h"
 #include "vm/region.h"
 #include "vm/short.h"
 #include "vm/slots.h"
@@ -372,9 +373,31 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
 static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
 
+// record[key] = value where the slot is the record's only owner and the value
+// need not be kept first: the key is found once and nothing is built.
+static inline bool is_plain_put(const tl_vm *vm, const tl_slot *target,
+                                const tl_slot *value, const tl_slot *key,
+                                unsigned modes) {
+  return tl_is_record(*target) && tl_is_string(*key) &&
+         (modes >> 4 & 3u) != TL_MODE_BORROW && tl_is_unique(*target) &&
+         !vm->no_reuse &&
+         (!tl_is_heap(*value) ||
+          (tl_is_owned(*value) && (modes & 3u) != TL_MODE_BORROW));
+}
+
 static bool set_slow(tl_vm *vm, tl_slot *target, const tl_slot *value,
                      uint16_t count, const tl_slot *i, const tl_slot *j,
                      unsigned modes) {
+  if (count == 1 && !vm->no_reuse && tl_item_set(target, value, i))
+    return true;
+  if (count == 1 && is_plain_put(vm, target, value, i, modes)) {
+    tl_slot item = *value;
+    if (!tl_record_set(vm, &target->record, i->string, &item))
+      return false;
+    if ((modes >> 2 & 3u) != TL_MODE_BORROW)
+      tl_drop(vm, *i);
+    return true;
+  }
   tl_step step = {.item_count = count, .items = value_items};
   tl_path path = {.step_count = 1, .part_count = count, .steps = &step};
   tl_slot parts[2] = {*i, *j};

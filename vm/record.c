@@ -14,8 +14,15 @@ enum { INDEX_FROM = 9, NOBODY = -1 };
 
 // --- The index --------------------------------------------------------------
 
-static int32_t *index_of(tl_record *record) {
-  return (int32_t *)(void *)&record->fields[record->capacity];
+// An entry keeps part of the key's hash, so that other keys need not be looked
+// at: each would be a miss of the cache.
+typedef struct entry {
+  int32_t position;
+  uint32_t hash;
+} entry;
+
+static entry *index_of(tl_record *record) {
+  return (entry *)(void *)&record->fields[record->capacity];
 }
 
 static int64_t index_size(int64_t capacity) {
@@ -27,27 +34,30 @@ static int64_t index_size(int64_t capacity) {
 }
 
 static void index_add(tl_record *record, int64_t position) {
-  int32_t *index = index_of(record);
+  entry *index = index_of(record);
   uint64_t mask = (uint64_t)record->index_size - 1;
-  uint64_t at = tl_string_hash(record->fields[position].key) & mask;
-  while (index[at] != NOBODY) at = (at + 1) & mask;
-  index[at] = (int32_t)position;
+  uint64_t hash = tl_string_hash(record->fields[position].key);
+  uint64_t at = hash & mask;
+  while (index[at].position != NOBODY) at = (at + 1) & mask;
+  index[at] = (entry){(int32_t)position, (uint32_t)(hash >> 32)};
 }
 
 static void index_build(tl_record *record) {
   if (record->index_size == 0)
     return;
-  memset(index_of(record), 0xff, (size_t)record->index_size * sizeof(int32_t));
+  memset(index_of(record), 0xff, (size_t)record->index_size * sizeof(entry));
   for (int64_t i = 0; i < record->length; i++) index_add(record, i);
 }
 
 static int64_t index_find(tl_record *record, tl_string *key) {
-  const int32_t *index = index_of(record);
+  const entry *index = index_of(record);
   uint64_t mask = (uint64_t)record->index_size - 1;
-  for (uint64_t at = tl_string_hash(key) & mask; index[at] != NOBODY;
+  uint64_t hash = tl_string_hash(key);
+  for (uint64_t at = hash & mask; index[at].position != NOBODY;
        at = (at + 1) & mask) {
-    if (tl_string_equal(record->fields[index[at]].key, key))
-      return index[at];
+    if (index[at].hash == (uint32_t)(hash >> 32) &&
+        tl_string_equal(record->fields[index[at].position].key, key))
+      return index[at].position;
   }
   return -1;
 }
@@ -57,7 +67,7 @@ static int64_t index_find(tl_record *record, tl_string *key) {
 static bool record_bytes(tl_vm *vm, int64_t capacity, size_t *nbytes) {
   if (capacity >= 0 && capacity < INT32_MAX / 4) {
     *nbytes = sizeof(tl_record) + (size_t)capacity * sizeof(tl_field) +
-              (size_t)index_size(capacity) * sizeof(int32_t);
+              (size_t)index_size(capacity) * sizeof(entry);
     return true;
   }
   return tl_fail_memory(vm, SIZE_MAX, "a record");
@@ -103,11 +113,11 @@ static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
 // --- Fields -----------------------------------------------------------------
 
 int64_t tl_record_find(tl_record *record, tl_string *key) {
-  for (int64_t i = 0; i < record->length && i < INDEX_FROM; i++)
-    if (record->fields[i].key == key)
-      return i;
   if (record->index_size != 0)
     return index_find(record, key);
+  for (int64_t i = 0; i < record->length; i++)
+    if (record->fields[i].key == key)
+      return i;
   for (int64_t i = 0; i < record->length; i++)
     if (tl_string_equal(record->fields[i].key, key))
       return i;

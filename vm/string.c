@@ -12,10 +12,13 @@
 // --- Making -----------------------------------------------------------------
 
 static bool is_ascii(const char *text, size_t nbytes) {
-  for (size_t i = 0; i < nbytes; i++)
-    if ((unsigned char)text[i] >= 128)
-      return false;
-  return true;
+  uint64_t all = 0, word;
+  for (; nbytes >= 8; text += 8, nbytes -= 8) {
+    memcpy(&word, text, 8);
+    all |= word;
+  }
+  for (; nbytes > 0; text++, nbytes--) all |= (unsigned char)*text;
+  return (all & UINT64_C(0x8080808080808080)) == 0;
 }
 
 tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes) {
@@ -80,19 +83,34 @@ static uint64_t mix(uint64_t h) {
   return h ^ h >> 32;
 }
 
-uint64_t tl_string_hash(tl_string *string) {
-  if (string->hash != 0)
-    return string->hash;
-  const char *at = string->text, *end = at + string->length;
-  uint64_t h = mix(string->length + UINT64_C(0x9e3779b97f4a7c15)), word;
-  for (; end - at >= 8; at += 8) {
+// Up to 8 bytes as a number that no other text of this length has.
+static uint64_t short_word(const char *text, size_t nbytes) {
+  uint32_t low, high;
+  if (nbytes >= 4) {
+    memcpy(&low, text, 4);
+    memcpy(&high, text + nbytes - 4, 4);
+    return low | (uint64_t)high << 32;
+  }
+  const unsigned char *bytes = (const unsigned char *)text;
+  return nbytes == 0 ? 0
+                     : bytes[0] | (uint64_t)bytes[nbytes / 2] << 8 |
+                           (uint64_t)bytes[nbytes - 1] << 16;
+}
+
+uint64_t tl_text_hash(const char *text, size_t nbytes) {
+  const char *at = text, *end = text + nbytes;
+  uint64_t h = mix(nbytes + UINT64_C(0x9e3779b97f4a7c15)), word;
+  for (; end - at > 8; at += 8) {
     memcpy(&word, at, 8);
     h = mix(h ^ word) * UINT64_C(0x9fb21c651e98df25);
   }
-  word = 0;
-  memcpy(&word, at, (size_t)(end - at));
-  h = mix(h ^ word);
-  string->hash = h ? h : 1;
+  h = mix(h ^ short_word(at, (size_t)(end - at)));
+  return h ? h : 1;
+}
+
+uint64_t tl_string_hash(tl_string *string) {
+  if (string->hash == 0)
+    string->hash = tl_text_hash(string->text, string->length);
   return string->hash;
 }
 
