@@ -67,6 +67,14 @@ void tl_emit_x(tl_lower *l, tl_opcode op, int32_t result, uint32_t extra,
   tl_emit(l, op, result, 0, span)->extra = extra;
 }
 
+void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, bool pair,
+                  tl_span span) {
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_NEXT, result, 1, span);
+  ins->operands[0] = walked;
+  ins->extra = pair;
+  ins->extra2 = (uint32_t)walked + 1;
+}
+
 int32_t tl_new_block(tl_lower *l) {
   tl_cfg_function *f = l->f;
   if (f->block_count == f->block_capacity) {
@@ -697,8 +705,8 @@ static bool add_globals(tl_builder *b, tl_scope *scope) {
   for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
     if (!v->is_global || v->index >= 0)
       continue;
-    v->index = tl_module_add(b->vm, b->unit->module, v->name->text,
-                             v->name->nbytes);
+    v->index =
+        tl_module_add(b->vm, b->unit->module, v->name->text, v->name->nbytes);
     if (v->index < 0)
       return false;
   }

@@ -40,7 +40,7 @@ typedef struct tl_lower {
   int32_t top;              // next free temporary
   int32_t handler;          // -1: errors leave the function
   tl_loop *loop;
-  int32_t *assigned_in;  // block in which a variable is known to be set
+  int32_t *assigned_in;      // block in which a variable is known to be set
   struct tl_taking *taking;  // the place whose old value is being used
   uint32_t constant_capacity;
   int32_t constant_table[256];  // newest constant of a hash, -1
@@ -62,6 +62,10 @@ void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
               tl_span span);
 void tl_emit_x(tl_lower *l, tl_opcode op, int32_t result, uint32_t extra,
                tl_span span);
+// The next item of what [walked] holds; the slot behind it is the position.
+// With [pair] a record gives (key, value).
+void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, bool pair,
+                  tl_span span);
 int32_t tl_new_block(tl_lower *l);
 void tl_enter_block(tl_lower *l, int32_t block);  // and gives it its order
 void tl_jump(tl_lower *l, int32_t target, tl_span span);

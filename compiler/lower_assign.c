@@ -138,20 +138,25 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
   }
 }
 
-// Takes a value apart into as many as there are targets.
-static void unpack(tl_lower *l, tl_target *targets, uint32_t count,
-                   int32_t value, tl_span span) {
-  int32_t list = tl_temp(l);
+// A list of exactly [count] items from the value, walked from its start: what
+// ends here gives its items away.
+static int32_t begin_unpack(tl_lower *l, uint32_t count, int32_t value,
+                            tl_span span) {
+  int32_t list = tl_temps(l, 2);
   tl_cfg_ins *ins = tl_emit(l, TL_BC_UNPACK, list, 1, span);
   ins->operands[0] = value;
   ins->extra = count;
+  tl_emit_x(l, TL_BC_LOADI, list + 1, 0, span);
+  return list;
+}
+
+// Takes a value apart into as many as there are targets.
+static void unpack(tl_lower *l, tl_target *targets, uint32_t count,
+                   int32_t value, tl_span span) {
+  int32_t list = begin_unpack(l, count, value, span);
   int32_t first = tl_temps(l, (int32_t)count);
-  for (uint32_t i = 0; i < count; i++) {
-    int32_t index = tl_temp(l);
-    tl_load_constant(l, index, tl_weak_int(i), span);
-    tl_emit2(l, TL_BC_GETEL, first + (int32_t)i, list, index, span);
-    l->top--;
-  }
+  for (uint32_t i = 0; i < count; i++)
+    tl_emit_next(l, first + (int32_t)i, list, false, span);
   assign_all(l, targets, count, first, false);
 }
 
@@ -257,15 +262,10 @@ void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
     tl_store_name(l, names[0].name, item, span);
     return;
   }
-  int32_t list = tl_temp(l);
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_UNPACK, list, 1, span);
-  ins->operands[0] = item;
-  ins->extra = count;
+  int32_t list = begin_unpack(l, count, item, span);
   for (uint32_t i = 0; i < count; i++) {
-    int32_t mark = l->top;
-    int32_t index = tl_temp(l), value = tl_temp(l);
-    tl_load_constant(l, index, tl_weak_int(i), span);
-    tl_emit2(l, TL_BC_GETEL, value, list, index, span);
+    int32_t mark = l->top, value = tl_temp(l);
+    tl_emit_next(l, value, list, false, span);
     tl_store_name(l, names[i].name, value, names[i].span);
     l->top = mark;
   }

@@ -138,10 +138,8 @@ static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
       item = v->index;
     tl_emit_x(l, TL_BC_FORVAR, item, (uint32_t)w->slots, span);
   } else {
-    tl_cfg_ins *ins = tl_emit(l, TL_BC_NEXT, item, 1, value->span);
-    ins->operands[0] = w->slots;
-    ins->extra = count > 1;  // a record then gives (key, value)
-    ins->extra2 = (uint32_t)w->slots + 1;
+    // With several names a record gives (key, value).
+    tl_emit_next(l, item, w->slots, count > 1, value->span);
   }
   tl_lower_targets(l, names, count, item, names[0].span);
   l->top = mark;

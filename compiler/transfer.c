@@ -23,11 +23,11 @@ static bool keeps(const tl_flow *flow, const tl_cfg_ins *ins) {
   return builtin != NULL && (builtin->flags & TL_KEEPS) != 0;
 }
 
-// One whose result may be a view of its first argument.
-static bool views(const tl_flow *flow, const tl_cfg_ins *ins) {
+// What its first argument may be to its result: TL_VIEWS, TL_RETURNS.
+static unsigned lends(const tl_flow *flow, const tl_cfg_ins *ins) {
   const tl_builtin *builtin =
       ins->op == TL_BC_CALLB ? builtin_of(flow, ins) : NULL;
-  return builtin != NULL && (builtin->flags & TL_VIEWS) != 0;
+  return builtin == NULL ? 0 : builtin->flags & (TL_VIEWS | TL_RETURNS);
 }
 
 static bool runs_unknown_code(const tl_flow *flow, const tl_cfg_ins *ins) {
@@ -461,6 +461,31 @@ static tl_state view_state(const tl_flow *flow) {
   return state;
 }
 
+// Operand 0 itself or a new object, perhaps one that is a view of it.
+static tl_state same_state(const tl_flow *flow, bool views) {
+  int32_t x = flow->operands[0];
+  const tl_state *from = tl_state_of(flow, x);
+  tl_state state = tl_state_new(TL_EITHER);
+  if (flow->modes[0] == TL_MODE_BORROW) {
+    tl_state_derive(&state, from, (uint32_t)x, TL_SAME);
+    if (views)
+      tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+    return state;
+  }
+  if (flow->modes[0] == TL_MODE_CONSUME || flow->modes[0] == TL_MODE_RETAIN)
+    state.kind = TL_OWNS;
+  else
+    tl_state_derive_lenders(&state, from, TL_SAME);
+  tl_state_derive_lenders(&state, from, TL_HELD);
+  return state;
+}
+
+static tl_state library_state(const tl_flow *flow, unsigned lends) {
+  return (lends & TL_RETURNS) != 0 ? same_state(flow, (lends & TL_VIEWS) != 0)
+         : lends != 0              ? view_state(flow)
+                                   : tl_state_new(TL_OWNS);
+}
+
 // What the callee's summary says about the result, in terms of the arguments.
 static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   const tl_owned_function *callee = callee_of(flow, ins);
@@ -499,7 +524,7 @@ static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
 static tl_state result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   switch ((tl_result_kind)tl_opcodes[ins->op].result) {
     case TL_DEF_OWNED:
-      return views(flow, ins) ? view_state(flow) : tl_state_new(TL_OWNS);
+      return library_state(flow, lends(flow, ins));
     case TL_DEF_TARGET:
       return tl_state_new(TL_OWNS);
     case TL_DEF_ITEM:
@@ -508,6 +533,8 @@ static tl_state result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
       return next_state(flow);
     case TL_DEF_VIEW:
       return view_state(flow);
+    case TL_DEF_SAME:
+      return same_state(flow, false);
     case TL_DEF_CALL:
       return call_state(flow, ins);
     case TL_DEF_GLOBAL:

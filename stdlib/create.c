@@ -643,7 +643,7 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (dtype != own)
     return tl_cast(vm, &args[0], dtype, out);
   if (tl_ndim(args[0].array) > 0) {
-    *out = tl_take(vm, &args[0]);
+    *out = tl_pass_on(&args[0]);
     return true;
   }
   tl_array *a = tl_take_dense(vm, &args[0]);
@@ -668,12 +668,14 @@ const tl_builtin tl_create_builtins[] = {
      "    ones(2)    # [1.0, 1.0]\n"},
     {"empty", "shape, dtype: none", zeros, TL_PURE,
      "The same as zeros: Tally has no uninitialised memory.\n"
-     "An array of the shape and dtype given (float64). A negative length is an\n"
+     "An array of the shape and dtype given (float64). A negative length is "
+     "an\n"
      "error (kind value), what is no dtype another (type).\n"
      "    empty(2)    # [0.0, 0.0]\n"},
     {"full", "shape, fill_value, dtype: none", full, TL_PURE,
      "An array that holds one value everywhere.\n"
-     "The dtype is that of the value unless one is given. A negative length is\n"
+     "The dtype is that of the value unless one is given. A negative length "
+     "is\n"
      "an error (kind value).\n"
      "    full(3, 7)    # [7, 7, 7]\n"},
     {"zeros_like", "x, dtype: none", zeros_like, TL_PURE,
@@ -702,7 +704,8 @@ const tl_builtin tl_create_builtins[] = {
     {"linspace", "start, stop, num, dtype: none, endpoint: true", linspace,
      TL_PURE,
      "num evenly spaced numbers from start to stop, exact at both ends; stop\n"
-     "itself is left out where endpoint is false. float64, or complex128 where\n"
+     "itself is left out where endpoint is false. float64, or complex128 "
+     "where\n"
      "an end is complex, unless dtype says otherwise. A negative num is an\n"
      "error (kind value).\n"
      "    linspace(0, 1, 5)    # [0.0, 0.25, 0.5, 0.75, 1.0]\n"},
@@ -738,7 +741,7 @@ const tl_builtin tl_create_builtins[] = {
      "indexing is one of kind value.\n"
      "    meshgrid([1, 2], [3, 4], indexing: \"ij\")[0]    "
      "# [[1, 1], [2, 2]]\n"},
-    {"asarray", "x, dtype: none, copy: none", asarray, TL_PURE,
+    {"asarray", "x, dtype: none, copy: none", asarray, TL_RETURNS,
      "x as an array: nested lists are stacked, a range is counted out, and an\n"
      "array stays what it is unless dtype converts it. copy, a bool, makes no\n"
      "difference: values never change under another name. Items that do not\n"

@@ -17,7 +17,8 @@
 // The elementwise operation that a function value is, or TL_OP_COUNT: the
 // table of built-ins has their order.
 static tl_op known_op(tl_slot f) {
-  if (!tl_is_kind(f, TL_KIND_BUILTIN)) return TL_OP_COUNT;
+  if (!tl_is_kind(f, TL_KIND_BUILTIN))
+    return TL_OP_COUNT;
   const tl_builtin *builtin = f.pointer;
   ptrdiff_t index = builtin - tl_elementwise_builtins;
   bool inside = builtin >= tl_elementwise_builtins && index < TL_OP_COUNT;
@@ -27,7 +28,7 @@ static tl_op known_op(tl_slot f) {
 typedef struct callee {
   tl_vm *vm;
   tl_slot f;
-  tl_op op;       // TL_OP_COUNT: called as any function
+  tl_op op;  // TL_OP_COUNT: called as any function
   int64_t calls;
 } callee;
 
@@ -48,13 +49,15 @@ static bool call(callee *c, int count, tl_slot *args, tl_slot *out) {
   tl_slot result;
   bool ok = tl_elementwise(c->vm, c->op, args, &result);
   for (int i = 0; i < count; i++) {
-    if (tl_is_owned(args[i])) tl_drop(c->vm, args[i]);
+    if (tl_is_owned(args[i]))
+      tl_drop(c->vm, args[i]);
   }
   if (ok && (++c->calls & 1023) == 0 && !tl_poll(c->vm, 1)) {
     tl_clear(c->vm, &result);
     ok = false;
   }
-  if (ok) *out = result;
+  if (ok)
+    *out = result;
   return ok;
 }
 
@@ -92,7 +95,8 @@ static bool get_item(items *x, int64_t index, tl_slot *out) {
 
 // A result that may be a lent item or a view: made to stand on its own.
 static void keep(tl_vm *vm, tl_slot *s) {
-  if (!tl_is_heap(*s)) return;
+  if (!tl_is_heap(*s))
+    return;
   *s = tl_escape(vm, s, TL_CAUSE_CALL);
 }
 
@@ -117,7 +121,8 @@ static bool has_scan(tl_slot x, tl_op op, tl_fold *fold) {
     default:
       return false;
   }
-  if (!tl_is_array(x) || tl_array_dtype(x.array) >= TL_STRING) return false;
+  if (!tl_is_array(x) || tl_array_dtype(x.array) >= TL_STRING)
+    return false;
   tl_dtype dtype = tl_array_dtype(x.array);
   return dtype != TL_BOOL && tl_fold_result(*fold, dtype) == dtype &&
          tl_kernels()->scan[*fold][dtype] != NULL;
@@ -143,7 +148,8 @@ static bool fold_vector(tl_vm *vm, const tl_array *x, tl_fold fold,
     size_t n = (size_t)(length - at < BLOCK ? length - at : BLOCK);
     kernels->pack[tl_move_size(itemsize)](packed, x->data + at * step, step, n);
     kernels->scan[fold][dtype](running, packed, &carry, n);
-    if ((at / BLOCK & 255) == 255 && !tl_poll(vm, 64)) return false;
+    if ((at / BLOCK & 255) == 255 && !tl_poll(vm, 64))
+      return false;
   }
   tl_clear(vm, result);
   *result = dtype == TL_COMPLEX128
@@ -169,9 +175,11 @@ static bool fold_rest(callee *c, items *xs, int64_t from, tl_slot *result) {
       tl_clear(c->vm, &args[0]);
       return false;
     }
-    if (!call(c, 2, args, result)) return false;
+    if (!call(c, 2, args, result))
+      return false;
     // A lent item that came back may be needed after its list.
-    if (!tl_is_owned(*result)) keep(c->vm, result);
+    if (!tl_is_owned(*result))
+      keep(c->vm, result);
   }
   return true;
 }
@@ -190,12 +198,14 @@ static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
       return tl_fail(vm, TALLY_ERR_VALUE,
                      "fold of no items needs a start: fold(xs, f, init)");
     }
-    if (!get_item(&xs, 0, &result)) return false;
+    if (!get_item(&xs, 0, &result))
+      return false;
     from = 1;
   } else {
-    result = tl_take(vm, &args[2]);
+    result = tl_pass_on(&args[2]);
   }
-  if (xs.count == from) keep(vm, &result);
+  if (xs.count == from)
+    keep(vm, &result);
   if (!fold_rest(&c, &xs, from, &result)) {
     tl_clear(vm, &result);
     return false;
@@ -208,7 +218,8 @@ static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // What each call of scan gives, in a list.
 static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
   tl_list *list = tl_list_new(c->vm, xs->count);
-  if (list == NULL) return NULL;
+  if (list == NULL)
+    return NULL;
   for (int64_t i = 0; i < xs->count; i++) {
     tl_slot args[2], result = tl_none();
     bool ok = get_item(xs, i, &args[1]);
@@ -219,8 +230,10 @@ static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
       args[0] = i == 0 ? tl_borrow(*init) : tl_borrow(list->items[i - 1]);
       ok = call(c, 2, args, &result);
     }
-    if (ok) ok = tl_list_push(c->vm, &list, &result);
-    if (tl_is_owned(result)) tl_drop(c->vm, result);
+    if (ok)
+      ok = tl_list_push(c->vm, &list, &result);
+    if (tl_is_owned(result))
+      tl_drop(c->vm, result);
     if (!ok) {
       tl_drop(c->vm, tl_own_list(list));
       return NULL;
@@ -294,12 +307,14 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_elementwise(vm, c.op, args, out);
   }
   tl_list *list = tl_list_new(vm, xs.count);
-  if (list == NULL) return false;
+  if (list == NULL)
+    return false;
   for (int64_t i = 0; i < xs.count; i++) {
     tl_slot item, result = tl_none();
     bool ok = get_item(&xs, i, &item) && call_with(&c, item, more, &result) &&
               tl_list_push(vm, &list, &result);
-    if (tl_is_owned(result)) tl_drop(vm, result);
+    if (tl_is_owned(result))
+      tl_drop(vm, result);
     if (!ok) {
       tl_drop(vm, tl_own_list(list));
       return false;
@@ -313,7 +328,8 @@ static bool find_kept(callee *c, items *xs, int64_t *kept, int64_t *count) {
   *count = 0;
   for (int64_t i = 0; i < xs->count; i++) {
     tl_slot item, answer = tl_none();
-    if (!get_item(xs, i, &item) || !call(c, 1, &item, &answer)) return false;
+    if (!get_item(xs, i, &item) || !call(c, 1, &item, &answer))
+      return false;
     if (!tl_is_bool(answer)) {
       char text[TL_DESCRIBE];
       tl_fail(c->vm, TALLY_ERR_TYPE,
@@ -322,7 +338,8 @@ static bool find_kept(callee *c, items *xs, int64_t *kept, int64_t *count) {
       tl_clear(c->vm, &answer);
       return false;
     }
-    if (answer.i != 0) kept[(*count)++] = i;
+    if (answer.i != 0)
+      kept[(*count)++] = i;
   }
   return true;
 }
@@ -334,7 +351,8 @@ static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
   }
   items xs = {.vm = vm, .source = &source};
   tl_list *list = tl_list_new(vm, count);
-  if (list == NULL) return false;
+  if (list == NULL)
+    return false;
   int64_t next = 0, all;
   bool ok = tl_items_count(vm, "filter", source, &all);
   for (int64_t i = 0; ok && i < all && next < count; i++) {
@@ -344,7 +362,8 @@ static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
       ok = tl_list_push(vm, &list, &item);
       next++;
     }
-    if (tl_is_owned(item)) tl_drop(vm, item);
+    if (tl_is_owned(item))
+      tl_drop(vm, item);
   }
   if (!ok) {
     tl_drop(vm, tl_own_list(list));
@@ -363,7 +382,8 @@ static bool filter(tl_vm *vm, tl_slot *args, tl_slot *out) {
   xs.gives = false;  // each is needed again
   size_t nbytes = (size_t)(xs.count + 1) * sizeof(int64_t);
   int64_t count, *kept = tl_alloc(vm, nbytes, "filter");
-  if (kept == NULL) return false;
+  if (kept == NULL)
+    return false;
   bool ok = find_kept(&c, &xs, kept, &count) &&
             (!tl_is_range(args[0]) || tl_arg_array(vm, "filter", &args[0])) &&
             pick_items(vm, tl_borrow(args[0]), kept, count, out);
@@ -387,9 +407,10 @@ static bool widen(tl_vm *vm, const tl_array *a, const tl_array *other,
     strides[i] = i < tl_ndim(a) ? tl_strides(a)[i] : 0;
   }
   tl_slot lent = {.tag = tl_array_tag(a), .array = (tl_array *)a};
-  tl_array *view = tl_view_new(vm, &lent, tl_array_dtype(a), a->data, ndim,
-                               shape, strides);
-  if (view == NULL) return false;
+  tl_array *view =
+      tl_view_new(vm, &lent, tl_array_dtype(a), a->data, ndim, shape, strides);
+  if (view == NULL)
+    return false;
   *out = tl_own_array(view);
   return true;
 }
@@ -398,12 +419,14 @@ static bool widen(tl_vm *vm, const tl_array *a, const tl_array *other,
 static bool outer_op(tl_vm *vm, tl_op op, const tl_array *a, const tl_array *b,
                      tl_slot *out) {
   tl_slot wide, operands[2], result;
-  if (!widen(vm, a, b, &wide)) return false;
+  if (!widen(vm, a, b, &wide))
+    return false;
   operands[0] = tl_borrow(wide);
   operands[1] = (tl_slot){.tag = tl_array_tag(b), .array = (tl_array *)b};
   bool ok = tl_elementwise(vm, op, operands, &result);
   tl_drop(vm, wide);
-  if (ok) *out = result;
+  if (ok)
+    *out = result;
   return ok;
 }
 
@@ -442,14 +465,16 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
                         tl_slot *out) {
   tl_vm *vm = c->vm;
   tl_list *list = tl_list_new(vm, 0);
-  if (list == NULL) return false;
+  if (list == NULL)
+    return false;
   for (int64_t i = 0; i < a->size; i++) {
     for (int64_t j = 0; j < b->size; j++) {
       tl_slot args[2] = {tl_item(vm, a, item_pointer(a, i)),
                          tl_item(vm, b, item_pointer(b, j))};
       tl_slot result = tl_none();
       bool ok = call(c, 2, args, &result) && tl_list_push(vm, &list, &result);
-      if (tl_is_owned(result)) tl_drop(vm, result);
+      if (tl_is_owned(result))
+        tl_drop(vm, result);
       if (!ok) {
         tl_drop(vm, tl_own_list(list));
         return false;
@@ -457,9 +482,11 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
     }
   }
   tl_slot stacked;
-  if (!tl_stack_results(vm, list, &stacked)) return false;
+  if (!tl_stack_results(vm, list, &stacked))
+    return false;
   bool ok = shape_pairs(vm, a, b, &stacked, out);
-  if (tl_is_owned(stacked)) tl_drop(vm, stacked);
+  if (tl_is_owned(stacked))
+    tl_drop(vm, stacked);
   return ok;
 }
 
@@ -486,7 +513,8 @@ static tl_list *map_lanes(callee *c, tl_slot x, int axis) {
   tl_vm *vm = c->vm;
   tl_array *a = x.array;
   tl_list *list = tl_list_new(vm, 0);
-  if (list == NULL) return NULL;
+  if (list == NULL)
+    return NULL;
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 1, &a, axis);
   for (; !lanes.done; tl_lanes_next(&lanes)) {
@@ -498,7 +526,8 @@ static tl_list *map_lanes(callee *c, tl_slot x, int axis) {
       lane = tl_own_array(view);
       ok = call(c, 1, &lane, &result) && tl_list_push(vm, &list, &result);
     }
-    if (tl_is_owned(result)) tl_drop(vm, result);
+    if (tl_is_owned(result))
+      tl_drop(vm, result);
     if (!ok) {
       tl_drop(vm, tl_own_list(list));
       return NULL;
@@ -526,11 +555,13 @@ static bool shape_lanes(tl_vm *vm, const tl_array *x, int axis,
                    TL_MAX_DIMS);
   }
   for (int i = 0; i < tl_ndim(x); i++) {
-    if (i != axis) shape[ndim++] = tl_shape(x)[i];
+    if (i != axis)
+      shape[ndim++] = tl_shape(x)[i];
   }
   for (int i = 0; i < inner; i++) shape[ndim++] = tl_shape(s)[i + 1];
   tl_slot shaped;
-  if (!tl_reshape(vm, stacked, ndim, shape, &shaped)) return false;
+  if (!tl_reshape(vm, stacked, ndim, shape, &shaped))
+    return false;
   if (ndim == 0 || !tl_is_array(shaped)) {
     *out = shaped;
     return true;
@@ -540,7 +571,8 @@ static bool shape_lanes(tl_vm *vm, const tl_array *x, int axis,
     order[i] = is_inner ? outer + i - axis : next++;
   }
   bool ok = tl_permute(vm, &shaped, order, out);
-  if (tl_is_owned(shaped)) tl_drop(vm, shaped);
+  if (tl_is_owned(shaped))
+    tl_drop(vm, shaped);
   return ok;
 }
 
@@ -554,9 +586,11 @@ static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   tl_list *list = map_lanes(&c, args[0], axis);
   tl_slot stacked;
-  if (list == NULL || !tl_stack_results(vm, list, &stacked)) return false;
+  if (list == NULL || !tl_stack_results(vm, list, &stacked))
+    return false;
   bool ok = shape_lanes(vm, args[0].array, axis, &stacked, out);
-  if (tl_is_owned(stacked)) tl_drop(vm, stacked);
+  if (tl_is_owned(stacked))
+    tl_drop(vm, stacked);
   return ok;
 }
 
@@ -597,7 +631,8 @@ static bool compose(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   }
   tl_native *native = tl_native_new(vm, &composed_builtin, 2, args);
-  if (native == NULL) return false;
+  if (native == NULL)
+    return false;
   *out = (tl_slot){.tag = TL_TAG_NATIVE | TL_OWNED, .pointer = native};
   return true;
 }
@@ -613,7 +648,8 @@ const tl_builtin tl_functional_builtins[] = {
      "    fold([1, 2, 3, 4], (a, b) => 10 * a + b)    # 1234\n"
      "    fold((\"a\", \"b\"), (+), \"\")                  # \"ab\"\n"},
     {"scan", "xs, f, init = none", scan, TL_CALLS,
-     "All values that fold goes through: an array of them where they stack, of\n"
+     "All values that fold goes through: an array of them where they stack, "
+     "of\n"
      "a list a list.\n"
      "A value that is no function is an error (kind type); errors of the\n"
      "function pass through.\n"
@@ -623,7 +659,8 @@ const tl_builtin tl_functional_builtins[] = {
      "Without f, the product.\n"
      "Takes any dtypes. A value that is no function is an error (kind type);\n"
      "errors of the function pass through.\n"
-     "    outer([1, 2], [10, 20, 30], (+))    # [[11, 21, 31], [12, 22, 32]]\n"},
+     "    outer([1, 2], [10, 20, 30], (+))    # [[11, 21, 31], [12, 22, "
+     "32]]\n"},
     {"each", "xs, f, ...more", each, TL_CALLS,
      "f of each item (of an array, each row), with what else is given. Of an\n"
      "array the results are an array where they stack; of a list, a list.\n"
@@ -633,12 +670,14 @@ const tl_builtin tl_functional_builtins[] = {
      "    each((1, \"a\"), typeof)         # (int64, string)\n"},
     {"filter", "xs, f", filter, TL_CALLS,
      "The items (of an array, the rows) for which f gives true.\n"
-     "Takes any dtype. A value that is no function is an error (kind type), as\n"
+     "Takes any dtype. A value that is no function is an error (kind type), "
+     "as\n"
      "is a result that is no bool.\n"
      "    filter([5, 2, 7], x => x > 4)    # [5, 7]\n"},
     {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS,
      "f of every vector along an axis, with its result where the axis was.\n"
-     "Takes any dtype. A value that is no function is an error (kind type), an\n"
+     "Takes any dtype. A value that is no function is an error (kind type), "
+     "an\n"
      "axis that x lacks another (index).\n"
      "    map_axis([[1, 2], [3, 5]], v => v[-1] - v[0])    # [2, 3]\n"},
     {"compose", "f, g", compose, TL_PURE,

@@ -321,17 +321,20 @@ static bool check_names(tl_vm *vm, const table *t) {
   tl_record *seen = tl_record_new(vm, t->count);
   bool ok = seen != NULL;
   for (int64_t i = 0; ok && i < t->count; i++) {
-    tl_slot none = tl_none();
+    tl_slot none = tl_none(), name = tl_own_string(t->columns[i].name);
     if (tl_record_find(seen, t->columns[i].name) >= 0)
       ok = tl_fail(vm, TALLY_ERR_VALUE,
                    "read_csv: \"%s\" has two columns "
                    "named \"%s\"; read it with header: false, skip: 1",
                    t->csv.path, t->columns[i].name->text);
     else
-      ok = tl_record_set(vm, &seen, t->columns[i].name, &none);
+      ok = tl_record_set_key(vm, &seen, &name, &none);
   }
-  if (seen)
+  // The names were only lent to it.
+  if (seen) {
+    seen->length = 0;
     tl_drop(vm, tl_own_record(seen));
+  }
   return ok;
 }
 
@@ -570,8 +573,14 @@ static bool set_column(tl_vm *vm, tl_record **record, column *column) {
     if (!tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, &value))
       return false;
   }
-  if (tl_record_set(vm, record, column->name, &value))
+  // The name goes along: the columns' list needs it no more.
+  tl_slot name = tl_own_string(column->name);
+  column->name = NULL;
+  if (tl_record_set_key(vm, record, &name, &value)) {
+    tl_drop(vm, name);
     return true;
+  }
+  tl_drop(vm, name);
   tl_drop(vm, value);
   return false;
 }

@@ -144,7 +144,7 @@ static bool drop_missing(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_form(x, TL_FORM_OPTION)) {
     if (!tl_arg_array(vm, "drop_missing", &args[0]))
       return false;
-    *out = tl_take(vm, &args[0]);
+    *out = tl_pass_on(&args[0]);
     return true;
   }
   tl_slot mask = tl_borrow(x.nested->parts[0]);
@@ -167,7 +167,7 @@ const tl_builtin tl_missing_builtins[] = {
      "Any dtype, which stays. Types that have nothing in common are an error\n"
      "(kind type).\n"
      "    fill_missing([1, none, 3], 0)    # [1, 0, 3]\n"},
-    {"drop_missing", "x", drop_missing, TL_PURE,
+    {"drop_missing", "x", drop_missing, TL_RETURNS,
      "The items of x that are there, as one axis; of a ragged array within\n"
      "each row.\n"
      "Any dtype, which stays. Types that have nothing in common are an error\n"

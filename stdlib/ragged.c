@@ -103,7 +103,7 @@ static bool from_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool to_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_value_ndim(args[0]) > 1) {
-    *out = tl_take(vm, &args[0]);
+    *out = tl_pass_on(&args[0]);
     return true;
   }
   if (!ragged_argument(vm, "to_regular", &args[0]))
@@ -695,8 +695,9 @@ static bool concat_rows(tl_vm *vm, const tl_list *list, tl_slot *out) {
   for (; ok && made < count; made += ok) {
     tl_slot at, s = list->items[made];
     if (!tl_is_form(s, TL_FORM_RAGGED) || tl_ragged_rows(s.nested) != rows) {
-      ok = tl_is_form(s, TL_FORM_RAGGED) ? fail_rows(vm, "concat", first, s, 0)
-                                         : tl_arg_fail(vm, "concat", "each item", "a ragged array", s);
+      ok = tl_is_form(s, TL_FORM_RAGGED)
+               ? fail_rows(vm, "concat", first, s, 0)
+               : tl_arg_fail(vm, "concat", "each item", "a ragged array", s);
       continue;
     }
     ok = tl_ragged_flat(vm, s, &at, &flat[made]);
@@ -796,14 +797,15 @@ const tl_builtin tl_ragged_builtins[] = {
      "    ragged([1, 2, 3], [2, 0, 1])    # [[1, 2], [], [3]]\n"},
     {"unflatten", "x, counts", unflatten, TL_PURE,
      "ragged(x, counts): what flatten took away.\n"
-     "Rows of the array, of any dtype. Counts that do not come to the number of\n"
+     "Rows of the array, of any dtype. Counts that do not come to the number "
+     "of\n"
      "values are an error (kind value).\n"
      "    unflatten([1, 2, 3], [1, 2])    # [[1], [2, 3]]\n"},
     {"from_regular", "x", from_regular, TL_PURE,
      "An array of two axes or more as one with ragged rows, all of a length.\n"
      "Values other than arrays are an error (kind type).\n"
      "    typeof(from_regular([[1, 2], [3, 4]]))    # 2 * var * int64\n"},
-    {"to_regular", "x", to_regular, TL_PURE,
+    {"to_regular", "x", to_regular, TL_RETURNS,
      "A ragged array whose rows have one length as an array without var; a\n"
      "row of another length is an error (kind shape).\n"
      "Any dtype, which stays.\n"

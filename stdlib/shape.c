@@ -499,7 +499,7 @@ const tl_builtin tl_shape_builtins[] = {
      "difference: values never change under another name. A shape of another\n"
      "size is an error (kind shape).\n"
      "    reshape(0..6, (2, -1))    # [[0, 1, 2], [3, 4, 5]]\n"},
-    {"flatten", "x", flatten, TL_PURE,
+    {"flatten", "x", flatten, TL_VIEWS,
      "The items of x along one axis, in row-major order; of a ragged array\n"
      "those of all rows, one row behind the other.\n"
      "Any dtype, which stays. Lists and strings are an error (kind type).\n"
@@ -540,7 +540,8 @@ const tl_builtin tl_shape_builtins[] = {
      "    moveaxis(zeros((2, 3, 4)), 0, -1).shape    # (3, 4, 2)\n"},
     {"broadcast_to", "x, shape", broadcast_to, TL_VIEWS,
      "x repeated to fill a shape, without copying.\n"
-     "Any dtype, which stays. A shape that x does not broadcast to is an error\n"
+     "Any dtype, which stays. A shape that x does not broadcast to is an "
+     "error\n"
      "(kind shape).\n"
      "    broadcast_to([1, 2], (2, 2))    # [[1, 2], [1, 2]]\n"},
     {"broadcast_arrays", "...arrays", broadcast_arrays, TL_PURE,

@@ -79,7 +79,7 @@ static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool string(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_string(args[0])) {
-    *out = tl_take(vm, &args[0]);
+    *out = tl_pass_on(&args[0]);
     return true;
   }
   tl_text text;
@@ -146,7 +146,7 @@ static bool copy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (tl_is_nested(args[0]))
     return tl_nested_copy(vm, args[0], out);
-  *out = tl_take(vm, &args[0]);
+  *out = tl_pass_on(&args[0]);
   return true;
 }
 
@@ -275,8 +275,8 @@ static bool bool_(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static tl_array *spread_part(tl_vm *vm, const tl_array *from, tl_dtype dtype,
                              int ndim, const int64_t *shape) {
   tl_array *to = tl_array_new(vm, dtype, ndim, shape);
-  if (to && !tl_assign_part(vm, to, to->data, ndim, shape, tl_strides(to),
-                            from)) {
+  if (to &&
+      !tl_assign_part(vm, to, to->data, ndim, shape, tl_strides(to), from)) {
     tl_drop(vm, tl_own_array(to));
     to = NULL;
   }
@@ -417,33 +417,34 @@ const tl_builtin tl_value_builtins[] = {
      "Takes any value and never fails.\n"
      "    same([1, 2], [1, 2])    # true\n"
      "    same(1, 1.0)    # false\n"},
-    {"int", "x", int_, TL_PURE,
+    {"int", "x", int_, TL_RETURNS,
      "x as int64: a float without its fraction, a string read as a whole\n"
      "number; arrays item by item. What does not fit or is no number is an\n"
      "error (kind value).\n"
      "    int(-2.7)    # -2\n"
      "    int(\"12\") + 1    # 13\n"},
-    {"float", "x", float_, TL_PURE,
+    {"float", "x", float_, TL_RETURNS,
      "x as float64; a string is read as a number. Arrays item by item.\n"
-     "Text that is no number is an error (kind value), a list one of kind type.\n"
+     "Text that is no number is an error (kind value), a list one of kind "
+     "type.\n"
      "    float(\"1.5\")    # 1.5\n"
      "    float([1, 2])    # [1.0, 2.0]\n"},
-    {"bool", "x", bool_, TL_PURE,
+    {"bool", "x", bool_, TL_RETURNS,
      "Whether x is not 0; \"true\" and \"false\" are read. Arrays item by "
      "item.\n"
      "Other text is an error (kind value), a list one of kind type.\n"
      "    bool([0, 2])    # [false, true]\n"},
-    {"complex", "re, im = none", complex, TL_PURE,
+    {"complex", "re, im = none", complex, TL_RETURNS,
      "The complex number with these parts, arrays item by item, broadcast; or\n"
      "re alone as a complex number. complex64 of float32 parts, complex128 of\n"
      "other real ones. Complex parts are an error (kind type).\n"
      "    complex(1, [2, inf])    # [1.0 + 2.0i, 1.0 + infi]\n"},
-    {"string", "x", string, TL_PURE,
+    {"string", "x", string, TL_RETURNS,
      "The text of x, as print shows it.\n"
      "Takes any value and never fails.\n"
      "    string(1.5) + \"!\"    # 1.5!\n"
      "    string((1, 2))    # (1, 2)\n"},
-    {"copy", "x", copy, TL_PURE,
+    {"copy", "x", copy, TL_RETURNS,
      "x in memory of its own. Values never change under another name, so this\n"
      "matters for memory alone: a copied slice does not keep the whole array.\n"
      "Takes any value, of any dtype, and never fails but for want of memory.\n"

@@ -13,7 +13,9 @@
 // then leave the slot without the bit; the VM drops whatever still owns after
 // the call, on success and on failure. A borrowed argument may not be kept
 // without tl_take, which then retains. A result that is a view of a borrowed
-// argument may be returned as it is: the VM makes it hold its block.
+// argument may be returned as it is: the VM makes it hold its block. With
+// TL_RETURNS the first argument itself may be the result, by tl_pass_on: owned
+// if it was, else borrowed still.
 typedef bool tl_builtin_fn(tl_vm *vm, tl_slot *args, tl_slot *out);
 
 enum {  // tl_builtin.flags
@@ -23,11 +25,12 @@ enum {  // tl_builtin.flags
   TL_FILES = 4,   // capabilities it needs
   TL_CLOCK = 8,
   TL_ENVIRONMENT = 16,
-  TL_VALUE = 32,   // no function: its name stands for its result (os.args)
-  TL_HOST = 64,    // a host's: tl_host_call runs it (host.h)
-  TL_KEEPS = 128,  // where it fails, it has taken nothing: its first argument
-                   // can be given back to its slot
-  TL_VIEWS = 256,  // the result may be a view of the first argument alone
+  TL_VALUE = 32,     // no function: its name stands for its result (os.args)
+  TL_HOST = 64,      // a host's: tl_host_call runs it (host.h)
+  TL_KEEPS = 128,    // where it fails, it has taken nothing: its first argument
+                     // can be given back to its slot
+  TL_VIEWS = 256,    // the result may be a view of the first argument alone
+  TL_RETURNS = 512,  // the result may be the first argument itself: tl_pass_on
 };
 
 typedef struct tl_builtin {

@@ -267,11 +267,20 @@ bool tl_bind_arguments(tl_vm *vm, tl_slot function, const tl_call_shape *shape,
 
 // --- Calling ----------------------------------------------------------------
 
+// Makes a result independent of the arguments.
+static void own_result(tl_vm *vm, const tl_builtin *builtin, tl_slot *out) {
+  if ((builtin->flags & TL_RETURNS) != 0)
+    *out = tl_escape(vm, out, TL_CAUSE_CALL);
+  else
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+}
+
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out) {
   unsigned needs = 0;
   bool keeps = (how & TL_KEEPS) != 0;
-  bool lends = (how & builtin->flags & TL_VIEWS) != 0 && !tl_is_owned(args[0]);
+  unsigned may = how & builtin->flags;
+  bool lends = (may & (TL_VIEWS | TL_RETURNS)) != 0 && !tl_is_owned(args[0]);
   if ((builtin->flags & TL_FILES) != 0)
     needs |= TALLY_MAY_FILES;
   if ((builtin->flags & TL_CLOCK) != 0)
@@ -291,7 +300,7 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                                        : builtin->call(vm, args, out));
   // What the argument was converted to does not outlive the call.
   if (ok && (!lends || tl_is_owned(args[0])))
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
+    own_result(vm, builtin, out);
   // What came up during a long call is not left to the next poll.
   if (ok && vm->interrupted && !keeps && !tl_poll(vm, 0)) {
     tl_drop(vm, *out);
@@ -329,7 +338,7 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
   } else {
     ok = tl_cast(vm, &args[0], type->dtype, out);
     if (ok)
-      tl_hold(vm, *out, TL_CAUSE_VIEW);
+      *out = tl_escape(vm, out, TL_CAUSE_CALL);
   }
   drop_all(vm, count, args);
   return ok;

@@ -49,7 +49,8 @@ static bool convert_item(tl_vm *vm, tl_slot s, tl_dtype from, const void *item,
                          tl_dtype dtype, void *out) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_check *fits = kernels->cast_check[from][dtype];
-  if (fits != NULL && !fits(item, 1)) return fail_fit(vm, s, dtype);
+  if (fits != NULL && !fits(item, 1))
+    return fail_fit(vm, s, dtype);
   kernels->cast[from][dtype](out, item, 1);
   return true;
 }
@@ -65,7 +66,8 @@ static bool cast_scalar(tl_vm *vm, tl_slot s, tl_dtype dtype, tl_slot *out) {
   if (dtype >= TL_STRING || tl_kernels()->cast[from][dtype] == NULL) {
     return refuse(vm, s, dtype);
   }
-  if (!convert_item(vm, s, from, &item, dtype, &to)) return false;
+  if (!convert_item(vm, s, from, &item, dtype, &to))
+    return false;
   *out = dtype == TL_COMPLEX128 ? tl_new_complex(vm, to.re, to.im, false)
                                 : tl_scalar_load(dtype, &to);
   return !tl_is_unset(*out);
@@ -80,10 +82,11 @@ static bool cast_in_place(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out,
   tl_check *fits = kernels->cast_check[from][dtype];
   size_t n = (size_t)array->size;
   // What does not fit is found again, with its value, by the copying way.
-  if (fits != NULL && !fits(array->data, n)) return true;
-  if (n >= 64 * 1024 && !tl_poll(vm, n / 1024)) return false;
-  tl_array *target =
-      tl_reuse(vm, s, dtype, tl_ndim(array), tl_shape(array));
+  if (fits != NULL && !fits(array->data, n))
+    return true;
+  if (n >= 64 * 1024 && !tl_poll(vm, n / 1024))
+    return false;
+  tl_array *target = tl_reuse(vm, s, dtype, tl_ndim(array), tl_shape(array));
   kernels->cast[from][dtype](target->data, target->data, n);
   *out = tl_own_array(target);
   *done = true;
@@ -94,9 +97,7 @@ static bool cast_array(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
   tl_array *array = s->array;
   tl_dtype from = tl_array_dtype(array);
   if (from == dtype) {
-    tl_slot taken = tl_take(vm, s);
-    if (tl_is_owned(*s)) return false;
-    tl_copy_slot(out, &taken);
+    *out = tl_pass_on(s);
     return true;
   }
   if (from == TL_STRING || dtype == TL_STRING ||
@@ -105,11 +106,14 @@ static bool cast_array(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
   }
   if (tl_can_reuse(vm, *s, dtype, tl_ndim(array), tl_shape(array))) {
     bool done = false;
-    if (!cast_in_place(vm, s, dtype, out, &done)) return false;
-    if (done) return true;
+    if (!cast_in_place(vm, s, dtype, out, &done))
+      return false;
+    if (done)
+      return true;
   }
   tl_array *made = tl_array_cast(vm, array, dtype);
-  if (made == NULL) return false;
+  if (made == NULL)
+    return false;
   *out = tl_own_array(made);
   return true;
 }
@@ -117,18 +121,22 @@ static bool cast_array(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
 bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
   if (tl_is_range(*s)) {
     tl_array *array = tl_range_to_array(vm, s->range);
-    if (array == NULL) return false;
+    if (array == NULL)
+      return false;
     tl_slot made = tl_own_array(array);
     bool ok = cast_array(vm, &made, dtype, out);
-    if (tl_is_owned(made)) tl_drop(vm, made);
+    if (tl_is_owned(made))
+      tl_drop(vm, made);
     return ok;
   }
   if (tl_is_string(*s) && dtype == TL_STRING) {
-    *out = tl_take(vm, s);
+    *out = tl_pass_on(s);
     return true;
   }
-  if (tl_is_number(*s)) return cast_scalar(vm, *s, dtype, out);
-  if (tl_is_array(*s)) return cast_array(vm, s, dtype, out);
+  if (tl_is_number(*s))
+    return cast_scalar(vm, *s, dtype, out);
+  if (tl_is_array(*s))
+    return cast_array(vm, s, dtype, out);
   return refuse(vm, *s, dtype);
 }
 

@@ -27,7 +27,8 @@ bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
                          tl_array *target);
 
 // The value converted to [dtype]: float32(x), astype. Takes over an owned
-// array's memory where the item sizes agree. Scalars too. *out is owned.
+// array's memory where the item sizes agree. Scalars too. *out is owned, or
+// still borrowed where it is the value itself.
 bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out);
 
 // A scalar converted for storing into an array of [dtype] (assignment rule:

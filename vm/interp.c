@@ -971,9 +971,9 @@ dispatch:
       vm->fuel = fuel;
       tl_slot result = tl_none();
       bool keeps = ins->c != 0;
-      if (UNLIKELY(
-              !tl_do_builtin(vm, builtin, TL_VIEWS | (keeps ? TL_KEEPS : 0),
-                             ins->b, a + 1, &result))) {
+      if (UNLIKELY(!tl_do_builtin(
+              vm, builtin, TL_VIEWS | TL_RETURNS | (keeps ? TL_KEEPS : 0),
+              ins->b, a + 1, &result))) {
         if (keeps)
           tl_copy_slot(SLOT(ins[1].a), a + 1);
         FAIL();

@@ -92,7 +92,7 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params);
 bool tl_do_show(tl_vm *vm, tl_slot value);
 // With TL_KEEPS in [how] the first argument is left in its slot on failure;
 // with TL_VIEWS a view of the first argument, if that is borrowed, may borrow
-// its block.
+// its block; with TL_RETURNS it may itself be the result, still borrowed.
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out);
 

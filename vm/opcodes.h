@@ -31,6 +31,7 @@ typedef enum tl_result_kind {
   TL_DEF_ITEM,      // an item of operand 0 (borrowed part), or a view of it
                     // (owned, its block borrowed): only the run knows
   TL_DEF_VIEW,      // a view of operand 0, or a new object
+  TL_DEF_SAME,      // operand 0 itself, or a new object
   TL_DEF_NEXT,      // an item of the drained operand 0
   TL_DEF_GLOBAL,    // borrowed from a module variable
   TL_DEF_CAPTURE,   // borrowed from the running closure
@@ -153,7 +154,7 @@ typedef enum tl_format {
   OP(STACK, OWNED, USE, USE, USE, USE, EARLY, W) /* array of the items */      \
   OP(STACKLIST, OWNED, USE, NONE, NONE, NONE, EARLY, AB)  /* of a list's  */   \
   OP(PUSH, TARGET, TARGET, STORE, NONE, NONE, EARLY, ABC) /* list a += c */    \
-  OP(FORMAT, OWNED, USE, NONE, NONE, NONE, EARLY, ABX)    /* extra: spec    */ \
+  OP(FORMAT, SAME, USE, NONE, NONE, NONE, EARLY, ABX)     /* extra: spec    */ \
   OP(JOIN, OWNED, USE, USE, USE, USE, EARLY, W) /* strings           */        \
   OP(CLOSURE, OWNED, STORE, STORE, STORE, STORE, EARLY, W) /* extra: group */  \
   /* --- places; extra: a path or a name */                                    \
@@ -162,15 +163,15 @@ typedef enum tl_format {
   OP(INDEX, ITEM, CONTAINER, USE, USE, USE, EARLY, BW)                         \
   OP(GETF, ITEM, CONTAINER, NONE, NONE, NONE, EARLY, ABX)                      \
   OP(FIELDS, OWNED, USE, NONE, NONE, NONE, EARLY, ABX)                         \
-  /* b[c] and a path: the item is taken out, if this is all that has it, and  \
-     comes back with the next update of that place; else it is only read */  \
+  /* b[c] and a path: the item is taken out, if this is all that has it, and   \
+     comes back with the next update of that place; else it is only read */    \
   OP(TAKEEL, NEXT, DRAIN, USE, NONE, NONE, EARLY, ABCX)                        \
   OP(TAKE, NEXT, DRAIN, USE, USE, USE, EARLY, BW)                              \
-  OP(UNTAKE, TARGET, TARGET, VALUE, USE, USE, NEVER, TVW) /* put back: b   */  \
+  OP(UNTAKE, TARGET, TARGET, VALUE, USE, USE, NEVER, TVW)  /* put back: b   */ \
   OP(SETEL, TARGET, TARGET, VALUE, USE, NONE, EARLY, ABC)  /* a[c] = b    */   \
   OP(SETEL2, TARGET, TARGET, VALUE, USE, USE, EARLY, ABCD) /* a[c, d] = b */   \
   OP(SETPATH, TARGET, TARGET, VALUE, USE, USE, EARLY, TVW)                     \
-  OP(UNPACK, OWNED, USE, NONE, NONE, NONE, EARLY, ABX) /* list of exactly n */ \
+  OP(UNPACK, SAME, USE, NONE, NONE, NONE, EARLY, ABX) /* list of exactly n */  \
   /* --- calls; extra: the function, built-in or call shape */                 \
   OP(CALLK, CALL, ARG, ARG, ARG, ARG, LATE, W)  /* known script function */    \
   OP(CALLB, OWNED, ARG, ARG, ARG, ARG, LATE, W) /* built-in, all params  */    \

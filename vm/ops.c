@@ -282,8 +282,6 @@ bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
   tl_slot value = read(b, mode);
   if (spec->length == 0 && tl_is_string(value)) {
     put(a, value);
-    a->tag &= ~TL_OWNED;
-    put(a, tl_is_owned(value) ? value : tl_retain(vm, value));
     return true;
   }
   tl_text text;
@@ -457,14 +455,14 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                      "%u names are assigned from a list of %lld items", count,
                      (long long)value.list->length);
     }
-    put(a, tl_is_owned(value) ? value : tl_retain(vm, value));
+    put(a, value);
     return true;
   }
   int64_t length = tl_is_array(value) && tl_ndim(value.array) > 0
                        ? tl_shape(value.array)[0]
                    : tl_is_nested(value) ? tl_value_length(value, 0)
                    : tl_is_range(value)  ? value.range->length
-                                        : -1;
+                                         : -1;
   if (length < 0) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,

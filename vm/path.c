@@ -60,10 +60,15 @@ static tl_slot unload(tl_vm *vm, cargo *cargo, tl_cause cause) {
 
 // --- Records ----------------------------------------------------------------
 
-static bool set_field(tl_vm *vm, tl_record **record, tl_string *key,
+// A new key moves in where the index that gives it ends here: nothing fails
+// after that.
+static bool set_field(tl_vm *vm, way w, tl_record **record, tl_string *key,
                       cargo *cargo) {
   bool was_lent = cargo->was_lent;
-  if (!tl_record_set(vm, record, key, &cargo->value))
+  bool ok = w.steps->field == NULL
+                ? tl_record_set_key(vm, record, &w.parts[0], &cargo->value)
+                : tl_record_set(vm, record, key, &cargo->value);
+  if (!ok)
     return false;
   if (was_lent && vm->counting)
     vm->stats.promotions_field++;
@@ -73,7 +78,7 @@ static bool set_field(tl_vm *vm, tl_record **record, tl_string *key,
 static bool update_field(tl_vm *vm, way w, tl_record **record, tl_string *key,
                          cargo *cargo) {
   if (w.count == 1)
-    return set_field(vm, record, key, cargo);
+    return set_field(vm, w, record, key, cargo);
   tl_slot *value = tl_record_get(*record, key), made;
   if (!update(vm, below(w), value, cargo, &made))
     return false;
@@ -244,7 +249,7 @@ static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
 static void count_refusal(tl_vm *vm, tl_slot target) {
   if (vm->no_reuse)
     return;
-  tl_refused(vm, !tl_is_owned(target)        ? TL_REFUSED_LIVE
+  tl_refused(vm, !tl_is_owned(target)       ? TL_REFUSED_LIVE
                  : target.object->count > 1 ? TL_REFUSED_SHARED
                                             : TL_REFUSED_EXTERNAL);
 }
@@ -398,8 +403,8 @@ bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
   // A lent value may be part of the target: it is kept before the target's
   // counts are looked at, so that nothing is stored into itself. An array that
   // is stored item by item needs no keeping.
-  bool into_array = (path->step_count == 1 && tl_is_array(*target)) ||
-                    tl_is_nested(*target);
+  bool into_array =
+      (path->step_count == 1 && tl_is_array(*target)) || tl_is_nested(*target);
   if (tl_is_heap(*value) && !tl_is_owned(*value) && !into_array) {
     cargo.value = tl_retain(vm, *value);
     cargo.was_lent = tl_is_owned(cargo.value);

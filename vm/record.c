@@ -176,6 +176,16 @@ bool tl_record_set(tl_vm *vm, tl_record **record, tl_string *key,
   return record_set(vm, record, key, NULL, value);
 }
 
+bool tl_record_set_key(tl_vm *vm, tl_record **record, tl_slot *key,
+                       tl_slot *value) {
+  bool taken = false;
+  bool ok = record_set(vm, record, key->string,
+                       tl_is_owned(*key) ? &taken : NULL, value);
+  if (taken)
+    key->tag &= ~TL_OWNED;
+  return ok;
+}
+
 bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
                         tl_slot *value) {
   tl_string *name = tl_string_from(vm, key);

@@ -27,6 +27,9 @@ tl_slot *tl_record_get_name(tl_record *record, const char *key);
 // move: *record is updated. On failure nothing changed.
 bool tl_record_set(tl_vm *vm, tl_record **record, tl_string *key,
                    tl_slot *value);
+// The same, and a new key is moved in where its slot owns.
+bool tl_record_set_key(tl_vm *vm, tl_record **record, tl_slot *key,
+                       tl_slot *value);
 bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
                         tl_slot *value);
 bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,

@@ -289,6 +289,14 @@ static inline tl_slot tl_take(tl_vm *vm, tl_slot *s) {
   return tl_escape(vm, s, TL_CAUSE_CALL);
 }
 
+// Takes the value out of an argument: owned if it was, else borrowed still. For
+// results of TL_RETURNS (builtin.h).
+static inline tl_slot tl_pass_on(tl_slot *s) {
+  tl_slot out = *s;
+  s->tag &= ~TL_OWNED;
+  return out;
+}
+
 // Whether the slot is the object's only owner, so that it may be changed in
 // place by whoever consumes the slot. The bit is tested first: a borrowed
 // slot may never look at the count (runtime.md, rule 5).

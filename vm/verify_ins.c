@@ -381,13 +381,37 @@ static tl_state call_state(const tl_checker *c) {
   return state;
 }
 
-// A view of the first argument borrows its block from who lends that: the
+// The first argument itself, or a view of it, borrows from who lends that: the
 // window's own slot is gone after the call.
 static tl_state library_state(const tl_checker *c) {
   const tl_builtin *builtin = c->p->constants[c->ins.extra].pointer;
   tl_state state = tl_state_new(TL_OWNS);
-  if ((builtin->flags & TL_VIEWS) != 0 && c->ins.window_count > 0)
-    tl_state_derive_lenders(&state, &c->now[c->ins.window], TL_HELD);
+  if (c->ins.window_count == 0)
+    return state;
+  const tl_state *from = &c->now[c->ins.window];
+  if ((builtin->flags & TL_RETURNS) != 0 && from->kind != TL_OWNS) {
+    state.kind = TL_EITHER;
+    tl_state_derive_lenders(&state, from, TL_SAME);
+  }
+  if ((builtin->flags & TL_VIEWS) != 0 ||
+      ((builtin->flags & TL_RETURNS) != 0 && from->kind != TL_BORROWS))
+    tl_state_derive_lenders(&state, from, TL_HELD);
+  return state;
+}
+
+static tl_state same_state(const tl_checker *c) {
+  uint32_t x = c->ins.operands[0];
+  const tl_state *from = &c->now[x];
+  tl_state state = tl_state_new(TL_EITHER);
+  if (!consumes(c->ins.modes[0])) {
+    tl_state_derive(&state, from, x, TL_SAME);
+    return state;
+  }
+  if (from->kind == TL_OWNS)
+    state.kind = TL_OWNS;
+  else
+    tl_state_derive_lenders(&state, from, TL_SAME);
+  tl_state_derive_lenders(&state, from, TL_HELD);
   return state;
 }
 
@@ -405,6 +429,8 @@ static tl_state result_state(const tl_checker *c) {
       return item_state(c);
     case TL_DEF_VIEW:
       return view_state(c);
+    case TL_DEF_SAME:
+      return same_state(c);
     case TL_DEF_GLOBAL:
       return tl_state_lent(TL_BORROWS, TL_WHO_GLOBAL + c->ins.extra, TL_PART);
     case TL_DEF_CAPTURE:
