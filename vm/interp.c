@@ -391,11 +391,12 @@ static bool set_slow(tl_vm *vm, tl_slot *target, const tl_slot *value,
   if (count == 1 && !vm->no_reuse && tl_item_set(target, value, i))
     return true;
   if (count == 1 && is_plain_put(vm, target, value, i, modes)) {
-    tl_slot item = *value;
-    if (!tl_record_set(vm, &target->record, i->string, &item))
+    tl_slot item = *value, key = *i;
+    if ((modes >> 2 & 3u) == TL_MODE_BORROW)
+      key = tl_borrow(key);
+    if (!tl_record_set_key(vm, &target->record, &key, &item))
       return false;
-    if ((modes >> 2 & 3u) != TL_MODE_BORROW)
-      tl_drop(vm, *i);
+    tl_drop(vm, key);
     return true;
   }
   tl_step step = {.item_count = count, .items = value_items};
