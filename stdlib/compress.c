@@ -336,6 +336,10 @@ static bool ends_with(const char *path, const char *ending) {
   return n > m && strcmp(path + n - m, ending) == 0;
 }
 
+bool tl_io_packs(const char *path) {
+  return ends_with(path, ".gz") || ends_with(path, ".zst");
+}
+
 static bool write_whole(tl_vm *vm, const char *what, const char *path,
                         const void *data, size_t nbytes) {
   tl_writer file;
@@ -349,8 +353,8 @@ static bool write_whole(tl_vm *vm, const char *what, const char *path,
 
 bool tl_io_write_packed(tl_vm *vm, const char *what, const char *path,
                         const void *data, size_t nbytes) {
-  bool gzip = ends_with(path, ".gz"), is_zstd = ends_with(path, ".zst");
-  if (!gzip && !is_zstd)
+  bool gzip = ends_with(path, ".gz");
+  if (!tl_io_packs(path))
     return write_whole(vm, what, path, data, nbytes);
   tl_bytes packed;
   if (!tl_compress(vm, what, gzip ? TL_PACKED_GZIP : TL_PACKED_ZSTD,

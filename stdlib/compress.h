@@ -30,6 +30,10 @@ uint32_t tl_crc32(uint32_t crc, const void *data, size_t nbytes);
 // As tl_io_read; a file that begins as gzip or Zstandard is expanded.
 bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
                          tl_bytes *out);
+
+// Whether a file of this name is compressed: it ends in .gz or .zst.
+bool tl_io_packs(const char *path);
+
 // Writes a file whole or not at all; a name that ends in .gz or .zst
 // compresses it.
 bool tl_io_write_packed(tl_vm *vm, const char *what, const char *path,

@@ -1,144 +1,53 @@
 // Tables in text: comma-separated values, as RFC 4180 has them.
 //
-// A file is read whole and taken apart in place, every cell becoming a text
-// that ends with a NUL; so the columns are known before any of them is made.
+// A file is read whole. Its first row tells what the columns hold, then all of
+// it is scanned in parts, by several threads if that pays, numbers going to
+// where they stay. Columns that turn out to be texts are scanned once more.
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/csv.h"
-#include "stdlib/date.h"
+#include "stdlib/csv_scan.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
-#include "stdlib/number.h"
 #include "vm/format.h"
 #include "vm/io.h"
 #include "vm/list.h"
 #include "vm/record.h"
+#include "vm/pool.h"
 #include "vm/vm.h"
 
-// --- Taking a file apart ----------------------------------------------------
+// --- A table ----------------------------------------------------------------
 
-typedef struct csv {
-  tl_vm *vm;
-  const char *path;
-  char *text;         // the file, then its cells
-  size_t nbytes, at;  // read so far
-  size_t to;          // written so far, never beyond [at]
-  int64_t line;       // of [at], from 1
-  char separator;
-  bool ends[256];  // the bytes that may end a cell without quotes
-} csv;
-
-typedef struct cell {
-  char *text;
-  size_t nbytes;
-  bool last;  // of its row
-} cell;
-
-static bool csv_fail(const csv *c, int64_t line, const char *message) {
-  return tl_fail(c->vm, TALLY_ERR_VALUE, "read_csv: \"%s\", line %lld: %s",
-                 c->path, (long long)line, message);
-}
-
-static bool is_line_end(char c) {
-  return c == '\n' || c == '\r';
-}
-
-// Goes past \n, \r\n or \r, if one is here.
-static void skip_line_end(csv *c) {
-  if (c->at >= c->nbytes)
-    return;
-  if (c->text[c->at] == '\r' && c->at + 1 < c->nbytes &&
-      c->text[c->at + 1] == '\n')
-    c->at++;
-  c->at++;
-  c->line++;
-}
-
-// The part of a cell between its quotes. A quote within is written twice.
-static bool quoted_part(csv *c) {
-  int64_t opened = c->line;
-  c->at++;
-  for (;; c->at++) {
-    if (c->at >= c->nbytes)
-      return csv_fail(c, opened, "a quote is opened and never closed");
-    char byte = c->text[c->at];
-    if (byte == '"' && !(c->at + 1 < c->nbytes && c->text[c->at + 1] == '"'))
-      break;
-    if (byte == '"')
-      c->at++;
-    if (byte == '\n')
-      c->line++;
-    if (byte == 0)
-      return csv_fail(c, c->line, "a zero byte");
-    c->text[c->to++] = byte;
-  }
-  c->at++;
-  while (c->at < c->nbytes && c->text[c->at] == ' ' && c->separator != ' ')
-    c->at++;
-  if (c->at < c->nbytes && c->text[c->at] != c->separator &&
-      !is_line_end(c->text[c->at]))
-    return csv_fail(c, c->line, "text behind a closing quote");
-  return true;
-}
-
-static bool next_cell(csv *c, cell *out) {
-  out->text = c->text + c->to;
-  if (c->at < c->nbytes && c->text[c->at] == '"') {
-    if (!quoted_part(c))
-      return false;
-  } else {
-    char *from = c->text + c->at, *end = c->text + c->nbytes, *at = from;
-    while (at < end && !c->ends[(unsigned char)*at]) at++;
-    if (at < end && *at == 0)
-      return csv_fail(c, c->line, "a zero byte");
-    size_t nbytes = (size_t)(at - from);
-    if (c->to != c->at)
-      memmove(out->text, from, nbytes);
-    c->to += nbytes;
-    c->at += nbytes;
-  }
-  out->nbytes = (size_t)(c->text + c->to - out->text);
-  out->last = c->at >= c->nbytes || is_line_end(c->text[c->at]);
-  // Past the separator or line end first: the NUL may take its place.
-  if (out->last)
-    skip_line_end(c);
-  else
-    c->at++;
-  c->text[c->to++] = 0;
-  return true;
-}
-
-// Whether a row begins here; lines without any text are left out.
-static bool has_row(csv *c) {
-  while (c->at < c->nbytes && is_line_end(c->text[c->at])) skip_line_end(c);
-  return c->at < c->nbytes;
-}
-
-// --- Columns ----------------------------------------------------------------
-
-typedef enum column_kind { INTEGERS, FLOATS, STRINGS, DATES } column_kind;
-
+// What a column is beside what its cells are to be scanned to.
 typedef struct column {
   tl_string *name;  // counted
-  column_kind kind;
-  bool timed;  // of dates: some has a time
   bool wanted;
-  tl_array *array;    // numbers are stored as they are read
+  tl_array
+      *array;  // its numbers, dates or texts; first, of texts, their places
   tl_array *missing;  // bool, with missing: true where there are gaps
+  tl_csv_learned learned;
 } column;
 
 typedef struct table {
-  csv csv;
+  tl_vm *vm;
+  const char *path;
+  tl_csv_source source;
   column *columns;
   int64_t count, capacity;
-  int64_t rows, most_rows;
-  size_t body;   // where the cells of the first row of data begin
-  bool missing;  // empty cells are missing values
+  tl_csv_part *parts;
+  int64_t part_count;
+  tl_csv_learned *learned;  // of each part, each column
+  int64_t capacity_rows;    // of the arrays
+  int64_t rows;
 } table;
+
+static size_t learned_nbytes(const table *t) {
+  return (size_t)(t->part_count * t->count) * sizeof *t->learned;
+}
 
 static void table_close(tl_vm *vm, table *t) {
   for (int64_t i = 0; i < t->count; i++) {
@@ -149,8 +58,50 @@ static void table_close(tl_vm *vm, table *t) {
     if (t->columns[i].missing)
       tl_drop(vm, tl_own_array(t->columns[i].missing));
   }
+  if (t->learned)
+    tl_free(vm, t->learned, learned_nbytes(t));
+  if (t->parts)
+    tl_free(vm, t->parts, (size_t)t->part_count * sizeof *t->parts);
+  if (t->source.columns)
+    tl_free(vm, t->source.columns,
+            (size_t)t->count * sizeof *t->source.columns);
   if (t->columns)
     tl_free(vm, t->columns, (size_t)t->capacity * sizeof *t->columns);
+}
+
+// Fails with what is wrong in a part.
+static bool fail_fault(const table *t, const tl_csv_part *part) {
+  long long cell = (long long)part->fault_cell + 1;
+  const char *message = "";
+  char date[80];
+  switch (part->fault) {
+    case TL_CSV_CELL_COUNT:
+      return tl_fail(t->vm, TALLY_ERR_VALUE,
+                     "read_csv: \"%s\", line %lld: %lld cells, but the first "
+                     "row has %lld",
+                     t->path, (long long)part->fault_line, cell - 1,
+                     (long long)t->count);
+    case TL_CSV_NO_DATE:
+      snprintf(date, sizeof date, "\"%.*s\"",
+               (int)(part->fault_nbytes < 60 ? part->fault_nbytes : 60),
+               part->fault_text);
+      return tl_fail(t->vm, TALLY_ERR_VALUE,
+                     "read_csv: \"%s\", line %lld: %s in column %s is no date "
+                     "such as 2024-05-31 or 2024-05-31T12:00:00",
+                     t->path, (long long)part->fault_line, date,
+                     t->columns[part->fault_cell].name->text);
+    case TL_CSV_OPEN_QUOTE:
+      message = "a quote is opened and never closed";
+      break;
+    case TL_CSV_BEHIND_QUOTE:
+      message = "text behind a closing quote";
+      break;
+    default:
+      message = "a zero byte";
+  }
+  return tl_fail(t->vm, TALLY_ERR_VALUE,
+                 "read_csv: \"%s\", line %lld, cell %lld: %s", t->path,
+                 (long long)part->fault_line, cell, message);
 }
 
 static bool add_column(tl_vm *vm, table *t, const char *name, size_t nbytes) {
@@ -173,146 +124,34 @@ static bool add_column(tl_vm *vm, table *t, const char *name, size_t nbytes) {
   return true;
 }
 
-static void trim(const char **text, size_t *nbytes) {
-  while (*nbytes > 0 && **text == ' ') ++*text, --*nbytes;
-  while (*nbytes > 0 && (*text)[*nbytes - 1] == ' ') --*nbytes;
-}
-
-static bool is_blank(const char *text, size_t nbytes) {
-  trim(&text, &nbytes);
-  return nbytes == 0;
-}
-
-static bool read_header(tl_vm *vm, table *t) {
-  cell next;
+static bool read_header(tl_vm *vm, table *t, tl_csv_part *part) {
+  tl_csv_cell cell;
   do {
-    if (!next_cell(&t->csv, &next))
-      return false;
-    const char *name = next.text;
-    size_t nbytes = next.nbytes;
-    trim(&name, &nbytes);
+    part->fault_cell = t->count;
+    if (!tl_csv_next(&t->source, part, &cell))
+      return fail_fault(t, part);
+    const char *name = cell.text;
+    size_t nbytes = cell.nbytes;
+    while (nbytes > 0 && *name == ' ') name++, nbytes--;
+    while (nbytes > 0 && name[nbytes - 1] == ' ') nbytes--;
     if (!add_column(vm, t, name, nbytes))
       return false;
-  } while (!next.last);
+  } while (!cell.last);
   return true;
 }
 
-// No more rows than lines.
-static int64_t count_lines(const csv *c) {
-  int64_t count = 1;
-  const char *end = c->text + c->nbytes;
-  for (const char *at = c->text; (at = memchr(at, '\n', (size_t)(end - at)));
-       at++)
-    count++;
-  for (const char *at = c->text; (at = memchr(at, '\r', (size_t)(end - at)));
-       at++)
-    count += at + 1 == end || at[1] != '\n';
-  return count;
-}
-
-// The integers so far as floats: all cells up to [row].
-static void become_floats(column *column, int64_t row) {
-  column->kind = FLOATS;
-  if (!column->array)
-    return;
-  column->array->head.dtype = TL_FLOAT64;
-  char *items = column->array->data;
-  for (int64_t i = 0; i < row; i++) {
-    int64_t whole;
-    memcpy(&whole, items + 8 * i, 8);
-    double value = (double)whole;
-    memcpy(items + 8 * i, &value, 8);
-  }
-}
-
-// A number's place. Before the first one all are gaps: NaN, or where these are
-// kept apart, 0.
-static bool need_array(tl_vm *vm, table *t, column *column) {
-  if (column->array)
-    return true;
-  tl_dtype dtype = column->kind == FLOATS ? TL_FLOAT64 : TL_INT64;
-  column->array = tl_array_new(vm, dtype, 1, &t->most_rows);
-  if (!column->array)
-    return false;
-  double *items = (double *)(void *)column->array->data;
-  double gap = t->missing ? 0 : (double)NAN;
-  for (int64_t i = 0; i < t->rows; i++) items[i] = gap;
-  return true;
-}
-
-// An empty cell that is to be a missing value.
-static bool note_gap(tl_vm *vm, table *t, column *column) {
-  if (!column->missing)
-    column->missing = tl_array_zeros(vm, TL_BOOL, 1, &t->most_rows);
-  if (!column->missing)
-    return false;
-  column->missing->data[t->rows] = 1;
-  if (column->array)
-    memset(column->array->data + 8 * t->rows, 0, 8);
-  return true;
-}
-
-// What a cell tells about its column, and its number.
-static bool learn(tl_vm *vm, table *t, column *column, const cell *cell,
-                  int64_t line) {
-  int64_t i = 0;
-  double f = (double)NAN;
-  if (!column->wanted)
-    return true;
-  bool blank = is_blank(cell->text, cell->nbytes);
-  if (blank && t->missing)
-    return note_gap(vm, t, column);
-  if (column->kind == STRINGS)
-    return true;
-  if (column->kind == DATES) {
-    column->timed = column->timed || cell->nbytes > 10;
-    return blank || tl_date_read(cell->text, cell->nbytes, &i) ||
-           tl_fail(vm, TALLY_ERR_VALUE,
-                   "read_csv: \"%s\", line %lld: \"%s\" in column %s is no "
-                   "date such as 2024-05-31 or 2024-05-31T12:00:00",
-                   t->csv.path, (long long)line, cell->text,
-                   column->name->text);
-  }
-  tl_number_kind kind = blank
-                            ? TL_NUMBER_FLOAT
-                            : tl_number_read(cell->text, cell->nbytes, &i, &f);
-  if (kind == TL_NUMBER_NONE) {
-    column->kind = STRINGS;
-    if (column->array)
-      tl_drop(vm, tl_own_array(column->array));
-    column->array = NULL;
-    return true;
-  }
-  // A hole in a column of integers is NaN, and no integer is that.
-  if (kind == TL_NUMBER_FLOAT && column->kind == INTEGERS)
-    become_floats(column, t->rows);
-  if (!column->array && (blank || !need_array(vm, t, column)))
-    return blank;
-  char *place = column->array->data + 8 * t->rows;
-  if (column->kind == INTEGERS)
-    memcpy(place, &i, 8);
-  else
-    memcpy(place, &f, 8);
-  return true;
-}
-
-static bool read_row(tl_vm *vm, table *t) {
-  int64_t line = t->csv.line, count = 0;
-  cell next;
+// Names for as many columns as the row that comes next has cells.
+static bool name_cells(tl_vm *vm, table *t, const tl_csv_part *from) {
+  tl_csv_part part = *from;
+  tl_csv_cell cell;
   do {
-    if (!next_cell(&t->csv, &next))
+    part.fault_cell = t->count;
+    if (!tl_csv_next(&t->source, &part, &cell))
+      return fail_fault(t, &part);
+    if (!add_column(vm, t, "", 0))
       return false;
-    if (count < t->count && !learn(vm, t, &t->columns[count], &next, line))
-      return false;
-    count++;
-  } while (!next.last);
-  if (count == t->count)
-    return true;
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "read_csv: \"%s\", line %lld: %lld "
-                 "cells, but the first row has %lld",
-                 t->csv.path, (long long)line, (long long)count,
-                 (long long)t->count);
+  } while (!cell.last);
+  return true;
 }
 
 // --- Which columns ----------------------------------------------------------
@@ -326,7 +165,7 @@ static bool check_names(tl_vm *vm, const table *t) {
       ok = tl_fail(vm, TALLY_ERR_VALUE,
                    "read_csv: \"%s\" has two columns "
                    "named \"%s\"; read it with header: false, skip: 1",
-                   t->csv.path, t->columns[i].name->text);
+                   t->path, t->columns[i].name->text);
     else
       ok = tl_record_set_key(vm, &seen, &name, &none);
   }
@@ -346,7 +185,7 @@ static bool select_column(tl_vm *vm, table *t, tl_string *name) {
     return true;
   }
   return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no column \"%s\"",
-                 t->csv.path, name->text);
+                 t->path, name->text);
 }
 
 static bool rename_column(tl_vm *vm, column *column, tl_string *name) {
@@ -373,7 +212,7 @@ static bool apply_columns(tl_vm *vm, table *t, tl_slot s, bool header) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "read_csv: columns has %lld names, "
                    "\"%s\" has %lld columns",
-                   (long long)s.list->length, t->csv.path, (long long)t->count);
+                   (long long)s.list->length, t->path, (long long)t->count);
   for (int64_t i = 0; header && i < t->count; i++) t->columns[i].wanted = false;
   for (int64_t i = 0; i < s.list->length; i++) {
     tl_string *name;
@@ -407,104 +246,242 @@ static bool choose_columns(tl_vm *vm, table *t, tl_slot columns, tl_slot dates,
     for (int64_t k = 0; !found && k < t->count; k++) {
       found = tl_string_equal(t->columns[k].name, name);
       if (found)
-        t->columns[k].kind = DATES;
+        t->columns[k].learned.kind = TL_CSV_DATES;
     }
     if (!found)
       return tl_fail(vm, TALLY_ERR_VALUE,
-                     "read_csv: \"%s\" has no column \"%s\"", t->csv.path,
+                     "read_csv: \"%s\" has no column \"%s\"", t->path,
                      name->text);
   }
   return true;
 }
 
-// How many cells the row that comes next has, without taking it apart.
-static bool name_cells(tl_vm *vm, table *t) {
-  bool quoted = false;
-  for (size_t at = t->csv.at;; at++) {
-    char byte = at < t->csv.nbytes ? t->csv.text[at] : '\n';
-    if (at < t->csv.nbytes && byte == '"')
-      quoted = !quoted;
-    if (at < t->csv.nbytes && quoted)
+// The columns as they are scanned, before anything is known but names.
+static bool open_columns(tl_vm *vm, table *t) {
+  t->source.columns = tl_alloc(vm, (size_t)t->count * sizeof *t->source.columns,
+                               "the columns of a table");
+  for (int64_t k = 0; t->source.columns && k < t->count; k++)
+    t->source.columns[k] = (tl_csv_column){.kind = t->columns[k].learned.kind,
+                                           .wanted = t->columns[k].wanted};
+  t->source.count = t->count;
+  return t->source.columns != NULL;
+}
+
+// --- Parts ------------------------------------------------------------------
+
+enum {
+  PART_BYTES = 1 << 18,
+  PART_MOST = 1024,
+  CELL_BYTES = 64,  // of a part for each column, so that what is learned is
+};                  // little beside the text
+
+// The row that begins after the line in which [at] is.
+static const char *next_row(const char *at, const char *end) {
+  const char *line_end = memchr(at, '\n', (size_t)(end - at));
+  return line_end ? line_end + 1 : end;
+}
+
+// Divides the rows behind [from]. Line ends within quotes end no row: a table
+// with quotes is one part, as is one of which not all rows are asked for.
+static bool divide(tl_vm *vm, table *t, const tl_csv_part *from) {
+  const char *end = t->source.end;
+  size_t nbytes = (size_t)(end - from->at), each = PART_BYTES;
+  if (each < (size_t)t->count * CELL_BYTES)
+    each = (size_t)t->count * CELL_BYTES;
+  if (each < nbytes / PART_MOST)
+    each = nbytes / PART_MOST;
+  if (from->most < INT64_MAX || memchr(from->at, '"', nbytes))
+    each = nbytes + 1;
+  t->part_count = (int64_t)(nbytes / each) + 1;
+  t->parts = tl_alloc_zeroed(vm, (size_t)t->part_count * sizeof *t->parts,
+                             "the parts of a table");
+  if (!t->parts)
+    return false;
+  t->learned = tl_alloc_zeroed(vm, learned_nbytes(t), "the parts of a table");
+  if (!t->learned)
+    return false;
+  const char *at = from->at;
+  int64_t line = from->line;
+  for (int64_t i = 0; i < t->part_count; i++) {
+    tl_csv_part *part = &t->parts[i];
+    bool last = i + 1 == t->part_count || (size_t)(end - at) <= each;
+    const char *to = last ? end : next_row(at + each, end);
+    *part = (tl_csv_part){
+        .from = at, .to = to, .from_line = line, .most = from->most};
+    part->first = t->capacity_rows;
+    part->learned = t->learned + i * t->count;
+    int64_t lines = tl_csv_line_ends(at, to);
+    line += lines;
+    t->capacity_rows += lines;
+    at = to;
+  }
+  if (nbytes > 0 && end[-1] != '\n' && end[-1] != '\r')
+    t->capacity_rows++;
+  if (t->capacity_rows > from->most)
+    t->capacity_rows = from->most;
+  return true;
+}
+
+// Where the columns' cells go. What their texts are is not known yet, but
+// where they are.
+static bool make_room(tl_vm *vm, table *t) {
+  for (int64_t k = 0; k < t->count; k++) {
+    column *column = &t->columns[k];
+    if (!column->wanted)
       continue;
-    bool ends = is_line_end(byte);
-    if ((ends || byte == t->csv.separator) && !add_column(vm, t, "", 0))
+    column->array = tl_array_new(vm, TL_INT64, 1, &t->capacity_rows);
+    if (!column->array)
       return false;
-    if (ends)
-      return true;
+    t->source.columns[k].items = column->array->data;
+    if (!t->source.missing)
+      continue;
+    column->missing = tl_array_zeros(vm, TL_BOOL, 1, &t->capacity_rows);
+    if (!column->missing)
+      return false;
+    t->source.columns[k].gaps = column->missing->data;
+  }
+  return true;
+}
+
+static void scan_part(void *context, int64_t i) {
+  table *t = context;
+  tl_csv_scan(&t->source, &t->parts[i]);
+}
+
+// All of a long part, with polls between.
+static bool scan_pieces(tl_vm *vm, const table *t, tl_csv_part *part) {
+  const char *to = part->to;
+  bool ok = true;
+  while (ok && part->at < to && !part->fault && part->rows < part->most) {
+    bool last = to - part->at <= PART_BYTES;
+    part->to = last ? to : part->at + PART_BYTES;
+    tl_csv_scan(&t->source, part);
+    ok = tl_poll(vm, 64);
+  }
+  return ok;
+}
+
+// What one part tells about a column, to what the parts before it told.
+static void learn(tl_csv_learned *all, const tl_csv_learned *one) {
+  if (all->kind < one->kind)
+    all->kind = one->kind;
+  all->any = all->any || one->any;
+  all->timed = all->timed || one->timed;
+  all->gap = all->gap || one->gap;
+}
+
+// A column in which some parts found integers alone and others not.
+static void agree_on_floats(table *t, int64_t k) {
+  for (int64_t i = 0; i < t->part_count; i++)
+    if (t->parts[i].learned[k].kind == TL_CSV_INTEGERS)
+      tl_csv_to_floats(t->source.columns[k].items, t->parts[i].first,
+                       t->parts[i].rows);
+}
+
+static bool scan_parts(tl_vm *vm, table *t) {
+  for (int64_t i = 0; i < t->part_count; i++) {
+    tl_csv_part *part = &t->parts[i];
+    part->at = part->from;
+    part->line = part->from_line;
+    part->rows = 0;
+    for (int64_t k = 0; k < t->count; k++)
+      part->learned[k] = (tl_csv_learned){.kind = t->source.columns[k].kind};
+  }
+  bool ok = t->part_count == 1
+                ? scan_pieces(vm, t, &t->parts[0])
+                : tl_pool_spread(vm, t->part_count, scan_part, t, 64);
+  for (int64_t i = 0; ok && i < t->part_count; i++)
+    if (t->parts[i].fault)
+      return fail_fault(t, &t->parts[i]);
+  for (int64_t k = 0; ok && k < t->count; k++) {
+    if (!t->source.columns[k].wanted)
+      continue;
+    tl_csv_learned *all = &t->columns[k].learned;
+    for (int64_t i = 0; i < t->part_count; i++)
+      learn(all, &t->parts[i].learned[k]);
+    if (all->kind == TL_CSV_FLOATS)
+      agree_on_floats(t, k);
+  }
+  return ok;
+}
+
+// Scans again for the columns that looked like numbers and hold texts.
+static bool scan_texts(tl_vm *vm, table *t) {
+  bool any = false;
+  for (int64_t k = 0; k < t->count; k++) {
+    tl_csv_column *column = &t->source.columns[k];
+    column->wanted = column->wanted && column->kind != TL_CSV_TEXTS &&
+                     t->columns[k].learned.kind == TL_CSV_TEXTS;
+    column->kind = t->columns[k].learned.kind;
+    any = any || column->wanted;
+  }
+  return !any || scan_parts(vm, t);
+}
+
+// Moves the rows of each part behind those of the part before it: lines
+// without text left gaps.
+static void close_ranks(table *t) {
+  for (int64_t i = 0; i < t->part_count; i++) {
+    const tl_csv_part *part = &t->parts[i];
+    size_t to = (size_t)t->rows, from = (size_t)part->first;
+    size_t rows = (size_t)part->rows;
+    t->rows += part->rows;
+    for (int64_t k = 0; to != from && k < t->count; k++) {
+      const tl_csv_column *column = &t->source.columns[k];
+      if (column->items)
+        memmove(column->items + 8 * to, column->items + 8 * from, 8 * rows);
+      if (column->gaps)
+        memmove(column->gaps + to, column->gaps + from, rows);
+    }
   }
 }
 
-static bool read_rows(tl_vm *vm, table *t, tl_slot *args, bool header,
-                      int64_t most) {
-  if (!has_row(&t->csv))
+// The kinds of the first row's cells, with which the scan begins.
+static bool guess(tl_vm *vm, table *t, const tl_csv_part *from) {
+  size_t nbytes = (size_t)t->count * sizeof(tl_csv_learned);
+  tl_csv_part first = *from;
+  first.most = from->most < 1 ? 0 : 1;
+  first.learned = tl_alloc_zeroed(vm, nbytes, "the columns of a table");
+  if (!first.learned)
+    return false;
+  for (int64_t k = 0; k < t->count; k++)
+    first.learned[k].kind = t->source.columns[k].kind;
+  tl_csv_scan(&t->source, &first);
+  for (int64_t k = 0; k < t->count; k++)
+    t->source.columns[k].kind = t->columns[k].learned.kind =
+        first.learned[k].kind;
+  tl_free(vm, first.learned, nbytes);
+  return !first.fault || fail_fault(t, &first);
+}
+
+static bool read_rows(tl_vm *vm, table *t, tl_csv_part *from, tl_slot *args,
+                      bool header) {
+  if (!tl_csv_has_row(&t->source, from))
     return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no rows",
-                   t->csv.path);
-  if (header ? !read_header(vm, t) : !name_cells(vm, t))
+                   t->path);
+  if (header ? !read_header(vm, t, from) : !name_cells(vm, t, from))
     return false;
-  if (!choose_columns(vm, t, args[3], args[5], header))
+  if (!choose_columns(vm, t, args[3], args[5], header) ||
+      !open_columns(vm, t) || !guess(vm, t, from) || !divide(vm, t, from) ||
+      !make_room(vm, t) || !scan_parts(vm, t) || !scan_texts(vm, t))
     return false;
-  t->body = t->csv.to;
-  t->most_rows = count_lines(&t->csv);
-  while (t->rows < most && has_row(&t->csv)) {
-    if (!read_row(vm, t))
-      return false;
-    if (++t->rows % 1024 == 0 && !tl_poll(vm, 1))
-      return false;
-  }
+  close_ranks(t);
   return true;
 }
 
 // --- Making arrays ----------------------------------------------------------
 
-// A column of numbers in the length that it has; all NaN where it has none.
-static bool fit_numbers(tl_vm *vm, table *t, column *column) {
-  tl_array *a = column->array;
-  if (a && a->size == t->rows)
+// An array in the length that the table has.
+static bool fit(tl_vm *vm, const table *t, tl_array **a) {
+  tl_array *old = *a;
+  if (!old || old->size == t->rows)
     return true;
-  tl_dtype dtype = a && column->kind == INTEGERS ? TL_INT64 : TL_FLOAT64;
-  tl_array *fitted = tl_array_new(vm, dtype, 1, &t->rows);
-  if (!fitted)
-    return false;
-  if (a && t->rows > 0)
-    memcpy(fitted->data, a->data, (size_t)t->rows * 8);
-  double *items = (double *)(void *)fitted->data;
-  double gap = t->missing ? 0 : (double)NAN;
-  for (int64_t i = 0; !a && i < t->rows; i++) items[i] = gap;
-  if (a)
-    tl_drop(vm, tl_own_array(a));
-  column->array = fitted;
-  return true;
-}
-
-static bool fit_missing(tl_vm *vm, table *t, column *column) {
-  tl_array *a = column->missing;
-  if (!a || a->size == t->rows)
-    return true;
-  column->missing = tl_array_new(vm, TL_BOOL, 1, &t->rows);
-  if (column->missing && t->rows > 0)
-    memcpy(column->missing->data, a->data, (size_t)t->rows);
-  tl_drop(vm, tl_own_array(a));
-  return column->missing != NULL;
-}
-
-static bool make_arrays(tl_vm *vm, table *t) {
-  for (int64_t i = 0; i < t->count; i++) {
-    column *column = &t->columns[i];
-    if (!column->wanted)
-      continue;
-    if (!fit_missing(vm, t, column))
-      return false;
-    if (column->kind == INTEGERS || column->kind == FLOATS) {
-      if (!fit_numbers(vm, t, column))
-        return false;
-      continue;
-    }
-    column->array = tl_array_new(
-        vm, column->kind == DATES ? TL_INT64 : TL_STRING, 1, &t->rows);
-    if (!column->array)
-      return false;
-  }
-  return true;
+  *a = tl_array_new(vm, tl_array_dtype(old), 1, &t->rows);
+  if (*a && t->rows > 0)
+    memcpy((*a)->data, old->data,
+           (size_t)t->rows * tl_itemsize(tl_array_dtype(old)));
+  tl_drop(vm, tl_own_array(old));
+  return *a != NULL;
 }
 
 static bool store_text(tl_vm *vm, tl_array *a, int64_t row, const char *text,
@@ -530,40 +507,85 @@ static bool store_text(tl_vm *vm, tl_array *a, int64_t row, const char *text,
   return ok;
 }
 
-static bool store_cell(tl_vm *vm, column *column, int64_t row, const char *text,
-                       size_t nbytes) {
-  if (column->kind == STRINGS)
-    return store_text(vm, column->array, row, text, nbytes);
-  int64_t microseconds;
-  if (!tl_date_read(text, nbytes, &microseconds))
-    microseconds = INT64_MIN;  // a gap
-  else if (!column->timed)
-    microseconds /= INT64_C(86400000000);  // a whole number of days
-  memcpy(column->array->data + 8 * row, &microseconds, 8);
-  return true;
-}
-
-// Texts and dates, once it is known what the columns hold.
-static bool fill_arrays(tl_vm *vm, table *t) {
-  bool any = false;
-  for (int64_t k = 0; k < t->count; k++)
-    any = any || (t->columns[k].wanted && t->columns[k].kind >= STRINGS);
-  const char *text = t->csv.text + t->body;
-  for (int64_t row = 0; any && row < t->rows; row++) {
-    for (int64_t k = 0; k < t->count; k++) {
-      size_t nbytes = strlen(text);
-      column *column = &t->columns[k];
-      if (column->wanted && column->kind >= STRINGS &&
-          !store_cell(vm, column, row, text, nbytes))
-        return false;
-      text += nbytes + 1;
-    }
-    if (row % 1024 == 1023 && !tl_poll(vm, 1))
-      return false;
+// A cell's text, quotes written twice being one; in [buffer] where it has such.
+static bool cell_text(const tl_csv_cell *cell, tl_text *buffer,
+                      const char **text, size_t *nbytes) {
+  *text = cell->text;
+  *nbytes = cell->nbytes;
+  if (!cell->doubled)
+    return true;
+  buffer->length = 0;
+  for (size_t i = 0; i < cell->nbytes; i++) {
+    tl_text_putc(buffer, cell->text[i]);
+    i += cell->text[i] == '"';
   }
+  *text = buffer->bytes;
+  *nbytes = buffer->length;
+  return !buffer->failed;
+}
+
+static bool make_texts(tl_vm *vm, const table *t, tl_array *texts,
+                       const int64_t *places) {
+  tl_text buffer;
+  bool ok = true;
+  tl_text_open(&buffer, vm);
+  for (int64_t row = 0; ok && row < t->rows; row++) {
+    tl_csv_part part = {.at = t->source.text + places[row]};
+    tl_csv_cell cell;
+    const char *text;
+    size_t nbytes;
+    ok = tl_csv_next(&t->source, &part, &cell) &&
+         cell_text(&cell, &buffer, &text, &nbytes) &&
+         store_text(vm, texts, row, text, nbytes) &&
+         (row % 1024 != 1023 || tl_poll(vm, 1));
+  }
+  tl_text_close(&buffer);
+  return ok;
+}
+
+// Turns the places of texts into texts.
+static bool place_texts(tl_vm *vm, const table *t, column *column) {
+  tl_array *places = column->array;
+  column->array = tl_array_new(vm, TL_STRING, 1, &t->rows);
+  bool ok = column->array &&
+            make_texts(vm, t, column->array, (int64_t *)(void *)places->data);
+  tl_drop(vm, tl_own_array(places));
+  return ok;
+}
+
+// Days, where no date of the column has a time.
+static void count_days(int64_t *items, int64_t rows) {
+  for (int64_t i = 0; i < rows; i++)
+    if (items[i] != INT64_MIN)
+      items[i] /= INT64_C(86400000000);  // a whole number of days
+}
+
+static bool make_column(tl_vm *vm, const table *t, column *column) {
+  const tl_csv_learned *learned = &column->learned;
+  if (!learned->gap && column->missing) {
+    tl_drop(vm, tl_own_array(column->missing));
+    column->missing = NULL;
+  }
+  if (!fit(vm, t, &column->missing))
+    return false;
+  if (learned->kind == TL_CSV_TEXTS)
+    return place_texts(vm, t, column);
+  if (learned->kind == TL_CSV_FLOATS ||
+      (learned->kind == TL_CSV_INTEGERS && !learned->any))
+    column->array->head.dtype = TL_FLOAT64;
+  if (!fit(vm, t, &column->array))
+    return false;
+  if (learned->kind == TL_CSV_DATES && !learned->timed)
+    count_days((int64_t *)(void *)column->array->data, t->rows);
   return true;
 }
 
+static bool make_arrays(tl_vm *vm, table *t) {
+  for (int64_t k = 0; k < t->count; k++)
+    if (t->columns[k].wanted && !make_column(vm, t, &t->columns[k]))
+      return false;
+  return true;
+}
 static bool set_column(tl_vm *vm, tl_record **record, column *column) {
   tl_slot value = tl_own_array(column->array);
   column->array = NULL;
@@ -605,60 +627,57 @@ static tl_record *make_record(tl_vm *vm, table *t, tl_slot order) {
 
 // --- read_csv ---------------------------------------------------------------
 
-static bool skip_lines(csv *c, int64_t count) {
-  for (; count > 0 && c->at < c->nbytes; count--) {
-    while (c->at < c->nbytes && !is_line_end(c->text[c->at])) c->at++;
-    skip_line_end(c);
+static void skip_lines(const table *t, tl_csv_part *part, int64_t count) {
+  for (; count > 0 && part->at < t->source.end; count--) {
+    while (part->at < t->source.end && *part->at != '\n' && *part->at != '\r')
+      part->at++;
+    tl_csv_skip_line_end(&t->source, part);
   }
-  return true;
 }
 
-static bool parse_table(tl_vm *vm, table *t, tl_slot *args, bool header,
-                        int64_t skip, int64_t most, tl_slot *out) {
-  csv *c = &t->csv;
+static bool check_text(const table *t, const tl_bytes *bytes) {
   size_t bad;
-  if (!tl_utf8_check(c->text, c->nbytes, &bad))
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "read_csv: \"%s\" is no UTF-8 text: "
-                   "malformed at byte %zu",
-                   c->path, bad);
-  if (c->nbytes >= 3 && memcmp(c->text, "\xef\xbb\xbf", 3) == 0)
-    c->at = 3;
-  tl_record *record = NULL;
-  c->ends[0] = c->ends['\n'] = c->ends['\r'] = true;
-  c->ends[(unsigned char)c->separator] = true;
-  if (skip_lines(c, skip) && read_rows(vm, t, args, header, most) &&
-      make_arrays(vm, t) && fill_arrays(vm, t))
-    record = make_record(vm, t, args[3]);
-  if (record)
-    *out = tl_own_record(record);
-  return record != NULL;
+  return tl_utf8_check(bytes->data, bytes->nbytes, &bad) ||
+         tl_fail(t->vm, TALLY_ERR_VALUE,
+                 "read_csv: \"%s\" is no UTF-8 text: malformed at byte %zu",
+                 t->path, bad);
 }
 
 // path, header, sep, columns, skip, dates, rows, missing
 static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *name;
-  bool header;
-  int64_t skip, most = INT64_MAX;
+  bool header, missing;
+  char separator;
+  int64_t skip;
   tl_bytes bytes;
-  table t = {.csv = {.vm = vm, .line = 1}};
+  table t = {.vm = vm};
+  tl_csv_part start = {.line = 1, .most = INT64_MAX};
   if (!tl_arg_string(vm, "read_csv", "path", args[0], &name) ||
       !tl_arg_bool(vm, "read_csv", "header", args[1], &header) ||
-      !tl_csv_separator(vm, "read_csv", args[2], &t.csv.separator) ||
+      !tl_csv_separator(vm, "read_csv", args[2], &separator) ||
       !tl_arg_count(vm, "read_csv", "skip", args[4], &skip) ||
       (!tl_is_none(args[6]) &&
-       !tl_arg_count(vm, "read_csv", "rows", args[6], &most)) ||
-      !tl_arg_bool(vm, "read_csv", "missing", args[7], &t.missing))
+       !tl_arg_count(vm, "read_csv", "rows", args[6], &start.most)) ||
+      !tl_arg_bool(vm, "read_csv", "missing", args[7], &missing))
     return false;
-  t.csv.path = tl_io_path(vm, "read_csv", name);
-  if (!t.csv.path || !tl_io_read_expanded(vm, "read_csv", t.csv.path, &bytes))
+  t.path = tl_io_path(vm, "read_csv", name);
+  if (!t.path || !tl_io_read_expanded(vm, "read_csv", t.path, &bytes))
     return false;
-  t.csv.text = bytes.data;
-  t.csv.nbytes = bytes.nbytes;
-  bool ok = parse_table(vm, &t, args, header, skip, most, out);
+  tl_csv_source_open(&t.source, bytes.data, bytes.nbytes, separator);
+  t.source.missing = missing;
+  bool marked = bytes.nbytes >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
+  start.at = bytes.data + (marked ? 3 : 0);
+  start.to = t.source.end;
+  skip_lines(&t, &start, skip);
+  tl_record *record = NULL;
+  if (check_text(&t, &bytes) && read_rows(vm, &t, &start, args, header) &&
+      make_arrays(vm, &t))
+    record = make_record(vm, &t, args[3]);
+  if (record)
+    *out = tl_own_record(record);
   table_close(vm, &t);
   tl_bytes_free(vm, &bytes);
-  return ok;
+  return record != NULL;
 }
 
 // --- The table --------------------------------------------------------------

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/compress.h"
 #include "stdlib/csv.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
 #include "vm/format.h"
 #include "vm/io.h"
 #include "vm/list.h"
+#include "vm/range.h"
 #include "vm/record.h"
 #include "vm/vm.h"
 
@@ -91,12 +93,16 @@ static bool add_value(csv_writer *w, tl_slot value, bool alone) {
 }
 
 static int64_t column_length(tl_slot s) {
+  if (tl_is_range(s))
+    return s.range->length;
   return tl_is_list(s) ? s.list->length : tl_value_length(s, 0);
 }
 
 static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
   if (tl_is_list(column))
     return add_value(w, column.list->items[row], alone);
+  if (tl_is_range(column))
+    return add_value(w, tl_weak_int(tl_range_item(column.range, row)), alone);
   if (tl_is_nested(column)) {
     tl_slot item;
     if (!tl_nested_at(w->vm, column, row, &item))
@@ -134,7 +140,7 @@ static bool end_row(csv_writer *w) {
 static bool check_columns(tl_vm *vm, const tl_record *columns) {
   for (int64_t i = 0; i < columns->length; i++) {
     tl_slot value = columns->fields[i].value;
-    if (!tl_is_list(value) &&
+    if (!tl_is_list(value) && !tl_is_range(value) &&
         !(tl_is_form(value, TL_FORM_OPTION) && tl_value_ndim(value) == 1) &&
         !(tl_is_array(value) && tl_ndim(value.array) == 1))
       return tl_arg_fail(vm, "write_csv", columns->fields[i].key->text,
@@ -175,6 +181,34 @@ static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
   return true;
 }
 
+// Row by row.
+static bool write_plain(csv_writer *w, const char *path,
+                        const tl_record *columns, bool header) {
+  if (!tl_writer_open(w->vm, "write_csv", path, &w->file))
+    return false;
+  tl_text_open(&w->row, w->vm);
+  bool ok = write_rows(w, columns, header);
+  tl_text_close(&w->row);
+  if (ok)
+    return tl_writer_commit(&w->file);
+  tl_writer_abandon(&w->file);
+  return false;
+}
+
+// The text as a whole, then compressed.
+static bool write_packed(csv_writer *w, const char *path,
+                         const tl_record *columns, bool header) {
+  tl_bytes text = {0};
+  w->file = tl_writer_to(w->vm, "write_csv", &text);
+  tl_text_open(&w->row, w->vm);
+  bool ok =
+      write_rows(w, columns, header) &&
+      tl_io_write_packed(w->vm, "write_csv", path, text.data, text.nbytes);
+  tl_text_close(&w->row);
+  tl_bytes_free(w->vm, &text);
+  return ok;
+}
+
 // path, columns, header, sep
 static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *name;
@@ -195,17 +229,10 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_fail(vm, "write_csv", "columns", "a record of arrays",
                        args[1]);
   const char *path = tl_io_path(vm, "write_csv", name);
-  if (!path || !check_columns(vm, args[1].record) ||
-      !tl_writer_open(vm, "write_csv", path, &w.file))
-    return false;
-  tl_text_open(&w.row, vm);
-  bool ok = write_rows(&w, args[1].record, header);
-  tl_text_close(&w.row);
   *out = tl_none();
-  if (ok)
-    return tl_writer_commit(&w.file);
-  tl_writer_abandon(&w.file);
-  return false;
+  return path && check_columns(vm, args[1].record) &&
+         (tl_io_packs(path) ? write_packed(&w, path, args[1].record, header)
+                            : write_plain(&w, path, args[1].record, header));
 }
 
 // --- The table --------------------------------------------------------------
@@ -215,8 +242,9 @@ const tl_builtin tl_io_csv_write_module[] = {
      TL_FILES | TL_EFFECT,
      "Writes a record of columns (arrays or lists of one length), or an array\n"
      "of structs, as a table of text. NaN and missing values become empty\n"
-     "cells. The file is replaced when all of it is written. A file that\n"
-     "cannot be written is an error (kind io).\n"
+     "cells. The file is replaced when all of it is written, compressed where\n"
+     "its name ends in .gz or .zst. A file that cannot be written is an error\n"
+     "(kind io).\n"
      "    io.write_csv(\"data.csv\", (t: [1, 2], v: [0.5, 0.25]))\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

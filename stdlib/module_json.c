@@ -154,16 +154,15 @@ static const char *number_end(const char *at, const char *end) {
 
 static bool read_number(reader *r, tl_slot *out) {
   const char *end = number_end(r->at, r->end);
-  int64_t i;
-  double f;
   if (end == NULL)
     return fail_at(r, "a value expected");
-  switch (tl_number_read(r->at, (size_t)(end - r->at), &i, &f)) {
+  tl_number number = tl_number_read(r->at, (size_t)(end - r->at));
+  switch (number.kind) {
     case TL_NUMBER_INT:
-      *out = tl_weak_int(i);
+      *out = tl_weak_int(number.i);
       break;
     case TL_NUMBER_FLOAT:
-      *out = tl_weak_float(f);
+      *out = tl_weak_float(number.f);
       break;
     default:
       return fail_at(r, "a value expected");

@@ -13,6 +13,9 @@
 
 #include "stdlib/powers_of_five.h"
 
+#define INLINE static inline __attribute__((always_inline))
+#define LITTLE_ENDIAN_BYTES (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
 __extension__ typedef unsigned __int128 wide;
 
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -21,69 +24,127 @@ static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
 
 // The parts of a decimal: [digits, digits_end) has at most one point.
 typedef struct decimal {
-  bool negative;
+  bool negative, has_point, has_exponent;
   const char *digits, *digits_end;
-  const char *point;  // NULL: none
-  uint64_t mantissa;  // of the first 19 significant digits
-  int significant;    // digits from the first that is not 0
-  int64_t exponent;   // as written behind the e
-  bool has_exponent;
+  uint64_t mantissa;    // of the significant digits, if there are at most 19
+  int64_t significant;  // digits, zeros in front perhaps among them
+  int64_t exponent;     // of ten, for the mantissa
 } decimal;
 
 static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Splits text into its parts; false if it is no decimal.
-static bool split(const char *at, const char *end, decimal *d) {
-  *d = (decimal){.negative = at < end && *at == '-'};
-  if (at < end && (*at == '-' || *at == '+'))
-    at++;
-  d->digits = at;
-  int count = 0;
-  for (; at < end; at++) {
-    if (*at == '.' && !d->point) {
-      d->point = at;
-      continue;
-    }
-    if (!is_digit(*at))
-      break;
-    count++;
-    if (d->significant == 0 && *at == '0')
-      continue;
-    if (++d->significant <= 19)
-      d->mantissa = d->mantissa * 10 + (uint64_t)(*at - '0');
-  }
-  d->digits_end = at;
-  if (count == 0)
-    return false;
-  if (at == end)
-    return true;
-  if (*at != 'e' && *at != 'E')
-    return false;
-  d->has_exponent = true;
-  at++;
+// The exponent behind an e; where the e is if there is none.
+static const char *read_exponent(const char *at, const char *end, decimal *d) {
+  const char *e = at++;
   bool negative = at < end && *at == '-';
   if (at < end && (*at == '-' || *at == '+'))
     at++;
-  if (at == end)
-    return false;
-  for (; at < end; at++) {
-    if (!is_digit(*at))
-      return false;
-    // Far beyond any float, so that more digits make no difference.
-    if (d->exponent < 1000000000)
-      d->exponent = d->exponent * 10 + (*at - '0');
-  }
-  if (negative)
-    d->exponent = -d->exponent;
-  return true;
+  if (at == end || !is_digit(*at))
+    return e;
+  int64_t exponent = 0;
+  // Far beyond any float, so that more digits make no difference.
+  for (; at < end && is_digit(*at); at++)
+    if (exponent < 1000000000)
+      exponent = exponent * 10 + (*at - '0');
+  d->exponent += negative ? -exponent : exponent;
+  d->has_exponent = true;
+  return at;
 }
+
+// Splits the decimal that the text begins with into its parts; returns where
+// it ends, NULL if there is none.
+static const char *split(const char *at, const char *end, decimal *d) {
+  *d = (decimal){.negative = at < end && *at == '-'};
+  at += at < end && (*at == '-' || *at == '+');
+  d->digits = at;
+  for (; at < end && (is_digit(*at) || (*at == '.' && !d->has_point)); at++) {
+    d->exponent -= d->has_point;
+    if (*at == '.') {
+      d->has_point = true;
+    } else if (d->significant > 0 || *at != '0') {
+      d->significant++;
+      d->mantissa = d->mantissa * 10 + (uint64_t)(*at - '0');
+    }
+  }
+  d->digits_end = at;
+  if (at - d->digits == d->has_point)
+    return NULL;
+  if (at < end && (*at == 'e' || *at == 'E'))
+    at = read_exponent(at, end, d);
+  return at;
+}
+
+// --- Eight digits at once ---------------------------------------------------
+
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+// Joins the digits that the next eight bytes begin with to the mantissa;
+// returns how many. No branches: digits and signs are what they are at random,
+// and so are a processor's guesses at them.
+INLINE int join_digits(const char *at, uint64_t *mantissa) {
+  static const uint64_t tens[] = {1,      10,      100,      1000,     10000,
+                                  100000, 1000000, 10000000, 100000000};
+  const uint64_t mask = UINT64_C(0x000000ff000000ff);
+  uint64_t x;
+  memcpy(&x, at, 8);
+  x ^= EACH('0');
+  // The highest bit of each byte above 9. A sum may carry into the next byte,
+  // but only out of one that is marked.
+  uint64_t others = ((x + EACH(0x76)) | x) & EACH(0x80);
+  int count = others ? __builtin_ctzll(others) >> 3 : 8;
+  // The digits, behind zeros; then neighbours are joined, then pairs, fours.
+  x = x << (8 * (8 - count) >> 1) << (8 * (8 - count) >> 1);
+  x = x * 10 + (x >> 8);
+  x = ((x & mask) * (100 + (UINT64_C(1000000) << 32)) +
+       (x >> 16 & mask) * (1 + (UINT64_C(10000) << 32))) >>
+      32;
+  *mantissa = *mantissa * tens[count] + x;
+  return count;
+}
+
+enum { PLAIN_BYTES = 48 };  // more than split_plain looks at
+
+// As split, for the decimals that most are, of at most 19 digits, with more
+// bytes behind them; NULL for others.
+INLINE const char *split_plain(const char *at, const char *end, decimal *d) {
+  uint64_t mantissa = 0;
+  *d = (decimal){.negative = *at == '-'};
+  at += d->negative;
+  d->digits = at;
+  int64_t whole = 0, part = 0;
+  int count;
+  do {
+    count = join_digits(at, &mantissa);
+    at += count;
+    whole += count;
+  } while (count == 8 && whole <= 16);
+  d->has_point = *at == '.';
+  if (d->has_point) {
+    at++;
+    do {
+      count = join_digits(at, &mantissa);
+      at += count;
+      part += count;
+    } while (count == 8 && part <= 16);
+  }
+  d->significant = whole + part;
+  if (count == 8 || d->significant == 0 || d->significant > 19)
+    return NULL;
+  d->digits_end = at;
+  d->mantissa = mantissa;
+  d->exponent = -part;
+  return (*at | 0x20) == 'e' ? read_exponent(at, end, d) : at;
+}
+
+// --- The value --------------------------------------------------------------
 
 enum { MOST_DIGITS = 800 };  // more never decide how a double is rounded
 
 // Digits without a point and an exponent: strtod reads that in every locale.
-static double slow_value(const decimal *d, int64_t exponent) {
+static double slow_value(const decimal *d) {
+  int64_t exponent = d->exponent;
   char buffer[MOST_DIGITS + 32];
   int n = 0, seen = 0;
   bool rest = false;
@@ -150,19 +211,25 @@ static bool rounded_value(uint64_t mantissa, int64_t exponent, double *out) {
   return true;
 }
 
-static double value_of(const decimal *d) {
-  int64_t exponent = d->exponent;
-  if (d->point)
-    exponent -= d->digits_end - d->point - 1;
+// Of more digits, or of a power of ten that is no exact float.
+static double long_value(decimal d) {
+  double value;
+  if (d.significant > 19 || d.mantissa == 0 ||
+      !rounded_value(d.mantissa, d.exponent, &value))
+    return slow_value(&d);
+  return value;
+}
+
+INLINE double value_of(const decimal *d) {
   double value;
   if (d->significant <= 19 && d->mantissa <= UINT64_C(1) << 53 &&
-      exponent >= -22 && exponent <= 22)
-    value = exponent < 0 ? (double)d->mantissa / powers[-exponent]
-                         : (double)d->mantissa * powers[exponent];
-  else if (d->significant > 19 || d->mantissa == 0 ||
-           !rounded_value(d->mantissa, exponent, &value))
-    value = slow_value(d, exponent);
-  return d->negative ? -value : value;
+      d->exponent >= -22 && d->exponent <= 22)
+    value = d->exponent < 0
+                ? (double)(int64_t)d->mantissa / powers[-d->exponent]
+                : (double)(int64_t)d->mantissa * powers[d->exponent];
+  else
+    value = long_value(*d);
+  return copysign(value, d->negative ? -1 : 1);
 }
 
 // Whether the text is the word, in any case.
@@ -186,20 +253,31 @@ static tl_number_kind read_word(const char *at, const char *end, double *f) {
   return TL_NUMBER_FLOAT;
 }
 
-tl_number_kind tl_number_read(const char *text, size_t nbytes, int64_t *i,
-                              double *f) {
+const char *tl_number_scan(const char *text, const char *end, tl_number *out) {
+  decimal d;
+  const char *at = NULL;
+  if (LITTLE_ENDIAN_BYTES && end - text >= PLAIN_BYTES)
+    at = split_plain(text, end, &d);
+  if (!at)
+    at = split(text, end, &d);
+  out->kind = TL_NUMBER_NONE;
+  if (!at)
+    return text;
+  uint64_t limit = (uint64_t)INT64_MAX + (d.negative ? 1 : 0);
+  bool whole = !d.has_point && !d.has_exponent && d.significant <= 19 &&
+               d.mantissa <= limit;
+  out->kind = whole ? TL_NUMBER_INT : TL_NUMBER_FLOAT;
+  out->i = (int64_t)(d.negative ? 0 - d.mantissa : d.mantissa);
+  out->f = value_of(&d);
+  return at;
+}
+
+tl_number tl_number_read(const char *text, size_t nbytes) {
   const char *at = text, *end = text + nbytes;
   while (at < end && (*at == ' ' || *at == '\t')) at++;
   while (end > at && (end[-1] == ' ' || end[-1] == '\t')) end--;
-  if (at == end)
-    return TL_NUMBER_NONE;
-  decimal d;
-  if (!split(at, end, &d))
-    return read_word(at, end, f);
-  *f = value_of(&d);
-  uint64_t limit = (uint64_t)INT64_MAX + (d.negative ? 1 : 0);
-  if (d.point || d.has_exponent || d.significant > 19 || d.mantissa > limit)
-    return TL_NUMBER_FLOAT;
-  *i = d.negative ? (int64_t)(0 - d.mantissa) : (int64_t)d.mantissa;
-  return TL_NUMBER_INT;
+  tl_number out = {.kind = TL_NUMBER_NONE};
+  if (at < end && tl_number_scan(at, end, &out) != end)
+    out.kind = read_word(at, end, &out.f);
+  return out;
 }

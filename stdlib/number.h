@@ -12,10 +12,18 @@ typedef enum tl_number_kind {
   TL_NUMBER_FLOAT,  // anything else: 1.5, 1e3, 99999999999999999999, nan, -inf
 } tl_number_kind;
 
-// Reads the number that [text] is, blanks around it allowed. *i is set for
-// TL_NUMBER_INT; *f for both kinds, correctly rounded. nan, inf and infinity
-// are numbers in any case. [text] need not end with a NUL.
-tl_number_kind tl_number_read(const char *text, size_t nbytes, int64_t *i,
-                              double *f);
+typedef struct tl_number {
+  tl_number_kind kind;
+  int64_t i;  // of TL_NUMBER_INT
+  double f;   // of both kinds, correctly rounded
+} tl_number;
+
+// Reads the number that [text] is, blanks around it allowed. nan, inf and
+// infinity are numbers in any case. [text] need not end with a NUL.
+tl_number tl_number_read(const char *text, size_t nbytes);
+
+// Reads the digits, point and exponent that [text, end) begins with; returns
+// where they end, which is [text] where it begins with no number.
+const char *tl_number_scan(const char *text, const char *end, tl_number *out);
 
 #endif

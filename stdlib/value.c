@@ -182,21 +182,20 @@ static bool read_hex(const tl_string *text, int64_t *out) {
 }
 
 static bool parse_int(tl_vm *vm, const tl_string *text, tl_slot *out) {
-  int64_t i;
-  double f;
-  if (!read_hex(text, &i) &&
-      tl_number_read(text->text, text->length, &i, &f) != TL_NUMBER_INT)
+  tl_number number = {.kind = TL_NUMBER_INT};
+  if (!read_hex(text, &number.i))
+    number = tl_number_read(text->text, text->length);
+  if (number.kind != TL_NUMBER_INT)
     return fail_text(vm, "int", text, "a whole number that fits int64");
-  *out = tl_weak_int(i);
+  *out = tl_weak_int(number.i);
   return true;
 }
 
 static bool parse_float(tl_vm *vm, const tl_string *text, tl_slot *out) {
-  int64_t i;
-  double f;
-  if (tl_number_read(text->text, text->length, &i, &f) == TL_NUMBER_NONE)
+  tl_number number = tl_number_read(text->text, text->length);
+  if (number.kind == TL_NUMBER_NONE)
     return fail_text(vm, "float", text, "a number");
-  *out = tl_weak_float(f);
+  *out = tl_weak_float(number.f);
   return true;
 }
 

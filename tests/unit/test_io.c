@@ -212,9 +212,9 @@ static void csv_malformed(void **state) {
                    "has 2");
   expect_csv_error(vm, "a,b\n\"x\ny\",2\n1,2,3\n", "line 4: 3 cells");
   expect_csv_error(vm, "a\n1\n\"x\n\n\n",
-                   "line 3: a quote is opened and never "
-                   "closed");
-  expect_csv_error(vm, "a\n\"x\"y\n", "line 2: text behind a closing quote");
+                   "line 3, cell 1: a quote is opened and never closed");
+  expect_csv_error(vm, "a,b\n1,\"x\"y\n",
+                   "line 2, cell 2: text behind a closing quote");
   expect_csv_error(vm, "", "has no rows");
   expect_csv_error(vm, "\n\r\n", "has no rows");
   expect_csv_error(vm, "a,a\n1,2\n", "two columns named \"a\"");

@@ -1,0 +1,104 @@
+// Taking a table of text apart: cells to numbers, dates and places of texts.
+//
+// A part of the table, some whole rows, sees plain memory alone: no VM, no
+// allocation, no errors but what it notes. So any thread may scan it.
+#ifndef TALLY_STDLIB_CSV_SCAN_H
+#define TALLY_STDLIB_CSV_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// What a column holds: a cell that is no integer makes it floats, one that is
+// no number texts. Dates are asked for.
+typedef enum tl_csv_kind {
+  TL_CSV_INTEGERS,
+  TL_CSV_FLOATS,
+  TL_CSV_TEXTS,
+  TL_CSV_DATES,
+} tl_csv_kind;
+
+// Where a column's cells go. NULL: nowhere.
+typedef struct tl_csv_column {
+  tl_csv_kind kind;  // at least
+  bool wanted;
+  char *items;  // 8 bytes a row: the number, microseconds (INT64_MIN: none),
+                // or where in the file the text begins
+  char *gaps;   // a byte a row, 1 for blank cells; then NaN stands for none
+} tl_csv_column;
+
+typedef struct tl_csv_source {
+  const char *text, *end;  // a NUL follows
+  char separator;
+  bool ends[256];  // the bytes that may end a cell without quotes
+  bool digits;     // no number has a separator within
+  bool missing;    // blank cells are missing values, not NaN
+  tl_csv_column *columns;
+  int64_t count;
+} tl_csv_source;
+
+// What a part's cells tell about a column.
+typedef struct tl_csv_learned {
+  tl_csv_kind kind;
+  bool any;    // a number was there
+  bool timed;  // some date has a time
+  bool gap;
+} tl_csv_learned;
+
+typedef enum tl_csv_fault {
+  TL_CSV_FINE,
+  TL_CSV_OPEN_QUOTE,
+  TL_CSV_BEHIND_QUOTE,
+  TL_CSV_ZERO_BYTE,
+  TL_CSV_CELL_COUNT,
+  TL_CSV_NO_DATE,
+} tl_csv_fault;
+
+// The rows that begin in [from, to).
+typedef struct tl_csv_part {
+  const char *from, *to;
+  int64_t from_line;  // from 1
+  const char *at;     // read so far
+  int64_t line;       // of [at]
+  int64_t first;      // row
+  int64_t rows;       // read so far
+  int64_t most;
+  tl_csv_learned *learned;  // of each column
+  tl_csv_fault fault;
+  int64_t fault_line;
+  int64_t fault_cell;  // from 0; of CELL_COUNT how many there are
+  const char *fault_text;
+  size_t fault_nbytes;
+} tl_csv_part;
+
+// A cell: [text, text + nbytes) within the quotes, if it has any.
+typedef struct tl_csv_cell {
+  const char *text;
+  size_t nbytes;
+  bool doubled;  // has quotes written twice
+  bool last;     // of its row
+} tl_csv_cell;
+
+void tl_csv_source_open(tl_csv_source *source, const char *text, size_t nbytes,
+                        char separator);
+
+// Whether a row begins here; goes past lines without any text.
+bool tl_csv_has_row(const tl_csv_source *source, tl_csv_part *part);
+
+// Goes past \n, \r\n or \r, if one is here.
+void tl_csv_skip_line_end(const tl_csv_source *source, tl_csv_part *part);
+
+// Reads a cell and goes past what ends it; false after noting a fault.
+bool tl_csv_next(const tl_csv_source *source, tl_csv_part *part,
+                 tl_csv_cell *out);
+
+// Reads rows until [to], [most] or a fault; may be called again.
+void tl_csv_scan(const tl_csv_source *source, tl_csv_part *part);
+
+// How many lines end in [at, end).
+int64_t tl_csv_line_ends(const char *at, const char *end);
+
+// The integers of a column in these rows as floats.
+void tl_csv_to_floats(char *items, int64_t first, int64_t rows);
+
+#endif
