@@ -142,6 +142,7 @@ static void vectors(void **state) {
       check_shape(dtype, &s);
     }
     check_shape(dtype, &(shape){3, 2500, 2500, 1, 1});
+    check_shape(dtype, &(shape){2, 20000, 20000, 1, 1});
     check_shape(dtype, &(shape){3, 2500, 1, 3, 2});
     check_shape(dtype, &(shape){1, 4000, 0, 3, -1});
     check_shape(dtype, &(shape){2100, 9, 1, 2100, 1});

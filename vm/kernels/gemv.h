@@ -5,7 +5,14 @@
 
 #include "vm/kernels/search.h"
 
-enum { GEMV_LEAF = TL_GEMV_LEAF };
+// Rows of the matrix are read from one end to the other where they lie, as
+// memory is fastest, while a strip of the vector stays in the second cache, or
+// a line of the result in the first.
+enum {
+  GEMV_LEAF = TL_GEMV_LEAF,
+  GEMV_STRIP = 16 * GEMV_LEAF,
+  GEMV_LINE = 2 * GEMV_LEAF
+};
 
 TL_INLINE size_t leaf_of(size_t n) {
   return n < GEMV_LEAF ? n : GEMV_LEAF;
@@ -36,25 +43,34 @@ TL_INLINE ptrdiff_t distance(ptrdiff_t stride) {
                          ptrdiff_t a_column, const char *x,                    \
                          ptrdiff_t x_stride, size_t m, size_t k) {             \
     T x_buffer[GEMV_LEAF], a_buffer[GEMV_LEAF];                                \
-    for (size_t p = 0; p < k; p += GEMV_LEAF) {                                \
-      const size_t n = leaf_of(k - p);                                         \
-      const T *leaf = packed_##sfx(x_buffer, x, x_stride, n);                  \
+    const bool near = x_stride == (ptrdiff_t)sizeof(T);                        \
+    const size_t strip = near ? GEMV_STRIP : GEMV_LEAF;                        \
+    for (size_t p = 0; p < k; p += strip) {                                    \
+      const size_t width = k - p < strip ? k - p : strip;                      \
+      const T *from = packed_##sfx(x_buffer, x, x_stride, width);              \
       const char *row = a;                                                     \
-      for (size_t i = 0; i < m; i++, row += a_row)                             \
-        out[i] = plus_##sfx(                                                   \
-            out[i],                                                            \
-            dot_##sfx(packed_##sfx(a_buffer, row, a_column, n), leaf, n));     \
-      x += GEMV_LEAF * x_stride;                                               \
-      a += GEMV_LEAF * a_column;                                               \
+      for (size_t i = 0; i < m; i++, row += a_row) {                           \
+        T sum = out[i];                                                        \
+        for (size_t q = 0; q < width; q += GEMV_LEAF) {                        \
+          const size_t n = leaf_of(width - q);                                 \
+          const char *leaf = row + (ptrdiff_t)q * a_column;                    \
+          sum = plus_##sfx(                                                    \
+              sum, dot_##sfx(packed_##sfx(a_buffer, leaf, a_column, n),        \
+                             from + q, n));                                    \
+        }                                                                      \
+        out[i] = sum;                                                          \
+      }                                                                        \
+      x += (ptrdiff_t)strip * x_stride;                                        \
+      a += (ptrdiff_t)strip * a_column;                                        \
     }                                                                          \
   }                                                                            \
   static void columns_##sfx(T *out, const char *a, ptrdiff_t a_row,            \
                             ptrdiff_t a_column, const char *x,                 \
                             ptrdiff_t x_stride, size_t m, size_t k) {          \
-    T buffer[GEMV_LEAF];                                                       \
+    T buffer[GEMV_LINE];                                                       \
     const bool near = a_row == (ptrdiff_t)sizeof(T);                           \
-    for (size_t i = 0; i < m; i += GEMV_LEAF, a += GEMV_LEAF * a_row) {        \
-      const size_t n = leaf_of(m - i);                                         \
+    for (size_t i = 0; i < m; i += GEMV_LINE, a += GEMV_LINE * a_row) {        \
+      const size_t n = m - i < GEMV_LINE ? m - i : GEMV_LINE;                  \
       const char *from = a, *factor = x;                                       \
       size_t p = 0;                                                            \
       for (; near && k - p >= 4; p += 4, from += 4 * a_column) {               \
