@@ -3,8 +3,9 @@
 # COMPILE before and links $(KERNEL_OBJS) after.
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
-KERNEL_LOOPS := table arith integer divide compare round vmath complex cast \
-                move reduce extreme outer search gemm gemv gemv_complex
+KERNEL_LOOPS := table arith integer divide compare round vmath complex \
+                complex_abs cast move mask reduce extreme outer search gemm \
+                gemv gemv_complex
 # Compiled once.
 KERNEL_PLAIN := isa scratch rare complex_rare sort argsort
 

@@ -1,32 +1,11 @@
 // Kernels that move items and do not look at them: copies, strides, selection
-// by mask and by index. Items are words of their size.
+// by index. Items are words of their size.
 #include "vm/kernels/list.h"
 #include "vm/kernels/move.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
-
-// Masks with few items selected are read by so many bytes at once.
-enum { MASK_STEP = 32 };
-
-TL_INLINE bool none_true(const uint8_t *mask) {
-  uint64_t words[MASK_STEP / 8];
-  memcpy(words, mask, sizeof words);
-  return (words[0] | words[1] | words[2] | words[3]) == 0;
-}
-
-// How much of a mask goes up to its last true.
-static size_t mask_end(const uint8_t *mask, size_t n) {
-  while (n >= MASK_STEP && none_true(mask + n - MASK_STEP)) n -= MASK_STEP;
-  while (n > 0 && !mask[n - 1]) n--;
-  return n;
-}
-
-// The end of the step of a mask that begins at i.
-TL_INLINE size_t step_end(size_t i, size_t n) {
-  return n - i < MASK_STEP ? n : i + MASK_STEP;
-}
 
 // Strided loops are not marked: an unpack of stride 0 writes one item n times.
 #define MOVES(size, T)                                                         \
@@ -87,34 +66,6 @@ TL_INLINE size_t step_end(size_t i, size_t n) {
     for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)           \
       TL_K(pack_##size)(to, from, a_column, ncols);                            \
   }                                                                            \
-  /* Nothing is written after the last item chosen, not even a spare one. */   \
-  size_t TL_K(compress_##size)(void *out, const void *a, const uint8_t *mask,  \
-                               size_t n) {                                     \
-    T *to = out;                                                               \
-    const T *from = a;                                                         \
-    size_t count = 0;                                                          \
-    n = mask_end(mask, n);                                                     \
-    for (size_t i = 0; i < n;) {                                               \
-      const size_t end = step_end(i, n);                                       \
-      if (end == i + MASK_STEP && none_true(mask + i))                         \
-        i = end;                                                               \
-      for (; i < end; i++) {                                                   \
-        to[count] = from[i];                                                   \
-        count += mask[i];                                                      \
-      }                                                                        \
-    }                                                                          \
-    return count;                                                              \
-  }                                                                            \
-  size_t TL_K(expand_##size)(void *out, const uint8_t *mask, const void *a,    \
-                             size_t n) {                                       \
-    T *to = out;                                                               \
-    const T *from = a;                                                         \
-    size_t count = 0;                                                          \
-    for (size_t i = 0; i < n; i++)                                             \
-      if (mask[i])                                                             \
-        to[i] = from[count++];                                                 \
-    return count;                                                              \
-  }                                                                            \
   void TL_K(take_##size)(void *out, const void *a, ptrdiff_t stride,           \
                          const int64_t *index, size_t n) {                     \
     T *to = out;                                                               \
@@ -143,22 +94,6 @@ MOVES(2, tl_word2)
 MOVES(4, tl_word4)
 MOVES(8, tl_word8)
 MOVES(16, tl_word16)
-
-size_t TL_K(true_indices)(int64_t *out, const uint8_t *mask, int64_t base,
-                          size_t n) {
-  size_t count = 0;
-  n = mask_end(mask, n);
-  for (size_t i = 0; i < n;) {
-    const size_t end = step_end(i, n);
-    if (end == i + MASK_STEP && none_true(mask + i))
-      i = end;
-    for (; i < end; i++) {
-      out[count] = base + (int64_t)i;
-      count += mask[i];
-    }
-  }
-  return count;
-}
 
 size_t TL_K(wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
                           size_t n) {
