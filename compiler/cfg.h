@@ -86,9 +86,15 @@ typedef struct tl_cfg_program {
 } tl_cfg_program;
 
 // Ownership (ownership.c): sets modes, inserts DROP SETTLE KEEP HOLD DETACH
-// OWN, splits edges, fills owned, kept, own and the summaries. False: the
-// arena ran out of memory.
-bool tl_ownership(tl_cfg_program *program);
+// OWN, splits edges, fills owned, kept, own and the summaries.
+//
+// Then calls [use] with each function in turn. Its code stands in [arena],
+// which is closed after that: so a long program's final code is never all
+// there at once. NULL: nobody is called, and all code stays.
+// False: no memory, or use said so.
+typedef bool tl_use_owned(void *context, tl_cfg_function *function,
+                          tl_arena *arena);
+bool tl_ownership(tl_cfg_program *program, tl_use_owned *use, void *context);
 
 // The graph as text, for tests.
 bool tl_cfg_print(const tl_cfg_function *function, tl_text *out);

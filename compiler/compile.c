@@ -127,17 +127,17 @@ static void keep_tables(tl_builder *b) {
                           unit->prototype_count * sizeof *unit->prototypes);
 }
 
+static bool emit_owned(void *context, tl_cfg_function *f, tl_arena *arena) {
+  return tl_emit_function(context, f, arena);
+}
+
 static bool back_end(tl_builder *b) {
   for (int32_t i = 0; i < b->program->function_count; i++) {
     if (b->program->functions[i] == NULL)
       return false;
   }
-  if (!tl_ownership(b->program))
+  if (!tl_ownership(b->program, emit_owned, b))
     return false;
-  for (int32_t i = 0; i < b->program->function_count; i++) {
-    if (!tl_emit_function(b, b->program->functions[i]))
-      return false;
-  }
   keep_tables(b);
   return !b->failed;
 }

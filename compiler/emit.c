@@ -701,15 +701,15 @@ static bool put_block(tl_emitter *e, int32_t at) {
 
 // --- The whole ---------------------------------------------------------------
 
-bool tl_emit_function(tl_builder *b, tl_cfg_function *f) {
+bool tl_emit_function(tl_builder *b, tl_cfg_function *f, tl_arena *arena) {
   tl_emitter e = {.b = b,
-                  .arena = b->arena,
+                  .arena = arena,
                   .f = f,
                   .p = f->prototype,
                   .frame = (uint32_t)f->slot_count};
   memset(e.pair_table, -1, sizeof e.pair_table);
   memset(e.callee_table, -1, sizeof e.callee_table);
-  e.block_pc = TL_ARENA_ARRAY(b->arena, uint32_t, (size_t)f->block_count);
+  e.block_pc = TL_ARENA_ARRAY(arena, uint32_t, (size_t)f->block_count);
   if (e.block_pc == NULL)
     return false;
   for (int32_t i = 0; i < f->block_count; i++) e.block_pc[i] = UINT32_MAX;
@@ -731,6 +731,6 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f) {
   e.p->slot_count = e.frame < 4 ? 4 : e.frame + 1;
   e.p->constants = tl_emit_keep(&e, e.p->constants,
                                 e.p->constant_count * sizeof *e.p->constants);
-  return !b->failed && !b->arena->failed &&
+  return !b->failed && !b->arena->failed && !arena->failed &&
          tl_find_regions(b, e.p, f->variable_count);
 }

@@ -478,7 +478,8 @@ void tl_lower_group(tl_lower *l, tl_ast **defines, uint32_t count) {
         tl_known_constant(l, variable, &known)) {
       continue;  // every use is the constant itself
     }
-    int32_t value = base;
+    // One temporary serves all members: a script may define thousands.
+    int32_t value = base, after = l->top;
     if (group->capture_count == 0) {
       value = tl_temp(l);
       tl_load_constant(l, value,
@@ -491,6 +492,7 @@ void tl_lower_group(tl_lower *l, tl_ast **defines, uint32_t count) {
       ins->extra = i;
     }
     tl_store_name(l, name, value, span);
+    l->top = after;
   }
   l->top = mark;
 }

@@ -248,7 +248,8 @@ static void name_handler_slots(tl_flow *flow, int32_t block) {
   tl_cfg_block *b = &f->cfg->blocks[block];
   const uint64_t *live = tl_live_at(f, block);
   const uint64_t *own = f->must_own + (size_t)block * (size_t)f->words;
-  int32_t room = f->cfg->slot_count;
+  int32_t room = 0;
+  TL_EACH_BIT(y, live, f->words) room++;
   b->kept = TL_ARENA_ARRAY(flow->arena, int32_t, (size_t)room);
   b->own = TL_ARENA_ARRAY(flow->arena, int32_t, (size_t)room);
   if (b->kept == NULL || b->own == NULL)
@@ -267,7 +268,7 @@ static bool renumber(tl_flow *flow) {
   for (int32_t b = 0; b < n; b++)
     if (cfg->blocks[b].order > largest)
       largest = cfg->blocks[b].order;
-  int32_t *first = TL_ARENA_ARRAY(flow->arena, int32_t, (size_t)largest + 2);
+  int32_t *first = TL_ARENA_ARRAY(flow->scratch, int32_t, (size_t)largest + 2);
   if (first == NULL)
     return false;
   for (int32_t b = 0; b < n; b++) first[cfg->blocks[b].order + 1]++;
@@ -282,12 +283,12 @@ static bool write_code(tl_flow *flow) {
   tl_owned_function *f = flow->function;
   size_t n = (size_t)f->cfg->block_count;
   final_code code = {
-      .blocks = TL_ARENA_ARRAY(flow->arena, tl_ins_list, n),
-      .edges = TL_ARENA_ARRAY(flow->arena, tl_ins_list, 2 * n),
-      .polls = TL_ARENA_ARRAY(flow->arena, tl_cfg_ins, 2 * n),
-      .predecessors = TL_ARENA_ARRAY(flow->arena, uint8_t, n),
+      .blocks = TL_ARENA_ARRAY(flow->scratch, tl_ins_list, n),
+      .edges = TL_ARENA_ARRAY(flow->scratch, tl_ins_list, 2 * n),
+      .polls = TL_ARENA_ARRAY(flow->scratch, tl_cfg_ins, 2 * n),
+      .predecessors = TL_ARENA_ARRAY(flow->scratch, uint8_t, n),
   };
-  if (flow->arena->failed)
+  if (flow->scratch->failed)
     return false;
   code.predecessors[0] = 1;  // the call
   for (int32_t i = 0; i < f->sequence_count; i++) {
@@ -322,31 +323,49 @@ static bool write_code(tl_flow *flow) {
 
 // --- The search -------------------------------------------------------------
 
+// What the states at the blocks' entries take, until this pass ends.
+static void open_entries(tl_flow *flow) {
+  tl_owned_function *f = flow->function;
+  size_t n = (size_t)f->cfg->block_count;
+  f->entry = TL_ARENA_ARRAY(flow->scratch, tl_state *, n);
+  f->reached = TL_ARENA_ARRAY(flow->scratch, bool, n);
+  f->dirty = TL_ARENA_ARRAY(flow->scratch, bool, n);
+  f->must_own = TL_ARENA_ARRAY(flow->scratch, uint64_t, n * (size_t)f->words);
+  for (size_t b = 0; b < n && !flow->scratch->failed; b++) {
+    size_t count = 0;
+    for (int32_t w = 0; w < f->words; w++)
+      count += (size_t)__builtin_popcountll(tl_live_at(f, (int32_t)b)[w]);
+    f->entry[b] = TL_ARENA_ARRAY(flow->scratch, tl_state, count);
+  }
+}
+
 static bool open_flow(tl_flow *flow, tl_owned_program *program,
-                      tl_owned_function *f) {
-  tl_arena *arena = program->arena;
+                      tl_owned_function *f, tl_arena *scratch) {
   size_t words = (size_t)f->words, slots = (size_t)f->slots;
   size_t operands = (size_t)f->most_operands + 1;
   *flow = (tl_flow){
       .program = program,
       .function = f,
       .cfg = f->cfg,
-      .arena = arena,
-      .now = TL_ARENA_ARRAY(arena, tl_state, slots),
-      .saved = TL_ARENA_ARRAY(arena, tl_state, slots),
-      .present = TL_ARENA_ARRAY(arena, uint64_t, words),
-      .taken = TL_ARENA_ARRAY(arena, uint64_t, words),
-      .risk = TL_ARENA_ARRAY(arena, uint64_t, words),
-      .mask = TL_ARENA_ARRAY(arena, uint64_t, words),
-      .gone = TL_ARENA_ARRAY(arena, uint64_t, words),
-      .rows = TL_ARENA_ARRAY(arena, uint64_t, words * (size_t)(f->longest + 1)),
-      .operands = TL_ARENA_ARRAY(arena, int32_t, operands),
-      .modes = TL_ARENA_ARRAY(arena, uint8_t, operands),
-      .lent = TL_ARENA_ARRAY(arena, int32_t, operands),
-      .candidates = TL_ARENA_ARRAY(arena, int32_t, operands),
-      .uses = TL_ARENA_ARRAY(arena, uint8_t, slots),
+      .arena = scratch,
+      .scratch = scratch,
+      .now = TL_ARENA_ARRAY(scratch, tl_state, slots),
+      .saved = TL_ARENA_ARRAY(scratch, tl_state, slots),
+      .present = TL_ARENA_ARRAY(scratch, uint64_t, words),
+      .taken = TL_ARENA_ARRAY(scratch, uint64_t, words),
+      .risk = TL_ARENA_ARRAY(scratch, uint64_t, words),
+      .mask = TL_ARENA_ARRAY(scratch, uint64_t, words),
+      .gone = TL_ARENA_ARRAY(scratch, uint64_t, words),
+      .rows =
+          TL_ARENA_ARRAY(scratch, uint64_t, words * (size_t)(f->longest + 1)),
+      .operands = TL_ARENA_ARRAY(scratch, int32_t, operands),
+      .modes = TL_ARENA_ARRAY(scratch, uint8_t, operands),
+      .lent = TL_ARENA_ARRAY(scratch, int32_t, operands),
+      .candidates = TL_ARENA_ARRAY(scratch, int32_t, operands),
+      .uses = TL_ARENA_ARRAY(scratch, uint8_t, slots),
   };
-  return !arena->failed;
+  open_entries(flow);
+  return !scratch->failed;
 }
 
 static void search(tl_flow *flow) {
@@ -369,10 +388,18 @@ static void search(tl_flow *flow) {
 }
 
 bool tl_own_function(tl_owned_program *program, tl_owned_function *f,
-                     bool emit) {
+                     tl_arena *code) {
   tl_flow flow;
-  if (!open_flow(&flow, program, f))
-    return false;
-  search(&flow);
-  return !program->arena->failed && (!emit || write_code(&flow));
+  tl_arena scratch;
+  tl_arena_open(&scratch, program->arena->resize, program->arena->context);
+  bool ok = open_flow(&flow, program, f, &scratch);
+  if (ok)
+    search(&flow);
+  if (ok && code != NULL) {
+    flow.arena = code;
+    ok = write_code(&flow);
+  }
+  ok = ok && !scratch.failed && !program->arena->failed;
+  tl_arena_close(&scratch);
+  return ok;
 }

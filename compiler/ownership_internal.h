@@ -41,9 +41,10 @@ typedef struct tl_owned_function {
   uint8_t *param_modes;
   tl_state result;    // kind: absent until a RET is seen; lenders: arguments
                       // of the caller, immortal
-  uint64_t *rebinds;  // a bit set over the module variables
+  uint64_t *rebinds;  // a bit set over the module variables; NULL: none
   bool rebinds_any;
-  bool stale;  // a callee's summary has changed
+  bool stale;            // a callee's summary has changed
+  int32_t first_caller;  // in the program's callers
 } tl_owned_function;
 
 typedef struct tl_owned_program {
@@ -51,6 +52,8 @@ typedef struct tl_owned_program {
   tl_arena *arena;
   int32_t global_words;
   tl_owned_function *functions;
+  int32_t *callers;  // function by function, who calls it
+  int32_t caller_count;
 } tl_owned_program;
 
 typedef struct tl_ins_list {
@@ -63,7 +66,8 @@ typedef struct tl_flow {
   tl_owned_program *program;
   tl_owned_function *function;
   tl_cfg_function *cfg;
-  tl_arena *arena;
+  tl_arena *arena;               // of the final code
+  tl_arena *scratch;             // of one pass over the function
   tl_state *now;                 // for each slot
   uint64_t *present;             // slots that have a state
   const uint64_t *after;         // live after the current instruction
@@ -79,7 +83,7 @@ typedef struct tl_flow {
   tl_ins_list *out;     // code; NULL while states are still searched
   tl_span span;
   bool gives_back;  // operand 0 is, where the current instruction fails
-  bool again;  // a slot was pinned: search from the start
+  bool again;       // a slot was pinned: search from the start
 } tl_flow;
 
 // --- Bit sets ---------------------------------------------------------------
@@ -172,13 +176,16 @@ void tl_transfer(tl_flow *flow, const tl_cfg_ins *ins, const uint64_t *after,
 
 // --- One function (ownership.c) ---------------------------------------------
 
-// Searches the states until they hold; then, with [emit], writes the code.
-// False: the arena ran out.
+// Searches the states until they hold; then, unless [code] is NULL, writes the
+// code there. False: no memory.
 bool tl_own_function(tl_owned_program *program, tl_owned_function *function,
-                     bool emit);
+                     tl_arena *code);
 
 // --- The program (summaries.c) ----------------------------------------------
 void tl_param_modes(tl_owned_program *program, tl_owned_function *function);
+// Notes that the function may rebind a module variable; false: no memory.
+bool tl_note_rebound(tl_owned_program *program, tl_owned_function *function,
+                     int32_t global);
 bool tl_write_summary(tl_owned_program *program, tl_owned_function *function);
 
 #endif

@@ -103,25 +103,13 @@ static bool extend_scalars(tl_arena *arena, tl_owned_function *f) {
 static bool open_function(tl_owned_program *program, tl_owned_function *f,
                           tl_cfg_function *cfg) {
   tl_arena *arena = program->arena;
-  size_t n = (size_t)cfg->block_count;
   f->cfg = cfg;
   if (!tl_liveness(arena, f) || !extend_scalars(arena, f))
     return false;
-  f->entry = TL_ARENA_ARRAY(arena, tl_state *, n);
-  f->reached = TL_ARENA_ARRAY(arena, bool, n);
-  f->dirty = TL_ARENA_ARRAY(arena, bool, n);
-  f->must_own = TL_ARENA_ARRAY(arena, uint64_t, n * (size_t)f->words);
   f->pinned = TL_ARENA_ARRAY(arena, bool, (size_t)f->spare + 1);
   f->param_modes = TL_ARENA_ARRAY(arena, uint8_t, (size_t)cfg->param_count + 1);
-  f->rebinds = TL_ARENA_ARRAY(arena, uint64_t, (size_t)program->global_words);
   if (arena->failed)
     return false;
-  for (size_t b = 0; b < n; b++) {
-    size_t count = 0;
-    for (int32_t w = 0; w < f->words; w++)
-      count += (size_t)__builtin_popcountll(tl_live_at(f, (int32_t)b)[w]);
-    f->entry[b] = TL_ARENA_ARRAY(arena, tl_state, count);
-  }
   // A function that callers reach without knowing it gets whatever they pass.
   for (int32_t i = 0; i < cfg->param_count; i++)
     f->param_modes[i] = cfg->may_be_value ? TL_MODE_EITHER : TL_MODE_BORROW;
@@ -129,27 +117,31 @@ static bool open_function(tl_owned_program *program, tl_owned_function *f,
   return !arena->failed;
 }
 
-// A function that some code has as a constant, or that is in a closure group.
-// Lowering says so too; what it cannot see yet when it lowers a function is
-// found here.
-static bool is_value(const tl_owned_program *program,
-                     const tl_cfg_function *f) {
-  const tl_prototype *p = f->prototype;
-  if (f->may_be_value || p == NULL || p->capture_count > 0)
-    return p != NULL || f->may_be_value;
-  for (int32_t i = 0; i < program->cfg->function_count; i++) {
-    const tl_prototype *q = program->cfg->functions[i]->prototype;
-    for (uint32_t k = 0; q != NULL && k < q->constant_count; k++)
-      if (tl_is_kind(q->constants[k], TL_KIND_FUNCTION) &&
-          q->constants[k].pointer == p)
-        return true;
+// A function that some code has as a constant, or that is in a closure group,
+// may be called as a value. Lowering says so too; what it cannot see yet when
+// it lowers a function is found here.
+static void mark_value(tl_cfg_program *cfg, const tl_prototype *p,
+                       const tl_unit *unit) {
+  if (p->unit == unit && (int32_t)p->index < cfg->function_count &&
+      cfg->functions[p->index]->prototype == p)
+    cfg->functions[p->index]->may_be_value = true;
+}
+
+static void mark_values(tl_cfg_program *cfg) {
+  const tl_unit *unit = NULL;
+  for (int32_t i = 0; i < cfg->function_count; i++) {
+    const tl_prototype *p = cfg->functions[i]->prototype;
+    if (p == NULL)
+      continue;
+    unit = p->unit;
+    cfg->functions[i]->may_be_value |= p->capture_count > 0;
+    for (uint32_t k = 0; k < p->constant_count; k++)
+      if (tl_is_kind(p->constants[k], TL_KIND_FUNCTION))
+        mark_value(cfg, p->constants[k].pointer, unit);
   }
-  const tl_unit *unit = p->unit;
   for (uint32_t g = 0; unit != NULL && g < unit->group_count; g++)
     for (uint32_t k = 0; k < unit->groups[g].member_count; k++)
-      if (unit->groups[g].members[k] == p)
-        return true;
-  return false;
+      mark_value(cfg, unit->groups[g].members[k], unit);
 }
 
 // --- The fixpoint -----------------------------------------------------------
@@ -160,13 +152,31 @@ typedef struct known {  // what a search may change
   bool rebinds_any;
 } known;
 
+static uint32_t count_rebound(const tl_owned_program *program,
+                              const tl_owned_function *f) {
+  uint32_t count = 0;
+  for (int32_t w = 0; f->rebinds != NULL && w < program->global_words; w++)
+    count += (uint32_t)__builtin_popcountll(f->rebinds[w]);
+  return count;
+}
+
+bool tl_note_rebound(tl_owned_program *program, tl_owned_function *f,
+                     int32_t global) {
+  if (f->rebinds == NULL)
+    f->rebinds =
+        TL_ARENA_ARRAY(program->arena, uint64_t, (size_t)program->global_words);
+  if (f->rebinds == NULL)
+    return false;
+  tl_bit_set(f->rebinds, global);
+  return true;
+}
+
 static known what_is_known(const tl_owned_program *program,
                            const tl_owned_function *f) {
   known k = {.result = f->result, .rebinds_any = f->rebinds_any};
   for (int32_t i = 0; i < f->cfg->param_count; i++)
     k.param_sum += f->param_modes[i] == TL_MODE_EITHER;
-  for (int32_t w = 0; w < program->global_words; w++)
-    k.rebind_sum += (uint64_t)__builtin_popcountll(f->rebinds[w]);
+  k.rebind_sum = count_rebound(program, f);
   return k;
 }
 
@@ -177,16 +187,47 @@ static bool is_more(const known *a, const known *b) {
          a->rebinds_any != b->rebinds_any;
 }
 
-static void mark_callers(tl_owned_program *program, int32_t callee) {
-  for (int32_t i = 0; i < program->cfg->function_count; i++) {
-    tl_owned_function *f = &program->functions[i];
-    for (int32_t b = 0; b < f->cfg->block_count && !f->stale; b++) {
-      const tl_cfg_block *block = &f->cfg->blocks[b];
-      for (int32_t k = 0; k < block->count && !f->stale; k++)
-        f->stale = block->ins[k].op == TL_BC_CALLK &&
-                   block->ins[k].extra == (uint32_t)callee;
+// Function by function, who calls it: counted, then filled in from behind.
+static bool index_callers(tl_owned_program *program) {
+  const tl_cfg_program *cfg = program->cfg;
+  int32_t *callers = NULL, total = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int32_t i = 0; i < cfg->function_count; i++) {
+      const tl_cfg_function *f = cfg->functions[i];
+      for (int32_t b = 0; b < f->block_count; b++)
+        for (int32_t k = 0; k < f->blocks[b].count; k++) {
+          const tl_cfg_ins *ins = &f->blocks[b].ins[k];
+          if (ins->op != TL_BC_CALLK)
+            continue;
+          int32_t *first = &program->functions[ins->extra].first_caller;
+          if (pass == 0)
+            ++*first, ++total;
+          else
+            callers[--*first] = i;
+        }
+    }
+    if (pass != 0)
+      break;
+    callers = TL_ARENA_ARRAY(program->arena, int32_t, (size_t)total + 1);
+    if (callers == NULL)
+      return false;
+    for (int32_t i = 0, sum = 0; i < cfg->function_count; i++) {
+      sum += program->functions[i].first_caller;
+      program->functions[i].first_caller = sum;
     }
   }
+  program->callers = callers;
+  program->caller_count = total;
+  return true;
+}
+
+static void mark_callers(tl_owned_program *program, int32_t callee) {
+  const tl_owned_function *f = &program->functions[callee];
+  int32_t end = callee + 1 < program->cfg->function_count
+                    ? f[1].first_caller
+                    : program->caller_count;
+  for (int32_t i = f->first_caller; i < end; i++)
+    program->functions[program->callers[i]].stale = true;
 }
 
 // Functions are lowered outermost first, and what a script calls is mostly
@@ -202,7 +243,7 @@ static bool settle_summaries(tl_owned_program *program) {
       busy = true;
       known before = what_is_known(program, f);
       tl_param_modes(program, f);
-      if (!tl_own_function(program, f, false))
+      if (!tl_own_function(program, f, NULL))
         return false;
       known now = what_is_known(program, f);
       if (is_more(&before, &now))
@@ -225,8 +266,7 @@ bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
   };
   out->lenders =
       TL_ARENA_ARRAY(arena, tl_result_lender, (size_t)f->result.count);
-  for (int32_t w = 0; w < program->global_words; w++)
-    out->rebind_count += (uint32_t)__builtin_popcountll(f->rebinds[w]);
+  out->rebind_count = count_rebound(program, f);
   out->rebinds = TL_ARENA_ARRAY(arena, uint32_t, out->rebind_count);
   if (arena->failed)
     return false;
@@ -239,13 +279,26 @@ bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
     };
   }
   uint32_t at = 0;
-  TL_EACH_BIT(g, f->rebinds, program->global_words) {
+  if (f->rebinds != NULL)
+    TL_EACH_BIT(g, f->rebinds, program->global_words)
     out->rebinds[at++] = (uint32_t)g;
-  }
   return true;
 }
 
-bool tl_ownership(tl_cfg_program *cfg) {
+static bool finish(tl_owned_program *program, int32_t i, tl_use_owned *use,
+                   void *context) {
+  tl_owned_function *f = &program->functions[i];
+  if (use == NULL)
+    return tl_own_function(program, f, program->arena);
+  tl_arena code;
+  tl_arena_open(&code, program->arena->resize, program->arena->context);
+  bool ok = tl_own_function(program, f, &code) && use(context, f->cfg, &code);
+  f->cfg->block_count = 0;  // they were in that arena
+  tl_arena_close(&code);
+  return ok;
+}
+
+bool tl_ownership(tl_cfg_program *cfg, tl_use_owned *use, void *context) {
   tl_owned_program program = {
       .cfg = cfg,
       .arena = cfg->arena,
@@ -255,19 +308,17 @@ bool tl_ownership(tl_cfg_program *cfg) {
   };
   if (program.functions == NULL)
     return false;
-  for (int32_t i = 0; i < cfg->function_count; i++) {
-    tl_cfg_function *f = cfg->functions[i];
-    f->may_be_value = is_value(&program, f);
-  }
+  mark_values(cfg);
   for (int32_t i = 0; i < cfg->function_count; i++)
     if (!open_function(&program, &program.functions[i], cfg->functions[i]))
       return false;
-  if (!settle_summaries(&program))
+  if (!index_callers(&program) || !settle_summaries(&program))
     return false;
-  for (int32_t i = 0; i < cfg->function_count; i++) {
-    tl_owned_function *f = &program.functions[i];
-    if (!tl_own_function(&program, f, true) || !tl_write_summary(&program, f))
+  for (int32_t i = 0; i < cfg->function_count; i++)
+    if (!tl_write_summary(&program, &program.functions[i]))
       return false;
-  }
+  for (int32_t i = 0; i < cfg->function_count; i++)
+    if (!finish(&program, i, use, context))
+      return false;
   return true;
 }

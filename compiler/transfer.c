@@ -60,7 +60,8 @@ static bool may_rebind(const tl_flow *flow, const tl_cfg_ins *ins, bool unknown,
   return callee != NULL &&
          (callee->rebinds_any ||
           (int32_t)global / 64 >= flow->program->global_words ||
-          tl_bit(callee->rebinds, (int32_t)global));
+          (callee->rebinds != NULL &&
+           tl_bit(callee->rebinds, (int32_t)global)));
 }
 
 static void note_rebinding(tl_flow *flow, const tl_cfg_ins *ins, bool unknown) {
@@ -69,13 +70,13 @@ static void note_rebinding(tl_flow *flow, const tl_cfg_ins *ins, bool unknown) {
   f->rebinds_any |= unknown || (callee != NULL && callee->rebinds_any);
   if (ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG) {
     if ((int32_t)ins->extra / 64 < flow->program->global_words)
-      tl_bit_set(f->rebinds, (int32_t)ins->extra);
+      tl_note_rebound(flow->program, f, (int32_t)ins->extra);
     else
       f->rebinds_any = true;
   }
-  if (callee != NULL)
-    for (int32_t w = 0; w < flow->program->global_words; w++)
-      f->rebinds[w] |= callee->rebinds[w];
+  if (callee != NULL && callee->rebinds != NULL)
+    TL_EACH_BIT(g, callee->rebinds, flow->program->global_words)
+  tl_note_rebound(flow->program, f, g);
 }
 
 // The update for which an item is taken follows.

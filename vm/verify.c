@@ -18,8 +18,8 @@ static const char *slot_name(const tl_checker *c, uint32_t slot, char *buffer,
 
 bool tl_refuse(tl_checker *c, uint32_t slot, const char *format) {
   char name[16], rule[200];
-  const char *op = c->ins.op < TL_OPCODE_COUNT ? tl_opcodes[c->ins.op].name
-                                               : "no opcode";
+  const char *op =
+      c->ins.op < TL_OPCODE_COUNT ? tl_opcodes[c->ins.op].name : "no opcode";
   const char *mark = strstr(format, "%s");
   if (mark == NULL)
     snprintf(rule, sizeof rule, "%s", format);
@@ -28,11 +28,11 @@ bool tl_refuse(tl_checker *c, uint32_t slot, const char *format) {
              slot_name(c, slot, name, sizeof name), mark + 2);
   c->refused = true;
   const tl_string *function = c->p->name;
-  return tl_fail(c->vm, TALLY_ERR_HOST,
-                 "%s: instruction %u (%s): %s; this is a fault of the compiler",
-                 function != NULL && function->length > 0 ? function->text
-                                                          : "fn",
-                 c->pc, op, rule);
+  return tl_fail(
+      c->vm, TALLY_ERR_HOST,
+      "%s: instruction %u (%s): %s; this is a fault of the compiler",
+      function != NULL && function->length > 0 ? function->text : "fn", c->pc,
+      op, rule);
 }
 
 // --- Form -------------------------------------------------------------------
@@ -117,8 +117,7 @@ static bool check_values(tl_checker *c) {
   const tl_unit *unit = c->p->unit;
   if (c->ins.op == TL_BC_LOADK &&
       tl_is_kind(c->p->constants[c->ins.extra], TL_KIND_FUNCTION))
-    return check_value(c,
-                       tl_function_prototype(c->p->constants[c->ins.extra]));
+    return check_value(c, tl_function_prototype(c->p->constants[c->ins.extra]));
   if (c->ins.op != TL_BC_CLOSURE)
     return true;
   const tl_group *group = &unit->groups[c->ins.extra];
@@ -153,7 +152,8 @@ bool tl_check_fields(tl_checker *c) {
 // Decodes the instruction at c->pc, which must be whole.
 static bool read_ins(tl_checker *c) {
   const tl_prototype *p = c->p;
-  if (p->code[c->pc].op >= TL_OPCODE_COUNT || p->code[c->pc].op == TL_BC_EXTRA) {
+  if (p->code[c->pc].op >= TL_OPCODE_COUNT ||
+      p->code[c->pc].op == TL_BC_EXTRA) {
     c->ins.op = p->code[c->pc].op;
     return tl_refuse(c, 0, "there is no such instruction");
   }
@@ -202,6 +202,7 @@ static bool check_form(tl_checker *c) {
 static void load_point(tl_checker *c, const tl_join_point *point) {
   for (uint32_t y = 0; y < c->p->slot_count; y++) c->now[y].kind = TL_ABSENT;
   while (c->busy_count > 0) c->is_busy[c->busy[--c->busy_count]] = false;
+  while (c->lent_count > 0) c->is_lent[c->lent[--c->lent_count]] = false;
   for (uint32_t i = 0; i < point->count; i++) {
     c->now[point->states[i].slot] = point->states[i].state;
     tl_check_busy(c, point->states[i].slot);
@@ -234,8 +235,8 @@ static bool start(tl_checker *c) {
   for (uint32_t i = 0; i < p->param_count; i++) {
     bool lent = p->summary.param_modes != NULL &&
                 p->summary.param_modes[i] == TL_MODE_BORROW;
-    c->now[i] = tl_state_lent(lent ? TL_BORROWS : TL_EITHER,
-                              TL_WHO_CALLER + i, TL_SAME);
+    c->now[i] = tl_state_lent(lent ? TL_BORROWS : TL_EITHER, TL_WHO_CALLER + i,
+                              TL_SAME);
   }
   c->points[0].is_leader = true;
   c->pc = 0;
@@ -282,8 +283,8 @@ static bool index_ranges(tl_checker *c) {
          s++, total++)
       c->stretch_starts[s]++;
   }
-  c->stretch_ranges = tl_alloc(c->vm, (total + 1) * sizeof(uint32_t),
-                               "the verifier's ranges");
+  c->stretch_ranges =
+      tl_alloc(c->vm, (total + 1) * sizeof(uint32_t), "the verifier's ranges");
   if (c->stretch_ranges == NULL)
     return false;
   c->stretch_total = total;
@@ -316,13 +317,17 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
   bool ok = false;
   c.now = tl_alloc_zeroed(vm, states, "the verifier's states");
   c.error = c.now ? tl_alloc_zeroed(vm, states, "the verifier's states") : NULL;
-  c.points = c.error ? tl_alloc_zeroed(vm, points, "the verifier's points")
-                     : NULL;
+  c.points =
+      c.error ? tl_alloc_zeroed(vm, points, "the verifier's points") : NULL;
   c.work = c.points ? tl_alloc(vm, work, "the verifier's list") : NULL;
   c.busy = c.work ? tl_alloc(vm, busy, "the verifier's list") : NULL;
-  c.is_busy = c.busy ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
-                     : NULL;
-  if (c.is_busy != NULL)
+  c.lent = c.busy ? tl_alloc(vm, busy, "the verifier's list") : NULL;
+  c.is_busy =
+      c.lent ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list") : NULL;
+  c.is_lent = c.is_busy
+                  ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
+                  : NULL;
+  if (c.is_lent != NULL)
     ok = check_form(&c) && index_ranges(&c) && start(&c) && search(&c) &&
          visit_all(&c, visit, context);
   for (uint32_t i = 0; c.points != NULL && i < p->code_count; i++)
@@ -330,8 +335,12 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
       tl_free(vm, c.points[i].states,
               c.points[i].capacity * sizeof *c.points[i].states);
   free_index(&c);
+  if (c.is_lent != NULL)
+    tl_free(vm, c.is_lent, p->slot_count);
   if (c.is_busy != NULL)
     tl_free(vm, c.is_busy, p->slot_count);
+  if (c.lent != NULL)
+    tl_free(vm, c.lent, busy);
   if (c.busy != NULL)
     tl_free(vm, c.busy, busy);
   if (c.work != NULL)

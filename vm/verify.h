@@ -29,6 +29,9 @@ typedef struct tl_checker {
   // long scripts have thousands of plain ones, which no rule looks at.
   uint32_t *busy, busy_count;
   bool *is_busy;
+  // Those of them that something lends, or once lent.
+  uint32_t *lent, lent_count;
+  bool *is_lent;
   // The unwind ranges over each stretch of TL_STRETCH instructions.
   uint32_t *stretch_starts, *stretch_ranges, stretch_total;
   tl_join_point *points;  // for each pc
@@ -45,8 +48,10 @@ typedef struct tl_checker {
 enum { TL_STRETCH = 32 };
 
 // Puts a slot among the busy ones, if its state is more than an immortal's
-// borrow.
+// borrow, and among the lent ones, if it has a lender.
 void tl_check_busy(tl_checker *c, uint32_t slot);
+// Puts it among both.
+void tl_check_watch(tl_checker *c, uint32_t slot);
 
 // Refuses the function: always false. The message names function, instruction
 // and rule; %s of the format stands for the slot.
@@ -67,6 +72,9 @@ bool tl_check_read(tl_checker *c, uint32_t slot);
 bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state);
 // DROP, OWN, SETTLE, KEEP, HOLD; DETACH without its error.
 bool tl_check_ownership(tl_checker *c);
+// Whether an error of this instruction matters now: to a handler, or to the
+// unwind map, which is looked at once the states hold.
+bool tl_sees_error(const tl_checker *c);
 // Sets error to now, as far as an error of this instruction looks at it.
 void tl_copy_states(tl_checker *c);
 // Joins the states into the leader at [pc].

@@ -226,8 +226,8 @@ static bool check_globals(tl_checker *c) {
 static void end_rebound(const tl_checker *c, tl_state *states) {
   if (!may_rebind_some(c))
     return;
-  for (uint32_t i = 0; i < c->busy_count; i++) {
-    tl_state *state = &states[c->busy[i]];
+  for (uint32_t i = 0; i < c->lent_count; i++) {
+    tl_state *state = &states[c->lent[i]];
     if (state->kind != TL_ABSENT && lent_by_rebound(c, state))
       state->invalid = true;
   }
@@ -279,19 +279,15 @@ static bool give_back(tl_checker *c, tl_state first) {
   if (x != w && owns(&c->now[x]))
     return tl_refuse(c, x, "%s is given back while it owns");
   c->error[x] = first;
-  tl_check_busy(c, w);
+  tl_check_watch(c, w);
   if (x != w)
     tl_rename_lenders(c, c->error, w, x);
-  // The slot is looked at on the error path alone.
-  if (!c->is_busy[x]) {
-    c->is_busy[x] = true;
-    c->busy[c->busy_count++] = x;
-  }
+  tl_check_watch(c, x);  // it is looked at on the error path alone
   return true;
 }
 
 static bool check_failure(tl_checker *c) {
-  if (tl_opcodes[c->ins.op].fails == TL_NEVER)
+  if (tl_opcodes[c->ins.op].fails == TL_NEVER || !tl_sees_error(c))
     return true;
   tl_copy_states(c);
   for (uint32_t i = 0; i < c->ins.window_count; i++) {
@@ -562,8 +558,12 @@ bool tl_check_ins(tl_checker *c) {
     case TL_BC_OWN:
       return tl_check_ownership(c);
     case TL_BC_DETACH:
-      tl_copy_states(c);
-      return tl_check_error(c, c->error) && tl_check_ownership(c);
+      if (tl_sees_error(c)) {
+        tl_copy_states(c);
+        if (!tl_check_error(c, c->error))
+          return false;
+      }
+      return tl_check_ownership(c);
     case TL_BC_RET:
       return check_return(c);
     case TL_BC_FORR:

@@ -22,16 +22,36 @@ static bool is_plain(const tl_state *state) {
           tl_lender_who(state->lenders[0]) == TL_WHO_IMMORTAL);
 }
 
-void tl_check_busy(tl_checker *c, uint32_t slot) {
-  if (c->is_busy[slot] || is_plain(&c->now[slot]))
+static void add_busy(tl_checker *c, uint32_t slot) {
+  if (c->is_busy[slot])
     return;
   c->is_busy[slot] = true;
   c->busy[c->busy_count++] = slot;
 }
 
+static void add_lent(tl_checker *c, uint32_t slot) {
+  if (c->is_lent[slot])
+    return;
+  c->is_lent[slot] = true;
+  c->lent[c->lent_count++] = slot;
+}
+
+void tl_check_busy(tl_checker *c, uint32_t slot) {
+  if (is_plain(&c->now[slot]))
+    return;
+  add_busy(c, slot);
+  if (c->now[slot].count > 0)
+    add_lent(c, slot);
+}
+
+void tl_check_watch(tl_checker *c, uint32_t slot) {
+  add_busy(c, slot);
+  add_lent(c, slot);
+}
+
 void tl_end_lender(tl_checker *c, tl_state *states, uint32_t who) {
-  for (uint32_t i = 0; i < c->busy_count; i++) {
-    uint32_t y = c->busy[i];
+  for (uint32_t i = 0; i < c->lent_count; i++) {
+    uint32_t y = c->lent[i];
     if (states[y].kind != TL_ABSENT && y != who &&
         tl_state_lent_by(&states[y], who))
       states[y].invalid = true;
@@ -40,9 +60,9 @@ void tl_end_lender(tl_checker *c, tl_state *states, uint32_t who) {
 
 void tl_rename_lenders(tl_checker *c, tl_state *states, uint32_t from,
                        uint32_t to) {
-  for (uint32_t i = 0; i < c->busy_count; i++)
-    if (states[c->busy[i]].kind != TL_ABSENT)
-      tl_state_rename(&states[c->busy[i]], from, to);
+  for (uint32_t i = 0; i < c->lent_count; i++)
+    if (states[c->lent[i]].kind != TL_ABSENT)
+      tl_state_rename(&states[c->lent[i]], from, to);
 }
 
 bool tl_check_alive(tl_checker *c, uint32_t slot) {
@@ -119,8 +139,8 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   from->kind = TL_EITHER;
   tl_state_add(from, tl_lender_of(y, TL_SAME));
   distrust_full(from);
-  for (uint32_t i = 0; i < c->busy_count; i++) {
-    uint32_t z = c->busy[i];
+  for (uint32_t i = 0; i < c->lent_count; i++) {
+    uint32_t z = c->lent[i];
     if (c->now[z].kind == TL_ABSENT || z == x || z == y)
       continue;
     tl_state_share(&c->now[z], x, y);
@@ -147,8 +167,8 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
     tl_state_add(from, keepers.lenders[i]);
   from->full |= keepers.full;
   distrust_full(from);
-  for (uint32_t k = 0; k < c->busy_count; k++) {
-    uint32_t z = c->busy[k];
+  for (uint32_t k = 0; k < c->lent_count; k++) {
+    uint32_t z = c->lent[k];
     unsigned relations = tl_state_relations(&c->now[z], x);
     if (c->now[z].kind == TL_ABSENT || z == x || z == y || relations == 0)
       continue;
@@ -279,6 +299,10 @@ static const tl_handler *find_handler(const tl_checker *c) {
     if (c->p->handlers[i].start <= c->pc && c->pc < c->p->handlers[i].end)
       return &c->p->handlers[i];
   return NULL;
+}
+
+bool tl_sees_error(const tl_checker *c) {
+  return c->settled || find_handler(c) != NULL;
 }
 
 // The states that an error finds, before it is known what of them ends. Plain

@@ -147,7 +147,7 @@ static void check_one(void **state, int params, int slots, const char *code,
   graph g;
   open_graph(&g, *state);
   tl_cfg_function *f = add_function(&g, params, slots, code);
-  assert_true(tl_ownership(&g.program));
+  assert_true(tl_ownership(&g.program, NULL, NULL));
   check(&g, f, expected);
   close_graph(&g);
 }
@@ -625,7 +625,7 @@ static void t5_a_known_call_takes_a_dying_argument(void **state) {
                     "0: 1 = ADD 0 0\n"
                     "   2 = ADD 1 1\n"
                     "   RET 2\n");
-  assert_true(tl_ownership(&g.program));
+  assert_true(tl_ownership(&g.program, NULL, NULL));
   check(&g, caller,
         "b0:\n"
         "  t0 = takeg\n"
@@ -661,7 +661,7 @@ static void p2_a_result_may_be_borrowed(void **state) {
                     "   JT 2 -> 1 2\n"
                     "1: RET 0\n"
                     "2: RET 1\n");
-  assert_true(tl_ownership(&g.program));
+  assert_true(tl_ownership(&g.program, NULL, NULL));
   check(&g, caller,
         "b0:\n"
         "  t0 = takeg\n"
@@ -697,7 +697,7 @@ static void r2_an_argument_given_twice_is_owned_twice(void **state) {
                     "   1 = SETEL 1 2 2\n"
                     "   3 = ADD 0 1\n"
                     "   RET 3\n");
-  assert_true(tl_ownership(&g.program));
+  assert_true(tl_ownership(&g.program, NULL, NULL));
   check(&g, caller,
         "b0:\n"
         "  t0 = takeg\n"
@@ -729,7 +729,7 @@ static void a_parameter_that_is_only_read_is_lent(void **state) {
                     "   RET 1\n"
                     "2: 1 = LOADI\n"
                     "   RET 1\n");
-  assert_true(tl_ownership(&g.program));
+  assert_true(tl_ownership(&g.program, NULL, NULL));
   check(&g, caller,
         "b0:\n"
         "  t0 = takeg\n"
@@ -762,7 +762,7 @@ static void e2_a_call_gives_its_arguments_away(void **state) {
   tl_cfg_function *callee = add_function(&g, 2, 3,
                     "0: 2 = ADD 0 1\n"
                     "   RET 2\n");
-  assert_true(tl_ownership(&g.program));
+  assert_true(tl_ownership(&g.program, NULL, NULL));
   check(&g, caller,
         "b0:\n"
         "  t0 = takeg\n"
