@@ -96,11 +96,11 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtally.a
 	$(COMPILE) $(CMOCKA_CFLAGS) -o $@ $< $(BUILD)/libtally.a \
 	  $(CMOCKA_LIBS) $(LDFLAGS) $(LIBS)
 
-$(FUZZ): $(BUILD)/tests/fuzz/%: tests/fuzz/%.c tests/fuzz/writer.c \
-  tests/fuzz/writer.h $(BUILD)/libtally.a
+FUZZ_PARTS = tests/fuzz/writer.c tests/fuzz/host.c
+$(FUZZ): $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) \
+  tests/fuzz/writer.h tests/fuzz/host.h $(BUILD)/libtally.a
 	@mkdir -p $(@D)
-	$(COMPILE) -o $@ $< tests/fuzz/writer.c $(BUILD)/libtally.a $(LDFLAGS) \
-	  $(LIBS)
+	$(COMPILE) -o $@ $< $(FUZZ_PARTS) $(BUILD)/libtally.a $(LDFLAGS) $(LIBS)
 
 # The hosts in C++, where there is a compiler for it.
 $(BUILD)/examples/%_cpp: examples/%.cpp tally.h $(BUILD)/libtally.a

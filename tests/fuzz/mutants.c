@@ -21,6 +21,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
+#include "tests/fuzz/host.h"
 #include "tests/fuzz/writer.h"
 #include "vm/interp.h"
 
@@ -206,6 +207,10 @@ static void *resize(void *context, void *block, size_t old_size,
   return NULL;
 }
 
+static int load(void *context, const char *name, char **text, size_t *nbytes) {
+  return fuzz_host_load(resize, context, name, text, nbytes);
+}
+
 static int write_nothing(void *context, const char *text, size_t nbytes) {
   (void)context, (void)text, (void)nbytes;
   return 0;
@@ -223,11 +228,13 @@ static void try_mutant(progress *p, const char *source, size_t nbytes) {
   tally_options options = tally_default_options();
   options.resize = resize;
   options.write = write_nothing;
+  options.load = load;
   options.capabilities = 0;
   options.threads = 1;
   bytes = 0;
   tally_vm *vm = NULL;
-  if (tally_open(&options, &vm) != TALLY_OK)
+  fuzz_host host;
+  if (tally_open(&options, &vm) != TALLY_OK || !fuzz_host_open(&host, vm))
     abort();
   tl_unit *unit =
       tl_compile(vm, vm->main, "mutant", source, nbytes, TL_UNIT_SCRIPT);
@@ -247,10 +254,12 @@ static void try_mutant(progress *p, const char *source, size_t nbytes) {
       p->accepted++;
     }
   }
-  tally_close(vm);
-  if (bytes != 0) {
-    printf("FAILED: seed %llu, mutant %u (%s): %lld bytes left\n",
-           (unsigned long long)p->seed, p->mutant, p->what, (long long)bytes);
+  fuzz_host_close(&host);
+  size_t held = tally_close(vm) + (size_t)host.tokens;
+  if (bytes != 0 || held != 0) {
+    printf("FAILED: seed %llu, mutant %u (%s): %lld bytes, %zu values left\n",
+           (unsigned long long)p->seed, p->mutant, p->what, (long long)bytes,
+           held);
     p->failed++;
   }
 }
@@ -260,7 +269,7 @@ static void work(progress *p, uint64_t end) {
     char *source = NULL;
     size_t nbytes = 0;
     FILE *to = open_memstream(&source, &nbytes);
-    tl_write_program(p->seed, STATEMENTS, to);
+    tl_write_program(p->seed, STATEMENTS, true, to);
     fclose(to);
     for (; p->mutant < EACH; p->mutant++) try_mutant(p, source, nbytes);
     free(source);
@@ -284,7 +293,7 @@ int main(int argc, char **argv) {
     pid_t child = fork();
     if (child == 0) {
       work(p, end);
-      _exit(0);
+      exit(0);
     }
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) < 0)

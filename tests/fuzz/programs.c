@@ -2,17 +2,20 @@
 // compares what they print:
 //
 //   programs COUNT [FIRST [STATEMENTS]]   those of seeds FIRST, FIRST + 1 …
-//   programs --print SEED [STATEMENTS]    the program of a seed
+//   programs --print SEED [STATEMENTS]    the program of a seed, for `tally`:
+//                                         the host's functions in Tally
 //
 //   as it is    results are written in place, moved and fused
 //   copying     --no-reuse: every update copies, nothing is fused
+//   counting    in the twin of the loop that counts references
 //   starved     an allocation in the middle fails; only its end counts
+//   cut         the budget of instructions ends in the middle; likewise
 //
-// No run may crash, leave memory behind or be refused by the verifier, and the
-// first two must print the same. In a build with TALLY_AUDIT every count is
-// recounted all the while. The programs run in a child: where it dies, the
-// seed is reported and the next one is taken.
-// The last line is the sum, and the exit status 1 if anything failed.
+// No run may crash, leave memory or a value of the host's behind or be refused
+// by the verifier, and the first three must print the same. In a build with
+// TALLY_AUDIT every count is recounted all the while. The programs run in a
+// child: where it dies, the seed is reported and the next one is taken. The
+// last line is the sum, and the exit status 1 if anything failed.
 #define _DEFAULT_SOURCE 1  // for anonymous mappings
 #define _DARWIN_C_SOURCE 1
 
@@ -26,16 +29,18 @@
 #include <unistd.h>
 
 #include "tally.h"
+#include "tests/fuzz/host.h"
 #include "tests/fuzz/writer.h"
 
-typedef enum way { AS_IT_IS, COPYING, STARVED, WAYS } way;
-static const char *const way_names[] = {"as it is", "copying", "starved"};
+typedef enum way { AS_IT_IS, COPYING, COUNTING, STARVED, CUT, WAYS } way;
+static const char *const way_names[] = {"as it is", "copying", "counting",
+                                        "starved", "cut"};
 
 typedef struct run {
   char *text;  // what it printed
   size_t length, room;
   int64_t bytes;  // allocated and not given back
-  uint64_t allocations, fail_at;
+  uint64_t allocations, fail_at, instructions;
   tally_status status;
   char message[1024];
 } run;
@@ -54,6 +59,10 @@ static void *resize(void *context, void *block, size_t old_size,
   if (moved != NULL)
     r->bytes += (int64_t)new_size - (int64_t)old_size;
   return moved;
+}
+
+static int load(void *context, const char *name, char **text, size_t *nbytes) {
+  return fuzz_host_load(resize, context, name, text, nbytes);
 }
 
 static int write_text(void *context, const char *text, size_t nbytes) {
@@ -75,24 +84,36 @@ static bool perform(const char *source, size_t nbytes, uint64_t seed, way how,
   tally_options options = tally_default_options();
   options.resize = resize;
   options.write = write_text;
+  options.load = load;
   options.context = r;
   options.no_reuse = how == COPYING;
-  options.instruction_limit = 20000000;
+  options.instruction_limit = how == CUT ? r->fail_at : 20000000;
   options.capabilities = 0;
   options.threads = 1;
   tally_vm *vm = NULL;
+  fuzz_host host;
+  size_t held = 0;
   r->status = tally_open(&options, &vm);
-  if (vm != NULL) {
+  if (vm != NULL && fuzz_host_open(&host, vm)) {
+    tally_count(vm, how == COUNTING);
     r->status = tally_run_source(vm, "program", source, nbytes, 0, NULL);
     if (r->status != TALLY_OK)
       snprintf(r->message, sizeof r->message, "%s", tally_error(vm)->report);
+    tally_stats stats;
+    tally_get_stats(vm, &stats);
+    r->instructions = stats.instructions;
+    fuzz_host_close(&host);
+    held = tally_close(vm) + (size_t)host.tokens;
+  } else {
     tally_close(vm);
   }
-  bool refused = r->status != TALLY_OK && how != STARVED;
-  if (refused || r->bytes != 0) {
-    printf("FAILED: seed %llu, %s: %s, %lld bytes left\n",
+  bool cut_short = how == STARVED || how == CUT;
+  bool refused =
+      r->status == TALLY_ERR_HOST || (r->status != TALLY_OK && !cut_short);
+  if (refused || r->bytes != 0 || held != 0) {
+    printf("FAILED: seed %llu, %s: %s, %lld bytes and %zu values left\n",
            (unsigned long long)seed, way_names[how],
-           refused ? r->message : "ended", (long long)r->bytes);
+           refused ? r->message : "ended", (long long)r->bytes, held);
     return false;
   }
   return true;
@@ -107,24 +128,27 @@ static bool try_program(uint64_t seed, int statements, volatile int *how) {
   char *source = NULL;
   size_t nbytes = 0;
   FILE *to = open_memstream(&source, &nbytes);
-  tl_write_program(seed, statements, to);
+  tl_write_program(seed, statements, true, to);
   fclose(to);
   run runs[WAYS];
   memset(runs, 0, sizeof runs);
   bool ok = true;
   for (int i = 0; i < WAYS && ok; i++) {
     *how = i;
-    if (i == STARVED) {
-      // Anywhere, from the opening of the VM to its last allocation.
-      uint64_t x = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
-      runs[i].fail_at = 1 + (x >> 20) % runs[AS_IT_IS].allocations;
-    }
+    // Anywhere, from the opening of the VM to its last allocation; from the
+    // first instruction to the last.
+    uint64_t x = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+    if (i == STARVED)
+      runs[i].fail_at = 1 + x % runs[AS_IT_IS].allocations;
+    if (i == CUT)
+      runs[i].fail_at = 1 + x % (runs[COUNTING].instructions + 1);
     ok = perform(source, nbytes, seed, (way)i, &runs[i]);
   }
-  if (ok && !same(&runs[AS_IT_IS], &runs[COPYING])) {
-    printf("FAILED: seed %llu: what it prints differs from the copying run\n",
-           (unsigned long long)seed);
-    ok = false;
+  for (int i = COPYING; i <= COUNTING && ok; i++) {
+    ok = same(&runs[AS_IT_IS], &runs[i]);
+    if (!ok)
+      printf("FAILED: seed %llu: the %s run prints something else\n",
+             (unsigned long long)seed, way_names[i]);
   }
   for (int i = 0; i < WAYS; i++) free(runs[i].text);
   free(source);
@@ -155,7 +179,7 @@ int main(int argc, char **argv) {
   int statements = argc > 3 ? atoi(argv[3]) : 12;
   if (strcmp(argv[1], "--print") == 0) {
     tl_write_program(argc > 2 ? strtoull(argv[2], NULL, 10) : 1, statements,
-                     stdout);
+                     false, stdout);
     return 0;
   }
   progress *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE,
@@ -169,7 +193,7 @@ int main(int argc, char **argv) {
     pid_t child = fork();
     if (child == 0) {
       work(p, end, statements);
-      _exit(0);
+      exit(0);
     }
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) < 0)

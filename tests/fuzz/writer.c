@@ -1,9 +1,11 @@
 // A random Tally program for a seed. The programs are about ownership: names,
 // aliases, views, updates in place and of nested places, lists and records that
-// share items, module variables, closures, groups of local functions, calls,
-// library functions that call back, loops, branches and errors in all of them.
-// They terminate, print what they computed, and mean the same however values
-// are counted.
+// share items, arrays of structs, ragged and optional ones, strings, module
+// variables of this and of an imported module, closures, groups of local
+// functions, calls, library and host functions that call back, values that the
+// host keeps, fused regions, more aliases than a set of lenders holds, loops,
+// branches and errors in all of them. They terminate, print what they computed,
+// and mean the same however values are counted.
 #include "tests/fuzz/writer.h"
 
 #include <stdarg.h>
@@ -56,6 +58,18 @@ static const char *list_name(writer *w) {
 static void array(writer *w, int depth);
 static void list(writer *w, int depth);
 static void block(writer *w, int depth);
+
+// One of several texts, each %s of which becomes an array's name.
+static void pattern(writer *w, const char *const *texts, unsigned count) {
+  for (const char *at = pick(w, texts, count); *at != 0; at++) {
+    if (at[0] != '%' || at[1] != 's') {
+      fputc(*at, w->to);
+      continue;
+    }
+    put(w, array_name(w));
+    at++;
+  }
+}
 
 static void condition(writer *w) {
   static const char *const conditions[] = {
@@ -142,7 +156,53 @@ static void array(writer *w, int depth) {
     put(w, array_name(w));
     return;
   }
-  switch (next(w, 30)) {
+  switch (next(w, 37)) {
+    case 30:
+    case 31:
+      pattern(w,
+              (const char *const[]){
+                  "(sum(%s * %s + 1.0) + %s)", "(%s[1:] * 2.0 - %s[:-1])",
+                  "(sqrt(abs(%s)) * %s + %s)", "(max(%s * %s) - %s)",
+                  "minimum(%s * 0.5, %s + 1.0)", "(%s[::2] * %s[::2] + 1.0)",
+                  "(-(%s > 1.0) * %s)"},
+              7);
+      break;
+    case 32:
+      put(w, pick(w,
+                  (const char *const[]){"s.x", "s[::-1].y", "(s.x + s.y)",
+                                        "w[0]", "w[1]", "sum(w, axis: -1)",
+                                        "flatten(w)", "fill_missing(o, 0.5)",
+                                        "drop_missing(o)", "sort(s.y)"},
+                  10));
+      break;
+    case 33:
+    case 34:
+      put(w, pick(w,
+                  (const char *const[]){"same_of(", "taken(", "maybe(", "kept(",
+                                        "twice_over(k, ", "blend(b, ", "set_g(",
+                                        "aside.shift(", "aside.third("},
+                  9));
+      array(w, depth - 1);
+      put(w, ")");
+      break;
+    case 35:
+      pattern(w,
+              (const char *const[]){
+                  "z.held", "token(%s).held", "aside.current()",
+                  "pick10(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)", "mix(%s)",
+                  "mix(%s, scale: %s)", "mix(...p)", "mix(%s, %s, ...q)",
+                  "(fn(x) { x + %s })(%s)", "pop(p)[0]",
+                  "[v * 2.0 for v in %s if v > 1.0]"},
+              11);
+      break;
+    case 36:
+      put(w, pick(w,
+                  (const char *const[]){
+                      "fold(p, (x, y) => x + y)", "map_axis(m, sum, axis: 1)",
+                      "fold(q, (+), a)", "r[\"x\"]", "sum(each(q, sum))",
+                      "m.T[1]", "p[-1]", "broadcast_to(a[0:1], (3,))"},
+                  8));
+      break;
     case 0:
     case 1:
     case 2:
@@ -261,7 +321,24 @@ static void list(writer *w, int depth) {
     put(w, list_name(w));
     return;
   }
-  switch (next(w, 12)) {
+  switch (next(w, 15)) {
+    case 12:
+      put(w,
+          pick(w,
+               (const char *const[]){
+                   "each(p, risky)", "each(q, v => v + a)", "collect(...p, a)",
+                   "pop(p)[1]", "(same_of(p))", "taken(q)", "kept(p)",
+                   "(v for v in q if len(p) > 1)", "values((x: a, y: b))"},
+               9));
+      break;
+    case 13:
+      print(w, "both(%s, ", list_name(w));
+      list(w, depth - 1);
+      put(w, ")");
+      break;
+    case 14:
+      print(w, "(w[0], s.x, %s)", array_name(w));
+      break;
     case 0:
     case 1:
       put(w, "(");
@@ -370,8 +447,153 @@ static void grow(writer *w) {
   put(w, ")");
 }
 
+// Arrays of structs, of rows and of values that may be missing; strings; what
+// the host keeps.
+static void other_value(writer *w) {
+  pattern(w,
+          (const char *const[]){
+              "s.x[1] = n",
+              "s.x += 1.0",
+              "s[0] = (x: n, y: 0.5)",
+              "s.y = s.x",
+              "s = s[::-1]",
+              "s[1].x = %s[0]",
+              "s = [(x: v, y: v * 2.0) for v in %s[0:3]]",
+              "s = append(s, s[0])",
+              "s, w = s, w * 2.0",
+              "w[0] = %s[0:3]",
+              "w[0, 0] = n",
+              "w[1] = append(w[1], 1.0)",
+              "w = [%s[0:2], %s[0:3]]",
+              "w += 1.0",
+              "o[1] = n",
+              "o[0] = none",
+              "o = o + 1.0",
+              "o = o + %s[0:3]",
+              "t = \"{t}{n}\"[0:9]",
+              "t += \"x\"; t = t[1:]",
+              "t = t[::-1]; print(t)",
+              "for ch in t[0:2] { t = ch + t[0:3] }",
+              "z = token(%s)",
+              "z = same_of(z)",
+              "z = merge(z, token(%s))",
+              "p[0] = z.held",
+              "r = put(r, t[0:1], %s)",
+              "k = v => v + z.held",
+              "fs = (fs[0], v => v + s.x[0])",
+              "a, b = (b, %s)",
+              "_, a = (a, %s)",
+              "a, p = pop(p)",
+              "for k3, v3 in (x: %s, y: %s) { a = v3 }",
+              "show(s.x); show(s.y)",
+              "show(flatten(w)); show(fill_missing(o, 0.0)); print(t)",
+          },
+          35);
+}
+
+// Places that name themselves, places behind computed indices, names that may
+// be unset, and operators on all kinds of operands.
+static void other_place(writer *w) {
+  pattern(w,
+          (const char *const[]){
+              "p[0:2] = (%s, %s)",
+              "p[0:2][1] = %s",
+              "m.T[0] = %s[0:3]",
+              "m.T[0][1] = n",
+              "s.x[0:2] += 1.0",
+              "p[0] = p",
+              "a[:] = a",
+              "a[a > 1.0] = 0.5",
+              "p = append(p, p[0])",
+              "r = put(r, \"y\", (r.x, %s))",
+              "r[\"x\"] = r[\"x\"] * 2.0",
+              "p[n % 2] = k(p[n % 2])",
+              "p[n - n + 1] += %s",
+              "r.y[n % 2] = r.y[n % 2] - 1.0",
+              "m[0..2] = m[0..2] * 2.0",
+              "m[..., 0] = m[..., 1]",
+              "m[n % 3, 1] += m[0, 0]",
+              "a[n % 3] = a[n % 3] + b[0]",
+              "r.x[1:] = r.x[1:] + 1.0",
+              "r.x = r.x + (if %s[0] > 1.0 and n > 1 { 1.0 } else { 2.0 })",
+              "i9 = 0..5; i9[1] = 7; show(i9 + 1)",
+              "if tick() % 2 == 0 { u9 = %s }; u9 = u9 + 1.0; show(u9)",
+              "n = (n << 1 | 1) & 255 ^ 3; n = n >> 1",
+              "n = n ** 2 % 97 // 2",
+              "if 2 in a or not (n <= 3) { show(%s) }",
+              "if n >= 2 and n != 4 { a = %s } else { b = a }",
+              "while n % 5 <= 1 { n = n + 1; a = a + %s }",
+              "m = m @ m.T",
+              "c = m @ m[0]",
+              "a = -sqrt(abs(%s)) / 2.0 - 1",
+              "show(s.{x}.x); show(s == s[0])",
+              "show(typed(%s, n)); show(unread(p, %s))",
+              "g = 2.0 * g - %s; h = g",
+              "gl = (gl[0], %s, gl[1]); gr.x = gl[0]",
+              "t = \"{sum(a):.2f} {len(p)} {t}\"[0:12]",
+              "k = (v, w = %s) => v + w",
+              "b = a <= b; b = float64(b) + c",
+              "a, b, c = b, c, a",
+              "p, a = (a, b), p[0]",
+              "y8 = %s; del(y8)",
+              "show(x8 + %s)",
+          },
+          41);
+}
+
+// More names than a set of lenders holds for one value.
+static void many_lenders(writer *w) {
+  for (int i = 0; i < 10; i++) {
+    print(w, "d%d = ", i);
+    array(w, 1);
+    put(w, "\n");
+    margin(w);
+  }
+  unsigned way = next(w, 3);
+  print(w, "x9 = %s\n",
+        way == 0 ? "pick10(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9)" : "d0");
+  for (int i = 1; i < 10 && way != 0; i++) {
+    margin(w);
+    print(w, "if tick() %% 3 == 0 { x9 = d%d%s }\n", i, way == 2 ? "[1:]" : "");
+  }
+  margin(w);
+  print(w, "y9 = %s\n",
+        pick(w, (const char *const[]){"x9[1:]", "x9", "(x9,)"}, 3));
+  margin(w);
+  print(w, "d%u[0] = n\n", next(w, 10));
+  margin(w);
+  print(w, "d%u = d%u + 1.0\n", next(w, 10), next(w, 10));
+  margin(w);
+  put(w, "x9[1] = n\n");
+  margin(w);
+  print(w, "show(x9); show(y9); show(d%u); show(d%u)", next(w, 10),
+        next(w, 10));
+}
+
 static void update(writer *w) {
-  switch (next(w, 21)) {
+  switch (next(w, 30)) {
+    case 26:
+    case 27:
+    case 28:
+    case 29:
+      other_place(w);
+      break;
+    case 21:
+    case 22:
+    case 23:
+    case 24:
+      other_value(w);
+      break;
+    case 25:
+      pattern(w,
+              (const char *const[]){
+                  "a[1:3] = b[1:3] * 2.0 + a[1:3]", "m[1] = m[0] * 2.0 + m[2]",
+                  "m[:, 1:] = m[:, :-1] + m[:, 1:]",
+                  "a[1:] = (%s * 2.0 + 1.0)[:-1]", "%s[:2] = %s[1:3] * %s[:2]",
+                  "m[n % 3, 1] = 4.0", "m[m > 3.0] = 0.5",
+                  "a[[0, 2]] = b[[1, 0]]", "c = c + 1.0 * c - a"},
+              9);
+      break;
     case 17:
     case 18:
       nested(w);
@@ -466,20 +688,29 @@ static void swap(writer *w) {
 
 static void loop(writer *w, int depth) {
   static const char *const heads[] = {
-      "for i in 0..3",          "for v in p",
-      "for v in a[0:4]",        "for v in m",
-      "for a in (b, c)",        "for k2, v in r",
-      "for b in gl[0:2]",       "for q in (p,)",
-      "for v in collect(a, b)", "while tick() % 3 != 0",
+      "for i in 0..3",
+      "for v in p",
+      "for v in a[0:4]",
+      "for v in m",
+      "for a in (b, c)",
+      "for k2, v in r",
+      "for b in gl[0:2]",
+      "for q in (p,)",
+      "for v in collect(a, b)",
+      "while tick() % 3 != 0",
+      "for v in taken(p)",
+      "for a in w",
+      "for s2 in s",
+      "for v in pop(q)[1]",
   };
   w->loops++;
-  put(w, pick(w, heads, 10));
+  put(w, pick(w, heads, 14));
   in_block(w, depth + 1);
   w->loops--;
 }
 
 static void statement(writer *w, int depth) {
-  unsigned kind = next(w, depth < MAX_DEPTH ? 28 : 15);
+  unsigned kind = next(w, depth < MAX_DEPTH ? 29 : 15);
   margin(w);
   if (kind < 5) {
     print(w, "%s = ", array_name(w));
@@ -517,6 +748,11 @@ static void statement(writer *w, int depth) {
     in_block(w, depth + 1);
     put(w, " catch e");
     in_block(w, depth + 1);
+  } else if (kind == 28) {
+    if (depth == 0 && next(w, 3) == 0)
+      many_lenders(w);
+    else
+      put(w, "show(a)");
   } else if (kind == 26) {
     put(w, "err = try { ");
     array(w, 2);
@@ -550,6 +786,20 @@ static void block(writer *w, int depth) {
   put(w, "n = n + 1\n");
 }
 
+static void others(writer *w) {
+  static const char *const lines[] = {
+      "s = [(x: 1.0, y: 2.0), (x: 3.0, y: 4.0)]\n",
+      "w = [[1.0, 2.0, 3.0], [4.0]]\n",
+      "o = [1.0, none, 3.0]\n",
+      "t = \"text\"\n",
+      "z = token(a)\n",
+  };
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    margin(w);
+    put(w, lines[i]);
+  }
+}
+
 // Two that call each other and capture: one group.
 static void local_functions(writer *w) {
   margin(w);
@@ -570,6 +820,7 @@ static void function(writer *w, int index, int statements) {
   put(w, "  global g\n  global h\n  global gl\n  global gr\n");
   put(w, "  b = a\n  c = b + 1.0\n  m = matrix()\n");
   put(w, "  q = (a, b)\n  r = (x: a, y: p)\n  n = 0\n  k = v => v * 2\n");
+  others(w);
   local_functions(w);
   while (w->budget > 0) block(w, 0);
   put(w, "  ");
@@ -583,6 +834,7 @@ static void main_script(writer *w, int statements) {
   w->indent = 0;
   put(w, "a = ones(size)\nb = a * 2.0\nc = zeros(size) + b\nm = matrix()\n");
   put(w, "p = (a, b)\nq = (b, c)\nr = (x: a, y: p)\nn = 0\nk = v => v + 1\n");
+  others(w);
   local_functions(w);
   while (w->budget > 0) {
     put(w, "try {\n");
@@ -615,6 +867,26 @@ static void prelude(writer *w) {
       "}\n"
       "fn matrix() = reshape(float64(0..3 * size), (3, size))\n"
       "fn twice(f, v) = f(f(v))\n"
+      "fn mix(v, w = 1.0, ...rest, scale: 2.0) {\n"
+      "  if len(rest) > 0 { return rest[0] * scale }\n"
+      "  v * scale + w\n"
+      "}\n"
+      "fn typed(v :: `N * float64`, i) = v + i\n"
+      "fn unread(v, w) = 1.0\n"
+      "x8 = 1.0\n"
+      "fn both(p, q) { if tick() % 2 == 0 { return p }; q }\n"
+      "fn pick10(a, b, c, d, e, f, g, h, i, j) {\n"
+      "  if tick() % 3 == 0 { return a }\n"
+      "  if tick() % 3 == 0 { return b }\n"
+      "  if tick() % 3 == 0 { return c }\n"
+      "  if tick() % 3 == 0 { return d }\n"
+      "  if tick() % 3 == 0 { return e }\n"
+      "  x = if tick() % 2 == 0 { f } else { g }\n"
+      "  if tick() % 3 == 0 { x = h }\n"
+      "  if tick() % 3 == 0 { return i[1:] }\n"
+      "  if tick() % 3 == 0 { return j }\n"
+      "  x\n"
+      "}\n"
       "fn collect(...vs) = vs\n"
       "fn risky(v) {\n"
       "  if tick() % 6 == 0 { error(\"boom\") }\n"
@@ -638,10 +910,53 @@ static void prelude(writer *w) {
       "}\n");
 }
 
-void tl_write_program(uint64_t seed, int statements, FILE *to) {
+// For the `tally` command, which has no host: the same in Tally.
+static const char stand_ins[] =
+    "calls = 0\n"
+    "had = 0\n"
+    "fn same_of(x) = x\n"
+    "fn taken(x) = x\n"
+    "fn maybe(x) {\n"
+    "  global calls\n"
+    "  calls = calls + 1\n"
+    "  if calls % 5 == 0 { error(\"maybe\") }\n"
+    "  x\n"
+    "}\n"
+    "fn kept(x) {\n"
+    "  global had\n"
+    "  before = had\n"
+    "  had = x\n"
+    "  if same(before, 0) { x } else { before }\n"
+    "}\n"
+    "fn twice_over(f, x) = f(f(x))\n"
+    "fn blend(x, y) = x * 0.5 + y\n"
+    "fn set_g(x) { global g; g = x; x }\n"
+    "fn token(x) = (held: x)\n"
+    "fn merge(x, y) = (held: x.held)\n";
+
+const char tl_aside_module[] =
+    "base = ones(4)\n"
+    "count = 0\n"
+    "fn shift(v) {\n"
+    "  global base\n"
+    "  base = base + 1.0\n"
+    "  v + base[0]\n"
+    "}\n"
+    "fn current() = base\n"
+    "fn third(v) {\n"
+    "  global count\n"
+    "  count = count + 1\n"
+    "  if count % 3 == 0 { error(\"third\") }\n"
+    "  v\n"
+    "}\n";
+
+void tl_write_program(uint64_t seed, int statements, bool hosted, FILE *to) {
   writer w = {.to = to, .state = seed * 2654435761u + 1};
   for (int i = 0; i < 8; i++) next(&w, 2);
   prelude(&w);
+  if (!hosted)
+    put(&w, stand_ins);
+  put(&w, "import \"aside.tly\" as aside\n");
   for (int i = 0; i < FUNCTIONS; i++) function(&w, i, statements / 2 + 1);
   main_script(&w, statements);
 }
