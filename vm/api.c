@@ -52,6 +52,8 @@ size_t tally_close(tally_vm *vm) {
     return 0;
   tl_report_close(vm);
   tl_exports_close(vm);
+  // First, for what scripts hold of the host's may in turn hold handles.
+  tl_modules_clear(vm);
   size_t held = tl_handles_close(vm);
   tl_vm_close(vm);
   return held;

@@ -280,10 +280,14 @@ static void free_module(tl_vm *vm, tl_module *module) {
   tl_free(vm, module, sizeof *module);
 }
 
-void tl_modules_close(tl_vm *vm) {
+void tl_modules_clear(tl_vm *vm) {
   for (tl_module *m = vm->modules; m != NULL; m = m->next) {
     tl_module_clear(vm, m);
   }
+}
+
+void tl_modules_close(tl_vm *vm) {
+  tl_modules_clear(vm);
   while (vm->modules != NULL) {
     tl_module *next = vm->modules->next;
     free_module(vm, vm->modules);

@@ -18,6 +18,7 @@ int32_t tl_module_find(const tl_module *module, const char *name,
                        size_t nbytes);
 // Gives up the values of all variables.
 void tl_module_clear(tl_vm *vm, tl_module *module);
+void tl_modules_clear(tl_vm *vm);  // of all modules
 void tl_modules_close(tl_vm *vm);
 
 // Loads and runs the module that an import names ("\"path" or " name", or

@@ -276,6 +276,23 @@ static void test_a_release_may_release_values(void **state) {
   assert_int_equal(all.made, all.released);
 }
 
+// A variable of the script's has a token that has a handle: the host forgot
+// none.
+static void test_closing_counts_what_the_host_forgot(void **state) {
+  host *h = *state;
+  tally_value inner, outer;
+  void *object;
+  assert_int_equal(make(h->vm, &type, "in", &inner), TALLY_OK);
+  assert_int_equal(make(h->vm, &type, "out", &outer), TALLY_OK);
+  assert_int_equal(tally_to_resource(h->vm, outer, &type, &object), TALLY_OK);
+  ((token *)object)->held = inner;
+  assert_int_equal(tally_move_global(h->vm, "x", outer), TALLY_OK);
+  assert_int_equal(tally_close(h->vm), 0);
+  check_log("out in ");
+  tally_options options = host_options(h);
+  host_open(h, &options);
+}
+
 // --- Hooks ------------------------------------------------------------------
 
 static void test_hooks_answer(void **state) {
@@ -415,6 +432,7 @@ int main(void) {
       TOKEN_TEST(test_errors_release_too),
       TOKEN_TEST(test_closing_releases_the_rest),
       TOKEN_TEST(test_a_release_may_release_values),
+      TOKEN_TEST(test_closing_counts_what_the_host_forgot),
       TOKEN_TEST(test_hooks_answer),
       TOKEN_TEST(test_hooks_refuse),
       TOKEN_TEST(test_types_are_told_apart),
