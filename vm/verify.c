@@ -16,7 +16,14 @@ static const char *slot_name(const tl_checker *c, uint32_t slot, char *buffer,
   return buffer;
 }
 
-bool tl_refuse(tl_checker *c, uint32_t slot, const char *format) {
+const char *const tl_rule_texts[TL_RULE_COUNT] = {
+#define RULE(NAME, text) [TL_RULE_##NAME] = text,
+    TL_RULES(RULE)
+#undef RULE
+};
+
+bool tl_refuse(tl_checker *c, uint32_t slot, tl_rule broken) {
+  const char *format = tl_rule_texts[broken];
   char name[16], rule[200];
   const char *op =
       c->ins.op < TL_OPCODE_COUNT ? tl_opcodes[c->ins.op].name : "no opcode";
@@ -38,8 +45,7 @@ bool tl_refuse(tl_checker *c, uint32_t slot, const char *format) {
 // --- Form -------------------------------------------------------------------
 
 static bool check_slot(tl_checker *c, uint32_t slot) {
-  return slot < c->p->slot_count ||
-         tl_refuse(c, slot, "%s is beyond the frame");
+  return slot < c->p->slot_count || tl_refuse(c, slot, TL_RULE_BEYOND_FRAME);
 }
 
 // The limit of the index that the instruction carries; UINT32_MAX: it has none.
@@ -90,17 +96,17 @@ static bool check_callee(tl_checker *c) {
   if (c->ins.op == TL_BC_CALLK)
     return c->p->unit->prototypes[c->ins.extra]->param_count ==
                c->ins.window_count ||
-           tl_refuse(c, 0, "the callee takes another number of arguments");
+           tl_refuse(c, 0, TL_RULE_BAD_COUNT);
   if (c->ins.op != TL_BC_CALLB)
     return true;
   tl_slot callee = c->p->constants[c->ins.extra];
   if (!tl_is_kind(callee, TL_KIND_BUILTIN))
-    return tl_refuse(c, 0, "the constant called is no built-in");
+    return tl_refuse(c, 0, TL_RULE_NO_BUILTIN);
   const tl_builtin *builtin = callee.pointer;
   if (c->ins.back < 0)
     return true;
   if ((builtin->flags & TL_KEEPS) == 0 || c->ins.window_count == 0)
-    return tl_refuse(c, 0, "the function called gives nothing back");
+    return tl_refuse(c, 0, TL_RULE_NOTHING_BACK);
   return check_slot(c, (uint32_t)c->ins.back);
 }
 
@@ -109,7 +115,7 @@ static bool check_value(tl_checker *c, const tl_prototype *function) {
   const tl_summary *s = &function->summary;
   for (uint32_t i = 0; s->param_modes != NULL && i < function->param_count; i++)
     if (s->param_modes[i] == TL_MODE_BORROW)
-      return tl_refuse(c, 0, "a function that becomes a value borrows only");
+      return tl_refuse(c, 0, TL_RULE_VALUE_BORROWS);
   return true;
 }
 
@@ -145,7 +151,7 @@ bool tl_check_fields(tl_checker *c) {
   if (c->ins.op == TL_BC_GETC)
     extra &= 0x7fffffffu;  // the top bit: it may be unset
   if (limit != UINT32_MAX && extra >= limit)
-    return tl_refuse(c, 0, "its index is out of range");
+    return tl_refuse(c, 0, TL_RULE_BAD_INDEX);
   return check_callee(c) && check_values(c);
 }
 
@@ -155,19 +161,19 @@ static bool read_ins(tl_checker *c) {
   if (p->code[c->pc].op >= TL_OPCODE_COUNT ||
       p->code[c->pc].op == TL_BC_EXTRA) {
     c->ins.op = p->code[c->pc].op;
-    return tl_refuse(c, 0, "there is no such instruction");
+    return tl_refuse(c, 0, TL_RULE_NO_INS);
   }
   tl_decode(p, c->pc, &c->ins);
   if (c->pc + c->ins.words > p->code_count)
-    return tl_refuse(c, 0, "it is cut off");
+    return tl_refuse(c, 0, TL_RULE_CUT_OFF);
   if (c->ins.words == 2 && p->code[c->pc + 1].op != TL_BC_EXTRA)
-    return tl_refuse(c, 0, "its second word is missing");
+    return tl_refuse(c, 0, TL_RULE_NO_SECOND_WORD);
   return true;
 }
 
 static bool mark_leader(tl_checker *c, int64_t pc) {
   if (pc < 0 || pc >= c->p->code_count || c->p->code[pc].op == TL_BC_EXTRA)
-    return tl_refuse(c, 0, "it leads to no instruction");
+    return tl_refuse(c, 0, TL_RULE_NO_TARGET);
   c->points[pc].is_leader = true;
   return true;
 }
@@ -180,7 +186,7 @@ static bool check_form(tl_checker *c) {
     if (c->ins.target >= 0 && !mark_leader(c, c->ins.target))
       return false;
     if (c->ins.falls_through && c->pc + c->ins.words >= p->code_count)
-      return tl_refuse(c, 0, "the code runs over its end");
+      return tl_refuse(c, 0, TL_RULE_RUNS_OVER);
   }
   c->pc = 0;
   for (uint32_t i = 0; i < p->range_count; i++)
@@ -194,7 +200,7 @@ static bool check_form(tl_checker *c) {
       if (!check_slot(c, h->kept[k]))
         return false;
   }
-  return p->code_count > 0 || tl_refuse(c, 0, "there is no code");
+  return p->code_count > 0 || tl_refuse(c, 0, TL_RULE_NO_CODE);
 }
 
 // --- The search -------------------------------------------------------------
@@ -278,7 +284,7 @@ static bool index_ranges(tl_checker *c) {
   for (uint32_t i = 0; i < p->range_count; i++) {
     const tl_unwind_range *r = &p->ranges[i];
     if (r->start >= r->end || r->end > p->code_count)
-      return tl_refuse(c, r->slot, "an unwind range of %s is none");
+      return tl_refuse(c, r->slot, TL_RULE_NO_RANGE);
     for (uint32_t s = r->start / TL_STRETCH; s <= (r->end - 1) / TL_STRETCH;
          s++, total++)
       c->stretch_starts[s]++;

@@ -6,25 +6,26 @@
 
 #include "vm/function.h"
 #include "vm/lenders.h"
+#include "vm/verify_rules.h"
 
 // What is known at a place that several paths reach: slots with a state.
 typedef struct tl_join_point {
-  bool is_leader;   // a jump or an error may lead here
+  bool is_leader;  // a jump or an error may lead here
   bool reached, dirty;
   uint32_t count, capacity;
   struct tl_slot_state {
     uint32_t slot;
     tl_state state;
-  } *states;        // by slot
+  } * states;  // by slot
 } tl_join_point;
 
 typedef struct tl_checker {
   tl_vm *vm;
   tl_prototype *p;
-  uint32_t pc;           // of the instruction looked at
+  uint32_t pc;  // of the instruction looked at
   tl_decoded ins;
-  tl_state *now;         // for each slot
-  tl_state *error;       // the same as an error finds it
+  tl_state *now;    // for each slot
+  tl_state *error;  // the same as an error finds it
   // Slots that own or are lent something, and perhaps some that no longer do:
   // long scripts have thousands of plain ones, which no rule looks at.
   uint32_t *busy, busy_count;
@@ -35,10 +36,10 @@ typedef struct tl_checker {
   // The unwind ranges over each stretch of TL_STRETCH instructions.
   uint32_t *stretch_starts, *stretch_ranges, stretch_total;
   tl_join_point *points;  // for each pc
-  uint32_t *work;        // leaders to look at again
+  uint32_t *work;         // leaders to look at again
   uint32_t work_count;
-  bool settled;          // states have reached their fixpoint: the unwind map
-                         // can be held against them
+  bool settled;  // states have reached their fixpoint: the unwind map
+                 // can be held against them
   bool refused;
   // After the search: called once for each reachable instruction, before it.
   void (*visit)(struct tl_checker *checker, void *context);
@@ -53,9 +54,9 @@ void tl_check_busy(tl_checker *c, uint32_t slot);
 // Puts it among both.
 void tl_check_watch(tl_checker *c, uint32_t slot);
 
-// Refuses the function: always false. The message names function, instruction
-// and rule; %s of the format stands for the slot.
-bool tl_refuse(tl_checker *c, uint32_t slot, const char *format);
+// Refuses the function: always false. The message names function, instruction,
+// slot and rule.
+bool tl_refuse(tl_checker *c, uint32_t slot, tl_rule broken);
 
 // --- States (verify_state.c): [states] is now or error ----------------------
 

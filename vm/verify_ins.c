@@ -65,13 +65,13 @@ static bool check_consumed(tl_checker *c, uint32_t i) {
   const tl_state *state = &c->now[x];
   if (!in_window(c, i) && c->ins.modes[i] == TL_MODE_CONSUME &&
       state->kind != TL_OWNS)
-    return tl_refuse(c, x, "%s is consumed but does not own for certain");
+    return tl_refuse(c, x, TL_RULE_CONSUMED_UNOWNED);
   if (role == TL_ROLE_CALLEE || c->ins.op == TL_BC_RAISE)
-    return tl_refuse(c, x, "%s is consumed where it must stay");
+    return tl_refuse(c, x, TL_RULE_CONSUMED_KEPT);
   if (role == TL_ROLE_ARG && has_hold_lender(state))
-    return tl_refuse(c, x, "%s is given away, but its block is lent");
+    return tl_refuse(c, x, TL_RULE_GIVEN_LENT_BLOCK);
   if (borrows_argument(c, i))
-    return tl_refuse(c, x, "%s is given to a parameter that borrows");
+    return tl_refuse(c, x, TL_RULE_GIVEN_TO_BORROWER);
   return true;
 }
 
@@ -94,14 +94,14 @@ static bool check_conflicts(tl_checker *c, uint32_t i) {
       continue;
     if (y == x) {
       if (is_consumed(c, j) && (j < i || in_window(c, i)))
-        return tl_refuse(c, x, "%s is consumed twice");
+        return tl_refuse(c, x, TL_RULE_CONSUMED_TWICE);
       if (!may_lend(role, operand_role(c, j), 1u << TL_SAME))
-        return tl_refuse(c, x, "%s is consumed and read");
+        return tl_refuse(c, x, TL_RULE_CONSUMED_AND_READ);
       continue;
     }
     unsigned relations = tl_state_relations(&c->now[y], x);
     if (relations != 0 && !may_lend(role, operand_role(c, j), relations))
-      return tl_refuse(c, y, "%s is read, but its lender is consumed");
+      return tl_refuse(c, y, TL_RULE_LENDER_CONSUMED);
   }
   return true;
 }
@@ -161,8 +161,7 @@ static bool check_operands(tl_checker *c) {
       return false;
   if (n > 0 && operand_role(c, 0) == TL_ROLE_TARGET &&
       owns(&c->now[c->ins.operands[0]]) && !is_consumed(c, 0))
-    return tl_refuse(c, c->ins.operands[0],
-                     "the target %s may own but is not consumed");
+    return tl_refuse(c, c->ins.operands[0], TL_RULE_TARGET_KEPT);
   return true;
 }
 
@@ -218,8 +217,7 @@ static bool check_globals(tl_checker *c) {
     return true;
   for (uint32_t i = 0; i < operand_count(c); i++)
     if (lent_by_rebound(c, &c->now[operand_slot(c, i)]))
-      return tl_refuse(c, operand_slot(c, i),
-                       "%s is lent by a module variable that may be rebound");
+      return tl_refuse(c, operand_slot(c, i), TL_RULE_LENT_BY_REBOUND);
   return true;
 }
 
@@ -257,7 +255,7 @@ static bool check_own_rebinding(tl_checker *c) {
   if (!may_rebind_some(c) || mine->rebinds_any)
     return true;
   if (runs_unknown_code(c))
-    return tl_refuse(c, 0, "the summary leaves out that anything is rebound");
+    return tl_refuse(c, 0, TL_RULE_UNTOLD_REBINDING);
   const uint32_t *list = &c->ins.extra;
   uint32_t count = 1;
   if (c->ins.op == TL_BC_CALLK) {
@@ -266,7 +264,7 @@ static bool check_own_rebinding(tl_checker *c) {
   }
   for (uint32_t i = 0; i < count; i++) {
     if (!is_told(mine, list[i]))
-      return tl_refuse(c, 0, "the summary leaves out a rebound variable");
+      return tl_refuse(c, 0, TL_RULE_UNTOLD_VARIABLE);
   }
   return true;
 }
@@ -277,7 +275,7 @@ static bool check_own_rebinding(tl_checker *c) {
 static bool give_back(tl_checker *c, tl_state first) {
   uint32_t w = c->ins.window, x = (uint32_t)c->ins.back;
   if (x != w && owns(&c->now[x]))
-    return tl_refuse(c, x, "%s is given back while it owns");
+    return tl_refuse(c, x, TL_RULE_BACK_OVER_OWNER);
   c->error[x] = first;
   tl_check_watch(c, w);
   if (x != w)
@@ -533,19 +531,19 @@ static bool check_return(tl_checker *c) {
   if (!tl_check_read(c, x))
     return false;
   if (c->ins.modes[0] == TL_MODE_CONSUME && state->kind != TL_OWNS)
-    return tl_refuse(c, x, "%s is returned but does not own for certain");
+    return tl_refuse(c, x, TL_RULE_RETURNED_UNOWNED);
   if (c->ins.modes[0] == TL_MODE_BORROW && state->kind != TL_BORROWS)
-    return tl_refuse(c, x, "%s owns but is returned as a borrow");
+    return tl_refuse(c, x, TL_RULE_RETURNED_AS_BORROW);
   for (uint32_t y = 0; y < c->p->slot_count; y++)
     if (y != x && owns(&c->now[y]))
-      return tl_refuse(c, y, "%s still owns at the return");
+      return tl_refuse(c, y, TL_RULE_LEFT_AT_RETURN);
   if (state->kind != TL_BORROWS && !s->may_own)
-    return tl_refuse(c, x, "%s may own, which the summary leaves out");
+    return tl_refuse(c, x, TL_RULE_UNTOLD_OWNED);
   if (state->kind != TL_OWNS && !s->may_borrow)
-    return tl_refuse(c, x, "%s may be borrowed, which the summary leaves out");
+    return tl_refuse(c, x, TL_RULE_UNTOLD_BORROWED);
   for (int i = 0; i < state->count; i++)
     if (!summary_tells(s, state->lenders[i]))
-      return tl_refuse(c, x, "%s is lent by what the summary leaves out");
+      return tl_refuse(c, x, TL_RULE_UNTOLD_LENDER);
   return true;
 }
 

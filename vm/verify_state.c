@@ -68,9 +68,9 @@ void tl_rename_lenders(tl_checker *c, tl_state *states, uint32_t from,
 bool tl_check_alive(tl_checker *c, uint32_t slot) {
   const tl_state *state = &c->now[slot];
   if (state->kind == TL_ABSENT)
-    return tl_refuse(c, slot, "%s is read but has no value");
+    return tl_refuse(c, slot, TL_RULE_READ_ABSENT);
   if (state->invalid)
-    return tl_refuse(c, slot, "%s is read but its lender has ended");
+    return tl_refuse(c, slot, TL_RULE_READ_INVALID);
   return true;
 }
 
@@ -78,13 +78,13 @@ bool tl_check_read(tl_checker *c, uint32_t slot) {
   if (!tl_check_alive(c, slot))
     return false;
   if (c->now[slot].open != 0)
-    return tl_refuse(c, slot, "%s is read while an item is taken out of it");
+    return tl_refuse(c, slot, TL_RULE_READ_OPEN);
   return true;
 }
 
 bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
   if (owns(&c->now[slot]))
-    return tl_refuse(c, slot, "%s is overwritten while it owns");
+    return tl_refuse(c, slot, TL_RULE_OVERWRITTEN);
   tl_end_lender(c, c->now, slot);
   distrust_full(&state);
   c->now[slot] = state;
@@ -97,11 +97,11 @@ bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
 static bool check_drop(tl_checker *c, uint32_t x, int mode) {
   tl_state *state = &c->now[x];
   if (state->kind == TL_ABSENT)
-    return tl_refuse(c, x, "%s is dropped but has no value");
+    return tl_refuse(c, x, TL_RULE_DROPPED_ABSENT);
   if (mode == TL_MODE_CONSUME && state->kind != TL_OWNS)
-    return tl_refuse(c, x, "%s is dropped but does not own for certain");
+    return tl_refuse(c, x, TL_RULE_DROPPED_UNOWNED);
   if (mode == TL_MODE_BORROW)
-    return tl_refuse(c, x, "%s is dropped without a mode");
+    return tl_refuse(c, x, TL_RULE_DROPPED_MODELESS);
   state->kind = TL_ABSENT;
   tl_end_lender(c, c->now, x);
   return true;
@@ -203,9 +203,9 @@ bool tl_check_ownership(tl_checker *c) {
   bool views = c->ins.op == TL_BC_HOLD || c->ins.op == TL_BC_DETACH;
   uint32_t lender = views ? y : x, borrower = views ? x : y;
   if (lender == borrower)
-    return tl_refuse(c, lender, "%s is settled against itself");
+    return tl_refuse(c, lender, TL_RULE_SETTLED_ITSELF);
   if (c->now[lender].kind == TL_ABSENT)
-    return tl_refuse(c, lender, "%s is settled but has no value");
+    return tl_refuse(c, lender, TL_RULE_SETTLED_ABSENT);
   if (!tl_check_alive(c, borrower))
     return false;
   if (c->ins.op == TL_BC_SETTLE) {
@@ -247,7 +247,7 @@ static bool store_states(tl_checker *c, tl_join_point *point,
 
 // What only one path brings: a borrow is forgotten, an owner would leak.
 static bool check_missing(tl_checker *c, uint32_t slot, const tl_state *state) {
-  return !owns(state) || tl_refuse(c, slot, "%s owns on one path only");
+  return !owns(state) || tl_refuse(c, slot, TL_RULE_ONE_PATH);
 }
 
 static bool join_states(tl_checker *c, tl_join_point *point,
@@ -346,12 +346,11 @@ static bool check_map(tl_checker *c, const tl_state *states,
     const tl_state *state = &states[r->slot];
     // The bit of what borrows is 0, and an entry that tests it drops nothing.
     if (!owns(state) && !(r->either && state->kind == TL_BORROWS))
-      return tl_refuse(c, r->slot,
-                       "the unwind map drops %s, which does not own");
+      return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_UNOWNED);
     if (!r->either && state->kind == TL_EITHER)
-      return tl_refuse(c, r->slot, "the unwind map is sure that %s owns");
+      return tl_refuse(c, r->slot, TL_RULE_MAP_TOO_SURE);
     if (handler != NULL && in_list(handler->kept, handler->kept_count, r->slot))
-      return tl_refuse(c, r->slot, "the unwind map drops %s, which is kept");
+      return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_KEPT);
   }
   for (uint32_t i = 0; i < c->busy_count; i++) {
     uint32_t y = c->busy[i];
@@ -360,7 +359,7 @@ static bool check_map(tl_checker *c, const tl_state *states,
     bool kept =
         handler != NULL && in_list(handler->kept, handler->kept_count, y);
     if (!kept && !is_mapped(c, y))
-      return tl_refuse(c, y, "the unwind map forgets %s");
+      return tl_refuse(c, y, TL_RULE_MAP_FORGETS);
   }
   return true;
 }
@@ -369,16 +368,16 @@ static bool check_kept(tl_checker *c, const tl_state *states,
                        const tl_handler *handler, uint32_t slot) {
   const tl_state *state = &states[slot];
   if (state->kind == TL_ABSENT || state->invalid)
-    return tl_refuse(c, slot, "the handler keeps %s, which has no valid value");
+    return tl_refuse(c, slot, TL_RULE_KEPT_INVALID);
   if (in_list(handler->own, handler->own_count, slot))
     return true;
   if (state->kind == TL_EITHER)
-    return tl_refuse(c, slot, "the handler keeps %s, which may own");
+    return tl_refuse(c, slot, TL_RULE_KEPT_EITHER);
   for (int i = 0; i < state->count; i++) {
     uint32_t who = tl_lender_who(state->lenders[i]);
     if (tl_who_is_slot(who) &&
         !in_list(handler->kept, handler->kept_count, who))
-      return tl_refuse(c, slot, "the handler keeps %s but not its lender");
+      return tl_refuse(c, slot, TL_RULE_KEPT_UNLENT);
   }
   return true;
 }
