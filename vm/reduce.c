@@ -38,197 +38,63 @@ static void feed_piece(void *context, const void *items, size_t n) {
   f->feed(&f->state, items, n);
 }
 
-tl_sum_rows *tl_reduce_short_rows(const tl_reducer *r, tl_fold fold) {
-  const tl_split *split = &r->split;
-  const tl_array *a = split->array;
-  bool rows = fold == TL_FOLD_SUM && r->from == r->dtype &&
-              split->reduced == 1 && split->length > 0 &&
-              split->length <= TL_SHORT_ROW && tl_is_contiguous(a) &&
-              split->length == tl_shape(a)[tl_ndim(a) - 1] &&
-              split->reduced_strides[0] == (int64_t)tl_itemsize(r->from);
-  return rows ? tl_kernels()->sum_rows[r->dtype] : NULL;
+static bool fold_lane(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
+                      const void *context, const tl_lane *lane, void *out) {
+  const tl_fold fold = *(const tl_fold *)context;
+  feeder f;  // large: not cleared
+  f.feed = tl_kernels()->fold_feed[fold][r->dtype];
+  tl_fold_begin(&f.state);
+  if (!tl_lane_walk(vm, lane, unpolled, feed_piece, &f)) return false;
+  tl_kernels()->fold_end[fold][r->dtype](&f.state, out);
+  return true;
 }
 
-static bool sum_rows(tl_reducer *r, tl_sum_rows *kernel) {
-  enum { TOGETHER = 4096 };
-  size_t n = (size_t)r->split.length, itemsize = tl_itemsize(r->dtype);
-  const char *from = r->split.array->data;
-  char *to = r->out;
-  for (int64_t left = r->split.count; left > 0; left -= TOGETHER) {
-    size_t nrows = left < TOGETHER ? (size_t)left : TOGETHER;
-    kernel(to, from, nrows, n);
-    to += nrows * itemsize;
-    from += nrows * n * itemsize;
-    if (!tl_poll(r->vm, nrows * n / 1024)) return false;
+static bool fold_parts(tl_reducer *r, tl_fold fold, const tl_parts *parts) {
+  const tl_kernel_table *kernels = tl_kernels();
+  feeder f[TL_REDUCE_PARTS];  // large: not cleared
+  for (int64_t i = 0; i < parts->count; i++) {
+    f[i].feed = kernels->fold_feed[fold][r->dtype];
+    tl_fold_begin(&f[i].state);
   }
+  if (!tl_reduce_feed_parts(r, parts, feed_piece, f, sizeof f[0])) return false;
+  for (int64_t i = 1; i < parts->count; i++) {
+    kernels->fold_merge[fold][r->dtype](&f[0].state, &f[i].state);
+  }
+  kernels->fold_end[fold][r->dtype](&f[0].state, r->out);
   return true;
 }
 
 static bool fold_lanes(tl_reducer *r, tl_fold fold) {
-  const tl_kernel_table *kernels = tl_kernels();
-  tl_sum_rows *short_rows = tl_reduce_short_rows(r, fold);
-  if (short_rows != NULL) return sum_rows(r, short_rows);
-  const tl_split *split = &r->split;
-  feeder f;  // large: not cleared
-  f.feed = kernels->fold_feed[fold][r->dtype];
-  tl_fold_end *end = kernels->fold_end[fold][r->dtype];
-  size_t itemsize = tl_itemsize(tl_fold_result(fold, r->dtype));
-  tl_counter counter;
-  tl_counter_begin(&counter, split->kept, split->kept_shape,
-                   split->kept_strides, split->array->data);
-  char *out = r->out;
-  for (; !counter.done; tl_counter_next(&counter)) {
-    tl_lane lane = {counter.at,      split->reduced,
-                    split->reduced_shape, split->reduced_strides,
-                    r->from,         r->dtype};
-    tl_fold_begin(&f.state);
-    if (!tl_lane_walk(r->vm, &lane, &r->unpolled, feed_piece, &f)) {
-      return false;
-    }
-    end(&f.state, out);
-    out += itemsize;
-  }
-  return true;
+  tl_sum_rows *short_rows = fold == TL_FOLD_SUM ? tl_reduce_short_rows(r) : NULL;
+  if (short_rows != NULL) return tl_reduce_sum_rows(r, short_rows);
+  tl_parts parts;
+  if (tl_reduce_in_parts(r, &parts)) return fold_parts(r, fold, &parts);
+  return tl_reduce_lanes(r, fold_lane, &fold);
 }
 
 // --- Columns, side by side --------------------------------------------------
 
-enum { STRIP_BYTES = 512 * 1024, POLL_ITEMS = 64 * 1024 };
-
-// Copies [ncols] columns from [at] on, all rows in logical order, as
-// contiguous rows of r->dtype.
-static void gather(tl_reducer *r, const char *at, size_t ncols, char *to) {
-  const tl_split *split = &r->split;
-  const tl_kernel_table *kernels = tl_kernels();
-  size_t itemsize = tl_itemsize(r->from);
-  tl_pack_tile *pack = kernels->pack_tile[tl_move_size(itemsize)];
-  int last = split->reduced - 1;
-  int64_t nrows = last < 0 ? 1 : split->reduced_shape[last];
-  int64_t row = last < 0 ? 0 : split->reduced_strides[last];
-  int64_t column = split->kept_strides[split->kept - 1];
-  tl_counter counter;
-  tl_counter_begin(&counter, last < 0 ? 0 : last, split->reduced_shape,
-                   split->reduced_strides, at);
-  for (; !counter.done; tl_counter_next(&counter)) {
-    pack(to, (ptrdiff_t)(ncols * itemsize), counter.at, row, column,
-         (size_t)nrows, ncols);
-    to += (size_t)nrows * ncols * itemsize;
-  }
+static size_t strip_scratch(const tl_reducer *r, const void *context,
+                            size_t nrows, size_t ncols) {
+  return tl_fold_outer_scratch(*(const tl_fold *)context, r->dtype, nrows,
+                               ncols);
 }
 
-// The strips of one position of the outer axes, through a buffer.
-static bool gathered_strips(tl_reducer *r, tl_strip_fn *strip, void *context,
-                            const char *base, char *out, size_t width,
-                            char *buffer) {
-  const tl_split *split = &r->split;
-  const tl_kernel_table *kernels = tl_kernels();
-  int64_t ncols = split->kept_shape[split->kept - 1];
-  int64_t column = split->kept_strides[split->kept - 1];
-  size_t from = tl_itemsize(r->from), to = tl_itemsize(r->dtype);
-  size_t nrows = (size_t)split->length;
-  char *converted = buffer + (nrows * width * from + 63) / 64 * 64;
-  for (int64_t at = 0; at < ncols; at += (int64_t)width) {
-    size_t n = (size_t)(ncols - at) < width ? (size_t)(ncols - at) : width;
-    char *rows = buffer;
-    gather(r, base + at * column, n, rows);
-    if (r->from != r->dtype) {
-      kernels->cast[r->from][r->dtype](converted, rows, nrows * n);
-      rows = converted;
-    }
-    char *to_items = out + (size_t)at * tl_itemsize(r->result);
-    if (!strip(r, context, to_items, rows, (ptrdiff_t)(n * to), nrows, n) ||
-        !tl_poll(r->vm, nrows * n / 1024)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// The same straight from memory, columns being contiguous.
-static bool direct_strips(tl_reducer *r, tl_strip_fn *strip, void *context,
-                          const char *base, char *out) {
-  const tl_split *split = &r->split;
-  size_t nrows = (size_t)split->length;
-  int64_t ncols = split->kept_shape[split->kept - 1];
-  ptrdiff_t row = split->reduced == 0 ? 0 : split->reduced_strides[0];
-  int64_t width = (int64_t)(16 * POLL_ITEMS / nrows) & ~INT64_C(1023);
-  if (width < 1024) width = 1024;
-  for (int64_t at = 0; at < ncols; at += width) {
-    int64_t n = ncols - at < width ? ncols - at : width;
-    if (!strip(r, context, out + (size_t)at * tl_itemsize(r->result),
-               base + (size_t)at * tl_itemsize(r->from), row, nrows,
-               (size_t)n)) {
-      return false;
-    }
-    r->unpolled += n * (int64_t)nrows;
-    if (r->unpolled >= POLL_ITEMS) {
-      uint64_t work = (uint64_t)r->unpolled / 1024;
-      r->unpolled = 0;
-      if (!tl_poll(r->vm, work)) return false;
-    }
-  }
-  return true;
-}
-
-bool tl_reduce_strips(tl_reducer *r, tl_strip_fn *strip, void *context) {
-  const tl_split *split = &r->split;
-  int columns = split->kept - 1;
-  size_t itemsize = tl_itemsize(r->from), nrows = (size_t)split->length;
-  bool direct = split->reduced <= 1 && r->from == r->dtype &&
-                split->kept_strides[columns] == (int64_t)itemsize;
-  size_t width = 0, nbytes = 0;
-  char *buffer = NULL;
-  if (!direct) {
-    size_t both = itemsize + tl_itemsize(r->dtype);
-    width = STRIP_BYTES / (nrows * both);
-    if (width > 1024) width = 1024;
-    if (width < 4) width = 4;
-    if (width > (size_t)split->kept_shape[columns]) {
-      width = (size_t)split->kept_shape[columns];
-    }
-    nbytes = nrows * width * both + 64;
-    buffer = tl_alloc(r->vm, nbytes, "columns to reduce");
-    if (buffer == NULL) return false;
-  }
-  bool ok = true;
-  char *out = r->out;
-  tl_counter counter;
-  tl_counter_begin(&counter, columns, split->kept_shape, split->kept_strides,
-                   split->array->data);
-  for (; ok && !counter.done; tl_counter_next(&counter)) {
-    ok = direct ? direct_strips(r, strip, context, counter.at, out)
-                : gathered_strips(r, strip, context, counter.at, out, width,
-                                  buffer);
-    out += (size_t)split->kept_shape[columns] * tl_itemsize(r->result);
-  }
-  if (buffer != NULL) tl_free(r->vm, buffer, nbytes);
-  return ok;
-}
-
-static bool fold_strip(tl_reducer *r, void *context, char *out, const char *a,
-                       ptrdiff_t row_stride, size_t nrows, size_t ncols) {
-  tl_fold fold = *(tl_fold *)context;
-  size_t nbytes = tl_fold_outer_scratch(fold, r->dtype, nrows, ncols);
-  void *scratch = NULL;
-  if (nbytes > 0) {
-    scratch = tl_alloc(r->vm, nbytes, "partial sums");
-    if (scratch == NULL) return false;
-  }
+static void fold_strip(const tl_reducer *r, const void *context, void *out,
+                       const void *a, ptrdiff_t row_stride, size_t nrows,
+                       size_t ncols, void *scratch) {
+  const tl_fold fold = *(const tl_fold *)context;
   tl_kernels()->fold_outer[fold][r->dtype](out, a, row_stride, nrows, ncols,
                                            scratch);
-  if (scratch != NULL) tl_free(r->vm, scratch, nbytes);
-  return true;
 }
 
 bool tl_reduce_fold(tl_reducer *r, tl_fold fold) {
   const tl_split *split = &r->split;
   bool columns = split->kept > 0 && (split->outer || split->reduced == 0) &&
                  split->length > 0;
-  bool done;
-  if (!tl_reduce_spread(r, fold, columns, &done)) return false;
-  if (done) return true;
   if (!columns) return fold_lanes(r, fold);
-  return tl_reduce_strips(r, fold_strip, &fold);
+  tl_strip strip = {fold_strip, strip_scratch, &fold};
+  return tl_reduce_strips(r, &strip);
 }
 
 // --- Dtypes -----------------------------------------------------------------

@@ -16,7 +16,8 @@ void tl_arg_begin(tl_arg_search *s, tl_dtype dtype, bool largest) {
 }
 
 void tl_arg_feed(tl_arg_search *s, const void *items, size_t n) {
-  if (n == 0) return;
+  if (n == 0)
+    return;
   size_t found = s->find(items, n);
   const char *item = (const char *)items + found * s->itemsize;
   memcpy(s->pair + s->itemsize, item, s->itemsize);
@@ -31,46 +32,57 @@ static void search_piece(void *context, const void *items, size_t n) {
   tl_arg_feed(context, items, n);
 }
 
-static bool search_lanes(tl_reducer *r, bool largest) {
-  const tl_split *split = &r->split;
-  int64_t *out = (int64_t *)(void *)r->out;
-  tl_counter counter;
-  tl_counter_begin(&counter, split->kept, split->kept_shape,
-                   split->kept_strides, split->array->data);
-  for (; !counter.done; tl_counter_next(&counter)) {
-    tl_lane lane = {counter.at,           split->reduced,
-                    split->reduced_shape, split->reduced_strides,
-                    r->from,              r->dtype};
-    tl_arg_search s;
-    tl_arg_begin(&s, r->dtype, largest);
-    if (!tl_lane_walk(r->vm, &lane, &r->unpolled, search_piece, &s)) {
-      return false;
-    }
-    *out++ = s.best;
-  }
+static bool search_lane(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
+                        const void *context, const tl_lane *lane, void *out) {
+  tl_arg_search s;
+  tl_arg_begin(&s, r->dtype, *(const bool *)context);
+  if (!tl_lane_walk(vm, lane, unpolled, search_piece, &s))
+    return false;
+  *(int64_t *)out = s.best;
   return true;
 }
 
-static bool search_strip(tl_reducer *r, void *context, char *out,
-                         const char *a, ptrdiff_t row_stride, size_t nrows,
-                         size_t ncols) {
-  size_t nbytes = ncols * tl_itemsize(r->dtype);
-  void *best = tl_alloc(r->vm, nbytes, "the best items so far");
-  if (best == NULL) return false;
-  tl_arg_outer *find = *(tl_arg_outer **)context;
-  find((int64_t *)(void *)out, best, a, row_stride, nrows, ncols);
-  tl_free(r->vm, best, nbytes);
+// Each part's best is fed to one more search, in order.
+static bool search_parts(tl_reducer *r, bool largest, const tl_parts *parts) {
+  tl_arg_search part[TL_REDUCE_PARTS], all;
+  for (int64_t i = 0; i < parts->count; i++) {
+    tl_arg_begin(&part[i], r->dtype, largest);
+  }
+  if (!tl_reduce_feed_parts(r, parts, search_piece, part, sizeof part[0])) {
+    return false;
+  }
+  tl_arg_begin(&all, r->dtype, largest);
+  for (int64_t i = 0; i < parts->count; i++) {
+    tl_arg_feed(&all, part[i].pair, 1);
+  }
+  *(int64_t *)(void *)r->out = all.best * parts->length + part[all.best].best;
   return true;
+}
+
+static size_t strip_scratch(const tl_reducer *r, const void *context,
+                            size_t nrows, size_t ncols) {
+  (void)context;
+  (void)nrows;
+  return ncols * tl_itemsize(r->dtype);  // the best items so far
+}
+
+static void search_strip(const tl_reducer *r, const void *context, void *out,
+                         const void *a, ptrdiff_t row_stride, size_t nrows,
+                         size_t ncols, void *scratch) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_arg_outer *find = *(const bool *)context ? kernels->argmax_outer[r->dtype]
+                                              : kernels->argmin_outer[r->dtype];
+  find(out, scratch, a, row_stride, nrows, ncols);
 }
 
 bool tl_reduce_arg(tl_reducer *r, bool largest) {
-  const tl_kernel_table *kernels = tl_kernels();
   const tl_split *split = &r->split;
-  bool columns = split->kept > 0 && (split->outer || split->reduced == 0);
-  if (!columns) {
-    return search_lanes(r, largest);
+  if (split->kept > 0 && (split->outer || split->reduced == 0)) {
+    tl_strip strip = {search_strip, strip_scratch, &largest};
+    return tl_reduce_strips(r, &strip);
   }
-  tl_arg_outer *find = largest ? kernels->argmax_outer[r->dtype]
-                               : kernels->argmin_outer[r->dtype];
-  return tl_reduce_strips(r, search_strip, &find);
+  tl_parts parts;
+  if (tl_reduce_in_parts(r, &parts))
+    return search_parts(r, largest, &parts);
+  return tl_reduce_lanes(r, search_lane, &largest);
 }

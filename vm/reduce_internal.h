@@ -54,10 +54,28 @@ bool tl_reduce_fold(tl_reducer *r, tl_fold fold);
 
 // The kernel that sums many short rows at once, where the last axis is summed
 // of an array whose rows lie one behind the other; else NULL.
-tl_sum_rows *tl_reduce_short_rows(const tl_reducer *r, tl_fold fold);
+tl_sum_rows *tl_reduce_short_rows(const tl_reducer *r);
+bool tl_reduce_sum_rows(tl_reducer *r, tl_sum_rows *kernel);
 
-// The same on several threads, where that pays: *done tells whether it did.
-bool tl_reduce_spread(tl_reducer *r, tl_fold fold, bool columns, bool *done);
+// Whether it is long enough for several threads, and there are some.
+bool tl_reduce_may_spread(const tl_reducer *r);
+
+// Folds one lane into the result at [out]. A worker's has no VM (NULL), and
+// then it cannot fail.
+typedef bool tl_lane_fold(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
+                          const void *context, const tl_lane *lane, void *out);
+bool tl_reduce_lanes(tl_reducer *r, tl_lane_fold *fold, const void *context);
+
+// The only lane in parts, each but the last of a power of two of items. False:
+// it is left whole.
+enum { TL_REDUCE_PARTS = 16 };
+typedef struct tl_parts {
+  int64_t count, length;  // count is at most TL_REDUCE_PARTS
+} tl_parts;
+bool tl_reduce_in_parts(const tl_reducer *r, tl_parts *parts);
+// Feeds part i to [piece] with the i-th of the contexts, [size] bytes each.
+bool tl_reduce_feed_parts(tl_reducer *r, const tl_parts *parts,
+                          tl_lane_fn *piece, void *contexts, size_t size);
 
 // The first position of each lane's smallest or largest item.
 bool tl_reduce_arg(tl_reducer *r, bool largest);
@@ -65,12 +83,18 @@ bool tl_reduce_arg(tl_reducer *r, bool largest);
 // The mean squared deviation of each lane, or its root.
 bool tl_reduce_variance(tl_reducer *r, double correction, bool root);
 
-// Calls [strip] with pieces of the columns of an outer reduction as contiguous
-// rows: a is nrows rows of ncols items, row_stride bytes apart; results belong
-// at [out].
-typedef bool tl_strip_fn(tl_reducer *r, void *context, char *out,
-                         const char *a, ptrdiff_t row_stride, size_t nrows,
-                         size_t ncols);
-bool tl_reduce_strips(tl_reducer *r, tl_strip_fn *strip, void *context);
+// How columns that lie side by side are folded: [a] is nrows rows of ncols
+// contiguous items, row_stride bytes apart; results belong at [out]. Plain
+// memory alone, with as much scratch as `scratch` says, aligned to 64.
+typedef struct tl_strip {
+  void (*fold)(const tl_reducer *r, const void *context, void *out,
+               const void *a, ptrdiff_t row_stride, size_t nrows, size_t ncols,
+               void *scratch);
+  size_t (*scratch)(const tl_reducer *r, const void *context, size_t nrows,
+                    size_t ncols);  // grows with ncols
+  const void *context;
+} tl_strip;
+// Folds the columns of an outer reduction; its length is not 0.
+bool tl_reduce_strips(tl_reducer *r, const tl_strip *strip);
 
 #endif

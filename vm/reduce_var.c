@@ -1,4 +1,5 @@
-// Variances: the mean of each lane, then the mean of squared deviations.
+// Variances: the mean of each lane or column, then the mean of squared
+// deviations, each sum in the order that sums have.
 #include <math.h>
 #include <string.h>
 
@@ -65,87 +66,109 @@ typedef struct variance {
   bool root;
 } variance;
 
-static bool one_lane(tl_reducer *r, const variance *v, const tl_lane *lane,
-                     void *out) {
-  const tl_kernel_table *kernels = tl_kernels();
+static void end_sum(lane_passes *p, double length) {
+  tl_kernels()->fold_end[TL_FOLD_SUM][p->dtype](&p->state, &p->mean);
+  divide_item(p->dtype, &p->mean, length);
+  tl_fold_begin(&p->state);
+}
+
+static void end_squares(lane_passes *p, const variance *v, void *out) {
+  tl_kernels()->fold_end[TL_FOLD_SUM][p->real](&p->state, out);
+  divide_item(p->real, out, v->divisor);
+  if (v->root)
+    take_root(p->real, out);
+}
+
+static bool one_lane(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
+                     const void *context, const tl_lane *lane, void *out) {
   lane_passes p;  // large: not cleared
   p.dtype = lane->dtype;
   p.real = r->result;
   tl_fold_begin(&p.state);
-  if (!tl_lane_walk(r->vm, lane, &r->unpolled, sum_piece, &p)) return false;
-  kernels->fold_end[TL_FOLD_SUM][p.dtype](&p.state, &p.mean);
-  divide_item(p.dtype, &p.mean, (double)r->split.length);
-  tl_fold_begin(&p.state);
-  if (!tl_lane_walk(r->vm, lane, &r->unpolled, deviation_piece, &p)) {
+  if (!tl_lane_walk(vm, lane, unpolled, sum_piece, &p))
+    return false;
+  end_sum(&p, (double)r->split.length);
+  if (!tl_lane_walk(vm, lane, unpolled, deviation_piece, &p))
+    return false;
+  end_squares(&p, context, out);
+  return true;
+}
+
+static void merge(lane_passes *p, int64_t count, tl_dtype dtype) {
+  for (int64_t i = 1; i < count; i++) {
+    tl_kernels()->fold_merge[TL_FOLD_SUM][dtype](&p[0].state, &p[i].state);
+  }
+}
+
+static bool one_lane_in_parts(tl_reducer *r, const variance *v,
+                              const tl_parts *parts) {
+  lane_passes p[TL_REDUCE_PARTS];  // large: not cleared
+  for (int64_t i = 0; i < parts->count; i++) {
+    p[i].dtype = r->dtype;
+    p[i].real = r->result;
+    tl_fold_begin(&p[i].state);
+  }
+  if (!tl_reduce_feed_parts(r, parts, sum_piece, p, sizeof p[0]))
+    return false;
+  merge(p, parts->count, r->dtype);
+  end_sum(&p[0], (double)r->split.length);
+  for (int64_t i = 1; i < parts->count; i++) {
+    p[i].mean = p[0].mean;
+    tl_fold_begin(&p[i].state);
+  }
+  if (!tl_reduce_feed_parts(r, parts, deviation_piece, p, sizeof p[0])) {
     return false;
   }
-  kernels->fold_end[TL_FOLD_SUM][p.real](&p.state, out);
-  divide_item(p.real, out, v->divisor > 0 ? v->divisor : 0.0);
-  if (v->root) take_root(p.real, out);
+  merge(p, parts->count, r->result);
+  end_squares(&p[0], v, r->out);
   return true;
 }
 
-static bool lanes(tl_reducer *r, const variance *v) {
-  const tl_split *split = &r->split;
-  char *out = r->out;
-  tl_counter counter;
-  tl_counter_begin(&counter, split->kept, split->kept_shape,
-                   split->kept_strides, split->array->data);
-  for (; !counter.done; tl_counter_next(&counter)) {
-    tl_lane lane = {counter.at,           split->reduced,
-                    split->reduced_shape, split->reduced_strides,
-                    r->from,              r->dtype};
-    if (!one_lane(r, v, &lane, out)) return false;
-    out += tl_itemsize(r->result);
-  }
-  return true;
+// --- Columns ----------------------------------------------------------------
+
+// The means, then what the sums need.
+static size_t means_size(const tl_reducer *r, size_t ncols) {
+  return (ncols * tl_itemsize(r->dtype) + 63) / 64 * 64;
 }
 
-// Columns: turned into lanes, some at a time, since each has its own mean.
-enum { TOGETHER_LEAST = 8, TOGETHER_MOST = 64, TOGETHER_BYTES = 1024 * 1024 };
+static size_t strip_scratch(const tl_reducer *r, const void *context,
+                            size_t nrows, size_t ncols) {
+  (void)context;
+  size_t sums = tl_fold_outer_scratch(TL_FOLD_SUM, r->dtype, nrows, ncols);
+  size_t squares = tl_fold_outer_scratch(TL_FOLD_SUM, r->result, nrows, ncols);
+  return means_size(r, ncols) + (sums > squares ? sums : squares);
+}
 
-static bool columns(tl_reducer *r, const variance *v) {
-  const tl_split *split = &r->split;
-  int last = split->kept - 1;
-  size_t itemsize = tl_itemsize(r->from), nrows = (size_t)split->length;
-  if (split->reduced != 1 || nrows == 0) return lanes(r, v);
-  int64_t together = (int64_t)(TOGETHER_BYTES / (nrows * itemsize));
-  if (together > TOGETHER_MOST) together = TOGETHER_MOST;
-  if (together < TOGETHER_LEAST) together = TOGETHER_LEAST;
-  size_t nbytes = nrows * (size_t)together * itemsize;
-  char *buffer = tl_alloc(r->vm, nbytes, "columns to reduce");
-  if (buffer == NULL) return false;
-  tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
-  int64_t stride = (int64_t)itemsize, ncols = split->kept_shape[last];
-  bool ok = true;
-  char *out = r->out;
-  tl_counter counter;
-  tl_counter_begin(&counter, last, split->kept_shape, split->kept_strides,
-                   split->array->data);
-  for (; ok && !counter.done; tl_counter_next(&counter)) {
-    for (int64_t at = 0; ok && at < ncols; at += together) {
-      int64_t n = ncols - at < together ? ncols - at : together;
-      pack(buffer, (ptrdiff_t)(nrows * itemsize),
-           counter.at + at * split->kept_strides[last],
-           split->kept_strides[last], split->reduced_strides[0], (size_t)n,
-           nrows);
-      for (int64_t j = 0; ok && j < n; j++) {
-        tl_lane lane = {buffer + (size_t)j * nrows * itemsize,
-                        1,
-                        split->reduced_shape,
-                        &stride,
-                        r->from,
-                        r->dtype};
-        ok = one_lane(r, v, &lane, out);
-        out += tl_itemsize(r->result);
-      }
-    }
+static void one_strip(const tl_reducer *r, const void *context, void *out,
+                      const void *a, ptrdiff_t row_stride, size_t nrows,
+                      size_t ncols, void *scratch) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const variance *v = context;
+  char *means = scratch, *counter = means + means_size(r, ncols);
+  kernels->fold_outer[TL_FOLD_SUM][r->dtype](means, a, row_stride, nrows, ncols,
+                                             counter);
+  tl_reduce_divide(r->dtype, means, (int64_t)ncols, (double)nrows);
+  kernels->outer_squares[r->dtype](out, means, a, row_stride, nrows, ncols,
+                                   counter);
+  tl_reduce_divide(r->result, out, (int64_t)ncols, v->divisor);
+  if (!v->root)
+    return;
+  char *item = out;
+  for (size_t i = 0; i < ncols; i++, item += tl_itemsize(r->result)) {
+    take_root(r->result, item);
   }
-  tl_free(r->vm, buffer, nbytes);
-  return ok;
 }
 
 bool tl_reduce_variance(tl_reducer *r, double correction, bool root) {
-  variance v = {(double)r->split.length - correction, root};
-  return r->split.outer && r->split.kept > 0 ? columns(r, &v) : lanes(r, &v);
+  const tl_split *split = &r->split;
+  double divisor = (double)split->length - correction;
+  variance v = {divisor > 0 ? divisor : 0.0, root};
+  if (split->outer && split->kept > 0 && split->length > 0) {
+    tl_strip strip = {one_strip, strip_scratch, &v};
+    return tl_reduce_strips(r, &strip);
+  }
+  tl_parts parts;
+  if (tl_reduce_in_parts(r, &parts))
+    return one_lane_in_parts(r, &v, &parts);
+  return tl_reduce_lanes(r, one_lane, &v);
 }

@@ -388,6 +388,48 @@ static void deviations(void **state) {
   }
 }
 
+// Squares down columns are summed like an array of them.
+static void deviations_of_columns(void **state) {
+  (void)state;
+  enum { NROWS = 45, NCOLS = 1100 };
+  static double x[NROWS * NCOLS], squares[NROWS * NCOLS], mean[NCOLS];
+  static double sums[NCOLS], expected[NCOLS];
+  static _Alignas(64) double counter[8 * NCOLS];
+  for (size_t i = 0; i < NROWS * NCOLS; i++)
+    x[i] = (double)(int64_t)random_bits() / 1e18;
+  FOR_TABLES(table) {
+    for (size_t nrows = 1; nrows <= NROWS; nrows += nrows < 20 ? 1 : 5) {
+      const size_t ncols = nrows % 3 == 0 ? NCOLS : 1 + random_bits() % 90;
+      const ptrdiff_t row = (ptrdiff_t)(ncols * sizeof(double));
+      assert_true(tl_fold_outer_scratch(TL_FOLD_SUM, TL_FLOAT64, nrows,
+                                        ncols) <= sizeof counter);
+      for (size_t c = 0; c < ncols; c++) mean[c] = x[NROWS * NCOLS - 1 - c];
+      for (size_t i = 0; i < nrows * ncols; i++) {
+        double d = x[i] - mean[i % ncols];
+        squares[i] = d * d;
+      }
+      table->fold_outer[TL_FOLD_SUM][TL_FLOAT64](expected, squares, row, nrows,
+                                                 ncols, counter);
+      table->outer_squares[TL_FLOAT64](sums, mean, x, row, nrows, ncols,
+                                       counter);
+      assert_memory_equal(sums, expected, ncols * sizeof *sums);
+      if (ncols % 2 != 0)
+        continue;
+      // The same numbers as complex ones: |d|^2 is the sum of two squares.
+      for (size_t i = 0; i < nrows * ncols / 2; i++)
+        squares[i] = (x[2 * i] - mean[2 * i % ncols]) *
+                         (x[2 * i] - mean[2 * i % ncols]) +
+                     (x[2 * i + 1] - mean[2 * i % ncols + 1]) *
+                         (x[2 * i + 1] - mean[2 * i % ncols + 1]);
+      table->fold_outer[TL_FOLD_SUM][TL_FLOAT64](expected, squares, row / 2,
+                                                 nrows, ncols / 2, counter);
+      table->outer_squares[TL_COMPLEX128](sums, mean, x, row, nrows, ncols / 2,
+                                          counter);
+      assert_memory_equal(sums, expected, ncols / 2 * sizeof *sums);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_have_their_order),
@@ -397,6 +439,7 @@ int main(void) {
       cmocka_unit_test(places),
       cmocka_unit_test(scans),
       cmocka_unit_test(deviations),
+      cmocka_unit_test(deviations_of_columns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

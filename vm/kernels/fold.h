@@ -131,7 +131,9 @@ X(COMPLEX128, complex128)
 TL_ORDERED(X)
 #undef X
 
-#define X(DTYPE, sfx) tl_kernel2 TL_K(square_deviation_##sfx);
+#define X(DTYPE, sfx)                      \
+  tl_kernel2 TL_K(square_deviation_##sfx); \
+  tl_outer_squares TL_K(outer_squares_##sfx);
 X(FLOAT32, float32)
 X(FLOAT64, float64)
 X(COMPLEX64, complex64)

@@ -81,12 +81,12 @@ typedef void tl_fold_end(tl_fold_state *state, void *out);
 // Appends what [next] was fed to what [state] was fed (threads). Sums and
 // products: state->count is a multiple of the smallest power of two, at least
 // TL_FOLD_LEAF, that is not below next->count.
+typedef void tl_fold_merge(tl_fold_state *state, const tl_fold_state *next);
+
 // Sums of [nrows] rows of n items each, 1 to TL_SHORT_ROW, that lie one behind
 // the other: out[i] has the bits that row i alone gives.
 enum { TL_SHORT_ROW = 16 };
 typedef void tl_sum_rows(void *out, const void *a, size_t nrows, size_t n);
-
-typedef void tl_fold_merge(tl_fold_state *state, const tl_fold_state *next);
 
 // Folds nrows rows of ncols contiguous items, row_stride bytes apart, into one
 // row of ncols results. min and max need nrows > 0. Sums take 8 rows by a fixed
@@ -94,6 +94,12 @@ typedef void tl_fold_merge(tl_fold_state *state, const tl_fold_state *next);
 // tl_fold_outer_scratch() bytes, aligned to 64; it may be NULL if that is 0.
 typedef void tl_fold_outer(void *out, const void *a, ptrdiff_t row_stride,
                            size_t nrows, size_t ncols, void *scratch);
+// The sums of |item - mean of its column|^2 in the same order; those of complex
+// items are reals of their width. [scratch] is that of a sum of the results'
+// dtype. nrows > 0.
+typedef void tl_outer_squares(void *out, const void *means, const void *a,
+                              ptrdiff_t row_stride, size_t nrows, size_t ncols,
+                              void *scratch);
 
 // The index of the first item that is the smallest or largest; NaN is both.
 // n > 0. Real dtypes and bool.
@@ -220,6 +226,7 @@ typedef struct tl_kernel_table {
   // out[i] = |a[i] - *b|^2 for variances: float32, float64; complex items give
   // reals of the same width.
   tl_kernel2 *square_deviation[TL_KERNEL_DTYPES];
+  tl_outer_squares *outer_squares[TL_KERNEL_DTYPES];
 
   tl_search *search[TL_KERNEL_DTYPES];
   tl_gemm *gemm[TL_KERNEL_DTYPES];  // not bool

@@ -77,6 +77,74 @@ void TL_K(outer_sum_complex128)(void *out, const void *a, ptrdiff_t row_stride,
   add_rows_float64(out, a, row_stride, nrows, 2 * ncols, scratch);
 }
 
+// Squared deviations from the columns' means go down like the sums of reals.
+// `square` is that of an item x from its mean m.
+#define SQUARES(sfx, T, R, add, square)                                        \
+  TL_INLINE R square_##sfx(T x, T m) {                                         \
+    return square;                                                             \
+  }                                                                            \
+  static void square_group_##sfx(R *out, const T *mean, const void *a,         \
+                                 ptrdiff_t row_stride, size_t n) {             \
+    const T *r0 = a, *r1 = row_of(a, row_stride, 1);                           \
+    const T *r2 = row_of(a, row_stride, 2), *r3 = row_of(a, row_stride, 3);    \
+    const T *r4 = row_of(a, row_stride, 4), *r5 = row_of(a, row_stride, 5);    \
+    const T *r6 = row_of(a, row_stride, 6), *r7 = row_of(a, row_stride, 7);    \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                   \
+      const T m = mean[i];                                                     \
+      out[i] = ((square_##sfx(r0[i], m) + square_##sfx(r1[i], m)) +            \
+                (square_##sfx(r2[i], m) + square_##sfx(r3[i], m))) +           \
+               ((square_##sfx(r4[i], m) + square_##sfx(r5[i], m)) +            \
+                (square_##sfx(r6[i], m) + square_##sfx(r7[i], m)));            \
+    }                                                                          \
+  }                                                                            \
+  static void square_few_##sfx(R *out, const T *mean, const void *a,           \
+                               ptrdiff_t row_stride, size_t nrows, size_t n) { \
+    memset(out, 0, n * sizeof(R));                                             \
+    for (size_t r = 0; r < nrows; r++) {                                       \
+      const T *row = row_of(a, row_stride, r);                                 \
+      TL_LOOP for (size_t i = 0; i < n; i++) {                                 \
+        out[i] += square_##sfx(row[i], mean[i]);                               \
+      }                                                                        \
+    }                                                                          \
+  }                                                                            \
+  static void square_strip_##sfx(R *out, const T *mean, const void *a,         \
+                                 ptrdiff_t row_stride, size_t nrows, size_t n, \
+                                 R *counter) {                                 \
+    size_t waiting = 0, groups = 0;                                            \
+    for (size_t r = 0; r < nrows; r += TL_OUTER_GROUP) {                       \
+      R *group = counter + waiting++ * n;                                      \
+      const void *rows = row_of(a, row_stride, r);                             \
+      if (nrows - r >= TL_OUTER_GROUP) {                                       \
+        square_group_##sfx(group, mean, rows, row_stride, n);                  \
+      } else {                                                                 \
+        square_few_##sfx(group, mean, rows, row_stride, nrows - r, n);         \
+      }                                                                        \
+      for (size_t q = ++groups; !(q & 1); q >>= 1, waiting--)                  \
+        add(counter + (waiting - 2) * n, counter + (waiting - 1) * n, n);      \
+    }                                                                          \
+    for (; waiting > 1; waiting--)                                             \
+      add(counter + (waiting - 2) * n, counter + (waiting - 1) * n, n);        \
+    memcpy(out, counter, n * sizeof(R));                                       \
+  }                                                                            \
+  void TL_K(outer_squares_##sfx)(void *out, const void *means, const void *a,  \
+                                 ptrdiff_t row_stride, size_t nrows,           \
+                                 size_t ncols, void *scratch) {                \
+    for (size_t i = 0; i < ncols; i += TL_OUTER_STRIP) {                       \
+      const size_t left = ncols - i;                                           \
+      square_strip_##sfx(                                                      \
+          (R *)out + i, (const T *)means + i, (const T *)a + i, row_stride,    \
+          nrows, left < TL_OUTER_STRIP ? left : TL_OUTER_STRIP, scratch);      \
+    }                                                                          \
+  }
+#define X(D, sfx, T, W) SQUARES(sfx, T, T, add_row_##sfx, (x - m) * (x - m))
+TL_FLOATS(X)
+#undef X
+#define SQUARES_OF_COMPLEX(sfx, T, R, add) \
+  SQUARES(sfx, T, R, add,                  \
+          (x.re - m.re) * (x.re - m.re) + (x.im - m.im) * (x.im - m.im))
+SQUARES_OF_COMPLEX(complex64, tl_c64, float, add_row_float32)
+SQUARES_OF_COMPLEX(complex128, tl_c128, double, add_row_float64)
+
 // Row after row into the results, which begin as `unit`. `step` is the new
 // value of a result x that meets an item y.
 #define ROW_BY_ROW(name, T, R, unit, step)                                \

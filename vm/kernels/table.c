@@ -150,6 +150,9 @@ const tl_kernel_table TABLE(TL_ISA) = {
 #define X(D, sfx, T, W) [TL_##D] = TL_K(square_deviation_##sfx),
     .square_deviation = {TL_FLOATS(X) TL_COMPLEXES(X)},
 #undef X
+#define X(D, sfx, T, W) [TL_##D] = TL_K(outer_squares_##sfx),
+    .outer_squares = {TL_FLOATS(X) TL_COMPLEXES(X)},
+#undef X
 #define X(D, sfx, T, W) [TL_##D] = TL_K(search_##sfx),
     .search = {[TL_BOOL] = TL_K(search_uint8),
                TL_INTEGERS(X) TL_FLOATS(X) TL_COMPLEXES(X)},
