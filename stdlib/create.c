@@ -678,20 +678,20 @@ const tl_builtin tl_create_builtins[] = {
      "is\n"
      "an error (kind value).\n"
      "    full(3, 7)    # [7, 7, 7]\n"},
-    {"zeros_like", "x, dtype: none", zeros_like, TL_PURE,
+    {"zeros_like", "x, dtype: none", zeros_like, TL_OF_ITEMS,
      "Zeros in the shape and dtype of x.\n"
      "Values other than arrays and numbers are an error (kind type).\n"
      "    zeros_like([1, 2])    # [0, 0]\n"},
-    {"ones_like", "x, dtype: none", ones_like, TL_PURE,
+    {"ones_like", "x, dtype: none", ones_like, TL_OF_ITEMS,
      "Ones in the shape and dtype of x.\n"
      "Values other than arrays and numbers are an error (kind type).\n"
      "    ones_like([3.0, 4.0])    # [1.0, 1.0]\n"},
-    {"empty_like", "x, dtype: none", zeros_like, TL_PURE,
+    {"empty_like", "x, dtype: none", zeros_like, TL_OF_ITEMS,
      "The same as zeros_like.\n"
      "An array of the shape and dtype of x unless a dtype is given. Values\n"
      "other than arrays and numbers are an error (kind type).\n"
      "    empty_like([1, 2])    # [0, 0]\n"},
-    {"full_like", "x, fill_value, dtype: none", full_like, TL_PURE,
+    {"full_like", "x, fill_value, dtype: none", full_like, TL_OF_ITEMS,
      "One value in the shape and dtype of x.\n"
      "A value of a higher kind than the dtype is an error (kind type).\n"
      "    full_like([1, 2], 9)    # [9, 9]\n"},

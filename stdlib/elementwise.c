@@ -263,7 +263,7 @@ const tl_builtin tl_elementwise_builtins[] = {
   {#name, PARAMS_##arity, CALL_##arity(name), TL_PURE, doc NOTE_##rule},
     TL_ELEMENTWISE(X)
 #undef X
-        {"clip", "x, min = none, max = none", clip, TL_PURE,
+        {"clip", "x, min = none, max = none", clip, TL_OF_ITEMS,
          "x with items below min set to min and items above max set to max. "
          "Either\n"
          "bound may be none or an array.\n"

@@ -12,6 +12,8 @@ extern const tl_builtin tl_record_builtins[];
 extern const tl_builtin tl_struct_builtins[];
 extern const tl_builtin tl_missing_builtins[];
 extern const tl_builtin tl_ragged_builtins[];
+extern const tl_builtin tl_ragged_pairs_builtins[];
+extern const tl_builtin tl_group_builtins[];
 extern const tl_builtin tl_string_builtins[];
 extern const tl_builtin tl_strings_module[];
 extern const tl_builtin tl_regex_module[];

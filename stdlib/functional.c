@@ -244,8 +244,8 @@ static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
 
 // A list stays a list; of an array or a range, an array where results stack.
 static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
-  if (tl_is_array(source) || tl_is_range(source)) {
-    return tl_stack_results(vm, list, out);
+  if (tl_is_array(source) || tl_is_range(source) || tl_is_nested(source)) {
+    return tl_stack_results(vm, list, tl_is_nested(source), out);
   }
   *out = tl_own_list(list);
   return true;
@@ -482,7 +482,7 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
     }
   }
   tl_slot stacked;
-  if (!tl_stack_results(vm, list, &stacked))
+  if (!tl_stack_results(vm, list, false, &stacked))
     return false;
   bool ok = shape_pairs(vm, a, b, &stacked, out);
   if (tl_is_owned(stacked))
@@ -586,7 +586,7 @@ static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   tl_list *list = map_lanes(&c, args[0], axis);
   tl_slot stacked;
-  if (list == NULL || !tl_stack_results(vm, list, &stacked))
+  if (list == NULL || !tl_stack_results(vm, list, false, &stacked))
     return false;
   bool ok = shape_lanes(vm, args[0].array, axis, &stacked, out);
   if (tl_is_owned(stacked))

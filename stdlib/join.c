@@ -249,8 +249,13 @@ static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count;
   int64_t times[TL_MAX_DIMS];
-  if (!tl_arg_array(vm, "tile", &args[0]) ||
-      !tl_arg_shape(vm, "tile", args[1], &count, times))
+  if (!tl_arg_shape(vm, "tile", args[1], &count, times))
+    return false;
+  if (tl_is_form(args[0], TL_FORM_RAGGED) && count <= 2) {
+    return tl_ragged_tile(vm, args[0], count == 2 ? times[0] : 1,
+                          count > 0 ? times[count - 1] : 1, out);
+  }
+  if (!tl_arg_array(vm, "tile", &args[0]))
     return false;
   tl_array *x = args[0].array;
   int ndim = count > tl_ndim(x) ? count : tl_ndim(x);
@@ -333,6 +338,12 @@ static tl_array *repeat_index(tl_vm *vm, tl_slot repeats, int64_t length) {
 
 static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis = 0;
+  int64_t within;
+  if (tl_is_form(args[0], TL_FORM_RAGGED) && !tl_is_none(args[2])) {
+    return tl_arg_count(vm, "repeat", "repeats", args[1], &within) &&
+           tl_arg_axis(vm, "repeat", args[2], 2, 1, &axis) &&
+           tl_ragged_repeat(vm, args[0], within, out);
+  }
   if (!tl_arg_array(vm, "repeat", &args[0]))
     return false;
   if (tl_is_none(args[2]) && tl_ndim(args[0].array) != 1) {
@@ -373,12 +384,12 @@ const tl_builtin tl_join_builtins[] = {
      "The list of the parts of x along an axis.\n"
      "An axis that x lacks is an error (kind index).\n"
      "    unstack([[1, 2], [3, 4]])    # ([1, 2], [3, 4])\n"},
-    {"tile", "x, repetitions", tile, TL_PURE,
+    {"tile", "x, repetitions", tile, TL_MOVES,
      "Copies of x side by side, so many along each axis.\n"
      "Any dtype, which stays. A negative number of repetitions is an error\n"
      "(kind value).\n"
      "    tile([1, 2], 2)    # [1, 2, 1, 2]\n"},
-    {"repeat", "x, repeats, axis: none", repeat, TL_PURE,
+    {"repeat", "x, repeats, axis: none", repeat, TL_MOVES,
      "Each item of x several times over, along an axis or in row-major order;\n"
      "repeats is one number, or one for each item.\n"
      "A negative count is an error (kind value), counts of another length are\n"

@@ -12,6 +12,7 @@
 #include "stdlib/shared.h"
 #include "vm/engine.h"
 #include "vm/list.h"
+#include "vm/nested.h"
 #include "vm/range.h"
 #include "vm/record.h"
 #include "vm/vm.h"
@@ -29,6 +30,8 @@ bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out) {
     *out = tl_string_graphemes(s.string);
   else if (tl_is_record(s))
     *out = s.record->length;
+  else if (tl_is_nested(s))
+    *out = tl_value_length(s, 0);
   else
     return tl_arg_fail(vm, function, "what it goes through",
                        "a list, array, range, string or record", s);
@@ -59,6 +62,10 @@ bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
     *out = tl_retain(vm, s.list->items[index]);
   } else if (tl_is_array(s)) {
     return array_item(vm, s, index, out);
+  } else if (tl_is_nested(s)) {
+    if (!tl_nested_at(vm, s, index, out))
+      return false;
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
   } else if (tl_is_range(s)) {
     *out = tl_weak_int(tl_range_item(s.range, index));
   } else if (tl_is_record(s)) {

@@ -248,6 +248,14 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Asking and building ----------------------------------------------------
 
+static bool length(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *s;
+  if (!tl_arg_string(vm, "length", "s", args[0], &s))
+    return false;
+  *out = tl_weak_int(tl_string_graphemes(s));
+  return true;
+}
+
 static bool display_width(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "display_width", "s", args[0], &s))
@@ -293,58 +301,63 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_strings_module[] = {
-    {"normalize", "s, form = none", normalize, TL_PURE,
+    {"normalize", "s, form = none", normalize, TL_OF_TEXT,
      "s in a normal form of Unicode: \"NFC\" (unless given), \"NFD\", "
      "\"NFKC\",\n"
      "\"NFKD\".\n"
      "Values other than strings are an error (kind type).\n"
      "    strings.normalize(\"ﬁne\", \"NFKC\")    # fine\n"},
-    {"casefold", "s", casefold, TL_PURE,
+    {"casefold", "s", casefold, TL_OF_TEXT,
      "s as it is compared where case does not matter.\n"
      "Values other than strings are an error (kind type).\n"
      "    strings.casefold(\"Straße\")    # strasse\n"},
-    {"strip_marks", "s", strip_marks, TL_PURE,
+    {"strip_marks", "s", strip_marks, TL_OF_TEXT,
      "s without accents and other marks (Unicode's categories Mn, Mc, Me), in\n"
      "NFC. Letters that are no letter with a mark, such as ø, stay. What is "
      "no\n"
      "string is a type error.\n"
      "    strings.strip_marks(\"café Ångström\")    # cafe Angstrom\n"},
-    {"upper", "s", upper, TL_PURE,
+    {"upper", "s", upper, TL_OF_TEXT,
      "s in capital letters.\n"
      "Values other than strings are an error (kind type).\n"
      "    strings.upper(\"größe\")    # GRÖSSE\n"},
-    {"lower", "s", lower, TL_PURE,
+    {"lower", "s", lower, TL_OF_TEXT,
      "s in small letters.\n"
      "Values other than strings are an error (kind type).\n"
      "    strings.lower(\"ΑΓΟΡΑΣ\")    # αγορας\n"},
-    {"title", "s", title, TL_PURE,
+    {"title", "s", title, TL_OF_TEXT,
      "s with a capital letter at the beginning of each word.\n"
      "Values other than strings are an error (kind type).\n"
      "    strings.title(\"a small language\")    # A Small Language\n"},
-    {"graphemes", "s", graphemes, TL_PURE,
+    {"graphemes", "s", graphemes, TL_OF_TEXT,
      "The characters as a reader sees them (grapheme clusters), a list.\n"
      "Values other than strings are an error (kind type).\n"
      "    strings.graphemes(\"añ🇫🇷\")    # (\"a\", \"ñ\", \"🇫🇷\")\n"},
-    {"words", "s", words, TL_PURE,
+    {"words", "s", words, TL_OF_TEXT,
      "The words of a text, a list: runs of letters and digits, with "
      "apostrophes\n"
      "and decimal points inside.\n"
      "Values other than strings are an error (kind type).\n"
      "    strings.words(\"Don't pay 3.50, Ada!\")    # (\"Don't\", \"pay\", "
      "\"3.50\", \"Ada\")\n"},
-    {"lines", "s", lines, TL_PURE,
+    {"lines", "s", lines, TL_OF_TEXT,
      "The lines of a text without their ends, a list.\n"
      "Values other than strings are an error (kind type).\n"
      "    strings.lines(\"one\\ntwo\\n\")    # (\"one\", \"two\")\n"},
-    {"display_width", "s", display_width, TL_PURE,
+    {"length", "s", length, TL_OF_TEXT,
+     "The number of characters (grapheme clusters) of s, as len(s) has it; of\n"
+     "an array of strings that of each. An int64.\n"
+     "Values other than strings are an error (kind type).\n"
+     "    strings.length([\"größe\", \"a\"])    # [5, 1]\n"},
+    {"display_width", "s", display_width, TL_OF_TEXT,
      "The columns that s takes on a terminal.\n"
      "Values other than strings are an error (kind type).\n"
      "    strings.display_width(\"速度\")    # 4\n"},
-    {"category", "c", category, TL_PURE,
+    {"category", "c", category, TL_OF_TEXT,
      "The general category of a string's first character.\n"
      "Values other than strings are an error (kind type).\n"
      "    strings.category(\"A\")    # Lu\n"},
-    {"repeat", "s, count", repeat, TL_PURE,
+    {"repeat", "s, count", repeat, TL_OF_TEXT,
      "s, count times.\n"
      "Values other than strings are an error (kind type).\n"
      "    strings.repeat(\"ab\", 3)    # ababab\n"},

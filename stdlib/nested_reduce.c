@@ -8,6 +8,7 @@
 #include "stdlib/arguments.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested_elementwise.h"
+#include "vm/nested_join.h"
 #include "vm/ragged.h"
 #include "vm/vm.h"
 
@@ -221,6 +222,15 @@ static bool present_rows(tl_vm *vm, tl_slot items, const tl_array *offsets,
   return ok;
 }
 
+bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
+                     tl_slot *out) {
+  tl_array *fewer;
+  tl_slot there;
+  *out = tl_none();
+  return present_rows(vm, items, offsets, &fewer, &there) &&
+         tl_ragged_new(vm, fewer, &there, out);
+}
+
 static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
                                  tl_slot items, const tl_array *offsets,
                                  tl_slot *out) {
@@ -251,9 +261,64 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
 static bool fail_axis(tl_vm *vm, const tl_reduce_call *call, tl_slot x) {
   char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_VALUE,
-                 "%s: %s is reduced over all (axis: none) or within its rows "
-                 "(axis: -1)",
+                 "%s: %s is reduced over all (axis: none), within its rows "
+                 "(axis: -1) or, where they hold plain items, across them "
+                 "(axis: 0)",
                  call->name, tl_describe(x, text, sizeof text));
+}
+
+// How many rows have an item at each place; the widest row has the last.
+static tl_array *count_places(tl_vm *vm, const int64_t *at, int64_t rows) {
+  int64_t width = 0;
+  for (int64_t i = 0; i < rows; i++) {
+    if (at[i + 1] - at[i] > width)
+      width = at[i + 1] - at[i];
+  }
+  tl_array *offsets = tl_offsets_new(vm, width);
+  if (offsets == NULL)
+    return NULL;
+  // First how many rows end before a place, then how many are left.
+  int64_t *to = tl_offsets_data(offsets) + 1, left = rows;
+  for (int64_t k = 0; k < width; k++) to[k] = 0;
+  for (int64_t i = 0; i < rows; i++) {
+    if (at[i + 1] - at[i] < width)
+      to[at[i + 1] - at[i]]++;
+  }
+  for (int64_t k = 0; k < width; k++) {
+    left -= to[k];
+    to[k] = to[k - 1] + left;
+  }
+  return offsets;
+}
+
+// The items at place 0 of all rows that have one, those at place 1, and so on:
+// what is across the rows as rows.
+static bool turn_rows(tl_vm *vm, tl_slot *offsets, tl_slot *items) {
+  const int64_t *at = tl_offsets_data(offsets->array);
+  int64_t rows = offsets->array->size - 1;
+  tl_slot turned;
+  tl_array *begins = count_places(vm, at, rows);
+  tl_array *next = begins != NULL ? tl_array_copy(vm, begins) : NULL;
+  tl_array *places = next != NULL ? tl_positions_new(vm, at[rows]) : NULL;
+  bool ok = places != NULL;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    for (int64_t k = at[i]; k < at[i + 1]; k++)
+      tl_offsets_data(places)[tl_offsets_data(next)[k - at[i]]++] = k;
+  }
+  ok = ok && tl_value_take(vm, *items, places, &turned);
+  if (next != NULL)
+    tl_drop(vm, tl_own_array(next));
+  if (places != NULL)
+    tl_drop(vm, tl_own_array(places));
+  if (ok) {
+    tl_drop(vm, *offsets);
+    tl_drop(vm, *items);
+    *offsets = tl_own_array(begins);
+    *items = turned;
+  } else if (begins != NULL) {
+    tl_drop(vm, tl_own_array(begins));
+  }
+  return ok;
 }
 
 static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
@@ -274,8 +339,14 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
       ok = tl_reduce(vm, call->reduction, &items, axes, false, call->dtype,
                      call->correction, out);
     }
-  } else if (axis != -1 && axis != 1) {
+  } else if ((axis != -1 && axis != 1 && axis != 0 && axis != -2) ||
+             (axis != -1 && axis != 1 &&
+              (tl_is_form(items, TL_FORM_RAGGED) ||
+               call->reduction == TL_REDUCE_ARGMIN ||
+               call->reduction == TL_REDUCE_ARGMAX))) {
     ok = fail_axis(vm, call, x);
+  } else if ((axis == 0 || axis == -2) && !turn_rows(vm, &offsets, &items)) {
+    ok = false;
   } else if (tl_is_form(items, TL_FORM_RAGGED) && axis == -1) {
     // Within the innermost rows; the outer ones stay.
     tl_slot inner;
@@ -304,6 +375,27 @@ static uint32_t all_axes(const tl_array *a) {
   return ndim == 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
 }
 
+// any is true where one item is, and all is false where one is not, whatever
+// those are that are missing.
+static bool is_decided(tl_reduction reduction) {
+  return reduction == TL_REDUCE_ANY || reduction == TL_REDUCE_ALL;
+}
+
+static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
+                       const tl_nested *n, tl_slot *out);
+
+static bool decide(tl_vm *vm, const tl_reduce_call *call, const tl_nested *n,
+                   tl_slot *out) {
+  tl_reduce_call known = *call;
+  known.skip = true;
+  tl_slot value;
+  if (!reduce_all(vm, &known, n, &value))
+    return false;
+  bool sure = (value.i != 0) == (call->reduction == TL_REDUCE_ANY);
+  *out = sure ? value : tl_none();
+  return true;
+}
+
 // All items into one: without those that are missing, or none if there is one.
 static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
                        const tl_nested *n, tl_slot *out) {
@@ -314,7 +406,7 @@ static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
       return false;
     *out = tl_none();
     if (any.i != 0)
-      return true;
+      return !is_decided(call->reduction) || decide(vm, call, n, out);
     values = tl_borrow(n->parts[1]);
     return tl_reduce(vm, call->reduction, &values, all_axes(values.array),
                      false, call->dtype, call->correction, out);
@@ -436,16 +528,43 @@ bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
 
 // --- Any --------------------------------------------------------------------
 
+// The same with axes of length 1 in the place of those reduced. A ragged array
+// counts as two axes, its rows and what is in them.
+static bool keep_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
+                      tl_slot *out) {
+  bool ragged = tl_is_form(*x, TL_FORM_RAGGED);
+  int axis, ndim = ragged ? 2 : tl_nested_ndim(x->nested);
+  int64_t shape[TL_MAX_DIMS];
+  tl_reduce_call plain = *call;
+  plain.keepdims = false;
+  bool all = tl_is_none(call->axis);
+  if (!all && !tl_arg_axis(vm, call->name, call->axis, ndim, 0, &axis))
+    return false;
+  tl_slot flat, whole;
+  if (!tl_nested_reduce(vm, &plain, x, &flat))
+    return false;
+  if (tl_is_form(flat, TL_FORM_RAGGED)) {
+    tl_drop(vm, flat);
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: keepdims keeps axes of one length, and there are rows "
+                   "left",
+                   call->name);
+  }
+  for (int i = 0, from = 0; i < ndim; i++)
+    shape[i] = all || i == axis ? 1 : tl_value_length(flat, from++);
+  if (!all)
+    return tl_reshape_value(vm, &flat, ndim, shape, out);
+  bool ok = tl_stack_any(vm, 1, &flat, &whole);
+  tl_drop(vm, flat);
+  return ok && tl_reshape_value(vm, &whole, ndim, shape, out);
+}
+
 bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out) {
   const tl_nested *n = x->nested;
   char text[TL_DESCRIBE];
-  if (call->keepdims) {
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%s: keepdims is for plain arrays; one value per row "
-                   "broadcasts as it is",
-                   call->name);
-  }
+  if (call->keepdims)
+    return keep_axes(vm, call, x, out);
   switch (tl_nested_form(n)) {
     case TL_FORM_RAGGED:
       return reduce_ragged(vm, call, *x, out);

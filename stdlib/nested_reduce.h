@@ -20,6 +20,24 @@ typedef struct tl_reduce_call {
 bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out);
 
+// The items of rows that are there, as rows: [items] are of TL_FORM_OPTION, with
+// these offsets. *out is a ragged array, owned.
+bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
+                     tl_slot *out);
+
+// A function of one vector, applied to an array with missing values (to those
+// that are there, if skip is true; none if one is missing else) or to each row
+// of a ragged one (axis: -1; to all items without).
+typedef bool tl_of_vector(tl_vm *vm, const void *context, tl_slot *vector,
+                          tl_slot *out);
+bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
+                     bool skip, tl_of_vector *each, const void *context,
+                     tl_slot *out);
+
+// The values that are there of an array with missing ones, as one axis; how
+// many are not. Any other array but a ragged one is given as it is.
+bool tl_present(tl_vm *vm, tl_slot x, tl_slot *out, int64_t *missing);
+
 // An array, or one with missing values, of one axis in another shape of as many
 // items. Takes what [s] owns on every path; *out is owned.
 bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,

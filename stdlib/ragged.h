@@ -5,12 +5,26 @@
 #include "vm/engine.h"
 #include "vm/ragged.h"
 
+// An array of two axes or more is taken as rows: the slot then owns them.
+bool tl_arg_ragged(tl_vm *vm, const char *function, tl_slot *s);
+// Two ragged arrays whose rows do not agree, from [row] on.
+bool tl_fail_ragged_rows(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
+                         int64_t row);
+
 // Each row in order, or the order of each row. *out is owned.
 bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
                     tl_slot *out);
 // Running folds of each row.
 bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
                           tl_slot x, tl_dtype dtype, tl_slot *out);
+
+// As tile and repeat have it, with rows as axis 0 and what is in them as axis
+// 1; repeat of each item within its row.
+bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
+                    tl_slot *out);
+bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out);
+// A value, or one per row, in rows as [model] has them.
+bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out);
 
 // concat of a list whose first item is nested; append to a nested array.
 bool tl_nested_concat(tl_vm *vm, const tl_list *list, tl_slot axis,

@@ -332,10 +332,44 @@ static bool run_quantiles(tl_vm *vm, const char *name, tl_slot *x,
   return true;
 }
 
+// What is asked of one vector.
+typedef struct asked {
+  const char *name;
+  int64_t count;
+  const double *at;
+} asked;
+
+static bool one_quantile(tl_vm *vm, const void *context, tl_slot *vector,
+                         tl_slot *out) {
+  const asked *w = context;
+  return run_quantiles(vm, w->name, vector, tl_none(), tl_bool(false),
+                       w->count, w->at, false, out);
+}
+
+static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis,
+                           tl_slot *x, tl_slot axis, tl_slot keepdims,
+                           tl_slot skip_argument, tl_slot *out) {
+  bool skip;
+  if (!tl_arg_bool(vm, w->name, "skip_missing", skip_argument, &skip))
+    return false;
+  if (!tl_is_nested(*x)) {
+    return run_quantiles(vm, w->name, x, axis, keepdims, w->count, w->at,
+                         has_axis, out);
+  }
+  if (has_axis || keepdims.i != 0) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s: several q and keepdims are for arrays without missing "
+                   "values and rows of different lengths",
+                   w->name);
+  }
+  return tl_nested_apply(vm, w->name, *x, axis, skip, one_quantile, w, out);
+}
+
 static bool median(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const double half = 0.5;
-  return run_quantiles(vm, "median", &args[0], args[1], args[2], 1, &half,
-                       false, out);
+  const asked w = {"median", 1, &half};
+  return find_quantiles(vm, &w, false, &args[0], args[1], args[2], args[3],
+                        out);
 }
 
 // The quantiles asked for, divided by [whole]: a number or a vector of them.
@@ -356,8 +390,9 @@ static bool with_fractions(tl_vm *vm, const char *name, double whole,
     ok = tl_fail(vm, TALLY_ERR_VALUE, "%s: q is %g, not from 0 to %g", name,
                  at[i] * whole, whole);
   }
-  ok = ok && run_quantiles(vm, name, &args[0], args[2], args[3], count, at,
-                           has_axis, out);
+  const asked w = {name, count, at};
+  ok = ok && find_quantiles(vm, &w, has_axis, &args[0], args[2], args[3],
+                            args[4], out);
   if (at != NULL) tl_free(vm, at, nbytes);
   tl_clear(vm, &wanted);
   return ok;
@@ -476,13 +511,13 @@ const tl_builtin tl_reduce_builtins[] = {
      "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
      "axis that x lacks another (index).\n"
      "    cumulative_min([4, 3, 5, 1])    # [4, 3, 3, 1]\n"},
-    {"median", AXES, median, TL_PURE,
+    {"median", AXES SKIP, median, TL_PURE,
      "The middle item in order, or the mean of the two in the middle.\n"
      "Floats keep their dtype, integers give float64. Strings are an error\n"
      "(kind type), an axis that x lacks another (index).\n"
      "    median([7, 1, 3])       # 3.0\n"
      "    median([4, 1, 3, 2])    # 2.5\n"},
-    {"quantile", "x, q, axis: none, keepdims: false", quantile, TL_PURE,
+    {"quantile", "x, q, axis: none, keepdims: false" SKIP, quantile, TL_PURE,
      "The value below which the fraction q of the items lies, interpolated\n"
      "between neighbours. Several q give a new first axis.\n"
      "Of an array of any real dtype, along an axis or of all items; gives\n"
@@ -490,7 +525,7 @@ const tl_builtin tl_reduce_builtins[] = {
      "that x lacks another (index).\n"
      "    quantile([1, 2, 3, 4, 5], 0.25)         # 2.0\n"
      "    quantile([1, 2, 3, 4], [0.0, 0.5, 1.0]) # [1.0, 2.5, 4.0]\n"},
-    {"percentile", "x, q, axis: none, keepdims: false", percentile, TL_PURE,
+    {"percentile", "x, q, axis: none, keepdims: false" SKIP, percentile, TL_PURE,
      "quantile(x, q / 100).\n"
      "Of an array of any real dtype, along an axis or of all items; gives\n"
      "floats. A probability outside its range is an error (kind value), an axis\n"

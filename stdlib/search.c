@@ -710,7 +710,7 @@ static bool interp(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_search_builtins[] = {
-    {"take", "x, indices, axis: none", take, TL_PURE,
+    {"take", "x, indices, axis: none", take, TL_MOVES,
      "The items of x at the positions in indices, along an axis; only a\n"
      "one-dimensional x may do without axis.\n"
      "Any dtype, which stays; the indices are integers. An index out of range\n"

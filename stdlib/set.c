@@ -5,10 +5,14 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/nested_reduce.h"
+#include "stdlib/ragged.h"
 #include "vm/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/list.h"
+#include "vm/nested_join.h"
 #include "vm/record.h"
+#include "vm/stack.h"
 #include "vm/vm.h"
 
 // --- Distinct items ---------------------------------------------------------
@@ -232,19 +236,77 @@ static bool distinct_record(tl_vm *vm, distinct *d, const char *const names[4],
   return ok;
 }
 
+// The items of all rows, and of what may be missing those that are there: they
+// take the argument's place. How many are missing.
+static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
+  *missing = 0;
+  while (tl_is_form(*x, TL_FORM_RAGGED)) {
+    tl_slot offsets, items;
+    if (!tl_ragged_flat(vm, *x, &offsets, &items))
+      return false;
+    tl_drop(vm, offsets);
+    tl_clear(vm, x);
+    *x = items;
+  }
+  if (!tl_is_form(*x, TL_FORM_OPTION))
+    return true;
+  tl_slot there;
+  if (!tl_present(vm, *x, &there, missing))
+    return false;
+  tl_clear(vm, x);
+  *x = there;
+  return true;
+}
+
+// A missing value is a distinct one, the last.
+static bool append_missing(tl_vm *vm, tl_array *values, tl_slot *out) {
+  tl_slot all = tl_own_array(values);
+  bool ok = tl_nested_append(vm, all, tl_none(), out);
+  tl_drop(vm, all);
+  return ok;
+}
+
 static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   distinct d;
-  if (!find_distinct(vm, "unique", &args[0], false, false, &d))
+  int64_t missing;
+  if (!plain_items(vm, &args[0], &missing) ||
+      !find_distinct(vm, "unique", &args[0], false, false, &d))
     return false;
+  if (missing > 0)
+    return append_missing(vm, d.values, out);
   *out = tl_own_array(d.values);
   return true;
 }
 
 static bool unique_counts(tl_vm *vm, tl_slot *args, tl_slot *out) {
   distinct d;
-  return find_distinct(vm, "unique_counts", &args[0], false, true, &d) &&
-         distinct_record(vm, &d,
-                         (const char *[]){"values", NULL, NULL, "counts"}, out);
+  int64_t missing;
+  if (!plain_items(vm, &args[0], &missing) ||
+      !find_distinct(vm, "unique_counts", &args[0], false, true, &d))
+    return false;
+  if (missing == 0) {
+    return distinct_record(
+        vm, &d, (const char *[]){"values", NULL, NULL, "counts"}, out);
+  }
+  tl_slot values = tl_none(), counts = tl_own_array(d.counts), both;
+  tl_slot one[2] = {counts, tl_none()}, count = tl_int(missing);
+  tl_record *record = tl_record_new(vm, 2);
+  bool ok = append_missing(vm, d.values, &values) && record != NULL &&
+            tl_stack(vm, 1, &count, &one[1]) &&
+            tl_value_concat(vm, 2, one, &both);
+  tl_clear(vm, &one[1]);
+  tl_drop(vm, counts);
+  if (ok) {
+    ok = tl_record_set_name(vm, &record, "values", &values);
+    ok = tl_record_set_name(vm, &record, "counts", &both) && ok;
+    tl_clear(vm, &both);
+  }
+  tl_clear(vm, &values);
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record != NULL)
+    tl_drop(vm, tl_own_record(record));
+  return ok;
 }
 
 static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -372,7 +434,7 @@ const tl_builtin tl_set_builtins[] = {
      "Any dtype, which stays; counts and indices are int64. Lists and values\n"
      "without items are an error (kind type).\n"
      "    unique_all([7, 5, 7]).indices    # [1, 0]\n"},
-    {"isin", "x1, x2, invert: false", isin, TL_PURE,
+    {"isin", "x1, x2, invert: false", isin, TL_OF_ITEMS,
      "Whether each item of x1 is among the items of x2; or is not, where\n"
      "invert is true.\n"
      "Any dtypes that promote; gives bools. Strings with numbers are an error\n"

@@ -10,6 +10,7 @@
 #include "stdlib/shared.h"
 #include "vm/kernels/kernels.h"
 #include "vm/list.h"
+#include "vm/nested_join.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
 
@@ -221,19 +222,54 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
   return ok;
 }
 
+// The items of one axis in the order of what key gives for each.
+static bool sort_by_key(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool descending;
+  int64_t n = tl_value_length(args[0], 0), made = 0;
+  size_t nbytes = ((size_t)n + 1) * sizeof(tl_slot);
+  tl_slot keys;
+  tl_array *order;
+  if (!tl_arg_bool(vm, "sort", "descending", args[2], &descending))
+    return false;
+  tl_slot *found = tl_alloc(vm, nbytes, "sort");
+  bool ok = found != NULL;
+  for (; ok && made < n; made += ok) {
+    tl_slot item;
+    ok = tl_nested_at(vm, args[0], made, &item);
+    if (!ok)
+      break;
+    tl_hold(vm, item, TL_CAUSE_VIEW);
+    ok = tl_call(vm, args[4], 1, &item, &found[made]);
+  }
+  ok = ok && tl_stack_any(vm, n, found, &keys);
+  while (made > 0) tl_drop(vm, found[--made]);
+  if (found != NULL)
+    tl_free(vm, found, nbytes);
+  if (!ok)
+    return false;
+  ok = tl_order_of(vm, "sort", keys, descending, &order);
+  tl_drop(vm, keys);
+  if (!ok)
+    return false;
+  ok = tl_value_take(vm, args[0], order, out);
+  tl_drop(vm, tl_own_array(order));
+  return ok;
+}
+
 static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   bool descending;
   if (tl_is_nested(args[0]) && tl_is_none(args[4]))
     return sort_nested(vm, args, false, out);
+  if (!tl_is_none(args[4]) && tl_value_ndim(args[0]) == 1)
+    return sort_by_key(vm, args, out);
   if (tl_is_list(args[0])) {
     return tl_arg_bool(vm, "sort", "descending", args[2], &descending) &&
            tl_list_sort(vm, &args[0], descending, args[4], out);
   }
   if (!tl_is_none(args[4]))
     return tl_fail(vm, TALLY_ERR_TYPE,
-                   "sort: key is for lists; for an array, "
-                   "x[argsort(key(x))]");
+                   "sort: key is for lists and arrays of one axis");
   if (!sort_arguments(vm, "sort", args, &axis, &descending))
     return false;
   tl_array *a = tl_take_dense(vm, &args[0]);

@@ -1,6 +1,7 @@
 #include "stdlib/stacking.h"
 
 #include "vm/array.h"
+#include "vm/nested_join.h"
 #include "vm/stack.h"
 #include "vm/vm.h"
 
@@ -12,11 +13,12 @@ static bool empty_array(tl_vm *vm, tl_slot *out) {
   return true;
 }
 
-bool tl_stack_results(tl_vm *vm, tl_list *list, tl_slot *out) {
+bool tl_stack_results(tl_vm *vm, tl_list *list, bool nested, tl_slot *out) {
   tl_slot owned = tl_own_list(list);
   bool ok = list->length == 0
                 ? empty_array(vm, out)
-                : tl_stack(vm, list->length, list->items, out);
+            : nested ? tl_stack_any(vm, list->length, list->items, out)
+                     : tl_stack(vm, list->length, list->items, out);
   if (!ok && (vm->error.status == TALLY_ERR_TYPE ||
               vm->error.status == TALLY_ERR_SHAPE)) {
     tl_error_clear(vm);

@@ -5,8 +5,9 @@
 #include "vm/list.h"
 
 // An array of a list's items where they stack: scalars to one dimension, arrays
-// of one shape to one more, strings to a string array. Else the list itself.
-// Takes the list; *out is owned.
-bool tl_stack_results(tl_vm *vm, tl_list *list, tl_slot *out);
+// of one shape to one more, strings to a string array; where [nested] is true
+// also rows of different lengths, records and none. Else the list itself. Takes
+// the list; *out is owned.
+bool tl_stack_results(tl_vm *vm, tl_list *list, bool nested, tl_slot *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include "stdlib/interner.h"
 #include "stdlib/text.h"
 #include "vm/list.h"
+#include "vm/ragged.h"
 #include "vm/vm.h"
 
 // --- What the string functions share ----------------------------------------
@@ -181,7 +182,36 @@ static bool join_array(const tl_array *a, const tl_string *between,
   return !text->failed;
 }
 
+static bool join(tl_vm *vm, tl_slot *args, tl_slot *out);
+
+// The strings of each row into one.
+static bool join_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const tl_nested *n = args[0].nested;
+  int64_t rows = tl_ragged_rows(n);
+  tl_array *joined = tl_array_new(vm, TL_STRING, 1, &rows);
+  bool ok = joined != NULL;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    int64_t start, stop;
+    tl_slot row[2] = {tl_none(), tl_borrow(args[1])}, text = tl_none();
+    tl_ragged_row(n, i, &start, &stop);
+    ok = ((i & 0xfff) != 0xfff || tl_poll(vm, 4)) &&
+         tl_value_slice(vm, n->parts[1], start, stop, &row[0]) &&
+         join(vm, row, &text) &&
+         tl_item_store(vm, joined, joined->data + i * tl_strides(joined)[0],
+                       text);
+    tl_clear(vm, &row[0]);
+    tl_clear(vm, &text);
+  }
+  if (ok)
+    *out = tl_own_array(joined);
+  else if (joined != NULL)
+    tl_drop(vm, tl_own_array(joined));
+  return ok;
+}
+
 static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_form(args[0], TL_FORM_RAGGED))
+    return join_rows(vm, args, out);
   tl_slot xs = args[0];
   tl_string *between = tl_empty_string();
   if (!tl_is_none(args[1]) &&
@@ -409,47 +439,51 @@ static bool char_(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_string_builtins[] = {
-    {"split", "s, sep = none", split, TL_PURE,
+    {"split", "s, sep = none", split, TL_OF_TEXT,
      "The parts of a string between separators, as a list; without one, "
      "between\n"
-     "blanks, of which there may be several in a row.\n"
+     "blanks, of which there may be several in a row. Of an array of strings "
+     "a\n"
+     "row of parts for each, a ragged array.\n"
      "Arguments other than strings are an error (kind type).\n"
      "    split(\"a,b,,c\", \",\")    # (\"a\", \"b\", \"\", \"c\")\n"
-     "    split(\"  two words \")    # (\"two\", \"words\")\n"},
+     "    split(\"  two words \")    # (\"two\", \"words\")\n"
+     "    split([\"a b\", \"c\"])    # [[\"a\", \"b\"], [\"c\"]]\n"},
     {"join", "xs, sep = none", join, TL_PURE,
-     "One string of many, sep (nothing) between them.\n"
+     "One string of many, sep (nothing) between them; of rows of strings one\n"
+     "for each row.\n"
      "Arguments other than strings are an error (kind type).\n"
      "    join((\"a\", \"b\", \"c\"), \"-\")    # a-b-c\n"},
-    {"replace", "s, old, new, count: none", replace, TL_PURE,
+    {"replace", "s, old, new, count: none", replace, TL_OF_TEXT,
      "s with new in place of old everywhere, or count times from the front.\n"
      "Takes strings, or arrays of strings item by item: other values are an\n"
      "error (kind type).\n"
      "    replace(\"banana\", \"an\", \"o\")    # booa\n"},
-    {"find", "xs, part", find, TL_PURE,
+    {"find", "xs, part", find, TL_OF_TEXT,
      "Where a part begins in a string, or an equal item stands in a list: the\n"
      "first index, or -1.\n"
      "Arguments other than strings are an error (kind type).\n"
      "    find(\"größer\", \"er\")    # 4\n"
      "    find((3, 1, 2), 2)    # 2\n"},
-    {"starts_with", "s, part", starts_with, TL_PURE,
+    {"starts_with", "s, part", starts_with, TL_OF_TEXT,
      "Whether a string begins with a part.\n"
      "Arguments other than strings are an error (kind type).\n"
      "    starts_with(\"tally\", \"ta\")    # true\n"},
-    {"ends_with", "s, part", ends_with, TL_PURE,
+    {"ends_with", "s, part", ends_with, TL_OF_TEXT,
      "Whether a string ends with a part.\n"
      "Arguments other than strings are an error (kind type).\n"
      "    ends_with(\"x.csv\", \".csv\")    # true\n"},
-    {"strip", "s, chars = none, left: true, right: true", strip, TL_PURE,
+    {"strip", "s, chars = none, left: true, right: true", strip, TL_OF_TEXT,
      "s without the blanks at its ends, or without the characters given.\n"
      "Takes strings, or arrays of strings item by item: other values are an\n"
      "error (kind type).\n"
      "    strip(\"  a b \") + \".\"    # a b.\n"
      "    strip(\"--x--\", \"-\", right: false)    # x--\n"},
-    {"codepoints", "s", codepoints, TL_PURE,
+    {"codepoints", "s", codepoints, TL_OF_TEXT,
      "The code points of a string's characters, an int64 array.\n"
      "Values other than strings are an error (kind type).\n"
      "    codepoints(\"aπ\")    # [97, 960]\n"},
-    {"bytes", "s", bytes, TL_PURE,
+    {"bytes", "s", bytes, TL_OF_TEXT,
      "The bytes of a string in UTF-8, a uint8 array.\n"
      "Values other than strings are an error (kind type).\n"
      "    bytes(\"π\")    # [207, 128]\n"},

@@ -31,6 +31,10 @@ enum {  // tl_builtin.flags
                      // can be given back to its slot
   TL_VIEWS = 256,    // the result may be a view of the first argument alone
   TL_RETURNS = 512,  // the result may be the first argument itself: tl_pass_on
+  // What else it is applied to, and how (lift.h):
+  TL_OF_ITEMS = 1024,  // works on each item of its first argument by itself
+  TL_OF_TEXT = 2048,   // takes a string first: also arrays of strings
+  TL_MOVES = 4096,     // moves the items of its first argument
 };
 
 typedef struct tl_builtin {

@@ -6,6 +6,7 @@
 #include "vm/format.h"
 #include "vm/host.h"
 #include "vm/interp.h"
+#include "vm/lift.h"
 #include "vm/list.h"
 #include "vm/mapping.h"
 #include "vm/poll.h"
@@ -297,6 +298,7 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
       (vm->interrupted == 0 || tl_poll(vm, 0)) &&
       (needs == 0 || tl_require(vm, needs, builtin->name)) &&
       ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
+       : tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
                                        : builtin->call(vm, args, out));
   // What the argument was converted to does not outlive the call.
   if (ok && (!lends || tl_is_owned(args[0])))

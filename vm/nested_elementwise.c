@@ -158,6 +158,17 @@ static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
   return fail_rows(vm, model, s, -1);
 }
 
+bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out) {
+  borrowed items;
+  tl_slot lent = tl_borrow(s);
+  if (!row_items(vm, &lent, model, &items))
+    return false;
+  *out = items.value;
+  if (!tl_is_owned(items.value))
+    *out = tl_retain(vm, items.value);
+  return true;
+}
+
 static bool rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                              tl_slot *out) {
   borrowed items[MOST];

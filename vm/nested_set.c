@@ -25,10 +25,6 @@ static tl_string *step_name(const tl_step *step, const tl_slot *parts) {
   return NULL;
 }
 
-static tl_way below(tl_way w) {
-  int parts = tl_step_parts(w.steps);
-  return (tl_way){w.steps + 1, w.count - 1, w.parts + parts};
-}
 
 // --- Structs ----------------------------------------------------------------
 
@@ -60,7 +56,7 @@ static bool store_field(tl_vm *vm, tl_way w, tl_slot bytes, int64_t offset,
       if (tl_string_equal(type->fields[i].name, name))
         k = i;
     }
-    ok = k >= 0 ? store_field(vm, below(w), bytes, offset + type->offsets[k],
+    ok = k >= 0 ? store_field(vm, tl_way_below(w), bytes, offset + type->offsets[k],
                               type->fields[k].type, value)
                 : tl_fail_no_field(vm, shown,
                                    name != NULL ? name : tl_empty_string());
@@ -80,7 +76,7 @@ static bool store_items(tl_vm *vm, tl_way w, tl_slot bytes, tl_type *layout,
   tl_slot part;
   if (!tl_struct_items(vm, bytes, w.steps, w.parts, &part))
     return false;
-  bool ok = store_struct(vm, below(w), part, layout, value);
+  bool ok = store_struct(vm, tl_way_below(w), part, layout, value);
   if (ok && !tl_is_view(part.array))
     ok = tl_struct_items_store(vm, bytes, w.steps, w.parts, part);
   tl_drop(vm, part);
@@ -96,7 +92,7 @@ static bool store_struct(tl_vm *vm, tl_way w, tl_slot bytes, tl_type *layout,
     return store_items(vm, w, bytes, layout, value);
   for (int64_t i = 0; i < layout->field_count; i++) {
     if (tl_string_equal(layout->fields[i].name, name)) {
-      return store_field(vm, below(w), bytes, layout->offsets[i],
+      return store_field(vm, tl_way_below(w), bytes, layout->offsets[i],
                          layout->fields[i].type, value);
     }
   }
@@ -129,8 +125,6 @@ static bool set_struct(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
 
 // --- Columns ----------------------------------------------------------------
 
-enum { MOST_STEPS = 16 };
-
 // items[i].name = v is name[i] = v: the field first.
 static bool set_columns(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
   tl_string *name = step_name(w.steps, w.parts);
@@ -140,13 +134,13 @@ static bool set_columns(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
                             name);
   }
   if (name != NULL)
-    return tl_part_update(vm, below(w), &n->parts[k], value);
+    return tl_part_update(vm, tl_way_below(w), &n->parts[k], value);
   if (w.count > 1) {
-    tl_way rest = below(w);
+    tl_way rest = tl_way_below(w);
     name = step_name(rest.steps, rest.parts);
     k = name != NULL ? tl_nested_find(n, name) : -1;
-    if (k >= 0 && w.count <= MOST_STEPS && rest.steps->field != NULL) {
-      tl_step steps[MOST_STEPS];
+    if (k >= 0 && w.count <= TL_MOST_STEPS && rest.steps->field != NULL) {
+      tl_step steps[TL_MOST_STEPS];
       steps[0] = w.steps[0];
       memcpy(steps + 1, w.steps + 2, (size_t)(w.count - 2) * sizeof *steps);
       tl_way moved = {steps, w.count - 1, w.parts};
@@ -206,174 +200,6 @@ static bool set_option(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
   return ok;
 }
 
-// --- Rows -------------------------------------------------------------------
-
-static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {
-  char text[TL_DESCRIBE];
-  tl_nested_describe(n, text, sizeof text);
-  return tl_fail(vm, TALLY_ERR_TYPE,
-                 "%s is set a row or an item of a row at a time: x[i] = row, "
-                 "x[i, j] = v, or by a ragged mask: x[x > 0] = v",
-                 text);
-}
-
-// items[start:stop], then the steps that are left.
-static bool set_in_row(tl_vm *vm, tl_way rest, tl_nested *n, int64_t start,
-                       int64_t stop, tl_slot *value) {
-  static const tl_index_item slice = {.kind = TL_ITEM_SLICE,
-                                      .given = TL_SLICE_START | TL_SLICE_STOP};
-  enum { MOST_PARTS = 64 };
-  tl_step steps[MOST_STEPS] = {{.item_count = 1, .items = &slice}};
-  tl_slot parts[MOST_PARTS] = {tl_weak_int(start), tl_weak_int(stop)};
-  int used = 2;
-  if (rest.count + 1 > MOST_STEPS)
-    return fail_set_rows(vm, n);
-  const tl_slot *from = rest.parts;
-  for (int i = 0; i < rest.count; i++) {
-    int more = tl_step_parts(&rest.steps[i]);
-    if (used + more > MOST_PARTS)
-      return fail_set_rows(vm, n);
-    steps[i + 1] = rest.steps[i];
-    memcpy(parts + used, from, (size_t)more * sizeof *parts);
-    used += more;
-    from += more;
-  }
-  tl_way w = {steps, rest.count + 1, parts};
-  return tl_part_update(vm, w, &n->parts[1], value);
-}
-
-// A row of another length: the items before it, the row, the items behind it.
-static bool replace_row(tl_vm *vm, tl_nested *n, int64_t i, tl_slot row) {
-  int64_t rows = tl_ragged_rows(n), start, stop;
-  const int64_t *at = tl_ragged_offsets(n);
-  tl_ragged_row(n, i, &start, &stop);
-  int64_t length = tl_value_length(row, 0), more = length - (stop - start);
-  tl_slot pieces[3] = {tl_none(), tl_none(), tl_none()}, items, cast;
-  tl_array *offsets = tl_offsets_new(vm, rows);
-  bool ok = offsets != NULL &&
-            tl_value_slice(vm, n->parts[1], at[0], start, &pieces[0]) &&
-            tl_value_slice(vm, n->parts[1], stop, at[rows], &pieces[2]);
-  // The array keeps its dtype: the row is stored into one like its own.
-  if (ok && tl_is_array(n->parts[1])) {
-    const tl_array *content = n->parts[1].array;
-    int64_t shape[TL_MAX_DIMS];
-    memcpy(shape, tl_shape(content),
-           sizeof(int64_t) * (size_t)tl_ndim(content));
-    shape[0] = length;
-    tl_array *like =
-        tl_array_new(vm, tl_array_dtype(content), tl_ndim(content), shape);
-    ok = like != NULL;
-    if (ok) {
-      pieces[1] = tl_own_array(like);
-      ok = tl_array_store_all(vm, like, row);
-    }
-  } else if (ok) {
-    cast = tl_borrow(row);
-    pieces[1] = cast;
-  }
-  ok = ok && tl_value_concat(vm, 3, pieces, &items);
-  for (int k = 0; k < 3; k++) tl_clear(vm, &pieces[k]);
-  if (!ok) {
-    if (offsets != NULL)
-      tl_drop(vm, tl_own_array(offsets));
-    return false;
-  }
-  int64_t *to = tl_offsets_data(offsets);
-  for (int64_t k = 0; k <= rows; k++)
-    to[k] = at[k] - at[0] + (k > i ? more : 0);
-  tl_clear(vm, &n->parts[0]);
-  tl_clear(vm, &n->parts[1]);
-  n->parts[0] = tl_own_array(offsets);
-  n->parts[1] = items;
-  return true;
-}
-
-// x[ragged mask] = v: the mask's flat bools index the flat items.
-static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
-  int64_t row;
-  tl_slot offsets, flags;
-  if (!tl_is_array(mask.nested->parts[1]) ||
-      tl_array_dtype(mask.nested->parts[1].array) != TL_BOOL) {
-    return fail_set_rows(vm, n);
-  }
-  if (!tl_ragged_agree(n, mask.nested, &row)) {
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "the mask has other rows than the array, from row %" PRId64
-                   " on",
-                   row < 0 ? 0 : row);
-  }
-  tl_slot items = tl_borrow(*value), values = tl_none();
-  if (tl_is_form(*value, TL_FORM_RAGGED)) {
-    // As many values in each row as the mask has chosen.
-    tl_slot chosen, whole = {.tag = TL_TAG_NESTED, .nested = n};
-    tl_slot part = tl_borrow(mask);
-    static const tl_index_item one = {.kind = TL_ITEM_VALUE};
-    tl_step index = {.item_count = 1, .items = &one};
-    if (!tl_ragged_get(vm, whole, &index, &part, &chosen))
-      return false;
-    bool agree = tl_ragged_agree(chosen.nested, value->nested, &row);
-    tl_drop(vm, chosen);
-    if (!agree) {
-      return tl_fail(vm, TALLY_ERR_SHAPE,
-                     "the mask chooses other rows than the value has, from row "
-                     "%" PRId64 " on",
-                     row < 0 ? 0 : row);
-    }
-    if (!tl_ragged_flat(vm, *value, &offsets, &values))
-      return false;
-    tl_drop(vm, offsets);
-    items = tl_borrow(values);
-  }
-  if (!tl_ragged_flat(vm, mask, &offsets, &flags)) {
-    tl_drop(vm, values);
-    return false;
-  }
-  tl_drop(vm, offsets);
-  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
-  tl_step step = {.item_count = 1, .items = &item};
-  tl_slot part = tl_borrow(flags);
-  const int64_t *at = tl_ragged_offsets(n);
-  bool ok = set_in_row(vm, (tl_way){&step, 1, &part}, n, at[0],
-                       at[tl_ragged_rows(n)], &items);
-  tl_drop(vm, flags);
-  tl_drop(vm, values);
-  return ok;
-}
-
-static bool set_ragged(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
-  int64_t i, start, stop, rows = tl_ragged_rows(n);
-  if (w.steps->field != NULL)
-    return tl_fail_no_field(vm, (tl_slot){.tag = TL_TAG_NESTED, .nested = n},
-                            w.steps->field);
-  if (w.steps->items[0].kind != TL_ITEM_VALUE)
-    return fail_set_rows(vm, n);
-  if (w.count == 1 && w.steps->item_count == 1 &&
-      tl_is_form(w.parts[0], TL_FORM_RAGGED)) {
-    return set_masked(vm, n, w.parts[0], value);
-  }
-  if (!tl_index_integer(w.parts[0], &i))
-    return fail_set_rows(vm, n);
-  int64_t k = i < 0 ? i + rows : i;
-  if (k < 0 || k >= rows)
-    return tl_fail_range(vm, i, 0, rows);
-  tl_ragged_row(n, k, &start, &stop);
-  if (w.steps->item_count > 1) {
-    // x[i, j]…: the index without its first item.
-    tl_step steps[MOST_STEPS];
-    if (w.count > MOST_STEPS)
-      return fail_set_rows(vm, n);
-    memcpy(steps, w.steps, (size_t)w.count * sizeof *steps);
-    steps[0].items++;
-    steps[0].item_count--;
-    return set_in_row(vm, (tl_way){steps, w.count, w.parts + 1}, n, start, stop,
-                      value);
-  }
-  bool is_row = tl_value_ndim(*value) > 0;
-  if (w.count == 1 && is_row && tl_value_length(*value, 0) != stop - start)
-    return replace_row(vm, n, k, *value);
-  return set_in_row(vm, below(w), n, start, stop, value);
-}
-
 // --- Any --------------------------------------------------------------------
 
 // A copy whose parts are shared with the original.
@@ -404,7 +230,7 @@ bool tl_nested_set(tl_vm *vm, tl_way w, tl_slot target, bool in_place,
       ok = set_option(vm, w, n, *value);
       break;
     default:
-      ok = set_ragged(vm, w, n, value);
+      ok = tl_ragged_set(vm, w, n, value);
       break;
   }
   if (ok)

@@ -3,6 +3,7 @@
 #define TALLY_VM_NESTED_SET_H
 
 #include "vm/nested.h"
+#include "vm/select.h"
 
 // The steps of a place that are left, and the values that they take.
 typedef struct tl_way {
@@ -11,11 +12,22 @@ typedef struct tl_way {
   tl_slot *parts;
 } tl_way;
 
+enum { TL_MOST_STEPS = 16 };  // where steps are put together anew
+
+// What is left behind the first step.
+static inline tl_way tl_way_below(tl_way w) {
+  int parts = tl_step_parts(w.steps);
+  return (tl_way){w.steps + 1, w.count - 1, w.parts + parts};
+}
+
 // target.way = value, on the target itself or on a copy that shares its parts.
 // The value is borrowed. *out is the array that was written, owned by whoever
 // owned the target or, for a copy, by the caller. A failure changes nothing.
 bool tl_nested_set(tl_vm *vm, tl_way w, tl_slot target, bool in_place,
                    tl_slot *value, tl_nested **out);
+
+// The same on a ragged array that may be changed where it is (ragged_set.c).
+bool tl_ragged_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value);
 
 // A part (a heap slot) updated where it is: in its memory if that is this
 // slot's alone, else on a copy that takes its place. With no step left the part

@@ -11,6 +11,7 @@
 #include "vm/list.h"
 #include "vm/matmul.h"
 #include "vm/nested_join.h"
+#include "vm/ragged.h"
 #include "vm/range.h"
 #include "vm/record.h"
 #include "vm/stack.h"
@@ -85,6 +86,36 @@ static bool in_array(tl_vm *vm, tl_slot item, tl_slot array, bool *found) {
   return ok;
 }
 
+static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found);
+
+static bool in_rows(tl_vm *vm, tl_slot item, tl_slot rows, bool *found) {
+  tl_slot offsets, items;
+  if (!tl_ragged_flat(vm, rows, &offsets, &items))
+    return false;
+  tl_drop(vm, offsets);
+  bool ok = contains(vm, item, items, found);
+  tl_drop(vm, items);
+  return ok;
+}
+
+// Among the values that are there; none is among those that are not.
+static bool in_present(tl_vm *vm, tl_slot item, tl_slot option, bool *found) {
+  tl_slot mask = option.nested->parts[0];
+  if (tl_is_none(item))
+    return in_array(vm, tl_bool(true), mask, found);
+  tl_slot operands[2] = {tl_borrow(option.nested->parts[1]), tl_borrow(item)};
+  tl_slot equal, known[2] = {tl_none(), tl_borrow(mask)}, hits;
+  if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &equal))
+    return false;
+  known[0] = equal;
+  bool ok = tl_elementwise(vm, TL_OP_GREATER, known, &hits);
+  tl_clear(vm, &known[0]);
+  ok = ok && in_array(vm, tl_bool(true), hits, found);
+  if (ok)
+    tl_drop(vm, hits);
+  return ok;
+}
+
 static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
   if (tl_is_list(container))
@@ -109,6 +140,10 @@ static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
   }
   if (tl_is_array(container))
     return in_array(vm, item, container, found);
+  if (tl_is_form(container, TL_FORM_RAGGED))
+    return in_rows(vm, item, container, found);
+  if (tl_is_form(container, TL_FORM_OPTION))
+    return in_present(vm, item, container, found);
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "in asks an array, list, record, range or string: got %s in "
                  "%s",

@@ -1,0 +1,92 @@
+// Functions of one vector on arrays with missing values and on rows of
+// different lengths: medians, quantiles, distinct items.
+
+#include "stdlib/arguments.h"
+#include "stdlib/nested_reduce.h"
+#include "vm/nested_elementwise.h"
+#include "vm/nested_join.h"
+#include "vm/ragged.h"
+#include "vm/vm.h"
+
+bool tl_present(tl_vm *vm, tl_slot x, tl_slot *out, int64_t *missing) {
+  *missing = 0;
+  if (!tl_is_form(x, TL_FORM_OPTION)) {
+    *out = tl_retain(vm, tl_borrow(x));
+    return true;
+  }
+  tl_slot there, mask = tl_borrow(x.nested->parts[0]);
+  if (!tl_elementwise(vm, TL_OP_LOGICAL_NOT, &mask, &there))
+    return false;
+  bool ok = tl_value_take(vm, x.nested->parts[1], there.array, out);
+  tl_drop(vm, there);
+  if (ok)
+    *missing = tl_nested_size(x.nested) - tl_value_length(*out, 0);
+  return ok;
+}
+
+static bool apply_to_all(tl_vm *vm, tl_slot x, bool skip, tl_of_vector *each,
+                         const void *context, tl_slot *out) {
+  int64_t missing;
+  tl_slot vector;
+  if (!tl_present(vm, x, &vector, &missing))
+    return false;
+  bool ok = true;
+  if (missing > 0 && !skip)
+    *out = tl_none();
+  else
+    ok = each(vm, context, &vector, out);
+  tl_clear(vm, &vector);
+  return ok;
+}
+
+// The results of all rows, stacked.
+static bool apply_to_rows(tl_vm *vm, const char *function, const tl_nested *n,
+                          bool skip, tl_of_vector *each, const void *context,
+                          tl_slot *out) {
+  const int64_t *at = tl_ragged_offsets(n);
+  int64_t rows = tl_ragged_rows(n), made = 0;
+  size_t nbytes = ((size_t)rows + 1) * sizeof(tl_slot);
+  tl_slot *results = tl_alloc(vm, nbytes, function);
+  bool ok = results != NULL;
+  for (; ok && made < rows; made += ok) {
+    tl_slot row;
+    ok = (made & 0xff) != 0xff || tl_poll(vm, 1);
+    ok = ok && tl_value_slice(vm, n->parts[1], at[made], at[made + 1], &row);
+    if (!ok)
+      break;
+    ok = apply_to_all(vm, row, skip, each, context, &results[made]);
+    tl_drop(vm, row);
+  }
+  ok = ok && tl_stack_any(vm, rows, results, out);
+  while (made > 0) tl_drop(vm, results[--made]);
+  if (results != NULL)
+    tl_free(vm, results, nbytes);
+  return ok;
+}
+
+bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
+                     bool skip, tl_of_vector *each, const void *context,
+                     tl_slot *out) {
+  bool ragged = tl_is_form(x, TL_FORM_RAGGED);
+  int along = -1, ndim = ragged ? 2 : tl_value_ndim(x);
+  if (!tl_is_none(axis) && !tl_arg_axis(vm, function, axis, ndim, 0, &along))
+    return false;
+  bool whole = along < 0 || ndim == 1;
+  if (ragged && along == 1)
+    return apply_to_rows(vm, function, x.nested, skip, each, context, out);
+  if (ragged && whole) {
+    tl_slot offsets, items;
+    if (!tl_ragged_flat(vm, x, &offsets, &items))
+      return false;
+    tl_drop(vm, offsets);
+    bool ok = apply_to_all(vm, items, skip, each, context, out);
+    tl_drop(vm, items);
+    return ok;
+  }
+  if (tl_is_form(x, TL_FORM_OPTION) && whole)
+    return apply_to_all(vm, x, skip, each, context, out);
+  return tl_arg_fail(vm, function, "x",
+                     "of numbers, or with missing values or rows of different "
+                     "lengths, of which all items or each row are taken",
+                     x);
+}

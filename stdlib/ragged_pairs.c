@@ -1,0 +1,275 @@
+// Items of rows in pairs and more: all pairs, all choices, rows side by side.
+
+#include <inttypes.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "stdlib/ragged.h"
+#include "vm/record.h"
+#include "vm/vm.h"
+
+// Rows of structs: offsets over columns, each taken from its own content.
+static bool struct_rows(tl_vm *vm, tl_array *offsets, int64_t count,
+                        tl_string *const *names, tl_slot *columns,
+                        tl_slot *out) {
+  tl_slot items;
+  bool ok = tl_struct_of_columns(vm, count, names, columns, &items);
+  for (int64_t i = 0; i < count; i++) tl_clear(vm, &columns[i]);
+  if (ok)
+    return tl_ragged_new(vm, offsets, &items, out);
+  tl_drop(vm, tl_own_array(offsets));
+  return false;
+}
+
+static bool pair_rows(tl_vm *vm, tl_array *offsets, tl_slot a, tl_array *left,
+                      tl_slot b, tl_array *right, tl_slot *out) {
+  tl_string *names[2] = {tl_string_from(vm, "first"),
+                         tl_string_from(vm, "second")};
+  tl_slot columns[2] = {tl_none(), tl_none()};
+  bool ok = names[0] != NULL && names[1] != NULL &&
+            tl_value_take(vm, a, left, &columns[0]) &&
+            tl_value_take(vm, b, right, &columns[1]);
+  if (ok) {
+    ok = struct_rows(vm, offsets, 2, names, columns, out);
+  } else {
+    tl_drop(vm, tl_own_array(offsets));
+    tl_clear(vm, &columns[0]);
+    tl_clear(vm, &columns[1]);
+  }
+  for (int i = 0; i < 2; i++) {
+    if (names[i] != NULL)
+      tl_drop(vm, tl_own_string(names[i]));
+  }
+  tl_drop(vm, tl_own_array(left));
+  tl_drop(vm, tl_own_array(right));
+  return ok;
+}
+
+// Room for [total] pairs; false drops the offsets too.
+static bool open_pairs(tl_vm *vm, tl_array *offsets, int64_t total,
+                       tl_array **left, tl_array **right) {
+  *left = tl_positions_new(vm, total);
+  *right = *left != NULL ? tl_positions_new(vm, total) : NULL;
+  if (*right != NULL)
+    return true;
+  if (*left != NULL)
+    tl_drop(vm, tl_own_array(*left));
+  tl_drop(vm, tl_own_array(offsets));
+  return false;
+}
+
+static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!tl_arg_ragged(vm, "cartesian", &args[0]) ||
+      !tl_arg_ragged(vm, "cartesian", &args[1]))
+    return false;
+  tl_slot a = args[0], b = args[1];
+  int64_t rows = tl_ragged_rows(a.nested);
+  if (tl_ragged_rows(b.nested) != rows)
+    return tl_fail_ragged_rows(vm, "cartesian", a, b, 0);
+  const int64_t *x = tl_ragged_offsets(a.nested);
+  const int64_t *y = tl_ragged_offsets(b.nested);
+  tl_array *offsets = tl_offsets_new(vm, rows), *left, *right;
+  if (offsets == NULL)
+    return false;
+  int64_t *to = tl_offsets_data(offsets);
+  for (int64_t i = 0; i < rows; i++) {
+    int64_t pairs;
+    if (__builtin_mul_overflow(x[i + 1] - x[i], y[i + 1] - y[i], &pairs) ||
+        __builtin_add_overflow(to[i], pairs, &to[i + 1])) {
+      tl_drop(vm, tl_own_array(offsets));
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "cartesian: row %" PRId64 " has too many pairs", i);
+    }
+  }
+  if (!open_pairs(vm, offsets, to[rows], &left, &right))
+    return false;
+  int64_t at = 0;
+  for (int64_t i = 0; i < rows; i++) {
+    for (int64_t j = x[i]; j < x[i + 1]; j++) {
+      for (int64_t k = y[i]; k < y[i + 1]; k++, at++) {
+        tl_offsets_data(left)[at] = j;
+        tl_offsets_data(right)[at] = k;
+      }
+    }
+  }
+  return pair_rows(vm, offsets, a.nested->parts[1], left, b.nested->parts[1],
+                   right, out);
+}
+
+// What messages and fields call the items of one combination.
+static const char *const ordinals[] = {"first", "second", "third",   "fourth",
+                                       "fifth", "sixth",  "seventh", "eighth",
+                                       "ninth", "tenth"};
+enum { MOST_CHOSEN = sizeof ordinals / sizeof *ordinals };
+
+// n over k; -1: beyond int64.
+static int64_t choose(int64_t n, int64_t k) {
+  int64_t result = 1;
+  if (n < k)
+    return 0;
+  for (int64_t i = 1; i <= k; i++) {
+    // The product of i neighbours is divisible by i.
+    if (__builtin_mul_overflow(result, n - k + i, &result))
+      return -1;
+    result /= i;
+  }
+  return result;
+}
+
+// The next k of [0, n) in order, rising; false after the last.
+static bool next_choice(int64_t *at, int64_t k, int64_t n) {
+  int64_t i = k - 1;
+  while (i >= 0 && at[i] == n - k + i) i--;
+  if (i < 0)
+    return false;
+  at[i]++;
+  for (i++; i < k; i++) at[i] = at[i - 1] + 1;
+  return true;
+}
+
+// The places of the i-th items of all combinations, for each i < k.
+static bool list_choices(tl_vm *vm, const int64_t *x, int64_t rows, int64_t k,
+                         tl_array *const *places) {
+  int64_t total = 0;
+  for (int64_t row = 0; row < rows; row++) {
+    int64_t at[MOST_CHOSEN], n = x[row + 1] - x[row];
+    for (int64_t i = 0; i < k; i++) at[i] = i;
+    bool more = n >= k;
+    for (; more; more = next_choice(at, k, n), total++) {
+      for (int64_t i = 0; i < k; i++)
+        tl_offsets_data(places[i])[total] = x[row] + at[i];
+      if ((total & 0xffff) == 0xffff && !tl_poll(vm, 64))
+        return false;
+    }
+  }
+  return true;
+}
+
+static tl_array *count_choices(tl_vm *vm, const int64_t *x, int64_t rows,
+                               int64_t k) {
+  tl_array *offsets = tl_offsets_new(vm, rows);
+  if (offsets == NULL)
+    return NULL;
+  int64_t *to = tl_offsets_data(offsets);
+  for (int64_t i = 0; i < rows; i++) {
+    int64_t count = choose(x[i + 1] - x[i], k);
+    if (count >= 0 && !__builtin_add_overflow(to[i], count, &to[i + 1]))
+      continue;
+    tl_drop(vm, tl_own_array(offsets));
+    tl_fail(vm, TALLY_ERR_SHAPE,
+            "combinations: row %" PRId64 " has too many of them", i);
+    return NULL;
+  }
+  return offsets;
+}
+
+// x, n
+static bool combinations(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t k;
+  if (!tl_arg_ragged(vm, "combinations", &args[0]) ||
+      !tl_arg_int(vm, "combinations", "n", args[1], &k))
+    return false;
+  if (k < 1 || k > MOST_CHOSEN) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "combinations: n is %" PRId64 ", not from 1 to %d", k,
+                   (int)MOST_CHOSEN);
+  }
+  const tl_nested *n = args[0].nested;
+  const int64_t *x = tl_ragged_offsets(n);
+  int64_t rows = tl_ragged_rows(n);
+  tl_array *offsets = count_choices(vm, x, rows, k), *places[MOST_CHOSEN];
+  tl_slot columns[MOST_CHOSEN];
+  tl_string *names[MOST_CHOSEN];
+  if (offsets == NULL)
+    return false;
+  int64_t total = tl_offsets_data(offsets)[rows], made = 0;
+  bool ok = true;
+  for (int64_t i = 0; i < k; i++) {
+    columns[i] = tl_none();
+    names[i] = NULL;
+  }
+  for (; ok && made < k; made += ok)
+    ok = (places[made] = tl_positions_new(vm, total)) != NULL;
+  ok = ok && list_choices(vm, x, rows, k, places);
+  for (int64_t i = 0; ok && i < k; i++) {
+    ok = (names[i] = tl_string_from(vm, ordinals[i])) != NULL &&
+         tl_value_take(vm, n->parts[1], places[i], &columns[i]);
+  }
+  while (made > 0) tl_drop(vm, tl_own_array(places[--made]));
+  if (ok) {
+    ok = struct_rows(vm, offsets, k, names, columns, out);
+  } else {
+    tl_drop(vm, tl_own_array(offsets));
+    for (int64_t i = 0; i < k; i++) tl_clear(vm, &columns[i]);
+  }
+  for (int64_t i = 0; i < k; i++) {
+    if (names[i] != NULL)
+      tl_drop(vm, tl_own_string(names[i]));
+  }
+  return ok;
+}
+
+static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!tl_is_record(args[0]) || args[0].record->length == 0)
+    return tl_arg_fail(vm, "zip_ragged", "c", "a record of ragged arrays",
+                       args[0]);
+  const tl_record *r = args[0].record;
+  tl_slot first = r->fields[0].value;
+  for (int64_t i = 0; i < r->length; i++) {
+    int64_t row;
+    if (!tl_is_form(r->fields[i].value, TL_FORM_RAGGED))
+      return tl_arg_fail(vm, "zip_ragged", r->fields[i].key->text,
+                         "a ragged array", r->fields[i].value);
+    if (!tl_ragged_agree(first.nested, r->fields[i].value.nested, &row))
+      return tl_fail_ragged_rows(vm, "zip_ragged", first, r->fields[i].value,
+                                 row);
+  }
+  size_t nbytes = (size_t)r->length * (sizeof(tl_slot) + sizeof(tl_string *));
+  tl_slot *columns = tl_alloc(vm, nbytes, "zip_ragged");
+  if (columns == NULL)
+    return false;
+  tl_string **names = (tl_string **)(void *)(columns + r->length);
+  tl_slot offsets = tl_none();
+  int64_t made = 0;
+  bool ok = true;
+  for (; ok && made < r->length; made += ok) {
+    tl_clear(vm, &offsets);
+    names[made] = r->fields[made].key;
+    ok = tl_ragged_flat(vm, r->fields[made].value, &offsets, &columns[made]);
+    if (!ok)
+      offsets = tl_none();
+  }
+  if (ok) {
+    ok = struct_rows(vm, offsets.array, r->length, names, columns, out);
+  } else {
+    tl_clear(vm, &offsets);
+    while (made > 0) tl_drop(vm, columns[--made]);
+  }
+  tl_free(vm, columns, nbytes);
+  return ok;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_ragged_pairs_builtins[] = {
+    {"cartesian", "a, b", cartesian, TL_PURE,
+     "For each row all pairs of an item of a with one of b, as structs with\n"
+     "the fields first and second.\n"
+     "Any dtype, which stays. Values other than arrays are an error (kind\n"
+     "type).\n"
+     "    cartesian([[1, 2], []], [[3], [4]]).second    # [[3, 3], []]\n"},
+    {"combinations", "x, n = 2", combinations, TL_PURE,
+     "For each row all ways to choose n of its items, each once and in order,\n"
+     "as structs with the fields first, second, third …; n is at most 10.\n"
+     "Any dtype, which stays. Values other than arrays are an error (kind\n"
+     "type), another n a second (value).\n"
+     "    combinations([[1, 2, 3], [4]]).second    # [[2, 3, 3], []]\n"
+     "    combinations([[1, 2, 3, 4]], 3).third    # [[3, 4, 4, 4]]\n"},
+    {"zip_ragged", "c", zip_ragged, TL_PURE,
+     "Ragged arrays with rows of the same lengths, given as a record, as rows\n"
+     "of structs.\n"
+     "Values other than arrays are an error (kind type).\n"
+     "    zip_ragged((x: [[1], [2, 3]], y: [[4], [5, 6]]))[1, 0]    # (x: 2, "
+     "y: 5)\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
