@@ -116,6 +116,7 @@ static bool is_used_up(const step *s, int32_t last) {
     case TL_STEP_LOAD:
     case TL_STEP_DROP:
     case TL_STEP_HOLD:
+    case TL_STEP_SETTLE:
       return true;
     case TL_STEP_MOVE:
       if (s->d.op == TL_BC_MOVB)

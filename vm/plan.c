@@ -11,12 +11,13 @@ void tl_plan_open(tl_plan *plan, int ndim, const int64_t *shape) {
     plan->size *= shape[i];
   }
   plan->stream_count = plan->value_count = plan->step_count = 0;
-  plan->register_count = 0;
+  plan->register_count = plan->once_count = plan->moving_count = 0;
   plan->free_registers = 0;
   plan->tile_count = 0;
   plan->output = plan->result = -1;
   plan->sink = NULL;
   plan->split = NULL;
+  plan->delay = NULL;
   plan->rows = 1;
   plan->widest = 1;
   plan->failed = false;
@@ -195,7 +196,11 @@ void tl_plan_arrange(tl_plan *plan, int output) {
   if (plan->ndim > 1 && plan->shape[plan->ndim - 1] < SHORT_ROW) {
     plan->rows = plan->shape[plan->ndim - 2];  // at most; see tl_plan_run
   }
-  for (int s = 0; s < plan->stream_count; s++) classify(plan, s);
+  for (int s = 0; s < plan->stream_count; s++) {
+    classify(plan, s);
+    if (!plan->values[s].constant && plan->streams[s].tile < 0)
+      plan->moving[plan->moving_count++] = (int8_t)s;
+  }
 }
 
 static tl_plan_step *new_step(tl_plan *plan, int arity) {
@@ -300,6 +305,27 @@ int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
       values[a].constant && values[b].constant && values[c].constant);
 }
 
+int tl_plan_ternary(tl_plan *plan, tl_kernel3 *kernel, const int *in,
+                    size_t itemsize) {
+  tl_plan_step *step = new_step(plan, 3);
+  step->k3 = kernel;
+  step->a = (int8_t)in[0];
+  step->b = (int8_t)in[1];
+  step->c = (int8_t)in[2];
+  return step_result(plan, step, itemsize, false, false);
+}
+
+int tl_plan_quaternary(tl_plan *plan, tl_kernel4 *kernel, const int *in,
+                       size_t itemsize) {
+  tl_plan_step *step = new_step(plan, 4);
+  step->k4 = kernel;
+  step->a = (int8_t)in[0];
+  step->b = (int8_t)in[1];
+  step->c = (int8_t)in[2];
+  step->d = (int8_t)in[3];
+  return step_result(plan, step, itemsize, false, false);
+}
+
 void tl_plan_release(tl_plan *plan, int value) {
   const tl_plan_value *v = &plan->values[value];
   // Streams keep theirs for the whole run, as constants do, and what another
@@ -310,11 +336,25 @@ void tl_plan_release(tl_plan *plan, int value) {
   plan->free_registers |= UINT32_C(1) << v->where;
 }
 
-void tl_plan_finish(tl_plan *plan, int value) {
-  if (plan->output < 0) {
-    plan->result = splat(plan, value);
-    return;
+// Steps that run once to the front: they read nothing that the others make.
+static void order_steps(tl_plan *plan) {
+  tl_plan_step others[TL_PLAN_STEPS];
+  int count = 0;
+  for (int i = 0; i < plan->step_count; i++) {
+    if (plan->steps[i].once) {
+      plan->steps[plan->once_count++] = plan->steps[i];
+    } else {
+      others[count++] = plan->steps[i];
+    }
   }
+  if (plan->once_count > 0)
+    memcpy(&plan->steps[plan->once_count], others,
+           (size_t)count * sizeof *others);
+}
+
+// The last step writes to the output, a single or what a stream holds is
+// copied there.
+static void add_output(tl_plan *plan, int value) {
   tl_plan_value *v = &plan->values[value];
   size_t itemsize = v->itemsize;
   bool is_last = plan->step_count > 0 &&
@@ -334,4 +374,13 @@ void tl_plan_finish(tl_plan *plan, int value) {
                     : tl_kernels()->unary[TL_OP_POSITIVE][movers[size]];
   step->a = (int8_t)value;
   step->out = (int8_t)plan->output;
+}
+
+void tl_plan_finish(tl_plan *plan, int value) {
+  if (plan->output < 0) {
+    plan->result = splat(plan, value);
+  } else {
+    add_output(plan, value);
+  }
+  order_steps(plan);
 }

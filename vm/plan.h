@@ -18,30 +18,30 @@
 #include "vm/kernels/kernels.h"
 
 enum {
-  TL_BLOCK_BYTES = 2048,   // of a register
+  TL_BLOCK_BYTES = 2048,  // of a register
   TL_PLAN_REGISTERS = 16,
   TL_PLAN_STREAMS = 40,
   TL_PLAN_STEPS = 80,
-  TL_PLAN_TILES = 2,       // streams that are read by tiles
+  TL_PLAN_TILES = 2,  // streams that are read by tiles
   TL_TILE_ROWS = 8,
   TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_STEPS + 1,
 };
 
 typedef struct tl_plan_value {
-  char *at;       // the items of this block
-  int8_t where;   // its register, -1: a stream read or written in place
+  char *at;      // the items of this block
+  int8_t where;  // its register, -1: a stream read or written in place
   uint8_t itemsize;
-  bool single;    // one item for the whole inner axis
-  bool constant;  // one item for the whole run
-  bool splat;     // a register filled with a single's item
+  bool single;      // one item for the whole inner axis
+  bool constant;    // one item for the whole run
+  bool splat;       // a register filled with a single's item
   int8_t repeated;  // of a single: the value that is its splat; 0: none yet
 } tl_plan_value;
 
 typedef struct tl_plan_stream_state {
-  char *data;     // of the current row
+  char *data;  // of the current row
   char *base;
-  bool packed;    // its items are moved through a register
-  int8_t tile;    // transposed: through a tile of some rows; -1: not
+  bool packed;  // its items are moved through a register
+  int8_t tile;  // transposed: through a tile of some rows; -1: not
   int64_t strides[TL_MAX_DIMS];
 } tl_plan_stream_state;
 
@@ -49,11 +49,12 @@ typedef struct tl_plan_step {
   uint8_t arity;
   bool single;  // one item is enough
   bool once;    // at the start of the run
-  int8_t out, a, b, c;
+  int8_t out, a, b, c, d;
   union {
     tl_kernel1 *k1;
     tl_kernel2 *k2;
     tl_kernel3 *k3;
+    tl_kernel4 *k4;
   };
 } tl_plan_step;
 
@@ -70,21 +71,27 @@ typedef struct tl_plan_split {
 } tl_plan_split;
 enum { TL_SINK_BYTES = 2048 };
 
+typedef struct tl_plan_delay tl_plan_delay;
+
 typedef struct tl_plan {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   int64_t size;
   int stream_count, value_count, step_count, register_count;
   int tile_count;
-  int output;      // the stream written; -1: the result goes to the sink
-  int result;      // the value that the sink gets
+  int output;  // the stream written; -1: the result goes to the sink
+  int result;  // the value that the sink gets
   tl_plan_sink *sink;
-  void *context;   // of the sink
+  void *context;               // of the sink
   const tl_plan_split *split;  // NULL: the sink wants all items in order
-  int64_t rows;    // rows that share a block; 1: blocks are parts of a row
-  size_t widest;   // the largest item in a register or stream
-  bool failed;     // too many registers or steps
+  tl_plan_delay *delay;        // of the output (vm/plan_delay.h); NULL: none
+  int64_t rows;   // rows that share a block; 1: blocks are parts of a row
+  size_t widest;  // the largest item in a register or stream
+  bool failed;    // too many registers or steps
   uint32_t free_registers;
+  int once_count;    // steps at the start of the run; they come first
+  int moving_count;  // streams that are read or written at each block anew
+  int8_t moving[TL_PLAN_STREAMS];
   tl_plan_stream_state streams[TL_PLAN_STREAMS];
   tl_plan_value values[TL_PLAN_VALUES];
   tl_plan_step steps[TL_PLAN_STEPS];
@@ -110,6 +117,11 @@ int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
                    tl_kernel2 *sv, int a, int b, size_t itemsize);
 int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
                    size_t itemsize);
+// Kernels that take their operands as they are: singles where they say so.
+int tl_plan_ternary(tl_plan *plan, tl_kernel3 *kernel, const int *in,
+                    size_t itemsize);
+int tl_plan_quaternary(tl_plan *plan, tl_kernel4 *kernel, const int *in,
+                       size_t itemsize);
 // A register that is not read any more is free for the next step.
 void tl_plan_release(tl_plan *plan, int value);
 

@@ -1,10 +1,10 @@
 // Running plans: the loops over axes, rows and blocks.
-#include "vm/plan.h"
+#include "vm/plan_delay.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
 
 // A run whose streams are all used in place takes blocks of this many bytes.
-enum { DIRECT_BYTES = 256 * 1024, POLL_ITEMS = 64 * 1024 };
+enum { DIRECT_BYTES = 256 * 1024, POLL_ITEMS = 64 * 1024, LINE_BYTES = 64 };
 
 static void call_step(const tl_plan_step *step, tl_plan_value *values,
                       size_t n) {
@@ -18,18 +18,19 @@ static void call_step(const tl_plan_step *step, tl_plan_value *values,
     case 2:
       step->k2(out, values[step->a].at, values[step->b].at, n);
       break;
-    default:
+    case 3:
       step->k3(out, values[step->a].at, values[step->b].at, values[step->c].at,
                n);
+      break;
+    default:
+      step->k4(out, values[step->a].at, values[step->b].at, values[step->c].at,
+               values[step->d].at, n);
       break;
   }
 }
 
-static void call_steps(tl_plan *plan, size_t n, bool once) {
-  for (int i = 0; i < plan->step_count; i++) {
-    if (plan->steps[i].once == once)
-      call_step(&plan->steps[i], plan->values, n);
-  }
+static void call_steps(tl_plan *plan, int from, int to, size_t n) {
+  for (int i = from; i < to; i++) call_step(&plan->steps[i], plan->values, n);
 }
 
 // Points each stream's value at [nrows] rows of [ncols] items from [column]
@@ -37,13 +38,12 @@ static void call_steps(tl_plan *plan, size_t n, bool once) {
 static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
                          size_t ncols) {
   int inner = plan->ndim - 1;
-  for (int s = 0; s < plan->stream_count; s++) {
+  for (int i = 0; i < plan->moving_count; i++) {
+    int s = plan->moving[i];
     tl_plan_stream_state *stream = &plan->streams[s];
     tl_plan_value *value = &plan->values[s];
     int64_t step = stream->strides[inner];
     char *from = stream->data + column * step;
-    if (stream->tile >= 0)
-      continue;  // set by run_tiles
     if (!stream->packed) {
       value->at = from;
     } else if (s != plan->output) {
@@ -59,34 +59,24 @@ static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
   }
 }
 
-static void store_output(tl_plan *plan, int64_t column, size_t nrows,
-                         size_t ncols) {
-  tl_plan_stream_state *stream = &plan->streams[plan->output];
-  if (!stream->packed)
-    return;
-  const tl_plan_value *value = &plan->values[plan->output];
-  int inner = plan->ndim - 1;
-  int64_t step = stream->strides[inner];
-  unsigned size = tl_move_size(value->itemsize);
-  char *to = stream->data + column * step;
-  const char *from = value->at;
-  for (size_t row = 0; row < nrows; row++) {
-    tl_kernels()->unpack[size](to, step, from, ncols);
-    if (row + 1 == nrows)
-      break;
-    to += stream->strides[inner - 1];
-    from += ncols * value->itemsize;
-  }
-}
-
 static void run_block(tl_plan *plan, int64_t column, size_t nrows,
                       size_t ncols) {
   load_streams(plan, column, nrows, ncols);
-  call_steps(plan, nrows * ncols, false);
-  if (plan->sink != NULL) {
+  if (plan->output < 0) {
+    call_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
     plan->sink(plan->context, plan->values[plan->result].at, nrows * ncols);
-  } else {
-    store_output(plan, column, nrows, ncols);
+    return;
+  }
+  const tl_plan_stream_state *output = &plan->streams[plan->output];
+  tl_plan_value *value = &plan->values[plan->output];
+  char *to = output->data + column * output->strides[plan->ndim - 1];
+  if (plan->delay != NULL)
+    value->at = tl_delay_begin(plan, plan->delay, to);
+  call_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
+  if (plan->delay != NULL) {
+    tl_delay_end(plan->delay, to, nrows, ncols);
+  } else if (output->packed) {
+    tl_plan_store(plan, to, value->at, nrows, ncols);
   }
 }
 
@@ -113,11 +103,23 @@ static bool poll(runner *r, int64_t items) {
   return tl_poll(r->vm, work);
 }
 
+// The items of a row's first block: fewer where that puts the later ones at the
+// start of a cache line of the output, since writes across two lines are slow.
+static int64_t first_block(const runner *r) {
+  const tl_plan *plan = r->plan;
+  if (plan->output < 0 || plan->streams[plan->output].packed)
+    return r->block;
+  uintptr_t past = (uintptr_t)plan->streams[plan->output].data % LINE_BYTES;
+  return r->block - (int64_t)past / plan->values[plan->output].itemsize;
+}
+
 // One row in parts.
 static bool run_row(runner *r) {
   int64_t length = r->plan->shape[r->plan->ndim - 1];
-  for (int64_t at = 0; at < length; at += r->block) {
-    int64_t n = length - at < r->block ? length - at : r->block;
+  int64_t n = first_block(r);
+  for (int64_t at = 0; at < length; at += n, n = r->block) {
+    if (length - at < n)
+      n = length - at;
     run_block(r->plan, at, 1, (size_t)n);
     if (!poll(r, n))
       return false;
@@ -228,7 +230,7 @@ static bool run_outer(runner *r, int axes) {
 static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
                       bool may_stop) {
   _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
-  bool direct = plan->tile_count == 0;
+  bool direct = plan->tile_count == 0 && plan->delay == NULL;
   for (int i = 0; i < plan->value_count; i++) {
     tl_plan_value *value = &plan->values[i];
     if (value->where < 0)
@@ -246,7 +248,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   runner r = {.vm = vm, .plan = plan, .tiles = tiles, .may_stop = may_stop};
   r.block = (int64_t)((direct ? DIRECT_BYTES : TL_BLOCK_BYTES) / plan->widest);
   // Constants are repeated over no more than a register.
-  call_steps(plan, TL_BLOCK_BYTES / plan->widest, true);
+  call_steps(plan, 0, plan->once_count, TL_BLOCK_BYTES / plan->widest);
   bool pairs = plan->rows > 1 || plan->tile_count > 0;
   int64_t units = plan->shape[0];
   plan->shape[0] = to - from;
@@ -310,9 +312,20 @@ static int64_t part_units(const tl_plan *plan, int64_t items, bool eager) {
   return part < units ? part : 0;
 }
 
+// What waits goes in order: on this thread alone.
+static bool run_delayed(tl_vm *vm, tl_plan *plan) {
+  if (!tl_delay_open(vm, plan->delay))
+    return false;
+  run_units(vm, plan, 0, plan->shape[0], false);
+  tl_delay_close(vm, plan, plan->delay);
+  return true;
+}
+
 bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
   if (plan->size == 0)
     return true;
+  if (plan->delay != NULL)
+    return run_delayed(vm, plan);
   int64_t units = plan->shape[0], items = plan->size / units;
   int64_t part = 0;
   if ((plan->size >= SPREAD_ITEMS || vm->pool.eager) && tl_pool_threads(vm) > 1)

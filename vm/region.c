@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "vm/error.h"
+#include "vm/plan_delay.h"
 #include "vm/promise.h"
 #include "vm/region_internal.h"
 #include "vm/watch.h"
@@ -77,6 +78,8 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
     case TL_BC_HOLD:
     case TL_BC_KEEP:
       return TL_STEP_HOLD;
+    case TL_BC_SETTLE:
+      return TL_STEP_SETTLE;
     case TL_BC_GETEL:
     case TL_BC_GETEL2:
     case TL_BC_INDEX:
@@ -190,6 +193,38 @@ static tl_region_status to_array(tl_region_graph *g, tl_slot *out) {
 
 // --- Into a part of an array ------------------------------------------------
 
+// Whether two arrays of one memory are walked by the same steps.
+static bool is_shifted(const tl_array *a, const tl_array *b) {
+  int ndim = tl_ndim(a);
+  if (tl_ndim(b) != ndim)
+    return false;
+  for (int i = 0; i < ndim; i++) {
+    if (tl_shape(a)[i] != tl_shape(b)[i] ||
+        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Where [target] is read at other places, all of them as far from the ones that
+// are written: the bytes to the place farthest behind; else -1.
+static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
+  int64_t behind = 0;
+  for (int u = 0; u < g->use_count; u++) {
+    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].value))
+      continue;
+    const tl_array *other = g->uses[u].value.array;
+    if (!tl_arrays_overlap(other, target))
+      continue;
+    if (!is_shifted(other, target))
+      return -1;
+    if (target->data - other->data > behind)
+      behind = target->data - other->data;
+  }
+  return behind;
+}
+
 // The place as a view of [a]; NULL where the result is not stored there as it
 // is.
 static tl_array *find_place(tl_region_graph *g, const tl_array *a) {
@@ -208,8 +243,27 @@ static tl_array *find_place(tl_region_graph *g, const tl_array *a) {
   return tl_region_view(g, a, to, s.data, s.ndim, s.shape, s.strides);
 }
 
+// Where the operands are other places of the target, at one distance each:
+// into its memory, results waiting until what they overwrite has been read.
+static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
+  tl_plan plan;
+  tl_plan_delay delay;
+  tl_region_box box = {tl_ndim(place), tl_shape(place), NULL, NULL};
+  int64_t behind = find_behind(g, place);
+  if (behind < 0 ||
+      !tl_region_plan(g, &plan, &box, place->data, tl_array_dtype(place),
+                      tl_strides(place)) ||
+      !tl_delay_fits(&plan, &delay, behind)) {
+    return TL_REGION_DECLINED;
+  }
+  if (!pay(g->vm, place->size))
+    return TL_REGION_FAILED;
+  plan.delay = &delay;
+  return tl_plan_run(g->vm, &plan, false) ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
 // Computed apart, then copied: where the operands are other places of the
-// target.
+// target in other ways.
 static tl_region_status store_apart(tl_region_graph *g, tl_array *place) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_array *made;
@@ -241,7 +295,9 @@ static tl_region_status to_place(tl_region_graph *g, tl_slot *out) {
   if (place == NULL) {
     status = TL_REGION_DECLINED;
   } else if (in_place && !is_safe_target(g, place)) {
-    status = store_apart(g, place);
+    status = store_delayed(g, place);
+    if (status == TL_REGION_DECLINED)
+      status = store_apart(g, place);
   } else if (!in_place || pay(g->vm, place->size)) {
     status = run_into(g, place, tl_array_dtype(place), !in_place);
   } else {
@@ -271,6 +327,10 @@ static void commit(tl_region_graph *g, tl_slot result) {
       tl_slot value = tl_borrow(g->uses[-1 - b->in].value);
       tl_copy_slot(b->slot, &value);
     }
+  }
+  for (int i = 0; i < g->settled_count; i++) {
+    g->roots[g->settled[i].from].slot->tag &= ~TL_OWNED;
+    g->roots[g->settled[i].to].slot->tag |= TL_OWNED;
   }
   tl_copy_slot(g->result, &result);
   for (int i = 0; i < g->root_count; i++) {

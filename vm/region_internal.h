@@ -10,6 +10,7 @@ enum {
   TL_REGION_NODES = 48,
   TL_REGION_USES = 64,
   TL_REGION_ROOTS = 24,
+  TL_REGION_SETTLED = 8,
   TL_REGION_BINDINGS = 128,
   TL_REGION_VIEW_WORDS = 768,  // views' headers, shapes and strides
   TL_REGION_SHAPES = 8,
@@ -65,6 +66,10 @@ typedef struct tl_region_graph {
   tl_region_root roots[TL_REGION_ROOTS];
   tl_region_binding bindings[TL_REGION_BINDINGS];
   int node_count, use_count, root_count, binding_count;
+  int settled_count;
+  struct {
+    int8_t from, to;  // roots: the ownership went over
+  } settled[TL_REGION_SETTLED];
   int value;        // the node that is the result, or goes to the sink
   tl_slot *result;  // the slot of the result
   tl_region_sink sink;
@@ -112,6 +117,26 @@ typedef struct tl_region_box {
   const int *axes;
   const int64_t *from;
 } tl_region_box;
+
+// Which operands of nodes are one item for a whole row.
+typedef struct tl_region_singles {
+  bool of[TL_REGION_NODES][3];
+} tl_region_singles;
+
+// How a node is computed: by the kernel of its operation (arity 0), together
+// with an operand by a kernel of two, or by that of the node that reads it.
+typedef struct tl_region_kernel {
+  bool absorbed;
+  int8_t arity;
+  int8_t node[4],
+      operand[4];  // whose operand each of the kernel's is, and which
+  tl_kernel3 *k3;  // arity 3
+  tl_kernel4 *k4;  // arity 4
+} tl_region_kernel;
+
+// Fills [kernels] for the nodes up to g->value.
+void tl_region_match(const tl_region_graph *g, const tl_region_singles *singles,
+                     tl_region_kernel *kernels);
 
 // Makes the plan that writes a box of the result, as [dtype], to [out]. With
 // out NULL the items go to the plan's sink, in the order of the box. false:

@@ -10,6 +10,7 @@ typedef struct planner {
   int streams[TL_REGION_USES];
   int scalars[TL_REGION_NODES][3];
   int values[TL_REGION_NODES];
+  tl_region_kernel kernels[TL_REGION_NODES];
 } planner;
 
 static bool is_scalar(const planner *p, const tl_region_node *n, int i) {
@@ -109,7 +110,8 @@ static int add_kernel(planner *p, const tl_region_node *n, const int *in) {
                         in[1], itemsize);
 }
 
-static int add_node(planner *p, int at) {
+// The node by its own kernel.
+static int add_alone(planner *p, int at) {
   const tl_region_node *n = &p->g->nodes[at];
   int in[3] = {0, 0, 0}, before = p->plan->value_count;
   for (int i = 0; i < n->arity; i++) in[i] = add_operand(p, n, i, at);
@@ -121,26 +123,67 @@ static int add_node(planner *p, int at) {
   return value;
 }
 
-static bool is_read(const tl_region_node *n, int made, int arity) {
-  for (int i = 0; i < arity; i++) {
+// Together with the node that it has taken in; nothing of theirs is cast.
+static int add_matched(planner *p, int at) {
+  const tl_region_kernel *k = &p->kernels[at];
+  size_t itemsize = tl_itemsize(p->g->nodes[at].typing.result);
+  int in[4];
+  for (int i = 0; i < k->arity; i++) {
+    in[i] = add_operand(p, &p->g->nodes[k->node[i]], k->operand[i], k->node[i]);
+  }
+  return k->arity == 3 ? tl_plan_ternary(p->plan, k->k3, in, itemsize)
+                       : tl_plan_quaternary(p->plan, k->k4, in, itemsize);
+}
+
+// Whether node [at], as it is computed, reads what node [made] made.
+static bool is_read(const planner *p, int at, int made) {
+  const tl_region_node *n = &p->g->nodes[at];
+  const tl_region_kernel *kernel = &p->kernels[at];
+  for (int i = 0; i < n->arity && kernel->arity == 0; i++) {
     if (n->in[i] == made)
+      return true;
+  }
+  for (int i = 0; i < kernel->arity; i++) {
+    if (p->g->nodes[kernel->node[i]].in[kernel->operand[i]] == made)
       return true;
   }
   return false;
 }
 
+static bool is_computed(const planner *p, int at) {
+  return p->g->nodes[at].needed && !p->kernels[at].absorbed;
+}
+
 // When a node's value has been read for the last time its register is free.
 static void release_dead(planner *p, int at) {
-  const tl_region_node *n = &p->g->nodes[at];
-  for (int i = 0; i < n->arity; i++) {
-    int made = n->in[i];
-    bool again = made < 0 || is_read(n, made, i);
+  for (int made = 0; made < at; made++) {
+    if (!is_computed(p, made) || !is_read(p, at, made))
+      continue;
+    bool again = false;
     for (int k = at + 1; k <= p->g->value && !again; k++) {
-      const tl_region_node *later = &p->g->nodes[k];
-      again = later->needed && is_read(later, made, later->arity);
+      again = is_computed(p, k) && is_read(p, k, made);
     }
     if (!again)
       tl_plan_release(p->plan, p->values[made]);
+  }
+}
+
+static void find_singles(const planner *p, tl_region_singles *singles) {
+  bool made[TL_REGION_NODES];
+  for (int i = 0; i <= p->g->value; i++) {
+    const tl_region_node *n = &p->g->nodes[i];
+    made[i] = n->needed;
+    for (int k = 0; n->needed && k < n->arity; k++) {
+      bool *single = &singles->of[i][k];
+      if (n->in[k] >= 0) {
+        *single = made[n->in[k]];
+      } else {
+        int value =
+            is_scalar(p, n, k) ? p->scalars[i][k] : p->streams[-1 - n->in[k]];
+        *single = p->plan->values[value].single;
+      }
+      made[i] = made[i] && *single;
+    }
   }
 }
 
@@ -160,10 +203,14 @@ bool tl_region_plan(const tl_region_graph *g, tl_plan *plan,
   if (plan->failed)
     return false;
   tl_plan_arrange(plan, output);
+  tl_region_singles singles;
+  find_singles(&p, &singles);
+  tl_region_match(g, &singles, p.kernels);
   for (int i = 0; i <= g->value; i++) {
-    if (!g->nodes[i].needed)
+    if (!is_computed(&p, i))
       continue;
-    p.values[i] = add_node(&p, i);
+    p.values[i] =
+        p.kernels[i].arity > 0 ? add_matched(&p, i) : add_alone(&p, i);
     release_dead(&p, i);
   }
   int value = tl_plan_cast(plan, p.values[g->value],

@@ -133,6 +133,34 @@ static bool read_hold(reader *rd, const tl_decoded *d) {
   return u == NULL || !u->direct || !tl_is_heap(u->value);
 }
 
+// x's ownership of an object goes to y, which shows the same one
+// (tl_do_settle). What the region makes itself has no such owner.
+static bool read_settle(reader *rd, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  int x_in, y_in;
+  if (!look_up(rd, &rd->base[d->operands[0]], &x_in) ||
+      !look_up(rd, &rd->base[d->operands[1]], &y_in) || x_in == y_in) {
+    return false;
+  }
+  tl_region_use *x = use_of(rd, x_in), *y = use_of(rd, y_in);
+  if (x == NULL || y == NULL || !x->direct || !y->direct ||
+      !tl_is_owned(x->value) || !tl_is_heap(y->value) ||
+      tl_is_owned(y->value) || x->value.pointer != y->value.pointer) {
+    return true;
+  }
+  if (x->root < 0 || y->root < 0 || g->roots[x->root].consumed ||
+      g->settled_count == TL_REGION_SETTLED) {
+    return false;
+  }
+  g->settled[g->settled_count].from = (int8_t)x->root;
+  g->settled[g->settled_count++].to = (int8_t)y->root;
+  x->value.tag &= ~TL_OWNED;
+  y->value.tag |= TL_OWNED;
+  g->roots[x->root].value = x->value;
+  g->roots[y->root].value = y->value;
+  return true;
+}
+
 // --- Views ------------------------------------------------------------------
 
 static bool same_view(const tl_array *a, const tl_array *b) {
@@ -443,6 +471,8 @@ static bool read_one(reader *rd, uint32_t pc, const tl_decoded *d) {
       return read_drop(rd, d);
     case TL_STEP_HOLD:
       return read_hold(rd, d);
+    case TL_STEP_SETTLE:
+      return read_settle(rd, d);
     case TL_STEP_VIEW:
       return d->op == TL_BC_GETF ? read_transpose(rd, d) : read_view(rd, d);
     case TL_STEP_OPERATION:
@@ -473,7 +503,7 @@ bool tl_region_read(tl_region_graph *g, const tl_prototype *function,
   tl_decoded d;
   d.result = -1;
   g->node_count = g->use_count = g->root_count = g->binding_count = 0;
-  g->view_words = g->shape_count = 0;
+  g->view_words = g->shape_count = g->settled_count = 0;
   g->sink = TL_SINK_ARRAY;
   g->end = end;
   while (pc < end) {

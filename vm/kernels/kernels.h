@@ -13,11 +13,10 @@
 
 #include "vm/dtype.h"
 #include "vm/elementwise.h"
+#include "vm/kernels/pair.h"
 
 typedef void tl_kernel1(void *out, const void *a, size_t n);
 typedef void tl_kernel2(void *out, const void *a, const void *b, size_t n);
-typedef void tl_kernel3(void *out, const void *a, const void *b, const void *c,
-                        size_t n);
 
 // A question about n items, asked before the first write.
 typedef bool tl_check(const void *a, size_t n);
@@ -175,6 +174,8 @@ typedef struct tl_kernel_table {
   // op - TL_OP_EQUAL: a is int64, b is uint64; and the other way round.
   tl_kernel2 *compare_iu[6];
   tl_kernel2 *compare_ui[6];
+
+  const tl_pair_table *pairs;  // of two operations each
 
   // Casts, from and to the same included; NULL from complex to anything else.
   // Integers wrap; floats are truncated toward zero, saturate at the range's

@@ -3,7 +3,7 @@
 # COMPILE before and links $(KERNEL_OBJS) after.
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
-KERNEL_LOOPS := table arith integer divide compare round vmath complex \
+KERNEL_LOOPS := table arith pair integer divide compare round vmath complex \
                 complex_abs cast move mask reduce extreme outer search gemm \
                 gemv gemv_complex
 # Compiled once.
@@ -11,7 +11,7 @@ KERNEL_PLAIN := isa scratch rare complex_rare sort argsort
 
 # Same bits everywhere: no fused multiply-add but in matrix products, and no
 # -ffast-math. Loops carry their own promise that exact aliases are safe.
-KERNEL_FLAGS := -O2 -ffp-contract=off -fno-math-errno
+KERNEL_FLAGS := -O2 -fno-asynchronous-unwind-tables -ffp-contract=off -fno-math-errno
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
 KERNEL_FLAGS += -fno-unroll-loops
 else

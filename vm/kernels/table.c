@@ -8,6 +8,7 @@
 #define TABLE_(isa) tl_kernels_##isa
 #define TABLE(isa) TABLE_(isa)
 extern const tl_kernel_table TABLE(TL_ISA);
+extern const tl_pair_table TL_K(pairs);
 
 #define MIXED(name)           \
   tl_kernel2 TL_K(name##_iu); \
@@ -88,6 +89,7 @@ const tl_kernel_table TABLE(TL_ISA) = {
                      TL_K(greater_equal_##name)
     .compare_iu = {ORDER(iu)},
     .compare_ui = {ORDER(ui)},
+    .pairs = &TL_K(pairs),
     .cast = {TL_CASTS(BY_DTYPE)},
     .cast_check = {TL_CHECKS_SIGNED(CHECK) TL_CHECKS_SIGN(CHECK)
                        TL_CHECKS_UNSIGNED(CHECK) TL_CHECKS_FLOAT(CHECK)},

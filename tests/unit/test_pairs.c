@@ -1,0 +1,306 @@
+// Kernels of two or three operations (vm/kernels/pair.h): each has the bits of
+// its operations one after the other, by the baseline's kernels, whatever the
+// instruction set and the length; into a memory of its own and into an
+// operand's.
+#include "tests/unit/kernel_items.h"
+
+enum { MOST = 70, GUARD = 16, OPERANDS = 4 };
+
+typedef struct operation {
+  tl_op op;
+  bool left, right;  // these are n items; else one
+  bool turned;       // z - t, not t - z
+} operation;
+
+static const operation firsts[TL_FIRST_COUNT] = {
+    [TL_FIRST_ADD_VV] = {TL_OP_ADD, true, true, false},
+    [TL_FIRST_ADD_VS] = {TL_OP_ADD, true, false, false},
+    [TL_FIRST_SUBTRACT_VV] = {TL_OP_SUBTRACT, true, true, false},
+    [TL_FIRST_SUBTRACT_VS] = {TL_OP_SUBTRACT, true, false, false},
+    [TL_FIRST_SUBTRACT_SV] = {TL_OP_SUBTRACT, false, true, false},
+    [TL_FIRST_MULTIPLY_VV] = {TL_OP_MULTIPLY, true, true, false},
+    [TL_FIRST_MULTIPLY_VS] = {TL_OP_MULTIPLY, true, false, false},
+};
+
+static const operation seconds[TL_SECOND_COUNT] = {
+    [TL_SECOND_ADD_V] = {TL_OP_ADD, true, true, false},
+    [TL_SECOND_ADD_S] = {TL_OP_ADD, true, false, false},
+    [TL_SECOND_SUBTRACT_V] = {TL_OP_SUBTRACT, true, true, false},
+    [TL_SECOND_SUBTRACT_S] = {TL_OP_SUBTRACT, true, false, false},
+    [TL_SECOND_FROM_V] = {TL_OP_SUBTRACT, true, true, true},
+    [TL_SECOND_FROM_S] = {TL_OP_SUBTRACT, true, false, true},
+    [TL_SECOND_MULTIPLY_V] = {TL_OP_MULTIPLY, true, true, false},
+    [TL_SECOND_MULTIPLY_S] = {TL_OP_MULTIPLY, true, false, false},
+    [TL_SECOND_DIVIDE_V] = {TL_OP_DIVIDE, true, true, false},
+    [TL_SECOND_DIVIDE_S] = {TL_OP_DIVIDE, true, false, false},
+    [TL_SECOND_MINIMUM_V] = {TL_OP_MINIMUM, true, true, false},
+    [TL_SECOND_MINIMUM_S] = {TL_OP_MINIMUM, true, false, false},
+    [TL_SECOND_MAXIMUM_V] = {TL_OP_MAXIMUM, true, true, false},
+    [TL_SECOND_MAXIMUM_S] = {TL_OP_MAXIMUM, true, false, false},
+    [TL_SECOND_SQUARE] = {TL_OP_SQUARE, true, true, false},
+    [TL_SECOND_ABS] = {TL_OP_ABS, true, true, false},
+    [TL_SECOND_SQRT] = {TL_OP_SQRT, true, true, false},
+};
+
+static const operation questions[TL_QUESTION_COUNT] = {
+    [TL_QUESTION_LESS_VV] = {TL_OP_LESS, true, true, false},
+    [TL_QUESTION_LESS_VS] = {TL_OP_LESS, true, false, false},
+    [TL_QUESTION_LESS_SV] = {TL_OP_LESS, false, true, false},
+    [TL_QUESTION_LESS_EQUAL_VV] = {TL_OP_LESS_EQUAL, true, true, false},
+    [TL_QUESTION_LESS_EQUAL_VS] = {TL_OP_LESS_EQUAL, true, false, false},
+    [TL_QUESTION_LESS_EQUAL_SV] = {TL_OP_LESS_EQUAL, false, true, false},
+    [TL_QUESTION_EQUAL_VV] = {TL_OP_EQUAL, true, true, false},
+    [TL_QUESTION_EQUAL_VS] = {TL_OP_EQUAL, true, false, false},
+    [TL_QUESTION_NOT_EQUAL_VV] = {TL_OP_NOT_EQUAL, true, true, false},
+    [TL_QUESTION_NOT_EQUAL_VS] = {TL_OP_NOT_EQUAL, true, false, false},
+};
+
+static const operation choices[TL_CHOICE_COUNT] = {
+    [TL_CHOICE_VV] = {TL_OP_WHERE, true, true, false},
+    [TL_CHOICE_VS] = {TL_OP_WHERE, true, false, false},
+    [TL_CHOICE_SV] = {TL_OP_WHERE, false, true, false},
+};
+
+typedef unsigned char memory[(MOST + 4) * sizeof(double) + GUARD];
+static _Alignas(64) memory in[OPERANDS], expected, out;
+
+// --- One after the other ----------------------------------------------------
+
+static item apply(tl_op op, tl_dtype dtype, item x, item y) {
+  const tl_kernel_table *base = tl_kernels_named("base");
+  item result = {{0}};
+  if (tl_ops[op].arity == 1) {
+    base->unary[op][dtype](&result, &x, 1);
+  } else {
+    base->binary[op][dtype](&result, &x, &y, 1);
+  }
+  return result;
+}
+
+static item operand(tl_dtype dtype, int at, bool many, size_t i) {
+  return load_item(dtype, in[at] + tl_itemsize(dtype), many ? i : 0);
+}
+
+static item first_of(const operation *o, tl_dtype dtype, int at, size_t i) {
+  return apply(o->op, dtype, operand(dtype, at, o->left, i),
+               operand(dtype, at + 1, o->right, i));
+}
+
+static item then(const operation *o, tl_dtype dtype, item t, int at, size_t i) {
+  item z = operand(dtype, at, o->right, i);
+  return o->turned ? apply(o->op, dtype, z, t) : apply(o->op, dtype, t, z);
+}
+
+// --- Kernels against that ---------------------------------------------------
+
+static void call(tl_kernel3 *k3, tl_kernel4 *k4, void *to, void *const *from,
+                 size_t n) {
+  if (k3 != NULL) {
+    k3(to, from[0], from[1], from[2], n);
+  } else {
+    k4(to, from[0], from[1], from[2], from[3], n);
+  }
+}
+
+static void compare(tl_dtype dtype, const void *to, size_t n, const char *what,
+                    const char *isa) {
+  for (size_t i = 0; i < n; i++) {
+    if (!same_items(dtype, load_item(dtype, to, i),
+                    load_item(dtype, expected, i), 0)) {
+      fail_msg("%s of %s, %s: item %zu of %zu", what, tl_dtypes[dtype].name,
+               isa, i, n);
+    }
+  }
+}
+
+// [many]: which operands are n items, of those that are read.
+static void check(tl_kernel3 *k3, tl_kernel4 *k4, tl_dtype dtype, size_t n,
+                  const bool *many, const char *what, const char *isa) {
+  size_t itemsize = tl_itemsize(dtype), nbytes = n * itemsize;
+  void *from[OPERANDS];
+  int count = k3 != NULL ? 3 : 4;
+  for (int k = 0; k < OPERANDS; k++) from[k] = in[k] + itemsize;
+  memset(out, 0xA5, sizeof out);
+  call(k3, k4, out, from, n);
+  compare(dtype, out, n, what, isa);
+  for (size_t i = 0; i < GUARD; i++) assert_int_equal(out[nbytes + i], 0xA5);
+  for (int k = 0; k < count; k++) {
+    if (!many[k])
+      continue;
+    memcpy(out, from[k], nbytes);
+    void *kept = from[k];
+    from[k] = out;
+    call(k3, k4, out, from, n);
+    compare(dtype, out, n, what, isa);
+    from[k] = kept;
+  }
+}
+
+static void make_operands(tl_dtype dtype) {
+  for (int k = 0; k < OPERANDS; k++) fill_random(dtype, in[k], MOST + 2);
+}
+
+static const tl_kernel_table *tables[3];
+static int table_count;
+
+static tl_pairs *pairs_of(const tl_pair_table *t, tl_dtype dtype) {
+  return (tl_pairs *)(dtype == TL_INT32     ? &t->int32
+                      : dtype == TL_INT64   ? &t->int64
+                      : dtype == TL_FLOAT32 ? &t->float32
+                                            : &t->float64);
+}
+
+static void pairs_in(tl_dtype dtype, size_t n) {
+  for (int f = 0; f < TL_FIRST_COUNT; f++) {
+    for (int s = 0; s < TL_SECOND_COUNT; s++) {
+      const operation *x = &firsts[f], *y = &seconds[s];
+      if ((*pairs_of(tables[0]->pairs, dtype))[f][s] == NULL) {
+        assert_true(tl_dtype_is_integer(dtype));
+        assert_true(y->op == TL_OP_DIVIDE || y->op == TL_OP_ABS ||
+                    y->op == TL_OP_SQRT);
+        continue;
+      }
+      make_operands(dtype);
+      for (size_t i = 0; i < n; i++) {
+        item t = first_of(x, dtype, 0, i);
+        store_item(dtype, expected, i, then(y, dtype, t, 2, i));
+      }
+      bool many[] = {x->left, x->right, y->right && tl_ops[y->op].arity == 2};
+      for (int t = 0; t < table_count; t++) {
+        tl_kernel3 *kernel = (*pairs_of(tables[t]->pairs, dtype))[f][s];
+        check(kernel, NULL, dtype, n, many, tl_ops[y->op].name,
+              tables[t]->name);
+      }
+    }
+  }
+}
+
+static void choices_in(tl_dtype dtype, size_t n) {
+  for (int q = 0; q < TL_QUESTION_COUNT; q++) {
+    for (int c = 0; c < TL_CHOICE_COUNT; c++) {
+      const operation *x = &questions[q], *y = &choices[c];
+      make_operands(dtype);
+      for (size_t i = 0; i < n; i++) {
+        bool yes = first_of(x, dtype, 0, i).u8 != 0;
+        store_item(dtype, expected, i,
+                   yes ? operand(dtype, 2, y->left, i)
+                       : operand(dtype, 3, y->right, i));
+      }
+      bool many[] = {x->left, x->right, y->left, y->right};
+      for (int t = 0; t < table_count; t++) {
+        const tl_pair_table *table = tables[t]->pairs;
+        tl_kernel4 *kernel = dtype == TL_FLOAT32 ? table->choose_float32[q][c]
+                                                 : table->choose_float64[q][c];
+        check(NULL, kernel, dtype, n, many, "where", tables[t]->name);
+      }
+    }
+  }
+}
+
+#define X(NAME) TL_FIRST_##NAME,
+static const tl_first triple_firsts[] = {TL_TRIPLE_FIRSTS(X)};
+#undef X
+#define X(NAME) TL_SECOND_##NAME,
+static const tl_second triple_seconds[] = {TL_TRIPLE_SECONDS(X)};
+static const tl_second triple_thirds[] = {TL_TRIPLE_THIRDS(X)};
+#undef X
+
+static void triple_in(tl_dtype dtype, size_t n, int f, int s, int w) {
+  const operation *x = &firsts[triple_firsts[f]];
+  const operation *y = &seconds[triple_seconds[s]];
+  const operation *z = &seconds[triple_thirds[w]];
+  make_operands(dtype);
+  for (size_t i = 0; i < n; i++) {
+    item t = then(y, dtype, first_of(x, dtype, 0, i), 2, i);
+    store_item(dtype, expected, i, then(z, dtype, t, 3, i));
+  }
+  bool many[] = {x->left, x->right, y->right, z->right};
+  for (int t = 0; t < table_count; t++) {
+    const tl_pair_table *table = tables[t]->pairs;
+    check(NULL,
+          dtype == TL_FLOAT32 ? table->triples_float32[f][s][w]
+                              : table->triples_float64[f][s][w],
+          dtype, n, many, "three operations", tables[t]->name);
+  }
+}
+
+static void triples_in(tl_dtype dtype, size_t n) {
+  for (int f = 0; f < TL_TRIPLE_FIRST_COUNT; f++) {
+    for (int s = 0; s < TL_TRIPLE_SECOND_COUNT; s++) {
+      for (int w = 0; w < TL_TRIPLE_THIRD_COUNT; w++)
+        triple_in(dtype, n, f, s, w);
+    }
+  }
+}
+
+static void join_in(tl_dtype dtype, size_t n, int j, int f, int s) {
+  static const tl_op ops[] = {
+      [TL_JOIN_ADD] = TL_OP_ADD,
+      [TL_JOIN_SUBTRACT] = TL_OP_SUBTRACT,
+      [TL_JOIN_MULTIPLY] = TL_OP_MULTIPLY,
+  };
+  const operation *x = &firsts[triple_firsts[f]];
+  const operation *y = &firsts[triple_firsts[s]];
+  make_operands(dtype);
+  for (size_t i = 0; i < n; i++) {
+    store_item(dtype, expected, i,
+               apply(ops[j], dtype, first_of(x, dtype, 0, i),
+                     first_of(y, dtype, 2, i)));
+  }
+  bool many[] = {x->left, x->right, y->left, y->right};
+  for (int t = 0; t < table_count; t++) {
+    const tl_pair_table *table = tables[t]->pairs;
+    check(NULL,
+          dtype == TL_FLOAT32 ? table->joins_float32[j][f][s]
+                              : table->joins_float64[j][f][s],
+          dtype, n, many, "two and two", tables[t]->name);
+  }
+}
+
+static void joins_in(tl_dtype dtype, size_t n) {
+  for (int j = 0; j < TL_JOIN_COUNT; j++) {
+    for (int f = 0; f < TL_TRIPLE_FIRST_COUNT; f++) {
+      for (int s = 0; s < TL_TRIPLE_FIRST_COUNT; s++)
+        join_in(dtype, n, j, f, s);
+    }
+  }
+}
+
+static const size_t lengths[] = {0, 1, 2, 3, 7, 8, 9, 16, 31, 33, 64, MOST};
+enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
+static const tl_dtype reals[] = {TL_FLOAT32, TL_FLOAT64};
+
+static void test_two(void **state) {
+  (void)state;
+  static const tl_dtype dtypes[] = {TL_INT32, TL_INT64, TL_FLOAT32, TL_FLOAT64};
+  for (int d = 0; d < 4; d++) {
+    for (int i = 0; i < LENGTHS; i++) pairs_in(dtypes[d], lengths[i]);
+  }
+}
+
+static void test_three(void **state) {
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    for (int i = 0; i < LENGTHS; i++) {
+      triples_in(reals[d], lengths[i]);
+      joins_in(reals[d], lengths[i]);
+    }
+  }
+}
+
+static void test_choices(void **state) {
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    for (int i = 0; i < LENGTHS; i++) choices_in(reals[d], lengths[i]);
+  }
+}
+
+int main(void) {
+  table_count = kernel_tables(tables);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_two),
+      cmocka_unit_test(test_three),
+      cmocka_unit_test(test_choices),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

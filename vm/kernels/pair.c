@@ -1,0 +1,216 @@
+// Kernels of two or three operations: see pair.h. Every form of an operation is
+// combined with every form of the next.
+#include "vm/kernels/pair.h"
+
+#include "vm/kernels/loop.h"
+
+// How an operand is read: an item each (V), one item for all (S), none (N).
+#define V_ONE(from) 0
+#define S_ONE(from) *(from)
+#define N_ONE(from) 0
+#define V_AT(from, one, i) (from)[i]
+#define S_AT(from, one, i) (one)
+#define N_AT(from, one, i) 0
+
+#define PAIR(NAME, A, B, first, SECOND, C, second, sfx, T, W)                  \
+  static void NAME##_##SECOND##_##sfx(void *out, const void *a, const void *b, \
+                                      const void *c, size_t n) {               \
+    T *to = out;                                                               \
+    const T *from_a = a, *from_b = b, *from_c = c;                             \
+    const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                  \
+            one_c = C##_ONE(from_c);                                           \
+    (void)from_c, (void)one_a, (void)one_b, (void)one_c;                       \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                   \
+      const T x = A##_AT(from_a, one_a, i), y = B##_AT(from_b, one_b, i),      \
+              z = C##_AT(from_c, one_c, i);                                    \
+      const T t = (T)(first);                                                  \
+      (void)z;                                                                 \
+      to[i] = (T)(second);                                                     \
+    }                                                                          \
+  }
+
+#define FIRSTS(X, sfx, T, W)                   \
+  X(ADD_VV, V, V, (W)x + (W)y, sfx, T, W)      \
+  X(ADD_VS, V, S, (W)x + (W)y, sfx, T, W)      \
+  X(SUBTRACT_VV, V, V, (W)x - (W)y, sfx, T, W) \
+  X(SUBTRACT_VS, V, S, (W)x - (W)y, sfx, T, W) \
+  X(SUBTRACT_SV, S, V, (W)x - (W)y, sfx, T, W) \
+  X(MULTIPLY_VV, V, V, (W)x *(W)y, sfx, T, W)  \
+  X(MULTIPLY_VS, V, S, (W)x *(W)y, sfx, T, W)
+
+#define BOTH(X, NAME, A, B, first, SECOND, second, ...)    \
+  X(NAME, A, B, first, SECOND##_V, V, second, __VA_ARGS__) \
+  X(NAME, A, B, first, SECOND##_S, S, second, __VA_ARGS__)
+
+#define SECONDS(X, NAME, A, B, first, sfx, T, W)               \
+  BOTH(X, NAME, A, B, first, ADD, (W)t + (W)z, sfx, T, W)      \
+  BOTH(X, NAME, A, B, first, SUBTRACT, (W)t - (W)z, sfx, T, W) \
+  BOTH(X, NAME, A, B, first, FROM, (W)z - (W)t, sfx, T, W)     \
+  BOTH(X, NAME, A, B, first, MULTIPLY, (W)t *(W)z, sfx, T, W)
+
+#define INTEGER_SECONDS(X, NAME, A, B, first, sfx, T, W)        \
+  SECONDS(X, NAME, A, B, first, sfx, T, W)                      \
+  BOTH(X, NAME, A, B, first, MINIMUM, t < z ? t : z, sfx, T, W) \
+  BOTH(X, NAME, A, B, first, MAXIMUM, t > z ? t : z, sfx, T, W) \
+  X(NAME, A, B, first, SQUARE, N, (W)t *(W)t, sfx, T, W)
+
+#define FLOAT_SECONDS(X, NAME, A, B, first, sfx, T, W)                     \
+  SECONDS(X, NAME, A, B, first, sfx, T, W)                                 \
+  BOTH(X, NAME, A, B, first, DIVIDE, t / z, sfx, T, W)                     \
+  BOTH(X, NAME, A, B, first, MINIMUM, t <= z || t != t ? t : z, sfx, T, W) \
+  BOTH(X, NAME, A, B, first, MAXIMUM, t >= z || t != t ? t : z, sfx, T, W) \
+  X(NAME, A, B, first, SQUARE, N, t *t, sfx, T, W)                         \
+  X(NAME, A, B, first, ABS, N, ABS_##sfx(t), sfx, T, W)                    \
+  X(NAME, A, B, first, SQRT, N, SQRT_##sfx(t), sfx, T, W)
+#define ABS_float32 __builtin_fabsf
+#define ABS_float64 __builtin_fabs
+#define SQRT_float32 __builtin_sqrtf
+#define SQRT_float64 __builtin_sqrt
+
+#define INTEGER_PAIRS(...) INTEGER_SECONDS(PAIR, __VA_ARGS__)
+#define FLOAT_PAIRS(...) FLOAT_SECONDS(PAIR, __VA_ARGS__)
+FIRSTS(INTEGER_PAIRS, int32, int32_t, uint32_t)
+FIRSTS(INTEGER_PAIRS, int64, int64_t, uint64_t)
+FIRSTS(FLOAT_PAIRS, float32, float, float)
+FIRSTS(FLOAT_PAIRS, float64, double, double)
+
+#define CHOOSE(QUESTION, A, B, question, CHOICE, C, D, sfx, T)               \
+  static void QUESTION##_##CHOICE##_##sfx(void *out, const void *a,          \
+                                          const void *b, const void *c,      \
+                                          const void *d, size_t n) {         \
+    T *to = out;                                                             \
+    const T *from_a = a, *from_b = b, *from_c = c, *from_d = d;              \
+    const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                \
+            one_c = C##_ONE(from_c), one_d = D##_ONE(from_d);                \
+    (void)one_a, (void)one_b, (void)one_c, (void)one_d;                      \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                 \
+      const T x = A##_AT(from_a, one_a, i), y = B##_AT(from_b, one_b, i);    \
+      const T yes = C##_AT(from_c, one_c, i), no = D##_AT(from_d, one_d, i); \
+      to[i] = question ? yes : no;                                           \
+    }                                                                        \
+  }
+#define CHOICES(X, QUESTION, A, B, question, sfx, T) \
+  X(QUESTION, A, B, question, VV, V, V, sfx, T)      \
+  X(QUESTION, A, B, question, VS, V, S, sfx, T)      \
+  X(QUESTION, A, B, question, SV, S, V, sfx, T)
+#define QUESTIONS(X, sfx, T)                      \
+  CHOICES(X, LESS_VV, V, V, x < y, sfx, T)        \
+  CHOICES(X, LESS_VS, V, S, x < y, sfx, T)        \
+  CHOICES(X, LESS_SV, S, V, x < y, sfx, T)        \
+  CHOICES(X, LESS_EQUAL_VV, V, V, x <= y, sfx, T) \
+  CHOICES(X, LESS_EQUAL_VS, V, S, x <= y, sfx, T) \
+  CHOICES(X, LESS_EQUAL_SV, S, V, x <= y, sfx, T) \
+  CHOICES(X, EQUAL_VV, V, V, x == y, sfx, T)      \
+  CHOICES(X, EQUAL_VS, V, S, x == y, sfx, T)      \
+  CHOICES(X, NOT_EQUAL_VV, V, V, x != y, sfx, T)  \
+  CHOICES(X, NOT_EQUAL_VS, V, S, x != y, sfx, T)
+QUESTIONS(CHOOSE, float32, float)
+QUESTIONS(CHOOSE, float64, double)
+
+// --- Three operations
+// ---------------------------------------------------------
+
+#define TRIPLE(NAME, A, B, first, SECOND, C, second, THIRD, D, third, sfx, T) \
+  static void NAME##_##SECOND##_##THIRD##_##sfx(void *out, const void *a,     \
+                                                const void *b, const void *c, \
+                                                const void *d, size_t n) {    \
+    T *to = out;                                                              \
+    const T *from_a = a, *from_b = b, *from_c = c, *from_d = d;               \
+    const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                 \
+            one_c = C##_ONE(from_c), one_d = D##_ONE(from_d);                 \
+    (void)one_a, (void)one_b, (void)one_c, (void)one_d;                       \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                  \
+      const T x = A##_AT(from_a, one_a, i), y = B##_AT(from_b, one_b, i),     \
+              z = C##_AT(from_c, one_c, i), w = D##_AT(from_d, one_d, i);     \
+      const T t = first;                                                      \
+      const T u = second;                                                     \
+      to[i] = third;                                                          \
+    }                                                                         \
+  }
+
+#define THIRDS(X, NAME, A, B, first, SECOND, C, second, sfx, T)         \
+  X(NAME, A, B, first, SECOND, C, second, ADD_V, V, u + w, sfx, T)      \
+  X(NAME, A, B, first, SECOND, C, second, ADD_S, S, u + w, sfx, T)      \
+  X(NAME, A, B, first, SECOND, C, second, SUBTRACT_V, V, u - w, sfx, T) \
+  X(NAME, A, B, first, SECOND, C, second, FROM_V, V, w - u, sfx, T)     \
+  X(NAME, A, B, first, SECOND, C, second, MULTIPLY_V, V, u *w, sfx, T)  \
+  X(NAME, A, B, first, SECOND, C, second, MULTIPLY_S, S, u *w, sfx, T)
+#define MIDDLES(X, NAME, A, B, first, sfx, T)                \
+  THIRDS(X, NAME, A, B, first, ADD_V, V, t + z, sfx, T)      \
+  THIRDS(X, NAME, A, B, first, ADD_S, S, t + z, sfx, T)      \
+  THIRDS(X, NAME, A, B, first, SUBTRACT_V, V, t - z, sfx, T) \
+  THIRDS(X, NAME, A, B, first, MULTIPLY_V, V, t *z, sfx, T)  \
+  THIRDS(X, NAME, A, B, first, MULTIPLY_S, S, t *z, sfx, T)
+#define TRIPLES(X, sfx, T)                     \
+  MIDDLES(X, ADD_VV, V, V, x + y, sfx, T)      \
+  MIDDLES(X, SUBTRACT_VV, V, V, x - y, sfx, T) \
+  MIDDLES(X, MULTIPLY_VV, V, V, x *y, sfx, T)  \
+  MIDDLES(X, MULTIPLY_VS, V, S, x *y, sfx, T)
+TRIPLES(TRIPLE, float32, float)
+TRIPLES(TRIPLE, float64, double)
+
+#define JOIN(JOINED, join, LEFT, A, B, left, RIGHT, C, D, right, sfx, T)      \
+  static void JOINED##_##LEFT##_##RIGHT##_##sfx(void *out, const void *a,     \
+                                                const void *b, const void *c, \
+                                                const void *d, size_t n) {    \
+    T *to = out;                                                              \
+    const T *from_a = a, *from_b = b, *from_c = c, *from_d = d;               \
+    const T one_b = B##_ONE(from_b), one_d = D##_ONE(from_d);                 \
+    (void)one_b, (void)one_d;                                                 \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                  \
+      const T x = A##_AT(from_a, , i), y = B##_AT(from_b, one_b, i);          \
+      const T z = C##_AT(from_c, , i), w = D##_AT(from_d, one_d, i);          \
+      const T t = left;                                                       \
+      const T u = right;                                                      \
+      to[i] = join;                                                           \
+    }                                                                         \
+  }
+#define RIGHTS(X, JOINED, join, LEFT, A, B, left, sfx, T)             \
+  X(JOINED, join, LEFT, A, B, left, ADD_VV, V, V, z + w, sfx, T)      \
+  X(JOINED, join, LEFT, A, B, left, SUBTRACT_VV, V, V, z - w, sfx, T) \
+  X(JOINED, join, LEFT, A, B, left, MULTIPLY_VV, V, V, z *w, sfx, T)  \
+  X(JOINED, join, LEFT, A, B, left, MULTIPLY_VS, V, S, z *w, sfx, T)
+#define LEFTS(X, JOINED, join, sfx, T)                      \
+  RIGHTS(X, JOINED, join, ADD_VV, V, V, x + y, sfx, T)      \
+  RIGHTS(X, JOINED, join, SUBTRACT_VV, V, V, x - y, sfx, T) \
+  RIGHTS(X, JOINED, join, MULTIPLY_VV, V, V, x *y, sfx, T)  \
+  RIGHTS(X, JOINED, join, MULTIPLY_VS, V, S, x *y, sfx, T)
+#define JOINS(X, sfx, T)            \
+  LEFTS(X, ADD, t + u, sfx, T)      \
+  LEFTS(X, SUBTRACT, t - u, sfx, T) \
+  LEFTS(X, MULTIPLY, t *u, sfx, T)
+JOINS(JOIN, float32, float)
+JOINS(JOIN, float64, double)
+
+// --- The table
+// ----------------------------------------------------------------
+
+#define ENTRY(NAME, A, B, first, SECOND, C, second, sfx, T, W) \
+  [TL_FIRST_##NAME][TL_SECOND_##SECOND] = NAME##_##SECOND##_##sfx,
+#define INTEGER_ENTRIES(...) INTEGER_SECONDS(ENTRY, __VA_ARGS__)
+#define FLOAT_ENTRIES(...) FLOAT_SECONDS(ENTRY, __VA_ARGS__)
+#define CHOICE_ENTRY(QUESTION, A, B, question, CHOICE, C, D, sfx, T) \
+  [TL_QUESTION_##QUESTION][TL_CHOICE_##CHOICE] = QUESTION##_##CHOICE##_##sfx,
+
+#define TRIPLE_ENTRY(NAME, A, B, first, SECOND, C, second, THIRD, D, third, \
+                     sfx, T)                                                \
+  [TL_TRIPLE_FIRST_##                                                       \
+      NAME][TL_TRIPLE_SECOND_##SECOND][TL_TRIPLE_THIRD_##THIRD] =           \
+      NAME##_##SECOND##_##THIRD##_##sfx,
+#define JOIN_ENTRY(JOINED, join, LEFT, A, B, left, RIGHT, C, D, right, sfx, T) \
+  [TL_JOIN_##JOINED][TL_TRIPLE_FIRST_##LEFT][TL_TRIPLE_FIRST_##RIGHT] =        \
+      JOINED##_##LEFT##_##RIGHT##_##sfx,
+
+extern const tl_pair_table TL_K(pairs);
+const tl_pair_table TL_K(pairs) = {
+    .int32 = {FIRSTS(INTEGER_ENTRIES, int32, int32_t, uint32_t)},
+    .int64 = {FIRSTS(INTEGER_ENTRIES, int64, int64_t, uint64_t)},
+    .float32 = {FIRSTS(FLOAT_ENTRIES, float32, float, float)},
+    .float64 = {FIRSTS(FLOAT_ENTRIES, float64, double, double)},
+    .choose_float32 = {QUESTIONS(CHOICE_ENTRY, float32, float)},
+    .choose_float64 = {QUESTIONS(CHOICE_ENTRY, float64, double)},
+    .triples_float32 = {TRIPLES(TRIPLE_ENTRY, float32, float)},
+    .triples_float64 = {TRIPLES(TRIPLE_ENTRY, float64, double)},
+    .joins_float32 = {JOINS(JOIN_ENTRY, float32, float)},
+    .joins_float64 = {JOINS(JOIN_ENTRY, float64, double)},
+};

@@ -1,0 +1,114 @@
+// Kernels of two or three operations, for regions: what is between them stays
+// in a register of the machine, and is rounded like any other result, so that
+// the bits are those of the kernels one after the other.
+#ifndef TALLY_VM_KERNELS_PAIR_H
+#define TALLY_VM_KERNELS_PAIR_H
+
+#include <stddef.h>
+
+#include "vm/dtype.h"
+
+typedef void tl_kernel3(void *out, const void *a, const void *b, const void *c,
+                        size_t n);
+typedef void tl_kernel4(void *out, const void *a, const void *b, const void *c,
+                        const void *d, size_t n);
+
+// t = x op y. Of a and b, V is n items and S is one.
+typedef enum tl_first {
+  TL_FIRST_ADD_VV,
+  TL_FIRST_ADD_VS,
+  TL_FIRST_SUBTRACT_VV,
+  TL_FIRST_SUBTRACT_VS,
+  TL_FIRST_SUBTRACT_SV,
+  TL_FIRST_MULTIPLY_VV,
+  TL_FIRST_MULTIPLY_VS,
+  TL_FIRST_COUNT
+} tl_first;
+
+// out = t op z; FROM is z - t. The last three have no z.
+typedef enum tl_second {
+  TL_SECOND_ADD_V,
+  TL_SECOND_ADD_S,
+  TL_SECOND_SUBTRACT_V,
+  TL_SECOND_SUBTRACT_S,
+  TL_SECOND_FROM_V,
+  TL_SECOND_FROM_S,
+  TL_SECOND_MULTIPLY_V,
+  TL_SECOND_MULTIPLY_S,
+  TL_SECOND_DIVIDE_V,
+  TL_SECOND_DIVIDE_S,
+  TL_SECOND_MINIMUM_V,
+  TL_SECOND_MINIMUM_S,
+  TL_SECOND_MAXIMUM_V,
+  TL_SECOND_MAXIMUM_S,
+  TL_SECOND_SQUARE,
+  TL_SECOND_ABS,
+  TL_SECOND_SQRT,
+  TL_SECOND_COUNT
+} tl_second;
+
+// Comparisons of a and b.
+typedef enum tl_question {
+  TL_QUESTION_LESS_VV,
+  TL_QUESTION_LESS_VS,
+  TL_QUESTION_LESS_SV,
+  TL_QUESTION_LESS_EQUAL_VV,
+  TL_QUESTION_LESS_EQUAL_VS,
+  TL_QUESTION_LESS_EQUAL_SV,
+  TL_QUESTION_EQUAL_VV,
+  TL_QUESTION_EQUAL_VS,
+  TL_QUESTION_NOT_EQUAL_VV,
+  TL_QUESTION_NOT_EQUAL_VS,
+  TL_QUESTION_COUNT
+} tl_question;
+
+// Choices between c and d.
+typedef enum tl_choice {
+  TL_CHOICE_VV,
+  TL_CHOICE_VS,
+  TL_CHOICE_SV,
+  TL_CHOICE_COUNT
+} tl_choice;
+
+// Three operations: (x op y) op z op w, of the forms that chains are made of.
+#define TL_TRIPLE_FIRSTS(X) \
+  X(ADD_VV) X(SUBTRACT_VV) X(MULTIPLY_VV) X(MULTIPLY_VS)
+#define TL_TRIPLE_SECONDS(X) \
+  X(ADD_V) X(ADD_S) X(SUBTRACT_V) X(MULTIPLY_V) X(MULTIPLY_S)
+#define TL_TRIPLE_THIRDS(X) \
+  X(ADD_V) X(ADD_S) X(SUBTRACT_V) X(FROM_V) X(MULTIPLY_V) X(MULTIPLY_S)
+
+#define X(NAME) TL_TRIPLE_FIRST_##NAME,
+enum { TL_TRIPLE_FIRSTS(X) TL_TRIPLE_FIRST_COUNT };
+#undef X
+#define X(NAME) TL_TRIPLE_SECOND_##NAME,
+enum { TL_TRIPLE_SECONDS(X) TL_TRIPLE_SECOND_COUNT };
+#undef X
+#define X(NAME) TL_TRIPLE_THIRD_##NAME,
+enum { TL_TRIPLE_THIRDS(X) TL_TRIPLE_THIRD_COUNT };
+#undef X
+
+// (a op b) op (c op d): both sides are of the first forms of TL_TRIPLE_FIRSTS.
+typedef enum tl_join {
+  TL_JOIN_ADD,
+  TL_JOIN_SUBTRACT,
+  TL_JOIN_MULTIPLY,
+  TL_JOIN_COUNT
+} tl_join;
+
+typedef tl_kernel3 *tl_pairs[TL_FIRST_COUNT][TL_SECOND_COUNT];
+typedef tl_kernel4 *tl_choices[TL_QUESTION_COUNT][TL_CHOICE_COUNT];
+typedef tl_kernel4 *tl_triples[TL_TRIPLE_FIRST_COUNT][TL_TRIPLE_SECOND_COUNT]
+                              [TL_TRIPLE_THIRD_COUNT];
+typedef tl_kernel4
+    *tl_joins[TL_JOIN_COUNT][TL_TRIPLE_FIRST_COUNT][TL_TRIPLE_FIRST_COUNT];
+
+// NULL where there is none: for integers, quotients and what follows.
+typedef struct tl_pair_table {
+  tl_pairs int32, int64, float32, float64;
+  tl_choices choose_float32, choose_float64;  // question ? c : d
+  tl_triples triples_float32, triples_float64;
+  tl_joins joins_float32, joins_float64;
+} tl_pair_table;
+
+#endif
