@@ -224,27 +224,30 @@ static void put_path(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
 
 static bool put_with_literal(tl_emitter *e, const tl_cfg_ins *ins, uint32_t k,
                              int32_t operand) {
+  static const struct {
+    uint8_t op, with_literal;
+    bool commutes;
+  } forms[] = {
+      {TL_BC_ADD, TL_BC_ADDK, true},
+      {TL_BC_SUB, TL_BC_SUBK, false},
+      {TL_BC_MUL, TL_BC_MULK, true},
+      {TL_BC_DIV, TL_BC_DIVK, false},
+      {TL_BC_FLOORDIV, TL_BC_FLOORDIVK, false},
+      {TL_BC_MOD, TL_BC_MODK, false},
+      {TL_BC_POW, TL_BC_POWK, false},
+      {TL_BC_BITAND, TL_BC_BITANDK, false},
+      {TL_BC_BITOR, TL_BC_BITORK, false},
+      {TL_BC_BITXOR, TL_BC_BITXORK, false},
+      {TL_BC_SHL, TL_BC_SHLK, false},
+      {TL_BC_SHR, TL_BC_SHRK, false},
+  };
+  enum { FORMS = sizeof forms / sizeof *forms };
   tl_slot value = e->p->constants[k];
-  uint8_t op;
-  switch (ins->op) {
-    case TL_BC_ADD:
-      op = TL_BC_ADDK;
-      break;
-    case TL_BC_MUL:
-      op = TL_BC_MULK;
-      break;
-    case TL_BC_SUB:
-      op = TL_BC_SUBK;
-      break;
-    case TL_BC_DIV:
-      op = TL_BC_DIVK;
-      break;
-    default:
-      return false;
-  }
-  if (operand == 0 && ins->op != TL_BC_ADD && ins->op != TL_BC_MUL) {
+  size_t form = 0;
+  while (form < FORMS && forms[form].op != ins->op) form++;
+  if (form == FORMS || (operand == 0 && !forms[form].commutes))
     return false;
-  }
+  uint8_t op = forms[form].with_literal;
   int32_t other = 1 - operand;
   tl_ins word = {.op = op,
                  .modes = modes(mode_of(ins, other), TL_MODE_CONST, 0, 0),

@@ -133,6 +133,14 @@ static void put_extra(listing *l, const tl_decoded *d) {
     case TL_BC_SUBK:
     case TL_BC_MULK:
     case TL_BC_DIVK:
+    case TL_BC_FLOORDIVK:
+    case TL_BC_MODK:
+    case TL_BC_POWK:
+    case TL_BC_BITANDK:
+    case TL_BC_BITORK:
+    case TL_BC_BITXORK:
+    case TL_BC_SHLK:
+    case TL_BC_SHRK:
       tl_text_puts(l->out, sep);
       put_constant(l, d->extra);
       break;

@@ -325,6 +325,26 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
     SLOW(b, c, slow);                             \
   }
 
+#define SHIFT(name, C, shifted, slow)                        \
+  OP(name) {                                                 \
+    const tl_slot *b = RB, *c = (C);                         \
+    if (LIKELY(BOTH(b, c) == TL_CLASS_I64 && c->u < 64)) {   \
+      PUT_I64(RA, shifted, b->tag & c->tag);                 \
+      NEXT;                                                  \
+    }                                                        \
+    SLOW(b, c, slow);                                        \
+  }
+
+#define BITS_K(name, op, slow)                            \
+  OP(name) {                                              \
+    const tl_slot *b = RB, *c = KC;                       \
+    if (LIKELY((uint8_t)(b->tag & c->tag) == TL_CLASS_I64)) { \
+      PUT_I64(RA, b->i op c->i, b->tag & c->tag);         \
+      NEXT;                                               \
+    }                                                     \
+    SLOW(b, c, slow);                                     \
+  }
+
 #define JUMP_SHORT() (ins += (int16_t)ins->c)
 #define JUMP_LONG() (ins += (int32_t)tl_ins_extra(*ins))
 
@@ -678,22 +698,8 @@ dispatch:
     BITS(BITAND, &, TL_OP_BITWISE_AND)
     BITS(BITOR, |, TL_OP_BITWISE_OR)
     BITS(BITXOR, ^, TL_OP_BITWISE_XOR)
-    OP(SHL) {
-      const tl_slot *b = RB, *c = RC;
-      if (LIKELY(BOTH(b, c) == TL_CLASS_I64 && c->u < 64)) {
-        PUT_I64(RA, b->u << c->i, b->tag & c->tag);
-        NEXT;
-      }
-      SLOW(b, c, TL_OP_LEFT_SHIFT);
-    }
-    OP(SHR) {
-      const tl_slot *b = RB, *c = RC;
-      if (LIKELY(BOTH(b, c) == TL_CLASS_I64 && c->u < 64)) {
-        PUT_I64(RA, b->i >> c->i, b->tag & c->tag);
-        NEXT;
-      }
-      SLOW(b, c, TL_OP_RIGHT_SHIFT);
-    }
+    SHIFT(SHL, RC, b->u << c->i, TL_OP_LEFT_SHIFT)
+    SHIFT(SHR, RC, b->i >> c->i, TL_OP_RIGHT_SHIFT)
     COMPARE(EQ, ==, TL_OP_EQUAL)
     COMPARE(NE, !=, TL_OP_NOT_EQUAL)
     COMPARE(LT, <, TL_OP_LESS)
@@ -800,6 +806,26 @@ dispatch:
       }
       SLOW(b, c, TL_OP_DIVIDE);
     }
+    OP(FLOORDIVK) {
+      if (LIKELY(divide_ints(RA, RB, KC, false)))
+        NEXT;
+      SLOW(RB, KC, TL_OP_FLOOR_DIVIDE);
+    }
+    OP(MODK) {
+      if (LIKELY(divide_ints(RA, RB, KC, true)))
+        NEXT;
+      SLOW(RB, KC, TL_OP_REMAINDER);
+    }
+    OP(POWK) {
+      if (pow_fast(RA, RB, KC))
+        NEXT;
+      SLOW(RB, KC, TL_OP_POW);
+    }
+    BITS_K(BITANDK, &, TL_OP_BITWISE_AND)
+    BITS_K(BITORK, |, TL_OP_BITWISE_OR)
+    BITS_K(BITXORK, ^, TL_OP_BITWISE_XOR)
+    SHIFT(SHLK, KC, b->u << c->i, TL_OP_LEFT_SHIFT)
+    SHIFT(SHRK, KC, b->i >> c->i, TL_OP_RIGHT_SHIFT)
     PAIRS(ADD, +, TL_OP_ADD)
     PAIRS(SUB, -, TL_OP_SUBTRACT)
     PAIRS(MUL, *, TL_OP_MULTIPLY)
@@ -1141,7 +1167,11 @@ dispatch:
       tl_slot *a = RA;
       bool more;
       POLL();
-      TRY(tl_do_more(vm, a, a + 1, &more));
+      if ((uint8_t)a->tag == TL_CLASS_ARRAY && TL_RANK(a->tag) == 1) {
+        more = a[1].i < a->array->dims[0];
+      } else {
+        TRY(tl_do_more(vm, a, a + 1, &more));
+      }
       if (more)
         JUMP_SHORT();
       NEXT;
@@ -1149,7 +1179,10 @@ dispatch:
     OP(NEXT) {
       tl_slot *b = RB;
       uint32_t pair = EXTRA();
-      if (pair == 0 && (MODE_B == TL_MODE_BORROW || !tl_is_owned(*b)) &&
+      // Only a list's items are taken out of a container that dies.
+      if (pair == 0 &&
+          ((uint8_t)b->tag == TL_CLASS_ARRAY || MODE_B == TL_MODE_BORROW ||
+           !tl_is_owned(*b)) &&
           tl_element_get(RA, b, b + 1)) {
         b[1].i++;
         NEXT2;

@@ -126,6 +126,14 @@ typedef enum tl_format {
   OP(SUBK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
   OP(MULK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
   OP(DIVK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
+  OP(FLOORDIVK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                      \
+  OP(MODK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
+  OP(POWK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
+  OP(BITANDK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                        \
+  OP(BITORK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                         \
+  OP(BITXORK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                        \
+  OP(SHLK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
+  OP(SHRK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
   /* The first of a pair: what the second, the next instruction, makes of */   \
   /* the result as its left operand, or as its right one, is done at once */   \
   /* where all operands are scalars of one class.                         */   \

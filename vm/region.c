@@ -57,6 +57,14 @@ tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
       [TL_BC_SUBK] = TL_OP_SUBTRACT + 1,
       [TL_BC_MULK] = TL_OP_MULTIPLY + 1,
       [TL_BC_DIVK] = TL_OP_DIVIDE + 1,
+      [TL_BC_FLOORDIVK] = TL_OP_FLOOR_DIVIDE + 1,
+      [TL_BC_MODK] = TL_OP_REMAINDER + 1,
+      [TL_BC_POWK] = TL_OP_POW + 1,
+      [TL_BC_BITANDK] = TL_OP_BITWISE_AND + 1,
+      [TL_BC_BITORK] = TL_OP_BITWISE_OR + 1,
+      [TL_BC_BITXORK] = TL_OP_BITWISE_XOR + 1,
+      [TL_BC_SHLK] = TL_OP_LEFT_SHIFT + 1,
+      [TL_BC_SHRK] = TL_OP_RIGHT_SHIFT + 1,
   };
   if (opcode == TL_BC_ELEM1 || opcode == TL_BC_ELEM2 || opcode == TL_BC_ELEM3) {
     return extra < TL_OP_COUNT ? (tl_op)extra : TL_OP_COUNT;

@@ -54,10 +54,6 @@ static uint32_t extra_limit(const tl_checker *c) {
   switch (c->ins.op) {
     case TL_BC_LOADK:
     case TL_BC_CALLB:
-    case TL_BC_ADDK:
-    case TL_BC_SUBK:
-    case TL_BC_MULK:
-    case TL_BC_DIVK:
       return c->p->constant_count;
     case TL_BC_CALLK:
       return unit->prototype_count;
@@ -86,7 +82,8 @@ static uint32_t extra_limit(const tl_checker *c) {
     case TL_BC_CALL:
       return unit->shape_count + 1;
     default:
-      return tl_opcodes[c->ins.op].format == TL_FORMAT_AKJUMP
+      return tl_opcodes[c->ins.op].format == TL_FORMAT_AKJUMP ||
+                     tl_opcodes[c->ins.op].format == TL_FORMAT_ABK
                  ? c->p->constant_count
                  : UINT32_MAX;
   }
