@@ -164,6 +164,7 @@ bench:
 	@CC='$(CC)' tests/bench/install
 	@CC='$(CC)' tests/bench/run
 	@tests/bench/scaling >/dev/null
+	@tests/bench/counting --build $(BUILD) >/dev/null
 
 ## bench-check  compare small programs' instruction counts with recorded ones
 bench-check:

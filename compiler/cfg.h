@@ -33,6 +33,7 @@ typedef struct tl_cfg_ins {
   int32_t operand_count;
   int32_t *operands;  // slots
   uint8_t *modes;     // tl_mode of each: set by ownership
+  bool is_pinned;     // ownership: its result is made an owner
   bool gives_back;    // CALLB: where it fails, operand 0 is back in its slot
   uint32_t extra;     // constant, global, path, built-in, function index …
   uint32_t extra2;    // a second one (SETPATH's step, NEXT's hidden slot)
@@ -72,7 +73,8 @@ typedef struct tl_cfg_function {
   tl_cfg_block *blocks;  // [0] is the entry
   // Slots that always hold scalars (loop counters): never owned.
   bool *is_scalar;
-  bool is_main;        // the module's own code
+  uint32_t constant_capacity;  // of the prototype's constants, while compiling
+  bool is_main;                // the module's own code
   bool may_be_value;   // called other than by CALLK: a closure, or its function
                        // is used as a value, exported or a module variable's
   tl_summary summary;  // from ownership

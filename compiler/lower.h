@@ -42,7 +42,6 @@ typedef struct tl_lower {
   tl_loop *loop;
   int32_t *assigned_in;      // block in which a variable is known to be set
   struct tl_taking *taking;  // the place whose old value is being used
-  uint32_t constant_capacity;
   int32_t constant_table[256];  // newest constant of a hash, -1
   int32_t *constant_next;
 } tl_lower;

@@ -121,8 +121,9 @@ static int32_t lower_known(tl_lower *l, const char *module, const tl_name *name,
       tl_load_constant(l, want, tl_builtin_slot(known.builtin), span);
       break;
     case TL_KNOWN_CONSTANT:
-      tl_load_constant(
-          l, want, known.is_none ? tl_none() : tl_weak_float(known.value), span);
+      tl_load_constant(l, want,
+                       known.is_none ? tl_none() : tl_weak_float(known.value),
+                       span);
       break;
     case TL_KNOWN_DTYPE: {
       tl_type *type = tl_type_of_dtype(l->b->vm, known.dtype);

@@ -24,7 +24,8 @@ static bool is_adoptable(tl_slot value) {
 }
 
 static bool adopt(tl_builder *b, tl_slot value) {
-  if (tl_unit_adopt(b->vm, b->unit, value)) return true;
+  if (tl_unit_adopt(b->vm, b->unit, value))
+    return true;
   b->failed = true;
   return false;
 }
@@ -47,9 +48,10 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
       return (uint32_t)i;
     }
   }
-  if (is_adoptable(value) && !adopt(l->b, value)) return 0;
-  if (p->constant_count == l->constant_capacity) {
-    uint32_t capacity = l->constant_capacity * 2 + 16;
+  if (is_adoptable(value) && !adopt(l->b, value))
+    return 0;
+  if (p->constant_count == l->f->constant_capacity) {
+    uint32_t capacity = l->f->constant_capacity * 2 + 16;
     tl_slot *constants = TL_ARENA_ARRAY(l->b->arena, tl_slot, capacity);
     int32_t *next = TL_ARENA_ARRAY(l->b->arena, int32_t, capacity);
     if (constants == NULL || next == NULL)
@@ -60,7 +62,7 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
     }
     p->constants = constants;
     l->constant_next = next;
-    l->constant_capacity = capacity;
+    l->f->constant_capacity = capacity;
   }
   p->constants[p->constant_count] = value;
   l->constant_next[p->constant_count] = l->constant_table[hash];
@@ -71,15 +73,18 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
 uint32_t tl_function_constant(tl_builder *b, tl_cfg_function *f,
                               tl_slot value) {
   tl_prototype *p = f->prototype;
-  tl_slot *constants =
-      TL_ARENA_ARRAY(b->arena, tl_slot, (size_t)p->constant_count + 1);
-  if (constants == NULL)
-    return 0;
-  for (uint32_t i = 0; i < p->constant_count; i++) {
-    constants[i] = p->constants[i];
+  if (p->constant_count == f->constant_capacity) {
+    uint32_t capacity = f->constant_capacity * 2 + 16;
+    tl_slot *constants = TL_ARENA_ARRAY(b->arena, tl_slot, capacity);
+    if (constants == NULL)
+      return 0;
+    for (uint32_t i = 0; i < p->constant_count; i++) {
+      constants[i] = p->constants[i];
+    }
+    p->constants = constants;
+    f->constant_capacity = capacity;
   }
-  constants[p->constant_count] = value;
-  p->constants = constants;
+  p->constants[p->constant_count] = value;
   return p->constant_count++;
 }
 
@@ -128,7 +133,8 @@ uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes) {
     return 0;
   }
   string->head.flags |= TL_IMMORTAL;
-  if (!adopt(b, (tl_slot){.tag = TL_TAG_STRING, .string = string})) return 0;
+  if (!adopt(b, (tl_slot){.tag = TL_TAG_STRING, .string = string}))
+    return 0;
   unit->names[unit->name_count] = string;
   return unit->name_count++;
 }

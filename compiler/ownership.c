@@ -144,6 +144,8 @@ static void restore_states(tl_flow *flow, const uint64_t *present) {
 static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
   tl_owned_function *f = flow->function;
   const tl_cfg_block *b = &f->cfg->blocks[block];
+  flow->block = block;
+  flow->turn++;
   load_entry(flow, block);
   tl_live_rows(f, block, flow->rows);
   flow->out = code == NULL ? NULL : &code->blocks[block];
@@ -151,6 +153,7 @@ static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
     drop_unread_params(flow);
   for (int32_t i = 0; i < b->count; i++) {
     const tl_cfg_ins *ins = &b->ins[i];
+    flow->at = i;
     if (ins->op == TL_BC_RET) {
       transfer_return(flow, ins);
       return;
@@ -363,15 +366,19 @@ static bool open_flow(tl_flow *flow, tl_owned_program *program,
       .lent = TL_ARENA_ARRAY(scratch, int32_t, operands),
       .candidates = TL_ARENA_ARRAY(scratch, int32_t, operands),
       .uses = TL_ARENA_ARRAY(scratch, uint8_t, slots),
+      .defined = TL_ARENA_ARRAY(scratch, struct tl_defined, slots),
   };
   open_entries(flow);
   return !scratch->failed;
 }
 
 static void search(tl_flow *flow) {
+  enum { PATIENCE = 16 };
   tl_owned_function *f = flow->function;
+  int searches = 0;
   do {
     flow->again = false;
+    flow->pins_slots = ++searches > PATIENCE;
     start_states(f);
     for (bool busy = true; busy && !flow->again;) {
       busy = false;

@@ -35,7 +35,8 @@ typedef struct tl_owned_function {
                      // start, in slot order
   bool *reached, *dirty;
   uint64_t *must_own;  // a bit set for each block: the own-list of a handler
-  bool *pinned;        // slots that are made owners wherever they are defined
+  bool *pinned;        // slots that are made owners wherever they are defined;
+                       // see also tl_cfg_ins.is_pinned
   bool owned_result;   // RET owns what it returns
   // The summary as far as it is known.
   uint8_t *param_modes;
@@ -82,8 +83,17 @@ typedef struct tl_flow {
   uint8_t *uses;        // for each slot, how often it is an operand
   tl_ins_list *out;     // code; NULL while states are still searched
   tl_span span;
-  bool gives_back;  // operand 0 is, where the current instruction fails
-  bool again;       // a slot was pinned: search from the start
+  // The definitions seen in this block: which instruction of it made a slot's
+  // value, if the slot's turn is this one.
+  struct tl_defined {
+    uint32_t turn;
+    int32_t at;
+  } * defined;
+  uint32_t turn;      // of blocks looked at
+  int32_t block, at;  // the current instruction
+  bool pins_slots;    // definition by definition took too many searches
+  bool gives_back;    // operand 0 is, where the current instruction fails
+  bool again;         // a slot was pinned: search from the start
 } tl_flow;
 
 // --- Bit sets ---------------------------------------------------------------
@@ -130,6 +140,8 @@ void tl_live_rows(const tl_owned_function *function, int32_t block,
 // The state of a slot; one without state counts as an immortal's borrow.
 const tl_state *tl_state_of(const tl_flow *flow, int32_t slot);
 void tl_set_state(tl_flow *flow, int32_t slot, const tl_state *state);
+// The same for what the current instruction defines.
+void tl_define_state(tl_flow *flow, int32_t slot, const tl_state *state);
 void tl_forget(tl_flow *flow, int32_t slot);
 
 // Appends an instruction with slots x and y (-1: none) where code is wanted.

@@ -16,10 +16,23 @@ const tl_state *tl_state_of(const tl_flow *flow, int32_t slot) {
   return &flow->now[slot];
 }
 
+// The definition, where it stands in this block: temporaries are used again for
+// other things.
+static bool pin_definition(tl_flow *flow, int32_t slot) {
+  const struct tl_defined *d = &flow->defined[slot];
+  if (flow->pins_slots || d->turn != flow->turn)
+    return false;
+  bool *is_pinned = &flow->cfg->blocks[flow->block].ins[d->at].is_pinned;
+  if (*is_pinned)
+    return false;
+  return *is_pinned = true;
+}
+
 static void pin(tl_flow *flow, int32_t slot) {
   if (slot >= flow->function->spare || flow->function->pinned[slot])
     return;
-  flow->function->pinned[slot] = true;
+  if (!pin_definition(flow, slot))
+    flow->function->pinned[slot] = true;
   flow->again = true;
 }
 
@@ -41,6 +54,11 @@ void tl_set_state(tl_flow *flow, int32_t slot, const tl_state *state) {
   flow->now[slot] = *state;
   tl_bit_set(flow->present, slot);
   check_size(flow, slot);
+}
+
+void tl_define_state(tl_flow *flow, int32_t slot, const tl_state *state) {
+  flow->defined[slot] = (struct tl_defined){flow->turn, flow->at};
+  tl_set_state(flow, slot, state);
 }
 
 void tl_forget(tl_flow *flow, int32_t slot) {

@@ -549,13 +549,14 @@ static tl_state result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   }
 }
 
-static void own_if_pinned(tl_flow *flow, int32_t slot) {
+static void own_if_pinned(tl_flow *flow, const tl_cfg_ins *ins) {
+  int32_t slot = ins->result;
   const tl_state *state = &flow->now[slot];
   bool bare = state->kind == TL_OWNS && state->count == 0;
   bool fixed = state->kind == TL_BORROWS && state->count == 1 &&
                tl_lender_who(state->lenders[0]) == TL_WHO_IMMORTAL;
-  if (slot < flow->function->spare && flow->function->pinned[slot] && !bare &&
-      !fixed)
+  if (slot < flow->function->spare && !bare && !fixed &&
+      (ins->is_pinned || flow->function->pinned[slot]))
     tl_own(flow, slot);
 }
 
@@ -574,12 +575,12 @@ static void define(tl_flow *flow, const tl_cfg_ins *ins) {
   }
   if (!defines)
     return;
-  tl_set_state(flow, ins->result, &state);
+  tl_define_state(flow, ins->result, &state);
   if (takes(ins->op))
     tl_bit_set(flow->taken, ins->result);
   else
     tl_bit_clear(flow->taken, ins->result);
-  own_if_pinned(flow, ins->result);
+  own_if_pinned(flow, ins);
 }
 
 // --- The two shapes ---------------------------------------------------------
@@ -606,12 +607,12 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
   }
   if (!tl_is_tracked(flow->cfg, d))
     return;
-  tl_set_state(flow, d, &state);
+  tl_define_state(flow, d, &state);
   if (moves && tl_bit(flow->taken, s))
     tl_bit_set(flow->taken, d);
   else
     tl_bit_clear(flow->taken, d);
-  own_if_pinned(flow, d);
+  own_if_pinned(flow, ins);
 }
 
 static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {

@@ -513,7 +513,7 @@ const tl_builtin tl_list_builtins[] = {
      "lists. All must have the same number of items.\n"
      "Values without items are an error (kind type).\n"
      "    zip((1, 2), [0.5, 1.5])    # ((1, 0.5), (2, 1.5))\n"},
-    {"reverse", "xs", reverse, TL_PURE,
+    {"reverse", "xs", reverse, TL_VIEWS,
      "xs from its end: a list, a range, a string by grapheme clusters, an\n"
      "array along its leading axis (as a view).\n"
      "Values without items are an error (kind type).\n"
