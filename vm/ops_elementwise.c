@@ -104,11 +104,15 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
 
 bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
                    const tl_slot *c, unsigned c_mode, bool *truth) {
-  operands x = {.count = 2, .in = {b, c}, .modes = {b_mode & 3u, c_mode & 3u}};
+  // Lent until it is known that the result is one bool: what fails has consumed
+  // nothing.
+  operands x = {.count = 2, .in = {b, c}};
+  tl_slot ends[2] = {read(b, b_mode & 3u), read(c, c_mode & 3u)};
   tl_slot result = tl_none();
   if (!apply(vm, op, &x, &result))
     return false;
   bool ok = tl_do_truth(vm, result, TL_MODE_BORROW, truth);
   tl_drop(vm, result);
+  for (int i = 0; ok && i < 2; i++) end(vm, ends[i]);
   return ok;
 }
