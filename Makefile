@@ -51,7 +51,7 @@ OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
-FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants)
+FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files)
 HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
              $(patsubst %.cpp,$(BUILD)/%_cpp,$(wildcard examples/*.cpp))
 
@@ -149,13 +149,15 @@ audit:
 	$(SUBMAKE) BUILD=build/audit CFLAGS='$(AUDIT_CFLAGS)' tests
 	@CC='$(CC)' CFLAGS='$(AUDIT_CFLAGS)' tests/run build/audit
 
-## fuzz      PROGRAMS random programs (200000) and mutants of a tenth of them
+## fuzz      PROGRAMS random programs (200000), mutants of a tenth of them, and
+##           as many damaged files of each format
 PROGRAMS ?= 200000
 FIRST ?= 1
 fuzz:
 	$(SUBMAKE) BUILD=build/audit CFLAGS='$(AUDIT_CFLAGS)' tests
 	build/audit/tests/fuzz/programs $(PROGRAMS) $(FIRST)
 	build/audit/tests/fuzz/mutants $$(($(PROGRAMS) / 10)) $(FIRST)
+	build/audit/tests/fuzz/files $$(($(PROGRAMS) / 10)) $(FIRST)
 
 ## bench     measure beside the peers (installs them); tables in build/bench
 bench:
