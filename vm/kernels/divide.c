@@ -7,9 +7,10 @@ enum { BLOCK = 256 };
 
 // Any x and y. The quotient comes from the exact remainder: rounding x / y
 // first could step over a whole number. An infinite x has no remainder; its
-// quotient is infinite.
+// quotient is infinite, and that by an infinite y is zero, as the array API
+// standard has it.
 static double quotient_anywhere(double x, double y) {
-  if (y == 0 || isinf(x))
+  if (y == 0 || isinf(x) || isinf(y))
     return x / y;
   double rest = fmod(x, y);
   double quotient = (x - rest) / y;
