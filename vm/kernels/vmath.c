@@ -149,7 +149,9 @@ void TL_K(expm1_float64)(void *out, const void *a, size_t n) {
       TL_LOOP for (size_t i = start; i < end; i++) to[i] =
           expm1_inside(from[i]);
     } else {
-      for (size_t i = start; i < end; i++) to[i] = expm1(from[i]);
+      // The same bits whatever is beside an item; from 708 on, 1 is nothing.
+      TL_LOOP for (size_t i = start; i < end; i++) to[i] =
+          from[i] < 708 ? expm1_inside(from[i]) : exp_anywhere(from[i]);
     }
   }
 }
