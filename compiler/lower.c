@@ -67,11 +67,11 @@ void tl_emit_x(tl_lower *l, tl_opcode op, int32_t result, uint32_t extra,
   tl_emit(l, op, result, 0, span)->extra = extra;
 }
 
-void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, bool pair,
+void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, uint32_t what,
                   tl_span span) {
   tl_cfg_ins *ins = tl_emit(l, TL_BC_NEXT, result, 1, span);
   ins->operands[0] = walked;
-  ins->extra = pair;
+  ins->extra = what;
   ins->extra2 = (uint32_t)walked + 1;
 }
 

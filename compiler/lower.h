@@ -62,8 +62,8 @@ void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
 void tl_emit_x(tl_lower *l, tl_opcode op, int32_t result, uint32_t extra,
                tl_span span);
 // The next item of what [walked] holds; the slot behind it is the position.
-// With [pair] a record gives (key, value).
-void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, bool pair,
+// [what]: TL_NEXT_ITEM …
+void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, uint32_t what,
                   tl_span span);
 int32_t tl_new_block(tl_lower *l);
 void tl_enter_block(tl_lower *l, int32_t block);  // and gives it its order

@@ -156,7 +156,7 @@ static void unpack(tl_lower *l, tl_target *targets, uint32_t count,
   int32_t list = begin_unpack(l, count, value, span);
   int32_t first = tl_temps(l, (int32_t)count);
   for (uint32_t i = 0; i < count; i++)
-    tl_emit_next(l, first + (int32_t)i, list, false, span);
+    tl_emit_next(l, first + (int32_t)i, list, TL_NEXT_OF_LIST, span);
   assign_all(l, targets, count, first, false);
 }
 
@@ -265,7 +265,7 @@ void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
   int32_t list = begin_unpack(l, count, item, span);
   for (uint32_t i = 0; i < count; i++) {
     int32_t mark = l->top, value = tl_temp(l);
-    tl_emit_next(l, value, list, false, span);
+    tl_emit_next(l, value, list, TL_NEXT_OF_LIST, span);
     tl_store_name(l, names[i].name, value, names[i].span);
     l->top = mark;
   }

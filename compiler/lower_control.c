@@ -138,8 +138,8 @@ static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
       item = v->index;
     tl_emit_x(l, TL_BC_FORVAR, item, (uint32_t)w->slots, span);
   } else {
-    // With several names a record gives (key, value).
-    tl_emit_next(l, item, w->slots, count > 1, value->span);
+    tl_emit_next(l, item, w->slots, count > 1 ? TL_NEXT_PAIR : TL_NEXT_ITEM,
+                 value->span);
   }
   tl_lower_targets(l, names, count, item, names[0].span);
   l->top = mark;

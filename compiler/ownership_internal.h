@@ -93,6 +93,7 @@ typedef struct tl_flow {
   int32_t block, at;  // the current instruction
   bool pins_slots;    // definition by definition took too many searches
   bool gives_back;    // operand 0 is, where the current instruction fails
+  bool leaves;        // what is settled ends with it
   bool again;         // a slot was pinned: search from the start
 } tl_flow;
 

@@ -213,7 +213,8 @@ static void owns_unless_lent(tl_state *state) {
 }
 
 static void settle_part(tl_flow *flow, int32_t x, int32_t y) {
-  tl_put(flow, TL_BC_KEEP, -1, x, y, TL_MODE_BORROW);
+  tl_put(flow, flow->leaves ? TL_BC_LEAVE : TL_BC_KEEP, -1, x, y,
+         TL_MODE_BORROW);
   tl_state *state = &flow->now[y];
   tl_state_remove(state, (uint32_t)x, 1u << TL_SAME | 1u << TL_PART);
   owns_unless_lent(state);
@@ -283,13 +284,46 @@ void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
   }
 }
 
+// The borrower that may take its item out of [x] where that ends; -1: none. An
+// alias of x would still see the item there.
+static int32_t find_heir(const tl_flow *flow, int32_t x, const uint64_t *live) {
+  int32_t heir = -1;
+  TL_EACH_BIT(y, flow->present, flow->function->words) {
+    unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
+    if (y == x || !tl_bit(live, y) || relations == 0)
+      continue;
+    if ((relations & 1u << TL_SAME) != 0)
+      return -1;
+    if ((relations & 1u << TL_PART) != 0)
+      heir = y;
+  }
+  return heir;
+}
+
+// Settles the borrowers of [x], which ends; the last may inherit.
+static void settle_end(tl_flow *flow, int32_t x, const uint64_t *live) {
+  int32_t heir = find_heir(flow, x, live);
+  TL_EACH_BIT(y, flow->present, flow->function->words) {
+    if (heir >= 0 && y != heir && borrows_from(flow, y, x, live))
+      settle_one(flow, x, y, NULL);
+  }
+  if (heir < 0) {
+    tl_settle(flow, x, live, NULL);
+    return;
+  }
+  flow->leaves = true;
+  settle_one(flow, x, heir, NULL);
+  flow->leaves = false;
+  tl_forget(flow, x);
+}
+
 void tl_end_dead(tl_flow *flow, const uint64_t *live) {
   int32_t words = flow->function->words;
   // Settle what lives before anything is dropped: then the order of the drops
   // does not matter.
   TL_EACH_BIT(y, flow->present, words) {
     if (!tl_bit(live, y) && flow->now[y].kind != TL_BORROWS)
-      tl_settle(flow, y, live, NULL);
+      settle_end(flow, y, live);
   }
   TL_EACH_BIT(y, flow->present, words) {
     if (tl_bit(live, y))

@@ -443,12 +443,14 @@ static tl_state item_state(const tl_flow *flow) {
   return state;
 }
 
-static tl_state next_state(const tl_flow *flow) {
+static tl_state next_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t x = flow->operands[0];
   const tl_state *from = tl_state_of(flow, x);
   tl_state state = tl_state_new(TL_EITHER);
   tl_state_derive(&state, from, (uint32_t)x, TL_PART);
-  tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+  // An item of a list is no view of it.
+  if (ins->op != TL_BC_NEXT || ins->extra != TL_NEXT_OF_LIST)
+    tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
   return state;
 }
 
@@ -462,29 +464,39 @@ static tl_state view_state(const tl_flow *flow) {
   return state;
 }
 
-// Operand 0 itself or a new object, perhaps one that is a view of it.
-static tl_state same_state(const tl_flow *flow, bool views) {
+// Operand 0 itself or a new object.
+static tl_state same_state(const tl_flow *flow) {
   int32_t x = flow->operands[0];
   const tl_state *from = tl_state_of(flow, x);
   tl_state state = tl_state_new(TL_EITHER);
-  if (flow->modes[0] == TL_MODE_BORROW) {
+  if (flow->modes[0] == TL_MODE_BORROW)
     tl_state_derive(&state, from, (uint32_t)x, TL_SAME);
-    if (views)
-      tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
-    return state;
-  }
-  if (flow->modes[0] == TL_MODE_CONSUME || flow->modes[0] == TL_MODE_RETAIN)
-    state.kind = TL_OWNS;
-  else
+  else if (flow->modes[0] == TL_MODE_EITHER)
     tl_state_derive_lenders(&state, from, TL_SAME);
-  tl_state_derive_lenders(&state, from, TL_HELD);
+  else
+    state.kind = TL_OWNS;
   return state;
 }
 
+// Of a list or a string: those are no views.
+static tl_state whole_state(const tl_flow *flow) {
+  tl_state state = same_state(flow);
+  tl_state_strip(&state, 1u << TL_HELD);
+  return state;
+}
+
+// What the library says that its first argument may be to the result.
 static tl_state library_state(const tl_flow *flow, unsigned lends) {
-  return (lends & TL_RETURNS) != 0 ? same_state(flow, (lends & TL_VIEWS) != 0)
-         : lends != 0              ? view_state(flow)
-                                   : tl_state_new(TL_OWNS);
+  if ((lends & TL_RETURNS) == 0)
+    return lends != 0 ? view_state(flow) : tl_state_new(TL_OWNS);
+  int32_t x = flow->operands[0];
+  const tl_state *from = tl_state_of(flow, x);
+  tl_state state = same_state(flow);
+  if (flow->modes[0] != TL_MODE_BORROW)
+    tl_state_derive_lenders(&state, from, TL_HELD);
+  else if ((lends & TL_VIEWS) != 0)
+    tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+  return state;
 }
 
 // What the callee's summary says about the result, in terms of the arguments.
@@ -531,11 +543,11 @@ static tl_state result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     case TL_DEF_ITEM:
       return item_state(flow);
     case TL_DEF_NEXT:
-      return next_state(flow);
+      return next_state(flow, ins);
     case TL_DEF_VIEW:
       return view_state(flow);
     case TL_DEF_SAME:
-      return same_state(flow, false);
+      return whole_state(flow);
     case TL_DEF_CALL:
       return call_state(flow, ins);
     case TL_DEF_GLOBAL:

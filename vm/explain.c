@@ -107,7 +107,8 @@ static uint32_t next_use(const explainer *e, uint32_t pc, uint32_t slot) {
     while (at < e->p->code_count && steps++ < LIMIT) {
       tl_decode(e->p, at, &d);
       int mode = mode_of(&d, slot);
-      bool ends = d.op == TL_BC_DROP || d.op == TL_BC_SETTLE;
+      bool ends =
+          d.op == TL_BC_DROP || d.op == TL_BC_SETTLE || d.op == TL_BC_LEAVE;
       if (mode >= 0 && !ends)
         return tl_line_at(e->p, at);
       if (d.result == (int32_t)slot || (mode >= 0 && ends))

@@ -651,6 +651,10 @@ dispatch:
       tl_do_keep(vm, RA, RB);
       NEXT;
     }
+    OP(LEAVE) {
+      tl_do_leave(vm, RA, RB);
+      NEXT;
+    }
     OP(HOLD) {
       tl_do_hold(vm, RA, RB);
       NEXT;
@@ -1178,16 +1182,16 @@ dispatch:
     }
     OP(NEXT) {
       tl_slot *b = RB;
-      uint32_t pair = EXTRA();
+      uint32_t what = EXTRA();
       // Only a list's items are taken out of a container that dies.
-      if (pair == 0 &&
+      if (what != TL_NEXT_PAIR &&
           ((uint8_t)b->tag == TL_CLASS_ARRAY || MODE_B == TL_MODE_BORROW ||
            !tl_is_owned(*b)) &&
           tl_element_get(RA, b, b + 1)) {
         b[1].i++;
         NEXT2;
       }
-      TRY(tl_do_next(vm, RA, b, b + 1, MODE_B, pair != 0));
+      TRY(tl_do_next(vm, RA, b, b + 1, MODE_B, what));
       NEXT2;
     }
     OP(RET) {

@@ -86,7 +86,7 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
 bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
                 bool *more);
 bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
-                unsigned mode, bool pair);
+                unsigned mode, uint32_t what);
 bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any);
 bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params);
 bool tl_do_show(tl_vm *vm, tl_slot value);
@@ -98,6 +98,7 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
 
 // --- Ownership (ops.c) ------------------------------------------------------
 void tl_do_settle(tl_slot *x, tl_slot *y);
+void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y);
 void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y);
 void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x);
 bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x);

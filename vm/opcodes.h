@@ -40,6 +40,10 @@ typedef enum tl_result_kind {
   TL_DEF_TARGET,    // operand 0, updated
 } tl_result_kind;
 
+// What NEXT gives, its extra: an item; of a record a (key, value); an item of
+// what is known to be a list, and so never a view.
+enum { TL_NEXT_ITEM, TL_NEXT_PAIR, TL_NEXT_OF_LIST };
+
 // When an instruction can fail: before its first write, or after it.
 typedef enum tl_fails { TL_NEVER, TL_EARLY, TL_LATE } tl_fails;
 
@@ -90,6 +94,7 @@ typedef enum tl_format {
   OP(DROP, NONE, USE, NONE, NONE, NONE, NEVER, A)                              \
   OP(SETTLE, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                          \
   OP(KEEP, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                            \
+  OP(LEAVE, NONE, NONE, NONE, NONE, NONE, NEVER, AA) /* KEEP, then DROP a */   \
   OP(HOLD, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                            \
   OP(DETACH, NONE, NONE, NONE, NONE, NONE, EARLY, AA)                          \
   OP(OWN, NONE, NONE, NONE, NONE, NONE, NEVER, A)                              \

@@ -581,9 +581,15 @@ static bool next_cluster(tl_vm *vm, const tl_string *string, int64_t *at,
 }
 
 bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
-                unsigned mode, bool pair) {
+                unsigned mode, uint32_t what) {
   tl_slot c = *container;
   int64_t i = position->i;
+  bool more = false;
+  // Compiled code asks first; any other is not trusted to.
+  if ((what == TL_NEXT_OF_LIST && !tl_is_list(c)) || i < 0 ||
+      !tl_do_more(vm, container, position, &more) || !more)
+    return !tl_failed(vm) &&
+           tl_fail(vm, TALLY_ERR_HOST, "next: there is no such item");
   if (tl_is_string(c))
     return next_cluster(vm, c.string, &position->i, a);
   if (tl_is_list(c)) {
@@ -598,7 +604,7 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
     put(a, tl_weak_int(tl_range_item(c.range, i)));
   } else if (tl_is_record(c)) {
     tl_field *field = &c.record->fields[i];
-    if (pair) {
+    if (what == TL_NEXT_PAIR) {
       if (!next_pair(vm, field, a))
         return false;
     } else {
@@ -668,6 +674,35 @@ static void promote(tl_vm *vm, tl_slot *s) {
 void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
   if (tl_is_owned(*x))
     promote(vm, y);
+}
+
+// Whether y is an item of x, which ends: y becomes its owner, without a count.
+// A long list is not searched.
+static bool inherit(const tl_slot *x, tl_slot *y) {
+  enum { FEW = 64 };
+  if (x->object->count != 1)
+    return false;
+  bool is_list = tl_is_list(*x);
+  int64_t count = is_list            ? x->list->length
+                  : tl_is_record(*x) ? x->record->length
+                                     : 0;
+  for (int64_t i = 0; i < count && i < FEW; i++) {
+    tl_slot *item = is_list ? &x->list->items[i] : &x->record->fields[i].value;
+    if (!tl_is_owned(*item) || item->pointer != y->pointer)
+      continue;
+    item->tag &= ~TL_OWNED;
+    y->tag |= TL_OWNED;
+    return true;
+  }
+  return false;
+}
+
+void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y) {
+  if (!tl_is_owned(*x))
+    return;
+  if (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(x, y))
+    promote(vm, y);
+  tl_drop(vm, *x);
 }
 
 static bool borrows_block(tl_slot y) {

@@ -315,9 +315,11 @@ static tl_state item_state(const tl_checker *c) {
   const tl_state *from = &c->now[x];
   tl_state state = tl_state_new(TL_EITHER);
   bool drains = operand_role(c, 0) == TL_ROLE_DRAIN;
+  bool of_list = c->ins.op == TL_BC_NEXT && c->ins.extra == TL_NEXT_OF_LIST;
   if (drains || !consumes(c->ins.modes[0])) {
     tl_state_derive(&state, from, x, TL_PART);
-    tl_state_derive(&state, from, x, TL_HELD);
+    if (!of_list)
+      tl_state_derive(&state, from, x, TL_HELD);
     return state;
   }
   if (from->kind == TL_OWNS)
@@ -393,19 +395,18 @@ static tl_state library_state(const tl_checker *c) {
   return state;
 }
 
+// A list or a string, perhaps the operand's own: those are no views.
 static tl_state same_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   const tl_state *from = &c->now[x];
   tl_state state = tl_state_new(TL_EITHER);
-  if (!consumes(c->ins.modes[0])) {
+  if (!consumes(c->ins.modes[0]))
     tl_state_derive(&state, from, x, TL_SAME);
-    return state;
-  }
-  if (from->kind == TL_OWNS)
+  else if (from->kind == TL_OWNS)
     state.kind = TL_OWNS;
   else
     tl_state_derive_lenders(&state, from, TL_SAME);
-  tl_state_derive_lenders(&state, from, TL_HELD);
+  tl_state_strip(&state, 1u << TL_HELD);
   return state;
 }
 
@@ -552,6 +553,7 @@ bool tl_check_ins(tl_checker *c) {
     case TL_BC_DROP:
     case TL_BC_SETTLE:
     case TL_BC_KEEP:
+    case TL_BC_LEAVE:
     case TL_BC_HOLD:
     case TL_BC_OWN:
       return tl_check_ownership(c);

@@ -210,9 +210,12 @@ bool tl_check_ownership(tl_checker *c) {
     return false;
   if (c->ins.op == TL_BC_SETTLE) {
     check_settle(c, lender, borrower);
-  } else if (c->ins.op == TL_BC_KEEP) {
+  } else if (c->ins.op == TL_BC_KEEP || c->ins.op == TL_BC_LEAVE) {
     tl_state_remove(&c->now[borrower], lender, 1u << TL_SAME | 1u << TL_PART);
     own_unless_lent(&c->now[borrower]);
+    tl_check_busy(c, borrower);
+    if (c->ins.op == TL_BC_LEAVE)
+      return check_drop(c, lender, TL_MODE_EITHER);
   } else if (c->ins.op == TL_BC_HOLD) {
     check_hold(c, borrower, lender);
   } else {

@@ -519,8 +519,7 @@ static void a_view_takes_its_dead_array_along(void **state) {
             "  t2 = getel t0, t1 owned: t0\n"
             "  show t0 owned: t0 t2?\n"
             "  hold t2, t0\n"
-            "  keep t0, t2\n"
-            "  drop t0?\n"
+            "  leave t0, t2\n"
             "  show t2 owned: t2\n"
             "  drop t2!\n"
             "  ret t1\n");
@@ -537,8 +536,7 @@ static void e1_a_result_never_hides_its_operand(void **state) {
             "  t2 = copy t0!\n"
             "  t0 = getel t2, t2 owned: t2\n"
             "  hold t0, t2\n"
-            "  keep t2, t0\n"
-            "  drop t2?\n"
+            "  leave t2, t0\n"
             "  ret t0!\n");
 }
 

@@ -443,6 +443,29 @@ static void what_settles_is_there(void **state) {
   refuse(*state, &p, "t3 is settled but has no value");
 }
 
+// LEAVE ends a container: an item that lives on owns, and another does not.
+static void leaving_ends_the_container(void **state) {
+  OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), ins(TL_BC_GETEL, 1, 0, 3, 0),
+       ins(TL_BC_HOLD, 1, 0, 0, 0), ins(TL_BC_LEAVE, 0, 1, 0, 0), RETURN(1));
+  owns(&p, 2, 3, 0);
+  accept(*state, &p);
+}
+
+static void what_was_left_is_not_read(void **state) {
+  OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), ins(TL_BC_GETEL, 1, 0, 3, 0),
+       ins(TL_BC_LEAVE, 0, 1, 0, 0), ins(TL_BC_RET, 0, 0, 0, 0));
+  owns(&p, 2, 3, 0);
+  refuse(*state, &p, "t0 is read but has no value");
+}
+
+static void what_else_the_left_lent_has_ended(void **state) {
+  OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), ins(TL_BC_MOVB, 2, 0, 0, 0),
+       ins(TL_BC_GETEL, 1, 0, 3, 0), ins(TL_BC_LEAVE, 0, 1, 0, 0),
+       ins(TL_BC_RET, 2, 0, 0, 0));
+  owns(&p, 3, 4, 0);
+  refuse(*state, &p, "t2 is read but its lender has ended");
+}
+
 // Two names of one view: when what owns the view ends, so does the other.
 static void an_alias_ends_with_the_view(void **state) {
   OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), ins(TL_BC_GETEL, 1, 0, 3, 0),
@@ -656,6 +679,9 @@ int main(void) {
       FIXTURE_TEST(drops_consume),
       FIXTURE_TEST(nothing_settles_with_itself),
       FIXTURE_TEST(what_settles_is_there),
+      FIXTURE_TEST(leaving_ends_the_container),
+      FIXTURE_TEST(what_was_left_is_not_read),
+      FIXTURE_TEST(what_else_the_left_lent_has_ended),
       FIXTURE_TEST(an_alias_ends_with_the_view),
       FIXTURE_TEST(too_many_lenders_prove_nothing),
       FIXTURE_TEST(a_view_is_not_given_without_its_block),
