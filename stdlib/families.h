@@ -53,5 +53,7 @@ extern const tl_builtin tl_os_module[];
 extern const tl_builtin tl_os_files_module[];
 extern const tl_builtin tl_memory_module[];
 extern const tl_builtin tl_memory_references[];
+extern const tl_builtin tl_memory_held[];
+extern const tl_builtin tl_pack_builtins[];
 
 #endif

@@ -58,6 +58,8 @@ const tl_family tl_library[] = {
     {"os", tl_os_files_module},
     {"memory", tl_memory_module},
     {"memory", tl_memory_references},
+    {"memory", tl_memory_held},
+    {NULL, tl_pack_builtins},
     {NULL, NULL},
 };
 

@@ -49,35 +49,15 @@ static bool fold_of(tl_reduction reduction, tl_fold *out) {
   return false;
 }
 
-// The sum of at most 32 float64, in the order that the engine's lanes fold:
-// lane i holds item i, lanes fold by halves. Zeros beyond change nothing.
-static double short_sum(const double *items, int64_t n) {
-  double lanes[32];
-  int64_t width = 1;
-  while (width < n) width *= 2;
-  for (int64_t i = 0; i < n; i++) lanes[i] = 0.0 + items[i];
-  for (int64_t i = n; i < width; i++) lanes[i] = 0.0;
-  for (width /= 2; width > 0; width /= 2) {
-    for (int64_t i = 0; i < width; i++) lanes[i] += lanes[i + width];
-  }
-  return n > 0 ? lanes[0] : 0.0;
-}
-
-static bool sum_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
-                     int64_t rows, double *out) {
-  const double *x = (const double *)(const void *)items->data;
-  const tl_kernel_table *kernels = tl_kernels();
-  for (int64_t i = 0; i < rows; i++) {
-    int64_t n = at[i + 1] - at[i];
-    if (n <= 32) {
-      out[i] = short_sum(x + at[i], n);
-    } else {
-      tl_fold_state state;
-      tl_fold_begin(&state);
-      kernels->fold_feed[TL_FOLD_SUM][TL_FLOAT64](&state, x + at[i], (size_t)n);
-      kernels->fold_end[TL_FOLD_SUM][TL_FLOAT64](&state, &out[i]);
-    }
-    if ((i & 0x3fff) == 0x3fff && !tl_poll(vm, 64))
+static bool sum_rows(tl_vm *vm, tl_sum_spans *kernel, const tl_array *items,
+                     const int64_t *at, int64_t rows, tl_array *to) {
+  enum { ROWS = 1 << 14 };
+  size_t step = tl_itemsize(tl_array_dtype(to));
+  for (int64_t i = 0; i < rows; i += ROWS) {
+    int64_t n = rows - i < ROWS ? rows - i : ROWS;
+    kernel(to->data + (size_t)i * step, items->data, at + i, (size_t)n,
+           items->size);
+    if (!tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 1024 + 1))
       return false;
   }
   return true;
@@ -86,10 +66,9 @@ static bool sum_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
 static bool fold_rows(tl_vm *vm, tl_fold fold, const tl_array *items,
                       const int64_t *at, int64_t rows, tl_array *to) {
   tl_dtype dtype = tl_array_dtype(items);
-  if (fold == TL_FOLD_SUM && dtype == TL_FLOAT64) {
-    return sum_rows(vm, items, at, rows, (double *)(void *)to->data);
-  }
   const tl_kernel_table *kernels = tl_kernels();
+  if (fold == TL_FOLD_SUM && kernels->sum_spans[dtype] != NULL)
+    return sum_rows(vm, kernels->sum_spans[dtype], items, at, rows, to);
   size_t size = tl_itemsize(dtype), step = tl_itemsize(tl_array_dtype(to));
   for (int64_t i = 0; i < rows; i++) {
     tl_fold_state state;

@@ -160,6 +160,49 @@ int64_t tl_value_nbytes(tl_slot s) {
   return nbytes;
 }
 
+int64_t tl_value_shown(tl_slot s) {
+  if (!tl_is_form(s, TL_FORM_RAGGED)) {
+    int64_t nbytes = tl_is_nested(s) ? 0 : tl_value_nbytes(s);
+    for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
+      nbytes += tl_value_shown(s.nested->parts[i]);
+    return nbytes;
+  }
+  int64_t start, stop, unused, rows = tl_value_length(s, 0);
+  int64_t all = tl_value_shown(s.nested->parts[1]);
+  int64_t length = tl_value_length(s.nested->parts[1], 0);
+  int64_t offsets = tl_value_nbytes(s.nested->parts[0]);
+  if (rows == 0 || length == 0)
+    return offsets;
+  tl_ragged_row(s.nested, 0, &start, &unused);
+  tl_ragged_row(s.nested, rows - 1, &unused, &stop);
+  return offsets +
+         (int64_t)((double)all / (double)length * (double)(stop - start));
+}
+
+int64_t tl_value_held(tl_slot s) {
+  if (tl_is_array(s)) {
+    const tl_array *owner = tl_array_owner(s.array);
+    return owner->size * (int64_t)tl_itemsize(tl_array_dtype(owner));
+  }
+  int64_t nbytes = 0;
+  for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
+    nbytes += tl_value_held(s.nested->parts[i]);
+  return nbytes;
+}
+
+bool tl_nested_keeps_alone(const tl_nested *n) {
+  bool alone = true;
+  for (int64_t i = 0; alone && i < n->count; i++) {
+    tl_slot part = n->parts[i];
+    alone = tl_is_owned(part) && part.object->count == 1;
+    if (alone && tl_is_nested(part))
+      alone = tl_nested_keeps_alone(part.nested);
+    else if (alone)
+      alone = tl_array_owner(part.array)->head.count == 1;
+  }
+  return alone;
+}
+
 void tl_ragged_row(const tl_nested *n, int64_t i, int64_t *start,
                    int64_t *stop) {
   const tl_array *offsets = n->parts[0].array;

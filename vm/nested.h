@@ -83,6 +83,12 @@ int64_t tl_value_length(tl_slot s, int axis);
 int64_t tl_nested_size(const tl_nested *n);
 // The bytes of all that a value shows (not of what it holds).
 int64_t tl_value_nbytes(tl_slot s);
+// The bytes of the items that a value shows, rows that it leaves out not
+// counted, and those of the blocks that it keeps for them.
+int64_t tl_value_shown(tl_slot s);
+int64_t tl_value_held(tl_slot s);
+// Whether nothing but this value, which is nested, keeps those blocks.
+bool tl_nested_keeps_alone(const tl_nested *n);
 // The type of an array or nested array without its first [skip] dimensions.
 tl_type *tl_type_below(tl_vm *vm, tl_slot s, int skip);
 // As tl_describe: into a buffer, cut where it is full.

@@ -10,6 +10,7 @@
 #include "vm/array.h"
 #include "vm/list.h"
 #include "vm/memory.h"
+#include "vm/nested.h"
 #include "vm/record.h"
 
 bool tl_is_counted(tl_slot s) {
@@ -175,6 +176,24 @@ static bool visit_captures(tl_slot s, tl_reference_visit *visit,
   return true;
 }
 
+// The arrays that a nested one consists of.
+static bool visit_parts(tl_slot s, tl_reference_visit *visit, void *context) {
+  static const char *const names[][2] = {
+      [TL_FORM_STRUCT] = {"the block", ""},
+      [TL_FORM_OPTION] = {"missing", "values"},
+      [TL_FORM_RAGGED] = {"offsets", "items"}};
+  const tl_nested *n = s.nested;
+  tl_form form = tl_nested_form(n);
+  for (int64_t i = 0; i < n->count; i++) {
+    const char *name = form == TL_FORM_COLUMNS ? n->layout->fields[i].name->text
+                                               : names[form][i];
+    if (!visit_item(s, n->parts[i], visit, context,
+                    form == TL_FORM_COLUMNS ? ".%.80s" : "%s", name))
+      return false;
+  }
+  return true;
+}
+
 bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
   if (!tl_is_counted(s))
     return true;
@@ -192,6 +211,8 @@ bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
       return true;
     case TL_KIND_CLOSURE:
       return visit_captures(s, visit, context);
+    case TL_KIND_NESTED:
+      return visit_parts(s, visit, context);
     case TL_KIND_NATIVE: {
       const tl_native *n = s.pointer;
       return visit_slots(s, n->values, n->count, "value ", visit, context);

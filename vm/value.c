@@ -165,17 +165,36 @@ static bool hoards(tl_slot s) {
   return all >= SMALL && part < all / 8;
 }
 
+// The same of a nested array.
+static bool nest_hoards(tl_slot s) {
+  enum { SMALL = 4096 };
+  if (s.object->count != 1)
+    return false;
+  int64_t held = tl_value_held(s);
+  return held >= SMALL && tl_value_shown(s) < held / 8 &&
+         tl_nested_keeps_alone(s.nested);
+}
+
 // Copies the view out and lets go of it; without memory it stays as it is.
 static tl_slot copy_out(tl_vm *vm, tl_slot s) {
   bool failed = tl_failed(vm);
-  tl_array *copy = tl_array_copy(vm, s.array);
-  if (copy == NULL) {
+  tl_slot copy = tl_none();
+  bool ok;
+  if (tl_is_nested(s)) {
+    ok = tl_nested_copy(vm, s, &copy);
+  } else {
+    tl_array *a = tl_array_copy(vm, s.array);
+    ok = a != NULL;
+    if (ok)
+      copy = tl_own_array(a);
+  }
+  if (!ok) {
     if (!failed)
       tl_error_clear(vm);
     return s;
   }
   tl_drop(vm, s);
-  return tl_own_array(copy);
+  return copy;
 }
 
 tl_slot tl_escape(tl_vm *vm, tl_slot *s, tl_cause cause) {
@@ -199,6 +218,9 @@ tl_slot tl_escape(tl_vm *vm, tl_slot *s, tl_cause cause) {
       s->tag = tl_borrow(out).tag;
       s->array = out.array;
     }
+  } else if (tl_is_nested(out) && nest_hoards(out)) {
+    out = copy_out(vm, out);
+    *s = tl_borrow(out);
   }
   return out;
 }

@@ -56,6 +56,7 @@ TL_FOLDS(X)
 #undef X
 
 tl_sum_rows TL_K(sum_rows_float32), TL_K(sum_rows_float64);
+tl_sum_spans TL_K(sum_spans_float32), TL_K(sum_spans_float64);
 
 // X(DTYPE, suffix): the dtypes that have an order.
 #define TL_ORDERED(X) \

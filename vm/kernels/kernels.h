@@ -86,6 +86,10 @@ typedef void tl_fold_merge(tl_fold_state *state, const tl_fold_state *next);
 // the other: out[i] has the bits that row i alone gives.
 enum { TL_SHORT_ROW = 16 };
 typedef void tl_sum_rows(void *out, const void *a, size_t nrows, size_t n);
+// Sums of rows of any lengths: row i is items [at[i], at[i + 1]) of a, of whose
+// items [count] may be read.
+typedef void tl_sum_spans(void *out, const void *a, const int64_t *at,
+                          size_t nrows, int64_t count);
 
 // Folds nrows rows of ncols contiguous items, row_stride bytes apart, into one
 // row of ncols results. min and max need nrows > 0. Sums take 8 rows by a fixed
@@ -217,7 +221,8 @@ typedef struct tl_kernel_table {
   tl_fold_feed *fold_feed[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_fold_end *fold_end[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_fold_merge *fold_merge[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
-  tl_sum_rows *sum_rows[TL_KERNEL_DTYPES];  // float32, float64; else NULL
+  tl_sum_rows *sum_rows[TL_KERNEL_DTYPES];    // float32, float64; else NULL
+  tl_sum_spans *sum_spans[TL_KERNEL_DTYPES];  // the same
   tl_fold_outer *fold_outer[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_arg_fold *argmin[TL_KERNEL_DTYPES];
   tl_arg_fold *argmax[TL_KERNEL_DTYPES];

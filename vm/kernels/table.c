@@ -135,6 +135,9 @@ const tl_kernel_table TABLE(TL_ISA) = {
 #define X(D, sfx, T, W) [TL_##D] = TL_K(sum_rows_##sfx),
     .sum_rows = {TL_FLOATS(X)},
 #undef X
+#define X(D, sfx, T, W) [TL_##D] = TL_K(sum_spans_##sfx),
+    .sum_spans = {TL_FLOATS(X)},
+#undef X
     .fold_outer = {TL_ROWS(OUTER)},
     .scan = {TL_ROWS(SCAN)},
 #define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmin_##sfx),
