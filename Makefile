@@ -165,6 +165,7 @@ bench:
 	$(SUBMAKE) all
 	@CC='$(CC)' tests/bench/install
 	@CC='$(CC)' tests/bench/run
+	@tests/bench/library
 	@tests/bench/scaling >/dev/null
 	@tests/bench/counting --build $(BUILD) >/dev/null
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "vm/pool.h"
 #include "vm/vm.h"
 
 static const char letters[] = "sdcz";
@@ -128,9 +128,7 @@ bool tl_blas_ready(tl_vm *vm) {
   pthread_once(&once, load);
   if (!loaded.files[0])
     return false;
-  int threads = vm->options.threads;
-  if (threads <= 0)
-    threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  int threads = tl_pool_threads(vm);
   if (loaded.set_threads && __atomic_exchange_n(&loaded.threads, threads,
                                                 __ATOMIC_RELAXED) != threads)
     loaded.set_threads(threads);

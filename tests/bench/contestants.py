@@ -32,11 +32,17 @@ def environment():
 
 
 def processor():
+    """Its name, and the widest vectors that it has."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as f:
-            return re.search(r"model name\s*: (.*)", f.read())[1]
+            info = f.read()
+        name = re.search(r"model name\s*: (.*)", info)[1]
     except (OSError, TypeError):
         return platform.machine()
+    for flag, vectors in ("avx512bw", "AVX-512"), ("avx2", "AVX2"):
+        if re.search(rf"^flags\s*:.*\b{flag}\b", info, re.M):
+            return f"{name} with {vectors}"
+    return name
 
 
 class Contestant:

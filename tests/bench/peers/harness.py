@@ -22,8 +22,9 @@ def forget_peak():
 
 
 def bench(name, f, per=1.0):
-    """Times f, which returns a check value: at least 7 samples of 4 ms. `per`
-    divides the seconds: turns or items, times 1e-9 for nanoseconds."""
+    """Times f, which returns a check value: at least 7 samples of 4 ms, 3 of
+    what takes half a second, one of what takes two. `per` divides the seconds:
+    turns or items, times 1e-9 for nanoseconds."""
     resident = status("VmRSS")
     forget_peak()
     check = f()
@@ -33,7 +34,8 @@ def bench(name, f, per=1.0):
     once = time.process_time() - start
     turns = int(0.004 / (once + 1e-9)) + 1 if once < 0.004 else 1
     samples = []
-    for _ in range(7 if once * turns > 0.5 else 11):
+    whole = once * turns
+    for _ in range(1 if whole > 2 else 3 if whole > 0.5 else 9):
         start = time.process_time()
         for _ in range(turns):
             f()

@@ -8,7 +8,8 @@ local function bench(name, f, per)
   local once = os.clock() - start
   local turns = once < 0.004 and math.floor(0.004 / (once + 1e-9)) + 1 or 1
   local samples = {}
-  for r = 1, once * turns > 0.5 and 7 or 11 do
+  local whole = once * turns
+  for r = 1, whole > 2 and 1 or whole > 0.5 and 3 or 9 do
     start = os.clock()
     for _ = 1, turns do f() end
     samples[r] = (os.clock() - start) / turns / per

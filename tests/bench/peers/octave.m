@@ -19,7 +19,8 @@ function bench(name, f, per)
   turns = 1;
   if once < 0.004, turns = min(2000, floor(0.004 / (once + 1e-7)) + 1); end
   runs = 7;
-  if once > 3, runs = 3; end
+  if once > 0.5, runs = 3; end
+  if once > 2, runs = 1; end
   samples = zeros(1, runs);
   for r = 1:runs
     start = cputime;

@@ -40,7 +40,7 @@ static void bench_per(const char *name, void (*f)(void), double per) {
   f();
   double once = now() - start, samples[11];
   int turns = once < 0.004 ? (int)(0.004 / (once + 1e-9)) + 1 : 1;
-  int runs = once * turns > 0.5 ? 7 : 11;
+  int runs = once * turns > 0.5 ? 3 : 9;
   for (int r = 0; r < runs; r++) {
     start = now();
     for (int i = 0; i < turns; i++) f();
