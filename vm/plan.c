@@ -305,24 +305,24 @@ int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
       values[a].constant && values[b].constant && values[c].constant);
 }
 
-int tl_plan_ternary(tl_plan *plan, tl_kernel3 *kernel, const int *in,
-                    size_t itemsize) {
-  tl_plan_step *step = new_step(plan, 3);
-  step->k3 = kernel;
+int tl_plan_several(tl_plan *plan, tl_plan_kernel kernel, int arity,
+                    const int *in, size_t itemsize) {
+  tl_plan_step *step = new_step(plan, arity);
   step->a = (int8_t)in[0];
   step->b = (int8_t)in[1];
   step->c = (int8_t)in[2];
-  return step_result(plan, step, itemsize, false, false);
-}
-
-int tl_plan_quaternary(tl_plan *plan, tl_kernel4 *kernel, const int *in,
-                       size_t itemsize) {
-  tl_plan_step *step = new_step(plan, 4);
-  step->k4 = kernel;
-  step->a = (int8_t)in[0];
-  step->b = (int8_t)in[1];
-  step->c = (int8_t)in[2];
+  if (arity == 3) {
+    step->k3 = kernel.k3;
+    return step_result(plan, step, itemsize, false, false);
+  }
   step->d = (int8_t)in[3];
+  if (arity == 4) {
+    step->k4 = kernel.k4;
+  } else {
+    step->k6 = kernel.k6;
+    step->e = (int8_t)in[4];
+    step->f = (int8_t)in[5];
+  }
   return step_result(plan, step, itemsize, false, false);
 }
 

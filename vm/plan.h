@@ -49,12 +49,13 @@ typedef struct tl_plan_step {
   uint8_t arity;
   bool single;  // one item is enough
   bool once;    // at the start of the run
-  int8_t out, a, b, c, d;
+  int8_t out, a, b, c, d, e, f;
   union {
     tl_kernel1 *k1;
     tl_kernel2 *k2;
     tl_kernel3 *k3;
     tl_kernel4 *k4;
+    tl_kernel6 *k6;
   };
 } tl_plan_step;
 
@@ -117,11 +118,15 @@ int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
                    tl_kernel2 *sv, int a, int b, size_t itemsize);
 int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
                    size_t itemsize);
-// Kernels that take their operands as they are: singles where they say so.
-int tl_plan_ternary(tl_plan *plan, tl_kernel3 *kernel, const int *in,
-                    size_t itemsize);
-int tl_plan_quaternary(tl_plan *plan, tl_kernel4 *kernel, const int *in,
-                       size_t itemsize);
+// A step of 3, 4 or 6 operands, which are used as they are: singles where the
+// kernel says so.
+typedef union tl_plan_kernel {
+  tl_kernel3 *k3;
+  tl_kernel4 *k4;
+  tl_kernel6 *k6;
+} tl_plan_kernel;
+int tl_plan_several(tl_plan *plan, tl_plan_kernel kernel, int arity,
+                    const int *in, size_t itemsize);
 // A register that is not read any more is free for the next step.
 void tl_plan_release(tl_plan *plan, int value);
 

@@ -22,9 +22,13 @@ static void call_step(const tl_plan_step *step, tl_plan_value *values,
       step->k3(out, values[step->a].at, values[step->b].at, values[step->c].at,
                n);
       break;
-    default:
+    case 4:
       step->k4(out, values[step->a].at, values[step->b].at, values[step->c].at,
                values[step->d].at, n);
+      break;
+    default:
+      step->k6(out, values[step->a].at, values[step->b].at, values[step->c].at,
+               values[step->d].at, values[step->e].at, values[step->f].at, n);
       break;
   }
 }

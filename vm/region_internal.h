@@ -128,10 +128,8 @@ typedef struct tl_region_singles {
 typedef struct tl_region_kernel {
   bool absorbed;
   int8_t arity;
-  int8_t node[4],
-      operand[4];  // whose operand each of the kernel's is, and which
-  tl_kernel3 *k3;  // arity 3
-  tl_kernel4 *k4;  // arity 4
+  int8_t node[6], operand[6];  // which operand of which node each one is
+  tl_plan_kernel kernel;
 } tl_region_kernel;
 
 // Fills [kernels] for the nodes up to g->value.

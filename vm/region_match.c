@@ -158,7 +158,7 @@ static bool match_pair(matcher *m, int at, int k) {
     return false;
   if (found.arity == 2)  // not read
     set_operand(&found, found.node[0], found.operand[0]);
-  found.k3 = (*pairs)[first][second];
+  found.kernel.k3 = (*pairs)[first][second];
   m->kernels[at] = found;
   m->kernels[inner].absorbed = true;
   return true;
@@ -221,39 +221,65 @@ static bool match_triple(matcher *m, int at, int k, int l) {
   const tl_pair_table *table = tl_kernels()->pairs;
   const tl_triples *triples =
       dtype == TL_FLOAT64 ? &table->triples_float64 : &table->triples_float32;
-  found.k4 = (*triples)[first][second][third];
+  found.kernel.k4 = (*triples)[first][second][third];
   m->kernels[at] = found;
   m->kernels[middle].absorbed = m->kernels[inner].absorbed = true;
   return true;
 }
 
-// Both operands of the node.
+// The operands [k] and k + 1 of node [at], each computed by the same kernel:
+// their forms, and in [inner] the nodes.
+static bool find_sides(const matcher *m, int at, int k, tl_dtype dtype,
+                       tl_region_kernel *kernel, int *forms, int *inner) {
+  for (int i = 0; i < 2; i++) {
+    tl_first first;
+    inner[i] = inner_node(m, at, k + i, dtype, dtype, 1);
+    if (inner[i] < 0 || !find_first(m, inner[i], kernel, &first))
+      return false;
+    forms[i] = triple_first(first);
+    if (forms[i] < 0)
+      return false;
+  }
+  return true;
+}
+
+static tl_join find_join(tl_op op) {
+  switch (op) {
+    case TL_OP_ADD:
+      return TL_JOIN_ADD;
+    case TL_OP_SUBTRACT:
+      return TL_JOIN_SUBTRACT;
+    case TL_OP_MULTIPLY:
+      return TL_JOIN_MULTIPLY;
+    default:
+      return TL_JOIN_COUNT;
+  }
+}
+
 static bool match_join(matcher *m, int at) {
   const tl_region_node *n = &m->g->nodes[at];
   tl_dtype dtype = n->typing.computed;
-  tl_join join = n->op == TL_OP_ADD        ? TL_JOIN_ADD
-                 : n->op == TL_OP_SUBTRACT ? TL_JOIN_SUBTRACT
-                 : n->op == TL_OP_MULTIPLY ? TL_JOIN_MULTIPLY
-                                           : TL_JOIN_COUNT;
-  if (join == TL_JOIN_COUNT)
+  int joined = at;
+  if (n->op == TL_OP_SQRT)  // of a sum
+    joined = inner_node(m, at, 0, dtype, dtype, 1);
+  if (joined < 0)
     return false;
+  tl_join join = find_join(m->g->nodes[joined].op);
   tl_region_kernel found = {.arity = 0};
-  int form[2], inner[2];
-  for (int k = 0; k < 2; k++) {
-    tl_first first;
-    inner[k] = inner_node(m, at, k, dtype, dtype, 1);
-    if (inner[k] < 0 || !find_first(m, inner[k], &found, &first))
-      return false;
-    form[k] = triple_first(first);
-    if (form[k] < 0)
-      return false;
+  int forms[2], inner[2];
+  if (join == TL_JOIN_COUNT || (joined != at && join != TL_JOIN_ADD) ||
+      !find_sides(m, joined, 0, dtype, &found, forms, inner)) {
+    return false;
   }
+  if (joined != at)
+    join = TL_JOIN_NORM;
   const tl_pair_table *table = tl_kernels()->pairs;
   const tl_joins *joins =
       dtype == TL_FLOAT64 ? &table->joins_float64 : &table->joins_float32;
-  found.k4 = (*joins)[join][form[0]][form[1]];
-  m->kernels[at] = found;
+  found.kernel.k4 = (*joins)[join][forms[0]][forms[1]];
+  m->kernels[joined].absorbed = joined != at;
   m->kernels[inner[0]].absorbed = m->kernels[inner[1]].absorbed = true;
+  m->kernels[at] = found;
   return true;
 }
 
@@ -261,9 +287,9 @@ static void match(matcher *m, int at) {
   const tl_region_node *n = &m->g->nodes[at];
   bool is_float =
       n->typing.computed == TL_FLOAT64 || n->typing.computed == TL_FLOAT32;
+  if (is_float && match_join(m, at))
+    return;
   if (is_float && n->arity == 2) {
-    if (match_join(m, at))
-      return;
     for (int i = 0; i < 4; i++) {
       if (match_triple(m, at, i / 2, i % 2))
         return;
@@ -333,9 +359,31 @@ static bool match_choice(matcher *m, int at) {
   const tl_pair_table *table = tl_kernels()->pairs;
   const tl_choices *choices =
       dtype == TL_FLOAT32 ? &table->choose_float32 : &table->choose_float64;
-  found.k4 = (*choices)[question][choice];
+  found.kernel.k4 = (*choices)[question][choice];
   m->kernels[at] = found;
   m->kernels[inner].absorbed = true;
+  return true;
+}
+
+// Both of what is chosen from are computed by the same kernel.
+static bool match_branch(matcher *m, int at) {
+  const tl_region_node *n = &m->g->nodes[at];
+  if (n->typing.computed != TL_FLOAT64)
+    return false;
+  int question = inner_node(m, at, 0, TL_FLOAT64, TL_BOOL, 1);
+  tl_region_kernel found = {.arity = 0};
+  tl_question form;
+  int forms[2], inner[2];
+  if (question < 0 || !find_question(m, question, &found, &form) ||
+      (int)form >= TL_BRANCH_QUESTIONS ||
+      !find_sides(m, at, 1, TL_FLOAT64, &found, forms, inner)) {
+    return false;
+  }
+  const tl_pair_table *table = tl_kernels()->pairs;
+  found.kernel.k6 = table->branches_float64[form][forms[0]][forms[1]];
+  m->kernels[at] = found;
+  m->kernels[question].absorbed = true;
+  m->kernels[inner[0]].absorbed = m->kernels[inner[1]].absorbed = true;
   return true;
 }
 
@@ -356,7 +404,8 @@ void tl_region_match(const tl_region_graph *g, const tl_region_singles *singles,
     if (!g->nodes[i].needed || kernels[i].absorbed)
       continue;
     if (g->nodes[i].op == TL_OP_WHERE) {
-      match_choice(&m, i);
+      if (!match_branch(&m, i))
+        match_choice(&m, i);
     } else {
       match(&m, i);
     }

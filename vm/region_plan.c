@@ -127,12 +127,11 @@ static int add_alone(planner *p, int at) {
 static int add_matched(planner *p, int at) {
   const tl_region_kernel *k = &p->kernels[at];
   size_t itemsize = tl_itemsize(p->g->nodes[at].typing.result);
-  int in[4];
+  int in[6];
   for (int i = 0; i < k->arity; i++) {
     in[i] = add_operand(p, &p->g->nodes[k->node[i]], k->operand[i], k->node[i]);
   }
-  return k->arity == 3 ? tl_plan_ternary(p->plan, k->k3, in, itemsize)
-                       : tl_plan_quaternary(p->plan, k->k4, in, itemsize);
+  return tl_plan_several(p->plan, k->kernel, k->arity, in, itemsize);
 }
 
 // Whether node [at], as it is computed, reads what node [made] made.

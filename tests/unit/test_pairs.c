@@ -4,7 +4,7 @@
 // operand's.
 #include "tests/unit/kernel_items.h"
 
-enum { MOST = 70, GUARD = 16, OPERANDS = 4 };
+enum { MOST = 70, GUARD = 16, OPERANDS = 6 };
 
 typedef struct operation {
   tl_op op;
@@ -93,12 +93,19 @@ static item then(const operation *o, tl_dtype dtype, item t, int at, size_t i) {
 
 // --- Kernels against that ---------------------------------------------------
 
-static void call(tl_kernel3 *k3, tl_kernel4 *k4, void *to, void *const *from,
-                 size_t n) {
-  if (k3 != NULL) {
-    k3(to, from[0], from[1], from[2], n);
+typedef struct kernel {
+  tl_kernel3 *k3;
+  tl_kernel4 *k4;
+  tl_kernel6 *k6;
+} kernel;
+
+static void call(kernel k, void *to, void *const *from, size_t n) {
+  if (k.k6 != NULL) {
+    k.k6(to, from[0], from[1], from[2], from[3], from[4], from[5], n);
+  } else if (k.k3 != NULL) {
+    k.k3(to, from[0], from[1], from[2], n);
   } else {
-    k4(to, from[0], from[1], from[2], from[3], n);
+    k.k4(to, from[0], from[1], from[2], from[3], n);
   }
 }
 
@@ -114,14 +121,14 @@ static void compare(tl_dtype dtype, const void *to, size_t n, const char *what,
 }
 
 // [many]: which operands are n items, of those that are read.
-static void check(tl_kernel3 *k3, tl_kernel4 *k4, tl_dtype dtype, size_t n,
-                  const bool *many, const char *what, const char *isa) {
+static void check(kernel kernel, tl_dtype dtype, size_t n, const bool *many,
+                  const char *what, const char *isa) {
   size_t itemsize = tl_itemsize(dtype), nbytes = n * itemsize;
   void *from[OPERANDS];
-  int count = k3 != NULL ? 3 : 4;
+  int count = kernel.k6 != NULL ? 6 : kernel.k3 != NULL ? 3 : 4;
   for (int k = 0; k < OPERANDS; k++) from[k] = in[k] + itemsize;
   memset(out, 0xA5, sizeof out);
-  call(k3, k4, out, from, n);
+  call(kernel, out, from, n);
   compare(dtype, out, n, what, isa);
   for (size_t i = 0; i < GUARD; i++) assert_int_equal(out[nbytes + i], 0xA5);
   for (int k = 0; k < count; k++) {
@@ -130,7 +137,7 @@ static void check(tl_kernel3 *k3, tl_kernel4 *k4, tl_dtype dtype, size_t n,
     memcpy(out, from[k], nbytes);
     void *kept = from[k];
     from[k] = out;
-    call(k3, k4, out, from, n);
+    call(kernel, out, from, n);
     compare(dtype, out, n, what, isa);
     from[k] = kept;
   }
@@ -168,7 +175,7 @@ static void pairs_in(tl_dtype dtype, size_t n) {
       bool many[] = {x->left, x->right, y->right && tl_ops[y->op].arity == 2};
       for (int t = 0; t < table_count; t++) {
         tl_kernel3 *kernel = (*pairs_of(tables[t]->pairs, dtype))[f][s];
-        check(kernel, NULL, dtype, n, many, tl_ops[y->op].name,
+        check((struct kernel){.k3 = kernel}, dtype, n, many, tl_ops[y->op].name,
               tables[t]->name);
       }
     }
@@ -191,7 +198,8 @@ static void choices_in(tl_dtype dtype, size_t n) {
         const tl_pair_table *table = tables[t]->pairs;
         tl_kernel4 *kernel = dtype == TL_FLOAT32 ? table->choose_float32[q][c]
                                                  : table->choose_float64[q][c];
-        check(NULL, kernel, dtype, n, many, "where", tables[t]->name);
+        check((struct kernel){.k4 = kernel}, dtype, n, many, "where",
+              tables[t]->name);
       }
     }
   }
@@ -217,9 +225,8 @@ static void triple_in(tl_dtype dtype, size_t n, int f, int s, int w) {
   bool many[] = {x->left, x->right, y->right, z->right};
   for (int t = 0; t < table_count; t++) {
     const tl_pair_table *table = tables[t]->pairs;
-    check(NULL,
-          dtype == TL_FLOAT32 ? table->triples_float32[f][s][w]
-                              : table->triples_float64[f][s][w],
+    check((kernel){.k4 = dtype == TL_FLOAT32 ? table->triples_float32[f][s][w]
+                                             : table->triples_float64[f][s][w]},
           dtype, n, many, "three operations", tables[t]->name);
   }
 }
@@ -238,21 +245,23 @@ static void join_in(tl_dtype dtype, size_t n, int j, int f, int s) {
       [TL_JOIN_ADD] = TL_OP_ADD,
       [TL_JOIN_SUBTRACT] = TL_OP_SUBTRACT,
       [TL_JOIN_MULTIPLY] = TL_OP_MULTIPLY,
+      [TL_JOIN_NORM] = TL_OP_ADD,
   };
   const operation *x = &firsts[triple_firsts[f]];
   const operation *y = &firsts[triple_firsts[s]];
   make_operands(dtype);
   for (size_t i = 0; i < n; i++) {
-    store_item(dtype, expected, i,
-               apply(ops[j], dtype, first_of(x, dtype, 0, i),
-                     first_of(y, dtype, 2, i)));
+    item t = apply(ops[j], dtype, first_of(x, dtype, 0, i),
+                   first_of(y, dtype, 2, i));
+    if (j == TL_JOIN_NORM)
+      t = apply(TL_OP_SQRT, dtype, t, t);
+    store_item(dtype, expected, i, t);
   }
   bool many[] = {x->left, x->right, y->left, y->right};
   for (int t = 0; t < table_count; t++) {
     const tl_pair_table *table = tables[t]->pairs;
-    check(NULL,
-          dtype == TL_FLOAT32 ? table->joins_float32[j][f][s]
-                              : table->joins_float64[j][f][s],
+    check((kernel){.k4 = dtype == TL_FLOAT32 ? table->joins_float32[j][f][s]
+                                             : table->joins_float64[j][f][s]},
           dtype, n, many, "two and two", tables[t]->name);
   }
 }
@@ -262,6 +271,33 @@ static void joins_in(tl_dtype dtype, size_t n) {
     for (int f = 0; f < TL_TRIPLE_FIRST_COUNT; f++) {
       for (int s = 0; s < TL_TRIPLE_FIRST_COUNT; s++)
         join_in(dtype, n, j, f, s);
+    }
+  }
+}
+
+static void branch_in(size_t n, int q, int f, int s) {
+  const operation *x = &firsts[triple_firsts[f]];
+  const operation *y = &firsts[triple_firsts[s]];
+  make_operands(TL_FLOAT64);
+  for (size_t i = 0; i < n; i++) {
+    bool yes = first_of(&questions[q], TL_FLOAT64, 0, i).u8 != 0;
+    store_item(
+        TL_FLOAT64, expected, i,
+        yes ? first_of(x, TL_FLOAT64, 2, i) : first_of(y, TL_FLOAT64, 4, i));
+  }
+  bool many[] = {questions[q].left, questions[q].right,
+                 x->left,           x->right,
+                 y->left,           y->right};
+  for (int t = 0; t < table_count; t++) {
+    check((kernel){.k6 = tables[t]->pairs->branches_float64[q][f][s]},
+          TL_FLOAT64, n, many, "where of two", tables[t]->name);
+  }
+}
+
+static void branches_in(size_t n) {
+  for (int q = 0; q < TL_BRANCH_QUESTIONS; q++) {
+    for (int f = 0; f < TL_TRIPLE_FIRST_COUNT; f++) {
+      for (int s = 0; s < TL_TRIPLE_FIRST_COUNT; s++) branch_in(n, q, f, s);
     }
   }
 }
@@ -293,6 +329,7 @@ static void test_choices(void **state) {
   for (int d = 0; d < 2; d++) {
     for (int i = 0; i < LENGTHS; i++) choices_in(reals[d], lengths[i]);
   }
+  for (int i = 0; i < LENGTHS; i++) branches_in(lengths[i]);
 }
 
 int main(void) {

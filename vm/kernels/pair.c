@@ -178,9 +178,52 @@ TRIPLES(TRIPLE, float64, double)
 #define JOINS(X, sfx, T)            \
   LEFTS(X, ADD, t + u, sfx, T)      \
   LEFTS(X, SUBTRACT, t - u, sfx, T) \
-  LEFTS(X, MULTIPLY, t *u, sfx, T)
+  LEFTS(X, MULTIPLY, t *u, sfx, T)  \
+  LEFTS(X, NORM, SQRT_##sfx(t + u), sfx, T)
 JOINS(JOIN, float32, float)
 JOINS(JOIN, float64, double)
+
+// question ? left : right
+#define BRANCH(QUESTION, A, B, question, LEFT, C, D, left, RIGHT, E, F, right, \
+               sfx, T)                                                         \
+  static void QUESTION##_##LEFT##_##RIGHT##_##sfx(                             \
+      void *out, const void *a, const void *b, const void *c, const void *d,   \
+      const void *e, const void *f, size_t n) {                                \
+    T *to = out;                                                               \
+    const T *from_a = a, *from_b = b, *from_c = c, *from_d = d, *from_e = e,   \
+            *from_f = f;                                                       \
+    const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                  \
+            one_d = D##_ONE(from_d), one_f = F##_ONE(from_f);                  \
+    (void)one_a, (void)one_b, (void)one_d, (void)one_f;                        \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                   \
+      const T p = A##_AT(from_a, one_a, i), q = B##_AT(from_b, one_b, i);      \
+      T x = C##_AT(from_c, , i), y = D##_AT(from_d, one_d, i);                 \
+      const T yes = left;                                                      \
+      x = E##_AT(from_e, , i), y = F##_AT(from_f, one_f, i);                   \
+      const T no = right;                                                      \
+      to[i] = question ? yes : no;                                             \
+    }                                                                          \
+  }
+#define BRANCH_RIGHTS(X, QUESTION, A, B, question, LEFT, C, D, left, sfx, T)   \
+  X(QUESTION, A, B, question, LEFT, C, D, left, ADD_VV, V, V, x + y, sfx, T)   \
+  X(QUESTION, A, B, question, LEFT, C, D, left, SUBTRACT_VV, V, V, x - y, sfx, \
+    T)                                                                         \
+  X(QUESTION, A, B, question, LEFT, C, D, left, MULTIPLY_VV, V, V, x *y, sfx,  \
+    T)                                                                         \
+  X(QUESTION, A, B, question, LEFT, C, D, left, MULTIPLY_VS, V, S, x *y, sfx, T)
+#define BRANCH_LEFTS(X, QUESTION, A, B, question, sfx, T)                      \
+  BRANCH_RIGHTS(X, QUESTION, A, B, question, ADD_VV, V, V, x + y, sfx, T)      \
+  BRANCH_RIGHTS(X, QUESTION, A, B, question, SUBTRACT_VV, V, V, x - y, sfx, T) \
+  BRANCH_RIGHTS(X, QUESTION, A, B, question, MULTIPLY_VV, V, V, x *y, sfx, T)  \
+  BRANCH_RIGHTS(X, QUESTION, A, B, question, MULTIPLY_VS, V, S, x *y, sfx, T)
+#define BRANCHES(X, sfx, T)                            \
+  BRANCH_LEFTS(X, LESS_VV, V, V, p < q, sfx, T)        \
+  BRANCH_LEFTS(X, LESS_VS, V, S, p < q, sfx, T)        \
+  BRANCH_LEFTS(X, LESS_SV, S, V, p < q, sfx, T)        \
+  BRANCH_LEFTS(X, LESS_EQUAL_VV, V, V, p <= q, sfx, T) \
+  BRANCH_LEFTS(X, LESS_EQUAL_VS, V, S, p <= q, sfx, T) \
+  BRANCH_LEFTS(X, LESS_EQUAL_SV, S, V, p <= q, sfx, T)
+BRANCHES(BRANCH, float64, double)
 
 // --- The table
 // ----------------------------------------------------------------
@@ -200,6 +243,10 @@ JOINS(JOIN, float64, double)
 #define JOIN_ENTRY(JOINED, join, LEFT, A, B, left, RIGHT, C, D, right, sfx, T) \
   [TL_JOIN_##JOINED][TL_TRIPLE_FIRST_##LEFT][TL_TRIPLE_FIRST_##RIGHT] =        \
       JOINED##_##LEFT##_##RIGHT##_##sfx,
+#define BRANCH_ENTRY(QUESTION, A, B, question, LEFT, C, D, left, RIGHT, E, F, \
+                     right, sfx, T)                                           \
+  [TL_QUESTION_##QUESTION][TL_TRIPLE_FIRST_##LEFT][TL_TRIPLE_FIRST_##RIGHT] = \
+      QUESTION##_##LEFT##_##RIGHT##_##sfx,
 
 extern const tl_pair_table TL_K(pairs);
 const tl_pair_table TL_K(pairs) = {
@@ -213,4 +260,5 @@ const tl_pair_table TL_K(pairs) = {
     .triples_float64 = {TRIPLES(TRIPLE_ENTRY, float64, double)},
     .joins_float32 = {JOINS(JOIN_ENTRY, float32, float)},
     .joins_float64 = {JOINS(JOIN_ENTRY, float64, double)},
+    .branches_float64 = {BRANCHES(BRANCH_ENTRY, float64, double)},
 };

@@ -12,6 +12,8 @@ typedef void tl_kernel3(void *out, const void *a, const void *b, const void *c,
                         size_t n);
 typedef void tl_kernel4(void *out, const void *a, const void *b, const void *c,
                         const void *d, size_t n);
+typedef void tl_kernel6(void *out, const void *a, const void *b, const void *c,
+                        const void *d, const void *e, const void *f, size_t n);
 
 // t = x op y. Of a and b, V is n items and S is one.
 typedef enum tl_first {
@@ -47,7 +49,7 @@ typedef enum tl_second {
   TL_SECOND_COUNT
 } tl_second;
 
-// Comparisons of a and b.
+// Comparisons of a and b; those of TL_BRANCH_QUESTIONS come first.
 typedef enum tl_question {
   TL_QUESTION_LESS_VV,
   TL_QUESTION_LESS_VS,
@@ -93,6 +95,7 @@ typedef enum tl_join {
   TL_JOIN_ADD,
   TL_JOIN_SUBTRACT,
   TL_JOIN_MULTIPLY,
+  TL_JOIN_NORM,  // the square root of the sum
   TL_JOIN_COUNT
 } tl_join;
 
@@ -103,12 +106,19 @@ typedef tl_kernel4 *tl_triples[TL_TRIPLE_FIRST_COUNT][TL_TRIPLE_SECOND_COUNT]
 typedef tl_kernel4
     *tl_joins[TL_JOIN_COUNT][TL_TRIPLE_FIRST_COUNT][TL_TRIPLE_FIRST_COUNT];
 
+// a < b ? (c op d) : (e op f): both sides are of the first forms of
+// TL_TRIPLE_FIRSTS.
+enum { TL_BRANCH_QUESTIONS = TL_QUESTION_EQUAL_VV };
+typedef tl_kernel6 *tl_branches[TL_BRANCH_QUESTIONS][TL_TRIPLE_FIRST_COUNT]
+                               [TL_TRIPLE_FIRST_COUNT];
+
 // NULL where there is none: for integers, quotients and what follows.
 typedef struct tl_pair_table {
   tl_pairs int32, int64, float32, float64;
   tl_choices choose_float32, choose_float64;  // question ? c : d
   tl_triples triples_float32, triples_float64;
   tl_joins joins_float32, joins_float64;
+  tl_branches branches_float64;
 } tl_pair_table;
 
 #endif
