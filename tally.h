@@ -319,6 +319,13 @@ typedef enum tally_input {
 } tally_input;
 TALLY_API tally_input tally_check_input(tally_vm *vm, const char *source);
 
+// What the word at the end of [text] may go on as: variables, built-in names
+// and keywords that begin with it, or behind `value.` the fields of a record
+// and the members of a module, behind `import` modules. Runs no code.
+// *out, returned owned, is a list of whole names in order, perhaps empty.
+TALLY_API tally_status tally_complete(tally_vm *vm, const char *text,
+                                      tally_value *out);
+
 // --- Values -----------------------------------------------------------------
 
 TALLY_API tally_status tally_from_none(tally_vm *vm, tally_value *out);

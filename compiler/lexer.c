@@ -201,7 +201,7 @@ static bool starts_name(int32_t code) {
   }
 }
 
-static bool continues_name(int32_t code) {
+bool tl_continues_name(int32_t code) {
   if (code < 0x80) {
     return is_ascii_letter(code) || code == '_' || (code >= '0' && code <= '9');
   }
@@ -221,7 +221,7 @@ static bool name_starts_at(const tl_lexer *lexer, uint32_t at) {
 
 static uint32_t name_end(const tl_lexer *lexer, uint32_t at) {
   uint32_t length;
-  while (continues_name(character_at(lexer, at, &length))) at += length;
+  while (tl_continues_name(character_at(lexer, at, &length))) at += length;
   return at;
 }
 
@@ -287,7 +287,7 @@ static uint32_t decimal_end(const tl_lexer *lexer, uint32_t at) {
   at = exponent_end(lexer, at);
   uint32_t length;
   if (byte_at(lexer, at) == 'i' &&
-      !continues_name(character_at(lexer, at + 1, &length))) {
+      !tl_continues_name(character_at(lexer, at + 1, &length))) {
     at++;
   }
   return at;

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "repl/options.h"
-#include "repl/session.h"
+#include "repl/run.h"
 
 // The first sentence of a documentation, on one line.
 static void print_sentence(const char *text) {
@@ -110,15 +109,7 @@ static int check_all(tally_vm *vm, const char *prefix) {
   return complete == checked && checked > 0 ? TL_DONE : TL_FAILED;
 }
 
-int tl_run_doc(tl_session *session, const tl_command *cmd) {
-  tally_vm *vm = session->vm;
-  if (cmd->check)
-    return check_all(vm, cmd->subject == NULL ? "" : cmd->subject);
-  const char *name = cmd->subject;
-  if (name == NULL) {
-    list_names(vm, "", false);
-    return TL_DONE;
-  }
+int tl_show_doc(tally_vm *vm, const char *name) {
   const char *text = tally_documentation(vm, name);
   if (text != NULL) {
     const char *parameters = tally_signature(vm, name);
@@ -132,7 +123,16 @@ int tl_run_doc(tl_session *session, const tl_command *cmd) {
   }
   if (list_module(vm, name))
     return TL_DONE;
-  fprintf(stderr, "tally doc: there is no documentation of %s\n", name);
+  fprintf(stderr, "there is no documentation of %s\n", name);
   list_names(vm, name, true);
   return TL_FAILED;
+}
+
+int tl_run_doc(tl_session *session, const tl_command *cmd) {
+  if (cmd->check)
+    return check_all(session->vm, cmd->subject == NULL ? "" : cmd->subject);
+  if (cmd->subject != NULL)
+    return tl_show_doc(session->vm, cmd->subject);
+  list_names(session->vm, "", false);
+  return TL_DONE;
 }

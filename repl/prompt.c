@@ -1,4 +1,4 @@
-// The plain prompt: reads lines, runs each whole input, shows its value.
+// The prompt: reads lines, runs each whole input, shows its value.
 
 #include "repl/prompt.h"
 
@@ -9,25 +9,24 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "repl/editor.h"
+#include "repl/run.h"
+
 // Bytes of standard input, read ahead, and the input that they make up.
 typedef struct reader {
+  tl_editor *editor;  // on a terminal, where there is one
+  bool is_terminal;
   char *data;  // [0, used) is the input so far, [used, filled) is read ahead
   size_t used, filled, capacity;
 } reader;
 
-typedef enum reading {
-  READ_LINE,
-  READ_END,
-  READ_INTERRUPTED,
-  READ_FAILED,
-} reading;
-
 // --- Lines ------------------------------------------------------------------
 
-static bool make_room(reader *in) {
-  if (in->capacity - in->filled > 1)
+// Room for so many more bytes and a zero behind them.
+static bool make_room(reader *in, size_t nbytes) {
+  if (in->capacity - in->filled > nbytes)
     return true;
-  size_t capacity = in->capacity * 2 + 4096;
+  size_t capacity = in->capacity * 2 + nbytes + 4096;
   char *data = realloc(in->data, capacity);
   if (data == NULL) {
     fputs("tally: no memory for this input\n", stderr);
@@ -39,25 +38,25 @@ static bool make_room(reader *in) {
 }
 
 // Reads more behind what is there.
-static reading read_more(reader *in) {
-  if (!make_room(in))
-    return READ_FAILED;
+static tl_reading read_more(reader *in) {
+  if (!make_room(in, 1))
+    return TL_READ_FAILED;
   ssize_t n =
       read(STDIN_FILENO, in->data + in->filled, in->capacity - in->filled - 1);
   if (n > 0) {
     in->filled += (size_t)n;
-    return READ_LINE;
+    return TL_READ_LINE;
   }
   if (n == 0)
-    return READ_END;
+    return TL_READ_END;
   if (errno == EINTR)
-    return READ_INTERRUPTED;
+    return TL_READ_INTERRUPTED;
   fprintf(stderr, "tally: cannot read standard input: %s\n", strerror(errno));
-  return READ_FAILED;
+  return TL_READ_FAILED;
 }
 
-// Adds the next line, with its end, to the input. READ_END: nothing is left.
-static reading read_line(reader *in) {
+// Adds the next line, with its end, to the input. TL_READ_END: nothing is left.
+static tl_reading read_line(reader *in) {
   size_t seen = in->used;
   for (;;) {
     const char *from = in->data == NULL ? NULL : in->data + seen;
@@ -65,18 +64,18 @@ static reading read_line(reader *in) {
         from == NULL ? NULL : memchr(from, '\n', in->filled - seen);
     if (end != NULL) {
       in->used = (size_t)(end - in->data) + 1;
-      return READ_LINE;
+      return TL_READ_LINE;
     }
     seen = in->filled;
-    reading result = read_more(in);
-    if (result == READ_LINE)
+    tl_reading result = read_more(in);
+    if (result == TL_READ_LINE)
       continue;
-    if (result == READ_INTERRUPTED && !tl_session_was_interrupted())
+    if (result == TL_READ_INTERRUPTED && !tl_session_was_interrupted())
       continue;
-    if (result != READ_END || in->filled == in->used)
+    if (result != TL_READ_END || in->filled == in->used)
       return result;
     in->used = in->filled;  // a last line without an end
-    return READ_LINE;
+    return TL_READ_LINE;
   }
 }
 
@@ -119,6 +118,21 @@ static int run_input(tl_session *session, reader *in) {
   return result;
 }
 
+// ?NAME asks for documentation.
+static bool is_question(const reader *in) {
+  return in->is_terminal && in->used > 0 && in->data[0] == '?';
+}
+
+static void answer(tl_session *session, const reader *in) {
+  size_t begin = 1, end = in->used;
+  while (begin < end && in->data[begin] == ' ') begin++;
+  while (end > begin && strchr(" \t\r\n()", in->data[end - 1]) != NULL) end--;
+  char name[256];
+  snprintf(name, sizeof name, "%.*s", (int)(end - begin), in->data + begin);
+  tl_show_doc(session->vm, name);
+  fflush(stdout);
+}
+
 static bool is_complete(tl_session *session, reader *in) {
   char behind = in->data[in->used];
   in->data[in->used] = 0;
@@ -127,19 +141,41 @@ static bool is_complete(tl_session *session, reader *in) {
   return state == TALLY_INPUT_COMPLETE;
 }
 
-// Reads lines until they make an input. READ_END: the input, which may be
+static tl_reading edit_line(reader *in, const char *prompt) {
+  const char *line;
+  size_t nbytes;
+  tl_reading result = tl_editor_read(in->editor, prompt, &line, &nbytes);
+  if (result != TL_READ_LINE)
+    return result;
+  if (!make_room(in, nbytes))
+    return TL_READ_FAILED;
+  memcpy(in->data + in->filled, line, nbytes);
+  in->used = in->filled += nbytes;
+  return TL_READ_LINE;
+}
+
+static tl_reading prompt_line(reader *in) {
+  const char *prompt = in->used == 0 ? "tally> " : "  ...> ";
+  if (in->editor != NULL) {
+    fflush(stdout);
+    return edit_line(in, prompt);
+  }
+  if (in->is_terminal)
+    fputs(prompt, stdout);
+  fflush(stdout);
+  return read_line(in);
+}
+
+// Reads lines until they make an input. TL_READ_END: the input, which may be
 // empty, is the last.
-static reading read_input(tl_session *session, reader *in, bool is_terminal) {
+static tl_reading read_input(tl_session *session, reader *in) {
   drop_input(in);
   for (;;) {
-    if (is_terminal)
-      fputs(in->used == 0 ? "tally> " : "  ...> ", stdout);
-    fflush(stdout);
-    reading result = read_line(in);
-    if (result != READ_LINE)
+    tl_reading result = prompt_line(in);
+    if (result != TL_READ_LINE)
       return result;
-    if (is_complete(session, in))
-      return READ_LINE;
+    if (is_question(in) || is_complete(session, in))
+      return TL_READ_LINE;
   }
 }
 
@@ -151,25 +187,29 @@ static void give_up_input(reader *in) {
   fputc('\n', stdout);
 }
 
-static int run_all(tl_session *session, reader *in, bool is_terminal) {
+static int run_all(tl_session *session, reader *in) {
   int status = TL_DONE;
   for (;;) {
-    reading result = read_input(session, in, is_terminal);
-    if (result == READ_FAILED)
+    tl_reading result = read_input(session, in);
+    if (result == TL_READ_FAILED)
       return TL_FAILED;
-    if (result == READ_INTERRUPTED) {
-      if (!is_terminal)
+    if (result == TL_READ_INTERRUPTED) {
+      if (!in->is_terminal)
         return TL_INTERRUPTED;
       give_up_input(in);
       continue;
     }
-    bool is_last = result == READ_END;
-    if (is_last && is_terminal)
+    bool is_last = result == TL_READ_END;
+    if (is_last && in->is_terminal)
       fputc('\n', stdout);
     if (is_last && in->used == 0)
       return status;
+    if (is_question(in)) {
+      answer(session, in);
+      continue;
+    }
     int failed = run_input(session, in);
-    if (is_terminal)
+    if (in->is_terminal)
       continue;
     if (failed == TL_INTERRUPTED)
       return failed;
@@ -179,13 +219,14 @@ static int run_all(tl_session *session, reader *in, bool is_terminal) {
 }
 
 int tl_prompt_run(tl_session *session) {
-  bool is_terminal = isatty(STDIN_FILENO);
-  reader in = {.data = NULL};
-  if (is_terminal) {
-    printf("Tally %s: Ctrl-C stops, Ctrl-D leaves, tally doc NAME explains\n",
+  reader in = {.is_terminal = isatty(STDIN_FILENO)};
+  if (in.is_terminal) {
+    printf("Tally %s: ?NAME explains, Ctrl-C stops, Ctrl-D leaves\n",
            tally_version());
+    in.editor = tl_editor_open(session->vm);
   }
-  int status = run_all(session, &in, is_terminal);
+  int status = run_all(session, &in);
+  tl_editor_close(in.editor);
   free(in.data);
   return status;
 }

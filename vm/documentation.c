@@ -1,6 +1,8 @@
 // tally.h: what `tally doc` says of the library's functions, in C and in Tally,
 // and of the host's.
 
+#include "vm/documentation.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -8,19 +10,11 @@
 #include "vm/host.h"
 #include "vm/vm.h"
 
-// A function that has documentation; module NULL for the global ones.
-typedef struct documented {
-  const char *module, *name, *params, *doc;
-} documented;
-
-static documented of_row(const char *module, const tl_builtin *row) {
-  return (documented){module, row->name, row->params, row->doc};
+static tl_documented of_row(const char *module, const tl_builtin *row) {
+  return (tl_documented){module, row->name, row->params, row->doc};
 }
 
-// The library's rows in order, then its constants, whose params are NULL, then
-// what its modules have in Tally, then the host's functions. False behind the
-// last.
-static bool documented_at(const tl_vm *vm, size_t index, documented *out) {
+bool tl_documented_at(const tl_vm *vm, size_t index, tl_documented *out) {
   for (const tl_family *f = tl_library; f->rows != NULL; f++) {
     for (const tl_builtin *row = f->rows; row->name != NULL; row++) {
       *out = of_row(f->module, row);
@@ -29,7 +23,7 @@ static bool documented_at(const tl_vm *vm, size_t index, documented *out) {
     }
   }
   for (const tl_constant *c = tl_constants; c->name != NULL; c++) {
-    *out = (documented){c->module, c->name, NULL, c->doc};
+    *out = (tl_documented){c->module, c->name, NULL, c->doc};
     if (index-- == 0)
       return true;
   }
@@ -37,8 +31,8 @@ static bool documented_at(const tl_vm *vm, size_t index, documented *out) {
        e++) {
     for (const struct tl_embedded_function *f = e->functions; f->name != NULL;
          f++) {
-      *out = (documented){e->is_global ? NULL : e->name, f->name, f->params,
-                          f->doc};
+      *out = (tl_documented){e->is_global ? NULL : e->name, f->name, f->params,
+                             f->doc};
       if (index-- == 0)
         return true;
     }
@@ -53,8 +47,8 @@ static bool documented_at(const tl_vm *vm, size_t index, documented *out) {
 
 // Of modules under "module.name".
 const char *tally_documented(tally_vm *vm, size_t index) {
-  documented d;
-  if (vm == NULL || !documented_at(vm, index, &d))
+  tl_documented d;
+  if (vm == NULL || !tl_documented_at(vm, index, &d))
     return NULL;
   if (d.module == NULL)
     return d.name;
@@ -62,30 +56,30 @@ const char *tally_documented(tally_vm *vm, size_t index) {
   return vm->report_file;
 }
 
-static bool is_in(const documented *d, const char *module, size_t nbytes) {
+static bool is_in(const tl_documented *d, const char *module, size_t nbytes) {
   if (d->module == NULL || nbytes == 0)
     return d->module == NULL && nbytes == 0;
   return strlen(d->module) == nbytes && memcmp(d->module, module, nbytes) == 0;
 }
 
-static bool find(const tl_vm *vm, const char *name, documented *out) {
+static bool find(const tl_vm *vm, const char *name, tl_documented *out) {
   if (vm == NULL || name == NULL)
     return false;
   const char *dot = strchr(name, '.');
   const char *member = dot == NULL ? name : dot + 1;
   size_t nbytes = dot == NULL ? 0 : (size_t)(dot - name);
-  for (size_t i = 0; documented_at(vm, i, out); i++)
+  for (size_t i = 0; tl_documented_at(vm, i, out); i++)
     if (strcmp(out->name, member) == 0 && is_in(out, name, nbytes))
       return true;
   return false;
 }
 
 const char *tally_documentation(tally_vm *vm, const char *name) {
-  documented d;
+  tl_documented d;
   return find(vm, name, &d) ? d.doc : NULL;
 }
 
 const char *tally_signature(tally_vm *vm, const char *name) {
-  documented d;
+  tl_documented d;
   return find(vm, name, &d) ? d.params : NULL;
 }

@@ -25,6 +25,7 @@ static tally_vm *const no_vm;
   X(tally_from_resource(vm, NULL, NULL, &v))        \
   X(tally_to_resource(vm, gone, NULL, NULL))        \
   X(tally_interact(vm, "1", 80))                    \
+  X(tally_complete(vm, "a", &v))                    \
   X(tally_from_none(vm, &v))                        \
   X(tally_from_bool(vm, 1, &v))                     \
   X(tally_from_int(vm, 1, &v))                      \

@@ -135,6 +135,9 @@ static tally_status use_the_prompt(host *h) {
   TRY(tally_interact(h->vm, "x = reshape(arange(100) / 7, (10, 10))", 40));
   TRY(tally_interact(h->vm, "x", 40));
   TRY(tally_interact(h->vm, "(x: \"text\", y: (1, 2))", 40));
+  tally_value names;
+  TRY(tally_complete(h->vm, "x", &names));
+  tally_release(h->vm, names);
   TRY(tally_disassemble(h->vm, "s", "x = ones(3)\nprint(x + x)", 24));
 done:
   return status;

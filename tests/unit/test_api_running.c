@@ -340,6 +340,46 @@ static void test_input_is_whole_or_not(void **state) {
   }
 }
 
+static void expect_names(host *h, const char *text, const char *expected) {
+  tally_value list, shown;
+  const char *names;
+  assert_int_equal(tally_complete(h->vm, text, &list), TALLY_OK);
+  assert_int_equal(tally_format(h->vm, list, &shown), TALLY_OK);
+  assert_int_equal(tally_to_string(h->vm, shown, &names, NULL), TALLY_OK);
+  assert_string_equal(names, expected);
+  tally_release(h->vm, shown);
+  tally_release(h->vm, list);
+}
+
+static void run(host *h, const char *source) {
+  assert_int_equal(tally_eval(h->vm, source, NULL), TALLY_OK);
+}
+
+static void test_words_are_completed(void **state) {
+  host *h = *state;
+  run(h,
+      "mean_height = 3\nαβ = 2\n_private = 1\ngone = 1\ndel(gone)\n"
+      "r = (north: 1, next: (name: \"a\", nodes: 2))\n"
+      "p = zeros(`3 * {x: float64, y: float64}`)");
+  expect_names(h, "2 * mean", "(\"mean\", \"mean_height\")");
+  expect_names(h, "mean_heights", "()");
+  expect_names(h, "x = α", "(\"αβ\",)");
+  expect_names(h, "whi", "(\"while\",)");
+  expect_names(h, "float3", "(\"float32\",)");
+  expect_names(h, "gon", "()");
+  expect_names(h, "_p", "(\"_private\",)");
+  expect_names(h, "r.n", "(\"next\", \"north\")");
+  expect_names(h, "print(r.next.", "(\"name\", \"nodes\")");
+  expect_names(h, "r.x", "()");
+  expect_names(h, "p.", "(\"x\", \"y\")");
+  expect_names(h, "nothing.x", "()");
+  expect_names(h, "import stri", "(\"strings\",)");
+  expect_names(h, "linalg.sl", "()");
+  run(h, "import linalg\nimport stats as s");
+  expect_names(h, "linalg.sl", "(\"slogdet\",)");
+  expect_names(h, "s.var", "(\"variance\",)");
+}
+
 // --- Seeing it --------------------------------------------------------------
 
 static void test_listings(void **state) {
@@ -416,6 +456,7 @@ int main(void) {
       HOST_TEST(test_up_to_twenty_syntax_errors),
       HOST_TEST(test_a_prompt_shows_values),
       HOST_TEST(test_input_is_whole_or_not),
+      HOST_TEST(test_words_are_completed),
       HOST_TEST(test_listings),
       HOST_TEST(test_everything_is_documented),
       HOST_TEST(test_counters_are_set_back),
