@@ -59,7 +59,7 @@ HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SUBMAKE = @+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all programs tests demo test check audit fuzz bench bench-check \
+.PHONY: all programs tests demo test check one-file audit fuzz bench bench-check \
   bench-record format install uninstall clean help
 .DELETE_ON_ERROR:
 
@@ -68,6 +68,7 @@ all: programs
 	@ln -sf $(BUILD)/tally $(BUILD)/libtally.a $(BUILD)/libtally.so .
 
 include vm/kernels/kernels.mk
+include tools/ship/amalgamation.mk
 
 programs: $(BUILD)/tally $(BUILD)/libtally.a $(BUILD)/libtally.so
 tests: programs $(UNIT) $(FUZZ) $(HOSTS)
@@ -83,13 +84,14 @@ include tools/ship/ship.mk
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(COMPILE) -c $< -o $@
+	$(COMPILE) $(OWN_FLAGS_$*.c) -c $< -o $@
 
-$(BUILD)/vm/interp.o: BASE += $(INTERP_FLAGS)
+# Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.
+OWN_FLAGS_vm/interp.c := $(INTERP_FLAGS)
 
 # Complex products as the textbook has them, without the cases of infinite parts
 # that a call to the compiler's library would sort out.
-$(BUILD)/stdlib/dense_complex.o: BASE += $(call accepts,-fcx-limited-range)
+OWN_FLAGS_stdlib/dense_complex.c := $(call accepts,-fcx-limited-range)
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtally.a
 	@mkdir -p $(@D)
@@ -139,6 +141,12 @@ check:
 	@CC='$(CC)' tools/setup --tests
 	$(SUBMAKE) BUILD=build/check CFLAGS='$(CHECK_CFLAGS)' tests
 	@CC='$(CC)' CFLAGS='$(CHECK_CFLAGS)' tests/run build/check
+
+## one-file  all tests of build/amalgamation/tally.c, compiled as a host would
+one-file:
+	@CC='$(CC)' tools/setup --tests
+	$(SUBMAKE) BUILD=build/one ONE_FILE=1 CFLAGS=-O2 tests
+	@CC='$(CC)' ONE_FILE=1 tests/run build/one
 
 # Counts recounted, but no sanitizers: several times as fast.
 AUDIT_CFLAGS = -O2 -g -DTALLY_AUDIT=1
@@ -192,6 +200,7 @@ clean:
 
 ## help      show this list
 help:
-	@sed -n 's/^## /make /p' Makefile tools/ship/ship.mk
+	@sed -n 's/^## \( *\)/make \1/p' Makefile tools/ship/*.mk | \
+	  sed 's/^make   /       /'
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

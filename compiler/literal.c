@@ -22,14 +22,14 @@ static int hex_value(char byte) {
   return -1;
 }
 
-static tl_number read_integer(const char *text, size_t nbytes, unsigned base) {
-  tl_number out = {.kind = TL_NUMBER_INT};
+static tl_literal read_integer(const char *text, size_t nbytes, unsigned base) {
+  tl_literal out = {.kind = TL_LITERAL_INT};
   for (size_t i = 0; i < nbytes; i++) {
     if (text[i] == '_')
       continue;
     unsigned digit = (unsigned)hex_value(text[i]);
     if (out.integer > (UINT64_MAX - digit) / base) {
-      out.kind = TL_NUMBER_TOO_LARGE;
+      out.kind = TL_LITERAL_TOO_LARGE;
     }
     out.integer = out.integer * base + digit;
   }
@@ -114,16 +114,17 @@ static bool is_real(const char *text, size_t nbytes) {
   return false;
 }
 
-tl_number tl_literal_number(const char *text, size_t nbytes) {
+tl_literal tl_literal_number(const char *text, size_t nbytes) {
   if (nbytes > 2 && text[1] == 'x')
     return read_integer(text + 2, nbytes - 2, 16);
   bool imaginary = text[nbytes - 1] == 'i';
   if (!imaginary && !is_real(text, nbytes))
     return read_integer(text, nbytes, 10);
-  tl_number number = {.kind = imaginary ? TL_NUMBER_IMAGINARY : TL_NUMBER_FLOAT,
-                      .real = read_real(text, imaginary ? nbytes - 1 : nbytes)};
+  tl_literal number = {
+      .kind = imaginary ? TL_LITERAL_IMAGINARY : TL_LITERAL_FLOAT,
+      .real = read_real(text, imaginary ? nbytes - 1 : nbytes)};
   if (number.real > DBL_MAX)
-    number.kind = TL_NUMBER_PAST_FLOAT;
+    number.kind = TL_LITERAL_PAST_FLOAT;
   return number;
 }
 

@@ -9,23 +9,23 @@
 
 #include "compiler/arena.h"
 
-typedef enum tl_number_kind {
-  TL_NUMBER_INT,
-  TL_NUMBER_TOO_LARGE,  // an integer past UINT64_MAX
-  TL_NUMBER_PAST_FLOAT,  // a decimal that would round to infinity
-  TL_NUMBER_FLOAT,
-  TL_NUMBER_IMAGINARY,  // 2i, 2.5i: the factor is in real
-} tl_number_kind;
+typedef enum tl_literal_kind {
+  TL_LITERAL_INT,
+  TL_LITERAL_TOO_LARGE,   // an integer past UINT64_MAX
+  TL_LITERAL_PAST_FLOAT,  // a decimal that would round to infinity
+  TL_LITERAL_FLOAT,
+  TL_LITERAL_IMAGINARY,  // 2i, 2.5i: the factor is in real
+} tl_literal_kind;
 
-typedef struct tl_number {
-  tl_number_kind kind;
+typedef struct tl_literal {
+  tl_literal_kind kind;
   uint64_t integer;
   double real;
-} tl_number;
+} tl_literal;
 
 // Reads the whole of [text], which is a number as the lexer delimits them.
 // Decimal fractions are rounded correctly, whatever the locale is.
-tl_number tl_literal_number(const char *text, size_t nbytes);
+tl_literal tl_literal_number(const char *text, size_t nbytes);
 
 // Decodes escapes, {{ and }}, and ends of lines \r\n into \n. Returns the text
 // with its length in [length], or NULL: then [error] says what is wrong and

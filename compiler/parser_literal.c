@@ -37,29 +37,29 @@ static bool check_size(tl_parser *parser, tl_ast *node, const tl_token *token) {
 
 tl_ast *tl_parse_number(tl_parser *parser) {
   static const tl_ast_kind kinds[] = {
-      [TL_NUMBER_INT] = TL_AST_INT,
-      [TL_NUMBER_TOO_LARGE] = TL_AST_INT,
-      [TL_NUMBER_PAST_FLOAT] = TL_AST_FLOAT,
-      [TL_NUMBER_FLOAT] = TL_AST_FLOAT,
-      [TL_NUMBER_IMAGINARY] = TL_AST_IMAGINARY,
+      [TL_LITERAL_INT] = TL_AST_INT,
+      [TL_LITERAL_TOO_LARGE] = TL_AST_INT,
+      [TL_LITERAL_PAST_FLOAT] = TL_AST_FLOAT,
+      [TL_LITERAL_FLOAT] = TL_AST_FLOAT,
+      [TL_LITERAL_IMAGINARY] = TL_AST_IMAGINARY,
   };
   const tl_token *token = tl_parser_token(parser);
-  tl_number number = tl_literal_number(parser->source->text + token->begin,
-                                       token->end - token->begin);
+  tl_literal number = tl_literal_number(parser->source->text + token->begin,
+                                        token->end - token->begin);
   tl_parser_advance(parser);
   tl_ast *node =
       tl_parser_node(parser, kinds[number.kind], token->begin, token->begin);
   if (!node)
     return NULL;
-  if (number.kind == TL_NUMBER_TOO_LARGE) {
+  if (number.kind == TL_LITERAL_TOO_LARGE) {
     return report_too_large(parser, token);
   }
-  if (number.kind == TL_NUMBER_PAST_FLOAT) {
+  if (number.kind == TL_LITERAL_PAST_FLOAT) {
     return tl_parser_fail(parser, tl_token_span(token),
                           "this does not fit float64, whose largest is "
                           "1.7976931348623157e308: infinity is written inf");
   }
-  if (number.kind == TL_NUMBER_INT) {
+  if (number.kind == TL_LITERAL_INT) {
     node->integer.value = number.integer;
     return check_size(parser, node, token) ? node : NULL;
   }

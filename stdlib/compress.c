@@ -39,13 +39,21 @@ static struct {
   int (*deflate_end)(z_stream *z);
 } zlib;
 
+#define ZLIB(X)    \
+  X(inflateInit2_) \
+  X(inflate) X(inflateEnd) X(deflateInit2_) X(deflate) X(deflateEnd)
+#ifdef TALLY_WITH_ZLIB
+ZLIB(TL_LIBRARY_DECLARE)
+#endif
+
 static tl_shared_library zlib_library = {
     .names = (const char *const[]){"libz.so.1", "libz.so", "libz.1.dylib",
                                    "libz.dylib", NULL},
-    .symbols =
-        (const char *const[]){"inflateInit2_", "inflate", "inflateEnd",
-                              "deflateInit2_", "deflate", "deflateEnd", NULL},
+    .symbols = (const char *const[]){ZLIB(TL_LIBRARY_SYMBOL) NULL},
     .functions = (void (**)(void)) & zlib,
+#ifdef TALLY_WITH_ZLIB
+    .linked = (void (*const[])(void)){ZLIB(TL_LIBRARY_LINKED)},
+#endif
     .about = "zlib (Debian's package zlib1g)",
     .lock = PTHREAD_MUTEX_INITIALIZER,
 };
@@ -68,14 +76,22 @@ static struct {
                      int level);
 } zstd;
 
+#define ZSTD(X)                                                \
+  X(ZSTD_createDStream)                                        \
+  X(ZSTD_freeDStream) X(ZSTD_decompressStream) X(ZSTD_isError) \
+      X(ZSTD_getErrorName) X(ZSTD_compressBound) X(ZSTD_compress)
+#ifdef TALLY_WITH_ZSTD
+ZSTD(TL_LIBRARY_DECLARE)
+#endif
+
 static tl_shared_library zstd_library = {
     .names = (const char *const[]){"libzstd.so.1", "libzstd.so",
                                    "libzstd.1.dylib", "libzstd.dylib", NULL},
-    .symbols = (const char *const[]){"ZSTD_createDStream", "ZSTD_freeDStream",
-                                     "ZSTD_decompressStream", "ZSTD_isError",
-                                     "ZSTD_getErrorName", "ZSTD_compressBound",
-                                     "ZSTD_compress", NULL},
+    .symbols = (const char *const[]){ZSTD(TL_LIBRARY_SYMBOL) NULL},
     .functions = (void (**)(void)) & zstd,
+#ifdef TALLY_WITH_ZSTD
+    .linked = (void (*const[])(void)){ZSTD(TL_LIBRARY_LINKED)},
+#endif
     .about = "Zstandard (Debian's package libzstd1)",
     .lock = PTHREAD_MUTEX_INITIALIZER,
 };

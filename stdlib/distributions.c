@@ -40,7 +40,7 @@ void tl_normal_tables(void) {
 
 // Beyond TAIL: Marsaglia, "Generating a variable from the tail of the normal
 // distribution", 1964.
-static double normal_tail(tl_source *s) {
+static double normal_tail(tl_draws *s) {
   double x, y;
   do {
     x = -log(tl_next_positive(s)) / TAIL;
@@ -49,7 +49,7 @@ static double normal_tail(tl_source *s) {
   return TAIL + x;
 }
 
-double tl_normal(uint64_t word, tl_source *s) {
+double tl_normal(uint64_t word, tl_draws *s) {
   for (;; word = tl_next(s)) {
     unsigned layer = (unsigned)(word & 0xff);
     double x = tl_unit_float(word) * edges[layer];
@@ -78,13 +78,13 @@ void tl_normals(const tl_stream *stream, uint64_t first, const uint64_t *words,
       const double signs[2] = {1.0, -1.0};
       out[i] = x * signs[word >> 8 & 1];
     } else {
-      tl_source s = tl_source_of(stream, first + i);
+      tl_draws s = tl_draws_of(stream, first + i);
       out[i] = tl_normal(word, &s);
     }
   }
 }
 
-static double next_normal(tl_source *s) {
+static double next_normal(tl_draws *s) {
   return tl_normal(tl_next(s), s);
 }
 
@@ -92,7 +92,7 @@ static double next_normal(tl_source *s) {
 
 // Marsaglia, Tsang: "A simple method for generating gamma variables", 2000;
 // for a of 1 or more.
-static double gamma_above_one(double a, tl_source *s) {
+static double gamma_above_one(double a, tl_draws *s) {
   double d = a - 1.0 / 3, c = 1 / sqrt(9 * d);
   for (;;) {
     double x = next_normal(s), v = 1 + c * x;
@@ -106,17 +106,17 @@ static double gamma_above_one(double a, tl_source *s) {
 
 // The logarithm for a below 1, where the number itself may be too small: one
 // of a + 1 times a uniform one to the power of 1 / a (as in that paper).
-static double log_gamma_below_one(double a, tl_source *s) {
+static double log_gamma_below_one(double a, tl_draws *s) {
   double log_power = log(tl_next_positive(s)) / a;
   return log(gamma_above_one(a + 1, s)) + log_power;
 }
 
-double tl_gamma(double a, tl_source *s) {
+double tl_gamma(double a, tl_draws *s) {
   return a < 1 ? exp(log_gamma_below_one(a, s)) : gamma_above_one(a, s);
 }
 
 // x / (x + y) of two gamma variables; by logarithms where both may vanish.
-double tl_beta(double a, double b, tl_source *s) {
+double tl_beta(double a, double b, tl_draws *s) {
   if (a < 1 && b < 1) {
     double x = log_gamma_below_one(a, s), y = log_gamma_below_one(b, s);
     return 1 / (1 + exp(y - x));
@@ -173,7 +173,7 @@ static double log_binomial(double k, double n, double p) {
 }
 
 // As many uniform numbers as have a product above exp(-mean), less one.
-static double poisson_product(double mean, tl_source *s) {
+static double poisson_product(double mean, tl_draws *s) {
   double floor = exp(-mean), product = tl_next_positive(s), k = 0;
   for (; product > floor; k++) product *= tl_next_positive(s);
   return k;
@@ -181,7 +181,7 @@ static double poisson_product(double mean, tl_source *s) {
 
 // PTRS of Hörmann: "The transformed rejection method for generating Poisson
 // random variables", 1993; for means of 10 or more.
-double tl_poisson(double mean, tl_source *s) {
+double tl_poisson(double mean, tl_draws *s) {
   if (mean < 10)
     return poisson_product(mean, s);
   double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
@@ -202,7 +202,7 @@ double tl_poisson(double mean, tl_source *s) {
 
 // Adds up probabilities from 0 on: Kachitvichyanukul, Schmeiser: "Binomial
 // random variate generation", 1988, BINV; for n p below 10.
-static double binomial_search(double n, double p, tl_source *s) {
+static double binomial_search(double n, double p, tl_draws *s) {
   double odds = p / (1 - p), first = exp(n * log1p(-p));
   for (;;) {
     double u = tl_next_unit(s), probability = first, k = 0;
@@ -218,7 +218,7 @@ static double binomial_search(double n, double p, tl_source *s) {
 
 // BTRS of Hörmann: "The generation of binomial random variates", 1993; for
 // n p of 10 or more, p up to a half.
-static double binomial_rejection(double n, double p, tl_source *s) {
+static double binomial_rejection(double n, double p, tl_draws *s) {
   double deviation = sqrt(n * p * (1 - p));
   double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
   double quick = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * deviation;
@@ -237,7 +237,7 @@ static double binomial_rejection(double n, double p, tl_source *s) {
   }
 }
 
-double tl_binomial(double n, double p, tl_source *s) {
+double tl_binomial(double n, double p, tl_draws *s) {
   if (p > 0.5)
     return n - tl_binomial(n, 1 - p, s);
   if (n == 0 || p == 0)

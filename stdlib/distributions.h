@@ -10,16 +10,16 @@
 void tl_normals(const tl_stream *stream, uint64_t first, const uint64_t *words,
                 size_t n, double *out);
 // One such number.
-double tl_normal(uint64_t word, tl_source *s);
+double tl_normal(uint64_t word, tl_draws *s);
 void tl_normal_tables(void);
 
 // The gamma distribution of mean [a], above 0.
-double tl_gamma(double a, tl_source *s);
+double tl_gamma(double a, tl_draws *s);
 // The beta distribution, both parameters above 0.
-double tl_beta(double a, double b, tl_source *s);
+double tl_beta(double a, double b, tl_draws *s);
 // How many of n trials succeed, n up to 2^53 and p from 0 to 1.
-double tl_binomial(double n, double p, tl_source *s);
+double tl_binomial(double n, double p, tl_draws *s);
 // How many events where [mean] are expected, from 0 to 2^53.
-double tl_poisson(double mean, tl_source *s);
+double tl_poisson(double mean, tl_draws *s);
 
 #endif

@@ -17,11 +17,9 @@
 #include "vm/vm.h"
 
 static bool os_fail(tl_vm *vm, const char *function, const char *path) {
-  char reason[128];
-  int error = errno;
-  if (strerror_r(error, reason, sizeof reason) != 0)
-    snprintf(reason, sizeof reason, "error %d", error);
-  return tl_fail(vm, TALLY_ERR_IO, "%s: \"%s\": %s", function, path, reason);
+  char text[128];
+  return tl_fail(vm, TALLY_ERR_IO, "%s: \"%s\": %s", function, path,
+                 tl_io_reason(errno, text, sizeof text));
 }
 
 // The path in an argument; "." for none.

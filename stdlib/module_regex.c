@@ -33,19 +33,27 @@ static struct {
   int (*message)(int error, char *text, size_t room);
 } pcre;
 
+#define PCRE(X)                                                          \
+  X(pcre2_compile_8)                                                     \
+  X(pcre2_code_free_8) X(pcre2_match_data_create_from_pattern_8)         \
+      X(pcre2_match_data_free_8) X(pcre2_match_8)                        \
+          X(pcre2_get_ovector_pointer_8) X(pcre2_match_context_create_8) \
+              X(pcre2_match_context_free_8) X(pcre2_set_match_limit_8)   \
+                  X(pcre2_set_heap_limit_8) X(pcre2_pattern_info_8)      \
+                      X(pcre2_get_error_message_8)
+#ifdef TALLY_WITH_PCRE2
+PCRE(TL_LIBRARY_DECLARE)
+#endif
+
 static tl_shared_library pcre_library = {
     .names =
         (const char *const[]){"libpcre2-8.so.0", "libpcre2-8.so",
                               "libpcre2-8.0.dylib", "libpcre2-8.dylib", NULL},
-    .symbols =
-        (const char *const[]){
-            "pcre2_compile_8", "pcre2_code_free_8",
-            "pcre2_match_data_create_from_pattern_8", "pcre2_match_data_free_8",
-            "pcre2_match_8", "pcre2_get_ovector_pointer_8",
-            "pcre2_match_context_create_8", "pcre2_match_context_free_8",
-            "pcre2_set_match_limit_8", "pcre2_set_heap_limit_8",
-            "pcre2_pattern_info_8", "pcre2_get_error_message_8", NULL},
+    .symbols = (const char *const[]){PCRE(TL_LIBRARY_SYMBOL) NULL},
     .functions = (void (**)(void)) & pcre,
+#ifdef TALLY_WITH_PCRE2
+    .linked = (void (*const[])(void)){PCRE(TL_LIBRARY_LINKED)},
+#endif
     .about = "PCRE2 (Debian's package libpcre2-8-0)",
     .lock = PTHREAD_MUTEX_INITIALIZER,
 };

@@ -55,18 +55,18 @@ static inline void tl_stream_words(const tl_stream *s, uint64_t block, size_t n,
 
 // Words of one item's own, as many as its method needs: another part of the
 // same stream.
-typedef struct tl_source {
+typedef struct tl_draws {
   const tl_stream *stream;
   uint64_t item, block;
   uint64_t words[4];
   int used;
-} tl_source;
+} tl_draws;
 
-static inline tl_source tl_source_of(const tl_stream *stream, uint64_t item) {
-  return (tl_source){.stream = stream, .item = item, .used = 4};
+static inline tl_draws tl_draws_of(const tl_stream *stream, uint64_t item) {
+  return (tl_draws){.stream = stream, .item = item, .used = 4};
 }
 
-static inline uint64_t tl_next(tl_source *s) {
+static inline uint64_t tl_next(tl_draws *s) {
   if (s->stream->pcg)
     return tl_pcg64_next(s->stream->pcg);
   if (s->used == 4) {
@@ -81,17 +81,17 @@ static inline uint64_t tl_next(tl_source *s) {
 static inline double tl_unit_float(uint64_t word) {
   return (double)(word >> 11) * 0x1p-53;
 }
-static inline double tl_next_unit(tl_source *s) {
+static inline double tl_next_unit(tl_draws *s) {
   return tl_unit_float(tl_next(s));
 }
 // Above 0, up to 1: for logarithms.
-static inline double tl_next_positive(tl_source *s) {
+static inline double tl_next_positive(tl_draws *s) {
   return (double)((tl_next(s) >> 11) + 1) * 0x1p-53;
 }
 
 // An integer below [range] (0: below 2^64) from a word, none more often than
 // another (Lemire: "Fast random integer generation in an interval", 2019).
-static inline uint64_t tl_below(uint64_t word, uint64_t range, tl_source *s) {
+static inline uint64_t tl_below(uint64_t word, uint64_t range, tl_draws *s) {
   if (range == 0)
     return word;
   tl_u128 product = (tl_u128)word * range;

@@ -214,7 +214,7 @@ FILL(fill_uniform) {
 FILL(fill_integers) {
   int64_t *out = result;
   for (size_t i = 0; i < n; i++) {
-    tl_source s = tl_source_of(&d->stream, first + i);
+    tl_draws s = tl_draws_of(&d->stream, first + i);
     out[i] = (int64_t)((uint64_t)d->low + tl_below(words[i], d->range, &s));
   }
 }
@@ -227,7 +227,7 @@ static uint64_t pcg_below(tl_pcg64 *p, uint64_t range) {
   if (range == 0 || range > UINT64_C(1) << 32) {
     uint64_t word = tl_pcg64_next(p);
     tl_stream stream = {.pcg = p};
-    tl_source s = tl_source_of(&stream, 0);
+    tl_draws s = tl_draws_of(&stream, 0);
     return tl_below(word, range, &s);
   }
   if (range == UINT64_C(1) << 32)
@@ -268,7 +268,7 @@ FILL(fill_gamma) {
   double *out = result;
   (void)words;
   for (size_t i = 0; i < n; i++) {
-    tl_source s = tl_source_of(&d->stream, first + i);
+    tl_draws s = tl_draws_of(&d->stream, first + i);
     out[i] = tl_gamma(d->a, &s) * d->b;
   }
 }
@@ -277,7 +277,7 @@ FILL(fill_beta) {
   double *out = result;
   (void)words;
   for (size_t i = 0; i < n; i++) {
-    tl_source s = tl_source_of(&d->stream, first + i);
+    tl_draws s = tl_draws_of(&d->stream, first + i);
     out[i] = tl_beta(d->a, d->b, &s);
   }
 }
@@ -286,7 +286,7 @@ FILL(fill_binomial) {
   int64_t *out = result;
   (void)words;
   for (size_t i = 0; i < n; i++) {
-    tl_source s = tl_source_of(&d->stream, first + i);
+    tl_draws s = tl_draws_of(&d->stream, first + i);
     out[i] = (int64_t)tl_binomial(d->a, d->b, &s);
   }
 }
@@ -295,7 +295,7 @@ FILL(fill_poisson) {
   int64_t *out = result;
   (void)words;
   for (size_t i = 0; i < n; i++) {
-    tl_source s = tl_source_of(&d->stream, first + i);
+    tl_draws s = tl_draws_of(&d->stream, first + i);
     out[i] = (int64_t)tl_poisson(d->a, &s);
   }
 }
@@ -510,7 +510,7 @@ static bool fill_order(tl_vm *vm, int64_t *order, int64_t n) {
 // The first [count] places of a random order of n items (Fisher and Yates).
 static bool shuffle_order(tl_vm *vm, const tl_stream *stream, int64_t *order,
                           int64_t n, int64_t count) {
-  tl_source s = tl_source_of(stream, 0);
+  tl_draws s = tl_draws_of(stream, 0);
   if (!fill_order(vm, order, n))
     return false;
   for (int64_t i = 0; i < count; i++) {
@@ -617,7 +617,7 @@ static bool choose_weighted(tl_vm *vm, const choice_call *c, double *sums,
   for (int64_t i = 0; i < c->count; i++) {
     if (i % PIECE == 0 && !tl_poll(vm, 1))
       return false;
-    tl_source s = tl_source_of(&c->stream, (uint64_t)i);
+    tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
     double u = tl_next_unit(&s) * sums[c->n - 1];
     int64_t found = find_sum(sums, c->n, u);
     out[i] = found < last ? found : last;
@@ -633,7 +633,7 @@ static bool choose_distinct(tl_vm *vm, const choice_call *c, double *keys,
   for (int64_t i = 0; i < c->n; i++) {
     if (i % PIECE == 0 && !tl_poll(vm, 1))
       return false;
-    tl_source s = tl_source_of(&c->stream, (uint64_t)i);
+    tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
     usable += keys[i] > 0;
     keys[i] =
         keys[i] > 0 ? log(tl_next_positive(&s)) / keys[i] : -(double)INFINITY;

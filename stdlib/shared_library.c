@@ -2,14 +2,14 @@
 
 #include "stdlib/shared_library.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
+#include "vm/dl.h"
 #include "vm/error.h"
 
 static bool find_all(void *handle, const tl_shared_library *library) {
   for (size_t i = 0; library->symbols[i]; i++) {
-    void *symbol = dlsym(handle, library->symbols[i]);
+    void *symbol = tl_dl_find(handle, library->symbols[i]);
     if (!symbol)
       return false;
     // C has no cast between pointers to objects and to functions.
@@ -19,12 +19,17 @@ static bool find_all(void *handle, const tl_shared_library *library) {
 }
 
 static bool load(const tl_shared_library *library) {
+  if (library->linked) {
+    for (size_t i = 0; library->symbols[i]; i++)
+      library->functions[i] = library->linked[i];
+    return true;
+  }
   for (const char *const *name = library->names; *name; name++) {
-    void *handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
+    void *handle = tl_dl_open(*name);
     if (handle && find_all(handle, library))
       return true;  // and stays for as long as the process
     if (handle)
-      dlclose(handle);
+      tl_dl_close(handle);
   }
   return false;
 }

@@ -1,5 +1,6 @@
 // Libraries of the system that are loaded when they are first needed: nothing
-// is missing for who does not use them.
+// is missing for who does not use them. A build may be linked with them instead
+// (TALLY_WITH_ZLIB, TALLY_WITH_ZSTD, TALLY_WITH_PCRE2).
 #ifndef TALLY_STDLIB_SHARED_LIBRARY_H
 #define TALLY_STDLIB_SHARED_LIBRARY_H
 
@@ -12,13 +13,21 @@
 // One library, declared static by who uses it: its names in order of
 // preference, and where its functions go.
 typedef struct tl_shared_library {
-  const char *const *names;    // "libz.so.1" …, ended by NULL
-  const char *const *symbols;  // ended by NULL
-  void (**functions)(void);    // one place for each symbol
-  const char *about;           // "zlib (Debian: zlib1g)", for messages
+  const char *const *names;     // "libz.so.1" …, ended by NULL
+  const char *const *symbols;   // ended by NULL
+  void (**functions)(void);     // one place for each symbol
+  const char *about;            // "zlib (Debian: zlib1g)", for messages
+  void (*const *linked)(void);  // NULL, or the functions: nothing is loaded
   pthread_mutex_t lock;
   bool loaded;
 } tl_shared_library;
+
+// For lists X(function): what symbols, linked and their declarations are. Each
+// is called by the type that its place has.
+#define TL_LIBRARY_SYMBOL(function) #function,
+#define TL_LIBRARY_LINKED(function) function,
+#define TL_LIBRARY_DECLARE(function) \
+  __attribute__((visibility("default"))) void function(void);
 
 // Loads it once. Fails (kind io): "read_npz: needs zlib (Debian: zlib1g),
 // which is not installed". From any thread.

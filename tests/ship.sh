@@ -46,6 +46,21 @@ unused() {
 test_unused() { [ -z "$(unused)" ] || { unused; return 1; }; }
 check 'each function of tally.h is used' test_unused
 
+# --- Switches of a build: libraries that are linked, or nothing loaded
+needs() {  # SOURCE NAME FLAG: whether its object does
+  $cc -std=c11 -D_POSIX_C_SOURCE=200809L -I. "$3" -c "$1" \
+    -o "$there/switched.o" && nm -u "$there/switched.o" | grep -qw "$2"
+}
+loads_nothing() {
+  ! needs stdlib/shared_library.c dlopen -DTALLY_NO_DLOPEN &&
+    ! needs vm/blas.c dlopen -DTALLY_NO_DLOPEN
+}
+check 'zlib linked' needs stdlib/compress.c inflate -DTALLY_WITH_ZLIB
+check 'Zstandard linked' needs stdlib/compress.c ZSTD_compress -DTALLY_WITH_ZSTD
+check 'PCRE2 linked' needs stdlib/module_regex.c pcre2_match_8 \
+  -DTALLY_WITH_PCRE2
+check 'nothing loaded' loads_nothing
+
 # --- What is installed
 check 'make install' make BUILD="$build" PREFIX="$there/usr" install
 only_ours() {

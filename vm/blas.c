@@ -2,13 +2,13 @@
 
 #include "vm/blas.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "vm/dl.h"
 #include "vm/pool.h"
 #include "vm/vm.h"
 
@@ -42,7 +42,7 @@ static struct {
 
 static void *find(const char *symbol) {
   for (int i = 0; i < 2; i++) {
-    void *at = loaded.files[i] ? dlsym(loaded.files[i], symbol) : NULL;
+    void *at = loaded.files[i] ? tl_dl_find(loaded.files[i], symbol) : NULL;
     if (at)
       return at;
   }
@@ -55,25 +55,25 @@ static bool is_tuned(void *file) {
                                       "bli_info_get_version_str",
                                       "mkl_get_version", NULL};
   for (int i = 0; marks[i]; i++)
-    if (dlsym(file, marks[i]))
+    if (tl_dl_find(file, marks[i]))
       return true;
   return false;
 }
 
 static bool take(const char *file, const char *lapack, bool trusted) {
-  loaded.files[0] = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+  loaded.files[0] = tl_dl_open(file);
   if (!loaded.files[0])
     return false;
   if (lapack)
-    loaded.files[1] = dlopen(lapack, RTLD_LAZY | RTLD_LOCAL);
-  if (dlsym(loaded.files[0], "dgemm_") &&
+    loaded.files[1] = tl_dl_open(lapack);
+  if (tl_dl_find(loaded.files[0], "dgemm_") &&
       (trusted || is_tuned(loaded.files[0]))) {
     snprintf(loaded.name, sizeof loaded.name, "%s", file);
     return true;
   }
   for (int i = 0; i < 2; i++) {
     if (loaded.files[i])
-      dlclose(loaded.files[i]);
+      tl_dl_close(loaded.files[i]);
     loaded.files[i] = NULL;
   }
   return false;

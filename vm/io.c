@@ -28,11 +28,30 @@ static bool faulty(const char *call) {
   return error != 0;
 }
 
+// strerror_r gives a status by POSIX, and the text by GNU.
+static const char *reason_of_status(int status, const char *text) {
+  return status == 0 ? text : NULL;
+}
+static const char *reason_itself(const char *reason, const char *text) {
+  (void)text;
+  return reason;
+}
+
+const char *tl_io_reason(int error, char *text, size_t nbytes) {
+  const char *reason =
+      _Generic(strerror_r(error, text, nbytes), int
+               : reason_of_status, default
+               : reason_itself)(strerror_r(error, text, nbytes), text);
+  if (reason)
+    return reason;
+  snprintf(text, nbytes, "error %d", error);
+  return text;
+}
+
 static bool fail(tl_vm *vm, const char *what, const char *verb,
                  const char *path, int error) {
-  char reason[128];
-  if (strerror_r(error, reason, sizeof reason) != 0)
-    snprintf(reason, sizeof reason, "error %d", error);
+  char text[128];
+  const char *reason = tl_io_reason(error, text, sizeof text);
   return tl_fail(vm, TALLY_ERR_IO, "%s%scannot %s \"%s\": %s", what ? what : "",
                  what ? ": " : "", verb, path, reason);
 }

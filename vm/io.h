@@ -11,6 +11,8 @@
 // The path in a string; NULL (kind value) where it contains a NUL byte or is
 // empty. Returns borrowed.
 const char *tl_io_path(tl_vm *vm, const char *what, const tl_string *path);
+// What the system calls an errno, in [text] or borrowed for ever.
+const char *tl_io_reason(int error, char *text, size_t nbytes);
 
 // --- Reading ----------------------------------------------------------------
 

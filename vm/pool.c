@@ -1,5 +1,7 @@
 // Worker threads: see pool.h.
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1  // sched_getaffinity
+#endif
 
 #include "vm/pool.h"
 

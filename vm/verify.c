@@ -22,7 +22,7 @@ const char *const tl_rule_texts[TL_RULE_COUNT] = {
 #undef RULE
 };
 
-bool tl_refuse(tl_checker *c, uint32_t slot, tl_rule broken) {
+bool tl_refuse(tl_checker *c, uint32_t slot, tl_verify_rule broken) {
   const char *format = tl_rule_texts[broken];
   char name[16], rule[200];
   const char *op =

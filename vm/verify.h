@@ -56,7 +56,7 @@ void tl_check_watch(tl_checker *c, uint32_t slot);
 
 // Refuses the function: always false. The message names function, instruction,
 // slot and rule.
-bool tl_refuse(tl_checker *c, uint32_t slot, tl_rule broken);
+bool tl_refuse(tl_checker *c, uint32_t slot, tl_verify_rule broken);
 
 // --- States (verify_state.c): [states] is now or error ----------------------
 

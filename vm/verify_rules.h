@@ -61,12 +61,12 @@
   RULE(KEPT_EITHER, "the handler keeps %s, which may own")                     \
   RULE(KEPT_UNLENT, "the handler keeps %s but not its lender")
 
-typedef enum tl_rule {
+typedef enum tl_verify_rule {
 #define RULE(NAME, text) TL_RULE_##NAME,
   TL_RULES(RULE)
 #undef RULE
       TL_RULE_COUNT
-} tl_rule;
+} tl_verify_rule;
 
 extern const char *const tl_rule_texts[TL_RULE_COUNT];
 

@@ -368,17 +368,17 @@ static void numbers_are_read_exactly(void **state) {
       {"9007199254740993.00000000000000000000000000001", 9007199254740994.0},
   };
   for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
-    tl_number number = tl_literal_number(reals[i].text, strlen(reals[i].text));
-    assert_int_equal(number.kind, TL_NUMBER_FLOAT);
+    tl_literal number = tl_literal_number(reals[i].text, strlen(reals[i].text));
+    assert_int_equal(number.kind, TL_LITERAL_FLOAT);
     assert_memory_equal(&number.real, &reals[i].value, sizeof(double));
   }
   assert_int_equal(tl_literal_number("0xFf_0", 6).integer, 0xff0);
   assert_int_equal(tl_literal_number("1_000", 5).integer, 1000);
-  tl_number largest = tl_literal_number("18446744073709551615", 20);
-  assert_true(largest.kind == TL_NUMBER_INT && largest.integer == UINT64_MAX);
+  tl_literal largest = tl_literal_number("18446744073709551615", 20);
+  assert_true(largest.kind == TL_LITERAL_INT && largest.integer == UINT64_MAX);
   assert_int_equal(tl_literal_number("18446744073709551616", 20).kind,
-                   TL_NUMBER_TOO_LARGE);
-  assert_int_equal(tl_literal_number("2i", 2).kind, TL_NUMBER_IMAGINARY);
+                   TL_LITERAL_TOO_LARGE);
+  assert_int_equal(tl_literal_number("2i", 2).kind, TL_LITERAL_IMAGINARY);
 }
 
 // A digit past the 800th still decides a tie.

@@ -8,7 +8,7 @@ extern const tl_kernel_table tl_kernels_base;
 extern const tl_kernel_table *tl_kernels_chosen;
 const tl_kernel_table *tl_kernels_choose(void);
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(TALLY_NO_ISA)
 extern const tl_kernel_table tl_kernels_avx2;
 extern const tl_kernel_table tl_kernels_avx512;
 

@@ -126,17 +126,17 @@ typedef void tl_pack_tile(void *out, ptrdiff_t out_row, const void *a,
                           size_t ncols);
 
 // out[k++] = a[i] for every true mask[i]; returns k. [out] has room for k.
-typedef size_t tl_compress(void *out, const void *a, const uint8_t *mask,
-                           size_t n);
+typedef size_t tl_compress_kernel(void *out, const void *a, const uint8_t *mask,
+                                  size_t n);
 // out[i] = a[k++] for every true mask[i]; returns k.
-typedef size_t tl_expand(void *out, const uint8_t *mask, const void *a,
-                         size_t n);
+typedef size_t tl_expand_kernel(void *out, const uint8_t *mask, const void *a,
+                                size_t n);
 // out[i] = a[index[i]], items of a being stride bytes apart. 0 <= index.
 typedef void tl_gather(void *out, const void *a, ptrdiff_t stride,
                        const int64_t *index, size_t n);
 // out[index[i]] = a[i], in order: the last of equal indices wins.
-typedef void tl_put(void *out, ptrdiff_t stride, const int64_t *index,
-                    const void *a, size_t n);
+typedef void tl_put_kernel(void *out, ptrdiff_t stride, const int64_t *index,
+                           const void *a, size_t n);
 
 // Where each of n queries would go in m sorted items (NaN last): the first
 // position whose item is not less, or with [right] the first that is greater.
@@ -198,10 +198,10 @@ typedef struct tl_kernel_table {
   tl_pack *pack[TL_MOVE_SIZES];
   tl_unpack *unpack[TL_MOVE_SIZES];
   tl_pack_tile *pack_tile[TL_MOVE_SIZES];
-  tl_compress *compress[TL_MOVE_SIZES];
-  tl_expand *expand[TL_MOVE_SIZES];
+  tl_compress_kernel *compress[TL_MOVE_SIZES];
+  tl_expand_kernel *expand[TL_MOVE_SIZES];
   tl_gather *take[TL_MOVE_SIZES];
-  tl_put *put[TL_MOVE_SIZES];
+  tl_put_kernel *put[TL_MOVE_SIZES];
   // base + i for every true mask[i]; returns their count.
   size_t (*true_indices)(int64_t *out, const uint8_t *mask, int64_t base,
                          size_t n);

@@ -7,17 +7,17 @@
 // X(index in the table, item size)
 #define TL_MOVES(X) X(0, 1) X(1, 2) X(2, 4) X(3, 8) X(4, 16)
 
-#define X(index, size)                 \
-  tl_kernel1 TL_K(copy_##size);        \
-  tl_kernel1 TL_K(zeros_##size);       \
-  tl_kernel1 TL_K(fill_##size);        \
-  tl_pack TL_K(pack_##size);           \
-  tl_unpack TL_K(unpack_##size);       \
-  tl_pack_tile TL_K(pack_tile_##size); \
-  tl_compress TL_K(compress_##size);   \
-  tl_expand TL_K(expand_##size);       \
-  tl_gather TL_K(take_##size);         \
-  tl_put TL_K(put_##size);             \
+#define X(index, size)                      \
+  tl_kernel1 TL_K(copy_##size);             \
+  tl_kernel1 TL_K(zeros_##size);            \
+  tl_kernel1 TL_K(fill_##size);             \
+  tl_pack TL_K(pack_##size);                \
+  tl_unpack TL_K(unpack_##size);            \
+  tl_pack_tile TL_K(pack_tile_##size);      \
+  tl_compress_kernel TL_K(compress_##size); \
+  tl_expand_kernel TL_K(expand_##size);     \
+  tl_gather TL_K(take_##size);              \
+  tl_put_kernel TL_K(put_##size);           \
   tl_kernel3 TL_K(select_##size);
 TL_MOVES(X)
 #undef X
