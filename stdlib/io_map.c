@@ -16,7 +16,7 @@
 static bool has_bools(const tl_type *type) {
   while (type->kind == TL_TYPE_FIXED) type = type->of;
   if (type->kind != TL_TYPE_STRUCT)
-    return type->dtype == TL_BOOL;
+    return type->kind == TL_TYPE_DTYPE && type->dtype == TL_BOOL;
   for (int64_t i = 0; i < type->field_count; i++) {
     if (has_bools(type->fields[i].type))
       return true;

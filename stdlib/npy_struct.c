@@ -72,6 +72,10 @@ static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
     *padding = size;
     return tl_type_of_dtype(p->vm, TL_UINT8);
   }
+  if (*text == 'S' && size > 0) {
+    tl_type model = {.kind = TL_TYPE_FIXED_STRING, .size = size};
+    return tl_type_intern(p->vm, &model);
+  }
   bool big = order == '>' || (order == '=' && is_big_endian());
   if (order != '|' && big != is_big_endian()) {
     tl_fail(p->vm, TALLY_ERR_TYPE,
@@ -80,6 +84,8 @@ static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
             p->function, p->path);
     return NULL;
   }
+  if (*text == 'U' && size == 1)
+    return tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_CHAR});
   const char *letter = strchr(letters, *text);
   for (int d = 0; letter && d < TL_STRING; d++) {
     if (tl_dtypes[d].kind == kinds[letter - letters] &&
@@ -253,6 +259,10 @@ bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout) {
     if (item->kind == TL_TYPE_STRUCT) {
       if (!tl_npy_write_fields(vm, text, item))
         return false;
+    } else if (item->kind == TL_TYPE_FIXED_STRING) {
+      tl_text_printf(text, "'|S%lld'", (long long)item->size);
+    } else if (item->kind == TL_TYPE_CHAR) {
+      tl_text_puts(text, is_big_endian() ? "'>U1'" : "'<U1'");
     } else {
       add_dtype(text, item->dtype);
     }

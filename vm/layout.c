@@ -6,6 +6,7 @@
 
 #include "vm/error.h"
 #include "vm/string.h"
+#include "vm/text_items.h"
 
 // --- Sizes ------------------------------------------------------------------
 
@@ -13,6 +14,8 @@ bool tl_type_is_plain(const tl_type *type) {
   while (type->kind == TL_TYPE_FIXED) type = type->of;
   if (type->kind == TL_TYPE_DTYPE)
     return type->dtype != TL_STRING;
+  if (tl_type_is_text(type))
+    return true;
   if (type->kind != TL_TYPE_STRUCT || type->field_count == 0)
     return false;
   for (int64_t i = 0; i < type->field_count; i++) {
@@ -26,6 +29,8 @@ int64_t tl_type_align(const tl_type *type) {
   while (type->kind == TL_TYPE_FIXED) type = type->of;
   if (type->kind == TL_TYPE_STRUCT)
     return type->align;
+  if (tl_type_is_text(type))
+    return type->kind == TL_TYPE_CHAR ? 4 : 1;
   int64_t size = (int64_t)tl_itemsize(type->dtype);
   return tl_dtype_is_complex(type->dtype) ? size / 2 : size;
 }
@@ -37,7 +42,9 @@ static bool size_of(const tl_type *type, int64_t *out) {
     if (__builtin_mul_overflow(count, type->size, &count))
       return false;
   }
-  one = type->kind == TL_TYPE_STRUCT ? type->itemsize
+  one = type->kind == TL_TYPE_STRUCT         ? type->itemsize
+        : type->kind == TL_TYPE_FIXED_STRING ? type->size
+        : type->kind == TL_TYPE_CHAR         ? 4
                                      : (int64_t)tl_itemsize(type->dtype);
   return !__builtin_mul_overflow(count, one, out);
 }
@@ -54,10 +61,11 @@ static bool fail_plain(tl_vm *vm, const tl_type *field, const tl_string *name) {
   tl_string *text = tl_type_text(vm, field);
   if (text == NULL)
     return false;
-  tl_fail(vm, TALLY_ERR_TYPE,
-          "the field %s is %s: the fields of a struct in one block are "
-          "numbers, fixed dimensions of them and structs",
-          name->text, text->text);
+  tl_fail(
+      vm, TALLY_ERR_TYPE,
+      "the field %s is %s: the fields of a struct in one block are "
+      "numbers, fixed_string[n], char, fixed dimensions of them and structs",
+      name->text, text->text);
   tl_drop(vm, tl_own_string(text));
   return false;
 }

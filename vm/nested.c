@@ -315,13 +315,24 @@ static void describe_dimension(line *l, int64_t length) {
   add(l, number);
 }
 
+// What one item in a block is called.
+static const char *plain_name(const tl_type *type, char *buffer, size_t size) {
+  if (type->kind == TL_TYPE_CHAR)
+    return "char";
+  if (type->kind != TL_TYPE_FIXED_STRING)
+    return tl_dtypes[type->dtype].name;
+  snprintf(buffer, size, "fixed_string[%" PRId64 "]", type->size);
+  return buffer;
+}
+
 static void describe_type(line *l, const tl_type *type) {
   for (; type->kind == TL_TYPE_FIXED; type = type->of)
     describe_dimension(l, type->size);
+  char text[48];
   if (type->kind == TL_TYPE_STRUCT)
     describe_fields(l, type);
   else
-    add(l, tl_dtypes[type->dtype].name);
+    add(l, plain_name(type, text, sizeof text));
 }
 
 static void describe(line *l, tl_slot s, int skip) {
@@ -390,8 +401,9 @@ static void tree_fields(tl_text *text, const tl_type *layout, int depth) {
     indent(text, depth);
     tl_text_add(text, field->name->text, field->name->length);
     tl_text_printf(text, ": offset %" PRId64, layout->offsets[i]);
-    if (item->kind == TL_TYPE_DTYPE)
-      tl_text_printf(text, ", %s", tl_dtypes[item->dtype].name);
+    char name[48];
+    if (item->kind != TL_TYPE_STRUCT)
+      tl_text_printf(text, ", %s", plain_name(item, name, sizeof name));
     tree_dimensions(text, field->type, depth + 1);
     if (item->kind == TL_TYPE_STRUCT)
       tree_fields(text, item, depth + 1);

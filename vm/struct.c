@@ -10,6 +10,7 @@
 #include "vm/record.h"
 #include "vm/select.h"
 #include "vm/stack.h"
+#include "vm/text_items.h"
 #include "vm/vm.h"
 
 // --- Geometry ---------------------------------------------------------------
@@ -160,6 +161,10 @@ bool tl_struct_show(tl_vm *vm, tl_slot bytes, int64_t offset,
   region r;
   if (!find_region(vm, bytes.array, offset, type, &r))
     return false;
+  if (tl_type_is_text(r.item)) {
+    return tl_text_items_show(vm, r.item, r.data, r.ndim, r.shape, r.strides,
+                              out);
+  }
   return r.item->kind == TL_TYPE_STRUCT ? show_struct(vm, bytes, &r, out)
                                         : show_dtype(vm, bytes, &r, out);
 }
@@ -300,6 +305,10 @@ bool tl_struct_fill(tl_vm *vm, tl_slot bytes, int64_t offset,
   region r;
   if (!find_region(vm, bytes.array, offset, type, &r))
     return false;
+  if (tl_type_is_text(r.item)) {
+    return tl_text_items_fill(vm, r.item, r.data, r.ndim, r.shape, r.strides,
+                              value);
+  }
   return r.item->kind == TL_TYPE_STRUCT ? fill_struct(vm, bytes, &r, value)
                                         : fill_dtype(vm, bytes, &r, value);
 }

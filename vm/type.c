@@ -177,8 +177,10 @@ void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
       continue;
     if (type->name != NULL)
       visit(context, tl_own_string(type->name));
-    for (int64_t j = 0; j < type->field_count; j++)
-      visit(context, tl_own_string(type->fields[j].name));
+    for (int64_t j = 0; j < type->field_count; j++) {
+      if (type->fields[j].name != NULL)
+        visit(context, tl_own_string(type->fields[j].name));
+    }
   }
 }
 
@@ -278,11 +280,7 @@ static bool is_plain_name(const tl_string *name) {
   return true;
 }
 
-static void add_name(tl_text *text, const tl_string *name) {
-  if (is_plain_name(name)) {
-    tl_text_add(text, name->text, name->length);
-    return;
-  }
+static void add_quoted(tl_text *text, const tl_string *name) {
   tl_text_putc(text, '"');
   for (size_t i = 0; i < name->length; i++) {
     char c = name->text[i];
@@ -294,6 +292,13 @@ static void add_name(tl_text *text, const tl_string *name) {
       tl_text_putc(text, c);
   }
   tl_text_putc(text, '"');
+}
+
+static void add_name(tl_text *text, const tl_string *name) {
+  if (is_plain_name(name))
+    tl_text_add(text, name->text, name->length);
+  else
+    add_quoted(text, name);
 }
 
 static void add_type(tl_text *text, const tl_type *type);
@@ -310,6 +315,68 @@ static void add_fields(tl_text *text, const tl_type *type) {
   tl_text_putc(text, '}');
 }
 
+// (int64, string)
+static void add_members(tl_text *text, const tl_type *type) {
+  tl_text_putc(text, '(');
+  for (int64_t i = 0; i < type->field_count; i++) {
+    if (i > 0)
+      tl_text_puts(text, ", ");
+    add_type(text, type->fields[i].type);
+  }
+  if (type->kind == TL_TYPE_TUPLE && type->field_count == 1)
+    tl_text_putc(text, ',');
+  tl_text_putc(text, ')');
+}
+
+static void add_categories(tl_text *text, const tl_type *type) {
+  tl_text_puts(text, "categorical[");
+  add_type(text, type->of);
+  tl_text_puts(text, ", [");
+  for (int64_t i = 0; i < type->field_count; i++) {
+    if (i > 0)
+      tl_text_puts(text, ", ");
+    add_quoted(text, type->fields[i].name);
+  }
+  tl_text_puts(text, "]]");
+}
+
+// Types that are more than a name.
+static void add_compound(tl_text *text, const tl_type *type) {
+  switch (type->kind) {
+    case TL_TYPE_STRUCT:
+      add_fields(text, type);
+      break;
+    case TL_TYPE_FIXED_STRING:
+      tl_text_printf(text, "fixed_string[%" PRId64 "]", type->size);
+      break;
+    case TL_TYPE_CHAR:
+      tl_text_puts(text, "char");
+      break;
+    case TL_TYPE_BYTES:
+      tl_text_puts(text, "bytes");
+      break;
+    case TL_TYPE_POINTER:
+      tl_text_puts(text, "pointer[");
+      add_type(text, type->of);
+      tl_text_putc(text, ']');
+      break;
+    case TL_TYPE_CATEGORICAL:
+      add_categories(text, type);
+      break;
+    case TL_TYPE_FUNCTION:
+      add_members(text, type);
+      tl_text_puts(text, " -> ");
+      add_type(text, type->of);
+      break;
+    case TL_TYPE_TUPLE:
+      add_members(text, type);
+      break;
+    default:
+      add_name(text, type->name);
+      break;
+  }
+}
+
 static void add_dimension(tl_text *text, const tl_type *type) {
   if (type->kind == TL_TYPE_FIXED) {
     tl_text_printf(text, "%" PRId64, type->size);
@@ -318,6 +385,8 @@ static void add_dimension(tl_text *text, const tl_type *type) {
   } else {
     if (type->name != NULL)
       add_name(text, type->name);
+    else if (type->kind == TL_TYPE_SYMBOL)
+      tl_text_puts(text, "fixed");
     if (type->kind == TL_TYPE_ELLIPSIS)
       tl_text_puts(text, "...");
   }
@@ -332,10 +401,8 @@ static void add_type(tl_text *text, const tl_type *type) {
   for (; type->kind == TL_TYPE_OPTION; type = type->of) tl_text_putc(text, '?');
   if (type->kind == TL_TYPE_DTYPE) {
     tl_text_puts(text, tl_dtypes[type->dtype].name);
-  } else if (type->kind == TL_TYPE_STRUCT) {
-    add_fields(text, type);
   } else {
-    add_name(text, type->name);
+    add_compound(text, type);
   }
 }
 

@@ -15,6 +15,16 @@ typedef enum tl_type_kind {
   TL_TYPE_VARIABLE,  // Scalar          matches any dtype
   TL_TYPE_STRUCT,    // {x: float64}
   TL_TYPE_OTHER,     // list, record, function … (typeof gives these)
+  // In structs: text in place.
+  TL_TYPE_FIXED_STRING,  // fixed_string[n]: n bytes of UTF-8, zeros behind
+  TL_TYPE_CHAR,          // char: one code point in 4 bytes
+  // No values have these types; they stand in patterns, signatures and hosts'
+  // types.
+  TL_TYPE_BYTES,
+  TL_TYPE_POINTER,      // pointer[of]
+  TL_TYPE_CATEGORICAL,  // categorical[of, ["a", "b"]]: fields name the values
+  TL_TYPE_TUPLE,        // (int64, string): fields without names
+  TL_TYPE_FUNCTION,     // (int64, float64) -> of: fields without names
 } tl_type_kind;
 
 typedef struct tl_type_field {
@@ -27,10 +37,12 @@ struct tl_type {
   tl_object head;
   tl_type_kind kind;
   tl_dtype dtype;       // DTYPE
-  int64_t size;         // FIXED
-  tl_string *name;      // SYMBOL, ELLIPSIS (may be NULL), VARIABLE, OTHER
-  tl_type *of;          // FIXED, VAR, SYMBOL, ELLIPSIS, OPTION
-  int64_t field_count;  // STRUCT
+  int64_t size;         // FIXED, FIXED_STRING
+  tl_string *name;      // SYMBOL, ELLIPSIS (both may be NULL: any), VARIABLE,
+                        // OTHER
+  tl_type *of;          // FIXED, VAR, SYMBOL, ELLIPSIS, OPTION, POINTER,
+                        // CATEGORICAL (NULL: of strings), FUNCTION
+  int64_t field_count;  // STRUCT, CATEGORICAL, TUPLE, FUNCTION
   tl_type_field *fields;
   // STRUCT with a layout (layout.h): where each field begins. A type that is a
   // value has none, so that equal types are equal whatever lies beneath.
@@ -40,11 +52,14 @@ struct tl_type {
 
 // Parses a datashape; fails (kind type) with the place in the text.
 //
-//   dimensions  3 *  var *  N *  Dims... *  ... *
-//   items       a dtype or an alias (int real float complex), a variable
-//               (a capital letter first), {x: float64, "a b": int32}, ?item,
-//               the kinds of other values (list record function range type
-//               module handle none)
+//   dimensions  3 *  var *  N *  Dims... *  ... *  fixed * (of any length);
+//               3 ** 2 * is 3 * 3 *
+//   items       a dtype or an alias (int real float double complex intptr
+//               size_t), a variable (a capital letter first), ?item,
+//               {x: float64, "a b": int32}, fixed_string[8], char, bytes,
+//               pointer[item], categorical[string, ["a", "b"]],
+//               (int64, string), (float64) -> float64, the kinds of other
+//               values (list record function range type module handle none)
 //   comments    # to the end of the line
 tl_type *tl_type_parse(tl_vm *vm, const char *text, size_t nbytes);
 tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype);

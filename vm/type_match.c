@@ -7,6 +7,7 @@
 #include "vm/range.h"
 #include "vm/suggest.h"
 #include "vm/type.h"
+#include "vm/list.h"
 #include "vm/vm.h"
 
 // A match in progress: the value's dimensions, what its items are, and the
@@ -18,7 +19,8 @@ typedef struct matching {
   const int64_t *shape;
   tl_type *item;
   char reason[160];
-  bool failed;  // an error is pending
+  bool failed;       // an error is pending
+  bool is_function;  // the value is one
 } matching;
 
 // --- Variables --------------------------------------------------------------
@@ -45,6 +47,8 @@ static int bind(matching *m, tl_string *name) {
 }
 
 static bool match_symbol(matching *m, tl_string *name, int axis) {
+  if (name == NULL)
+    return true;  // fixed: of any length
   int i = bind(m, name);
   if (i < 0)
     return false;
@@ -120,6 +124,8 @@ static bool match_ellipsis(matching *m, tl_string *name, int first, int last) {
 static bool match_item(matching *m, const tl_type *pattern) {
   if (pattern == m->item)
     return true;
+  if (pattern->kind == TL_TYPE_FUNCTION && m->is_function)
+    return true;  // what it takes and gives is seen when it is called
   if (pattern->kind == TL_TYPE_VARIABLE &&
       (m->item->kind == TL_TYPE_DTYPE || m->ndim > 0)) {
     return match_bound_type(m, pattern->name, m->item);
@@ -176,9 +182,26 @@ static bool fail_match(matching *m, const tl_type *pattern, tl_slot value,
   return false;
 }
 
+// (int64, string): a list whose items match one by one.
+static bool match_items(tl_vm *vm, const tl_type *pattern, const tl_list *list,
+                        tl_bindings *bindings, const char *what) {
+  for (int64_t i = 0; i < list->length; i++) {
+    char item[96];
+    snprintf(item, sizeof item, "%.60s[%" PRId64 "]", what, i);
+    if (!tl_type_match(vm, pattern->fields[i].type, list->items[i], bindings,
+                       item))
+      return false;
+  }
+  return true;
+}
+
 bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
                    tl_bindings *bindings, const char *what) {
   matching m = {.vm = vm, .bindings = bindings};
+  m.is_function = tl_is_function(value);
+  if (pattern->kind == TL_TYPE_TUPLE && tl_is_list(value) &&
+      value.list->length == pattern->field_count)
+    return match_items(vm, pattern, value.list, bindings, what);
   int64_t nested[TL_MAX_DIMS];  // -1: ragged
   if (tl_is_array(value)) {
     m.ndim = tl_ndim(value.array);
@@ -186,8 +209,8 @@ bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
     m.item = tl_type_of_dtype(vm, tl_array_dtype(value.array));
   } else if (tl_is_nested(value)) {
     m.item = tl_type_of(vm, value);
-    for (; m.item != NULL && tl_type_is_dimension(m.item) &&
-           m.ndim < TL_MAX_DIMS;
+    for (;
+         m.item != NULL && tl_type_is_dimension(m.item) && m.ndim < TL_MAX_DIMS;
          m.item = m.item->of) {
       nested[m.ndim++] = m.item->kind == TL_TYPE_VAR ? -1 : m.item->size;
     }

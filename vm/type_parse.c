@@ -142,10 +142,10 @@ static tl_dtype find_dtype(const char *name, size_t nbytes) {
   static const struct {
     const char *name;
     tl_dtype dtype;
-  } aliases[] = {{"int", TL_INT64},
-                 {"real", TL_FLOAT64},
-                 {"float", TL_FLOAT64},
-                 {"complex", TL_COMPLEX128}};
+  } aliases[] = {{"int", TL_INT64},      {"real", TL_FLOAT64},
+                 {"float", TL_FLOAT64},  {"double", TL_FLOAT64},
+                 {"intptr", TL_INT64},   {"size_t", TL_UINT64},
+                 {"uintptr", TL_UINT64}, {"complex", TL_COMPLEX128}};
   for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
     if (is_word(name, nbytes, aliases[i].name))
       return aliases[i].dtype;
@@ -168,10 +168,16 @@ static bool is_variable(const char *name) {
   return !(name[0] >= 'a' && name[0] <= 'z');
 }
 
+static bool item_compound(parser *p, const char *name, size_t nbytes,
+                          tl_type **out);
+
 static tl_type *item_named(parser *p, const char *name, size_t nbytes) {
   tl_dtype dtype = find_dtype(name, nbytes);
   if (dtype != TL_DTYPE_COUNT)
     return tl_type_of_dtype(p->vm, dtype);
+  tl_type *made;
+  if (item_compound(p, name, nbytes, &made))
+    return made;
   tl_type model = {.kind = TL_TYPE_OTHER};
   if (is_variable(name))
     model.kind = TL_TYPE_VARIABLE;
@@ -183,10 +189,10 @@ static tl_type *item_named(parser *p, const char *name, size_t nbytes) {
 // --- Structs ----------------------------------------------------------------
 
 // "a \"quoted\" name" after the opening quote: escapes are \" \\ \n.
-static tl_string *parse_quoted(parser *p) {
+static tl_string *parse_quoted(parser *p, char quote, const char *expected) {
   tl_text text;
   tl_text_open(&text, p->vm);
-  while (p->at < p->nbytes && p->text[p->at] != '"') {
+  while (p->at < p->nbytes && p->text[p->at] != quote) {
     char c = p->text[p->at++];
     if (c == '\\' && p->at < p->nbytes) {
       c = p->text[p->at++];
@@ -197,7 +203,7 @@ static tl_string *parse_quoted(parser *p) {
   }
   if (p->at == p->nbytes) {
     tl_text_close(&text);
-    return fail_expected(p, "\" after a field's name");
+    return fail_expected(p, expected);
   }
   p->at++;
   return tl_text_finish(&text);
@@ -205,7 +211,9 @@ static tl_string *parse_quoted(parser *p) {
 
 static tl_string *parse_field_name(parser *p) {
   if (accept(p, "\""))
-    return parse_quoted(p);
+    return parse_quoted(p, '"', "\" after a field's name");
+  if (accept(p, "'"))
+    return parse_quoted(p, '\'', "' after a field's name");
   const char *name;
   size_t n = read_name(p, &name);
   if (n == 0)
@@ -274,19 +282,180 @@ static bool parse_fields(parser *p, tl_type *model, size_t *capacity) {
   return true;
 }
 
+// Gives back the names and the room of a model whose fields were parsed.
+static void close_model(parser *p, tl_type *model, size_t capacity) {
+  for (int64_t i = 0; i < model->field_count; i++) {
+    if (model->fields[i].name != NULL)
+      tl_drop(p->vm, tl_own_string(model->fields[i].name));
+  }
+  if (capacity > 0)
+    tl_free(p->vm, model->fields, capacity * sizeof *model->fields);
+}
+
 static tl_type *parse_struct(parser *p) {
   tl_type model = {.kind = TL_TYPE_STRUCT};
   size_t capacity = 0;
   tl_type *type = NULL;
   if (parse_fields(p, &model, &capacity))
     type = tl_type_intern(p->vm, &model);
-  for (int64_t i = 0; i < model.field_count; i++) {
-    tl_drop(p->vm, tl_own_string(model.fields[i].name));
-  }
-  if (capacity > 0) {
-    tl_free(p->vm, model.fields, capacity * sizeof *model.fields);
-  }
+  close_model(p, &model, capacity);
   return type;
+}
+
+// --- Tuples and functions ---------------------------------------------------
+
+static bool add_member(parser *p, tl_type *model, size_t *capacity,
+                       tl_string *name, tl_type *type) {
+  if (model->field_count == TL_TYPE_FIELDS) {
+    return tl_fail(p->vm, TALLY_ERR_TYPE, "a type has at most %d members",
+                   TL_TYPE_FIELDS);
+  }
+  if (!make_room(p, model, capacity))
+    return false;
+  model->fields[model->field_count++] = (tl_type_field){name, type};
+  return true;
+}
+
+static bool parse_members(parser *p, tl_type *model, size_t *capacity,
+                          bool *comma) {
+  *comma = false;
+  while (!accept(p, ")")) {
+    tl_type *type = parse_type(p);
+    if (type == NULL || !add_member(p, model, capacity, NULL, type))
+      return false;
+    *comma = accept(p, ",");
+    if (!*comma && peek(p) != ')')
+      return fail_expected(p, "\",\" or \")\" after a type") != NULL;
+  }
+  return true;
+}
+
+// After "(": a tuple, or the parameters of a function.
+static tl_type *parse_tuple(parser *p) {
+  tl_type model = {.kind = TL_TYPE_TUPLE};
+  size_t capacity = 0;
+  tl_type *type = NULL;
+  bool comma;
+  bool ok = parse_members(p, &model, &capacity, &comma);
+  if (ok && accept(p, "->")) {
+    model.kind = TL_TYPE_FUNCTION;
+    model.of = parse_type(p);
+    ok = model.of != NULL;
+  } else if (ok && model.field_count == 1 && !comma) {
+    type = model.fields[0].type;  // a type in parentheses
+  }
+  if (ok && type == NULL)
+    type = tl_type_intern(p->vm, &model);
+  close_model(p, &model, capacity);
+  return type;
+}
+
+// --- Types with arguments in brackets ---------------------------------------
+
+static tl_type *expect_close(parser *p, tl_type *type) {
+  if (type == NULL || accept(p, "]"))
+    return type;
+  return fail_expected(p, "\"]\"");
+}
+
+static bool read_number(parser *p, int64_t *out) {
+  *out = 0;
+  bool any = false;
+  while (p->at < p->nbytes && is_digit(p->text[p->at])) {
+    int64_t digit = p->text[p->at] - '0';
+    if (*out > (INT64_MAX - digit) / 10)
+      return fail_expected(p, "a number below 2**63") != NULL;
+    *out = *out * 10 + digit;
+    p->at++;
+    any = true;
+  }
+  return any;
+}
+
+static tl_type *parse_fixed_string(parser *p) {
+  tl_type model = {.kind = TL_TYPE_FIXED_STRING};
+  if (!accept(p, "["))
+    return fail_expected(p, "\"[\" and the number of bytes");
+  peek(p);
+  if (!read_number(p, &model.size) || model.size == 0) {
+    return tl_failed(p->vm) ? NULL
+                            : fail_expected(p, "a number of bytes above 0");
+  }
+  return expect_close(p, tl_type_intern(p->vm, &model));
+}
+
+static tl_type *parse_pointer(parser *p) {
+  tl_type model = {.kind = TL_TYPE_POINTER};
+  if (!accept(p, "["))
+    return fail_expected(p, "\"[\" and the type pointed to");
+  model.of = parse_type(p);
+  return model.of == NULL ? NULL
+                          : expect_close(p, tl_type_intern(p->vm, &model));
+}
+
+static bool parse_category(parser *p, tl_type *model, size_t *capacity) {
+  char quote = peek(p);
+  if (quote != '"' && quote != '\'')
+    return fail_expected(p, "a category in quotes") != NULL;
+  p->at++;
+  tl_string *name = parse_quoted(p, quote, "the quote after a category");
+  if (name == NULL)
+    return false;
+  bool ok = true;
+  for (int64_t i = 0; ok && i < model->field_count; i++) {
+    if (tl_string_equal(model->fields[i].name, name))
+      ok = tl_fail(p->vm, TALLY_ERR_TYPE, "the category \"%s\" is there twice",
+                   name->text);
+  }
+  ok = ok && add_member(p, model, capacity, name, model->of);
+  if (!ok)
+    tl_drop(p->vm, tl_own_string(name));
+  return ok;
+}
+
+static bool parse_categories(parser *p, tl_type *model, size_t *capacity) {
+  if (!accept(p, "["))
+    return fail_expected(p, "\"[\" and a type, then the categories") != NULL;
+  model->of = parse_type(p);
+  if (model->of == NULL)
+    return false;
+  if (!accept(p, ",") || !accept(p, "["))
+    return fail_expected(p, "\", [\" and the categories") != NULL;
+  while (!accept(p, "]")) {
+    if (!parse_category(p, model, capacity))
+      return false;
+    if (!accept(p, ",") && peek(p) != ']')
+      return fail_expected(p, "\",\" or \"]\" after a category") != NULL;
+  }
+  return accept(p, "]") || fail_expected(p, "\"]\"") != NULL;
+}
+
+static tl_type *parse_categorical(parser *p) {
+  tl_type model = {.kind = TL_TYPE_CATEGORICAL};
+  size_t capacity = 0;
+  tl_type *type = NULL;
+  if (parse_categories(p, &model, &capacity))
+    type = tl_type_intern(p->vm, &model);
+  close_model(p, &model, capacity);
+  return type;
+}
+
+// False: the name is none of these.
+static bool item_compound(parser *p, const char *name, size_t nbytes,
+                          tl_type **out) {
+  if (is_word(name, nbytes, "fixed_string"))
+    *out = parse_fixed_string(p);
+  else if (is_word(name, nbytes, "pointer"))
+    *out = parse_pointer(p);
+  else if (is_word(name, nbytes, "categorical"))
+    *out = parse_categorical(p);
+  else if (is_word(name, nbytes, "char"))
+    *out = tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_CHAR});
+  else if (is_word(name, nbytes, "bytes"))
+    *out = tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_BYTES});
+  else
+    return false;
+  return true;
 }
 
 // --- Dimensions -------------------------------------------------------------
@@ -299,34 +468,48 @@ static bool has_ellipsis(const tl_type *type) {
   return false;
 }
 
+// "** n" behind a dimension: how often it stands; 0 after tl_fail.
+static int64_t read_power(parser *p) {
+  int64_t times;
+  if (!accept(p, "**"))
+    return 1;
+  peek(p);
+  if (read_number(p, &times) && times > 0 && times <= TL_TYPE_DEPTH)
+    return times;
+  if (!tl_failed(p->vm))
+    fail_expected(p, "how often the dimension stands, from 1 on");
+  return 0;
+}
+
 // What follows a dimension: "* type".
 static tl_type *parse_over(parser *p, tl_type model, const char *name,
                            size_t nbytes) {
+  int64_t times = read_power(p);
+  if (times == 0)
+    return NULL;
   if (!accept(p, "*"))
     return fail_expected(p, "\"*\" after a dimension");
   model.of = parse_type(p);
   if (model.of == NULL)
     return NULL;
-  if (model.kind == TL_TYPE_ELLIPSIS && has_ellipsis(model.of)) {
+  if (model.kind == TL_TYPE_ELLIPSIS && (has_ellipsis(model.of) || times > 1)) {
     tl_fail(p->vm, TALLY_ERR_TYPE,
             "a type has at most one \"...\" among its dimensions");
     return NULL;
   }
-  if (nbytes == 0)
-    return tl_type_intern(p->vm, &model);
-  return intern_named(p, model, name, nbytes);
+  tl_type *type = model.of;
+  for (; times > 0 && type != NULL; times--) {
+    model.of = type;
+    type = nbytes == 0 ? tl_type_intern(p->vm, &model)
+                       : intern_named(p, model, name, nbytes);
+  }
+  return type;
 }
 
 static tl_type *parse_fixed(parser *p) {
   tl_type model = {.kind = TL_TYPE_FIXED};
-  while (p->at < p->nbytes && is_digit(p->text[p->at])) {
-    int64_t digit = p->text[p->at] - '0';
-    if (model.size > (INT64_MAX - digit) / 10) {
-      return fail_expected(p, "a dimension below 2**63");
-    }
-    model.size = model.size * 10 + digit;
-    p->at++;
-  }
+  if (!read_number(p, &model.size))
+    return NULL;
   return parse_over(p, model, NULL, 0);
 }
 
@@ -342,6 +525,9 @@ static tl_type *parse_named(parser *p) {
     return item_named(p, name, n);
   if (is_word(name, n, "var")) {
     return parse_over(p, (tl_type){.kind = TL_TYPE_VAR}, NULL, 0);
+  }
+  if (is_word(name, n, "fixed")) {
+    return parse_over(p, (tl_type){.kind = TL_TYPE_SYMBOL}, NULL, 0);
   }
   if (!is_variable(name)) {
     p->at = (size_t)(name - p->text);
@@ -376,6 +562,8 @@ static tl_type *parse_type(parser *p) {
     type = parse_fixed(p);
   else if (accept(p, "{"))
     type = parse_struct(p);
+  else if (accept(p, "("))
+    type = parse_tuple(p);
   else if (accept(p, "?"))
     type = parse_option(p);
   else if (accept(p, "...")) {

@@ -48,6 +48,18 @@ static void test_print(void **state) {
   check_same(vm, "3 * ?{x: float64}");
   check_same(vm, "list");
   check_same(vm, "Größe * float64");
+  check_same(vm, "{name: fixed_string[16], c: char, raw: bytes}");
+  check_same(vm, "3 * pointer[var * {x: int8}]");
+  check_same(vm, "categorical[string, [\"a\", \"b \\\"c\\\"\"]]");
+  check_same(vm, "categorical[int64, []]");
+  check_same(vm, "(int64, 3 * float64)");
+  check_same(vm, "(int64,)");
+  check_same(vm, "()");
+  check_same(vm, "(float64, (int8) -> bool) -> () -> none");
+  check_same(vm, "fixed * N * var * float64");
+  check_text(vm, "3 ** 2 * N ** 2 * int", "3 * 3 * N * N * int64");
+  check_text(vm, "(double)", "float64");
+  check_text(vm, "{'a b': size_t, x: intptr}", "{\"a b\": uint64, x: int64}");
   check_text(vm, " 3*4 * # rows\n int ", "3 * 4 * int64");
   check_text(vm, "{a:real,b:complex,c:float,}",
              "{a: float64, b: complex128, c: float64}");
