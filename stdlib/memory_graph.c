@@ -34,25 +34,6 @@ static bool set_number(tl_vm *vm, tl_record **record, const char *key,
   return tl_record_set_name(vm, record, key, &value);
 }
 
-// "[0] of list", "x of module main".
-static void spell_owner(const tl_reference *r, char *out, size_t size) {
-  if (r->from == NULL) {
-    snprintf(out, size, "%s", r->name);
-    return;
-  }
-  char type[TL_DESCRIBE];
-  tl_slot from = {.tag = TL_TAG(TL_CLASS_OBJ, r->from->kind),
-                  .object = (tl_object *)(uintptr_t)r->from};
-  if (r->from->kind == TL_KIND_ARRAY)
-    from.tag = tl_array_tag(from.array);
-  else if (r->from->kind == TL_KIND_LIST)
-    from.tag = TL_TAG_LIST;
-  else if (r->from->kind == TL_KIND_CLOSURE || r->from->kind == TL_KIND_NATIVE)
-    from.tag = TL_TAG(TL_CLASS_FUNC, r->from->kind);
-  snprintf(out, size, "%s of a %s", r->name,
-           tl_describe(from, type, sizeof type));
-}
-
 static bool gather(void *context, const tl_reference *r) {
   gathering *g = context;
   if (g->wanted != NULL && r->to.object != g->wanted)
@@ -61,7 +42,7 @@ static bool gather(void *context, const tl_reference *r) {
   tl_record *record = tl_record_new(g->vm, 4);
   g->ok = record != NULL;
   if (g->wanted != NULL) {
-    spell_owner(r, text, sizeof text);
+    tl_spell_owner(r, text, sizeof text);
     g->ok = g->ok && tl_record_set_text(g->vm, &record, "owner", text);
   } else {
     char type[TL_DESCRIBE];
@@ -163,7 +144,7 @@ static bool chain(tl_vm *vm, tl_slot *args, tl_slot *out) {
       ok = fail_incomplete(vm, "chain");
     if (!ok || !s.any)
       break;
-    spell_owner(&s.found, text, sizeof text);
+    tl_spell_owner(&s.found, text, sizeof text);
     ok = push_text(vm, &list, text) && is_there(vm, args[1], text, &there);
     s.wanted = s.found.from;
   }
@@ -286,27 +267,43 @@ static int64_t counted(tl_record *record, const char *kind) {
   return count == NULL || !tl_is_scalar(*count) ? 0 : count->i;
 }
 
-static bool growth(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_record *now, *gained = NULL;
-  if (!tl_is_record(args[0]))
-    return tl_arg_fail(vm, "memory.growth", "before",
-                       "a record of memory.by_type", args[0]);
-  if (!count_types(vm, &now))
-    return false;
-  gained = tl_record_new(vm, 4);
+// The types of which [now] has more than [before] (a record or none), and how
+// many more; NULL after tl_fail.
+static tl_record *compare(tl_vm *vm, tl_record *now, tl_slot before) {
+  tl_record *gained = tl_record_new(vm, 4);
   bool ok = gained != NULL;
   for (int64_t i = 0; ok && i < now->length; i++) {
     const char *kind = now->fields[i].key->text;
-    int64_t more = counted(now, kind) - counted(args[0].record, kind);
+    int64_t more = counted(now, kind);
+    if (tl_is_record(before))
+      more -= counted(before.record, kind);
     if (more > 0)
       ok = set_number(vm, &gained, kind, (uint64_t)more);
   }
-  tl_drop(vm, tl_own_record(now));
-  if (ok)
+  if (ok || gained == NULL)
+    return gained;
+  tl_drop(vm, tl_own_record(gained));
+  return NULL;
+}
+
+static bool growth(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_record *now, *gained;
+  bool since_last = tl_is_none(args[0]);
+  if (!since_last && !tl_is_record(args[0]))
+    return tl_arg_fail(vm, "memory.growth", "before",
+                       "a record of memory.by_type, or none", args[0]);
+  if (!count_types(vm, &now))
+    return false;
+  gained = compare(vm, now, since_last ? vm->grown : args[0]);
+  if (gained == NULL || !since_last) {
+    tl_drop(vm, tl_own_record(now));
+  } else {
+    tl_drop(vm, vm->grown);
+    vm->grown = tl_own_record(now);
+  }
+  if (gained != NULL)
     *out = tl_own_record(gained);
-  else if (gained != NULL)
-    tl_drop(vm, tl_own_record(gained));
-  return ok;
+  return gained != NULL;
 }
 
 // --- Graphs -----------------------------------------------------------------
@@ -391,7 +388,7 @@ static bool add_owner(void *context, const tl_reference *r) {
   }
   node *n = &g->nodes[g->node_count];
   *n = (node){.level = g->nodes[to].level - 1};
-  spell_owner(r, n->label, sizeof n->label);
+  tl_spell_owner(r, n->label, sizeof n->label);
   add_edge(g, g->node_count++, to, r);
   return true;
 }
@@ -676,9 +673,10 @@ const tl_builtin tl_memory_references[] = {
      "dtype and rank. Temporaries of calls under way are left out.\n"
      "Want of memory is the only error (kind memory).\n"
      "    typeof(memory.by_type())    # record\n"},
-    {"growth", "before", growth, TL_EFFECT,
+    {"growth", "before = none", growth, TL_EFFECT,
      "How many more objects of each type there are than in an earlier result\n"
-     "of memory.by_type().\n"
+     "of memory.by_type(); without it, than at the last such call: the first\n"
+     "gives all. What grows from call to call is kept by somebody.\n"
      "A record of integers. Values that by_type did not give are an error "
      "(kind\n"
      "type).\n"

@@ -117,6 +117,12 @@ expect 0 'ran: fused once; fresh once' 'explain: what a run did'
 expect 0 'fresh: x is used later, in line 6' 'explain: who keeps an operand'
 expect 0 'ran: copied once, 72128 bytes: another name holds it' 'explain: an update that copies'
 absent '^9000' 'explain leaves out what the script prints'
+text 'x = float64(0..9000)\nl = (a: x)\nx[0] = 1\ny = reshape(x, (9000, 1))[0:2]\nz = float64(0..2)\nz = z + (y + 1.0)\nb = x > 3\nprint(b[0])\nb = b * 2.5\nprint(l.a[0], z, sum(b))\n'
+run explain "$dir/script.tly"
+expect 0 'x is shared with .a of a record .l in the script.' 'explain: who shares'
+expect 0 'z has another shape than the result: 2 . float64' 'explain: which operand has another shape'
+expect 0 'b has items of another size than the result: 9000 . bool' 'explain: which items have another size'
+text 'x = ones(9000)\ny = x + 1\nz = y * x\nw = z\nw[0] = 2\nprint(sum(z), x[0])\n'
 run explain --static "$dir/script.tly"
 expect 0 'w is copied: another name holds it here' 'explain --static'
 absent 'ran:' 'explain --static runs nothing'

@@ -388,6 +388,8 @@ static void put_code(const explainer *e, const operation *o) {
 typedef struct observed {
   uint64_t fused, inplace, fresh, copies, nbytes, largest;
   uint64_t refused[TL_REFUSAL_COUNT];
+  const struct tl_refusal_words *words[TL_REFUSAL_COUNT];
+  uint32_t words_pc[TL_REFUSAL_COUNT];
   uint32_t taken_pc;  // where an operand's memory was taken
   uint8_t taken;
 } observed;
@@ -397,7 +399,13 @@ static void add_note(observed *s, const tl_note *n, uint32_t pc) {
   s->fresh += n->fresh;
   s->copies += n->copies;
   s->nbytes += n->nbytes;
-  for (int i = 0; i < TL_REFUSAL_COUNT; i++) s->refused[i] += n->refused[i];
+  for (int i = 0; i < TL_REFUSAL_COUNT; i++) {
+    s->refused[i] += n->refused[i];
+    if (s->words[i] == NULL && n->words[i] != NULL) {
+      s->words[i] = n->words[i];
+      s->words_pc[i] = pc;
+    }
+  }
   if (n->largest > s->largest)
     s->largest = n->largest;
   if (n->taken != 0) {
@@ -439,6 +447,28 @@ static void put_taken(const explainer *e, const observed *s) {
   }
 }
 
+// Which operand was refused, and why: of the first time.
+static void put_refusal(const explainer *e, const operation *o,
+                        const observed *s, int why) {
+  const struct tl_refusal_words *words = s->words[why];
+  if (words == NULL || (why == TL_REFUSED_LIVE && is_update(o->d.op)) ||
+      (why == TL_REFUSED_LIVE && words->slot == UINT32_MAX)) {
+    tl_text_puts(e->out, why == TL_REFUSED_LIVE && is_update(o->d.op)
+                             ? "another name holds it"
+                             : refusals[why]);
+    return;
+  }
+  if (why == TL_REFUSED_LIVE) {
+    put_keeper(e, s->words_pc[why], s->words_pc[why], words->slot);
+    return;
+  }
+  if (words->slot == UINT32_MAX)
+    tl_text_puts(e->out, "an operand");
+  else
+    put_operand(e, s->words_pc[why], words->slot);
+  tl_text_printf(e->out, " %s", words->text);
+}
+
 static void put_ran(const explainer *e, const operation *o) {
   observed s = observe(e, o);
   bool first = true, inner = o->region != NULL && s.fused > 0 &&
@@ -469,10 +499,8 @@ static void put_ran(const explainer *e, const operation *o) {
     for (int i = 0; i < TL_REFUSAL_COUNT; i++) {
       if (s.refused[i] == 0)
         continue;
-      tl_text_printf(e->out, "%s%s", sep,
-                     i == TL_REFUSED_LIVE && is_update(o->d.op)
-                         ? "another name holds it"
-                         : refusals[i]);
+      tl_text_puts(e->out, sep);
+      put_refusal(e, o, &s, i);
       sep = ", ";
     }
   }

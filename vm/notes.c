@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "vm/array.h"
-#include "vm/watch.h"
+#include "vm/refusal.h"
 
 static tl_note *find(const tl_notes *n, const tl_ins *at) {
   size_t i = (size_t)((uintptr_t)at >> 3) * 0x9e3779b97f4a7c15u >> 20;
@@ -106,10 +106,34 @@ void tl_watch_inplace(tl_vm *vm, const tl_array *array) {
   measure(note, array);
 }
 
-void tl_watch_refused(tl_vm *vm, tl_refusal why) {
+void tl_watch_refused(tl_vm *vm, tl_refusal why, tl_slot operand) {
   tl_note *note = running(vm);
-  if (note != NULL)
-    note->refused[why]++;
+  if (note == NULL)
+    return;
+  note->refused[why]++;
+  if (note->words[why] != NULL)
+    return;
+  struct tl_refusal_words *words = note->words[why] = vm->options.resize(
+      vm->options.context, NULL, 0, sizeof *note->words[why]);
+  if (words == NULL)
+    return;
+  const tl_slot *place = tl_refused_slot(vm, operand);
+  words->slot =
+      place == NULL ? UINT32_MAX : (uint32_t)(place - vm->frame->base);
+  tl_spell_refusal(vm, why, operand, place, words->text, sizeof words->text);
+}
+
+void tl_notes_close(tl_vm *vm, tl_notes *notes) {
+  void *context = vm->options.context;
+  for (uint32_t i = 0; i < notes->capacity; i++)
+    for (int k = 0; k < TL_REFUSAL_COUNT; k++)
+      if (notes->table[i].words[k] != NULL)
+        vm->options.resize(context, notes->table[i].words[k],
+                           sizeof *notes->table[i].words[k], 0);
+  if (notes->table != NULL)
+    vm->options.resize(context, notes->table,
+                       notes->capacity * sizeof *notes->table, 0);
+  vm->options.resize(context, notes, sizeof *notes, 0);
 }
 
 // All but the last are fused away; that one has counted its own memory.

@@ -249,9 +249,11 @@ static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
 static void count_refusal(tl_vm *vm, tl_slot target) {
   if (vm->no_reuse)
     return;
-  tl_refused(vm, !tl_is_owned(target)       ? TL_REFUSED_LIVE
-                 : target.object->count > 1 ? TL_REFUSED_SHARED
-                                            : TL_REFUSED_EXTERNAL);
+  tl_refused(vm,
+             !tl_is_owned(target)       ? TL_REFUSED_LIVE
+             : target.object->count > 1 ? TL_REFUSED_SHARED
+                                        : TL_REFUSED_EXTERNAL,
+             target);
 }
 
 static bool update_array(tl_vm *vm, way w, tl_slot *target, cargo *cargo,

@@ -11,7 +11,7 @@
 bool tl_is_promised(const tl_vm *vm);
 
 // An operand's memory was refused to the instruction under way.
-void tl_promise_refused(tl_vm *vm, tl_refusal why);
+void tl_promise_refused(tl_vm *vm, tl_refusal why, tl_slot operand);
 // Before an array is made: false after tl_fail where that breaks the promise.
 bool tl_promise_keeps(tl_vm *vm);
 

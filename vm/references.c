@@ -22,6 +22,24 @@ bool tl_is_counted(tl_slot s) {
          (s.object->flags & TL_IMMORTAL) == 0;
 }
 
+void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
+  if (r->from == NULL) {
+    snprintf(out, size, "%s", r->name);
+    return;
+  }
+  char type[TL_DESCRIBE];
+  tl_slot from = {.tag = TL_TAG(TL_CLASS_OBJ, r->from->kind),
+                  .object = (tl_object *)(uintptr_t)r->from};
+  if (r->from->kind == TL_KIND_ARRAY)
+    from.tag = tl_array_tag(from.array);
+  else if (r->from->kind == TL_KIND_LIST)
+    from.tag = TL_TAG_LIST;
+  else if (r->from->kind == TL_KIND_CLOSURE || r->from->kind == TL_KIND_NATIVE)
+    from.tag = TL_TAG(TL_CLASS_FUNC, r->from->kind);
+  snprintf(out, size, "%s of a %s", r->name,
+           tl_describe(from, type, sizeof type));
+}
+
 // --- Roots ------------------------------------------------------------------
 
 static const tl_handler *handler_at(const tl_prototype *p, uint32_t pc) {
@@ -39,7 +57,8 @@ static bool visit_slot(const tl_frame *f, uint32_t slot, bool either,
     return true;
   tl_reference r = {.kind = TL_REFERENCE_STACK,
                     .count = either ? TL_COUNT_EMBEDDED : TL_COUNT_VIRTUAL,
-                    .to = value};
+                    .to = value,
+                    .at = &f->base[slot]};
   char name[40];
   if (slot < p->named_count && p->slot_names[slot] != NULL)
     snprintf(name, sizeof name, "%s", p->slot_names[slot]->text);

@@ -24,6 +24,7 @@ typedef struct tl_reference {
   tl_reference_kind kind;
   tl_reference_count count;
   const tl_object *from;         // of an ITEM; else NULL
+  const tl_slot *at;             // of the STACK; else NULL
   tl_slot to;                    // counted, not immortal
   char name[TL_REFERENCE_NAME];  // "x in fn f, line 3, slot 2", "[0]", ".key"
 } tl_reference;
@@ -39,6 +40,9 @@ bool tl_each_item(tl_slot value, tl_reference_visit *visit, void *context);
 // to do it.
 bool tl_each_reference(tl_vm *vm, tl_reference_visit *visit, void *context,
                        bool *complete);
+
+// Whom a message names as the owner: "[0] of a list", "x of module main".
+void tl_spell_owner(const tl_reference *r, char *out, size_t size);
 
 // Whether the value is an object with a count of its own.
 bool tl_is_counted(tl_slot s);

@@ -3,9 +3,11 @@
 #include "vm/watch.h"
 
 static bool same_shape(const tl_array *a, int ndim, const int64_t *shape) {
-  if (a->head.ndim != ndim) return false;
+  if (a->head.ndim != ndim)
+    return false;
   for (int i = 0; i < ndim; i++) {
-    if (tl_shape(a)[i] != shape[i]) return false;
+    if (tl_shape(a)[i] != shape[i])
+      return false;
   }
   return true;
 }
@@ -24,19 +26,20 @@ bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
 // The nearest reason why an operand was not written into.
 static void count_refusal(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                           const int64_t *shape) {
-  if (!tl_is_array(s) || vm->no_reuse) return;
+  if (!tl_is_array(s) || vm->no_reuse)
+    return;
   if (!same_shape(s.array, ndim, shape)) {
-    tl_refused(vm, TL_REFUSED_SHAPE);
+    tl_refused(vm, TL_REFUSED_SHAPE, s);
   } else if (tl_itemsize(tl_array_dtype(s.array)) != tl_itemsize(dtype)) {
-    tl_refused(vm, TL_REFUSED_DTYPE);
+    tl_refused(vm, TL_REFUSED_DTYPE, s);
   } else if (!tl_is_owned(s)) {
-    tl_refused(vm, TL_REFUSED_LIVE);
+    tl_refused(vm, TL_REFUSED_LIVE, s);
   } else if ((s.tag & TL_DIRECT) == 0) {
-    tl_refused(vm, TL_REFUSED_EXTERNAL);
+    tl_refused(vm, TL_REFUSED_EXTERNAL, s);
   } else if (s.array->head.count != 1) {
-    tl_refused(vm, TL_REFUSED_SHARED);
+    tl_refused(vm, TL_REFUSED_SHARED, s);
   } else {
-    tl_refused(vm, TL_REFUSED_SHAPE);  // strided
+    tl_refused(vm, TL_REFUSED_SHAPE, s);  // strided
   }
 }
 

@@ -113,9 +113,11 @@ INLINE bool fresh_like(tl_vm *vm, tl_slot model, tl_dtype dtype, tl_slot *out) {
 INLINE void count_fresh(tl_vm *vm, tl_slot a) {
   if (vm->no_reuse)
     return;
-  tl_refused(vm, !tl_is_owned(a)            ? TL_REFUSED_LIVE
-                 : (a.tag & TL_DIRECT) == 0 ? TL_REFUSED_EXTERNAL
-                                            : TL_REFUSED_SHARED);
+  tl_refused(vm,
+             !tl_is_owned(a)            ? TL_REFUSED_LIVE
+             : (a.tag & TL_DIRECT) == 0 ? TL_REFUSED_EXTERNAL
+                                        : TL_REFUSED_SHARED,
+             a);
 }
 
 // Two plain arrays of one type.

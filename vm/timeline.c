@@ -263,11 +263,7 @@ void tl_watch_close(tl_vm *vm) {
   void *context = vm->options.context;
   if (w->timeline != NULL)
     vm->options.resize(context, w->timeline, sizeof *w->timeline, 0);
-  if (w->notes != NULL) {
-    if (w->notes->table != NULL)
-      vm->options.resize(context, w->notes->table,
-                         w->notes->capacity * sizeof(tl_note), 0);
-    vm->options.resize(context, w->notes, sizeof *w->notes, 0);
-  }
+  if (w->notes != NULL)
+    tl_notes_close(vm, w->notes);
   vm->options.resize(context, w, sizeof *w, 0);
 }

@@ -282,6 +282,7 @@ static bool release(tl_vm *vm, tl_object *object) {
   if (object->count != UINT32_MAX)
     object->count--;
   vm->stats.rc_dec++;
+  vm->stats.rc_immortal_touched += (object->flags & TL_IMMORTAL) != 0;
   return false;
 }
 

@@ -35,6 +35,7 @@ tl_vm *tl_vm_open(const tally_options *options,
   vm->options = *options;
   vm->compiler = compiler;
   vm->args = tl_none();
+  vm->grown = tl_none();
   vm->caught = tl_none();
   vm->width = 80;
   vm->no_reuse = options->no_reuse != 0;
@@ -59,6 +60,7 @@ void tl_vm_close(tl_vm *vm) {
   tl_watch_close(vm);
   tl_error_clear(vm);
   tl_drop(vm, vm->args);
+  tl_drop(vm, vm->grown);
   tl_modules_close(vm);
   tl_types_close(vm);
   tl_host_close(vm);

@@ -86,7 +86,9 @@ struct tally_vm {
   struct tl_watch *watch;    // NULL: nobody watches
   bool has_promises;  // some code says #:inplace (promise.h)
   uint8_t refused_why;
+  tl_slot refused_operand;
   const struct tl_ins *refused_at;  // the promised instruction; NULL: none
+  tl_slot grown;  // what memory.growth() compares with: a record, or none
   struct tl_watch *watched;  // what was recorded; freed with the VM
   struct tl_handles *handles;
   struct tl_export *exports;  // values that other libraries hold (exports.h)

@@ -67,6 +67,12 @@ typedef struct tl_note {
   const tl_ins *at;  // NULL: a free place of the table
   uint64_t inplace, fresh, fused, copies;
   uint64_t refused[TL_REFUSAL_COUNT];
+  // Of the first refusal of each kind: which slot (UINT32_MAX: unknown) and
+  // what is to be said of it; NULL: no memory.
+  struct tl_refusal_words {
+    uint32_t slot;
+    char text[250];
+  } * words[TL_REFUSAL_COUNT];
   uint64_t nbytes;   // of the fresh arrays and copies
   uint64_t largest;  // items of the largest result
   uint8_t taken;     // operands whose memory was taken: a bit for each
@@ -93,6 +99,8 @@ bool tl_watch_operations(tl_vm *vm);
 void tl_watch_stop(tl_vm *vm);
 void tl_watch_close(tl_vm *vm);
 
+// Frees the notes and what they say.
+void tl_notes_close(tl_vm *vm, tl_notes *notes);
 const tl_note *tl_note_find(const tl_notes *notes, const tl_ins *at);
 
 // What is told. The first two where live_bytes has been changed already.
@@ -100,23 +108,24 @@ void tl_watch_alloc(tl_vm *vm, const void *block, size_t nbytes);
 void tl_watch_free(tl_vm *vm, const void *block, size_t nbytes);
 void tl_watch_fresh(tl_vm *vm, const tl_array *array);
 void tl_watch_inplace(tl_vm *vm, const tl_array *array);
-void tl_watch_refused(tl_vm *vm, tl_refusal why);
+void tl_watch_refused(tl_vm *vm, tl_refusal why, tl_slot operand);
 void tl_watch_copy(tl_vm *vm, const tl_array *copy);
 // The instructions from [begin] to [end] ran as one; their result is [array],
 // or NULL where it is none.
 void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
                     const tl_array *array);
 
-void tl_promise_refused(tl_vm *vm, tl_refusal why);  // promise.h
+// promise.h
+void tl_promise_refused(tl_vm *vm, tl_refusal why, tl_slot operand);
 
 // --- Counting, and telling who watches ---------------------------------------
 
-static inline void tl_refused(tl_vm *vm, tl_refusal why) {
+static inline void tl_refused(tl_vm *vm, tl_refusal why, tl_slot operand) {
   (&vm->stats.inplace_refused_live)[why]++;
   if (vm->has_promises)
-    tl_promise_refused(vm, why);
+    tl_promise_refused(vm, why, operand);
   if (vm->watch != NULL)
-    tl_watch_refused(vm, why);
+    tl_watch_refused(vm, why, operand);
 }
 
 static inline void tl_written_in_place(tl_vm *vm, const tl_array *array) {

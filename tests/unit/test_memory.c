@@ -278,8 +278,23 @@ static void a_message_survives_without_memory(void **state) {
   assert_string_equal(failure(vm, TALLY_ERR_INDEX), "index 7");
 }
 
+// P8 relies on this counter: it does count.
+static void counts_of_immortals_are_noticed(void **state) {
+  tl_vm *vm = *state;
+  tl_string *s = tl_string_from(vm, "for ever");
+  tl_slot slot = tl_own_string(s);
+  assert_int_equal(vm->stats.rc_immortal_touched, 0);
+  s->head.count = 2;
+  s->head.flags |= TL_IMMORTAL;
+  tl_drop(vm, slot);
+  assert_int_equal(vm->stats.rc_immortal_touched, 1);
+  s->head.flags &= (uint8_t)~TL_IMMORTAL;
+  tl_drop(vm, slot);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      FIXTURE_TEST(counts_of_immortals_are_noticed),
       FIXTURE_TEST(accounting_is_exact),
       FIXTURE_TEST(blocks_are_aligned_and_keep_their_bytes),
       FIXTURE_TEST(zeroed_blocks_are_zero_also_from_the_cache),
