@@ -21,7 +21,13 @@
 // references, so that counting costs nothing where it is off.
 #ifdef TL_COUNTING
 #define TL_INTERPRET tl_interpret_counting
-#define COUNT() (SAVE(), count_ins(vm, R, ins))
+#define COUNT()                                            \
+  do {                                                     \
+    SAVE();                                                \
+    count_ins(vm, R, ins);                                 \
+    if (UNLIKELY(vm->fail_in != 0 && is_told(vm, R, ins))) \
+      goto fail;                                           \
+  } while (0)
 #else
 #define TL_INTERPRET tl_interpret
 #define COUNT() (void)0
@@ -149,6 +155,23 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
     default:
       break;
   }
+}
+
+// A test wants this instruction to fail. Calls that give their window back
+// themselves have not run yet.
+static bool is_told(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
+  if (tl_opcodes[ins->op].fails == TL_NEVER || --vm->fail_in != 0)
+    return false;
+  tl_slot *window = RA + 1;
+  uint32_t count = ins->op == TL_BC_CALLB  ? ins->b
+                   : ins->op == TL_BC_CALL ? ins->c
+                                           : 0;
+  bool keeps = ins->op == TL_BC_CALLB && ins->c != 0;
+  if (keeps)
+    tl_copy_slot(SLOT(ins[1].a), window);
+  for (uint32_t i = keeps; i < count; i++) tl_drop(vm, window[i]);
+  tl_fail(vm, TALLY_ERR_ASSERT, "told to fail");
+  return true;
 }
 #endif
 
@@ -325,24 +348,24 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
     SLOW(b, c, slow);                             \
   }
 
-#define SHIFT(name, C, shifted, slow)                        \
-  OP(name) {                                                 \
-    const tl_slot *b = RB, *c = (C);                         \
-    if (LIKELY(BOTH(b, c) == TL_CLASS_I64 && c->u < 64)) {   \
-      PUT_I64(RA, shifted, b->tag & c->tag);                 \
-      NEXT;                                                  \
-    }                                                        \
-    SLOW(b, c, slow);                                        \
+#define SHIFT(name, C, shifted, slow)                      \
+  OP(name) {                                               \
+    const tl_slot *b = RB, *c = (C);                       \
+    if (LIKELY(BOTH(b, c) == TL_CLASS_I64 && c->u < 64)) { \
+      PUT_I64(RA, shifted, b->tag & c->tag);               \
+      NEXT;                                                \
+    }                                                      \
+    SLOW(b, c, slow);                                      \
   }
 
-#define BITS_K(name, op, slow)                            \
-  OP(name) {                                              \
-    const tl_slot *b = RB, *c = KC;                       \
+#define BITS_K(name, op, slow)                                \
+  OP(name) {                                                  \
+    const tl_slot *b = RB, *c = KC;                           \
     if (LIKELY((uint8_t)(b->tag & c->tag) == TL_CLASS_I64)) { \
-      PUT_I64(RA, b->i op c->i, b->tag & c->tag);         \
-      NEXT;                                               \
-    }                                                     \
-    SLOW(b, c, slow);                                     \
+      PUT_I64(RA, b->i op c->i, b->tag & c->tag);             \
+      NEXT;                                                   \
+    }                                                         \
+    SLOW(b, c, slow);                                         \
   }
 
 #define JUMP_SHORT() (ins += (int16_t)ins->c)

@@ -72,6 +72,9 @@ struct tally_vm {
   tally_stats stats;
   bool counting;
   bool no_reuse;  // --no-reuse: nothing is written in place or fused
+  // While counting, for tests: the operation that fails, counted from 1 among
+  // those that can; 0: none.
+  uint64_t fail_in;
 
   // Polling: one counter for interrupt, deadline and budget.
   // By another thread or a signal handler: bits of mapping.h.
