@@ -170,6 +170,9 @@ static tl_reading prompt_line(reader *in) {
 // empty, is the last.
 static tl_reading read_input(tl_session *session, reader *in) {
   drop_input(in);
+  // What the VM keeps for the next array goes back while somebody thinks.
+  if (in->is_terminal)
+    tally_trim(session->vm);
   for (;;) {
     tl_reading result = prompt_line(in);
     if (result != TL_READ_LINE)

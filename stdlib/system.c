@@ -53,6 +53,7 @@ static bool sleep_seconds(tl_vm *vm, tl_slot *args, tl_slot *out) {
     struct timespec t = {0, (long)(piece * 1e9)};
     nanosleep(&t, NULL);
     wanted -= piece;
+    tl_memory_rest(vm);
     if (!tl_poll(vm, 1 << 20))
       return false;
   }

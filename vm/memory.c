@@ -4,7 +4,7 @@
 //                  list for each class, linked through their own memory
 //   larger         from the allocator, a note of the capacity before the data
 //   from 32 KiB    dead ones are kept in a cache, since fresh pages cost more
-//                  than the arithmetic on them
+//                  than the arithmetic on them; some seconds at most
 //   from 4 MiB     fresh ones are mapped in huge pages, where the allocator is
 //                  the default one
 //
@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #endif
 
+#include "vm/poll.h"
 #include "vm/vm.h"
 #include "vm/watch.h"
 
@@ -222,6 +223,19 @@ static size_t cache_limit(tl_vm *vm) {
   return wanted < memory->cache_limit ? wanted : memory->cache_limit;
 }
 
+static void cache_age(tl_vm *vm, double now) {
+  struct tl_memory *memory = vm->memory;
+  while (memory->cache_count > 0 &&
+         now - memory->cache[0].died > TL_CACHE_IDLE) {
+    cache_shrink(vm, memory->cached_bytes - memory->cache[0].capacity);
+  }
+}
+
+void tl_memory_rest(tl_vm *vm) {
+  if (vm->memory->cache_count > 0)
+    cache_age(vm, tl_clock());
+}
+
 static void large_dead(tl_vm *vm, void *block) {
   struct tl_memory *memory = vm->memory;
   size_t capacity = note_of(block)->capacity;
@@ -232,10 +246,12 @@ static void large_dead(tl_vm *vm, void *block) {
     large_free(vm, block);
     return;
   }
+  double now = tl_clock();
+  cache_age(vm, now);
   cache_shrink(vm, limit - capacity);
   if (memory->cache_count == TL_CACHE_COUNT)
     cache_shrink(vm, memory->cached_bytes - memory->cache[0].capacity);
-  memory->cache[memory->cache_count++] = (tl_cached){block, capacity};
+  memory->cache[memory->cache_count++] = (tl_cached){block, capacity, now};
   memory->cached_bytes += capacity;
 }
 

@@ -40,4 +40,8 @@ void *tl_memory_resize(void *context, void *block, size_t old_size,
 // Gives cached blocks back to the system; returns how many bytes.
 size_t tl_memory_trim(tl_vm *vm);
 
+// Gives back the cached blocks that have waited too long. Cheap; called from
+// time to time while code runs and while it waits.
+void tl_memory_rest(tl_vm *vm);
+
 #endif

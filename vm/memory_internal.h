@@ -12,10 +12,14 @@ enum {
   TL_HUGE_FROM = 2 << 20,     // fresh blocks of this size on are mapped
 };
 
-// A dead block that is kept: its capacity, and the block itself.
+// Seconds after which a dead block that nobody took is given back.
+#define TL_CACHE_IDLE 5.0
+
+// A dead block that is kept: its capacity, and when it died (tl_clock).
 typedef struct tl_cached {
   char *block;
   size_t capacity;
+  double died;
 } tl_cached;
 
 // A stretch of memory that small blocks are cut from.

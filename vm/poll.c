@@ -5,6 +5,9 @@
 #include <time.h>
 
 #include "vm/mapping.h"
+#include "vm/memory_internal.h"
+
+enum { LOOKS_TO_REST = 1024 };  // looks between two thoughts about old memory
 
 double tl_clock(void) {
   struct timespec now;
@@ -14,6 +17,7 @@ double tl_clock(void) {
 
 void tl_poll_begin(tl_vm *vm) {
   uint64_t limit = vm->options.instruction_limit;
+  tl_memory_rest(vm);
   vm->fuel = TL_FUEL;
   vm->budget = UINT64_MAX;
   if (limit != 0) {
@@ -32,6 +36,8 @@ static bool stop(tl_vm *vm, tally_status status, const char *message) {
 }
 
 static bool look(tl_vm *vm) {
+  if (++vm->looks % LOOKS_TO_REST == 0)
+    tl_memory_rest(vm);
   if (atomic_load_explicit(&vm->interrupted, memory_order_relaxed) != 0) {
     int why = atomic_exchange(&vm->interrupted, 0);
     if ((why & TL_INTERRUPTED) == 0)

@@ -83,6 +83,7 @@ struct tally_vm {
   uint64_t budget;  // instructions left beyond fuel; UINT64_MAX: no limit
   int32_t fuel;     // of code running in C
   double deadline;  // clock() seconds; 0: none
+  uint32_t looks;   // for the flag and the deadline, so far
 
   struct tl_memory *memory;
   tl_pool pool;  // threads for long work on arrays

@@ -118,6 +118,34 @@ static void trimming_gives_everything_dead_back(void **state) {
   for (int i = 0; i < COUNT; i++) tl_free(vm, blocks[i], 640);
 }
 
+static void idle_blocks_are_given_back(void **state) {
+  tl_vm *vm = *state;
+  struct tl_memory *memory = vm->memory;
+  tl_memory_trim(vm);
+  void *old = tl_alloc(vm, 1 << 20, "a block");
+  void *young = tl_alloc(vm, 3 << 20, "a block");
+  tl_free(vm, old, 1 << 20);
+  tl_free(vm, young, 3 << 20);
+  if (memory->cache_count == 0)
+    skip();  // under the sanitizers nothing is kept
+  assert_int_equal(memory->cache_count, 2);
+  tl_memory_rest(vm);
+  assert_int_equal(memory->cache_count, 2);
+  memory->cache[0].died -= 2 * TL_CACHE_IDLE;
+  tl_memory_rest(vm);
+  assert_int_equal(memory->cache_count, 1);
+  assert_int_equal(memory->cached_bytes, memory->cache[0].capacity);
+  assert_ptr_equal(memory->cache[0].block, young);
+  // The next block that dies shows out those that waited too long.
+  memory->cache[0].died -= 2 * TL_CACHE_IDLE;
+  void *next = tl_alloc(vm, 9 << 20, "a block");
+  tl_free(vm, next, 9 << 20);
+  assert_int_equal(memory->cache_count, 1);
+  assert_ptr_equal(memory->cache[0].block, next);
+  tl_memory_trim(vm);
+  assert_int_equal(memory->cached_bytes, 0);
+}
+
 // --- A host's allocator -----------------------------------------------------
 
 typedef struct host {
@@ -302,6 +330,7 @@ int main(void) {
       FIXTURE_TEST(the_cap_is_exact),
       FIXTURE_TEST(an_allocation_fails_when_asked),
       FIXTURE_TEST(trimming_gives_everything_dead_back),
+      FIXTURE_TEST(idle_blocks_are_given_back),
       cmocka_unit_test(a_hosts_allocator_gets_true_sizes_back),
       FIXTURE_TEST(counts_go_up_and_down),
       FIXTURE_TEST(escape_moves_or_retains),
