@@ -64,16 +64,15 @@ static bool mark_leads(finder *f) {
 }
 
 // What an instruction is to a region. Loads write temporaries alone, which
-// nothing else sees; of the built-ins only reductions end a region.
+// nothing else sees; of the built-ins casts may stand in a region, and
+// reductions end it.
 static tl_region_step step_of(const finder *f, const tl_decoded *d) {
   tl_region_step kind = tl_region_step_of(d->op, d->extra);
   if (kind == TL_STEP_LOAD && d->result < f->temporaries)
     return TL_STEP_NONE;
-  if (kind == TL_STEP_CALL &&
-      !tl_builtin_is_fold(f->p->constants[d->extra].pointer)) {
-    return TL_STEP_NONE;
-  }
-  return kind;
+  return kind == TL_STEP_CALL
+             ? tl_region_call(f->p->constants[d->extra].pointer)
+             : kind;
 }
 
 static bool reads(const tl_decoded *d, int32_t slot, bool *consumes) {
@@ -128,6 +127,10 @@ static bool is_used_up(const step *s, int32_t last) {
   return s->consumer >= 0 && s->consumer <= last;
 }
 
+static bool is_operation(const step *s) {
+  return s->kind == TL_STEP_OPERATION || s->kind == TL_STEP_CAST;
+}
+
 static bool is_sink(const step *s) {
   return s->kind == TL_STEP_PLACE || s->kind == TL_STEP_CALL;
 }
@@ -141,7 +144,7 @@ static bool find_in_run(finder *f) {
   int32_t n = 0;
   while (last > 0) {
     const step *end = &f->steps[last];
-    if (end->kind != TL_STEP_OPERATION && !is_sink(end)) {
+    if (!is_operation(end) && !is_sink(end)) {
       last--;
       continue;
     }
@@ -149,7 +152,7 @@ static bool find_in_run(finder *f) {
     while (first > 0 && is_used_up(&f->steps[first - 1], last)) first--;
     int32_t operations = 0;
     for (int32_t i = first; i <= last; i++) {
-      operations += f->steps[i].kind == TL_STEP_OPERATION;
+      operations += is_operation(&f->steps[i]);
     }
     if (operations > (is_sink(end) ? 0 : 1)) {
       starts[n] = f->steps[first].pc;

@@ -26,6 +26,10 @@ static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
          tl_cast(vm, &args[0], dtype, out);
 }
 
+bool tl_builtin_is_cast(const tl_builtin *builtin) {
+  return builtin->call == astype;
+}
+
 // The dtype that an argument is or has.
 static bool dtype_of(tl_vm *vm, const char *function, tl_slot s,
                      tl_dtype *out) {

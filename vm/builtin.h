@@ -106,6 +106,8 @@ typedef struct tl_fold_call {
 // Whether a function is a reduction of its first argument by tl_reduce, so that
 // a region may feed it (stdlib/reduce.c).
 bool tl_builtin_is_fold(const tl_builtin *builtin);
+// Whether it is astype: its first argument as the dtype that is its second.
+bool tl_builtin_is_cast(const tl_builtin *builtin);  // stdlib/dtype.c
 // Reads a reduction's arguments but the first, which has [ndim] axes.
 bool tl_builtin_fold(tl_vm *vm, const tl_builtin *builtin, int ndim,
                      const tl_slot *args, tl_fold_call *out);

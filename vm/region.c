@@ -105,6 +105,12 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
   }
 }
 
+tl_region_step tl_region_call(const tl_builtin *builtin) {
+  return tl_builtin_is_fold(builtin)   ? TL_STEP_CALL
+         : tl_builtin_is_cast(builtin) ? TL_STEP_CAST
+                                       : TL_STEP_NONE;
+}
+
 // --- Into an array ----------------------------------------------------------
 
 // Whether [target] may be written while the others are read: none of them may

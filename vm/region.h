@@ -11,6 +11,7 @@
 #ifndef TALLY_VM_REGION_H
 #define TALLY_VM_REGION_H
 
+#include "vm/builtin.h"
 #include "vm/elementwise.h"
 #include "vm/function.h"
 
@@ -42,8 +43,11 @@ typedef enum tl_region_step {
   TL_STEP_VIEW,    // a slice, an item, a transpose
   TL_STEP_OPERATION,
   TL_STEP_PLACE,  // the result goes to a part of an array: the last step
+  TL_STEP_CAST,   // a call of astype
   TL_STEP_CALL,   // of a reduction, if it is one: the last step
 } tl_region_step;
+// Of a built-in in a region, tl_region_call says which of the two it is.
 tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra);
+tl_region_step tl_region_call(const tl_builtin *builtin);
 
 #endif

@@ -19,6 +19,7 @@ enum {
 // One operation. An operand is a node, or -1 - its number among the uses.
 typedef struct tl_region_node {
   tl_op op;
+  tl_dtype cast;  // the operand as this dtype; TL_DTYPE_COUNT: no cast
   int8_t arity;
   int8_t shape;  // its number among the region's shapes; -1: a scalar
   bool needed;   // for the result

@@ -115,6 +115,12 @@ static int add_alone(planner *p, int at) {
   const tl_region_node *n = &p->g->nodes[at];
   int in[3] = {0, 0, 0}, before = p->plan->value_count;
   for (int i = 0; i < n->arity; i++) in[i] = add_operand(p, n, i, at);
+  if (n->cast != TL_DTYPE_COUNT) {
+    if (in[0] >= before)
+      return in[0];  // cast as an operand is
+    return tl_plan_unary(p->plan, tl_kernels()->cast[n->cast][n->cast], in[0],
+                         tl_itemsize(n->cast));
+  }
   int value = add_kernel(p, n, in);
   for (int i = 0; i < n->arity; i++) {  // what was cast for this node alone
     if (in[i] >= before && in[i] != value)

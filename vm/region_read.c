@@ -4,6 +4,7 @@
 
 #include "vm/error.h"
 #include "vm/region_internal.h"
+#include "vm/type.h"
 
 // --- Slots ------------------------------------------------------------------
 
@@ -356,7 +357,7 @@ static bool compute_scalar(reader *rd, const tl_region_node *n, tl_slot *to) {
 static int find_same(const tl_region_graph *g, const tl_region_node *n) {
   for (int i = 0; i < g->node_count; i++) {
     const tl_region_node *other = &g->nodes[i];
-    if (other->op != n->op)
+    if (other->op != n->op || other->cast != n->cast)
       continue;
     bool same = true;
     for (int k = 0; k < n->arity && same; k++) {
@@ -385,6 +386,7 @@ static bool read_operation(reader *rd, uint32_t pc, const tl_decoded *d) {
     return false;
   tl_region_node *n = &g->nodes[g->node_count];
   n->op = op;
+  n->cast = TL_DTYPE_COUNT;
   n->arity = (int8_t)tl_ops[op].arity;
   n->pc = pc + d->words;
   for (uint32_t i = 0; i < d->operand_count; i++) {
@@ -400,6 +402,33 @@ static bool read_operation(reader *rd, uint32_t pc, const tl_decoded *d) {
     return compute_scalar(rd, n, to);
   int same = find_same(g, n);
   return bind(rd, to, same >= 0 ? same : g->node_count++, false);
+}
+
+// A dtype's call, of an array.
+static bool read_cast(reader *rd, uint32_t pc, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  int dtype;
+  tl_region_node *n = &g->nodes[g->node_count];
+  if (g->node_count == TL_REGION_NODES || d->window_count != 3 ||
+      !look_up(rd, &rd->base[d->window], &n->in[0]) ||
+      !look_up(rd, &rd->base[d->window + 1], &dtype) || dtype >= 0) {
+    return false;
+  }
+  const tl_region_use *from = use_of(rd, n->in[0]);
+  tl_slot to = use_of(rd, dtype)->value;
+  if (!is_operand(from) || (from != NULL && !tl_region_is_array(from->value)) ||
+      !tl_is_type(to) || to.type->kind != TL_TYPE_DTYPE ||
+      to.type->dtype >= TL_STRING) {
+    return false;
+  }
+  consume(rd, n->in[0], TL_MODE_CONSUME);
+  n->op = TL_OP_POSITIVE;
+  n->cast = to.type->dtype;
+  n->arity = 1;
+  n->pc = pc + d->words;
+  int same = find_same(g, n);
+  return bind(rd, &rd->base[d->result], same >= 0 ? same : g->node_count++,
+              false);
 }
 
 // --- Sinks ------------------------------------------------------------------
@@ -480,7 +509,10 @@ static bool read_one(reader *rd, uint32_t pc, const tl_decoded *d) {
     case TL_STEP_PLACE:
       return read_place(rd, pc, d);
     case TL_STEP_CALL:
-      return read_fold(rd, pc, d);
+      return tl_region_call(rd->function->constants[d->extra].pointer) ==
+                     TL_STEP_CAST
+                 ? read_cast(rd, pc, d)
+                 : read_fold(rd, pc, d);
     default:
       return false;
   }

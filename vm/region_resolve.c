@@ -135,6 +135,19 @@ static bool check(tl_region_graph *g, const tl_region_node *n,
   }
 }
 
+// A cast that may find items that do not fit asks before it writes, and so
+// stays alone.
+static bool resolve_cast(const tl_region_graph *g, tl_region_node *n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_dtype from = n->in[0] >= 0
+                      ? g->nodes[n->in[0]].typing.result
+                      : tl_array_dtype(g->uses[-1 - n->in[0]].value.array);
+  n->typing = (tl_typing){
+      .operands = {n->cast}, .computed = n->cast, .result = n->cast};
+  return kernels->cast[from][n->cast] != NULL &&
+         kernels->cast_check[from][n->cast] == NULL;
+}
+
 static bool resolve_node(tl_region_graph *g, tl_region_node *n) {
   tl_operand x[3];
   tl_slot slots[3];
@@ -170,7 +183,9 @@ bool tl_region_resolve(tl_region_graph *g) {
     return false;
   for (int i = 0; i <= g->value; i++) {
     tl_region_node *n = &g->nodes[i];
-    if (resolve_node(g, n))
+    bool ok =
+        n->cast == TL_DTYPE_COUNT ? resolve_node(g, n) : resolve_cast(g, n);
+    if (ok)
       continue;
     g->skip = n->pc;
     return false;

@@ -154,6 +154,12 @@ static void expression(writer *w, int depth) {
     leaf(w);
     return;
   }
+  if (next(w, 12) == 0) {
+    put(w, "%s(", dtypes[next(w, DTYPES)]);
+    expression(w, depth - 1);
+    put(w, ")");
+    return;
+  }
   unsigned kind = next(w, 10);
   if (kind < 6) {
     put(w, "(");
@@ -261,6 +267,8 @@ static void program(writer *w, int shape, uint64_t seed) {
   statements(w, "  ");
   put(w, "}\n");
   const char *dtype = dtypes[next(w, DTYPES)];
+  if (next(w, 2) == 0)
+    put(w, "first = f(x_%s, row_float64)\n", dtypes[next(w, DTYPES)]);
   put(w, "f(x_float64 + %u, %s)\n", next(w, 3),
       next(w, 2)        ? "x_float64"
       : dtype[0] == 'b' ? "x_int8"
