@@ -249,6 +249,17 @@ static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
   return true;
 }
 
+// Always inlined, so that a literal item size makes each move an instruction.
+static inline __attribute__((always_inline)) void move_each(
+    const tl_walk *walk, size_t itemsize) {
+  char *to = walk->data[0], *from = walk->data[1];
+  for (int64_t n = walk->length, step = walk->step[0]; n > 0; n--) {
+    memcpy(to, from, itemsize);
+    to += step;
+    from += step;
+  }
+}
+
 static void move_run(const tl_walk *walk, size_t itemsize) {
   char *to = walk->data[0], *from = walk->data[1];
   int64_t step = walk->step[0], n = walk->length;
@@ -257,8 +268,22 @@ static void move_run(const tl_walk *walk, size_t itemsize) {
     memmove(to + back, from + back, (size_t)n * itemsize);
     return;
   }
-  for (; n > 0; n--, to += step, from += step) {
-    memcpy(to, from, itemsize);
+  switch (itemsize) {
+    case 1:
+      move_each(walk, 1);
+      break;
+    case 2:
+      move_each(walk, 2);
+      break;
+    case 4:
+      move_each(walk, 4);
+      break;
+    case 8:
+      move_each(walk, 8);
+      break;
+    default:
+      move_each(walk, itemsize);
+      break;
   }
 }
 
