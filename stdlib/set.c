@@ -4,6 +4,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
+#include "stdlib/distinct_strings.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
@@ -135,6 +136,10 @@ static bool by_table(tl_vm *vm, const tl_array *flat, bool counts, distinct *d,
 // Without positions: sorts a copy of the items, or counts them.
 static bool by_values(tl_vm *vm, tl_array *flat, bool counts, distinct *d) {
   bool done;
+  if (tl_array_dtype(flat) == TL_STRING) {
+    return tl_distinct_strings(vm, flat, &d->values,
+                               counts ? &d->counts : NULL);
+  }
   if (!by_table(vm, flat, counts, d, &done))
     return false;
   if (done)

@@ -1,0 +1,12 @@
+// The distinct strings of an array, counted in a table.
+#ifndef TALLY_STDLIB_DISTINCT_STRINGS_H
+#define TALLY_STDLIB_DISTINCT_STRINGS_H
+
+#include "vm/array.h"
+
+// The distinct items of a dense array of strings in code-point order, and how
+// often each occurs where [counts] is not NULL. Both returns are owned.
+bool tl_distinct_strings(tl_vm *vm, const tl_array *flat, tl_array **values,
+                         tl_array **counts);
+
+#endif
