@@ -44,7 +44,8 @@ static bool fold_lane(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
   feeder f;  // large: not cleared
   f.feed = tl_kernels()->fold_feed[fold][r->dtype];
   tl_fold_begin(&f.state);
-  if (!tl_lane_walk(vm, lane, unpolled, feed_piece, &f)) return false;
+  if (!tl_lane_walk(vm, lane, unpolled, feed_piece, &f))
+    return false;
   tl_kernels()->fold_end[fold][r->dtype](&f.state, out);
   return true;
 }
@@ -56,7 +57,8 @@ static bool fold_parts(tl_reducer *r, tl_fold fold, const tl_parts *parts) {
     f[i].feed = kernels->fold_feed[fold][r->dtype];
     tl_fold_begin(&f[i].state);
   }
-  if (!tl_reduce_feed_parts(r, parts, feed_piece, f, sizeof f[0])) return false;
+  if (!tl_reduce_feed_parts(r, parts, feed_piece, f, sizeof f[0]))
+    return false;
   for (int64_t i = 1; i < parts->count; i++) {
     kernels->fold_merge[fold][r->dtype](&f[0].state, &f[i].state);
   }
@@ -65,10 +67,13 @@ static bool fold_parts(tl_reducer *r, tl_fold fold, const tl_parts *parts) {
 }
 
 static bool fold_lanes(tl_reducer *r, tl_fold fold) {
-  tl_sum_rows *short_rows = fold == TL_FOLD_SUM ? tl_reduce_short_rows(r) : NULL;
-  if (short_rows != NULL) return tl_reduce_sum_rows(r, short_rows);
+  tl_sum_rows *short_rows =
+      fold == TL_FOLD_SUM ? tl_reduce_short_rows(r) : NULL;
+  if (short_rows != NULL)
+    return tl_reduce_sum_rows(r, short_rows);
   tl_parts parts;
-  if (tl_reduce_in_parts(r, &parts)) return fold_parts(r, fold, &parts);
+  if (tl_reduce_in_parts(r, &parts))
+    return fold_parts(r, fold, &parts);
   return tl_reduce_lanes(r, fold_lane, &fold);
 }
 
@@ -92,8 +97,11 @@ bool tl_reduce_fold(tl_reducer *r, tl_fold fold) {
   const tl_split *split = &r->split;
   bool columns = split->kept > 0 && (split->outer || split->reduced == 0) &&
                  split->length > 0;
-  if (!columns) return fold_lanes(r, fold);
-  tl_strip strip = {fold_strip, strip_scratch, &fold};
+  if (!columns)
+    return fold_lanes(r, fold);
+  tl_strip strip = {fold_strip, strip_scratch, &fold, NULL};
+  if (fold == TL_FOLD_SUM)
+    strip.join = tl_kernels()->binary[TL_OP_ADD][r->result];
   return tl_reduce_strips(r, &strip);
 }
 
@@ -136,14 +144,15 @@ const char *tl_reduction_name(tl_reduction reduction) {
 bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
                       tl_slot x) {
   tl_dtype from = r->from;
-  if (from == TL_STRING) return refuse(r->vm, r->name, "numbers", x);
+  if (from == TL_STRING)
+    return refuse(r->vm, r->name, "numbers", x);
   if (is_ordering(reduction) && tl_dtype_is_complex(from)) {
     return refuse(r->vm, r->name, "real numbers", x);
   }
   bool is_mean = reduction >= TL_REDUCE_MEAN;
-  r->dtype = dtype != TL_DTYPE_COUNT          ? dtype
-             : is_mean && from < TL_FLOAT32   ? TL_FLOAT64
-                                              : from;
+  r->dtype = dtype != TL_DTYPE_COUNT        ? dtype
+             : is_mean && from < TL_FLOAT32 ? TL_FLOAT64
+                                            : from;
   if (r->dtype >= TL_STRING || tl_kernels()->cast[from][r->dtype] == NULL ||
       (is_mean && r->dtype < TL_FLOAT32)) {
     return tl_fail(r->vm, TALLY_ERR_TYPE, "%s: dtype %s does not serve for %s",
@@ -154,7 +163,8 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
   } else if (is_ordering(reduction)) {
     r->result = r->dtype;
     // The bytes of bools order like integers.
-    if (from == TL_BOOL) r->from = r->dtype = TL_UINT8;
+    if (from == TL_BOOL)
+      r->from = r->dtype = TL_UINT8;
   } else if (is_mean) {
     r->result = r->dtype;
     if (reduction != TL_REDUCE_MEAN) {
@@ -170,7 +180,8 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
 
 void tl_reduce_divide(tl_dtype dtype, char *items, int64_t n, double by) {
   bool is_complex = tl_dtype_is_complex(dtype);
-  if (is_complex) n *= 2;
+  if (is_complex)
+    n *= 2;
   if (dtype == TL_FLOAT32 || dtype == TL_COMPLEX64) {
     float *at = (float *)(void *)items;
     for (int64_t i = 0; i < n; i++) at[i] /= (float)by;
@@ -189,7 +200,8 @@ static bool run(tl_reducer *r, tl_reduction reduction, double parameter) {
     case TL_REDUCE_STD:
       return tl_reduce_variance(r, parameter, reduction == TL_REDUCE_STD);
     default:
-      if (!tl_reduce_fold(r, tl_reduction_fold(reduction))) return false;
+      if (!tl_reduce_fold(r, tl_reduction_fold(reduction)))
+        return false;
       if (reduction == TL_REDUCE_MEAN) {
         tl_reduce_divide(r->result, r->out, r->split.count,
                          (double)r->split.length);
@@ -203,7 +215,8 @@ int tl_reduce_shape(int ndim, const int64_t *lengths, uint32_t axes,
   int kept = 0;
   for (int i = 0; i < ndim; i++) {
     bool reduced = (axes >> i & 1) != 0;
-    if (reduced && !keepdims) continue;
+    if (reduced && !keepdims)
+      continue;
     shape[kept++] = reduced ? 1 : lengths[i];
   }
   return kept;
@@ -232,7 +245,8 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   r.name = names[reduction];
   r.from = tl_array_dtype(x.array);
   r.unpolled = 0;
-  if (!tl_reduce_dtypes(&r, reduction, dtype, x)) return false;
+  if (!tl_reduce_dtypes(&r, reduction, dtype, x))
+    return false;
   tl_split_axes(x.array, axes, &r.split);
   if (is_ordering(reduction) && r.split.length == 0 && r.split.count > 0) {
     char text[TL_DESCRIBE];
@@ -242,9 +256,11 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_reduce_shape(tl_ndim(x.array), tl_shape(x.array), axes,
                              keepdims, shape);
-  if (ndim == 0) return run_scalar(&r, reduction, parameter, out);
+  if (ndim == 0)
+    return run_scalar(&r, reduction, parameter, out);
   tl_array *array = tl_array_new(vm, r.result, ndim, shape);
-  if (array == NULL) return false;
+  if (array == NULL)
+    return false;
   r.out = array->data;
   if (r.split.count > 0 && !run(&r, reduction, parameter)) {
     tl_drop(vm, tl_own_array(array));
@@ -264,7 +280,8 @@ bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
   tl_slot from = tl_none(), result;
   bool made = !tl_is_array(*out);
   if (made) {
-    if (!tl_as_array(vm, "sum", *out, &from)) return false;
+    if (!tl_as_array(vm, "sum", *out, &from))
+      return false;
   } else {
     from = *out;
   }
@@ -275,7 +292,8 @@ bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
                                                  (size_t)a->size);
     result = tl_result(vm, array);
   }
-  if (tl_is_owned(from)) tl_drop(vm, from);
+  if (tl_is_owned(from))
+    tl_drop(vm, from);
   *out = array != NULL ? result : tl_none();
   return array != NULL;
 }
@@ -283,11 +301,14 @@ bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
 bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
                bool keepdims, tl_dtype dtype, double parameter, tl_slot *out) {
   tl_slot array, result;
-  if (!tl_as_array(vm, names[reduction], *x, &array)) return false;
+  if (!tl_as_array(vm, names[reduction], *x, &array))
+    return false;
   bool ok = reduce_array(vm, reduction, array, axes, keepdims, dtype, parameter,
                          &result);
-  if (tl_is_owned(array)) tl_drop(vm, array);
+  if (tl_is_owned(array))
+    tl_drop(vm, array);
   ok = ok && tl_reduce_narrow(vm, reduction, dtype, &result);
-  if (ok) tl_copy_slot(out, &result);
+  if (ok)
+    tl_copy_slot(out, &result);
   return ok;
 }

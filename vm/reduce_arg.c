@@ -78,7 +78,7 @@ static void search_strip(const tl_reducer *r, const void *context, void *out,
 bool tl_reduce_arg(tl_reducer *r, bool largest) {
   const tl_split *split = &r->split;
   if (split->kept > 0 && (split->outer || split->reduced == 0)) {
-    tl_strip strip = {search_strip, strip_scratch, &largest};
+    tl_strip strip = {search_strip, strip_scratch, &largest, NULL};
     return tl_reduce_strips(r, &strip);
   }
   tl_parts parts;

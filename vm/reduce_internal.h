@@ -93,6 +93,9 @@ typedef struct tl_strip {
   size_t (*scratch)(const tl_reducer *r, const void *context, size_t nrows,
                     size_t ncols);  // grows with ncols
   const void *context;
+  // Joins the results of rows with those of the next ones, in the binary tree
+  // of a sum; NULL: rows stay together.
+  tl_kernel2 *join;
 } tl_strip;
 // Folds the columns of an outer reduction; its length is not 0.
 bool tl_reduce_strips(tl_reducer *r, const tl_strip *strip);

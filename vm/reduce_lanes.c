@@ -7,7 +7,7 @@
 #include "vm/vm.h"
 
 enum {
-  SPREAD_ITEMS = 64 * 1024,  // below, one thread does it all
+  SPREAD_ITEMS = 256 * 1024,  // below, one thread does it all
   PART_ITEMS = 16 * 1024,
   PART_ROWS = 4096,
 };

@@ -1,6 +1,8 @@
 // Reductions down columns: strips of columns whose results lie side by side, as
 // contiguous rows; straight from memory, on several threads where that pays, or
 // through a buffer.
+#include <string.h>
+
 #include "vm/error.h"
 #include "vm/poll.h"
 #include "vm/reduce_internal.h"
@@ -10,7 +12,7 @@ enum {
   STRIP_BYTES = 512 * 1024,  // of a buffer
   POLL_ITEMS = 64 * 1024,
   PARTS = 16,   // of columns, for several threads,
-  LEAST = 256,  // which have at least so many
+  LEAST = 512,  // which have at least so many
   STEP = 64,    // and a multiple of so many
 };
 
@@ -146,6 +148,78 @@ static bool spread_strips(tl_reducer *r, const tl_strip *strip, bool *done) {
   return ok;
 }
 
+// Columns are few and long: each part takes all of them for some rows. Parts
+// are whole subtrees of the sums' tree, which the caller completes.
+enum { FEW_COLUMNS = 8192, PART_ROWS = 64, EAGER_ROWS = 8 };
+
+typedef struct row_spread {
+  const tl_reducer *r;
+  const tl_strip *strip;
+  int64_t nrows;  // of a part
+  char *block;    // for each part its results, then its scratch
+  size_t results_size, part_size;
+} row_spread;
+
+static void fold_rows(void *context, int64_t part) {
+  const row_spread *s = context;
+  const tl_split *split = &s->r->split;
+  int64_t from = part * s->nrows, left = split->length - from;
+  char *results = s->block + (size_t)part * s->part_size;
+  s->strip->fold(s->r, s->strip->context, results,
+                 split->array->data + from * split->reduced_strides[0],
+                 split->reduced_strides[0],
+                 (size_t)(left < s->nrows ? left : s->nrows),
+                 (size_t)split->kept_shape[0], results + s->results_size);
+}
+
+// Equal subtrees are joined at once, the rest from the right.
+static void join_rows(const row_spread *s, int64_t parts) {
+  const tl_reducer *r = s->r;
+  size_t ncols = (size_t)r->split.kept_shape[0];
+  char *waiting[PARTS + 1];
+  int count = 0;
+  for (int64_t i = 0; i < parts; i++) {
+    waiting[count++] = s->block + (size_t)i * s->part_size;
+    if ((i + 1) * s->nrows > r->split.length)
+      break;  // no whole subtree
+    for (int64_t q = i + 1; (q & 1) == 0; q >>= 1, count--) {
+      s->strip->join(waiting[count - 2], waiting[count - 2], waiting[count - 1],
+                     ncols);
+    }
+  }
+  for (; count > 1; count--) {
+    s->strip->join(waiting[count - 2], waiting[count - 2], waiting[count - 1],
+                   ncols);
+  }
+  memcpy(r->out, waiting[0], ncols * tl_itemsize(r->result));
+}
+
+static bool spread_rows(tl_reducer *r, const tl_strip *strip, bool *done) {
+  const tl_split *split = &r->split;
+  size_t ncols = (size_t)split->kept_shape[0];
+  row_spread s = {.r = r, .strip = strip};
+  s.nrows = r->vm->pool.eager ? EAGER_ROWS : PART_ROWS;
+  while (s.nrows * PARTS < split->length) s.nrows *= 2;
+  int64_t parts = (split->length + s.nrows - 1) / s.nrows;
+  s.results_size = round_up(ncols * tl_itemsize(r->result), 64);
+  s.part_size =
+      s.results_size +
+      round_up(strip->scratch(r, strip->context, (size_t)s.nrows, ncols), 64);
+  size_t nbytes = s.part_size * (size_t)parts;
+  s.block = tl_alloc(r->vm, nbytes, "partial results");
+  if (s.block == NULL) {
+    tl_error_clear(r->vm);  // one thread needs less
+    return true;
+  }
+  bool ok = tl_pool_spread(r->vm, parts, fold_rows, &s,
+                           (uint64_t)(s.nrows * (int64_t)ncols) / 1024);
+  if (ok)
+    join_rows(&s, parts);
+  tl_free(r->vm, s.block, nbytes);
+  *done = true;
+  return ok;
+}
+
 // --- The whole ---------------------------------------------------------------
 
 static bool all_strips(tl_reducer *r, const tl_strip *strip, bool direct) {
@@ -199,8 +273,13 @@ bool tl_reduce_strips(tl_reducer *r, const tl_strip *strip) {
       split->kept_strides[split->kept - 1] == (int64_t)tl_itemsize(r->from);
   bool done = false;
   if (direct && split->kept == 1 && split->reduced == 1 &&
-      tl_reduce_may_spread(r) && !spread_strips(r, strip, &done)) {
-    return false;
+      tl_reduce_may_spread(r)) {
+    bool rows = strip->join != NULL && split->kept_shape[0] <= FEW_COLUMNS &&
+                split->length >= 2 * PART_ROWS;
+    bool ok =
+        rows ? spread_rows(r, strip, &done) : spread_strips(r, strip, &done);
+    if (!ok)
+      return false;
   }
   return done || all_strips(r, strip, direct);
 }

@@ -164,7 +164,7 @@ bool tl_reduce_variance(tl_reducer *r, double correction, bool root) {
   double divisor = (double)split->length - correction;
   variance v = {divisor > 0 ? divisor : 0.0, root};
   if (split->outer && split->kept > 0 && split->length > 0) {
-    tl_strip strip = {one_strip, strip_scratch, &v};
+    tl_strip strip = {one_strip, strip_scratch, &v, NULL};
     return tl_reduce_strips(r, &strip);
   }
   tl_parts parts;
