@@ -13,9 +13,18 @@
 
 // --- Filled -----------------------------------------------------------------
 
-// A new array of [value]s, converted to dtype.
-static bool filled(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
-                   tl_slot value, tl_slot *out) {
+// The memory of [like], an array of that shape, where it ends here and has the
+// dtype; else NULL. [like] may be NULL.
+static tl_array *taken(tl_vm *vm, tl_slot *like, tl_dtype dtype) {
+  bool fits = like != NULL && !vm->no_reuse && dtype != TL_STRING &&
+              tl_array_dtype(like->array) == dtype &&
+              tl_array_is_reusable(*like);
+  return fits ? tl_take_dense(vm, like) : NULL;
+}
+
+// An array of [value]s, converted to dtype.
+static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
+                   const int64_t *shape, tl_slot value, tl_slot *out) {
   tl_array *one = tl_array_zeros(vm, dtype, 0, NULL);
   if (!one)
     return false;
@@ -23,6 +32,8 @@ static bool filled(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
   bool ok = dtype == TL_STRING ? tl_item_store(vm, one, one->data, value)
                                : tl_scalar_convert(vm, value, dtype, one->data);
   if (ok)
+    a = taken(vm, like, dtype);
+  if (ok && !a)
     a = tl_array_new(vm, dtype, ndim, shape);
   if (a)
     ok = tl_array_fill(vm, a, one);
@@ -44,12 +55,13 @@ static bool zeros_of(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
   return true;
 }
 
-static bool ones_of(tl_vm *vm, const char *function, tl_dtype dtype, int ndim,
-                    const int64_t *shape, tl_slot *out) {
+static bool ones_of(tl_vm *vm, const char *function, tl_slot *like,
+                    tl_dtype dtype, int ndim, const int64_t *shape,
+                    tl_slot *out) {
   if (dtype == TL_STRING)
     return tl_fail(vm, TALLY_ERR_TYPE, "%s: a string has no one", function);
   tl_slot one = dtype == TL_BOOL ? tl_bool(true) : tl_weak_int(1);
-  return filled(vm, dtype, ndim, shape, one, out);
+  return filled(vm, like, dtype, ndim, shape, one, out);
 }
 
 static bool zeros(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -69,7 +81,7 @@ static bool ones(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   return tl_arg_shape(vm, "ones", args[0], &ndim, shape) &&
          tl_arg_dtype(vm, "ones", args[1], TL_FLOAT64, &dtype) &&
-         ones_of(vm, "ones", dtype, ndim, shape, out);
+         ones_of(vm, "ones", NULL, dtype, ndim, shape, out);
 }
 
 // The dtype that an array of this value has by itself.
@@ -92,7 +104,7 @@ static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_arg_shape(vm, "full", args[0], &ndim, shape) &&
          value_dtype(vm, "full", args[1], &own) &&
          tl_arg_dtype(vm, "full", args[2], own, &dtype) &&
-         filled(vm, dtype, ndim, shape, args[1], out);
+         filled(vm, NULL, dtype, ndim, shape, args[1], out);
 }
 
 // --- Like another -----------------------------------------------------------
@@ -102,8 +114,14 @@ static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_array(vm, "zeros_like", &args[0]))
     return false;
   const tl_array *x = args[0].array;
-  return tl_arg_dtype(vm, "zeros_like", args[1], tl_array_dtype(x), &dtype) &&
-         zeros_of(vm, dtype, tl_ndim(x), tl_shape(x), out);
+  if (!tl_arg_dtype(vm, "zeros_like", args[1], tl_array_dtype(x), &dtype))
+    return false;
+  tl_array *a = taken(vm, &args[0], dtype);
+  if (a == NULL)
+    return zeros_of(vm, dtype, tl_ndim(x), tl_shape(x), out);
+  memset(a->data, 0, (size_t)a->size * tl_itemsize(dtype));
+  *out = tl_result(vm, a);
+  return true;
 }
 
 static bool ones_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -112,7 +130,8 @@ static bool ones_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   const tl_array *x = args[0].array;
   return tl_arg_dtype(vm, "ones_like", args[1], tl_array_dtype(x), &dtype) &&
-         ones_of(vm, "ones_like", dtype, tl_ndim(x), tl_shape(x), out);
+         ones_of(vm, "ones_like", &args[0], dtype, tl_ndim(x), tl_shape(x),
+                 out);
 }
 
 static bool full_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -122,7 +141,7 @@ static bool full_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_array *x = args[0].array;
   return value_dtype(vm, "full_like", args[1], &own) &&
          tl_arg_dtype(vm, "full_like", args[2], tl_array_dtype(x), &dtype) &&
-         filled(vm, dtype, tl_ndim(x), tl_shape(x), args[1], out);
+         filled(vm, &args[0], dtype, tl_ndim(x), tl_shape(x), args[1], out);
 }
 
 // --- Counted up -------------------------------------------------------------

@@ -291,6 +291,15 @@ static bool give_pair(tl_vm *vm, tl_slot item, tl_slot rest, tl_slot *out) {
   return give_list(vm, pair, ok, out);
 }
 
+// The same into a list that was made before anything was taken.
+static bool fill_pair(tl_list *pair, tl_slot item, tl_slot rest, tl_slot *out) {
+  pair->items[0] = item;
+  pair->items[1] = rest;
+  pair->length = 2;
+  *out = tl_own_list(pair);
+  return true;
+}
+
 static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t at, length = args[0].list->length;
   if (length == 0)
@@ -298,14 +307,14 @@ static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot index = tl_is_none(args[1]) ? tl_int(-1) : args[1];
   if (!position(vm, "pop", index, length, length - 1, &at))
     return false;
-  tl_list *list;
-  if (!tl_list_unique(vm, &args[0], 0, &list))
-    return false;
+  tl_list *list, *pair = tl_list_new(vm, 2);
+  if (pair == NULL || !tl_list_unique(vm, &args[0], 0, &list))
+    return give_list(vm, pair, false, out);
   tl_slot item = list->items[at];
   list->length--;
   memmove(&list->items[at], &list->items[at + 1],
           (size_t)(length - 1 - at) * sizeof(tl_slot));
-  return give_pair(vm, item, tl_own_list(list), out);
+  return fill_pair(pair, item, tl_own_list(list), out);
 }
 
 static bool pop_record(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -322,11 +331,12 @@ static bool pop_record(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (at < 0)
     return tl_fail(vm, TALLY_ERR_INDEX, "pop: the record is empty");
-  if (!tl_record_unique(vm, &args[0], 0, &record))
-    return false;
+  tl_list *pair = tl_list_new(vm, 2);
+  if (pair == NULL || !tl_record_unique(vm, &args[0], 0, &record))
+    return give_list(vm, pair, false, out);
   tl_slot value;
   tl_record_remove(vm, record, at, &value);
-  return give_pair(vm, value, tl_own_record(record), out);
+  return fill_pair(pair, value, tl_own_record(record), out);
 }
 
 static bool pop(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -490,7 +500,8 @@ const tl_builtin tl_list_builtins[] = {
     {"append", "xs, value", append, TL_KEEPS,
      "The list or array xs with one more item at its end. A dying xs is\n"
      "extended where it is.\n"
-     "Other containers are an error (kind type), items of another shape one of\n"
+     "Other containers are an error (kind type), items of another shape one "
+     "of\n"
      "kind shape.\n"
      "    append((1, \"a\"), 2.5)    # (1, \"a\", 2.5)\n"
      "    append([1, 2], 3)    # [1, 2, 3]\n"},
@@ -498,7 +509,7 @@ const tl_builtin tl_list_builtins[] = {
      "The list xs with an item more, before the one at index.\n"
      "A position outside the list is an error (kind index).\n"
      "    insert((1, 3), 1, 2)    # (1, 2, 3)\n"},
-    {"pop", "xs, key = none", pop, TL_PURE,
+    {"pop", "xs, key = none", pop, TL_KEEPS,
      "Two things: an item of a list (by index, else the last) or a value of a\n"
      "record (by key), and xs without it. A key that is not there is an error\n"
      "(kind index).\n"
@@ -513,7 +524,7 @@ const tl_builtin tl_list_builtins[] = {
      "lists. All must have the same number of items.\n"
      "Values without items are an error (kind type).\n"
      "    zip((1, 2), [0.5, 1.5])    # ((1, 0.5), (2, 1.5))\n"},
-    {"reverse", "xs", reverse, TL_VIEWS,
+    {"reverse", "xs", reverse, TL_VIEWS | TL_KEEPS,
      "xs from its end: a list, a range, a string by grapheme clusters, an\n"
      "array along its leading axis (as a view).\n"
      "Values without items are an error (kind type).\n"

@@ -13,12 +13,29 @@ static bool record_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_is_record(s) || tl_arg_fail(vm, function, "r", "a record", s);
 }
 
+// A record that ends here gives its keys and values away.
+static void give_fields(tl_vm *vm, tl_record *record, bool keys,
+                        tl_list *list) {
+  for (int64_t i = 0; i < record->length; i++) {
+    const tl_field *field = &record->fields[i];
+    tl_slot key = tl_own_string(field->key);
+    if ((field->key->head.flags & TL_IMMORTAL) != 0)
+      key = tl_borrow(key);
+    list->items[i] = keys ? key : field->value;
+    tl_drop(vm, keys ? field->value : key);
+  }
+  list->length = record->length;
+  record->length = 0;
+}
+
 // A list of the keys, or of the values.
-static bool list_fields(tl_vm *vm, const tl_record *record, bool keys,
-                        tl_slot *out) {
+static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
+  tl_record *record = r.record;
   tl_list *list = tl_list_new(vm, record->length);
   if (list == NULL)
     return false;
+  if (tl_is_unique(r))
+    give_fields(vm, record, keys, list);
   for (int64_t i = 0; i < record->length; i++) {
     const tl_field *field = &record->fields[i];
     tl_slot item = {.tag = TL_TAG_STRING, .string = field->key};
@@ -35,12 +52,12 @@ static bool list_fields(tl_vm *vm, const tl_record *record, bool keys,
 
 static bool keys(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return record_argument(vm, "keys", args[0]) &&
-         list_fields(vm, args[0].record, true, out);
+         list_fields(vm, args[0], true, out);
 }
 
 static bool values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return record_argument(vm, "values", args[0]) &&
-         list_fields(vm, args[0].record, false, out);
+         list_fields(vm, args[0], false, out);
 }
 
 static bool has(tl_vm *vm, tl_slot *args, tl_slot *out) {
