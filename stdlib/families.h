@@ -26,7 +26,7 @@ extern const tl_builtin tl_create_builtins[];
 extern const tl_builtin tl_shape_builtins[];
 extern const tl_builtin tl_join_builtins[];
 extern const tl_builtin tl_sort_builtins[];
-extern const tl_builtin tl_topk_builtins[];
+extern const tl_builtin tl_select_builtins[];
 extern const tl_builtin tl_search_builtins[];
 extern const tl_builtin tl_places_builtins[];
 extern const tl_builtin tl_convolve_builtins[];

@@ -28,7 +28,7 @@ const tl_family tl_library[] = {
     {NULL, tl_shape_builtins},
     {NULL, tl_join_builtins},
     {NULL, tl_sort_builtins},
-    {NULL, tl_topk_builtins},
+    {NULL, tl_select_builtins},
     {NULL, tl_search_builtins},
     {NULL, tl_places_builtins},
     {NULL, tl_convolve_builtins},
