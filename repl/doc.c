@@ -75,6 +75,51 @@ static const struct {
     {NULL, NULL},
 };
 
+// Signs of a formula or a method that somebody found.
+static const char *const formula_signs[] = {
+    " / (",     "ᵏ",           "ⁿ",          "m₂",          "²",
+    "sum over", "sum of a[",   "= sum(",     "exp(",        "log(1",
+    "gamma f",  "Fourier",     "polynomial", "approximant", "interpolat",
+    "Bessel",   "distributio", "fraction q", "companion",   NULL};
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// Whether a text names a source: a year, an RFC or a
+// chapter of the Digital Library of Mathematical Functions.
+static bool names_source(const char *text) {
+  if (strstr(text, "RFC ") != NULL || strstr(text, "DLMF ") != NULL)
+    return true;
+  for (const char *c = text; *c != 0; c++)
+    if (is_digit(*c) && (c == text || !is_digit(c[-1])) && is_digit(c[1]) &&
+        is_digit(c[2]) && is_digit(c[3]) && !is_digit(c[4]) &&
+        (*c == '1' || *c == '2') && (*c == '2' || c[1] >= '8'))
+      return true;
+  return false;
+}
+
+// What stands in a documentation beside its examples, which are indented.
+static void copy_prose(const char *text, char *out, size_t room) {
+  size_t n = 0;
+  while (*text != 0) {
+    size_t length = strcspn(text, "\n");
+    bool is_example = strncmp(text, "    ", 4) == 0;
+    for (size_t i = 0; !is_example && i < length && n + 2 < room; i++)
+      out[n++] = text[i];
+    if (n + 1 < room)
+      out[n++] = '\n';
+    text += length + (text[length] == '\n');
+  }
+  out[n] = 0;
+}
+
+static bool lacks_source(const char *text) {
+  char prose[4096];
+  copy_prose(text, prose, sizeof prose);
+  return has_word(prose, formula_signs) && !names_source(prose);
+}
+
 // Prints what the documentation of [name] lacks; true if that is nothing.
 static bool check_name(tally_vm *vm, const char *name) {
   const char *text = tally_documentation(vm, name);
@@ -86,6 +131,12 @@ static bool check_name(tally_vm *vm, const char *name) {
     if (complete)
       printf("%s lacks", name);
     printf("%s %s", complete ? "" : ",", parts[i].what);
+    complete = false;
+  }
+  if (lacks_source(text)) {
+    if (complete)
+      printf("%s lacks", name);
+    printf("%s a formula's source", complete ? "" : ",");
     complete = false;
   }
   if (!complete)

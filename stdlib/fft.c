@@ -530,13 +530,15 @@ static bool ifftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
 const tl_builtin tl_fft_module[] = {
     {"fft", ONE, fft, TL_PURE,
      "The discrete Fourier transform along an axis: sum over j of\n"
-     "x[j] exp(−2πi j k / n), of any length (Stockham's passes; Bluestein's\n"
-     "way for large prime factors).\n" LENGTH ABOUT
+     "x[j] exp(−2πi j k / n), of any length (Stockham's passes, 1966;\n"
+     "Bluestein's way, 1970, for large prime factors).\n" LENGTH ABOUT
      "    fft.fft([1, 2, 1, 2])    "
      "# [6.0 + 0.0i, 0.0 + 0.0i, -2.0 + 0.0i, 0.0 + 0.0i]\n"},
     {"ifft", ONE, ifft, TL_PURE,
-     "The inverse of fft: sum over j of x[j] exp(2πi j k / n), over n.\n" LENGTH
-         ABOUT "    fft.ifft([4, 0, 0, 0]).real    # [1.0, 1.0, 1.0, 1.0]\n"},
+     "The inverse of fft: sum over j of x[j] exp(2πi j k / n), over n (array "
+     "API\n"
+     "standard, 2024).\n" LENGTH ABOUT
+     "    fft.ifft([4, 0, 0, 0]).real    # [1.0, 1.0, 1.0, 1.0]\n"},
     {"fftn", SEVERAL, fftn, TL_PURE,
      "fft along several axes.\n" LENGTHS ABOUT
      "    fft.fftn([[1, 2], [3, 4]]).real    # [[10.0, -2.0], [-4.0, 0.0]]\n"},
@@ -572,15 +574,17 @@ const tl_builtin tl_fft_module[] = {
      "    fft.ihfft([4, 4]).real    # [4.0, 0.0]\n"},
     {"fftfreq", "n, d: 1.0, dtype: none", fftfreq, TL_PURE,
      "The frequencies that fft's results stand for, for samples d apart:\n"
-     "(0, 1 … −2, −1) / (n d). float64 unless dtype is float32; n is 1 or "
-     "more.\n"
-     "A vector of float64 unless dtype says otherwise. An n below 1 is an error\n"
+     "(0, 1 … −2, −1) / (n d) (array API standard, 2024). n is 1 or more.\n"
+     "A vector of float64 unless dtype says otherwise. An n below 1 is an "
+     "error\n"
      "(kind value).\n"
      "    fft.fftfreq(4, d: 0.5)    # [0.0, 0.5, -1.0, -0.5]\n"},
     {"rfftfreq", "n, d: 1.0, dtype: none", rfftfreq, TL_PURE,
-     "The frequencies that rfft's results stand for: (0, 1 … n / 2) / (n d).\n"
-     "float64 unless dtype is float32; n is 1 or more.\n"
-     "A vector of float64 unless dtype says otherwise. An n below 1 is an error\n"
+     "The frequencies that rfft's results stand for: (0, 1 … n / 2) / (n d) "
+     "(array\n"
+     "API standard, 2024). n is 1 or more.\n"
+     "A vector of float64 unless dtype says otherwise. An n below 1 is an "
+     "error\n"
      "(kind value).\n"
      "    fft.rfftfreq(4)    # [0.0, 0.25, 0.5]\n"},
     {"fftshift", "x, axes: none", fftshift, TL_PURE,

@@ -850,7 +850,7 @@ const tl_builtin tl_random_module[] = {
     {"exponential", "shape = none, scale: 1, generator: none", exponential,
      TL_PURE,
      "Numbers of the exponential distribution of mean scale, float64:\n"
-     "−scale log(1 − u).\n" DRAWN "scale must not be negative.\n"
+     "−scale log(1 − u), by inversion (Devroye, 1986).\n" DRAWN "scale must not be negative.\n"
      "A negative length in the shape is an error (kind value).\n"
      "    min(random.exponential(100, generator: 1)) >= 0    # true\n"},
     {"gamma", "shape, a, scale: 1, generator: none", gamma_draw, TL_PURE,
@@ -860,7 +860,7 @@ const tl_builtin tl_random_module[] = {
      "    min(random.gamma(100, 2, generator: 1)) > 0    # true\n"},
     {"beta", "shape, a, b, generator: none", beta_draw, TL_PURE,
      "Numbers of the beta distribution, float64, from two gamma variables:\n"
-     "x / (x + y).\n" DRAWN "a and b must be above 0.\n"
+     "x / (x + y) (Devroye, 1986).\n" DRAWN "a and b must be above 0.\n"
      "A negative length in the shape is an error (kind value).\n"
      "    max(random.beta(100, 2, 3, generator: 1)) <= 1    # true\n"},
     {"binomial", "shape, n, p, generator: none", binomial, TL_PURE,

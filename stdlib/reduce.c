@@ -519,14 +519,15 @@ const tl_builtin tl_reduce_builtins[] = {
      "    median([4, 1, 3, 2])    # 2.5\n"},
     {"quantile", "x, q, axis: none, keepdims: false" SKIP, quantile, TL_PURE,
      "The value below which the fraction q of the items lies, interpolated\n"
-     "between neighbours. Several q give a new first axis.\n"
+     "between neighbours (Hyndman and Fan, 1996, their definition 7). Several q\n"
+     "give a new first axis.\n"
      "Of an array of any real dtype, along an axis or of all items; gives\n"
      "floats. A probability outside its range is an error (kind value), an axis\n"
      "that x lacks another (index).\n"
      "    quantile([1, 2, 3, 4, 5], 0.25)         # 2.0\n"
      "    quantile([1, 2, 3, 4], [0.0, 0.5, 1.0]) # [1.0, 2.5, 4.0]\n"},
     {"percentile", "x, q, axis: none, keepdims: false" SKIP, percentile, TL_PURE,
-     "quantile(x, q / 100).\n"
+     "quantile(x, q / 100) (Hyndman and Fan, 1996, their definition 7).\n"
      "Of an array of any real dtype, along an axis or of all items; gives\n"
      "floats. A probability outside its range is an error (kind value), an axis\n"
      "that x lacks another (index).\n"

@@ -48,7 +48,8 @@ typedef enum tl_rule {
     "The remainder of x // y; it has the sign of y.\n"                         \
     "    remainder([7, -7], 3)    # [1, 2]\n")                                 \
   X(POW, pow, 2, NUMERIC, "**",                                                \
-    "x to the power y, item by item. A negative power of an integer array is\n"\
+    "x to the power y, item by item. A negative power of an integer array "    \
+    "is\n"                                                                     \
     "an error (kind domain).\n"                                                \
     "    pow([1, 2, 3], 2)    # [1, 4, 9]\n")                                  \
   X(MAXIMUM, maximum, 2, REAL, "",                                             \
@@ -70,7 +71,8 @@ typedef enum tl_rule {
     "The next float after x in the direction of y.\n"                          \
     "    nextafter([0.0], 1.0)    # [5e-324]\n")                               \
   X(LOGADDEXP, logaddexp, 2, FLOATR, "",                                       \
-    "log(exp(x) + exp(y)) without overflow in between.\n"                      \
+    "log(exp(x) + exp(y)) without overflow in between (array API standard,\n"  \
+    "2024).\n"                                                                 \
     "    logaddexp([1000.0], 1000.0)    # [1000.6931471805599]\n")             \
   X(EQUAL, equal, 2, COMPARE, "==",                                            \
     "Whether x == y, item by item.\n"                                          \
@@ -153,13 +155,13 @@ typedef enum tl_rule {
     "2 to the power of each item.\n"                                           \
     "    exp2([3.0])    # [8.0]\n")                                            \
   X(EXPM1, expm1, 1, FLOAT, "",                                                \
-    "exp(x) - 1, exact near 0.\n"                                              \
+    "exp(x) - 1, exact near 0 (expm1 of IEEE 754, 2019).\n"                    \
     "    expm1([0.0])    # [0.0]\n")                                           \
   X(LOG, log, 1, FLOAT, "",                                                    \
     "The natural logarithm of each item.\n"                                    \
     "    log([1.0, e])    # [0.0, 1.0]\n")                                     \
   X(LOG1P, log1p, 1, FLOAT, "",                                                \
-    "log(1 + x), exact near 0.\n"                                              \
+    "log(1 + x), exact near 0 (logp1 of IEEE 754, 2019).\n"                    \
     "    log1p([0.0])    # [0.0]\n")                                           \
   X(LOG2, log2, 1, FLOAT, "",                                                  \
     "The logarithm to base 2 of each item.\n"                                  \
@@ -210,10 +212,10 @@ typedef enum tl_rule {
     "1 - erf(x), exact for large x.\n"                                         \
     "    erfc([0.0])    # [1.0]\n")                                            \
   X(GAMMA, gamma, 1, FLOATR, "",                                               \
-    "The gamma function of each item.\n"                                       \
+    "The gamma function of each item (DLMF 5.2).\n"                            \
     "    gamma([5.0])    # [24.0]\n")                                          \
   X(LGAMMA, lgamma, 1, FLOATR, "",                                             \
-    "The logarithm of the gamma function's magnitude.\n"                       \
+    "The logarithm of the gamma function's magnitude (DLMF 5.2).\n"            \
     "    lgamma([1.0])    # [0.0]\n")                                          \
   X(FLOOR, floor, 1, ROUND, "",                                                \
     "The largest whole number not above each item; the dtype stays.\n"         \
@@ -263,8 +265,8 @@ typedef struct tl_op_info {
   const char *name;  // of the built-in function
   const char *sign;  // of the operator, "" where there is none
   const char *doc;
-  uint8_t arity;     // 1, 2 or 3
-  uint8_t rule;      // tl_rule
+  uint8_t arity;  // 1, 2 or 3
+  uint8_t rule;   // tl_rule
 } tl_op_info;
 
 extern const tl_op_info tl_ops[TL_OP_COUNT];
