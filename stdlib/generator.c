@@ -1,0 +1,188 @@
+// Where random numbers come from: see generator.h.
+//
+// A draw has a key: the seed and stream that `generator:` gives, or the VM's
+// own state, which moves on at each draw.
+
+#include "stdlib/generator.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/families.h"
+#include "vm/host.h"
+#include "vm/list.h"
+#include "vm/vm.h"
+
+// --- Keys -------------------------------------------------------------------
+
+static uint64_t mix(uint64_t x) {  // the finalizer of SplitMix64
+  x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+  x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+  return x ^ x >> 31;
+}
+
+// What random.generator makes. Each draw moves it on.
+typedef struct generator {
+  tl_vm *vm;
+  bool is_pcg;
+  uint64_t state, stream;  // Philox: the next draw's key
+  tl_pcg64 pcg;
+} generator;
+
+static void release_generator(void *context, void *object) {
+  (void)context;
+  generator *g = object;
+  tl_free(g->vm, g, sizeof *g);
+}
+
+static const tally_resource generator_type = {
+    .size = sizeof(tally_resource),
+    .name = "random generator",
+    .doc = "A source of random numbers that each draw moves on.",
+    .release = release_generator,
+};
+
+static bool is_generator(tl_slot s) {
+  return tl_is_resource(s) &&
+         ((tl_resource *)s.pointer)->type == &generator_type;
+}
+
+// Never 0: that stands for a VM without a seed.
+static uint64_t seeded_state(uint64_t seed) {
+  uint64_t state = mix(seed + UINT64_C(0x9E3779B97F4A7C15));
+  return state ? state : 1;
+}
+
+static uint64_t system_entropy(void) {
+  uint64_t word = 0;
+  FILE *file = fopen("/dev/urandom", "rb");
+  size_t got = file ? fread(&word, 1, sizeof word, file) : 0;
+  if (file)
+    fclose(file);
+  if (got == sizeof word)
+    return word;
+  struct timespec t = {0, 0};
+  clock_gettime(CLOCK_REALTIME, &t);
+  return mix((uint64_t)t.tv_sec) ^ (uint64_t)t.tv_nsec ^ (uintptr_t)&word;
+}
+
+// The VM's key for one draw; no key that a generator gives is the same.
+static void next_key(tl_vm *vm, uint64_t key[2]) {
+  if (vm->seed == 0)
+    vm->seed = seeded_state(vm->options.seeded ? (uint64_t)vm->options.seed
+                                               : system_entropy());
+  key[0] = mix(vm->seed);
+  key[1] = UINT64_C(1) << 63;
+  vm->seed += UINT64_C(0x9E3779B97F4A7C15);
+  if (vm->seed == 0)
+    vm->seed = 1;
+}
+
+static void draw_from(generator *g, tl_stream *out) {
+  if (g->is_pcg) {
+    out->pcg = &g->pcg;
+    return;
+  }
+  out->key[0] = mix(g->state);
+  out->key[1] = UINT64_C(3) << 62 | g->stream;
+  g->state += UINT64_C(0x9E3779B97F4A7C15);
+}
+
+bool tl_stream_open(tl_vm *vm, const char *function, tl_slot source,
+                    tl_draw_purpose purpose, tl_stream *out) {
+  *out = (tl_stream){.purpose = purpose};
+  if (tl_is_none(source)) {
+    next_key(vm, out->key);
+    return true;
+  }
+  if (is_generator(source)) {
+    draw_from(((tl_resource *)source.pointer)->object, out);
+    return true;
+  }
+  int64_t numbers[2] = {0, 0};
+  int count;
+  if (!tl_is_list(source) && !tl_is_array(source) && !tl_is_number(source))
+    return tl_arg_fail(vm, function, "generator",
+                       "a random generator, a seed, or a seed and a stream",
+                       source);
+  if (!tl_arg_ints(vm, function, "generator", source, 2, &count, numbers))
+    return false;
+  if (count == 0 || numbers[1] < 0)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: generator must be a seed, or a seed and a stream that "
+                   "is not negative",
+                   function);
+  out->key[0] = (uint64_t)numbers[0];
+  out->key[1] = (uint64_t)numbers[1];
+  return true;
+}
+
+// --- The functions ----------------------------------------------------------
+
+static bool seed(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t n;
+  if (!tl_arg_int(vm, "seed", "n", args[0], &n))
+    return false;
+  vm->seed = seeded_state((uint64_t)n);
+  *out = tl_none();
+  return true;
+}
+
+// seed, stream, kind
+static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t seed, stream;
+  tl_string *kind = NULL;
+  if (!tl_arg_count(vm, "generator", "seed", args[0], &seed) ||
+      !tl_arg_count(vm, "generator", "stream", args[1], &stream) ||
+      (!tl_is_none(args[2]) &&
+       !tl_arg_string(vm, "generator", "kind", args[2], &kind)))
+    return false;
+  bool is_pcg = kind && strcmp(kind->text, "pcg64") == 0;
+  if (kind && !is_pcg && strcmp(kind->text, "philox") != 0)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "generator: kind must be \"philox\" or \"pcg64\", not "
+                   "\"%s\"",
+                   kind->text);
+  generator *g = tl_alloc(vm, sizeof *g, "a random generator");
+  if (!g)
+    return false;
+  *g = (generator){.vm = vm, .is_pcg = is_pcg, .stream = (uint64_t)stream};
+  g->state = seeded_state((uint64_t)seed);
+  tl_pcg64_seed(&g->pcg, (uint64_t)seed, (uint64_t)stream);
+  tl_resource *resource =
+      tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a random generator");
+  if (!resource) {
+    tl_free(vm, g, sizeof *g);
+    return false;
+  }
+  resource->type = &generator_type;
+  resource->object = g;
+  resource->nbytes = 0;
+  *out = (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource};
+  return true;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_generator_module[] = {
+    {"seed", "n", seed, TL_EFFECT,
+     "Starts the VM's generator at n, an integer: draws without a generator\n"
+     "then give the same numbers in each run. Without a seed the system gives\n"
+     "one at the first draw.\n"
+     "A seed that is no integer is an error (kind type).\n"
+     "    random.seed(42)    # none\n"},
+    {"generator", "seed, stream = 0, kind = \"philox\"", make_generator,
+     TL_PURE,
+     "A source of random numbers, for the argument generator: each draw moves\n"
+     "it on, and the same seed and stream give the same draws. kind "
+     "\"philox\"\n"
+     "counts (Salmon et al., 2011); \"pcg64\" has the words of NumPy's\n"
+     "default_rng(seed), and with them its random and integers bit for bit\n"
+     "(stream k > 0 is its spawn number k - 1). seed and stream are integers\n"
+     "that are not negative; else a value error.\n"
+     "    g = random.generator(42, kind: \"pcg64\")\n"
+     "    random.integers(3, 0, 10, generator: g)    # [0, 7, 6]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};

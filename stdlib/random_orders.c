@@ -1,0 +1,331 @@
+// The module random: orders and choices at random.
+
+#include <math.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/distributions.h"
+#include "stdlib/families.h"
+#include "stdlib/generator.h"
+#include "vm/list.h"
+#include "vm/vm.h"
+
+enum { PIECE = 1024 };  // items between two polls
+
+// --- Orders -----------------------------------------------------------------
+
+static bool fill_order(tl_vm *vm, int64_t *order, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    if (i % PIECE == 0 && !tl_poll(vm, 1))
+      return false;
+    order[i] = i;
+  }
+  return true;
+}
+
+// The first [count] places of a random order of n items (Fisher and Yates).
+static bool shuffle_order(tl_vm *vm, const tl_stream *stream, int64_t *order,
+                          int64_t n, int64_t count) {
+  tl_draws s = tl_draws_of(stream, 0);
+  if (!fill_order(vm, order, n))
+    return false;
+  for (int64_t i = 0; i < count; i++) {
+    if (i % PIECE == 0 && !tl_poll(vm, 1))
+      return false;
+    int64_t other = i + (int64_t)tl_below(tl_next(&s), (uint64_t)(n - i), &s);
+    int64_t held = order[i];
+    order[i] = order[other];
+    order[other] = held;
+  }
+  return true;
+}
+
+static bool random_order(tl_vm *vm, const char *function, int64_t n,
+                         tl_slot generator, tl_array **out) {
+  tl_stream stream;
+  if (!tl_stream_open(vm, function, generator, TL_DRAW_PERMUTATION, &stream))
+    return false;
+  *out = tl_array_new(vm, TL_INT64, 1, &n);
+  if (!*out)
+    return false;
+  if (shuffle_order(vm, &stream, (int64_t *)(void *)(*out)->data, n, n))
+    return true;
+  tl_drop(vm, tl_own_array(*out));
+  return false;
+}
+
+static bool permutation(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t n;
+  tl_array *order;
+  if (!tl_arg_count(vm, "permutation", "n", args[0], &n) ||
+      !random_order(vm, "permutation", n, args[1], &order))
+    return false;
+  *out = tl_own_array(order);
+  return true;
+}
+
+static bool shuffle_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_array *order;
+  const tl_list *from = args[0].list;
+  if (!random_order(vm, "shuffle", from->length, args[2], &order))
+    return false;
+  tl_list *list = tl_list_new(vm, from->length);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < from->length; i++) {
+    tl_slot item =
+        tl_retain(vm, from->items[((int64_t *)(void *)order->data)[i]]);
+    ok = tl_list_push(vm, &list, &item);
+    if (!ok)
+      tl_drop(vm, item);
+  }
+  tl_drop(vm, tl_own_array(order));
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
+static bool shuffle(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  if (tl_is_list(args[0]))
+    return shuffle_list(vm, args, out);
+  if (!tl_arg_array(vm, "shuffle", &args[0]) ||
+      !tl_arg_axis(vm, "shuffle", args[1], tl_ndim(args[0].array), 0, &axis))
+    return false;
+  tl_array *x = args[0].array, *order;
+  int64_t n = tl_shape(x)[axis];
+  if (!random_order(vm, "shuffle", n, args[2], &order))
+    return false;
+  bool ok = tl_take_axis(vm, x, (int64_t *)(void *)order->data, n, axis, out);
+  tl_drop(vm, tl_own_array(order));
+  return ok;
+}
+
+// --- Choices ----------------------------------------------------------------
+
+typedef struct choice_call {
+  int64_t n;  // things to choose from
+  bool replace;
+  tl_slot weights;  // of n float64, or none
+  int ndim;
+  int64_t shape[TL_MAX_DIMS], count;
+  tl_stream stream;
+} choice_call;
+
+// Where u falls among running sums: the first above it.
+static int64_t find_sum(const double *sums, int64_t n, double u) {
+  int64_t low = 0, high = n - 1;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (sums[middle] > u)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+// [sums] are the caller's own weights, which become running sums.
+static bool choose_weighted(tl_vm *vm, const choice_call *c, double *sums,
+                            int64_t *out) {
+  for (int64_t i = 1; i < c->n; i++) sums[i] += sums[i - 1];
+  // Rounding must not lead to items of no weight at the end.
+  int64_t last = find_sum(sums, c->n, nextafter(sums[c->n - 1], 0));
+  for (int64_t i = 0; i < c->count; i++) {
+    if (i % PIECE == 0 && !tl_poll(vm, 1))
+      return false;
+    tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
+    double u = tl_next_unit(&s) * sums[c->n - 1];
+    int64_t found = find_sum(sums, c->n, u);
+    out[i] = found < last ? found : last;
+  }
+  return true;
+}
+
+// The largest keys log(u) / weight: Efraimidis, Spirakis, "Weighted random
+// sampling with a reservoir", 2006. The weights become the keys.
+static bool choose_distinct(tl_vm *vm, const choice_call *c, double *keys,
+                            int64_t *out) {
+  int64_t usable = 0;
+  for (int64_t i = 0; i < c->n; i++) {
+    if (i % PIECE == 0 && !tl_poll(vm, 1))
+      return false;
+    tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
+    usable += keys[i] > 0;
+    keys[i] =
+        keys[i] > 0 ? log(tl_next_positive(&s)) / keys[i] : -(double)INFINITY;
+  }
+  if (usable < c->count)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "choice: %lld items without replacement from %lld whose "
+                   "weight is not 0",
+                   (long long)c->count, (long long)usable);
+  tl_array *order = tl_array_new(vm, TL_INT64, 1, &c->n);
+  if (!order)
+    return false;
+  int64_t *places = (int64_t *)(void *)order->data;
+  bool ok = tl_argsort_items(vm, TL_FLOAT64, places, keys, c->n, true);
+  if (ok && c->count > 0)
+    memcpy(out, places, (size_t)c->count * sizeof *out);
+  tl_drop(vm, tl_own_array(order));
+  return ok;
+}
+
+static bool choose_plain(tl_vm *vm, const choice_call *c, int64_t *out) {
+  if (c->replace)
+    return tl_draw_below(vm, &c->stream, (uint64_t)c->n, (size_t)c->count, out);
+  tl_array *order = tl_array_new(vm, TL_INT64, 1, &c->n);
+  if (!order)
+    return false;
+  int64_t *places = (int64_t *)(void *)order->data;
+  bool ok = shuffle_order(vm, &c->stream, places, c->n, c->count);
+  if (ok && c->count > 0)
+    memcpy(out, places, (size_t)c->count * sizeof *out);
+  tl_drop(vm, tl_own_array(order));
+  return ok;
+}
+
+static bool choose(tl_vm *vm, choice_call *c, int64_t *out) {
+  if (tl_is_none(c->weights))
+    return choose_plain(vm, c, out);
+  tl_array *own = tl_take_dense(vm, &c->weights);
+  if (!own)
+    return false;
+  double *weights = (double *)(void *)own->data;
+  bool ok = c->replace ? choose_weighted(vm, c, weights, out)
+                       : choose_distinct(vm, c, weights, out);
+  tl_drop(vm, tl_own_array(own));
+  return ok;
+}
+
+static bool check_weights(tl_vm *vm, const choice_call *c) {
+  const tl_array *a = c->weights.array;
+  const double *weights = (const double *)(const void *)a->data;
+  double sum = 0;
+  if (tl_ndim(a) != 1 || a->size != c->n)
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "choice: weights must be an array of %lld numbers, one for "
+                   "each item",
+                   (long long)c->n);
+  for (int64_t i = 0; i < c->n; i++) {
+    if (!(weights[i] >= 0))
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "choice: weight %lld is %g, but must not be negative",
+                     (long long)i, weights[i]);
+    sum += weights[i];
+  }
+  return (sum > 0 && isfinite(sum)) ||
+         tl_fail(vm, TALLY_ERR_VALUE,
+                 "choice: the weights' sum is %g, but must be finite and "
+                 "above 0",
+                 sum);
+}
+
+// What is drawn from: 0 .. x, or the rows of an array.
+static bool read_population(tl_vm *vm, tl_slot *x, choice_call *c,
+                            bool *is_count) {
+  *is_count = tl_is_scalar(*x);
+  if (*is_count)
+    return tl_arg_count(vm, "choice", "x", *x, &c->n);
+  if (!tl_arg_array(vm, "choice", x))
+    return false;
+  if (tl_ndim(x->array) == 0)
+    return tl_arg_fail(vm, "choice", "x", "an integer or an array", *x);
+  c->n = tl_shape(x->array)[0];
+  return true;
+}
+
+static bool read_choice(tl_vm *vm, tl_slot *args, choice_call *c) {
+  size_t nbytes;
+  if (!tl_arg_bool(vm, "choice", "replace", args[3], &c->replace) ||
+      (!tl_is_none(args[1]) &&
+       !tl_arg_shape(vm, "choice", args[1], &c->ndim, c->shape)) ||
+      !tl_shape_size(vm, c->ndim, c->shape, 8, &c->count, &nbytes))
+    return false;
+  if (c->count > 0 && c->n == 0)
+    return tl_fail(vm, TALLY_ERR_VALUE, "choice: x is empty");
+  if (!c->replace && c->count > c->n)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "choice: %lld items without replacement from %lld",
+                   (long long)c->count, (long long)c->n);
+  return tl_stream_open(vm, "choice", args[4], TL_DRAW_CHOICE, &c->stream);
+}
+
+// The chosen rows in the shape of the call.
+static bool give_choice(tl_vm *vm, const choice_call *c, tl_array *x,
+                        tl_slot index, tl_slot *out) {
+  int64_t shape[2 * TL_MAX_DIMS];
+  int rest = tl_ndim(x) - 1;
+  if (c->ndim + rest > TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "choice: more than %d axes",
+                   TL_MAX_DIMS);
+  memcpy(shape, c->shape, sizeof *shape * (size_t)c->ndim);
+  memcpy(shape + c->ndim, tl_shape(x) + 1, sizeof *shape * (size_t)rest);
+  tl_slot rows;
+  if (!tl_take_axis(vm, x, (int64_t *)(void *)index.array->data, c->count, 0,
+                    &rows))
+    return false;
+  bool ok = tl_reshape(vm, &rows, c->ndim + rest, shape, out);
+  tl_drop(vm, rows);
+  return ok;
+}
+
+static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  choice_call c = {.weights = tl_none()};
+  bool is_count;
+  if (!read_population(vm, &args[0], &c, &is_count) ||
+      !read_choice(vm, args, &c))
+    return false;
+  if (!tl_is_none(args[2]) &&
+      (!tl_arg_numeric(vm, "choice", &args[2]) ||
+       !tl_as_contiguous(vm, "choice", args[2], TL_FLOAT64, &c.weights)))
+    return false;
+  tl_array *index = NULL;
+  bool ok = tl_is_none(c.weights) || check_weights(vm, &c);
+  if (ok)
+    index = tl_array_new(vm, TL_INT64, is_count ? c.ndim : 1,
+                         is_count ? c.shape : &c.count);
+  ok = index && choose(vm, &c, (int64_t *)(void *)index->data);
+  tl_drop(vm, c.weights);
+  if (ok && is_count) {
+    *out = tl_result(vm, index);
+    return true;
+  }
+  if (ok)
+    ok = give_choice(vm, &c, args[0].array, tl_own_array(index), out);
+  if (index)
+    tl_drop(vm, tl_own_array(index));
+  return ok;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_random_orders_module[] = {
+    {"permutation", "n, generator: none", permutation, TL_PURE,
+     "The integers from 0 on and below n in random order, int64 (Fisher and\n"
+     "Yates). generator as in uniform.\n"
+     "Of the leading axis of an array; a scalar that has none is an error "
+     "(kind\n"
+     "index).\n"
+     "    sort(random.permutation(4, generator: 1))    # [0, 1, 2, 3]\n"},
+    {"shuffle", "x, axis: 0, generator: none", shuffle, TL_PURE,
+     "The items of x along an axis, or of a list, in random order: a new "
+     "array or\n"
+     "list. generator as in uniform.\n"
+     "Of the leading axis of an array; a scalar that has none is an error "
+     "(kind\n"
+     "index).\n"
+     "    sum(random.shuffle([1, 2, 3], generator: 1))    # 6\n"},
+    {"choice", "x, shape = none, weights: none, replace: true, generator: none",
+     choice, TL_PURE,
+     "Items of x drawn at random: rows of an array along its first axis, or\n"
+     "for an integer x one of 0 .. x. Each is equally likely, or as likely as\n"
+     "its weight says; none twice where replace is false (then by the keys of\n"
+     "Efraimidis and Spirakis, 2006).\n" TL_DRAWN
+     "An empty x, a negative weight, and more items than there are without\n"
+     "replacement are value errors.\n"
+     "    random.choice([5, 6, 7], 2, weights: [0, 1, 0])    # [6, 6]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
