@@ -368,34 +368,68 @@ static bool nonzero(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Bins -------------------------------------------------------------------
 
+// Items are looked at and counted a block at a time, while they are in the first
+// cache. The counts are as long as the largest item so far asks for: where a
+// later block has a larger one, all the rest is looked at, and they grow once.
+enum { COUNT_BLOCK = 4096 };
+
+typedef struct counting {
+  tl_vm *vm;
+  const int64_t *items;
+  const double *weights;  // NULL: each item counts 1
+  int64_t n;
+  tl_array *counts;
+} counting;
+
 // The largest item, negative ones counting as larger than all others.
-static uint64_t largest_unsigned(const tl_array *index) {
+static uint64_t largest_unsigned(const int64_t *items, int64_t n) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold_state state;
   uint64_t item;
   tl_fold_begin(&state);
-  kernels->fold_feed[TL_FOLD_MAX][TL_UINT64](&state, index->data,
-                                             (size_t)index->size);
+  kernels->fold_feed[TL_FOLD_MAX][TL_UINT64](&state, items, (size_t)n);
   kernels->fold_end[TL_FOLD_MAX][TL_UINT64](&state, &item);
   return item;
 }
 
-// Makes length large enough for the items, none of which may be negative.
-static bool reach_of(tl_vm *vm, const tl_array *index, int64_t *length) {
-  if (index->size == 0)
-    return true;
-  uint64_t last = largest_unsigned(index);
-  if (last > INT64_MAX) {
-    const int64_t *items = (const int64_t *)index->data;
-    int64_t i = 0;
-    while (items[i] >= 0) i++;
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "bincount: item %lld is %lld, but must "
-                   "not be negative",
-                   (long long)i, (long long)items[i]);
+static bool fail_negative(const counting *c, int64_t i) {
+  while (c->items[i] >= 0) i++;
+  return tl_fail(c->vm, TALLY_ERR_VALUE,
+                 "bincount: item %lld is %lld, but must not be negative",
+                 (long long)i, (long long)c->items[i]);
+}
+
+// Makes the counts long enough for all items from [at] on.
+static bool counts_grow(counting *c, int64_t at) {
+  uint64_t last = largest_unsigned(c->items + at, c->n - at);
+  if (last > INT64_MAX)
+    return fail_negative(c, at);
+  int64_t length = last < INT64_MAX ? (int64_t)last + 1 : INT64_MAX;
+  tl_array *old = c->counts;
+  tl_array *grown = tl_array_zeros(c->vm, tl_array_dtype(old), 1, &length);
+  if (grown == NULL)
+    return false;
+  memcpy(grown->data, old->data, (size_t)old->size * sizeof(int64_t));
+  tl_drop(c->vm, tl_own_array(old));
+  c->counts = grown;
+  return true;
+}
+
+static bool count_items(counting *c) {
+  const tl_kernel_table *kernels = tl_kernels();
+  for (int64_t at = 0; at < c->n; at += COUNT_BLOCK) {
+    int64_t n = c->n - at < COUNT_BLOCK ? c->n - at : COUNT_BLOCK;
+    if (!tl_poll(c->vm, COUNT_BLOCK / 1024) ||
+        (largest_unsigned(c->items + at, n) >= (uint64_t)c->counts->size &&
+         !counts_grow(c, at)))
+      return false;
+    if (c->weights != NULL)
+      kernels->bincount_weighted((double *)(void *)c->counts->data,
+                                 c->items + at, c->weights + at, (size_t)n);
+    else
+      kernels->bincount((int64_t *)(void *)c->counts->data, c->items + at,
+                        (size_t)n);
   }
-  if (last >= (uint64_t)*length)
-    *length = last < INT64_MAX ? (int64_t)last + 1 : INT64_MAX;
   return true;
 }
 
@@ -410,29 +444,28 @@ static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_fail(vm, "bincount", "x", "integers along one axis", args[0]);
   if (!tl_as_contiguous(vm, "bincount", args[0], TL_INT64, &index))
     return false;
-  const int64_t *items = (const int64_t *)index.array->data;
-  int64_t n = index.array->size;
+  counting c = {.vm = vm,
+                .items = (const int64_t *)(const void *)index.array->data,
+                .n = index.array->size};
   bool weighted = !tl_is_none(args[1]);
-  bool ok = reach_of(vm, index.array, &length);
-  ok = ok && (!weighted ||
-              tl_as_contiguous(vm, "bincount", args[1], TL_FLOAT64, &weights));
-  if (ok && weighted && weights.array->size != n)
+  bool ok = !weighted ||
+            tl_as_contiguous(vm, "bincount", args[1], TL_FLOAT64, &weights);
+  if (ok && weighted && weights.array->size != c.n)
     ok = tl_fail(vm, TALLY_ERR_SHAPE, "bincount: %lld weights for %lld items",
-                 (long long)weights.array->size, (long long)n);
-  tl_array *counts = NULL;
+                 (long long)weights.array->size, (long long)c.n);
+  if (ok && weighted)
+    c.weights = (const double *)(const void *)weights.array->data;
   if (ok)
-    counts = tl_array_zeros(vm, weighted ? TL_FLOAT64 : TL_INT64, 1, &length);
-  if (counts && weighted)
-    tl_kernels()->bincount_weighted((double *)counts->data, items,
-                                    (const double *)weights.array->data,
-                                    (size_t)n);
-  else if (counts)
-    tl_kernels()->bincount((int64_t *)counts->data, items, (size_t)n);
+    c.counts =
+        tl_array_zeros(vm, weighted ? TL_FLOAT64 : TL_INT64, 1, &length);
+  ok = c.counts != NULL && count_items(&c);
   tl_drop(vm, weights);
   tl_drop(vm, index);
-  if (counts)
-    *out = tl_own_array(counts);
-  return counts != NULL;
+  if (ok)
+    *out = tl_own_array(c.counts);
+  else if (c.counts != NULL)
+    tl_drop(vm, tl_own_array(c.counts));
+  return ok;
 }
 
 static bool check_increasing(tl_vm *vm, const char *function, const char *name,
