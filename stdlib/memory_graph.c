@@ -562,13 +562,14 @@ static void svg_edge(tl_text *text, const graph *g, const edge *e) {
                    x1, y1, x1 + bend, y1, x2 - bend, y2, x2 - 2, y2,
                    dashes[e->count]);
   }
-  // Near the end, where edges of one node have parted.
+  // Near the end, where edges of one node have parted; of an edge that goes
+  // back near its start, where no other has a label.
   bool back = bend != GAP / 2;
   tl_text_printf(text,
                  "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\" "
                  "font-size=\"11\" fill=\"#333\" stroke=\"#fff\" "
                  "stroke-width=\"3\" paint-order=\"stroke\">",
-                 back ? x2 + 12 : x2 - 12, back ? (y1 + y2) / 2 : y2 - 5,
+                 back ? x1 + 10 : x2 - 12, back ? y1 - 5 : y2 - 5,
                  back ? "start" : "end");
   svg_short(text, e->label, 18);
   tl_text_puts(text, "</text>\n");
@@ -586,7 +587,11 @@ static void svg_key(tl_text *text, int y) {
 }
 
 static void graph_svg(tl_text *text, graph *g) {
-  int rows[NODES + 2] = {0}, height = 1, levels = 0;
+  int rows[NODES + 2] = {0}, height = 1, levels = 0, first = 1;
+  for (int i = 0; i < g->node_count; i++)
+    if (g->nodes[i].level < first)
+      first = g->nodes[i].level;
+  for (int i = 0; i < g->node_count; i++) g->nodes[i].level -= first;
   for (int i = 0; i < g->node_count; i++) {
     node *n = &g->nodes[i];
     n->row = rows[n->level]++;

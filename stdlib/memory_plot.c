@@ -376,6 +376,16 @@ static void svg_source(tl_text *text, const char *from, size_t most) {
   tl_svg_text(text, excerpt);
 }
 
+// "line 3", or in another file than the script's "lib.tly, line 3".
+static void svg_place(tl_text *text, const tl_timeline *t, uint32_t file,
+                      uint32_t line) {
+  if (file != 0) {
+    tl_svg_text(text, file_of(t, file));
+    tl_text_puts(text, ", ");
+  }
+  tl_text_printf(text, "line %u", line);
+}
+
 static void svg_marks(tl_text *text, const plot *p) {
   const tl_timeline *t = p->t;
   char bytes[TL_SPELLED];
@@ -393,8 +403,10 @@ static void svg_marks(tl_text *text, const plot *p) {
                  "paint-order=\"stroke\">peak %s",
                  right ? x + 4 : x - 4, y - 9, right ? "end" : "start", bytes);
   if (t->peak_line > 0) {
-    tl_text_printf(text, ", line %u: ", t->peak_line);
-    tl_text_puts(text, "<tspan font-family=\"monospace\" font-weight=\"400\">");
+    tl_text_puts(text, ", ");
+    svg_place(text, t, t->peak_file, t->peak_line);
+    tl_text_puts(text,
+                 ": <tspan font-family=\"monospace\" font-weight=\"400\">");
     svg_source(text, t->peak_text, 44);
     tl_text_puts(text, "</tspan>");
   }
@@ -417,17 +429,20 @@ static void svg_legend_line(tl_text *text, const plot *p, int group, int y) {
                  "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" "
                  "fill=\"%s\"/><text x=\"%d\" y=\"%d\">",
                  LEGEND, y - 10, colours[group], LEGEND + 18, y);
-  bool elsewhere = largest->file != p->t->peak_file;
-  if (elsewhere)
-    tl_svg_text(text, file_of(p->t, largest->file));
-  tl_text_printf(text, "%sline %u: ", elsewhere ? ", " : "", largest->line);
+  tl_text_printf(text, "line %u: ", largest->line);
   if (blocks > 1)
     tl_text_printf(text, "%u blocks, up to ", blocks);
   tl_text_printf(text,
                  "%s</text><text x=\"%d\" y=\"%d\" font-family=\"monospace\" "
                  "font-size=\"11\" fill=\"#555\">",
                  bytes, LEGEND + 18, y + 14);
-  svg_source(text, largest->text, 32);
+  char source[128];
+  if (largest->file != 0)
+    snprintf(source, sizeof source, "%.24s: %s", file_of(p->t, largest->file),
+             largest->text);
+  else
+    snprintf(source, sizeof source, "%s", largest->text);
+  svg_source(text, source, 32);
   tl_text_puts(text, "</text>\n");
 }
 
@@ -458,7 +473,7 @@ void tl_plot_svg(tl_text *text, const tl_timeline *t) {
                  "fill=\"#fff\"/>\n<text x=\"%d\" y=\"30\" font-size=\"17\" "
                  "font-weight=\"600\">",
                  WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT);
-  tl_svg_text(text, t->peak_line > 0 ? file_of(t, t->peak_file) : "");
+  tl_svg_text(text, t->peak_line > 0 ? file_of(t, 0) : "");
   tl_text_printf(text,
                  "%slive bytes over time</text>\n<text x=\"%d\" y=\"50\" "
                  "fill=\"#555\">before %s · peak %s · after %s</text>\n",
@@ -493,8 +508,19 @@ static void text_row(tl_text *text, const plot *p, int row, int rows) {
   }
 }
 
+// How many bytes of the text show [most] characters of it, or all.
+static int short_of(const char *text, size_t most) {
+  size_t n = 0;
+  for (size_t shown = 0; text[n] != 0; n++) {
+    shown += ((unsigned char)text[n] & 0xc0) != 0x80;
+    if (shown > most)
+      break;
+  }
+  return (int)n;
+}
+
 static void text_bands(tl_text *text, const plot *p) {
-  char bytes[TL_SPELLED], label[64];
+  char bytes[TL_SPELLED];
   for (int k = 0; k < p->shown_count; k++) {
     const tl_band *b = p->shown[k];
     int from, to;
@@ -505,11 +531,10 @@ static void text_bands(tl_text *text, const plot *p) {
     tl_text_printf(text, "%8s  ", bytes);
     fill(text, " ", from);
     fill(text, "━", to - from);
-    fill(text, " ", p->columns - to + 1);
-    snprintf(label, sizeof label, "%u: ", b->line);
-    tl_text_puts(text, label);
-    tl_text_puts(text, b->text);
-    tl_text_puts(text, "\n");
+    tl_text_printf(text, "\n          %.20s%s%u: %.*s\n",
+                   b->file == 0 ? "" : file_of(p->t, b->file),
+                   b->file == 0 ? "" : ":", b->line,
+                   short_of(b->text, (size_t)p->columns - 26), b->text);
   }
 }
 

@@ -37,6 +37,10 @@ static uint32_t find_line(tl_vm *vm, tl_timeline *t, uint32_t *file, char *text,
   uint32_t line = tl_line_at(p, (uint32_t)(frame->pc - p->code));
   if (line == 0)
     return 0;
+  // The first file is the script's, even where a module is the first to ask.
+  for (const tl_frame *f = vm->frames; t->file_count == 0; f++)
+    if (f->function != NULL)
+      file_index(t, f->function->unit->file->text);
   *file = file_index(t, p->unit->file->text);
   if (text != NULL) {
     size_t nbytes;

@@ -106,9 +106,28 @@ static void a_long_run_is_coalesced(void **state) {
   tally_value text, picture;
   const char *shown = plot(vm, TALLY_PLOT_TEXT, &text);
   assert_has(shown, "peak at script.tly:5");
+  for (int column = 0; *shown != 0; shown++) {
+    column =
+        *shown == '\n' ? 0 : column + (((unsigned char)*shown & 0xc0) != 0x80);
+    assert_true(column <= 80);
+  }
   shown = plot(vm, TALLY_PLOT_SVG, &picture);
   assert_true(strlen(shown) < 100000);
   tally_release(vm, text);
+  tally_release(vm, picture);
+  tally_close(vm);
+}
+
+// Also where a module is the first to ask for memory.
+static void a_picture_is_named_for_its_script(void **state) {
+  (void)state;
+  tally_vm *vm = open_vm();
+  tally_watch(vm, TALLY_WATCH_MEMORY);
+  run(vm,
+      "import stats\n"
+      "print(stats.kurtosis(float64(0..100000)))\n");
+  tally_value picture;
+  assert_has(plot(vm, TALLY_PLOT_SVG, &picture), ">script.tly: live bytes");
   tally_release(vm, picture);
   tally_close(vm);
 }
@@ -144,6 +163,7 @@ int main(void) {
       cmocka_unit_test(the_peak_has_its_line),
       cmocka_unit_test(a_picture_is_well_formed),
       cmocka_unit_test(a_long_run_is_coalesced),
+      cmocka_unit_test(a_picture_is_named_for_its_script),
       cmocka_unit_test(nothing_recorded_is_an_error),
       cmocka_unit_test(watching_begins_and_ends_anywhere),
   };
