@@ -59,8 +59,8 @@ HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SUBMAKE = @+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all programs tests demo test check one-file audit fuzz bench bench-check \
-  bench-record format install uninstall clean help
+.PHONY: all programs tests demo test check check-threads one-file audit fuzz \
+  bench bench-check bench-record format install uninstall clean help
 .DELETE_ON_ERROR:
 
 ## all       build tally, libtally.a and libtally.so (the default)
@@ -148,6 +148,12 @@ one-file:
 	$(SUBMAKE) BUILD=build/one ONE_FILE=1 CFLAGS=-O2 tests
 	@CC='$(CC)' ONE_FILE=1 tests/run build/one
 
+## check-threads  the hosts and what uses threads under the thread sanitizer
+check-threads:
+	@CC='$(CC)' tools/setup --tests
+	$(SUBMAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' tests
+	@tests/threads.sh build/tsan
+
 # Counts recounted, but no sanitizers: several times as fast.
 AUDIT_CFLAGS = -O2 -g -DTALLY_AUDIT=1
 
@@ -173,6 +179,7 @@ bench:
 	$(SUBMAKE) all
 	@CC='$(CC)' tests/bench/install
 	@CC='$(CC)' tests/bench/run
+	@CC='$(CC)' tests/bench/embed/run $(BUILD)
 	@tests/bench/library
 	@tests/bench/scaling >/dev/null
 	@tests/bench/counting --build $(BUILD) >/dev/null

@@ -21,7 +21,7 @@ PATH=$build:$PATH
 export PATH docs
 libs=$(pkg-config --cflags --libs libutf8proc 2>/dev/null || echo -lutf8proc)
 compile="${CC:-cc} ${CFLAGS-} -I. -o $docs/program $docs/program.c"
-compile="$compile $build/libtally.a $libs -lm -pthread"
+compile="$compile $build/libtally.a $libs -lm -ldl -pthread"
 export compile
 
 # Writes the page with what comes out; the number of runs goes to $docs/runs.

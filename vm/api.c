@@ -417,9 +417,16 @@ static tally_status apply(tl_vm *vm, tl_slot function, int count,
     tl_handles_abandon(vm, (size_t)count, args);
     return tl_report(vm);
   }
-  if (!tl_handles_read(vm, count, args, window) ||
+  int plain = 0;  // numbers are read here: a call is often made of nothing else
+  while (plain < count && tl_is_plain(args[plain], &window[plain])) plain++;
+  if ((plain < count && !tl_handles_read(vm, count, args, window)) ||
       !tl_call_in(vm, function, (uint32_t)count, window, &value))
     return tl_report(vm);
+  if (!tl_is_heap(value)) {
+    if (out != NULL)
+      *out = tl_plain_value(value);
+    return TALLY_OK;
+  }
   bool ok = out == NULL || tl_handle_new(vm, &value, out);
   if (tl_is_owned(value))
     tl_drop(vm, value);

@@ -42,10 +42,11 @@ static inline tally_value tl_plain_value(tl_slot value) {
 static inline bool tl_is_plain(tally_value handle, tl_slot *out) {
   uint64_t tag = handle.handle ^ TL_PLAIN;
   int dtype = (int)(tag >> 8 & 0xff);
-  if (tag >= TL_WEAK << 1 ||
-      (dtype < TL_COMPLEX128
-           ? (int)(tag & 0xff) != tl_scalar_class((tl_dtype)dtype)
-           : tag != TL_TAG_NONE))
+  if ((tag & ~TL_WEAK) != TL_TAG_F64 &&  // the usual one
+      (tag >= TL_WEAK << 1 ||
+       (dtype < TL_COMPLEX128
+            ? (int)(tag & 0xff) != tl_scalar_class((tl_dtype)dtype)
+            : tag != TL_TAG_NONE)))
     return false;
   out->tag = tag;
   out->u = handle.check;

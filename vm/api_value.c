@@ -206,6 +206,10 @@ tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
 tally_status tally_to_float(tally_vm *vm, tally_value v, double *out) {
   TL_ENTER(vm);
   tl_slot s;
+  if ((v.handle & ~TL_WEAK) == (TL_PLAIN | TL_TAG_F64) && out != NULL) {
+    memcpy(out, &v.check, sizeof *out);
+    return TALLY_OK;
+  }
   if (!tl_given(vm, out, "the place for the result") ||
       (!tl_is_plain(v, &s) && !tl_handle_get(vm, v, &s)))
     return tl_report(vm);

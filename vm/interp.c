@@ -1225,7 +1225,8 @@ dispatch:
       if (UNLIKELY(F->flags != 0)) {
         // Who called does not know what may lend the result.
         tl_slot result = {.tag = tag, .u = payload};
-        tl_do_own(vm, &result);
+        if (tl_is_heap(result))
+          tl_do_own(vm, &result);
         tag = result.tag;
         payload = result.u;
       }

@@ -18,7 +18,24 @@ SHARED_FLAGS  := -shared -Wl,-soname,libtally.so.$(SOVERSION) \
                  -Wl,--version-script=tools/ship/tally.map
 SHARED_FULL   := libtally.so.$(VERSION)
 SHARED_MAJOR  := libtally.so.$(SOVERSION)
+
+# The tables of kernels hold thousands of addresses: packed they take 3 bytes
+# each instead of 24, where linker and C library know how.
+RELR := -Wl,-z,pack-relative-relocs
+SHARED_FLAGS += $(shell t=$$(mktemp) && echo 'int main(void) { return 0; }' | \
+  $(CC) -x c - -pie -fPIE -Wl,--fatal-warnings $(RELR) -o $$t 2>/dev/null && \
+  $$t && echo '$(RELR)'; rm -f $$t)
 endif
+
+# As few bytes as can be: array loops for any processor of the kind, and without
+# its vectors.
+## small     build build/small/libtally.so and .a as small as they get
+.PHONY: small
+small:
+	$(SUBMAKE) BUILD=build/small KERNEL_ISAS=base KERNEL_OPT=-Os \
+	  CPPFLAGS=-DTALLY_NO_ISA LDFLAGS=-Wl,--gc-sections \
+	  CFLAGS='-Os -ffunction-sections -fno-asynchronous-unwind-tables' \
+	  programs
 
 $(BUILD)/libtally.so: $(OBJECTS) $(KERNEL_OBJS) tools/ship/tally.map
 	$(LINK) $(SHARED_FLAGS) -o $@ $(filter %.o,$^) $(LIBS)

@@ -11,7 +11,9 @@ KERNEL_PLAIN := isa scratch rare complex_rare sort argsort
 
 # Same bits everywhere: no fused multiply-add but in matrix products, and no
 # -ffast-math. Loops carry their own promise that exact aliases are safe.
-KERNEL_FLAGS := -O2 -fno-asynchronous-unwind-tables -ffp-contract=off -fno-math-errno
+KERNEL_OPT ?= -O2
+KERNEL_FLAGS := $(KERNEL_OPT) -fno-asynchronous-unwind-tables \
+                -ffp-contract=off -fno-math-errno
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
 KERNEL_FLAGS += -fno-unroll-loops
 else
