@@ -46,6 +46,16 @@ unused() {
 test_unused() { [ -z "$(unused)" ] || { unused; return 1; }; }
 check 'each function of tally.h is used' test_unused
 
+# --- And each that can fail runs with its first, second, ... allocation refused
+unrefused() {
+  sed -n 's/^.*TALLY_API tally_status *\(tally_[a-z0-9_]*\)(.*/\1/p' tally.h |
+    while read -r name; do
+      grep -qw "$name" tests/unit/test_api_memory.c || echo "always: $name"
+    done
+}
+test_unrefused() { [ -z "$(unrefused)" ] || { unrefused; return 1; }; }
+check 'each function runs out of memory' test_unrefused
+
 # --- Switches of a build: libraries that are linked, or nothing loaded
 needs() {  # SOURCE NAME FLAG: whether its object does
   $cc -std=c11 -D_POSIX_C_SOURCE=200809L -I. "$3" -c "$1" \

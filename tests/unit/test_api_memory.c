@@ -278,6 +278,83 @@ done:
   return status;
 }
 
+static tally_status exchange_versioned(host *h) {
+  tally_status status = TALLY_OK;
+  struct DLManagedTensorVersioned *tensor = NULL;
+  tally_value v = {0, 0}, w = {0, 0};
+  TRY(tally_eval(h->vm, "reshape(arange(6) * 0.5, (2, 3))", &v));
+  TRY(tally_to_dlpack_versioned(h->vm, v, &tensor));
+  TRY(tally_from_dlpack_versioned(h->vm, tensor, &w));  // takes
+  tensor = NULL;
+done:
+  if (tensor != NULL) {
+    void (*deleter)(struct DLManagedTensorVersioned *);
+    memcpy(&deleter, (char *)tensor + 16, sizeof deleter);
+    deleter(tensor);
+  }
+  tally_release(h->vm, v);
+  tally_release(h->vm, w);
+  return status;
+}
+
+static tally_status look_into_values(host *h) {
+  tally_status status = TALLY_OK;
+  static int object;
+  tally_value v = {0, 0};
+  int64_t i;
+  double f;
+  int b;
+  const char *text;
+  tally_array array;
+  void *found;
+  TRY(tally_eval(h->vm, "look = 3; name = \"a name\"", NULL));
+  TRY(tally_get_global(h->vm, "look", &v));
+  TRY(tally_to_int(h->vm, v, &i));
+  TRY(tally_to_float(h->vm, v, &f));
+  TRY(tally_eval(h->vm, "look == 3", &v));
+  TRY(tally_to_bool(h->vm, v, &b));
+  TRY(tally_get_global(h->vm, "name", &v));
+  TRY(tally_to_string(h->vm, v, &text, NULL));
+  tally_release(h->vm, v);
+  TRY(tally_eval(h->vm, "[1.5, 2.5]", &v));
+  TRY(tally_to_buffer(h->vm, v, &array));
+  tally_release(h->vm, v);
+  TRY(tally_from_resource(h->vm, &thing, &object, &v));
+  shared++;
+  TRY(tally_to_resource(h->vm, v, &thing, &found));
+  status = tally_raise(h->vm, TALLY_ERR_VALUE, "item %d", 3);
+  if (status == TALLY_ERR_VALUE)
+    status = TALLY_OK;
+done:
+  tally_release(h->vm, v);
+  return status;
+}
+
+static tally_status run_and_watch(host *h) {
+  tally_status status = TALLY_OK;
+  tally_value text = {0, 0};
+  TRY(tally_watch(h->vm, TALLY_WATCH_MEMORY | TALLY_WATCH_OPERATIONS));
+  TRY(tally_run(h->vm, "docs/geometry.tly", 0, NULL));
+  TRY(tally_plot_memory(h->vm, TALLY_PLOT_TEXT, 60, &text));
+  tally_release(h->vm, text);
+  text = (tally_value){0, 0};
+  TRY(tally_explain(h->vm, "docs/geometry.tly", 0, NULL, TALLY_EXPLAIN_JSON,
+                    &text));
+done:
+  tally_release(h->vm, text);
+  return status;
+}
+
+// Another VM with the same allocator.
+static tally_status open_another(host *h) {
+  tally_vm *vm;
+  tally_options options = host_options(h);
+  tally_status status = tally_open(&options, &vm);
+  if (status == TALLY_OK)
+    tally_close(vm);
+  return status;
+}
+
 // --- The runner -------------------------------------------------------------
 
 // Runs [s] with the n-th allocation refused; false when none was.
@@ -319,7 +396,9 @@ static void test_every_allocation_fails(void **state) {
       {"buffers", share_buffer},   {"calls", call_functions},
       {"scripts", run_scripts},    {"errors", fail_on_purpose},
       {"prompts", use_the_prompt}, {"the host", use_the_host},
-      {"exchange", exchange},
+      {"exchange", exchange},      {"tensors", exchange_versioned},
+      {"views", look_into_values}, {"watching", run_and_watch},
+      {"opening", open_another},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     for (uint64_t n = 1; run_refused(&all[i], n, false); n++) continue;
