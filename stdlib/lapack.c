@@ -12,6 +12,7 @@
 #include "stdlib/dense.h"
 #include "vm/blas.h"
 #include "vm/memory.h"
+#include "vm/pool.h"
 #include "vm/vm.h"
 
 // Matrices whose smaller side is shorter go through Tally's own code, which has
@@ -592,7 +593,7 @@ static const tl_dense tables[4] = {TABLE(0), TABLE(1), TABLE(2), TABLE(3)};
 
 const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  if (!tl_blas_ready(vm))
+  if (!tl_blas_ready(vm, tl_pool_threads(vm)))
     return NULL;
   pthread_once(&once, load);
   for (int i = 0; i < 4; i++)

@@ -62,6 +62,35 @@ for script in examples/kernels/*.tly; do
   done
 done
 
+# Products that are shared among threads, with a loaded library where there is
+# one and without.
+cat >"$out/products.tly" <<'END'
+import io
+import os
+import random
+random.seed(7)
+for dtype in (float64, float32, complex128) {
+  for m, n, k in ((193, 700, 300), (1000, 131, 257), (97, 2000, 100)) {
+    a = astype(random.normal((m, k)), dtype)
+    b = astype(random.normal((n, k)), dtype)
+    name = "{os.args[0]}/{dtype}_{m}"
+    io.write_npy("{name}.npy", a @ b.T)
+    io.write_npy("{name}_own.npy", a.T @ a)
+  }
+}
+END
+for blas in '' --no-blas; do
+  for threads in 1 2; do
+    mkdir "$out/threads$threads$blas"
+    # shellcheck disable=SC2086  # no word where it is empty
+    "$tally" $blas --threads "$threads" "$out/products.tly" \
+      "$out/threads$threads$blas" || fail "products with $threads threads"
+  done
+  if diff -r "$out/threads1$blas" "$out/threads2$blas"; then pass
+  else fail "products differ with 2 threads $blas"
+  fi
+done
+
 m='zeros((2, 3))' n='zeros((3, 3))' v='zeros(4)'
 refuses atax "atax($m, $v, 1)" 'x: expected N * float64, got 4 * float64'
 refuses azimint_naive "azimint(zeros(3), $v, 2)" 'r: expected N * float64'

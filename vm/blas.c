@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "vm/dl.h"
-#include "vm/pool.h"
 #include "vm/vm.h"
 
 static const char letters[] = "sdcz";
@@ -121,14 +120,13 @@ static void load(void) {
   }
 }
 
-bool tl_blas_ready(tl_vm *vm) {
+bool tl_blas_ready(tl_vm *vm, int threads) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (vm->options.no_blas || (vm->options.capabilities & TALLY_MAY_FILES) == 0)
     return false;
   pthread_once(&once, load);
   if (!loaded.files[0])
     return false;
-  int threads = tl_pool_threads(vm);
   if (loaded.set_threads && __atomic_exchange_n(&loaded.threads, threads,
                                                 __ATOMIC_RELAXED) != threads)
     loaded.set_threads(threads);
@@ -176,13 +174,8 @@ static bool layout(int64_t rows, int64_t columns, int64_t row, int64_t column,
   return *leading > 0;
 }
 
-// Below so many multiplications Tally's own code is used, by the product's
-// sizes alone: the same script gives the same bits each time.
-enum { LEAST_WORK = 64 * 64 * 64 };
-
-static bool is_large(int64_t m, int64_t n, int64_t k) {
-  return m <= INT_MAX && n <= INT_MAX && k <= INT_MAX &&
-         (double)m * (double)n * (double)k >= LEAST_WORK;
+static bool fits(int64_t m, int64_t n, int64_t k) {
+  return m <= INT_MAX && n <= INT_MAX && k <= INT_MAX;
 }
 
 // The number that scales a product, in the letter's dtype.
@@ -200,17 +193,16 @@ static void *of_letter(void *const functions[4], char letter) {
   return functions[strchr(letters, letter) - letters];
 }
 
-bool tl_blas_gemm(tl_vm *vm, tl_dtype dtype, void *c, int64_t c_row,
-                  const void *a, int64_t a_row, int64_t a_column, const void *b,
-                  int64_t b_row, int64_t b_column, int64_t m, int64_t n,
-                  int64_t k) {
+bool tl_blas_gemm(tl_dtype dtype, void *c, int64_t c_row, const void *a,
+                  int64_t a_row, int64_t a_column, const void *b, int64_t b_row,
+                  int64_t b_column, int64_t m, int64_t n, int64_t k) {
   char letter = tl_blas_letter(dtype), order_a, order_b, order_c;
   int lda, ldb, ldc;
   const int64_t size = (int64_t)tl_itemsize(dtype);
-  if (letter == 0 || !is_large(m, n, k) ||
+  if (letter == 0 || !fits(m, n, k) ||
       !layout(m, k, a_row, a_column, size, &order_a, &lda) ||
       !layout(k, n, b_row, b_column, size, &order_b, &ldb) ||
-      !layout(m, n, c_row, size, size, &order_c, &ldc) || !tl_blas_ready(vm))
+      !layout(m, n, c_row, size, size, &order_c, &ldc))
     return false;
   gemm_fn *gemm;
   as_function(of_letter(loaded.gemm, letter), &gemm);
@@ -222,15 +214,14 @@ bool tl_blas_gemm(tl_vm *vm, tl_dtype dtype, void *c, int64_t c_row,
   return true;
 }
 
-bool tl_blas_syrk(tl_vm *vm, tl_dtype dtype, void *c, int64_t c_row,
-                  const void *a, int64_t a_row, int64_t a_column, int64_t m,
-                  int64_t k) {
+bool tl_blas_syrk(tl_dtype dtype, void *c, int64_t c_row, const void *a,
+                  int64_t a_row, int64_t a_column, int64_t m, int64_t k) {
   char letter = tl_blas_letter(dtype), order_a, order_c;
   int lda, ldc;
   const int64_t size = (int64_t)tl_itemsize(dtype);
-  if (letter == 0 || !is_large(m, m, k) ||
+  if (letter == 0 || !fits(m, m, k) ||
       !layout(m, k, a_row, a_column, size, &order_a, &lda) ||
-      !layout(m, m, c_row, size, size, &order_c, &ldc) || !tl_blas_ready(vm))
+      !layout(m, m, c_row, size, size, &order_c, &ldc))
     return false;
   syrk_fn *syrk;
   as_function(of_letter(loaded.syrk, letter), &syrk);

@@ -17,28 +17,30 @@
 char tl_blas_letter(tl_dtype dtype);
 
 // Whether the VM may use a loaded library: not with no_blas, nor where it has
-// no access to files; and there is one. Sets the library's threads to the VM's.
-bool tl_blas_ready(tl_vm *vm);
+// no access to files; and there is one. Has it use so many threads from now on.
+bool tl_blas_ready(tl_vm *vm, int threads);
 
 // The address of a function by its Fortran name without the letter ("getrf"),
 // or NULL. Only where tl_blas_ready.
 void *tl_blas_function(char letter, const char *name);
 
+// Below so many multiplications Tally's own code is used, by the product's
+// sizes alone: the same script gives the same bits each time.
+enum { TL_BLAS_LEAST = 64 * 64 * 64 };
+
 // The name of the file that is loaded; "" if none is.
 const char *tl_blas_name(void);
 
 // c = a @ b, c with c_row from row to row and items side by side; m by k times
-// k by n items, strides in bytes.
-// False: no loaded library takes such a product, nothing is done.
-bool tl_blas_gemm(tl_vm *vm, tl_dtype dtype, void *c, int64_t c_row,
-                  const void *a, int64_t a_row, int64_t a_column, const void *b,
-                  int64_t b_row, int64_t b_column, int64_t m, int64_t n,
-                  int64_t k);
+// k by n items, strides in bytes. Only where tl_blas_ready; any thread may
+// call. False: no loaded library takes such a product, nothing is done.
+bool tl_blas_gemm(tl_dtype dtype, void *c, int64_t c_row, const void *a,
+                  int64_t a_row, int64_t a_column, const void *b, int64_t b_row,
+                  int64_t b_column, int64_t m, int64_t n, int64_t k);
 
 // The same for a times its own transpose, m by m: the diagonal and what is
 // below it; above, c stays as it was.
-bool tl_blas_syrk(tl_vm *vm, tl_dtype dtype, void *c, int64_t c_row,
-                  const void *a, int64_t a_row, int64_t a_column, int64_t m,
-                  int64_t k);
+bool tl_blas_syrk(tl_dtype dtype, void *c, int64_t c_row, const void *a,
+                  int64_t a_row, int64_t a_column, int64_t m, int64_t k);
 
 #endif

@@ -2,11 +2,13 @@
 // product; those with a vector, on either side, by one that reads the matrix
 // where it lies; those of a matrix with its own transpose at half the work.
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "vm/blas.h"
 #include "vm/kernels/kernels.h"
 #include "vm/matmul.h"
+#include "vm/pool.h"
 #include "vm/vm.h"
 
 // Multiplications between two polls, some tens of milliseconds: of a product
@@ -27,8 +29,10 @@ typedef struct task {
   int64_t a_row, a_column, b_row, b_column;  // bytes
   int64_t m, n, k;
   int64_t rows, columns;  // of a block
-  void *scratch;          // for our own product: made when it is first needed
-  size_t scratch_bytes;
+  int threads;
+  bool blas;             // a loaded library takes part
+  char *scratch;         // for our own product: made when it is first needed
+  size_t scratch_bytes;  // of each thread
 } task;
 
 // The least number of equal parts of n that are at most [most], or [least].
@@ -61,35 +65,93 @@ static bool poll_work(tl_vm *vm, int64_t rows, int64_t columns, int64_t terms) {
   return tl_poll(vm, work < 1 ? 1 : (uint64_t)work);
 }
 
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+// Room for every thread, in lines of memory of its own.
 static bool make_scratch(task *t) {
   size_t nbytes = tl_gemm_scratch(t->dtype, (size_t)t->rows, (size_t)t->columns,
                                   (size_t)t->k);
-  t->scratch_bytes = nbytes < 64 ? 64 : nbytes;  // aligned to as much
-  t->scratch = tl_alloc(t->vm, t->scratch_bytes, "the matrix product");
+  t->scratch_bytes = (nbytes + 64) / 64 * 64;
+  t->scratch = tl_alloc(t->vm, t->scratch_bytes * (size_t)t->threads,
+                        "the matrix product");
   return t->scratch != NULL;
+}
+
+// Some rows i.. and columns j.. of the result, whose rows are done in parts.
+typedef struct piece {
+  const task *task;
+  int64_t i, j, rows, columns, parts;
+  atomic_bool refused;  // by the library
+} piece;
+
+// Parts begin at multiples of TILE_ROWS, have at least LEAST_PART_ROWS and so
+// many multiplications: then every item has the same bits for any number of
+// threads, since libraries keep tiles of 4 to 48 rows in registers and do small
+// products in other ways.
+enum { TILE_ROWS = 48, LEAST_PART_ROWS = 96, LEAST_PART_WORK = 1 << 22 };
+
+static int64_t part_begin(const piece *p, int64_t part) {
+  if (part == p->parts)
+    return p->rows;
+  return p->rows * part / p->parts / TILE_ROWS * TILE_ROWS;
+}
+
+static void multiply_part(piece *p, int64_t part, bool blas) {
+  const task *t = p->task;
+  const int64_t size = (int64_t)tl_itemsize(t->dtype), out_row = t->n * size;
+  const int64_t begin = part_begin(p, part), i = p->i + begin;
+  const int64_t rows = part_begin(p, part + 1) - begin;
+  char *out = t->out + i * out_row + p->j * size;
+  const char *a = t->a + i * t->a_row, *b = t->b + p->j * t->b_column;
+  if (!blas)
+    tl_kernels()->gemm[t->dtype](out, out_row, a, t->a_row, t->a_column, b,
+                                 t->b_row, t->b_column, (size_t)rows,
+                                 (size_t)p->columns, (size_t)t->k,
+                                 t->scratch + (size_t)part * t->scratch_bytes);
+  else if (!tl_blas_gemm(t->dtype, out, out_row, a, t->a_row, t->a_column, b,
+                         t->b_row, t->b_column, rows, p->columns, t->k))
+    atomic_store(&p->refused, true);
+}
+
+static void by_blas(void *context, int64_t part) {
+  multiply_part(context, part, true);
+}
+
+static void by_ours(void *context, int64_t part) {
+  multiply_part(context, part, false);
+}
+
+static void run_parts(piece *p, tl_pool_work *work) {
+  if (p->parts == 1)
+    work(p, 0);
+  else
+    tl_pool_run(p->task->vm, p->parts, work, p, false, 0);
 }
 
 // Rows i.. and columns j.. of the result, at most a block of them.
 static bool block(task *t, int64_t i, int64_t j, int64_t rows,
                   int64_t columns) {
-  const int64_t out_row = t->n * (int64_t)tl_itemsize(t->dtype);
-  char *out = t->out + i * out_row + j * (int64_t)tl_itemsize(t->dtype);
-  const char *a = t->a + i * t->a_row, *b = t->b + j * t->b_column;
+  const double work = (double)rows * (double)columns * (double)t->k;
+  const double parts = work / LEAST_PART_WORK;
+  piece p = {.task = t, .i = i, .j = j, .rows = rows, .columns = columns};
+  p.parts = smaller(t->threads, rows / LEAST_PART_ROWS);
+  if (parts < (double)p.parts)
+    p.parts = (int64_t)parts;
+  if (p.parts < 1)
+    p.parts = 1;
   if (!poll_work(t->vm, rows, columns, t->k))
     return false;
-  if (tl_blas_gemm(t->vm, t->dtype, out, out_row, a, t->a_row, t->a_column, b,
-                   t->b_row, t->b_column, rows, columns, t->k))
-    return true;
+  if (t->blas) {
+    run_parts(&p, by_blas);
+    if (!atomic_load(&p.refused))
+      return true;
+  }
   if (!t->scratch && !make_scratch(t))
     return false;
-  tl_kernels()->gemm[t->dtype](out, out_row, a, t->a_row, t->a_column, b,
-                               t->b_row, t->b_column, (size_t)rows,
-                               (size_t)columns, (size_t)t->k, t->scratch);
+  run_parts(&p, by_ours);
   return true;
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
 }
 
 static bool all_blocks(task *t) {
@@ -106,8 +168,8 @@ static bool all_blocks(task *t) {
 // Below so many multiplications the half is not worth its mirror.
 enum { LEAST_SYMMETRIC = 64 * 64 * 64 };
 
-// Into how many strips our own product of a symmetric result is cut: each is
-// computed up to its diagonal block.
+// Into how many strips a symmetric result is cut, unless a library does it at
+// once: each is computed up to its diagonal block.
 enum { STRIPS = 8 };
 
 static bool is_worth_halving(const task *t) {
@@ -135,17 +197,18 @@ static void mirror(task *t) {
 
 static bool diagonal_block(task *t, int64_t i, int64_t rows) {
   const int64_t item = (int64_t)tl_itemsize(t->dtype), out_row = t->n * item;
-  if (tl_blas_syrk(t->vm, t->dtype, t->out + i * (out_row + item), out_row,
+  if (t->blas &&
+      tl_blas_syrk(t->dtype, t->out + i * (out_row + item), out_row,
                    t->a + i * t->a_row, t->a_row, t->a_column, rows, t->k))
     return poll_work(t->vm, rows, rows / 2, t->k);
   return block(t, i, i, rows, rows);
 }
 
 static bool symmetric_product(task *t) {
-  const bool blas = tl_blas_letter(t->dtype) != 0 && tl_blas_ready(t->vm);
   const int64_t strip = (t->m + STRIPS - 1) / STRIPS;
-  const int64_t most = smaller(t->rows, t->columns);
-  const int64_t step = blas ? most : smaller(most, strip);
+  const bool at_once = t->blas && t->rows == t->m && t->columns == t->n;
+  const int64_t step =
+      at_once ? t->m : smaller(strip, smaller(t->rows, t->columns));
   for (int64_t i = 0; i < t->m; i += step) {
     const int64_t rows = smaller(t->m - i, step);
     for (int64_t j = 0; j < i; j += t->columns)
@@ -219,6 +282,10 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
             .n = n,
             .k = k};
   plan_blocks(&t);
+  t.threads = tl_pool_threads(vm);
+  t.blas = m > 1 && n > 1 && tl_blas_letter(dtype) != 0 &&
+           (double)m * (double)n * (double)k >= TL_BLAS_LEAST &&
+           tl_blas_ready(vm, 1);
   const int64_t step = m * n * (int64_t)tl_itemsize(dtype);
   bool ok = true;
   for (int64_t done = 0; ok && done < count; done++, t.out += step) {
@@ -234,6 +301,6 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
     }
   }
   if (t.scratch)
-    tl_free(vm, t.scratch, t.scratch_bytes);
+    tl_free(vm, t.scratch, t.scratch_bytes * (size_t)t.threads);
   return ok;
 }
