@@ -48,40 +48,11 @@ void tl_lanes_next(tl_lanes *lanes) {
 
 // --- Sorting items of any dtype ---------------------------------------------
 
-static int compare_strings(tl_string *const *items, int64_t a, int64_t b,
-                           bool descending) {
-  int order = tl_string_compare(items[a], items[b]);
-  return descending ? -order : order;
-}
-
-// Merge sort of positions; [other] has room for n.
-static bool argsort_strings(tl_vm *vm, int64_t *order, int64_t *other,
-                            tl_string *const *items, int64_t n,
-                            bool descending) {
-  if (n < 2)
-    return true;
-  int64_t half = n / 2;
-  if (!argsort_strings(vm, order, other, items, half, descending) ||
-      !argsort_strings(vm, order + half, other, items, n - half, descending))
-    return false;
-  memcpy(other, order, (size_t)half * sizeof *order);
-  int64_t i = 0, k = half, to = 0;
-  while (i < half && k < n) {
-    if ((to & 0xfff) == 0xfff && !tl_poll(vm, 0))
-      return false;
-    order[to++] = compare_strings(items, order[k], other[i], descending) < 0
-                      ? order[k++]
-                      : other[i++];
-  }
-  while (i < half) order[to++] = other[i++];
-  return true;
-}
-
 bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
                       const void *items, int64_t n, bool descending) {
-  bool strings = dtype == TL_STRING;
-  size_t nbytes =
-      strings ? (size_t)n * sizeof *out : tl_argsort_scratch(dtype, (size_t)n);
+  if (dtype == TL_STRING)
+    return tl_argsort_strings(vm, out, items, n, descending);
+  size_t nbytes = tl_argsort_scratch(dtype, (size_t)n);
   if (nbytes < 64)
     nbytes = 64;  // aligned to as much
   if (!tl_poll(vm, (uint64_t)n >> 10))
@@ -89,14 +60,9 @@ bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
   void *scratch = tl_alloc(vm, nbytes, "argsort");
   if (!scratch)
     return false;
-  bool ok;
-  if (strings) {
-    for (int64_t i = 0; i < n; i++) out[i] = i;
-    ok = argsort_strings(vm, out, scratch, items, n, descending);
-  } else {
-    tl_stop stop = tl_stop_of(vm);
-    ok = tl_argsort(dtype, out, items, (size_t)n, descending, scratch, &stop);
-  }
+  tl_stop stop = tl_stop_of(vm);
+  bool ok =
+      tl_argsort(dtype, out, items, (size_t)n, descending, scratch, &stop);
   tl_free(vm, scratch, nbytes);
   return ok;
 }
@@ -455,7 +421,8 @@ const tl_builtin tl_sort_builtins[] = {
      "x with the items along an axis in order; NaN comes last. Items that are\n"
      "equal keep their order. A list is sorted too, by key(item) where key is\n"
      "given.\n"
-     "An axis that x lacks is an error (kind index), items without an order one\n"
+     "An axis that x lacks is an error (kind index), items without an order "
+     "one\n"
      "of kind type.\n"
      "    sort([3, 1, 2])    # [1, 2, 3]\n"
      "    sort([3, 1, 2], descending: true)    # [3, 2, 1]\n"},

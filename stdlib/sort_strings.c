@@ -1,0 +1,139 @@
+// The order of strings, by code points, which is that of their UTF-8's bytes:
+// the first eight bytes are sorted as a number, then each group whose bytes are
+// the same by the next eight. Small groups are merged by comparing.
+
+#include <string.h>
+
+#include "stdlib/arrays.h"
+#include "vm/kernels/kernels.h"
+#include "vm/poll.h"
+#include "vm/vm.h"
+
+enum {
+  KEY_BYTES = 8,
+  SMALL_GROUP = 48,  // below it, merging is faster
+  DEEPEST = 128      // bytes that are sorted as numbers
+};
+
+// Arrays are of all strings; a group has its stretch of each.
+typedef struct sorter {
+  tl_vm *vm;
+  tl_string *const *items;
+  bool descending;
+  int64_t *order;  // the result
+  uint64_t *keys;
+  int64_t *places;  // of keys in their order
+  void *scratch;    // of one group at a time
+} sorter;
+
+static int compare(const sorter *s, int64_t a, int64_t b) {
+  int order = tl_string_compare(s->items[a], s->items[b]);
+  return s->descending ? -order : order;
+}
+
+// Merges the order's n places at [begin]; stable.
+static bool merge(sorter *s, int64_t begin, int64_t n) {
+  if (n < 2)
+    return true;
+  int64_t *order = s->order + begin, *other = s->places + begin;
+  const int64_t half = n / 2;
+  if (!merge(s, begin, half) || !merge(s, begin + half, n - half))
+    return false;
+  memcpy(other, order, (size_t)half * sizeof *order);
+  int64_t i = 0, k = half, to = 0;
+  while (i < half && k < n) {
+    if ((to & 0xfff) == 0xfff && !tl_poll(s->vm, 0))
+      return false;
+    order[to++] = compare(s, order[k], other[i]) < 0 ? order[k++] : other[i++];
+  }
+  while (i < half) order[to++] = other[i++];
+  return true;
+}
+
+// The bytes from [depth] on as a number in their order; 0 behind the end.
+static uint64_t key_of(const tl_string *s, size_t depth) {
+  unsigned char bytes[KEY_BYTES] = {0};
+  uint64_t key = 0;
+  if (s->length >= depth + KEY_BYTES)
+    memcpy(bytes, s->text + depth, KEY_BYTES);
+  else if (s->length > depth)
+    memcpy(bytes, s->text + depth, s->length - depth);
+  for (int i = 0; i < KEY_BYTES; i++) key = key << 8 | bytes[i];
+  return key;
+}
+
+// What is left to do for a group whose bytes up to [depth] are the same.
+typedef enum rest { NOTHING, BY_LENGTH, BY_BYTES } rest;
+
+// Strings that end here may still differ in how many zeros they end with.
+static rest rest_of(const sorter *s, int64_t begin, int64_t n, size_t depth) {
+  const tl_string *first = s->items[s->order[begin]];
+  bool same = true, even = true, longer = false;
+  for (int64_t i = 0; i < n; i++) {
+    const tl_string *item = s->items[s->order[begin + i]];
+    same &= item == first;
+    even &= item->length == first->length;
+    longer |= item->length > depth;
+  }
+  if (same || (even && !longer))
+    return NOTHING;
+  return longer ? BY_BYTES : BY_LENGTH;
+}
+
+static bool sort_by_keys(sorter *s, int64_t begin, int64_t n, size_t depth) {
+  int64_t *order = s->order + begin, *places = s->places + begin;
+  uint64_t *keys = s->keys + begin;
+  for (int64_t i = 0; i < n; i++) keys[i] = key_of(s->items[order[i]], depth);
+  tl_stop stop = tl_stop_of(s->vm);
+  if (!tl_poll(s->vm, (uint64_t)n >> 10) ||
+      !tl_argsort(TL_UINT64, places, keys, (size_t)n, s->descending, s->scratch,
+                  &stop))
+    return false;
+  int64_t *moved = s->scratch;
+  for (int64_t i = 0; i < n; i++) moved[i] = order[places[i]];
+  memcpy(order, moved, (size_t)n * sizeof *order);
+  uint64_t *moved_keys = s->scratch;
+  for (int64_t i = 0; i < n; i++) moved_keys[i] = keys[places[i]];
+  memcpy(keys, moved_keys, (size_t)n * sizeof *keys);
+  return true;
+}
+
+static bool sort_group(sorter *s, int64_t begin, int64_t n, size_t depth) {
+  if (n < SMALL_GROUP || depth >= DEEPEST)
+    return merge(s, begin, n);
+  if (!sort_by_keys(s, begin, n, depth))
+    return false;
+  const uint64_t *keys = s->keys;
+  const int64_t end = begin + n;
+  for (int64_t i = begin, next; i < end; i = next) {
+    const uint64_t key = keys[i];
+    for (next = i + 1; next < end && keys[next] == key;) next++;
+    if (next - i == 1)
+      continue;
+    const rest left = rest_of(s, i, next - i, depth + KEY_BYTES);
+    if ((left == BY_LENGTH && !merge(s, i, next - i)) ||
+        (left == BY_BYTES && !sort_group(s, i, next - i, depth + KEY_BYTES)))
+      return false;
+  }
+  return true;
+}
+
+bool tl_argsort_strings(tl_vm *vm, int64_t *order, tl_string *const *items,
+                        int64_t n, bool descending) {
+  const size_t count = (size_t)n;
+  const bool merged = n < SMALL_GROUP;
+  const size_t words = count * (merged ? 1 : 2) * sizeof(uint64_t);
+  const size_t head = (words + 64) / 64 * 64;  // scratch begins on a line
+  const size_t nbytes =
+      head + (merged ? 0 : tl_argsort_scratch(TL_UINT64, count));
+  char *room = tl_alloc(vm, nbytes, "argsort");
+  if (!room)
+    return false;
+  for (int64_t i = 0; i < n; i++) order[i] = i;
+  sorter s = {vm, items, descending, order, NULL, NULL, room + head};
+  s.places = (int64_t *)(void *)room;
+  s.keys = (uint64_t *)(void *)room + (merged ? 0 : count);
+  bool ok = tl_poll(vm, (uint64_t)n >> 10) && sort_group(&s, 0, n, 0);
+  tl_free(vm, room, nbytes);
+  return ok;
+}
