@@ -59,8 +59,8 @@ HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SUBMAKE = @+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all programs tests demo test check check-threads one-file audit fuzz \
-  bench bench-check bench-record format install uninstall clean help
+.PHONY: all programs tests docs demo test check check-threads one-file audit \
+  fuzz bench bench-check bench-record format install uninstall clean help
 .DELETE_ON_ERROR:
 
 ## all       build tally, libtally.a and libtally.so (the default)
@@ -172,6 +172,11 @@ fuzz:
 	build/audit/tests/fuzz/programs $(PROGRAMS) $(FIRST)
 	build/audit/tests/fuzz/mutants $$(($(PROGRAMS) / 10)) $(FIRST)
 	build/audit/tests/fuzz/files $$(($(PROGRAMS) / 10)) $(FIRST)
+
+## docs      the reference of all built-in functions; pages in build/docs
+docs: programs
+	@tools/reference $(BUILD)/tally build/docs
+	@echo "build/docs/README.md lists them"
 
 ## bench     measure beside the peers (installs them); tables in build/bench
 bench:

@@ -123,5 +123,15 @@ for page in docs/*.md; do
     failed=$((failed + 1))
   fi
 done
+# The reference that `make docs` writes has every name once.
+if tools/reference "$build/tally" "$docs/reference" &&
+  [ "$(grep -hc '^## [^[]' "$docs"/reference/*.md | awk '{n += $1} END {print n}')" = \
+    "$("$build/tally" doc | wc -l)" ] &&
+  grep -q '^linalg.solve(x1, x2)$' "$docs/reference/linalg.md"; then
+  passed=$((passed + 1))
+else
+  echo "FAILED: tools/reference does not write every name once"
+  failed=$((failed + 1))
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
