@@ -201,7 +201,7 @@ static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The tables -------------------------------------------------------------
 
 const tl_builtin tl_memory_held[] = {
-    {"held", "x", held, TL_EFFECT,
+    {"held", "x", held, TL_EFFECT | TL_ANY_FORM,
      "The bytes of all that x keeps alive, each object once: of a view its\n"
      "block, of an array of strings the strings, of a list its items. Takes\n"
      "any value of any dtype; never fails but for lack of memory.\n"
@@ -244,7 +244,7 @@ static bool pack(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_pack_builtins[] = {
-    {"pack", "x", pack, TL_RETURNS,
+    {"pack", "x", pack, TL_RETURNS | TL_ANY_FORM,
      "x in memory of its own that holds no more than x shows: a view is "
      "copied,\n"
      "so that the block that it is a part of can go (memory.retained lists "

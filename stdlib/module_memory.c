@@ -284,17 +284,17 @@ const tl_builtin tl_memory_module[] = {
      "--no-reuse.\n"
      "A bool; never fails. A scalar.\n"
      "    typeof(memory.reuse) == bool    # true\n"},
-    {"count", "x", count, TL_EFFECT,
+    {"count", "x", count, TL_EFFECT | TL_ANY_FORM,
      "How many counted references to a value there are besides the one that x\n"
      "is read from; 0 for what is not counted: scalars, constants, functions.\n"
      "Takes any value, gives an integer and never fails.\n"
      "    memory.count(3)    # 0\n"},
-    {"size", "x", size, TL_EFFECT,
+    {"size", "x", size, TL_EFFECT | TL_ANY_FORM,
      "The bytes of a value's own object, its header among them, without what\n"
      "it refers to; 0 for a scalar.\n"
      "Takes any value and never fails.\n"
      "    memory.size(3)    # 0\n"},
-    {"debug_repr", "x", debug_repr, TL_EFFECT,
+    {"debug_repr", "x", debug_repr, TL_EFFECT | TL_ANY_FORM,
      "A value as the machine has it: type, address, size, count; of an array\n"
      "the axes, the address of its data and who owns them.\n"
      "Takes any value and never fails.\n"

@@ -216,6 +216,19 @@ static bool find_distinct(tl_vm *vm, const char *function, tl_slot *x,
   return ok;
 }
 
+bool tl_distinct_inverse(tl_vm *vm, const char *function, tl_array *x,
+                         tl_array **values, tl_array **inverse) {
+  distinct d;
+  tl_slot s = {.tag = tl_array_tag(x), .array = x};
+  if (!find_distinct(vm, function, &s, true, true, &d))
+    return false;
+  *values = d.values;
+  *inverse = d.inverse;
+  d.values = d.inverse = NULL;
+  distinct_close(vm, &d);
+  return true;
+}
+
 // Gives the parts that have a name to a record.
 static bool distinct_record(tl_vm *vm, distinct *d, const char *const names[4],
                             tl_slot *out) {

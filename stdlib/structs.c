@@ -4,6 +4,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
+#include "vm/category.h"
 #include "vm/layout.h"
 #include "vm/list.h"
 #include "vm/nested_join.h"
@@ -173,6 +174,14 @@ static bool missing_last(tl_vm *vm, tl_slot mask, tl_array *order) {
 
 bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
                  tl_array **out) {
+  if (tl_is_form(key, TL_FORM_CATEGORY)) {
+    tl_slot values;
+    if (!tl_category_values(vm, key, &values))
+      return false;
+    bool done = tl_order_of(vm, function, values, descending, out);
+    tl_drop(vm, values);
+    return done;
+  }
   bool option = tl_is_form(key, TL_FORM_OPTION);
   tl_slot values = option ? key.nested->parts[1] : key, dense;
   char text[TL_DESCRIBE];

@@ -384,24 +384,24 @@ static bool assert_(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_value_builtins[] = {
-    {"print", "...values, sep: none, end: none", print, TL_EFFECT,
+    {"print", "...values, sep: none, end: none", print, TL_EFFECT | TL_ANY_FORM,
      "Writes the values as text, sep (a blank) between them, then end (a\n"
      "newline).\n"
      "A write that the output refuses is an error (kind io).\n"
      "    print(1, [2.5], \"a\", sep: \" | \")    # 1 | [2.5] | a\n"},
-    {"format", "x, spec = none", format, TL_PURE,
+    {"format", "x, spec = none", format, TL_ANY_FORM,
      "The text of x under a specification of Python's format language; arrays\n"
      "item by item. A wrong specification is an error (kind value).\n"
      "    format(pi, \".2f\")    # 3.14\n"
      "    format(42, \"06\")    # 000042\n"
      "    format([0.5, 1.25], \".1f\")    # [0.5, 1.2]\n"},
-    {"len", "x", len, TL_PURE,
+    {"len", "x", len, TL_ANY_FORM,
      "The number of items: of an array's leading axis, a list, a record, a\n"
      "range; of a string its grapheme clusters.\n"
      "Values without items, such as numbers, are an error (kind type).\n"
      "    len([[1, 2], [3, 4], [5, 6]])    # 3\n"
      "    len(\"größe\")    # 5\n"},
-    {"typeof", "x", typeof_, TL_PURE,
+    {"typeof", "x", typeof_, TL_ANY_FORM,
      "The type of x.\n"
      "Takes any value and never fails.\n"
      "    typeof([[1.0, 2.0]])    # 1 * 2 * float64\n"
@@ -410,7 +410,7 @@ const tl_builtin tl_value_builtins[] = {
      "The type that a datashape says; a literal in backquotes is one at once.\n"
      "Text that is no type is an error (kind type).\n"
      "    type(\"2 * int64\") == typeof([1, 2])    # true\n"},
-    {"same", "a, b", same, TL_PURE,
+    {"same", "a, b", same, TL_ANY_FORM,
      "Whether a and b have one type and equal items, as one bool. NaN is the\n"
      "same as NaN.\n"
      "Takes any value and never fails.\n"
@@ -438,12 +438,12 @@ const tl_builtin tl_value_builtins[] = {
      "re alone as a complex number. complex64 of float32 parts, complex128 of\n"
      "other real ones. Complex parts are an error (kind type).\n"
      "    complex(1, [2, inf])    # [1.0 + 2.0i, 1.0 + infi]\n"},
-    {"string", "x", string, TL_RETURNS,
+    {"string", "x", string, TL_RETURNS | TL_ANY_FORM,
      "The text of x, as print shows it.\n"
      "Takes any value and never fails.\n"
      "    string(1.5) + \"!\"    # 1.5!\n"
      "    string((1, 2))    # (1, 2)\n"},
-    {"copy", "x", copy, TL_RETURNS,
+    {"copy", "x", copy, TL_RETURNS | TL_ANY_FORM,
      "x in memory of its own. Values never change under another name, so this\n"
      "matters for memory alone: a copied slice does not keep the whole array.\n"
      "Takes any value, of any dtype, and never fails but for want of memory.\n"

@@ -35,6 +35,8 @@ enum {  // tl_builtin.flags
   TL_OF_ITEMS = 1024,  // works on each item of its first argument by itself
   TL_OF_TEXT = 2048,   // takes a string first: also arrays of strings
   TL_MOVES = 4096,     // moves the items of its first argument
+  TL_ANY_FORM = 8192,  // takes categorical arrays as they are; else it gets
+                       // their values
 };
 
 typedef struct tl_builtin {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "vm/array.h"
+#include "vm/category.h"
 #include "vm/format.h"
 #include "vm/host.h"
 #include "vm/interp.h"
@@ -276,6 +277,19 @@ static void own_result(tl_vm *vm, const tl_builtin *builtin, tl_slot *out) {
     tl_hold(vm, *out, TL_CAUSE_VIEW);
 }
 
+// Categorical arguments become their values for functions that do not know them.
+// An argument that is kept on failure is only lent in its place.
+static bool spell_out(tl_vm *vm, const tl_builtin *builtin, bool keeps,
+                      uint32_t count, tl_slot *args) {
+  bool any = false;
+  for (uint32_t i = 0; i < count; i++)
+    any |= tl_is_form(args[i], TL_FORM_CATEGORY);
+  if (!any || (builtin->flags & (TL_ANY_FORM | TL_MOVES | TL_HOST)) != 0)
+    return true;
+  uint32_t from = keeps ? 1 : 0;
+  return tl_category_spell_out(vm, count - from, args + from);
+}
+
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out) {
   unsigned needs = 0;
@@ -296,6 +310,7 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
   // A file that was lost while code read it stops it before it shows anything.
   bool ok =
       (vm->interrupted == 0 || tl_poll(vm, 0)) &&
+      spell_out(vm, builtin, keeps, count, args) &&
       (needs == 0 || tl_require(vm, needs, builtin->name)) &&
       ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
        : tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)

@@ -434,6 +434,11 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
       (form == TL_FORM_STRUCT || form == TL_FORM_OPTION)) {
     return transpose_nested(vm, n, out);
   }
+  if (form == TL_FORM_CATEGORY &&
+      (is_named(name, "codes") || is_named(name, "categories"))) {
+    *out = tl_retain(vm, tl_borrow(n->parts[is_named(name, "categories")]));
+    return true;
+  }
   int64_t i = tl_nested_find(n, name);
   if (i >= 0)
     return tl_nested_field(vm, base, i, out);

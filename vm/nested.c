@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/category.h"
 #include "vm/error.h"
 #include "vm/layout.h"
 #include "vm/mapping.h"
@@ -253,6 +254,8 @@ static tl_type *type_of_item(tl_vm *vm, const tl_nested *n) {
     case TL_FORM_OPTION:
       model.of = tl_type_below(vm, n->parts[1], tl_nested_ndim(n));
       break;
+    case TL_FORM_CATEGORY:
+      return tl_category_type(vm, n);
     default:
       model.kind = TL_TYPE_VAR;
       model.of = tl_type_below(vm, n->parts[1], 1);
@@ -362,6 +365,11 @@ static void describe(line *l, tl_slot s, int skip) {
       add(l, "?");
       describe(l, n->parts[1], ndim);
       break;
+    case TL_FORM_CATEGORY:
+      add(l, "categorical[");
+      describe(l, n->parts[1], 1);
+      add(l, ", …]");
+      break;
     default:
       add(l, "var * ");
       describe(l, n->parts[1], 1);
@@ -464,6 +472,10 @@ void tl_nested_tree(tl_text *text, const tl_nested *n, int depth) {
     case TL_FORM_OPTION:
       tree_part(text, "missing", n->parts[0], depth);
       tree_part(text, "values", n->parts[1], depth);
+      return;
+    case TL_FORM_CATEGORY:
+      tree_part(text, "codes", n->parts[0], depth);
+      tree_part(text, "categories", n->parts[1], depth);
       return;
     default:
       tree_part(text, "offsets", n->parts[0], depth);

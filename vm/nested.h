@@ -14,6 +14,9 @@
 //            parts[1]  the rows' items, one row behind the other: row i is
 //                      [offsets[i], offsets[i + 1])
 //
+//   CATEGORY parts[0]  int32: the place of each value in
+//            parts[1]  the categories, one axis (category.h)
+//
 // ndim counts the fixed leading dimensions: the axes that all parts share.
 // RAGGED has one, its rows.
 #ifndef TALLY_VM_NESTED_H
@@ -29,6 +32,7 @@ typedef enum tl_form {
   TL_FORM_COLUMNS,
   TL_FORM_OPTION,
   TL_FORM_RAGGED,
+  TL_FORM_CATEGORY,
 } tl_form;
 
 struct tl_nested {

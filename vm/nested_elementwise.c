@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "vm/category.h"
 #include "vm/engine.h"
 #include "vm/error.h"
 #include "vm/ragged.h"
@@ -592,6 +593,9 @@ bool tl_nested_elementwise(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   int arity = tl_ops[op].arity;
   bool ragged = false, structs = false, texts = false;
   for (int i = 0; i < arity; i++) {
+    if (tl_is_form(slots[i], TL_FORM_CATEGORY) &&
+        !tl_is_none(slots[arity - 1 - i]))
+      return tl_category_elementwise(vm, op, arity, slots, out);
     ragged |= tl_is_form(slots[i], TL_FORM_RAGGED);
     structs |= has_fields(slots[i]);
     // Against none, a list or another kind of value == is one bool.

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "vm/category.h"
 #include "vm/error.h"
 #include "vm/nested.h"
 #include "vm/ragged.h"
@@ -94,6 +95,18 @@ static bool get_option(tl_vm *vm, const tl_nested *n, const tl_step *step,
                         &values, out);
 }
 
+static bool get_category(tl_vm *vm, const tl_nested *n, const tl_step *step,
+                         tl_slot *parts, bool ellipsis, tl_slot *out) {
+  tl_slot codes;
+  if (!get_part(vm, n->parts[0], tl_nested_ndim(n), step, parts, ellipsis,
+                &codes))
+    return false;
+  if (!tl_is_array(codes))
+    return tl_nested_at(vm, n->parts[1], codes.i, out);
+  tl_slot categories = tl_borrow(n->parts[1]);
+  return tl_category_new(vm, &codes, &categories, out);
+}
+
 static bool record_of(tl_vm *vm, const tl_nested *n, tl_slot *values,
                       tl_slot *out) {
   tl_record *record = tl_record_new(vm, n->count);
@@ -171,6 +184,8 @@ static bool get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
       return get_struct(vm, n, step, parts, ellipsis, out);
     case TL_FORM_OPTION:
       return get_option(vm, n, step, parts, ellipsis, out);
+    case TL_FORM_CATEGORY:
+      return get_category(vm, n, step, parts, ellipsis, out);
     default:
       return get_columns(vm, n, step, parts, ellipsis, out);
   }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "vm/category.h"
 #include "vm/error.h"
 #include "vm/layout.h"
 #include "vm/list.h"
@@ -240,8 +241,25 @@ static bool join_fields(tl_vm *vm, int64_t count, const tl_slot *items,
   return ok;
 }
 
+// Categorical arrays are joined by their values.
+static bool join_categories(tl_vm *vm, int64_t count, const tl_slot *items,
+                            tl_slot *out) {
+  tl_slot *values = open_slots(vm, count);
+  if (values == NULL)
+    return false;
+  for (int64_t i = 0; i < count; i++) values[i] = tl_borrow(items[i]);
+  bool ok = tl_category_spell_out(vm, (uint32_t)count, values) &&
+            tl_value_concat(vm, count, values, out);
+  close_slots(vm, values, count);
+  return ok;
+}
+
 bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                      tl_slot *out) {
+  for (int64_t i = 0; i < count; i++) {
+    if (tl_is_form(items[i], TL_FORM_CATEGORY))
+      return join_categories(vm, count, items, out);
+  }
   int64_t arrays = 0, options = 0, ragged = 0, structs = 0;
   bool one_layout = true;
   for (int64_t i = 0; i < count; i++) {

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "vm/category.h"
 #include "vm/error.h"
 #include "vm/layout.h"
 #include "vm/nested_join.h"
@@ -200,6 +201,21 @@ static bool set_option(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
   return ok;
 }
 
+// --- Categories -------------------------------------------------------------
+
+static bool set_category(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
+  tl_slot plain = tl_borrow(value), codes;
+  if (!tl_category_spell_out(vm, 1, &plain))
+    return false;
+  bool ok = tl_category_codes(vm, n->parts[1], plain, &codes);
+  tl_clear(vm, &plain);
+  if (!ok)
+    return false;
+  ok = tl_part_update(vm, w, &n->parts[0], &codes);
+  tl_clear(vm, &codes);
+  return ok;
+}
+
 // --- Any --------------------------------------------------------------------
 
 // A copy whose parts are shared with the original.
@@ -228,6 +244,9 @@ bool tl_nested_set(tl_vm *vm, tl_way w, tl_slot target, bool in_place,
       break;
     case TL_FORM_OPTION:
       ok = set_option(vm, w, n, *value);
+      break;
+    case TL_FORM_CATEGORY:
+      ok = set_category(vm, w, n, *value);
       break;
     default:
       ok = tl_ragged_set(vm, w, n, value);

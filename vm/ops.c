@@ -138,7 +138,7 @@ static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
              (i - r->start) % r->step == 0;
     return true;
   }
-  if (tl_is_array(container))
+  if (tl_is_array(container) || tl_is_form(container, TL_FORM_CATEGORY))
     return in_array(vm, item, container, found);
   if (tl_is_form(container, TL_FORM_RAGGED))
     return in_rows(vm, item, container, found);

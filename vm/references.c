@@ -200,7 +200,8 @@ static bool visit_parts(tl_slot s, tl_reference_visit *visit, void *context) {
   static const char *const names[][2] = {
       [TL_FORM_STRUCT] = {"the block", ""},
       [TL_FORM_OPTION] = {"missing", "values"},
-      [TL_FORM_RAGGED] = {"offsets", "items"}};
+      [TL_FORM_RAGGED] = {"offsets", "items"},
+      [TL_FORM_CATEGORY] = {"codes", "categories"}};
   const tl_nested *n = s.nested;
   tl_form form = tl_nested_form(n);
   for (int64_t i = 0; i < n->count; i++) {

@@ -260,6 +260,9 @@ static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
     return options_equal(c, n, m);
   if (tl_nested_form(n) == TL_FORM_RAGGED)
     return rows_equal(c, a, b);
+  if (tl_nested_form(n) == TL_FORM_CATEGORY)
+    return values_equal(c, n->parts[0], m->parts[0]) &&
+           values_equal(c, n->parts[1], m->parts[1]);
   int64_t count = n->layout->field_count;
   bool equal = count == m->layout->field_count;
   for (int64_t i = 0; equal && i < count; i++) {
