@@ -101,6 +101,23 @@ static void test_arrays(void **state) {
       "print([i * i for i in 0..40 if i % 3 == 0])\n");
 }
 
+// A part of an array from other parts of it: the target stays as it was.
+static void test_overlap(void **state) {
+  (void)state;
+  fail_each_allocation(
+      "fn smooth(a, old) {\n"
+      "  try { a[1:-1] = (a[:-2] + a[2:]) / 2 } catch e {\n"
+      "    if any(a != old) { error(\"it has changed\", kind: \"value\") }\n"
+      "    error(e)\n"
+      "  }\n"
+      "  a\n"
+      "}\n"
+      "x = reshape(float64(arange(6000)), (60, 100))\n"
+      "print(sum(smooth(x + 0, x)), sum(smooth(x[0] + 0, x[0])))\n"
+      "y = float64(arange(5000))\n"
+      "print(sum(smooth(y + 0, y)), sum(float32(y * y) + 1))\n");
+}
+
 static void test_functions(void **state) {
   (void)state;
   fail_each_allocation(
@@ -196,10 +213,11 @@ static void test_ragged(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_values),    cmocka_unit_test(test_arrays),
-      cmocka_unit_test(test_functions), cmocka_unit_test(test_errors),
-      cmocka_unit_test(test_strings),   cmocka_unit_test(test_structs),
-      cmocka_unit_test(test_missing),   cmocka_unit_test(test_ragged),
+      cmocka_unit_test(test_values),  cmocka_unit_test(test_arrays),
+      cmocka_unit_test(test_overlap), cmocka_unit_test(test_functions),
+      cmocka_unit_test(test_errors),  cmocka_unit_test(test_strings),
+      cmocka_unit_test(test_structs), cmocka_unit_test(test_missing),
+      cmocka_unit_test(test_ragged),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
