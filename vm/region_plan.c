@@ -178,8 +178,11 @@ static void find_singles(const planner *p, tl_region_singles *singles) {
   for (int i = 0; i <= p->g->value; i++) {
     const tl_region_node *n = &p->g->nodes[i];
     made[i] = n->needed;
-    for (int k = 0; n->needed && k < n->arity; k++) {
+    for (int k = 0; k < 3; k++) {
       bool *single = &singles->of[i][k];
+      *single = false;
+      if (!n->needed || k >= n->arity)
+        continue;
       if (n->in[k] >= 0) {
         *single = made[n->in[k]];
       } else {
