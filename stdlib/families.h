@@ -36,6 +36,7 @@ extern const tl_builtin tl_set_builtins[];
 extern const tl_builtin tl_linear_builtins[];
 extern const tl_builtin tl_dtype_builtins[];
 extern const tl_builtin tl_io_text_module[];
+extern const tl_builtin tl_io_open_module[];
 extern const tl_builtin tl_io_csv_module[];
 extern const tl_builtin tl_io_csv_write_module[];
 extern const tl_builtin tl_io_npy_module[];

@@ -160,6 +160,7 @@ static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
   resource->type = &generator_type;
   resource->object = g;
   resource->nbytes = 0;
+  resource->walked = NULL;
   *out = (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource};
   return true;
 }

@@ -41,6 +41,7 @@ const tl_family tl_library[] = {
     {"strings", tl_regex_module},
     {"json", tl_json_module},
     {"io", tl_io_text_module},
+    {"io", tl_io_open_module},
     {"io", tl_io_csv_module},
     {"io", tl_io_csv_write_module},
     {"io", tl_io_npy_module},

@@ -69,12 +69,20 @@ void tl_release_hook(tl_vm *vm, void (*hook)(void *context, void *data),
 
 // --- Resources (resource.c) -------------------------------------------------
 
+// How `for` walks a resource of the library's: whether there is an item more,
+// asked before each, and that item (owned). False after tl_fail.
+typedef struct tl_walked {
+  bool (*more)(tl_vm *vm, void *object, bool *more);
+  bool (*next)(tl_vm *vm, void *object, tl_slot *out);
+} tl_walked;
+
 // A value of a host's type: the host's object, released with the last owner.
 typedef struct tl_resource {
   tl_object head;
   const tally_resource *type;
   void *object;
-  size_t nbytes;  // of the host's memory
+  size_t nbytes;            // of the host's memory
+  const tl_walked *walked;  // NULL: not by for
 } tl_resource;
 
 static inline bool tl_is_resource(tl_slot s) {

@@ -8,6 +8,7 @@
 
 #include "vm/array.h"
 #include "vm/format.h"
+#include "vm/host.h"
 #include "vm/list.h"
 #include "vm/matmul.h"
 #include "vm/nested_join.h"
@@ -529,10 +530,19 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
 
 // --- Iteration --------------------------------------------------------------
 
+// A resource that for walks, or NULL.
+static const tl_resource *walked_resource(tl_slot s) {
+  const tl_resource *resource = tl_is_resource(s) ? s.pointer : NULL;
+  return resource != NULL && resource->walked != NULL ? resource : NULL;
+}
+
 bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
                 bool *more) {
   tl_slot c = *container;
   int64_t length = -1;
+  const tl_resource *resource = walked_resource(c);
+  if (resource != NULL)
+    return resource->walked->more(vm, resource->object, more);
   if (tl_is_list(c)) {
     length = c.list->length;
   } else if (tl_is_array(c) && tl_ndim(c.array) > 0) {
@@ -549,7 +559,7 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
   if (length < 0) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
-                   "for walks an array, list, range, record or string: got %s",
+                   "for walks an array, list, range, record, string or file: got %s",
                    tl_describe(c, text, sizeof text));
   }
   *more = position->i < length;
@@ -592,6 +602,14 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
            tl_fail(vm, TALLY_ERR_HOST, "next: there is no such item");
   if (tl_is_string(c))
     return next_cluster(vm, c.string, &position->i, a);
+  const tl_resource *resource = walked_resource(c);
+  if (resource != NULL) {
+    tl_slot item;
+    if (!resource->walked->next(vm, resource->object, &item))
+      return false;
+    put(a, item);
+    return true;
+  }
   if (tl_is_list(c)) {
     tl_slot *item = &c.list->items[i];
     if (mode != TL_MODE_BORROW && tl_is_unique(c)) {

@@ -51,6 +51,7 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
   resource->type = type;
   resource->object = object;
   resource->nbytes = nbytes;
+  resource->walked = NULL;
   tl_handle_fill(
       vm, handle,
       (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource});
