@@ -162,7 +162,6 @@ const tl_builtin tl_io_open_module[] = {
      "ends: no more than a piece and a line of it is in memory. Each line is\n"
      "given once; the file is closed with its last use. A file that cannot be\n"
      "read is an io error, a line that is no UTF-8 a value error.\n"
-     "    len([line for line in io.open(\"examples/data/lighthouse.txt\")])    "
-     "# 13\n"},
+     "    for line in io.open(\"log.txt\") { print(line) }\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
