@@ -253,7 +253,7 @@ static bool add_value(reader *r, tl_slot value) {
   bool ok;
   if (tl_is_string(*last_open(r))) {
     tl_slot key = take_open(r), *object = last_open(r);
-    ok = tl_record_set(r->vm, &object->record, key.string, &value);
+    ok = tl_record_set_key(r->vm, &object->record, &key, &value);
     tl_drop(r->vm, key);
   } else {
     ok = tl_list_push(r->vm, &last_open(r)->list, &value);
@@ -428,10 +428,11 @@ typedef struct writer {
 } writer;
 
 static bool push_borrowed(writer *w, tl_slot value) {
-  tl_slot lent = tl_retain(w->vm, value), index = tl_int(0);
-  bool ok = tl_list_push(w->vm, &w->open, &lent);
-  tl_drop(w->vm, lent);
-  return ok && tl_list_push(w->vm, &w->open, &index);
+  tl_slot place = tl_none(), index = tl_int(0);
+  if (!tl_list_push(w->vm, &w->open, &place))
+    return false;
+  w->open->items[w->open->length - 1] = tl_borrow(value);
+  return tl_list_push(w->vm, &w->open, &index);
 }
 
 static void new_line(writer *w) {
@@ -443,12 +444,10 @@ static void new_line(writer *w) {
 }
 
 static void close_container(writer *w, bool is_list, bool empty) {
-  tl_slot value = w->open->items[w->open->length - 2];
   w->open->length -= 2;
   if (!empty)
     new_line(w);
   tl_text_putc(w->text, is_list ? ']' : '}');
-  tl_drop(w->vm, value);
 }
 
 // Writes up to the next item; NULL: the container is closed.
