@@ -14,6 +14,7 @@
 
 #include "vm/list.h"
 #include "vm/memory_internal.h"
+#include "vm/pool.h"
 #include "vm/record.h"
 #include "vm/vm.h"
 
@@ -24,11 +25,13 @@ static inline tl_vm *fixture_open(void) {
   vm->budget = UINT64_MAX;
   vm->args = tl_none();
   assert_true(tl_memory_open(vm));
+  tl_pool_open(vm);
   return vm;
 }
 
 // Fails where something is left alive.
 static inline void fixture_close(tl_vm *vm) {
+  tl_pool_close(vm);  // a slow machine may have taken threads
   tl_error_clear(vm);
   assert_int_equal(vm->stats.live, 0);
   assert_int_equal(vm->stats.live_bytes, 0);
