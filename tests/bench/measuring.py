@@ -43,7 +43,7 @@ def span(seconds, name=""):
     if name.endswith("_ns"):
         return f"{seconds:.3g} ns"
     for unit, size in ("s", 1), ("ms", 1e-3), ("µs", 1e-6):
-        if seconds >= size:
+        if seconds >= 0.9995 * size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds * 1e9:.3g} ns"
 
