@@ -211,7 +211,7 @@ const tl_builtin tl_memory_held[] = {
      "nothing else refers to: a list of records of place, type, shows and "
      "holds\n"
      "(both in bytes, int). pack(x) gives a value that holds no more than it\n"
-     "shows. Fails for lack of memory alone.\n"
+     "shows. Lack of memory is its only error (kind memory).\n"
      "    len(memory.retained())\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
