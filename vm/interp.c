@@ -1339,8 +1339,7 @@ dispatch:
     K = F->function->constants;
     ins = F->pc;
     if (!is_callers) {
-      tl_error_trace(vm, F->function, (uint32_t)(ins - F->function->code),
-                     function);
+      tl_error_trace(vm, F->function, (uint32_t)(ins - F->function->code));
     }
   }
 }

@@ -28,8 +28,8 @@ bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t count, tl_slot *window,
 
 // Sets the pending error's place, if it has none, from an instruction.
 void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc);
-void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc,
-                    const tl_prototype *callee);
+// Adds the call at [pc] to the pending error's trace; its place, if it has none.
+void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc);
 // Gives up what the frame owns at [pc]. The handler that catches there, or
 // NULL; its kept slots are ready.
 const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,

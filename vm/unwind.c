@@ -170,9 +170,7 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc) {
 }
 
 // "called from life.tly:30:6 in step": where the call stands, and in what.
-void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc,
-                    const tl_prototype *callee) {
-  (void)callee;
+void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc) {
   if (!vm->error.placed) {
     tl_error_place(vm, function, pc);
     return;
