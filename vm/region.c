@@ -77,6 +77,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
     case TL_BC_LOADK:
     case TL_BC_LOADI:
     case TL_BC_GETG:
+    case TL_BC_GETC:
       return TL_STEP_LOAD;
     case TL_BC_MOV:
     case TL_BC_MOVB:

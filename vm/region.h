@@ -35,7 +35,7 @@ tl_op tl_region_op(uint8_t opcode, uint32_t extra);
 // What an instruction is to a region.
 typedef enum tl_region_step {
   TL_STEP_NONE,  // it cannot stand in one
-  TL_STEP_LOAD,  // of a literal or a module's variable
+  TL_STEP_LOAD,  // of a literal, a capture or a module's variable
   TL_STEP_MOVE,
   TL_STEP_DROP,
   TL_STEP_HOLD,    // a view's hold on its block

@@ -87,12 +87,23 @@ static bool operand(reader *rd, const tl_decoded *d, uint32_t i, int *in) {
 
 // --- Loads, moves and ends --------------------------------------------------
 
-static bool read_load(reader *rd, const tl_decoded *d) {
+static tl_slot load_value(const reader *rd, const tl_decoded *d) {
   const tl_prototype *f = rd->function;
-  tl_slot value = d->op == TL_BC_LOADK ? f->constants[d->extra]
-                  : d->op == TL_BC_LOADI
-                      ? tl_weak_int((int32_t)d->extra)
-                      : tl_borrow(f->unit->module->variables[d->extra]);
+  switch (d->op) {
+    case TL_BC_LOADK:
+      return f->constants[d->extra];
+    case TL_BC_LOADI:
+      return tl_weak_int((int32_t)d->extra);
+    case TL_BC_GETC:  // the highest bit: it is surely set
+      return tl_borrow(
+          rd->g->vm->frame->closure->captures[d->extra & 0x7fffffffu]);
+    default:
+      return tl_borrow(f->unit->module->variables[d->extra]);
+  }
+}
+
+static bool read_load(reader *rd, const tl_decoded *d) {
+  tl_slot value = load_value(rd, d);
   if (tl_is_unset(value))
     return false;
   int in = add_use(rd, value, -1, true);
