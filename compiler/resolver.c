@@ -191,6 +191,14 @@ static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
                 "%s is not defined: %s", name->text, near);
     return;
   }
+  const struct tl_embedded *embedded = tl_embedded_find(name->text);
+  if (tl_native_module(r->vm, name->text, name->nbytes) != NULL ||
+      (embedded != NULL && !embedded->is_global)) {
+    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+                "%s is a module that is not imported: write import %s first",
+                name->text, name->text);
+    return;
+  }
   near = tl_scope_suggest(r->vm, r->scope, name);
   if (near != NULL) {
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,

@@ -129,7 +129,10 @@ static void answer(tl_session *session, const reader *in) {
   while (end > begin && strchr(" \t\r\n()", in->data[end - 1]) != NULL) end--;
   char name[256];
   snprintf(name, sizeof name, "%.*s", (int)(end - begin), in->data + begin);
-  tl_show_doc(session->vm, name);
+  if (name[0] == 0)
+    puts("?NAME shows the documentation of NAME, ?linalg what a module has");
+  else
+    tl_show_doc(session->vm, name);
   fflush(stdout);
 }
 

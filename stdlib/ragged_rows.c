@@ -168,6 +168,19 @@ static bool fail_size(tl_vm *vm, const char *function) {
   return tl_fail(vm, TALLY_ERR_SHAPE, "%s: too many items", function);
 }
 
+// The rows with these offsets, of items taken from these places; both arrays,
+// which may be NULL unless [ok], are given up.
+static bool finish(tl_vm *vm, bool ok, tl_array *offsets, tl_array *places,
+                   tl_slot *items, tl_slot *out) {
+  if (places != NULL)
+    tl_drop(vm, tl_own_array(places));
+  if (ok)
+    return tl_ragged_new(vm, offsets, items, out);
+  if (offsets != NULL)
+    tl_drop(vm, tl_own_array(offsets));
+  return false;
+}
+
 bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
                     tl_slot *out) {
   const tl_nested *n = x.nested;
@@ -194,13 +207,7 @@ bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
   tl_slot items;
   ok = ok && tl_gather_runs(vm, n->parts[1], runs, tl_offsets_data(places),
                             tl_offsets_data(places) + runs, &items);
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
-  if (ok)
-    return tl_ragged_new(vm, offsets, &items, out);
-  if (offsets != NULL)
-    tl_drop(vm, tl_own_array(offsets));
-  return false;
+  return finish(vm, ok, offsets, places, &items, out);
 }
 
 bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out) {
@@ -218,13 +225,7 @@ bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out) {
     tl_offsets_data(places)[k] = at[0] + k / times;
   tl_slot items;
   ok = ok && tl_value_take(vm, n->parts[1], places, &items);
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
-  if (ok)
-    return tl_ragged_new(vm, offsets, &items, out);
-  if (offsets != NULL)
-    tl_drop(vm, tl_own_array(offsets));
-  return false;
+  return finish(vm, ok, offsets, places, &items, out);
 }
 
 bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {

@@ -152,6 +152,7 @@ static void test_questions_are_answered(void **state) {
   start(&t);
   expect(&t, "?rot90\n", "rot90(x");
   expect(&t, "? cumulative_sum()\n", "cumulative_sum(x");
+  expect(&t, "?\n", "?NAME shows");
   expect(&t, "?no_such\n", "no documentation of no_such");
   leave(&t);
 }

@@ -107,8 +107,7 @@ FIRSTS(FLOAT_PAIRS, float64, double, double)
 QUESTIONS(CHOOSE, float32, float)
 QUESTIONS(CHOOSE, float64, double)
 
-// --- Three operations
-// ---------------------------------------------------------
+// --- Three operations -------------------------------------------------------
 
 #define TRIPLE(NAME, A, B, first, SECOND, C, second, THIRD, D, third, sfx, T) \
   static void NAME##_##SECOND##_##THIRD##_##sfx(void *out, const void *a,     \
