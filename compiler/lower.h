@@ -40,8 +40,8 @@ typedef struct tl_lower {
   int32_t top;              // next free temporary
   int32_t handler;          // -1: errors leave the function
   tl_loop *loop;
-  int32_t *assigned_in;      // block in which a variable is known to be set
-  struct tl_taking *taking;  // the place whose old value is being used
+  int32_t *assigned_in;         // block in which a variable is known to be set
+  struct tl_taking *taking;     // the place whose old value is being used
   int32_t constant_table[256];  // newest constant of a hash, -1
   int32_t *constant_next;
 } tl_lower;

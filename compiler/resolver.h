@@ -92,7 +92,8 @@ tl_variable *tl_scope_find(const tl_scope *scope, const tl_name *name);
 // Whether a function value needs no environment.
 bool tl_group_is_constant(const tl_closure_group *group);
 
-// What the library or the host has under a name: a function, a constant, a dtype.
+// What the library or the host has under a name: a function, a constant, a
+// dtype.
 typedef enum tl_known_kind {
   TL_KNOWN_NOTHING,
   TL_KNOWN_BUILTIN,

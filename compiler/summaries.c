@@ -281,7 +281,7 @@ bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
   uint32_t at = 0;
   if (f->rebinds != NULL)
     TL_EACH_BIT(g, f->rebinds, program->global_words)
-    out->rebinds[at++] = (uint32_t)g;
+  out->rebinds[at++] = (uint32_t)g;
   return true;
 }
 

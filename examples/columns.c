@@ -37,7 +37,8 @@ typedef struct batch {
 } batch;
 
 static void let_go(batch *b) {
-  if (--b->open > 0) return;
+  if (--b->open > 0)
+    return;
   printf("batch %d is released\n", b->number);
   free(b);
 }
@@ -52,7 +53,8 @@ static void release_batch(struct ArrowArray *a) {
   batch *b = a->private_data;
   a->release = NULL;
   for (int i = 0; i < 2; i++)
-    if (b->columns[i].release != NULL) b->columns[i].release(&b->columns[i]);
+    if (b->columns[i].release != NULL)
+      b->columns[i].release(&b->columns[i]);
   let_go(b);
 }
 
@@ -66,7 +68,8 @@ static struct ArrowArray column(batch *b, const void **buffers) {
 
 static int make_batch(int number, struct ArrowArray *out) {
   batch *b = calloc(1, sizeof *b);
-  if (b == NULL) return 0;
+  if (b == NULL)
+    return 0;
   b->number = number;
   b->open = 3;
   for (int i = 0; i < ROWS; i++) {
@@ -119,15 +122,19 @@ static tally_status work(tally_vm *vm, int number) {
   struct ArrowSchema schema = make_schema();
   struct ArrowArray array;
   tally_value in, out;
-  if (!make_batch(number, &array)) return TALLY_ERR_MEMORY;
+  if (!make_batch(number, &array))
+    return TALLY_ERR_MEMORY;
   tally_status status = tally_from_arrow(vm, &schema, &array, &in);  // takes
-  if (status != TALLY_OK) return status;
+  if (status != TALLY_OK)
+    return status;
   in = tally_take(in);
   status = tally_call(vm, "summary", 1, &in, &out);
-  if (status != TALLY_OK) return status;
+  if (status != TALLY_OK)
+    return status;
   status = tally_to_arrow(vm, out, &schema, &array);
   tally_release(vm, out);
-  if (status != TALLY_OK) return status;
+  if (status != TALLY_OK)
+    return status;
   const double *share = array.children[0]->buffers[1];
   const uint8_t *dear = array.children[1]->buffers[1];
   for (int i = 0; i < array.length; i++)
@@ -139,9 +146,11 @@ static tally_status work(tally_vm *vm, int number) {
 
 int main(void) {
   tally_vm *vm;
-  if (tally_open(NULL, &vm) != TALLY_OK) return 1;
+  if (tally_open(NULL, &vm) != TALLY_OK)
+    return 1;
   tally_status status = tally_eval(vm, script, NULL);
   for (int i = 1; i <= 2 && status == TALLY_OK; i++) status = work(vm, i);
-  if (status != TALLY_OK) fprintf(stderr, "%s\n", tally_error(vm)->report);
+  if (status != TALLY_OK)
+    fprintf(stderr, "%s\n", tally_error(vm)->report);
   return tally_close(vm) != 0 || status != TALLY_OK;
 }

@@ -35,9 +35,11 @@ static tally_status ledger_item(tally_vm *vm, void *context, void *object,
   (void)context;
   ledger *l = object;
   int64_t i;
-  if (count != 1) return tally_raise(vm, TALLY_ERR_INDEX, "one row at a time");
+  if (count != 1)
+    return tally_raise(vm, TALLY_ERR_INDEX, "one row at a time");
   tally_status status = tally_to_int(vm, indices[0], &i);
-  if (status != TALLY_OK) return status;
+  if (status != TALLY_OK)
+    return status;
   if (i < 0 || i >= ROWS)
     return tally_raise(vm, TALLY_ERR_INDEX, "%s has no row %lld", l->name,
                        (long long)i);
@@ -51,7 +53,8 @@ static tally_status ledger_field(tally_vm *vm, void *context, void *object,
   ledger *l = object;
   if (strcmp(name, "name") == 0)
     return tally_from_string(vm, l->name, strlen(l->name), out);
-  if (strcmp(name, "amounts") != 0) return TALLY_OK;  // there is none
+  if (strcmp(name, "amounts") != 0)
+    return TALLY_OK;  // there is none
   tally_value items[ROWS];
   for (int i = 0; i < ROWS; i++) tally_from_float(vm, l->amounts[i], &items[i]);
   return tally_from_list(vm, ROWS, items, out);
@@ -71,10 +74,12 @@ static const tally_resource ledger_type = {.size = sizeof ledger_type,
 
 static tally_status give(tally_vm *vm, ledger l, tally_value *out) {
   ledger *kept = malloc(sizeof *kept);
-  if (kept == NULL) return tally_raise(vm, TALLY_ERR_MEMORY, "no ledger");
+  if (kept == NULL)
+    return tally_raise(vm, TALLY_ERR_MEMORY, "no ledger");
   *kept = l;
   tally_status status = tally_from_resource(vm, &ledger_type, kept, out);
-  if (status != TALLY_OK) free(kept);  // still ours
+  if (status != TALLY_OK)
+    free(kept);  // still ours
   return status;
 }
 
@@ -84,11 +89,13 @@ static tally_status merge(tally_vm *vm, void *context, const char *op,
                           tally_value *out) {
   (void)context;
   void *a, *b;
-  if (strcmp(op, "+") != 0 || count != 2) return TALLY_OK;  // there is none
+  if (strcmp(op, "+") != 0 || count != 2)
+    return TALLY_OK;  // there is none
   tally_status status = tally_to_resource(vm, operands[0], &ledger_type, &a);
   if (status == TALLY_OK)
     status = tally_to_resource(vm, operands[1], &ledger_type, &b);
-  if (status != TALLY_OK) return status;
+  if (status != TALLY_OK)
+    return status;
   ledger sum = *(ledger *)a;
   snprintf(sum.name, NAME, "%.6s+%.6s", ((ledger *)a)->name,
            ((ledger *)b)->name);
@@ -104,7 +111,8 @@ static tally_status open_ledger(tally_vm *vm, void *context, size_t count,
   (void)count;
   const char *name;
   tally_status status = tally_to_string(vm, args[0], &name, NULL);
-  if (status != TALLY_OK) return status;
+  if (status != TALLY_OK)
+    return status;
   ledger l = {.name = ""};
   snprintf(l.name, NAME, "%s", name);
   for (int i = 0; i < ROWS; i++) l.amounts[i] = (double)strlen(name) * (i + 1);
@@ -137,7 +145,8 @@ static tally_status value_of_cell(tally_vm *vm, void *context, size_t count,
     if (strcmp(cells[i].name, name) == 0)
       return tally_eval(vm, cells[i].formula, out);
   }
-  if (status != TALLY_OK) return status;
+  if (status != TALLY_OK)
+    return status;
   return tally_raise(vm, TALLY_ERR_NAME, "there is no cell %s", name);
 }
 
@@ -174,8 +183,10 @@ int main(void) {
                          .functions = functions,
                          .function_count = 3,
                          .function_size = sizeof *functions};
-  if (tally_open(NULL, &vm) != TALLY_OK) return 1;
-  if (tally_add_module(vm, &module) != TALLY_OK) return 1;
+  if (tally_open(NULL, &vm) != TALLY_OK)
+    return 1;
+  if (tally_add_module(vm, &module) != TALLY_OK)
+    return 1;
   for (int i = 0; i < CELLS; i++) {
     tally_value value, text;
     const char *shown;

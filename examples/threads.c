@@ -24,10 +24,12 @@ static void *make(void *argument) {
   tally_array array;
   char source[80];
   w->status = tally_open(NULL, &vm);
-  if (w->status != TALLY_OK) return NULL;
+  if (w->status != TALLY_OK)
+    return NULL;
   snprintf(source, sizeof source, "arange(%d) * %d.0", ITEMS, w->number);
   w->status = tally_eval(vm, source, &v);
-  if (w->status == TALLY_OK) w->status = tally_to_buffer(vm, v, &array);
+  if (w->status == TALLY_OK)
+    w->status = tally_to_buffer(vm, v, &array);
   if (w->status == TALLY_OK) {
     w->at = array.data;
     w->status = tally_send(vm, v, &w->sent);  // takes v
@@ -42,17 +44,22 @@ static void *use(void *argument) {
   tally_value v = {0, 0}, out = {0, 0};
   tally_array array;
   w->status = tally_open(NULL, &vm);
-  if (w->status != TALLY_OK) return NULL;
+  if (w->status != TALLY_OK)
+    return NULL;
   w->status = tally_receive(vm, w->sent, &v);
   if (w->status == TALLY_OK)
     w->status = tally_eval(vm, "fn add(x) = x + 1", NULL);
   v = tally_take(v);
-  if (w->status == TALLY_OK) w->status = tally_call(vm, "add", 1, &v, &out);
-  if (w->status == TALLY_OK) w->status = tally_to_buffer(vm, out, &array);
+  if (w->status == TALLY_OK)
+    w->status = tally_call(vm, "add", 1, &v, &out);
+  if (w->status == TALLY_OK)
+    w->status = tally_to_buffer(vm, out, &array);
   if (w->status == TALLY_OK && array.data != w->at)
     w->status = TALLY_ERR_HOST;  // it was copied
-  if (w->status == TALLY_OK) w->status = tally_call(vm, "sum", 1, &out, &v);
-  if (w->status == TALLY_OK) w->status = tally_to_float(vm, v, &w->sum);
+  if (w->status == TALLY_OK)
+    w->status = tally_call(vm, "sum", 1, &out, &v);
+  if (w->status == TALLY_OK)
+    w->status = tally_to_float(vm, v, &w->sum);
   tally_release(vm, out);
   tally_close(vm);
   return NULL;
@@ -91,7 +98,8 @@ int main(void) {
   tally_vm *vm;
   pthread_t thread;
   void *status;
-  if (tally_open(NULL, &vm) != TALLY_OK) return 1;
+  if (tally_open(NULL, &vm) != TALLY_OK)
+    return 1;
   pthread_create(&thread, NULL, spin, vm);
   tally_interrupt(vm);
   pthread_join(thread, &status);

@@ -7,13 +7,13 @@
 #include "tally.h"
 
 typedef enum tl_action {
-  TL_ACTION_PROMPT,  // no FILE: the prompt, or standard input as one
-  TL_ACTION_RUN,     // FILE, or - for standard input
-  TL_ACTION_CODE,    // -e CODE
-  TL_ACTION_DIS,     // dis FILE
-  TL_ACTION_EXPLAIN, // explain [--json] [--static] FILE [ARG ...]
-  TL_ACTION_DOC,     // doc [--check] [NAME]
-  TL_ACTION_TEST,    // test ...
+  TL_ACTION_PROMPT,   // no FILE: the prompt, or standard input as one
+  TL_ACTION_RUN,      // FILE, or - for standard input
+  TL_ACTION_CODE,     // -e CODE
+  TL_ACTION_DIS,      // dis FILE
+  TL_ACTION_EXPLAIN,  // explain [--json] [--static] FILE [ARG ...]
+  TL_ACTION_DOC,      // doc [--check] [NAME]
+  TL_ACTION_TEST,     // test ...
   TL_ACTION_VERSION,
   TL_ACTION_HELP,
 } tl_action;
@@ -30,10 +30,10 @@ typedef struct tl_command {
   int argc;             // what stands behind it: the script's arguments, or
   char **argv;          // those of test
   tl_stats_form stats;
-  bool check;           // of doc: --check
-  unsigned explain;      // TALLY_EXPLAIN_...
+  bool check;               // of doc: --check
+  unsigned explain;         // TALLY_EXPLAIN_...
   const char *memory_plot;  // a file, or - for standard error; NULL: none
-  tally_options options;  // limits, capabilities and threads are set
+  tally_options options;    // limits, capabilities and threads are set
 } tl_command;
 
 // Reads the arguments of main. Returns 0, or 2 after a message on standard

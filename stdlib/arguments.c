@@ -323,10 +323,11 @@ tl_array *tl_take_dense(tl_vm *vm, tl_slot *s) {
   tl_array_untranspose(vm, s);
   if (vm->no_reuse || !tl_array_is_reusable(*s)) {
     if (vm->has_promises && !vm->no_reuse)
-      tl_promise_refused(vm, !tl_is_owned(*s)             ? TL_REFUSED_LIVE
-                             : (s->tag & TL_DIRECT) == 0 ? TL_REFUSED_EXTERNAL
-                             : s->object->count != 1     ? TL_REFUSED_SHARED
-                                                         : TL_REFUSED_SHAPE,
+      tl_promise_refused(vm,
+                         !tl_is_owned(*s)            ? TL_REFUSED_LIVE
+                         : (s->tag & TL_DIRECT) == 0 ? TL_REFUSED_EXTERNAL
+                         : s->object->count != 1     ? TL_REFUSED_SHARED
+                                                     : TL_REFUSED_SHAPE,
                          *s);
     return tl_array_copy(vm, s->array);
   }

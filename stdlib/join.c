@@ -293,8 +293,7 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot base = {.tag = tl_array_tag(x), .array = x}, spread;
   bool ok = tl_view(vm, &base, x->data, pieces, split, from, &spread);
   if (ok) {
-    ok = tl_assign_part(vm, a, a->data, pieces, split, strides,
-                        spread.array);
+    ok = tl_assign_part(vm, a, a->data, pieces, split, strides, spread.array);
     tl_drop(vm, spread);
   }
   if (ok)

@@ -70,16 +70,20 @@ const tl_family tl_library[] = {
 const tl_constant tl_constants[] = {
     {NULL, "pi", 3.14159265358979323846,
      "The ratio of a circle's circumference to its diameter; also π.\n"
-     "    pi    # 3.141592653589793\n", false},
+     "    pi    # 3.141592653589793\n",
+     false},
     {NULL, "e", 2.71828182845904523536,
      "The base of the natural logarithm.\n"
-     "    e    # 2.718281828459045\n", false},
+     "    e    # 2.718281828459045\n",
+     false},
     {NULL, "inf", (double)INFINITY,
      "The float above all numbers; also ∞.\n"
-     "    inf    # inf\n", false},
+     "    inf    # inf\n",
+     false},
     {NULL, "nan", (double)NAN,
      "The float that is not a number: no comparison but != holds for it.\n"
-     "    nan    # nan\n", false},
+     "    nan    # nan\n",
+     false},
     {NULL, "newaxis", 0,
      "The index that makes a new axis of length 1: none, under the standard's\n"
      "name.\n"

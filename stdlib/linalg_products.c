@@ -187,7 +187,8 @@ const tl_builtin tl_linalg_products_module[] = {
      TL_PURE,
      "The same as norm, under the array API standard's name: the length of\n"
      "the vectors along axes, or of all items as one.\n"
-     "Floats of the precision of x, which has any numeric dtype. An axis that x\n"
+     "Floats of the precision of x, which has any numeric dtype. An axis that "
+     "x\n"
      "lacks is an error (kind index).\n"
      "    linalg.vector_norm([3.0, 4.0])    # 5.0\n"},
     {"cross", "x1, x2, axis: -1", cross, TL_PURE,

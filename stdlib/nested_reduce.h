@@ -20,10 +20,9 @@ typedef struct tl_reduce_call {
 bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out);
 
-// The items of rows that are there, as rows: [items] are of TL_FORM_OPTION, with
-// these offsets. *out is a ragged array, owned.
-bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
-                     tl_slot *out);
+// The items of rows that are there, as rows: [items] are of TL_FORM_OPTION,
+// with these offsets. *out is a ragged array, owned.
+bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets, tl_slot *out);
 
 // A function of one vector, applied to an array with missing values (to those
 // that are there, if skip is true; none if one is missing else) or to each row

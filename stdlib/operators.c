@@ -7,7 +7,8 @@
 
 static bool contained(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool found;
-  if (!tl_do_in(vm, &args[0], &args[1], 0, &found)) return false;
+  if (!tl_do_in(vm, &args[0], &args[1], 0, &found))
+    return false;
   *out = tl_bool(found);
   return true;
 }
@@ -21,31 +22,36 @@ static bool truths(tl_vm *vm, tl_slot *args, bool *a, bool *b) {
 
 static bool both(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool a, b;
-  if (!truths(vm, args, &a, &b)) return false;
+  if (!truths(vm, args, &a, &b))
+    return false;
   *out = tl_bool(a && b);
   return true;
 }
 
 static bool either(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool a, b;
-  if (!truths(vm, args, &a, &b)) return false;
+  if (!truths(vm, args, &a, &b))
+    return false;
   *out = tl_bool(a || b);
   return true;
 }
 
 const tl_builtin tl_operator_builtins[] = {
     {"contained", "item, container", contained, TL_PURE,
-     "Whether an item is in an array, list, record (as a key), range or string:\n"
+     "Whether an item is in an array, list, record (as a key), range or "
+     "string:\n"
      "the operator in as a function.\n"
      "A container of another kind is an error (kind type).\n"
      "    contained(2, [1, 2])    # true\n"},
     {"both", "a, b", both, TL_PURE,
      "Whether two bools are both true: the operator and as a function.\n"
-     "Takes one bool each: other values, arrays too, are an error (kind type).\n"
+     "Takes one bool each: other values, arrays too, are an error (kind "
+     "type).\n"
      "    both(true, false)    # false\n"},
     {"either", "a, b", either, TL_PURE,
      "Whether one of two bools is true: the operator or as a function.\n"
-     "Takes one bool each: other values, arrays too, are an error (kind type).\n"
+     "Takes one bool each: other values, arrays too, are an error (kind "
+     "type).\n"
      "    either(true, false)    # true\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

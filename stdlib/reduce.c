@@ -27,7 +27,8 @@ static bool read_axes(tl_vm *vm, const char *function, int ndim, tl_slot axis,
     *out = ndim == 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
     return true;
   }
-  if (!tl_arg_axes(vm, function, axis, ndim, &count, axes)) return false;
+  if (!tl_arg_axes(vm, function, axis, ndim, &count, axes))
+    return false;
   *out = 0;
   for (int i = 0; i < count; i++) *out |= UINT32_C(1) << axes[i];
   return true;
@@ -46,8 +47,10 @@ typedef struct fold_form {
 static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
                       bool *out) {
   int last = f->keepdims;
-  if (f->dtype > last) last = f->dtype;
-  if (f->correction > last) last = f->correction;
+  if (f->dtype > last)
+    last = f->dtype;
+  if (f->correction > last)
+    last = f->correction;
   return tl_arg_bool(vm, f->name, "skip_missing", args[last + 1], out);
 }
 
@@ -93,48 +96,50 @@ static bool reduce_nested(tl_vm *vm, const fold_form *f, tl_slot *args,
 static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
                    tl_slot *out) {
   tl_fold_call call;
-  if (tl_is_nested(args[0])) return reduce_nested(vm, form, args, out);
+  if (tl_is_nested(args[0]))
+    return reduce_nested(vm, form, args, out);
   return read_fold(vm, form, rank(args[0]), args, &call) &&
          tl_reduce(vm, form->reduction, &args[0], call.axes, call.keepdims,
                    call.dtype, call.parameter, out);
 }
 
 // X(name, REDUCTION, keepdims, dtype, correction, one_axis)
-#define FOLDS(X)                              \
-  X(mean, MEAN, 2, 0, 0, false)               \
-  X(max, MAX, 2, 0, 0, false)                 \
-  X(min, MIN, 2, 0, 0, false)                 \
-  X(any, ANY, 2, 0, 0, false)                 \
-  X(all, ALL, 2, 0, 0, false)                 \
+#define FOLDS(X)                                  \
+  X(mean, MEAN, 2, 0, 0, false)                   \
+  X(max, MAX, 2, 0, 0, false)                     \
+  X(min, MIN, 2, 0, 0, false)                     \
+  X(any, ANY, 2, 0, 0, false)                     \
+  X(all, ALL, 2, 0, 0, false)                     \
   X(count_nonzero, COUNT_NONZERO, 2, 0, 0, false) \
-  X(sum, SUM, 2, 3, 0, false)                 \
-  X(prod, PROD, 2, 3, 0, false)               \
-  X(var, VAR, 3, 0, 2, false)                 \
-  X(std, STD, 3, 0, 2, false)                 \
-  X(argmax, ARGMAX, 2, 0, 0, true)            \
+  X(sum, SUM, 2, 3, 0, false)                     \
+  X(prod, PROD, 2, 3, 0, false)                   \
+  X(var, VAR, 3, 0, 2, false)                     \
+  X(std, STD, 3, 0, 2, false)                     \
+  X(argmax, ARGMAX, 2, 0, 0, true)                \
   X(argmin, ARGMIN, 2, 0, 0, true)
 
-#define X(name, REDUCTION, keepdims, dtype, correction, one_axis)          \
-  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {        \
-    const fold_form form = {call_##name, #name, TL_REDUCE_##REDUCTION,     \
-                            keepdims,    dtype, correction,                \
-                            one_axis};                                     \
-    return reduce(vm, &form, args, out);                                   \
+#define X(name, REDUCTION, keepdims, dtype, correction, one_axis)      \
+  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {    \
+    const fold_form form = {call_##name, #name, TL_REDUCE_##REDUCTION, \
+                            keepdims,    dtype, correction,            \
+                            one_axis};                                 \
+    return reduce(vm, &form, args, out);                               \
   }
 FOLDS(X)
 #undef X
 
 static const fold_form forms[] = {
-#define X(name, REDUCTION, keepdims, dtype, correction, one_axis)      \
-  {call_##name, #name, TL_REDUCE_##REDUCTION, keepdims, dtype, correction, \
-   one_axis},
+#define X(name, REDUCTION, keepdims, dtype, correction, one_axis) \
+  {call_##name, #name,   TL_REDUCE_##REDUCTION, keepdims, dtype,  \
+   correction,  one_axis},
     FOLDS(X)
 #undef X
 };
 
 static const fold_form *find_form(const tl_builtin *builtin) {
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-    if (forms[i].call == builtin->call) return &forms[i];
+    if (forms[i].call == builtin->call)
+      return &forms[i];
   }
   return NULL;
 }
@@ -170,7 +175,8 @@ static bool cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
     return false;
   }
   if (ndim > 0) {
-    if (!tl_arg_axis(vm, name, axis, ndim, 0, &along)) return false;
+    if (!tl_arg_axis(vm, name, axis, ndim, 0, &along))
+      return false;
   } else {
     along = 0;
   }
@@ -231,15 +237,19 @@ static double real_at(tl_dtype dtype, const char *items, int64_t index) {
 // Between the two sorted items around position q * (n - 1).
 static double interpolate(const quantiles *q, double at) {
   int64_t n = q->split.length;
-  if (n == 0) return (double)NAN;
+  if (n == 0)
+    return (double)NAN;
   double last = real_at(q->dtype, q->lane, n - 1);
-  if (isnan(last)) return last;
+  if (isnan(last))
+    return last;
   double place = at * (double)(n - 1), whole = floor(place);
   int64_t index = (int64_t)whole;
   double low = real_at(q->dtype, q->lane, index);
-  if (index + 1 >= n || place == whole) return low;
+  if (index + 1 >= n || place == whole)
+    return low;
   double high = real_at(q->dtype, q->lane, index + 1), t = place - whole;
-  if (low == high) return low;
+  if (low == high)
+    return low;
   return t < 0.5 ? low + (high - low) * t : high - (high - low) * (1 - t);
 }
 
@@ -260,15 +270,19 @@ static bool compute_quantiles(quantiles *q, char *out) {
   tl_counter_begin(&counter, split->kept, split->kept_shape,
                    split->kept_strides, split->array->data);
   for (; !counter.done; tl_counter_next(&counter), result++) {
-    tl_lane lane = {counter.at,           split->reduced,
-                    split->reduced_shape, split->reduced_strides,
-                    q->from,              q->dtype};
+    tl_lane lane = {counter.at,
+                    split->reduced,
+                    split->reduced_shape,
+                    split->reduced_strides,
+                    q->from,
+                    q->dtype};
     collector c = {q->lane, tl_itemsize(q->dtype)};
     if (n > 0 && !tl_lane_walk(q->vm, &lane, &unpolled, collect, &c)) {
       return false;
     }
     tl_stop stop = tl_stop_of(q->vm);
-    if (!tl_sort(q->dtype, q->lane, n, false, q->scratch, &stop)) return false;
+    if (!tl_sort(q->dtype, q->lane, n, false, q->scratch, &stop))
+      return false;
     for (int64_t k = 0; k < q->count; k++) {
       store_real(q->dtype, out, k * split->count + result,
                  interpolate(q, q->at[k]));
@@ -282,10 +296,12 @@ static tl_array *quantile_result(const quantiles *q, uint32_t axes,
   int64_t shape[TL_MAX_DIMS + 1];
   int ndim = 0;
   const tl_array *x = q->split.array;
-  if (has_axis) shape[ndim++] = q->count;
+  if (has_axis)
+    shape[ndim++] = q->count;
   for (int i = 0; i < tl_ndim(x); i++) {
     bool reduced = (axes >> i & 1) != 0;
-    if (reduced && !keepdims) continue;
+    if (reduced && !keepdims)
+      continue;
     shape[ndim++] = reduced ? 1 : tl_shape(x)[i];
   }
   if (ndim > TL_MAX_DIMS) {
@@ -297,10 +313,9 @@ static tl_array *quantile_result(const quantiles *q, uint32_t axes,
 }
 
 // [has_axis]: several quantiles, along a new first axis.
-static bool run_quantiles(tl_vm *vm, const char *name, tl_slot *x,
-                          tl_slot axis, tl_slot keepdims_argument,
-                          int64_t count, const double *at, bool has_axis,
-                          tl_slot *out) {
+static bool run_quantiles(tl_vm *vm, const char *name, tl_slot *x, tl_slot axis,
+                          tl_slot keepdims_argument, int64_t count,
+                          const double *at, bool has_axis, tl_slot *out) {
   bool keepdims;
   uint32_t axes;
   if (!tl_arg_numeric(vm, name, x) ||
@@ -319,13 +334,15 @@ static bool run_quantiles(tl_vm *vm, const char *name, tl_slot *x,
   size_t items = (n * tl_itemsize(q.dtype) + 127) / 64 * 64;
   q.lane_size = items + tl_sort_scratch(q.dtype, n) + 64;
   q.lane = tl_alloc(vm, q.lane_size, name);
-  if (q.lane == NULL) return false;
+  if (q.lane == NULL)
+    return false;
   q.scratch = q.lane + items;
   tl_array *result = quantile_result(&q, axes, keepdims, has_axis);
   bool ok = result != NULL && compute_quantiles(&q, result->data);
   tl_free(vm, q.lane, q.lane_size);
   if (!ok) {
-    if (result != NULL) tl_drop(vm, tl_own_array(result));
+    if (result != NULL)
+      tl_drop(vm, tl_own_array(result));
     return false;
   }
   *out = tl_result(vm, result);
@@ -342,12 +359,12 @@ typedef struct asked {
 static bool one_quantile(tl_vm *vm, const void *context, tl_slot *vector,
                          tl_slot *out) {
   const asked *w = context;
-  return run_quantiles(vm, w->name, vector, tl_none(), tl_bool(false),
-                       w->count, w->at, false, out);
+  return run_quantiles(vm, w->name, vector, tl_none(), tl_bool(false), w->count,
+                       w->at, false, out);
 }
 
-static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis,
-                           tl_slot *x, tl_slot axis, tl_slot keepdims,
+static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
+                           tl_slot axis, tl_slot keepdims,
                            tl_slot skip_argument, tl_slot *out) {
   bool skip;
   if (!tl_arg_bool(vm, w->name, "skip_missing", skip_argument, &skip))
@@ -377,23 +394,27 @@ static bool with_fractions(tl_vm *vm, const char *name, double whole,
                            tl_slot *args, tl_slot *out) {
   tl_slot wanted;
   bool has_axis = !tl_is_number(args[1]);
-  if (!tl_as_contiguous(vm, name, args[1], TL_FLOAT64, &wanted)) return false;
+  if (!tl_as_contiguous(vm, name, args[1], TL_FLOAT64, &wanted))
+    return false;
   int64_t count = wanted.array->size;
   size_t nbytes = (size_t)(count + 1) * sizeof(double);
   bool ok = tl_ndim(wanted.array) <= 1;
-  if (!ok) tl_fail(vm, TALLY_ERR_SHAPE, "%s: q must have one axis", name);
+  if (!ok)
+    tl_fail(vm, TALLY_ERR_SHAPE, "%s: q must have one axis", name);
   double *at = ok ? tl_alloc(vm, nbytes, name) : NULL;
   ok = at != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
     at[i] = ((const double *)(const void *)wanted.array->data)[i] / whole;
-    if (at[i] >= 0 && at[i] <= 1) continue;
+    if (at[i] >= 0 && at[i] <= 1)
+      continue;
     ok = tl_fail(vm, TALLY_ERR_VALUE, "%s: q is %g, not from 0 to %g", name,
                  at[i] * whole, whole);
   }
   const asked w = {name, count, at};
   ok = ok && find_quantiles(vm, &w, has_axis, &args[0], args[2], args[3],
                             args[4], out);
-  if (at != NULL) tl_free(vm, at, nbytes);
+  if (at != NULL)
+    tl_free(vm, at, nbytes);
   tl_clear(vm, &wanted);
   return ok;
 }
@@ -430,22 +451,29 @@ const tl_builtin tl_reduce_builtins[] = {
      "The mean of all items, or along axis; integers give float64.\n"
      "Strings are an error (kind type), an axis that x lacks another (index).\n"
      "    mean([1, 2, 3, 4])    # 2.5\n"},
-    {"var", "x, axis: none, correction: 0, keepdims: false" SKIP, call_var, TL_PURE,
+    {"var", "x, axis: none, correction: 0, keepdims: false" SKIP, call_var,
+     TL_PURE,
      "The variance: the mean squared deviation from the mean. correction: 1\n"
      "divides by n - 1.\n"
-     "Of an array of any numeric dtype, along one axis, several or all; floats\n"
-     "of its precision, NaN where there are too few items. Strings are an error\n"
+     "Of an array of any numeric dtype, along one axis, several or all; "
+     "floats\n"
+     "of its precision, NaN where there are too few items. Strings are an "
+     "error\n"
      "(kind type), an axis that x lacks another (index).\n"
      "    var([1.0, 2.0, 3.0, 4.0])                   # 1.25\n"
      "    var([1.0, 2.0, 3.0], correction: 1)         # 1.0\n"},
-    {"std", "x, axis: none, correction: 0, keepdims: false" SKIP, call_std, TL_PURE,
+    {"std", "x, axis: none, correction: 0, keepdims: false" SKIP, call_std,
+     TL_PURE,
      "The standard deviation, the root of var(x).\n"
-     "Of an array of any numeric dtype, along one axis, several or all; floats\n"
-     "of its precision, NaN where there are too few items. Strings are an error\n"
+     "Of an array of any numeric dtype, along one axis, several or all; "
+     "floats\n"
+     "of its precision, NaN where there are too few items. Strings are an "
+     "error\n"
      "(kind type), an axis that x lacks another (index).\n"
      "    std([2.0, 4.0])    # 1.0\n"},
     {"max", AXES SKIP, call_max, TL_PURE,
-     "The largest item, or the largest along axis; NaN if there is one. Of two\n"
+     "The largest item, or the largest along axis; NaN if there is one. Of "
+     "two\n"
      "values: maximum(a, b).\n"
      "Takes any real dtype, which stays. No items are an error (kind value),\n"
      "complex items and strings another (type), an axis that x lacks a third\n"
@@ -474,28 +502,30 @@ const tl_builtin tl_reduce_builtins[] = {
      "an axis that x lacks another (index).\n"
      "    count_nonzero([0, 3, 0, 4])    # 2\n"},
     {"argmax", AXES SKIP, call_argmax, TL_PURE,
-     "The position of the first largest item, in row-major order without axis.\n"
-     "Takes any real dtype; gives int64. No items are an error (kind value), an\n"
+     "The position of the first largest item, in row-major order without "
+     "axis.\n"
+     "Takes any real dtype; gives int64. No items are an error (kind value), "
+     "an\n"
      "axis that x lacks another (index).\n"
      "    argmax([3, 7, 7])    # 1\n"},
     {"argmin", AXES SKIP, call_argmin, TL_PURE,
      "The position of the first smallest item, in row-major order without\n"
      "axis.\n"
-     "Takes any real dtype; gives int64. No items are an error (kind value), an\n"
+     "Takes any real dtype; gives int64. No items are an error (kind value), "
+     "an\n"
      "axis that x lacks another (index).\n"
      "    argmin([[3, 1], [0, 5]], axis: 0)    # [1, 0]\n"},
-    {"cumulative_sum",
-     "x, axis: none, dtype: none, include_initial: false", cumulative_sum,
-     TL_PURE,
+    {"cumulative_sum", "x, axis: none, dtype: none, include_initial: false",
+     cumulative_sum, TL_PURE,
      "The running sum along axis, which a vector need not name.\n"
      "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
      "dtype says otherwise. Strings are an error (kind type), an axis that x\n"
      "lacks another (index).\n"
      "    cumulative_sum([1, 2, 3])                           # [1, 3, 6]\n"
-     "    cumulative_sum([1, 2, 3], include_initial: true)    # [0, 1, 3, 6]\n"},
-    {"cumulative_prod",
-     "x, axis: none, dtype: none, include_initial: false", cumulative_prod,
-     TL_PURE,
+     "    cumulative_sum([1, 2, 3], include_initial: true)    # [0, 1, 3, "
+     "6]\n"},
+    {"cumulative_prod", "x, axis: none, dtype: none, include_initial: false",
+     cumulative_prod, TL_PURE,
      "The running product along axis, which a vector need not name.\n"
      "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
      "dtype says otherwise. Strings are an error (kind type), an axis that x\n"
@@ -519,17 +549,21 @@ const tl_builtin tl_reduce_builtins[] = {
      "    median([4, 1, 3, 2])    # 2.5\n"},
     {"quantile", "x, q, axis: none, keepdims: false" SKIP, quantile, TL_PURE,
      "The value below which the fraction q of the items lies, interpolated\n"
-     "between neighbours (Hyndman and Fan, 1996, their definition 7). Several q\n"
+     "between neighbours (Hyndman and Fan, 1996, their definition 7). Several "
+     "q\n"
      "give a new first axis.\n"
      "Of an array of any real dtype, along an axis or of all items; gives\n"
-     "floats. A probability outside its range is an error (kind value), an axis\n"
+     "floats. A probability outside its range is an error (kind value), an "
+     "axis\n"
      "that x lacks another (index).\n"
      "    quantile([1, 2, 3, 4, 5], 0.25)         # 2.0\n"
      "    quantile([1, 2, 3, 4], [0.0, 0.5, 1.0]) # [1.0, 2.5, 4.0]\n"},
-    {"percentile", "x, q, axis: none, keepdims: false" SKIP, percentile, TL_PURE,
+    {"percentile", "x, q, axis: none, keepdims: false" SKIP, percentile,
+     TL_PURE,
      "quantile(x, q / 100) (Hyndman and Fan, 1996, their definition 7).\n"
      "Of an array of any real dtype, along an axis or of all items; gives\n"
-     "floats. A probability outside its range is an error (kind value), an axis\n"
+     "floats. A probability outside its range is an error (kind value), an "
+     "axis\n"
      "that x lacks another (index).\n"
      "    percentile([1, 2, 3, 4, 5], 50)    # 3.0\n"},
     {NULL, NULL, NULL, TL_PURE, NULL},

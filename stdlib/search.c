@@ -368,9 +368,10 @@ static bool nonzero(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Bins -------------------------------------------------------------------
 
-// Items are looked at and counted a block at a time, while they are in the first
-// cache. The counts are as long as the largest item so far asks for: where a
-// later block has a larger one, all the rest is looked at, and they grow once.
+// Items are looked at and counted a block at a time, while they are in the
+// first cache. The counts are as long as the largest item so far asks for:
+// where a later block has a larger one, all the rest is looked at, and they
+// grow once.
 enum { COUNT_BLOCK = 4096 };
 
 typedef struct counting {
@@ -456,8 +457,7 @@ static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (ok && weighted)
     c.weights = (const double *)(const void *)weights.array->data;
   if (ok)
-    c.counts =
-        tl_array_zeros(vm, weighted ? TL_FLOAT64 : TL_INT64, 1, &length);
+    c.counts = tl_array_zeros(vm, weighted ? TL_FLOAT64 : TL_INT64, 1, &length);
   ok = c.counts != NULL && count_items(&c);
   tl_drop(vm, weights);
   tl_drop(vm, index);
@@ -775,13 +775,15 @@ const tl_builtin tl_search_builtins[] = {
     {"digitize", "x, bins, right: false", digitize, TL_PURE,
      "The bin in which each item lies: how many of the increasing edges are\n"
      "not above it (with right: below it).\n"
-     "Any real dtype; gives int64. Edges that do not ascend are an error (kind\n"
+     "Any real dtype; gives int64. Edges that do not ascend are an error "
+     "(kind\n"
      "value).\n"
      "    digitize([0.5, 1.0, 9.0], [1.0, 2.0])    # [0, 1, 2]\n"},
     {"interp", "x, xp, fp", interp, TL_PURE,
      "The values at x of the line through the points (xp, fp), where xp\n"
      "increases; before and behind them, the first and last fp.\n"
-     "Floats. Lengths of xp and fp that differ are an error (kind shape). Gives\n"
+     "Floats. Lengths of xp and fp that differ are an error (kind shape). "
+     "Gives\n"
      "float64.\n"
      "    interp([0.5, 1.5], [0, 1, 2], [0, 10, 0])    # [5.0, 5.0]\n"},
     {NULL, NULL, NULL, 0, NULL},

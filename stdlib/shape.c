@@ -544,7 +544,8 @@ const tl_builtin tl_shape_builtins[] = {
     {"broadcast_to", "x, shape", broadcast_to, TL_VIEWS | TL_MOVES,
      "x repeated to fill a shape, without copying; where shape is an array of\n"
      "rows of different lengths, in rows like its own.\n"
-     "Any dtype, which stays. A shape that x does not broadcast to is an error\n"
+     "Any dtype, which stays. A shape that x does not broadcast to is an "
+     "error\n"
      "(kind shape).\n"
      "    broadcast_to([1, 2], (2, 2))    # [[1, 2], [1, 2]]\n"
      "    broadcast_to([1, 2], [[0, 0], [0]])    # [[1, 1], [2]]\n"},

@@ -8,17 +8,17 @@
 static bool empty_array(tl_vm *vm, tl_slot *out) {
   int64_t none = 0;
   tl_array *empty = tl_array_new(vm, TL_FLOAT64, 1, &none);
-  if (empty == NULL) return false;
+  if (empty == NULL)
+    return false;
   *out = tl_own_array(empty);
   return true;
 }
 
 bool tl_stack_results(tl_vm *vm, tl_list *list, bool nested, tl_slot *out) {
   tl_slot owned = tl_own_list(list);
-  bool ok = list->length == 0
-                ? empty_array(vm, out)
-            : nested ? tl_stack_any(vm, list->length, list->items, out)
-                     : tl_stack(vm, list->length, list->items, out);
+  bool ok = list->length == 0 ? empty_array(vm, out)
+            : nested          ? tl_stack_any(vm, list->length, list->items, out)
+                              : tl_stack(vm, list->length, list->items, out);
   if (!ok && (vm->error.status == TALLY_ERR_TYPE ||
               vm->error.status == TALLY_ERR_SHAPE)) {
     tl_error_clear(vm);

@@ -146,8 +146,8 @@ static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_list *list = tl_list_new(vm, 4);
   tl_interner interner;
   tl_interner_open(&interner, vm, list != NULL ? s->length : 0);
-  bool ok = list != NULL && (separator
-                                 ? split_at(&interner, s, separator, &list)
+  bool ok =
+      list != NULL && (separator ? split_at(&interner, s, separator, &list)
                                  : split_blanks(&interner, s, &list));
   tl_interner_close(&interner);
   return tl_list_give(vm, list, ok, out);

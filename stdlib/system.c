@@ -64,12 +64,14 @@ static bool sleep_seconds(tl_vm *vm, tl_slot *args, tl_slot *out) {
 const tl_builtin tl_time_module[] = {
     {"now", "", now, TL_CLOCK | TL_EFFECT,
      "Seconds since the beginning of 1970 (UTC), by the wall clock.\n"
-     "A float, the same wherever it is called. A VM without the clock gives an\n"
+     "A float, the same wherever it is called. A VM without the clock gives "
+     "an\n"
      "error (kind io). A scalar.\n"
      "    time.now() > 0    # true\n"},
     {"clock", "", monotonic, TL_CLOCK | TL_EFFECT,
      "Seconds on a clock that is never set: for differences.\n"
-     "A float, the same wherever it is called. A VM without the clock gives an\n"
+     "A float, the same wherever it is called. A VM without the clock gives "
+     "an\n"
      "error (kind io). A scalar.\n"
      "    time.clock() <= time.clock()    # true\n"},
     {"sleep", "seconds", sleep_seconds, TL_CLOCK | TL_EFFECT,
@@ -78,7 +80,8 @@ const tl_builtin tl_time_module[] = {
     {"cpu", "", cpu, TL_CLOCK | TL_EFFECT,
      "Seconds of the processors' time that the whole process has used: for\n"
      "differences that do not count what other programs do.\n"
-     "A float, the same wherever it is called. A VM without the clock gives an\n"
+     "A float, the same wherever it is called. A VM without the clock gives "
+     "an\n"
      "error (kind io). A scalar.\n"
      "    time.cpu() <= time.cpu()    # true\n"},
     {NULL, NULL, NULL, 0, NULL},

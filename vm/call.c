@@ -277,8 +277,8 @@ static void own_result(tl_vm *vm, const tl_builtin *builtin, tl_slot *out) {
     tl_hold(vm, *out, TL_CAUSE_VIEW);
 }
 
-// Categorical arguments become their values for functions that do not know them.
-// An argument that is kept on failure is only lent in its place.
+// Categorical arguments become their values for functions that do not know
+// them. An argument that is kept on failure is only lent in its place.
 static bool spell_out(tl_vm *vm, const tl_builtin *builtin, bool keeps,
                       uint32_t count, tl_slot *args) {
   bool any = false;
@@ -313,7 +313,7 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
       spell_out(vm, builtin, keeps, count, args) &&
       (needs == 0 || tl_require(vm, needs, builtin->name)) &&
       ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
-       : tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
+       : tl_is_lifted(builtin, args)   ? tl_lift(vm, builtin, count, args, out)
                                        : builtin->call(vm, args, out));
   // What the argument was converted to does not outlive the call.
   if (ok && (!lends || tl_is_owned(args[0])))

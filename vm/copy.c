@@ -250,8 +250,8 @@ static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
 }
 
 // Always inlined, so that a literal item size makes each move an instruction.
-static inline __attribute__((always_inline)) void move_each(
-    const tl_walk *walk, size_t itemsize) {
+static inline __attribute__((always_inline)) void move_each(const tl_walk *walk,
+                                                            size_t itemsize) {
   char *to = walk->data[0], *from = walk->data[1];
   for (int64_t n = walk->length, step = walk->step[0]; n > 0; n--) {
     memcpy(to, from, itemsize);

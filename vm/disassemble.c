@@ -194,8 +194,8 @@ static void put_extra(listing *l, const tl_decoded *d) {
 }
 
 static void put_body(listing *l, const tl_decoded *d) {
-  bool shows_result = d->result >= 0 && tl_opcodes[d->op].format !=
-                                            TL_FORMAT_LOOP;
+  bool shows_result =
+      d->result >= 0 && tl_opcodes[d->op].format != TL_FORMAT_LOOP;
   if (shows_result) {
     put_slot(l, (uint32_t)d->result);
     tl_text_puts(l->out, " = ");
@@ -255,8 +255,9 @@ const tl_place_entry *tl_place_at(const tl_prototype *p, uint32_t pc) {
 
 uint32_t tl_line_at(const tl_prototype *p, uint32_t pc) {
   const tl_place_entry *place = tl_place_at(p, pc);
-  return place == NULL || p->unit->line_count == 0 ? 0
-                                                   : line_of(p->unit, place->at);
+  return place == NULL || p->unit->line_count == 0
+             ? 0
+             : line_of(p->unit, place->at);
 }
 
 const char *tl_line_text(const tl_unit *unit, uint32_t line, size_t *nbytes) {

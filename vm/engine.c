@@ -11,9 +11,11 @@
 
 // Asks [check] about all items of an operand, whatever its layout.
 static bool any_item(const tl_operand *x, tl_check *check) {
-  if (x->array == NULL) return check(x->data, 1);
+  if (x->array == NULL)
+    return check(x->data, 1);
   const tl_array *a = x->array;
-  if (tl_is_contiguous(a)) return check(a->data, (size_t)a->size);
+  if (tl_is_contiguous(a))
+    return check(a->data, (size_t)a->size);
   enum { ITEMS = 256 };
   _Alignas(64) char buffer[ITEMS * sizeof(tl_c128)];
   const int64_t *strides = tl_strides(a);
@@ -27,7 +29,8 @@ static bool any_item(const tl_operand *x, tl_check *check) {
       int64_t left = walk.length - at;
       size_t n = (size_t)(left < ITEMS ? left : ITEMS);
       pack(buffer, walk.data[0] + at * walk.step[0], walk.step[0], n);
-      if (check(buffer, n)) return true;
+      if (check(buffer, n))
+        return true;
     }
   }
   return false;
@@ -35,13 +38,15 @@ static bool any_item(const tl_operand *x, tl_check *check) {
 
 bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
                        const tl_typing *typing) {
-  if (!tl_dtype_is_integer(typing->computed)) return true;
+  if (!tl_dtype_is_integer(typing->computed))
+    return true;
   const tl_kernel_table *kernels = tl_kernels();
   switch (op) {
     case TL_OP_FLOOR_DIVIDE:
     case TL_OP_REMAINDER: {
       tl_dtype dtype = x[1].dtype == TL_BOOL ? TL_UINT8 : x[1].dtype;
-      if (!any_item(&x[1], kernels->any_zero[dtype])) return true;
+      if (!any_item(&x[1], kernels->any_zero[dtype]))
+        return true;
       return tl_fail(vm, TALLY_ERR_DOMAIN, "integer %s by zero",
                      tl_op_label(op));
     }
@@ -49,7 +54,8 @@ bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
     case TL_OP_LEFT_SHIFT:
     case TL_OP_RIGHT_SHIFT: {
       tl_check *negative = kernels->any_negative[x[1].dtype];
-      if (negative == NULL || !any_item(&x[1], negative)) return true;
+      if (negative == NULL || !any_item(&x[1], negative))
+        return true;
       if (op == TL_OP_POW) {
         return tl_fail(vm, TALLY_ERR_DOMAIN,
                        "%s integers ** a negative power; float64(x) ** p is a "
@@ -98,8 +104,7 @@ static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
 // Runs the operation into [target], whose dtype is the result's or one that it
 // is cast to.
 static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
-                     const tl_typing *typing, tl_array *target,
-                     bool may_stop) {
+                     const tl_typing *typing, tl_array *target, bool may_stop) {
   tl_plan plan;
   int ndim = tl_ndim(target), arity = tl_ops[op].arity;
   tl_plan_open(&plan, ndim, tl_shape(target));
@@ -131,7 +136,8 @@ typedef char small_buffer[SMALL_ITEMS * sizeof(tl_c128)];
 static const char *small_items(const tl_operand *x, const tl_array *to,
                                small_buffer buffer) {
   const tl_array *a = x->array;
-  if (a->size == to->size && tl_is_contiguous(a)) return a->data;
+  if (a->size == to->size && tl_is_contiguous(a))
+    return a->data;
   const tl_kernel_table *kernels = tl_kernels();
   int64_t strides[TL_MAX_DIMS];
   size_t itemsize = tl_itemsize(x->dtype);
@@ -163,7 +169,8 @@ static void run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
       continue;
     }
     in[i] = small_items(&x[i], target, items[i]);
-    if (from == to) continue;
+    if (from == to)
+      continue;
     kernels->cast[from][to](converted[i], in[i], n);
     in[i] = converted[i];
   }
@@ -191,17 +198,21 @@ static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
   const tl_array *arrays[TL_MAX_OPERANDS] = {NULL};
   int count = 0;
   for (int i = 0; i < tl_ops[op].arity; i++) {
-    if (x[i].array != NULL) arrays[count++] = x[i].array;
+    if (x[i].array != NULL)
+      arrays[count++] = x[i].array;
   }
-  if (tl_broadcast(vm, count, arrays, ndim, shape)) return true;
-  if (tl_ops[op].arity == 2) tl_fail_operands(vm, slots[0], slots[1]);
+  if (tl_broadcast(vm, count, arrays, ndim, shape))
+    return true;
+  if (tl_ops[op].arity == 2)
+    tl_fail_operands(vm, slots[0], slots[1]);
   return false;
 }
 
 // Whether operand [index] may be written while the others are read.
 static bool is_safe_target(const tl_operand *x, int arity, int index) {
   for (int i = 0; i < arity; i++) {
-    if (i == index || x[i].array == NULL) continue;
+    if (i == index || x[i].array == NULL)
+      continue;
     if (tl_arrays_overlap(x[i].array, x[index].array) &&
         !tl_arrays_coincide(x[i].array, x[index].array)) {
       return false;
@@ -219,8 +230,10 @@ static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
                              const int64_t *shape, bool *failed) {
   int arity = tl_ops[op].arity, refused = -1;
   for (int i = 0; i < arity; i++) {
-    if (x[i].array == NULL) continue;
-    if (refused < 0) refused = i;
+    if (x[i].array == NULL)
+      continue;
+    if (refused < 0)
+      refused = i;
     if (!tl_can_reuse(vm, *x[i].owner, typing->result, ndim, shape) ||
         !is_safe_target(x, arity, i)) {
       continue;
@@ -233,8 +246,8 @@ static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
     return tl_reuse(vm, x[i].owner, typing->result, ndim, shape);
   }
   // Counts why not, for the first array.
-  if (refused >= 0 && !tl_can_reuse(vm, *x[refused].owner, typing->result, ndim,
-                                    shape)) {
+  if (refused >= 0 &&
+      !tl_can_reuse(vm, *x[refused].owner, typing->result, ndim, shape)) {
     tl_reuse(vm, x[refused].owner, typing->result, ndim, shape);
   }
   return NULL;
@@ -253,11 +266,15 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
   bool failed = false;
   tl_array *target = find_target(vm, op, x, &typing, ndim, shape, &failed);
   bool reused = target != NULL;
-  if (failed) return false;
-  if (target == NULL) target = tl_array_new(vm, typing.result, ndim, shape);
-  if (target == NULL) return false;
+  if (failed)
+    return false;
+  if (target == NULL)
+    target = tl_array_new(vm, typing.result, ndim, shape);
+  if (target == NULL)
+    return false;
   // From here on the exponent may be left out.
-  if (op == TL_OP_POW) op = tl_power_form(&x[1], typing.computed);
+  if (op == TL_OP_POW)
+    op = tl_power_form(&x[1], typing.computed);
   bool ok = true;
   if (is_small(target)) {
     run_small(op, x, &typing, target);
@@ -276,7 +293,8 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
 static bool compute(tl_vm *vm, tl_op op, tl_operand *x, const tl_slot *slots,
                     tl_slot *out) {
   for (int i = 0; i < tl_ops[op].arity; i++) {
-    if (x[i].array != NULL) return compute_arrays(vm, op, x, slots, out);
+    if (x[i].array != NULL)
+      return compute_arrays(vm, op, x, slots, out);
   }
   tl_typing typing;
   return tl_operands_resolve(vm, op, x, slots, &typing) &&
@@ -284,13 +302,15 @@ static bool compute(tl_vm *vm, tl_op op, tl_operand *x, const tl_slot *slots,
 }
 
 bool tl_elementwise(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
-  if (tl_short(vm, op, operands, out)) return true;
+  if (tl_short(vm, op, operands, out))
+    return true;
   tl_operand x[TL_MAX_OPERANDS];
   int arity = tl_ops[op].arity, opened = 0;
   bool ok = true, all_numbers = true;
   while (ok && all_numbers && opened < arity) {
     ok = tl_operand_open(vm, &operands[opened], &x[opened], &all_numbers);
-    if (ok) opened++;
+    if (ok)
+      opened++;
   }
   if (ok) {
     ok = all_numbers ? compute(vm, op, x, operands, out)
@@ -311,7 +331,8 @@ static bool copy_overlapping(tl_vm *vm, tl_operand *x, int arity,
       continue;
     }
     tl_array *copy = tl_array_copy(vm, x[i].array);
-    if (copy == NULL) return false;
+    if (copy == NULL)
+      return false;
     tl_clear(vm, &x[i].made);
     x[i].made = tl_own_array(copy);
     x[i].array = copy;
@@ -327,7 +348,8 @@ static bool fits_target(tl_vm *vm, int ndim, const int64_t *shape,
     int64_t length = tl_shape(target)[tl_ndim(target) - ndim + i];
     same = shape[i] == length || shape[i] == 1;
   }
-  if (same) return true;
+  if (same)
+    return true;
   char text[TL_DESCRIBE];
   tl_slot s = {.tag = tl_array_tag(target), .array = (tl_array *)target};
   return tl_fail(vm, TALLY_ERR_SHAPE,
@@ -341,7 +363,8 @@ static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
   int ndim = 0;
   int64_t shape[TL_MAX_DIMS];
   tl_dtype dtype = tl_array_dtype(target);
-  if (!tl_operands_resolve(vm, op, x, slots, &typing)) return false;
+  if (!tl_operands_resolve(vm, op, x, slots, &typing))
+    return false;
   if (tl_kind_rank(typing.result) > tl_kind_rank(dtype)) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s gives %s, which an array of %s cannot hold; convert "
@@ -359,7 +382,8 @@ static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
       !tl_poll(vm, (uint64_t)target->size / 1024)) {
     return false;
   }
-  if (op == TL_OP_POW) op = tl_power_form(&x[1], typing.computed);
+  if (op == TL_OP_POW)
+    op = tl_power_form(&x[1], typing.computed);
   return run_into(vm, op, x, &typing, target, false);
 }
 
@@ -367,7 +391,8 @@ static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
 static bool other_into(tl_vm *vm, tl_op op, tl_slot *operands,
                        tl_array *target) {
   tl_slot result, array;
-  if (!tl_elementwise_other(vm, op, operands, &result)) return false;
+  if (!tl_elementwise_other(vm, op, operands, &result))
+    return false;
   bool ok = false;
   if (tl_is_array(result) &&
       tl_dtype_of(result) == (int)tl_array_dtype(target)) {
@@ -381,7 +406,8 @@ static bool other_into(tl_vm *vm, tl_op op, tl_slot *operands,
             tl_op_label(op), tl_describe(result, left, sizeof left),
             tl_describe(array, right, sizeof right));
   }
-  if (tl_is_owned(result)) tl_drop(vm, result);
+  if (tl_is_owned(result))
+    tl_drop(vm, result);
   return ok;
 }
 
@@ -392,7 +418,8 @@ bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
   bool ok = true, all_numbers = true;
   while (ok && all_numbers && opened < arity) {
     ok = tl_operand_open(vm, &operands[opened], &x[opened], &all_numbers);
-    if (ok) opened++;
+    if (ok)
+      opened++;
   }
   if (ok) {
     ok = all_numbers ? compute_into(vm, op, x, operands, target)

@@ -28,7 +28,8 @@ bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t count, tl_slot *window,
 
 // Sets the pending error's place, if it has none, from an instruction.
 void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc);
-// Adds the call at [pc] to the pending error's trace; its place, if it has none.
+// Adds the call at [pc] to the pending error's trace; its place, if it has
+// none.
 void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc);
 // Gives up what the frame owns at [pc]. The handler that catches there, or
 // NULL; its kept slots are ready.

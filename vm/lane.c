@@ -13,14 +13,16 @@ void tl_counter_begin(tl_counter *counter, int ndim, const int64_t *shape,
   counter->done = false;
   for (int i = 0; i < ndim; i++) {
     counter->index[i] = 0;
-    if (shape[i] == 0) counter->done = true;
+    if (shape[i] == 0)
+      counter->done = true;
   }
 }
 
 void tl_counter_next(tl_counter *counter) {
   for (int i = counter->ndim - 1; i >= 0; i--) {
     counter->at += counter->strides[i];
-    if (++counter->index[i] < counter->shape[i]) return;
+    if (++counter->index[i] < counter->shape[i])
+      return;
     counter->at -= counter->strides[i] * counter->shape[i];
     counter->index[i] = 0;
   }
@@ -52,7 +54,8 @@ void tl_split_axes(const tl_array *array, uint32_t axes, tl_split *out) {
     int64_t length = tl_shape(array)[i], stride = tl_strides(array)[i];
     bool reduced = (axes >> i & 1) != 0;
     *(reduced ? &out->length : &out->count) *= length;
-    if (length == 1) continue;
+    if (length == 1)
+      continue;
     if (reduced) {
       add_axis(&out->reduced, out->reduced_shape, out->reduced_strides, length,
                stride);
@@ -77,7 +80,8 @@ typedef struct walker {
 
 static bool poll(walker *w, int64_t items) {
   *w->unpolled += items;
-  if (w->vm == NULL || *w->unpolled < POLL_ITEMS) return true;
+  if (w->vm == NULL || *w->unpolled < POLL_ITEMS)
+    return true;
   uint64_t work = (uint64_t)*w->unpolled / 1024;
   *w->unpolled = 0;
   return tl_poll(w->vm, work);
@@ -113,7 +117,8 @@ static bool give_run(walker *w, const char *items, int64_t step, int64_t n) {
       from = packed;
     }
     give(w, from, (size_t)count);
-    if (!poll(w, count)) return false;
+    if (!poll(w, count))
+      return false;
   }
   return true;
 }
@@ -131,7 +136,8 @@ static bool give_tiles(walker *w, const char *base, int64_t nrows,
     pack(tile, (ptrdiff_t)((size_t)ncols * itemsize), base + row * row_step,
          row_step, column_step, (size_t)count, (size_t)ncols);
     give(w, tile, (size_t)(count * ncols));
-    if (!poll(w, count * ncols)) return false;
+    if (!poll(w, count * ncols))
+      return false;
   }
   return true;
 }
@@ -139,7 +145,8 @@ static bool give_tiles(walker *w, const char *base, int64_t nrows,
 bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
                   tl_lane_fn *piece, void *context) {
   walker w = {vm, lane, piece, context, unpolled};
-  if (lane->ndim == 0) return give_run(&w, lane->base, 0, 1);
+  if (lane->ndim == 0)
+    return give_run(&w, lane->base, 0, 1);
   int inner = lane->ndim - 1;
   int64_t length = lane->shape[inner], step = lane->strides[inner];
   bool tiles = inner > 0 && length > 0 && length <= TILE_COLUMNS;
@@ -150,7 +157,8 @@ bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
     bool ok = tiles ? give_tiles(&w, counter.at, lane->shape[inner - 1],
                                  lane->strides[inner - 1], length, step)
                     : give_run(&w, counter.at, step, length);
-    if (!ok) return false;
+    if (!ok)
+      return false;
   }
   return true;
 }

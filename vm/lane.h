@@ -11,8 +11,8 @@ typedef struct tl_lane {
   const char *base;
   int ndim;
   const int64_t *shape, *strides;  // bytes
-  tl_dtype from;   // of the items in memory
-  tl_dtype dtype;  // of what is handed out
+  tl_dtype from;                   // of the items in memory
+  tl_dtype dtype;                  // of what is handed out
 } tl_lane;
 
 typedef void tl_lane_fn(void *context, const void *items, size_t n);
@@ -29,8 +29,8 @@ typedef struct tl_split {
   int kept, reduced;  // how many axes
   int64_t kept_shape[TL_MAX_DIMS], kept_strides[TL_MAX_DIMS];
   int64_t reduced_shape[TL_MAX_DIMS], reduced_strides[TL_MAX_DIMS];
-  int64_t count;      // results
-  int64_t length;     // items of each
+  int64_t count;   // results
+  int64_t length;  // items of each
   // The last axis is kept: results lie side by side, and go together. Then the
   // last kept axis is the columns.
   bool outer;

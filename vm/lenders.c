@@ -99,8 +99,7 @@ bool tl_state_join(tl_state *state, const tl_state *other) {
   tl_state before = *state;
   if (state->kind != other->kind)
     state->kind = TL_EITHER;
-  for (int i = 0; i < other->count; i++)
-    tl_state_add(state, other->lenders[i]);
+  for (int i = 0; i < other->count; i++) tl_state_add(state, other->lenders[i]);
   state->full |= other->full;
   state->invalid |= other->invalid;
   // Two different paths: neither is known to be the one.

@@ -53,12 +53,12 @@ typedef enum tl_ownership_kind {
 enum { TL_MAX_LENDERS = 12 };
 
 typedef struct tl_state {
-  uint8_t kind;     // tl_ownership_kind
+  uint8_t kind;  // tl_ownership_kind
   uint8_t count;
-  bool full;        // a lender found no room: the set is not the whole truth
-  bool invalid;     // for the verifier: a lender has ended
-  uint32_t open;    // for the verifier: the path (+ 1) whose item was taken
-                    // out and has not come back; 0: none
+  bool full;      // a lender found no room: the set is not the whole truth
+  bool invalid;   // for the verifier: a lender has ended
+  uint32_t open;  // for the verifier: the path (+ 1) whose item was taken
+                  // out and has not come back; 0: none
   tl_lender lenders[TL_MAX_LENDERS];  // sorted
 } tl_state;
 

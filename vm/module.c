@@ -499,7 +499,8 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
     return false;
   if (found)
     return true;
-  const char *native = is_path ? NULL : tl_native_module(vm, name, strlen(name));
+  const char *native =
+      is_path ? NULL : tl_native_module(vm, name, strlen(name));
   if (native != NULL) {
     return import_library(vm, native, out);
   }

@@ -26,7 +26,6 @@ static tl_string *step_name(const tl_step *step, const tl_slot *parts) {
   return NULL;
 }
 
-
 // --- Structs ----------------------------------------------------------------
 
 static bool store_struct(tl_vm *vm, tl_way w, tl_slot bytes, tl_type *layout,
@@ -57,8 +56,9 @@ static bool store_field(tl_vm *vm, tl_way w, tl_slot bytes, int64_t offset,
       if (tl_string_equal(type->fields[i].name, name))
         k = i;
     }
-    ok = k >= 0 ? store_field(vm, tl_way_below(w), bytes, offset + type->offsets[k],
-                              type->fields[k].type, value)
+    ok = k >= 0 ? store_field(vm, tl_way_below(w), bytes,
+                              offset + type->offsets[k], type->fields[k].type,
+                              value)
                 : tl_fail_no_field(vm, shown,
                                    name != NULL ? name : tl_empty_string());
   } else {

@@ -558,9 +558,10 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
   }
   if (length < 0) {
     char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "for walks an array, list, range, record, string or file: got %s",
-                   tl_describe(c, text, sizeof text));
+    return tl_fail(
+        vm, TALLY_ERR_TYPE,
+        "for walks an array, list, range, record, string or file: got %s",
+        tl_describe(c, text, sizeof text));
   }
   *more = position->i < length;
   return true;

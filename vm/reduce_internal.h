@@ -42,8 +42,8 @@ bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
 typedef struct tl_arg_search {
   tl_arg_fold *find;
   size_t itemsize;
-  int64_t at;    // items seen
-  int64_t best;  // -1: none yet
+  int64_t at;                                   // items seen
+  int64_t best;                                 // -1: none yet
   _Alignas(16) char pair[2 * sizeof(tl_c128)];  // the best item, the piece's
 } tl_arg_search;
 void tl_arg_begin(tl_arg_search *s, tl_dtype dtype, bool largest);

@@ -224,8 +224,8 @@ static tl_region_status fold_lanes(folder *f) {
   all.end = kernels->fold_end[fold][f->r.dtype];
   all.in = tl_itemsize(f->r.dtype);
   all.out = tl_itemsize(tl_fold_result(fold, f->r.dtype));
-  bool short_rows = fold == TL_FOLD_SUM && f->count > 1 &&
-                    f->length <= TL_SHORT_ROW;
+  bool short_rows =
+      fold == TL_FOLD_SUM && f->count > 1 && f->length <= TL_SHORT_ROW;
   all.rows = short_rows ? kernels->sum_rows[f->r.dtype] : NULL;
   all.length = all.left = f->length;
   all.from = all.to = f->r.out;

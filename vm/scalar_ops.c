@@ -16,9 +16,11 @@ tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing) {
 
 static tl_slot make_result(tl_vm *vm, const tl_c128 *item, tl_dtype dtype,
                            bool weak) {
-  if (dtype == TL_COMPLEX128) return tl_new_complex(vm, item->re, item->im, weak);
+  if (dtype == TL_COMPLEX128)
+    return tl_new_complex(vm, item->re, item->im, weak);
   tl_slot s = tl_scalar_load(dtype, item);
-  if (weak) s.tag |= TL_WEAK;
+  if (weak)
+    s.tag |= TL_WEAK;
   return s;
 }
 
@@ -26,8 +28,10 @@ bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *x,
                        const tl_typing *typing, tl_slot *out) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_c128 item = {0, 0};
-  if (!tl_operands_check(vm, op, x, typing)) return false;
-  if (op == TL_OP_POW) op = tl_power_form(&x[1], typing->computed);
+  if (!tl_operands_check(vm, op, x, typing))
+    return false;
+  if (op == TL_OP_POW)
+    op = tl_power_form(&x[1], typing->computed);
   switch (tl_ops[op].arity) {
     case 1:
       kernels->unary[op][typing->computed](&item, x[0].data, 1);
@@ -43,7 +47,8 @@ bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *x,
   // Narrow weak results (of bools) do not exist.
   bool weak = typing->weak && tl_itemsize(typing->result) >= 8;
   tl_slot result = make_result(vm, &item, typing->result, weak);
-  if (tl_is_unset(result)) return false;
+  if (tl_is_unset(result))
+    return false;
   *out = result;
   return true;
 }
@@ -57,12 +62,15 @@ bool tl_elementwise_scalar(tl_vm *vm, tl_op op, const tl_slot *operands,
     bool is_number;
     tl_copy_slot(&slots[i], &operands[i]);
     slots[i].tag &= ~TL_OWNED;
-    if (!tl_operand_open(vm, &slots[i], &x[i], &is_number)) return false;
+    if (!tl_operand_open(vm, &slots[i], &x[i], &is_number))
+      return false;
     if (!is_number || x[i].array != NULL) {
-      if (is_number) tl_operand_close(vm, &x[i]);
+      if (is_number)
+        tl_operand_close(vm, &x[i]);
       return tl_elementwise(vm, op, slots, out);
     }
   }
-  if (!tl_operands_resolve(vm, op, x, slots, &typing)) return false;
+  if (!tl_operands_resolve(vm, op, x, slots, &typing))
+    return false;
   return tl_scalar_compute(vm, op, x, &typing, out);
 }

@@ -47,7 +47,8 @@ enum { POLL_ITEMS = 64 * 1024 };
 
 static bool poll(scan *s, int64_t items) {
   s->unpolled += items;
-  if (!s->may_stop || s->unpolled < POLL_ITEMS) return true;
+  if (!s->may_stop || s->unpolled < POLL_ITEMS)
+    return true;
   uint64_t work = (uint64_t)s->unpolled / 1024;
   s->unpolled = 0;
   return tl_poll(s->vm, work);
@@ -74,13 +75,15 @@ static bool scan_lanes(scan *s) {
     } else if (s->length > 0) {
       memcpy(&carry, from, itemsize);
     }
-    if (s->initial) memcpy(to - itemsize, &carry, itemsize);
+    if (s->initial)
+      memcpy(to - itemsize, &carry, itemsize);
     for (int64_t at = 0; at < s->length; at += POLL_ITEMS) {
       int64_t left = s->length - at;
       size_t n = (size_t)(left < POLL_ITEMS ? left : POLL_ITEMS);
       kernel(to + (size_t)at * itemsize, from + (size_t)at * itemsize, &carry,
              n);
-      if (!poll(s, (int64_t)n)) return false;
+      if (!poll(s, (int64_t)n))
+        return false;
     }
   }
   return true;
@@ -105,7 +108,8 @@ static bool scan_rows(scan *s) {
       } else if (to != from) {
         memcpy(to, from, row);
       }
-      if (!poll(s, s->inner)) return false;
+      if (!poll(s, s->inner))
+        return false;
     }
   }
   return true;
@@ -117,8 +121,7 @@ static bool load(scan *s, const tl_array *a, tl_array *to, char *data) {
   tl_dtype from = tl_array_dtype(a);
   tl_plan_open(&plan, tl_ndim(a), tl_shape(a));
   int in = tl_plan_stream(&plan, a->data, tl_itemsize(from), tl_strides(a));
-  int out =
-      tl_plan_stream(&plan, data, tl_itemsize(s->dtype), tl_strides(to));
+  int out = tl_plan_stream(&plan, data, tl_itemsize(s->dtype), tl_strides(to));
   tl_plan_arrange(&plan, out);
   tl_plan_finish(&plan, tl_plan_cast(&plan, in, from, s->dtype));
   return tl_plan_run(s->vm, &plan, true);
@@ -127,14 +130,17 @@ static bool load(scan *s, const tl_array *a, tl_array *to, char *data) {
 static void measure(scan *s, const tl_array *a, int axis) {
   s->outer = s->inner = 1;
   for (int i = 0; i < tl_ndim(a); i++) {
-    if (i < axis) s->outer *= tl_shape(a)[i];
-    if (i > axis) s->inner *= tl_shape(a)[i];
+    if (i < axis)
+      s->outer *= tl_shape(a)[i];
+    if (i > axis)
+      s->inner *= tl_shape(a)[i];
   }
   s->length = tl_shape(a)[axis];
 }
 
 static bool scan_all(scan *s) {
-  if (s->outer == 0 || s->inner == 0) return true;
+  if (s->outer == 0 || s->inner == 0)
+    return true;
   return s->inner == 1 ? scan_lanes(s) : scan_rows(s);
 }
 
@@ -144,9 +150,11 @@ static bool scan_fresh(scan *s, const tl_array *a, int axis, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_ndim(a);
   memcpy(shape, tl_shape(a), (size_t)ndim * sizeof *shape);
-  if (s->initial) shape[axis]++;
+  if (s->initial)
+    shape[axis]++;
   tl_array *to = tl_array_new(s->vm, s->dtype, ndim, shape);
-  if (to == NULL) return false;
+  if (to == NULL)
+    return false;
   int64_t row = s->inner * (int64_t)tl_itemsize(s->dtype);
   s->to = to->data + (s->initial ? row : 0);
   s->to_outer = shape[axis] * row;
@@ -185,7 +193,8 @@ static bool scan_in_place(scan *s, tl_slot *x, tl_slot *out) {
   s->from = s->to = a->data;
   s->to_outer = s->length * s->inner * (int64_t)tl_itemsize(s->dtype);
   s->may_stop = false;
-  if (!scan_all(s)) return false;
+  if (!scan_all(s))
+    return false;
   *out = tl_own_array(a);
   return true;
 }
@@ -249,14 +258,16 @@ static bool scan_array(scan *s, tl_slot *x, int axis, tl_dtype dtype,
     return tl_fail(s->vm, TALLY_ERR_SHAPE, "%s needs an array, got a scalar",
                    name_of(s->fold));
   }
-  if (!choose_dtype(s, *x, dtype)) return false;
+  if (!choose_dtype(s, *x, dtype))
+    return false;
   tl_dtype wanted = s->dtype;
   if (wanted == TL_BOOL) {
     s->dtype = TL_UINT8;  // their bytes order like integers
   } else if (!has_kernel(s)) {
     s->dtype = tl_fold_result(s->fold, wanted);
   }
-  if (!cumulate(s, x, axis, out)) return false;
+  if (!cumulate(s, x, axis, out))
+    return false;
   return s->dtype == wanted || cut(s->vm, s->dtype, wanted, out);
 }
 
@@ -267,9 +278,11 @@ bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
            : reduction == TL_REDUCE_PROD ? TL_FOLD_PROD
            : reduction == TL_REDUCE_MIN  ? TL_FOLD_MIN
                                          : TL_FOLD_MAX;
-  if (tl_is_array(*x)) return scan_array(&s, x, axis, dtype, out);
+  if (tl_is_array(*x))
+    return scan_array(&s, x, axis, dtype, out);
   tl_slot made;
-  if (!tl_as_array(vm, name_of(s.fold), *x, &made)) return false;
+  if (!tl_as_array(vm, name_of(s.fold), *x, &made))
+    return false;
   bool ok = scan_array(&s, &made, axis, dtype, out);
   tl_clear(vm, &made);
   return ok;

@@ -12,8 +12,10 @@ static bool is_text(tl_slot s) {
 }
 
 static bool compare_strings(tl_op op, const tl_string *a, const tl_string *b) {
-  if (op == TL_OP_EQUAL) return tl_string_equal(a, b);
-  if (op == TL_OP_NOT_EQUAL) return !tl_string_equal(a, b);
+  if (op == TL_OP_EQUAL)
+    return tl_string_equal(a, b);
+  if (op == TL_OP_NOT_EQUAL)
+    return !tl_string_equal(a, b);
   int order = tl_string_compare(a, b);
   switch (op) {
     case TL_OP_LESS:
@@ -71,9 +73,9 @@ static bool compute_item(tl_vm *vm, tl_op op, tl_array *result, char *out,
     tl_slot s = {.tag = TL_TAG_STRING, .string = string_at(chosen)};
     return tl_item_store(vm, result, out, s);
   }
-  tl_string *joined =
-      tl_string_concat(vm, string_at(in[0]), string_at(in[1]));
-  if (joined == NULL) return false;
+  tl_string *joined = tl_string_concat(vm, string_at(in[0]), string_at(in[1]));
+  if (joined == NULL)
+    return false;
   tl_slot s = tl_own_string(joined);
   bool ok = tl_item_store(vm, result, out, s);
   tl_drop(vm, s);
@@ -95,10 +97,12 @@ static bool compute_items(tl_vm *vm, tl_op op, const tl_slot *slots,
     char *at[TL_MAX_OPERANDS + 1];
     for (int i = 0; i <= arity; i++) at[i] = w.walk.data[i];
     for (int64_t k = 0; k < w.walk.length; k++) {
-      if (!compute_item(vm, op, result, at[0], at + 1)) return false;
+      if (!compute_item(vm, op, result, at[0], at + 1))
+        return false;
       for (int i = 0; i <= arity; i++) at[i] += w.walk.step[i];
     }
-    if (!tl_poll(vm, 1 + (uint64_t)w.walk.length / 1024)) return false;
+    if (!tl_poll(vm, 1 + (uint64_t)w.walk.length / 1024))
+      return false;
   }
   return true;
 }
@@ -109,15 +113,18 @@ static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
   int count = 0, ndim;
   int64_t shape[TL_MAX_DIMS];
   for (int i = 0; i < tl_ops[op].arity; i++) {
-    if (tl_is_array(slots[i])) arrays[count++] = slots[i].array;
+    if (tl_is_array(slots[i]))
+      arrays[count++] = slots[i].array;
   }
   if (!tl_broadcast(vm, count, arrays, &ndim, shape)) {
-    if (tl_ops[op].arity == 2) tl_fail_operands(vm, slots[0], slots[1]);
+    if (tl_ops[op].arity == 2)
+      tl_fail_operands(vm, slots[0], slots[1]);
     return false;
   }
   tl_dtype dtype = is_comparison(op) ? TL_BOOL : TL_STRING;
   tl_array *array = tl_array_new(vm, dtype, ndim, shape);
-  if (array == NULL) return false;
+  if (array == NULL)
+    return false;
   tl_slot result = tl_own_array(array);
   if (!compute_items(vm, op, slots, array)) {
     tl_drop(vm, result);
@@ -139,7 +146,8 @@ static bool text_scalars(tl_vm *vm, tl_op op, const tl_slot *slots,
     return true;
   }
   tl_string *joined = tl_string_concat(vm, slots[0].string, slots[1].string);
-  if (joined == NULL) return false;
+  if (joined == NULL)
+    return false;
   *out = tl_own_string(joined);
   return true;
 }
@@ -151,26 +159,30 @@ bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
       return tl_nested_elementwise(vm, op, slots, out);
   }
   if (op == TL_OP_WHERE) {
-    bool condition = tl_is_bool(slots[0]) ||
-                     (tl_is_array(slots[0]) && tl_dtype_of(slots[0]) == TL_BOOL);
+    bool condition = tl_is_bool(slots[0]) || (tl_is_array(slots[0]) &&
+                                              tl_dtype_of(slots[0]) == TL_BOOL);
     texts = condition && is_text(slots[1]) && is_text(slots[2]);
   } else if (op == TL_OP_ADD || is_comparison(op)) {
     texts = is_text(slots[0]) && is_text(slots[1]);
   }
   if (texts) {
     for (int i = 0; i < tl_ops[op].arity; i++) {
-      if (tl_is_array(slots[i])) return text_arrays(vm, op, slots, out);
+      if (tl_is_array(slots[i]))
+        return text_arrays(vm, op, slots, out);
     }
     return text_scalars(vm, op, slots, out);
   }
   bool known;
-  if (!tl_resource_operate(vm, op, slots, out, &known)) return false;
-  if (known) return true;
+  if (!tl_resource_operate(vm, op, slots, out, &known))
+    return false;
+  if (known)
+    return true;
   if (op != TL_OP_EQUAL && op != TL_OP_NOT_EQUAL) {
     return tl_op_refuse(vm, op, slots);
   }
   bool equal = tl_equal(vm, slots[0], slots[1]);
-  if (tl_failed(vm)) return false;
+  if (tl_failed(vm))
+    return false;
   *out = tl_bool(equal == (op == TL_OP_EQUAL));
   return true;
 }

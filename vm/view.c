@@ -41,9 +41,8 @@ static bool may_relabel(const tl_vm *vm, tl_slot base, tl_dtype dtype,
   const tl_array *a = base.array;
   const int64_t *end = a->dims + 2 * ndim;
   if (!tl_array_is_reusable(base) || vm->no_reuse || data != a->data ||
-      (a->head.flags & TL_EXTERNAL) != 0 ||
-      dtype != tl_array_dtype(a) || (const char *)end > data ||
-      count_items(ndim, shape) != a->size) {
+      (a->head.flags & TL_EXTERNAL) != 0 || dtype != tl_array_dtype(a) ||
+      (const char *)end > data || count_items(ndim, shape) != a->size) {
     return false;
   }
   int64_t stride = (int64_t)tl_itemsize(dtype);

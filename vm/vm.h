@@ -68,7 +68,7 @@ struct tally_vm {
   tl_access access;  // what the innermost may do
 
   tl_pending_error error;
-  tl_slot caught;      // its record, on the way to a handler
+  tl_slot caught;  // its record, on the way to a handler
   tally_stats stats;
   bool counting;
   bool no_reuse;  // --no-reuse: nothing is written in place or fused
@@ -79,16 +79,16 @@ struct tally_vm {
   // Polling: one counter for interrupt, deadline and budget.
   // By another thread or a signal handler: bits of mapping.h.
   atomic_int interrupted;
-  bool file_lost;  // an error says so, and has not unwound yet
+  bool file_lost;   // an error says so, and has not unwound yet
   uint64_t budget;  // instructions left beyond fuel; UINT64_MAX: no limit
   int32_t fuel;     // of code running in C
   double deadline;  // clock() seconds; 0: none
   uint32_t looks;   // for the flag and the deadline, so far
 
   struct tl_memory *memory;
-  tl_pool pool;  // threads for long work on arrays
-  struct tl_watch *watch;    // NULL: nobody watches
-  bool has_promises;  // some code says #:inplace (promise.h)
+  tl_pool pool;            // threads for long work on arrays
+  struct tl_watch *watch;  // NULL: nobody watches
+  bool has_promises;       // some code says #:inplace (promise.h)
   uint8_t refused_why;
   tl_slot refused_operand;
   const struct tl_ins *refused_at;  // the promised instruction; NULL: none

@@ -364,8 +364,9 @@ typedef struct particle {
   } state;
 } particle;
 
-#define PARTICLE                           \
-  "3 * {x: float64, y: float64, tag: int32, state: {v: 3 * float32, on: bool}}"
+#define PARTICLE                                                          \
+  "3 * {x: float64, y: float64, tag: int32, state: {v: 3 * float32, on: " \
+  "bool}}"
 
 static void test_c_structs_are_shared(void **state) {
   host *h = *state;

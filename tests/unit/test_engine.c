@@ -149,8 +149,10 @@ static void simple_powers_are_exact(void **state) {
   for (int n = 2; n <= 8; n += 6) {
     for (int i = 0; i < 5; i++) {
       tl_slot x = vector(vm, TL_FLOAT64, n, small);
-      tl_slot out = apply2(vm, TL_OP_POW, borrowed(x), tl_weak_float(powers[i]));
-      tl_slot one = apply2(vm, TL_OP_POW, tl_float(2), tl_weak_float(powers[i]));
+      tl_slot out =
+          apply2(vm, TL_OP_POW, borrowed(x), tl_weak_float(powers[i]));
+      tl_slot one =
+          apply2(vm, TL_OP_POW, tl_float(2), tl_weak_float(powers[i]));
       assert_true(item_at(out.array, 1) == pow(2, powers[i]));
       assert_true(one.f == pow(2, powers[i]));
       tl_drop(vm, out);
@@ -210,7 +212,8 @@ static void every_operation_takes_or_refuses_every_dtype(void **state) {
           }
           for (int i = 0; i < 3; i++) {
             operands[i] = tl_borrow(x[i]);
-            if (scalar) operands[i] = tl_item(vm, x[i].array, x[i].array->data);
+            if (scalar)
+              operands[i] = tl_item(vm, x[i].array, x[i].array->data);
           }
           if (tl_elementwise(vm, (tl_op)op, operands, &out)) {
             tl_clear(vm, &out);
@@ -219,7 +222,8 @@ static void every_operation_takes_or_refuses_every_dtype(void **state) {
             tl_error_clear(vm);
           }
           for (int i = 0; i < 3; i++) {
-            if (scalar) tl_clear(vm, &operands[i]);
+            if (scalar)
+              tl_clear(vm, &operands[i]);
             tl_drop(vm, x[i]);
           }
         }
@@ -661,7 +665,8 @@ static bool operate(tl_vm *vm, int way, tl_slot x, tl_slot m, tl_slot text) {
       break;
     case 2: {
       tl_range *range = tl_range_new(vm, 0, 8, 1);
-      if (range == NULL) return false;
+      if (range == NULL)
+        return false;
       operands[1] = tl_own_range(range);
       ok = tl_elementwise(vm, TL_OP_MULTIPLY, operands, &out);
       tl_drop(vm, operands[1]);
@@ -687,7 +692,8 @@ static bool operate(tl_vm *vm, int way, tl_slot x, tl_slot m, tl_slot text) {
                      TL_DTYPE_COUNT, 0, &out);
       break;
   }
-  if (ok) tl_clear(vm, &out);
+  if (ok)
+    tl_clear(vm, &out);
   return ok;
 }
 
@@ -705,7 +711,8 @@ static void no_memory_leaves_nothing_behind(void **state) {
       tl_memory_fail_at(vm, at);
       done = operate(vm, way, x, m, text);
       tl_memory_fail_at(vm, 0);
-      if (!done) failure(vm, TALLY_ERR_MEMORY);
+      if (!done)
+        failure(vm, TALLY_ERR_MEMORY);
       tl_error_clear(vm);
       assert_int_equal(vm->stats.live, live);
       assert_int_equal(vm->stats.live_bytes, bytes);

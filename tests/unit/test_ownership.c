@@ -152,7 +152,6 @@ static void check_one(void **state, int params, int slots, const char *code,
   close_graph(&g);
 }
 
-
 // T1: x + (x + (x + x)): each sum is written into the one inside it.
 static void t1_temporaries_are_taken_over(void **state) {
   check_one(state, 0, 5,
@@ -612,17 +611,17 @@ static void t5_a_known_call_takes_a_dying_argument(void **state) {
   graph g;
   open_graph(&g, *state);
   tl_cfg_function *caller = add_function(&g, 0, 5,
-                    "0: 0 = TAKEG\n"
-                    "   1 = ADD 0 0\n"
-                    "   2 = CALLK 1 #1\n"
-                    "   3 = CALLK 0 #1\n"
-                    "   SHOW 0\n"
-                    "   SHOW 2\n"
-                    "   RET 3\n");
+                                         "0: 0 = TAKEG\n"
+                                         "   1 = ADD 0 0\n"
+                                         "   2 = CALLK 1 #1\n"
+                                         "   3 = CALLK 0 #1\n"
+                                         "   SHOW 0\n"
+                                         "   SHOW 2\n"
+                                         "   RET 3\n");
   tl_cfg_function *callee = add_function(&g, 1, 3,
-                    "0: 1 = ADD 0 0\n"
-                    "   2 = ADD 1 1\n"
-                    "   RET 2\n");
+                                         "0: 1 = ADD 0 0\n"
+                                         "   2 = ADD 1 1\n"
+                                         "   RET 2\n");
   assert_true(tl_ownership(&g.program, NULL, NULL));
   check(&g, caller,
         "b0:\n"
@@ -648,17 +647,17 @@ static void p2_a_result_may_be_borrowed(void **state) {
   graph g;
   open_graph(&g, *state);
   tl_cfg_function *caller = add_function(&g, 0, 5,
-                    "0: 0 = TAKEG\n"
-                    "   1 = TAKEG #1\n"
-                    "   2 = CALLK 0 1 #1\n"
-                    "   SHOW 2\n"
-                    "   SHOW 0\n"
-                    "   RET 1\n");
+                                         "0: 0 = TAKEG\n"
+                                         "   1 = TAKEG #1\n"
+                                         "   2 = CALLK 0 1 #1\n"
+                                         "   SHOW 2\n"
+                                         "   SHOW 0\n"
+                                         "   RET 1\n");
   tl_cfg_function *callee = add_function(&g, 2, 4,
-                    "0: 2 = LOADI\n"
-                    "   JT 2 -> 1 2\n"
-                    "1: RET 0\n"
-                    "2: RET 1\n");
+                                         "0: 2 = LOADI\n"
+                                         "   JT 2 -> 1 2\n"
+                                         "1: RET 0\n"
+                                         "2: RET 1\n");
   assert_true(tl_ownership(&g.program, NULL, NULL));
   check(&g, caller,
         "b0:\n"
@@ -686,15 +685,15 @@ static void r2_an_argument_given_twice_is_owned_twice(void **state) {
   graph g;
   open_graph(&g, *state);
   tl_cfg_function *caller = add_function(&g, 0, 3,
-                    "0: 0 = TAKEG\n"
-                    "   1 = CALLK 0 0 #1\n"
-                    "   RET 1\n");
+                                         "0: 0 = TAKEG\n"
+                                         "   1 = CALLK 0 0 #1\n"
+                                         "   RET 1\n");
   tl_cfg_function *callee = add_function(&g, 2, 4,
-                    "0: 2 = LOADI\n"
-                    "   0 = SETEL 0 2 2\n"
-                    "   1 = SETEL 1 2 2\n"
-                    "   3 = ADD 0 1\n"
-                    "   RET 3\n");
+                                         "0: 2 = LOADI\n"
+                                         "   0 = SETEL 0 2 2\n"
+                                         "   1 = SETEL 1 2 2\n"
+                                         "   3 = ADD 0 1\n"
+                                         "   RET 3\n");
   assert_true(tl_ownership(&g.program, NULL, NULL));
   check(&g, caller,
         "b0:\n"
@@ -718,15 +717,15 @@ static void a_parameter_that_is_only_read_is_lent(void **state) {
   graph g;
   open_graph(&g, *state);
   tl_cfg_function *caller = add_function(&g, 0, 3,
-                    "0: 0 = TAKEG\n"
-                    "   1 = CALLK 0 #1\n"
-                    "   RET 1\n");
+                                         "0: 0 = TAKEG\n"
+                                         "   1 = CALLK 0 #1\n"
+                                         "   RET 1\n");
   tl_cfg_function *callee = add_function(&g, 1, 3,
-                    "0: JT 0 -> 1 2\n"
-                    "1: 1 = LOADI\n"
-                    "   RET 1\n"
-                    "2: 1 = LOADI\n"
-                    "   RET 1\n");
+                                         "0: JT 0 -> 1 2\n"
+                                         "1: 1 = LOADI\n"
+                                         "   RET 1\n"
+                                         "2: 1 = LOADI\n"
+                                         "   RET 1\n");
   assert_true(tl_ownership(&g.program, NULL, NULL));
   check(&g, caller,
         "b0:\n"
@@ -752,14 +751,14 @@ static void e2_a_call_gives_its_arguments_away(void **state) {
   graph g;
   open_graph(&g, *state);
   tl_cfg_function *caller = add_function(&g, 0, 6,
-                    "0: 0 = TAKEG\n"
-                    "   1 = ADD 0 0\n"
-                    "   2 = ADD 0 0\n"
-                    "   3 = CALLK 1 2 #1\n"
-                    "   RET 3\n");
+                                         "0: 0 = TAKEG\n"
+                                         "   1 = ADD 0 0\n"
+                                         "   2 = ADD 0 0\n"
+                                         "   3 = CALLK 1 2 #1\n"
+                                         "   RET 3\n");
   tl_cfg_function *callee = add_function(&g, 2, 3,
-                    "0: 2 = ADD 0 1\n"
-                    "   RET 2\n");
+                                         "0: 2 = ADD 0 1\n"
+                                         "   RET 2\n");
   assert_true(tl_ownership(&g.program, NULL, NULL));
   check(&g, caller,
         "b0:\n"

@@ -286,7 +286,8 @@ static void every_reduction_takes_or_refuses_every_dtype(void **state) {
           failure(vm, TALLY_ERR_TYPE);
           tl_error_clear(vm);
         }
-        if (reduction > TL_REDUCE_MAX || axes > 1) continue;
+        if (reduction > TL_REDUCE_MAX || axes > 1)
+          continue;
         if (tl_cumulative(vm, (tl_reduction)reduction, &lent, (int)axes, false,
                           TL_DTYPE_COUNT, &out)) {
           tl_clear(vm, &out);

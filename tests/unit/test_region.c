@@ -17,9 +17,8 @@ static const char *self;  // this program's path, to run it again
 
 static const struct {
   int rows, columns;
-} shapes[] = {{32, 63}, {32, 64},  {33, 63}, {7, 601},
-              {601, 7}, {1, 2500}, {80, 50}, {300, 40},
-              {12, 700}, {5, 3000}};
+} shapes[] = {{32, 63},  {32, 64}, {33, 63},  {7, 601},  {601, 7},
+              {1, 2500}, {80, 50}, {300, 40}, {12, 700}, {5, 3000}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 static const char *const dtypes[] = {

@@ -94,9 +94,10 @@ static void test_errors(void **state) {
   check_wrong(vm, "3 *",
               "expected a dimension, a dtype or \"{\", but the type `3 *` "
               "ends there");
-  check_wrong(vm, "3 float64",
-              "expected \"*\" after a dimension, got \"float64\" at column 3 of "
-              "the type `3 float64`");
+  check_wrong(
+      vm, "3 float64",
+      "expected \"*\" after a dimension, got \"float64\" at column 3 of "
+      "the type `3 float64`");
   check_wrong(vm, "2 * flaot64",
               "unknown type flaot64 at column 5 of `2 * flaot64`; did you mean "
               "float64?");
@@ -108,9 +109,10 @@ static void test_errors(void **state) {
               "`float64 }`");
   check_wrong(vm, "{x: int8, x: int8}",
               "the struct type has two fields named x");
-  check_wrong(vm, "{x int8}",
-              "expected \":\" after a field's name, got \"int8\" at column 4 of "
-              "the type `{x int8}`");
+  check_wrong(
+      vm, "{x int8}",
+      "expected \":\" after a field's name, got \"int8\" at column 4 of "
+      "the type `{x int8}`");
   check_wrong(vm, "{\"x",
               "expected \" after a field's name, but the type `{\"x` ends "
               "there");

@@ -205,63 +205,64 @@ TL_UNSIGNED(X)
 #undef X
 // Complex products are four real ones of the parts, which lie among one another
 // as strided matrices; a small product is done as it is written.
-#define COMPLEX_GEMM(sfx, T, R, real)                                         \
+#define COMPLEX_GEMM(sfx, T, R, real)                                          \
   static void plain_##sfx(T *c, size_t c_step, const char *a, ptrdiff_t a_row, \
-                          ptrdiff_t a_column, const char *b, ptrdiff_t b_row, \
-                          ptrdiff_t b_column, size_t m, size_t n, size_t k) { \
-    for (size_t i = 0; i < m; i++, c += c_step, a += a_row) {                 \
-      for (size_t j = 0; j < n; j++) {                                        \
-        const char *x = a, *y = b + (ptrdiff_t)j * b_column;                  \
-        T sum = {0, 0};                                                       \
-        for (size_t p = 0; p < k; p++, x += a_column, y += b_row) {           \
-          const T u = *(const T *)x, v = *(const T *)y;                       \
-          sum.re += u.re * v.re - u.im * v.im;                                \
-          sum.im += u.re * v.im + u.im * v.re;                                \
-        }                                                                     \
-        c[j] = sum;                                                           \
-      }                                                                       \
-    }                                                                         \
-  }                                                                           \
-  void TL_K(gemm_##sfx)(void *c_, ptrdiff_t c_row, const void *a_,            \
-                        ptrdiff_t a_row, ptrdiff_t a_column, const void *b_,  \
-                        ptrdiff_t b_row, ptrdiff_t b_column, size_t m,        \
-                        size_t n, size_t k, void *scratch) {                  \
-    const size_t c_step = (size_t)c_row / sizeof(T);                          \
-    T *c = c_;                                                                \
-    if (m * n * k <= SMALL) {                                                 \
-      plain_##sfx(c, c_step, a_, a_row, a_column, b_, b_row, b_column, m, n,  \
-                  k);                                                         \
-      return;                                                                 \
-    }                                                                         \
-    const size_t part = tl_gemm_part_items(m, n);                             \
-    R *x = scratch, *y = x + part;                                            \
-    void *rest = y + part;                                                    \
-    for (size_t i = 0; i < m; i += TL_GEMM_M) {                               \
-      const size_t rows = smaller(m - i, TL_GEMM_M);                          \
-      const char *a = (const char *)a_ + (ptrdiff_t)i * a_row;                \
-      for (size_t j = 0; j < n; j += TL_GEMM_PART) {                          \
-        const size_t cols = smaller(n - j, TL_GEMM_PART);                     \
-        const ptrdiff_t row = (ptrdiff_t)(cols * sizeof(R));                  \
-        const char *b = (const char *)b_ + (ptrdiff_t)j * b_column;           \
-        for (int half = 0; half < 2; half++) {                                \
-          const size_t of_b = half == 0 ? 0 : sizeof(R);                      \
-          TL_K(gemm_##real)(x, row, a, a_row, a_column, b + of_b, b_row,      \
-                            b_column, rows, cols, k, rest);                   \
-          TL_K(gemm_##real)(y, row, a + sizeof(R), a_row, a_column,           \
-                            b + sizeof(R) - of_b, b_row, b_column, rows, cols, \
-                            k, rest);                                         \
-          for (size_t r = 0; r < rows; r++) {                                 \
-            T *to = c + (i + r) * c_step + j;                                 \
-            const R *u = x + r * cols, *v = y + r * cols;                     \
-            if (half == 0) {                                                  \
-              for (size_t q = 0; q < cols; q++) to[q].re = u[q] - v[q];       \
-            } else {                                                          \
-              for (size_t q = 0; q < cols; q++) to[q].im = u[q] + v[q];       \
-            }                                                                 \
-          }                                                                   \
-        }                                                                     \
-      }                                                                       \
-    }                                                                         \
+                          ptrdiff_t a_column, const char *b, ptrdiff_t b_row,  \
+                          ptrdiff_t b_column, size_t m, size_t n, size_t k) {  \
+    for (size_t i = 0; i < m; i++, c += c_step, a += a_row) {                  \
+      for (size_t j = 0; j < n; j++) {                                         \
+        const char *x = a, *y = b + (ptrdiff_t)j * b_column;                   \
+        T sum = {0, 0};                                                        \
+        for (size_t p = 0; p < k; p++, x += a_column, y += b_row) {            \
+          const T u = *(const T *)x, v = *(const T *)y;                        \
+          sum.re += u.re * v.re - u.im * v.im;                                 \
+          sum.im += u.re * v.im + u.im * v.re;                                 \
+        }                                                                      \
+        c[j] = sum;                                                            \
+      }                                                                        \
+    }                                                                          \
+  }                                                                            \
+  void TL_K(gemm_##sfx)(void *c_, ptrdiff_t c_row, const void *a_,             \
+                        ptrdiff_t a_row, ptrdiff_t a_column, const void *b_,   \
+                        ptrdiff_t b_row, ptrdiff_t b_column, size_t m,         \
+                        size_t n, size_t k, void *scratch) {                   \
+    const size_t c_step = (size_t)c_row / sizeof(T);                           \
+    T *c = c_;                                                                 \
+    if (m * n * k <= SMALL) {                                                  \
+      plain_##sfx(c, c_step, a_, a_row, a_column, b_, b_row, b_column, m, n,   \
+                  k);                                                          \
+      return;                                                                  \
+    }                                                                          \
+    const size_t part = tl_gemm_part_items(m, n);                              \
+    R *x = scratch, *y = x + part;                                             \
+    void *rest = y + part;                                                     \
+    for (size_t i = 0; i < m; i += TL_GEMM_M) {                                \
+      const size_t rows = smaller(m - i, TL_GEMM_M);                           \
+      const char *a = (const char *)a_ + (ptrdiff_t)i * a_row;                 \
+      for (size_t j = 0; j < n; j += TL_GEMM_PART) {                           \
+        const size_t cols = smaller(n - j, TL_GEMM_PART);                      \
+        const ptrdiff_t row = (ptrdiff_t)(cols * sizeof(R));                   \
+        const char *b = (const char *)b_ + (ptrdiff_t)j * b_column;            \
+        for (int half = 0; half < 2; half++) {                                 \
+          const size_t of_b = half == 0 ? 0 : sizeof(R);                       \
+          TL_K(gemm_##real)                                                    \
+          (x, row, a, a_row, a_column, b + of_b, b_row, b_column, rows, cols,  \
+           k, rest);                                                           \
+          TL_K(gemm_##real)                                                    \
+          (y, row, a + sizeof(R), a_row, a_column, b + sizeof(R) - of_b,       \
+           b_row, b_column, rows, cols, k, rest);                              \
+          for (size_t r = 0; r < rows; r++) {                                  \
+            T *to = c + (i + r) * c_step + j;                                  \
+            const R *u = x + r * cols, *v = y + r * cols;                      \
+            if (half == 0) {                                                   \
+              for (size_t q = 0; q < cols; q++) to[q].re = u[q] - v[q];        \
+            } else {                                                           \
+              for (size_t q = 0; q < cols; q++) to[q].im = u[q] + v[q];        \
+            }                                                                  \
+          }                                                                    \
+        }                                                                      \
+      }                                                                        \
+    }                                                                          \
   }
 COMPLEX_GEMM(complex64, tl_c64, float, float32)
 COMPLEX_GEMM(complex128, tl_c128, double, float64)

@@ -162,18 +162,13 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .search = {[TL_BOOL] = TL_K(search_uint8),
                TL_INTEGERS(X) TL_FLOATS(X) TL_COMPLEXES(X)},
 #undef X
-#define PRODUCTS(name)                      \
-  [TL_INT8] = TL_K(name##_uint8),           \
-  [TL_INT16] = TL_K(name##_uint16),         \
-  [TL_INT32] = TL_K(name##_uint32),         \
-  [TL_INT64] = TL_K(name##_uint64),         \
-  [TL_UINT8] = TL_K(name##_uint8),          \
-  [TL_UINT16] = TL_K(name##_uint16),        \
-  [TL_UINT32] = TL_K(name##_uint32),        \
-  [TL_UINT64] = TL_K(name##_uint64),        \
-  [TL_FLOAT32] = TL_K(name##_float32),      \
-  [TL_FLOAT64] = TL_K(name##_float64),      \
-  [TL_COMPLEX64] = TL_K(name##_complex64),  \
+#define PRODUCTS(name)                                                      \
+  [TL_INT8] = TL_K(name##_uint8), [TL_INT16] = TL_K(name##_uint16),         \
+  [TL_INT32] = TL_K(name##_uint32), [TL_INT64] = TL_K(name##_uint64),       \
+  [TL_UINT8] = TL_K(name##_uint8), [TL_UINT16] = TL_K(name##_uint16),       \
+  [TL_UINT32] = TL_K(name##_uint32), [TL_UINT64] = TL_K(name##_uint64),     \
+  [TL_FLOAT32] = TL_K(name##_float32), [TL_FLOAT64] = TL_K(name##_float64), \
+  [TL_COMPLEX64] = TL_K(name##_complex64),                                  \
   [TL_COMPLEX128] = TL_K(name##_complex128)
     .gemm = {PRODUCTS(gemm)},
     .gemv = {PRODUCTS(gemv)},
