@@ -624,6 +624,14 @@ TALLY_API tally_status tally_explain(tally_vm *vm, const char *path, int argc,
 TALLY_API tally_status tally_disassemble(tally_vm *vm, const char *name,
                                          const char *source, size_t nbytes);
 
+// The same program laid out as `tally fmt` does: blanks, indentation and empty
+// lines in order, the ends of lines and the comments where they are. *out is a
+// string, returns owned. NULL source: reads the file [name]. TALLY_ERR_SYNTAX:
+// the text does not parse; an error that running it would find is none here.
+TALLY_API tally_status tally_format_source(tally_vm *vm, const char *name,
+                                           const char *source, size_t nbytes,
+                                           tally_value *out);
+
 // The documentation of a built-in or a module, NULL if there is none; returns
 // borrowed. tally_documented(i) enumerates the names, NULL at the end.
 TALLY_API const char *tally_documentation(tally_vm *vm, const char *name);

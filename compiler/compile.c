@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/emit.h"
+#include "compiler/layout.h"
 #include "compiler/marks.h"
 #include "compiler/parser.h"
 #include "vm/memory.h"
@@ -142,14 +143,12 @@ static bool back_end(tl_builder *b) {
   return !b->failed;
 }
 
-static bool compile_into(tl_builder *b, const char *name, const char *text,
-                         size_t nbytes, unsigned mode) {
-  tl_vm *vm = b->vm;
-  tl_source source;
+static bool open_source(tl_vm *vm, tl_source *source, tl_arena *arena,
+                        const char *name, const char *text, size_t nbytes) {
   size_t bad = 0;
-  switch (tl_source_open(&source, b->arena, name, text, nbytes, &bad)) {
+  switch (tl_source_open(source, arena, name, text, nbytes, &bad)) {
     case TL_SOURCE_OK:
-      break;
+      return true;
     case TL_SOURCE_MALFORMED:
       return tl_fail(vm, TALLY_ERR_SYNTAX,
                      "%s is not UTF-8 text: the byte at offset %zu is wrong",
@@ -158,8 +157,17 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
       return tl_fail(vm, TALLY_ERR_LIMIT,
                      "%s is too long: a source has less than 4 GiB", name);
     case TL_SOURCE_NO_MEMORY:
-      return tl_fail_memory(vm, nbytes, "a source");
+      break;
   }
+  return tl_fail_memory(vm, nbytes, "a source");
+}
+
+static bool compile_into(tl_builder *b, const char *name, const char *text,
+                         size_t nbytes, unsigned mode) {
+  tl_vm *vm = b->vm;
+  tl_source source;
+  if (!open_source(vm, &source, b->arena, name, text, nbytes))
+    return false;
   tl_names names;
   tl_names_open(&names, b->arena);
   tl_diagnostics diagnostics;
@@ -208,6 +216,56 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
     return unit;
   tl_unit_free(vm, unit);
   return NULL;
+}
+
+// --- Layout -----------------------------------------------------------------
+
+// The text laid out, in [arena]; NULL after tl_fail or where memory failed.
+static const char *lay_out(tl_vm *vm, tl_arena *arena, const char *name,
+                           const char *text, size_t nbytes,
+                           uint32_t *out_nbytes) {
+  tl_source source, laid;
+  tl_names names;
+  tl_diagnostics diagnostics;
+  if (!open_source(vm, &source, arena, name, text, nbytes))
+    return NULL;
+  tl_names_open(&names, arena);
+  tl_diagnostics_open(&diagnostics, arena);
+  if (tl_parse(arena, &names, &source, &diagnostics) == NULL) {
+    if (diagnostics.total > 0)
+      fail_with(vm, arena, &source, &diagnostics, name);
+    return NULL;
+  }
+  tl_tokens tokens = {.items = NULL}, again = {.items = NULL};
+  const char *result = NULL;
+  if (tl_lex(&tokens, arena, &source, false))
+    result = tl_layout(&source, &tokens, arena, out_nbytes);
+  if (result != NULL &&
+      open_source(vm, &laid, arena, name, result, *out_nbytes) &&
+      tl_lex(&again, arena, &laid, false) &&
+      !tl_layout_is_same(&source, &tokens, &laid, &again)) {
+    tl_fail(vm, TALLY_ERR_HOST,
+            "%s is left as it is: laid out, it would be another program; "
+            "this is a fault of Tally",
+            name);
+  }
+  tl_tokens_release(&tokens, arena);
+  tl_tokens_release(&again, arena);
+  return arena->failed || tl_failed(vm) ? NULL : result;
+}
+
+bool tl_format_source(tl_vm *vm, const char *name, const char *text,
+                      size_t nbytes, tl_slot *out) {
+  tl_arena arena;
+  uint32_t length = 0;
+  tl_arena_open(&arena, resize, vm);
+  const char *laid = lay_out(vm, &arena, name, text, nbytes, &length);
+  tl_string *string = laid == NULL ? NULL : tl_string_new(vm, laid, length);
+  tl_arena_close(&arena);
+  if (string == NULL)
+    return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, "a layout");
+  *out = tl_own_string(string);
+  return true;
 }
 
 const tl_compiler_hooks tl_compiler = {.compile = tl_compile};

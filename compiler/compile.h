@@ -10,6 +10,11 @@
 tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
                     const char *text, size_t nbytes, unsigned mode);
 
+// The same program with its blanks, indentation and empty lines in order, a
+// string. False after tl_fail: text that does not parse.
+bool tl_format_source(tl_vm *vm, const char *name, const char *text,
+                      size_t nbytes, tl_slot *out);
+
 extern const tl_compiler_hooks tl_compiler;
 
 #endif

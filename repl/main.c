@@ -20,6 +20,8 @@ static int run(tl_session *session, const tl_command *cmd) {
       return tl_run_explain(session, cmd);
     case TL_ACTION_DOC:
       return tl_run_doc(session, cmd);
+    case TL_ACTION_FORMAT:
+      return tl_run_format(session, cmd);
     default:
       return tl_prompt_run(session);
   }

@@ -25,6 +25,8 @@ static const char help[] =
     "  tally doc [NAME]         documentation; without NAME, all names\n"
     "  tally doc --check [NAME] what documentation lacks; exit status 1 if "
     "any\n"
+    "  tally fmt FILE ...       lay the files out alike; -: standard input\n"
+    "  tally fmt --check FILE ...  which files are not; exit status 1 if any\n"
     "\n"
     "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
     "  --limit-time TIME        of a run, or of each input: 10s, 500ms, 2m\n"
@@ -219,6 +221,37 @@ static int read_explain(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
+static int read_dis(tl_command *cmd, int argc, char **argv) {
+  cmd->action = TL_ACTION_DIS;
+  cmd->subject = argv[1];
+  return argc == 2 ? 0 : wrong("usage: tally dis FILE", "");
+}
+
+// Takes --check from behind the word; returns how many words it was.
+static int read_check(tl_command *cmd, int argc, char **argv) {
+  cmd->check = argc > 1 && strcmp(argv[1], "--check") == 0;
+  return cmd->check ? 1 : 0;
+}
+
+static int read_doc(tl_command *cmd, int argc, char **argv) {
+  int taken = read_check(cmd, argc, argv);
+  cmd->action = TL_ACTION_DOC;
+  cmd->subject = argv[1 + taken];  // NULL behind the last
+  if (argc - taken > 2)
+    return wrong("usage: tally doc [--check] [NAME]", "");
+  return 0;
+}
+
+static int read_format(tl_command *cmd, int argc, char **argv) {
+  int taken = 1 + read_check(cmd, argc, argv);
+  cmd->action = TL_ACTION_FORMAT;
+  cmd->argc = argc - taken;
+  cmd->argv = argv + taken;
+  if (cmd->argc == 0)
+    return wrong("usage: tally fmt [--check] FILE ...", "");
+  return 0;
+}
+
 static int read_word(tl_command *cmd, int argc, char **argv) {
   const char *word = argv[0];
   cmd->argc = argc - 1;
@@ -227,21 +260,12 @@ static int read_word(tl_command *cmd, int argc, char **argv) {
     cmd->action = TL_ACTION_TEST;
     return 0;
   }
-  if (strcmp(word, "dis") == 0 || strcmp(word, "doc") == 0) {
-    bool is_dis = word[1] == 'i';
-    cmd->action = is_dis ? TL_ACTION_DIS : TL_ACTION_DOC;
-    if (is_dis && argc != 2)
-      return wrong("usage: tally dis FILE", "");
-    if (!is_dis && argc > 1 && strcmp(argv[1], "--check") == 0) {
-      cmd->check = true;
-      argc--;
-      argv++;
-    }
-    if (argc > 2)
-      return wrong("usage: tally doc [--check] [NAME]", "");
-    cmd->subject = argv[1];  // NULL behind the last
-    return 0;
-  }
+  if (strcmp(word, "dis") == 0)
+    return read_dis(cmd, argc, argv);
+  if (strcmp(word, "doc") == 0)
+    return read_doc(cmd, argc, argv);
+  if (strcmp(word, "fmt") == 0)
+    return read_format(cmd, argc, argv);
   if (strcmp(word, "explain") == 0)
     return read_explain(cmd, argc, argv);
   cmd->action = TL_ACTION_RUN;

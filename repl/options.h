@@ -13,6 +13,7 @@ typedef enum tl_action {
   TL_ACTION_DIS,      // dis FILE
   TL_ACTION_EXPLAIN,  // explain [--json] [--static] FILE [ARG ...]
   TL_ACTION_DOC,      // doc [--check] [NAME]
+  TL_ACTION_FORMAT,   // fmt [--check] FILE ...
   TL_ACTION_TEST,     // test ...
   TL_ACTION_VERSION,
   TL_ACTION_HELP,
@@ -28,9 +29,9 @@ typedef struct tl_command {
   tl_action action;
   const char *subject;  // the FILE, CODE or NAME; NULL where there is none
   int argc;             // what stands behind it: the script's arguments, or
-  char **argv;          // those of test
+  char **argv;          // those of test and fmt
   tl_stats_form stats;
-  bool check;               // of doc: --check
+  bool check;               // of doc and fmt: --check
   unsigned explain;         // TALLY_EXPLAIN_...
   const char *memory_plot;  // a file, or - for standard error; NULL: none
   tally_options options;    // limits, capabilities and threads are set

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "repl/file.h"
 #include "repl/stats.h"
 
 // --- Interrupts -------------------------------------------------------------
@@ -145,24 +146,6 @@ static bool flush_output(void) {
   return false;
 }
 
-// A file that cannot be written whole is not written at all.
-static bool write_file(const char *path, const char *text, size_t nbytes) {
-  size_t size = strlen(path) + sizeof ".part";
-  char *part = malloc(size);
-  if (part == NULL)
-    return false;
-  snprintf(part, size, "%s.part", path);
-  FILE *to = fopen(part, "wb");
-  bool ok = to != NULL && fwrite(text, 1, nbytes, to) == nbytes;
-  ok = to != NULL && fclose(to) == 0 && ok && rename(part, path) == 0;
-  int error = errno;
-  if (!ok && to != NULL)
-    remove(part);
-  free(part);
-  errno = error;
-  return ok;
-}
-
 static int terminal_width(void) {
   struct winsize size;
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
@@ -186,7 +169,7 @@ static bool write_plot(tl_session *session) {
   if (strcmp(path, "-") == 0)
     fwrite(text, 1, nbytes, stderr);
   else
-    ok = write_file(path, text, nbytes);
+    ok = tl_write_file(path, text, nbytes);
   if (!ok)
     fprintf(stderr, "tally: cannot write %s: %s\n", path, strerror(errno));
   tally_release(session->vm, plot);

@@ -556,18 +556,26 @@ size_t tally_trim(tally_vm *vm) {
   return tl_enter(vm) ? tl_memory_trim(vm) : 0;
 }
 
+// NULL [source]: the file [name] is read.
+static bool read_source(tally_vm *vm, const char *name, const char **source,
+                        size_t *nbytes, tl_bytes *file) {
+  *file = (tl_bytes){.data = NULL};
+  if (*source != NULL)
+    return true;
+  if (!tl_io_read(vm, NULL, name, file))
+    return false;
+  *source = file->data;
+  *nbytes = file->nbytes;
+  return true;
+}
+
 tally_status tally_disassemble(tally_vm *vm, const char *name,
                                const char *source, size_t nbytes) {
   TL_ENTER(vm);
-  tl_bytes file = {.data = NULL};
-  if (!begin(vm) || !tl_given(vm, name, "the name"))
+  tl_bytes file;
+  if (!begin(vm) || !tl_given(vm, name, "the name") ||
+      !read_source(vm, name, &source, &nbytes, &file))
     return tl_report(vm);
-  if (source == NULL) {
-    if (!tl_io_read(vm, NULL, name, &file))
-      return tl_report(vm);
-    source = file.data;
-    nbytes = file.nbytes;
-  }
   tl_unit *unit =
       tl_compile(vm, vm->main, name, source, nbytes, TL_UNIT_SCRIPT);
   if (file.data != NULL)
@@ -582,5 +590,25 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
   ok = ok && tl_write(vm, text.bytes, text.length);
   tl_text_close(&text);
   tl_unit_free(vm, unit);
+  return ok ? TALLY_OK : tl_report(vm);
+}
+
+tally_status tally_format_source(tally_vm *vm, const char *name,
+                                 const char *source, size_t nbytes,
+                                 tally_value *out) {
+  TL_ENTER(vm);
+  tl_bytes file;
+  tl_slot slot;
+  if (!begin(vm) || !tl_given(vm, name, "the name") ||
+      !tl_given(vm, out, "the result") ||
+      !read_source(vm, name, &source, &nbytes, &file))
+    return tl_report(vm);
+  bool ok = tl_format_source(vm, name, source, nbytes, &slot);
+  if (file.data != NULL)
+    tl_bytes_free(vm, &file);
+  if (!ok)
+    return tl_report(vm);
+  ok = tl_handle_new(vm, &slot, out);
+  tl_drop(vm, slot);
   return ok ? TALLY_OK : tl_report(vm);
 }

@@ -55,6 +55,7 @@ static tally_vm *const no_vm;
   X(tally_watch(vm, 0))                             \
   X(tally_plot_memory(vm, TALLY_PLOT_TEXT, 80, &v)) \
   X(tally_explain(vm, "x", 0, NULL, 0, &v))         \
+  X(tally_format_source(vm, "x", "1", 1, &v))       \
   X(tally_disassemble(vm, "x", "1", 1))
 
 static void test_no_vm(void **state) {
@@ -143,6 +144,8 @@ static void test_nothing_given(void **state) {
               ? TALLY_ERR_HOST
               : TALLY_OK);
   REFUSED(tally_disassemble(vm, NULL, "1", 1));
+  REFUSED(tally_format_source(vm, NULL, "1", 1, &out));
+  REFUSED(tally_format_source(vm, "s", "1", 1, NULL));
   REFUSED(tally_explain(vm, NULL, 0, NULL, 0, &out));
   CHECK_ERROR(h, tally_from_list(vm, SIZE_MAX, items, &out), TALLY_ERR_MEMORY,
               "");

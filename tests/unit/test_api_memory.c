@@ -139,6 +139,9 @@ static tally_status use_the_prompt(host *h) {
   TRY(tally_complete(h->vm, "x", &names));
   tally_release(h->vm, names);
   TRY(tally_disassemble(h->vm, "s", "x = ones(3)\nprint(x + x)", 24));
+  tally_value laid;
+  TRY(tally_format_source(h->vm, "s", "x=[1,\n2]#z", 10, &laid));
+  tally_release(h->vm, laid);
 done:
   return status;
 }

@@ -394,6 +394,31 @@ static void test_listings(void **state) {
               "nosuch");
 }
 
+static void test_layout(void **state) {
+  host *h = *state;
+  static const char source[] = "fn f(x){\nx+1 # next\n}";
+  tally_value laid;
+  const char *text;
+  size_t nbytes;
+  assert_int_equal(
+      tally_format_source(h->vm, "f.tly", source, strlen(source), &laid),
+      TALLY_OK);
+  assert_int_equal(tally_to_string(h->vm, laid, &text, &nbytes), TALLY_OK);
+  assert_string_equal(text, "fn f(x) {\n  x + 1  # next\n}\n");
+  assert_int_equal(nbytes, strlen(text));
+  tally_release(h->vm, laid);
+  // Names are not looked up; texts that do not parse are refused.
+  assert_int_equal(tally_format_source(h->vm, "g.tly", "nosuch( 1)", 10, &laid),
+                   TALLY_OK);
+  tally_release(h->vm, laid);
+  CHECK_ERROR(h, tally_format_source(h->vm, "s", "1 +", 3, &laid),
+              TALLY_ERR_SYNTAX, "");
+  CHECK_ERROR(h, tally_format_source(h->vm, "s", "\xff", 1, &laid),
+              TALLY_ERR_SYNTAX, "UTF-8");
+  CHECK_ERROR(h, tally_format_source(h->vm, "/nosuch.tly", NULL, 0, &laid),
+              TALLY_ERR_IO, "nosuch");
+}
+
 static void test_everything_is_documented(void **state) {
   host *h = *state;
   char name[256];
@@ -458,6 +483,7 @@ int main(void) {
       HOST_TEST(test_input_is_whole_or_not),
       HOST_TEST(test_words_are_completed),
       HOST_TEST(test_listings),
+      HOST_TEST(test_layout),
       HOST_TEST(test_everything_is_documented),
       HOST_TEST(test_counters_are_set_back),
       HOST_TEST(test_trim_gives_memory_back),

@@ -1,0 +1,440 @@
+// Lines are kept as the author broke them. In three passes: find the lines and
+// their comments, decide indentation and columns, write.
+
+#include "compiler/layout.h"
+
+#include <string.h>
+
+enum {
+  INDENT = 2,
+  // A line wider than this does not push the comments of its neighbours.
+  COMMENT_COLUMN_MAX = 60,
+};
+
+// One line of the result; a line may have code, a comment, or both.
+typedef struct line {
+  uint32_t first, end;  // tokens
+  uint32_t comment, comment_end;
+  uint32_t indent;
+  uint32_t width;   // of the code, with its indentation
+  uint32_t column;  // of the comment behind the code
+  bool is_apart;    // an empty line stands before it
+} line;
+
+typedef struct layout {
+  const tl_source *source;
+  const tl_token *tokens;
+  uint32_t token_count;  // without END
+  tl_arena *arena;
+  bool *has_blank;    // before each token, unless it is first on its line
+  uint32_t *inside;   // the opening bracket around each token, + 1; 0: none
+  uint32_t *columns;  // where each begins
+  uint32_t *firsts;   // the first token of the line that it is on
+  uint32_t *indents;  // and that line's indentation
+  line *lines;
+  uint32_t line_count;
+} layout;
+
+// --- Blanks -----------------------------------------------------------------
+
+static bool is_one_of(uint8_t kind, const uint8_t *kinds, size_t count) {
+  return memchr(kinds, kind, count) != NULL;
+}
+
+// Whether a token may be an operand's last, so that a bracket or a sign behind
+// it belongs to it.
+static bool ends_operand(uint8_t kind) {
+  static const uint8_t kinds[] = {
+      TL_TOKEN_NAME,        TL_TOKEN_NUMBER,    TL_TOKEN_STRING,
+      TL_TOKEN_TAIL,        TL_TOKEN_TYPE,      TL_TOKEN_PAREN_END,
+      TL_TOKEN_BRACKET_END, TL_TOKEN_BRACE_END, TL_TOKEN_SQUARE,
+      TL_TOKEN_CUBE,        TL_TOKEN_TRUE,      TL_TOKEN_FALSE,
+      TL_TOKEN_NONE};
+  return is_one_of(kind, kinds, sizeof kinds);
+}
+
+static bool is_opening(uint8_t kind) {
+  return kind == TL_TOKEN_PAREN || kind == TL_TOKEN_BRACKET;
+}
+
+static bool is_closing(uint8_t kind) {
+  return kind == TL_TOKEN_PAREN_END || kind == TL_TOKEN_BRACKET_END;
+}
+
+static uint8_t kind_at(const layout *l, int64_t at) {
+  return at < 0 || at >= l->token_count ? TL_TOKEN_END : l->tokens[at].kind;
+}
+
+// `by` is a name except behind a range: there no operand ends.
+static bool is_by(const layout *l, int64_t at) {
+  const tl_token *t = &l->tokens[at];
+  return at > 0 && t->kind == TL_TOKEN_NAME && t->end - t->begin == 2 &&
+         memcmp(l->source->text + t->begin, "by", 2) == 0 &&
+         !(t->flags & TL_TOKEN_AFTER_NEWLINE) &&
+         ends_operand(kind_at(l, at - 1));
+}
+
+static bool is_operand_before(const layout *l, uint32_t at) {
+  return at > 0 && !(l->tokens[at].flags & TL_TOKEN_AFTER_NEWLINE) &&
+         ends_operand(l->tokens[at - 1].kind) && !is_by(l, (int64_t)at - 1);
+}
+
+// `-x`, `+x`, `~x`, `√x`.
+static bool is_prefix(const layout *l, uint32_t at) {
+  uint8_t kind = l->tokens[at].kind;
+  if (kind == TL_TOKEN_TILDE || kind == TL_TOKEN_ROOT)
+    return true;
+  return (kind == TL_TOKEN_MINUS || kind == TL_TOKEN_PLUS) &&
+         !is_operand_before(l, at);
+}
+
+// The { of `p.{x, y}`.
+static bool is_selection(const layout *l, uint32_t brace) {
+  return kind_at(l, (int64_t)brace - 1) == TL_TOKEN_DOT;
+}
+
+static uint8_t bracket_around(const layout *l, uint32_t at) {
+  return l->inside[at] == 0 ? TL_TOKEN_END : l->tokens[l->inside[at] - 1].kind;
+}
+
+static bool has_blank_before_bracket(const layout *l, uint32_t at) {
+  uint8_t before = l->tokens[at - 1].kind;
+  if (l->tokens[at].kind == TL_TOKEN_BRACE)
+    return before != TL_TOKEN_DOT;
+  if (before == TL_TOKEN_FN)
+    return false;
+  bool is_import = kind_at(l, (int64_t)at - 2) == TL_TOKEN_IMPORT;
+  return !is_operand_before(l, at) || is_import;
+}
+
+// `a: 1` in parentheses, `a:b` in brackets, `x :: T` for a parameter's type.
+static bool has_blank_before_colon(const layout *l, uint32_t at) {
+  return bracket_around(l, at) == TL_TOKEN_PAREN &&
+         kind_at(l, (int64_t)at + 1) == TL_TOKEN_COLON;
+}
+
+static bool has_blank_after_colon(const layout *l, uint32_t colon) {
+  return bracket_around(l, colon) == TL_TOKEN_PAREN;
+}
+
+// Whether a blank stands before a token that is not first on its line.
+static bool has_blank(const layout *l, uint32_t at) {
+  uint8_t before = l->tokens[at - 1].kind, kind = l->tokens[at].kind;
+  if (is_opening(before) || is_closing(kind) || kind == TL_TOKEN_COMMA ||
+      kind == TL_TOKEN_SEMICOLON || kind == TL_TOKEN_SQUARE ||
+      kind == TL_TOKEN_CUBE)
+    return false;
+  if (before == TL_TOKEN_COMMA || before == TL_TOKEN_SEMICOLON)
+    return true;
+  if (kind == TL_TOKEN_COLON && before == TL_TOKEN_COLON)
+    return false;
+  if (kind == TL_TOKEN_COLON)
+    return has_blank_before_colon(l, at);
+  if (before == TL_TOKEN_COLON)
+    return has_blank_after_colon(l, at - 1);
+  // `1 .x`: the point would become the number's.
+  if (kind == TL_TOKEN_DOT || kind == TL_TOKEN_DOTS)
+    return kind == TL_TOKEN_DOT && before == TL_TOKEN_NUMBER;
+  if (before == TL_TOKEN_DOT || before == TL_TOKEN_DOTS ||
+      before == TL_TOKEN_ELLIPSIS)
+    return false;
+  if (before == TL_TOKEN_BRACE)
+    return !is_selection(l, at - 1) && kind != TL_TOKEN_BRACE_END;
+  if (kind == TL_TOKEN_BRACE_END)
+    return !is_selection(l, l->tokens[at].other);
+  if (is_prefix(l, at - 1))
+    return false;
+  if (is_opening(kind) || kind == TL_TOKEN_BRACE)
+    return has_blank_before_bracket(l, at);
+  return true;
+}
+
+// --- Lines ------------------------------------------------------------------
+
+static line *add_line(layout *l, uint32_t token, uint32_t newlines) {
+  line *added = &l->lines[l->line_count++];
+  *added = (line){.first = token,
+                  .end = token,
+                  .is_apart = newlines > 1 && l->line_count > 1};
+  return added;
+}
+
+static bool follows_brace(const layout *l, uint32_t token) {
+  return token > 0 && l->tokens[token - 1].kind == TL_TOKEN_BRACE &&
+         l->lines[l->line_count - 1].end == token;
+}
+
+// Reads what stands between two tokens; [next] is the index of the second.
+// Returns how many lines end there, after the last comment.
+static uint32_t read_gap(layout *l, uint32_t begin, uint32_t end,
+                         uint32_t next) {
+  const char *text = l->source->text;
+  uint32_t newlines = 0;
+  bool is_behind = next > 0;  // code stands before it on its line
+  for (uint32_t at = begin; at < end; at++) {
+    if (text[at] == '\n') {
+      newlines++;
+      is_behind = false;
+    }
+    if (text[at] != '#')
+      continue;
+    if (!is_behind)
+      newlines = follows_brace(l, next) ? 1 : newlines;
+    line *of =
+        is_behind ? &l->lines[l->line_count - 1] : add_line(l, next, newlines);
+    of->comment = at;
+    while (at < end && text[at] != '\n') at++;
+    of->comment_end = at;
+    while (text[of->comment_end - 1] == ' ' ||
+           text[of->comment_end - 1] == '\t' ||
+           text[of->comment_end - 1] == '\r')
+      of->comment_end--;
+    at--;  // the newline counts
+    newlines = 0;
+  }
+  return newlines;
+}
+
+// A string with holes is one piece: what is in it stays as it is.
+static uint32_t last_of_piece(const layout *l, uint32_t at) {
+  while (l->tokens[at].kind == TL_TOKEN_HEAD ||
+         l->tokens[at].kind == TL_TOKEN_MIDDLE)
+    at = l->tokens[at].other;
+  return at;
+}
+
+static void find_lines(layout *l) {
+  uint32_t begin = 0;
+  for (uint32_t i = 0; i < l->token_count; i++) {
+    const tl_token *token = &l->tokens[i];
+    uint32_t newlines = read_gap(l, begin, token->begin, i);
+    if (i == 0 || (token->flags & TL_TOKEN_IS_FIRST)) {
+      bool opens = i > 0 && l->tokens[i - 1].kind == TL_TOKEN_BRACE;
+      bool closes = token->kind == TL_TOKEN_BRACE_END;
+      add_line(l, i, newlines)->is_apart &= !opens && !closes;
+    }
+    i = last_of_piece(l, i);
+    l->lines[l->line_count - 1].end = i + 1;
+    begin = l->tokens[i].end;
+  }
+  read_gap(l, begin, l->source->nbytes, l->token_count);
+}
+
+// Which bracket each token stands in: an opening one in the one around it, a
+// closing one in its own.
+static void find_brackets(layout *l) {
+  uint32_t innermost = 0;
+  for (uint32_t i = 0; i < l->token_count; i++) {
+    const tl_token *token = &l->tokens[i];
+    l->inside[i] = innermost;
+    if (is_opening(token->kind) || token->kind == TL_TOKEN_BRACE)
+      innermost = i + 1;
+    if (is_closing(token->kind) || token->kind == TL_TOKEN_BRACE_END)
+      innermost = l->inside[token->other];
+    if (token->kind == TL_TOKEN_HEAD)
+      i = last_of_piece(l, i);
+  }
+}
+
+// --- Columns ----------------------------------------------------------------
+
+// An operand or operator that goes on with the line above.
+static bool continues(const layout *l, uint32_t at) {
+  const tl_token *token = &l->tokens[at];
+  uint8_t before = kind_at(l, (int64_t)at - 1);
+  return at > 0 && !(token->flags & TL_TOKEN_AFTER_NEWLINE) &&
+         before != TL_TOKEN_BRACE && before != TL_TOKEN_SEMICOLON &&
+         token->kind != TL_TOKEN_ELSE && token->kind != TL_TOKEN_CATCH &&
+         !is_opening(bracket_around(l, at));
+}
+
+// The text of a token, or all of a string with holes.
+static uint32_t piece_end(const layout *l, uint32_t at) {
+  return l->tokens[last_of_piece(l, at)].end;
+}
+
+// Finds where each token of a line begins, and how wide its code is.
+static void measure_line(layout *l, line *at) {
+  at->width = at->indent;
+  for (uint32_t t = at->first; t < at->end; t = last_of_piece(l, t) + 1) {
+    const char *text = l->source->text + l->tokens[t].begin;
+    uint32_t nbytes = piece_end(l, t) - l->tokens[t].begin;
+    at->width += t > at->first && l->has_blank[t];
+    l->columns[t] = at->width;
+    l->firsts[t] = at->first;
+    l->indents[t] = at->indent;
+    for (const char *end; (end = memchr(text, '\n', nbytes)) != NULL;) {
+      nbytes -= (uint32_t)(end + 1 - text);
+      text = end + 1;
+      at->width = 0;
+    }
+    at->width += tl_source_width(text, nbytes);
+  }
+}
+
+static bool is_within(const layout *l, uint32_t at, uint32_t bracket) {
+  while (at != bracket && at > 0) at = l->inside[at - 1];
+  return at == bracket;
+}
+
+// Where the statement stands that a block belongs to: not in the last line of
+// its header, if that began within brackets of its own.
+static uint32_t block_indent(const layout *l, uint32_t brace) {
+  uint32_t at = brace;
+  while (!is_within(l, l->inside[brace], l->inside[l->firsts[at]]))
+    at = l->inside[l->firsts[at]] - 1;
+  return l->indents[at];
+}
+
+// Lines in a bracket stand one step further in than the line that opens it, or
+// under what follows the bracket there.
+static uint32_t indent_within(const layout *l, uint32_t opening) {
+  if (l->tokens[opening].kind == TL_TOKEN_BRACE)
+    return block_indent(l, opening) + INDENT;
+  if (l->tokens[opening + 1].flags & TL_TOKEN_IS_FIRST)
+    return l->indents[opening] + INDENT;
+  return l->columns[opening + 1];
+}
+
+static uint32_t indent_closing(const layout *l, uint32_t opening) {
+  return l->tokens[opening].kind == TL_TOKEN_BRACE ? block_indent(l, opening)
+                                                   : l->indents[opening];
+}
+
+static void indent_lines(layout *l) {
+  for (uint32_t i = 0; i < l->line_count; i++) {
+    line *at = &l->lines[i];
+    bool has_code = at->end > at->first;
+    uint32_t opening = at->first < l->token_count ? l->inside[at->first] : 0;
+    uint8_t kind = kind_at(l, at->first);
+    if (opening > 0)
+      at->indent = indent_within(l, opening - 1);
+    if (has_code && (is_closing(kind) || kind == TL_TOKEN_BRACE_END))
+      at->indent = indent_closing(l, opening - 1);
+    else if (has_code && continues(l, at->first))
+      at->indent += INDENT;
+    measure_line(l, at);
+  }
+}
+
+static bool has_both(const line *at) {
+  return at->end > at->first && at->comment_end > at->comment;
+}
+
+// Whether the comments of a line and of the one above begin in one column.
+static bool joins_comments(const layout *l, uint32_t i) {
+  return i > 0 && has_both(&l->lines[i]) && has_both(&l->lines[i - 1]) &&
+         !l->lines[i].is_apart;
+}
+
+static void align_comments(layout *l) {
+  for (uint32_t i = 0, end; i < l->line_count; i = end) {
+    uint32_t width = 0;
+    end = i;
+    do {
+      if (l->lines[end].width > width &&
+          l->lines[end].width <= COMMENT_COLUMN_MAX)
+        width = l->lines[end].width;
+    } while (joins_comments(l, ++end < l->line_count ? end : 0));
+    for (uint32_t k = i; k < end; k++) {
+      line *at = &l->lines[k];
+      at->column = (at->width > width ? at->width : width) + 2;
+    }
+  }
+}
+
+// --- Writing ----------------------------------------------------------------
+
+// Counts where [to] is NULL, else writes: the same walk for both.
+typedef struct writer {
+  char *to;
+  uint32_t nbytes;
+} writer;
+
+static void write_blanks(writer *w, uint32_t count) {
+  if (w->to != NULL)
+    memset(w->to + w->nbytes, ' ', count);
+  w->nbytes += count;
+}
+
+static void write_text(writer *w, const char *text, uint32_t nbytes) {
+  if (w->to != NULL)
+    memcpy(w->to + w->nbytes, text, nbytes);
+  w->nbytes += nbytes;
+}
+
+static void write_line(writer *w, const layout *l, const line *at) {
+  const char *text = l->source->text;
+  if (at->is_apart)
+    write_text(w, "\n", 1);
+  write_blanks(w, at->indent);
+  for (uint32_t t = at->first; t < at->end; t = last_of_piece(l, t) + 1) {
+    if (t > at->first && l->has_blank[t])
+      write_blanks(w, 1);
+    write_text(w, text + l->tokens[t].begin,
+               piece_end(l, t) - l->tokens[t].begin);
+  }
+  if (has_both(at))
+    write_blanks(w, at->column - at->width);
+  write_text(w, text + at->comment, at->comment_end - at->comment);
+  write_text(w, "\n", 1);
+}
+
+static void write_lines(writer *w, const layout *l) {
+  for (uint32_t i = 0; i < l->line_count; i++) write_line(w, l, &l->lines[i]);
+}
+
+const char *tl_layout(const tl_source *source, const tl_tokens *tokens,
+                      tl_arena *arena, uint32_t *nbytes) {
+  uint32_t count = tokens->count - 1;
+  layout l = {.source = source,
+              .tokens = tokens->items,
+              .token_count = count,
+              .arena = arena,
+              .has_blank = TL_ARENA_ARRAY(arena, bool, count + 1),
+              .inside = TL_ARENA_ARRAY(arena, uint32_t, count + 1),
+              .columns = TL_ARENA_ARRAY(arena, uint32_t, count + 1),
+              .firsts = TL_ARENA_ARRAY(arena, uint32_t, count + 1),
+              .indents = TL_ARENA_ARRAY(arena, uint32_t, count + 1),
+              // Each line has its end in the source.
+              .lines = TL_ARENA_ARRAY(arena, line, source->line_count + 1)};
+  if (arena->failed)
+    return NULL;
+  find_brackets(&l);
+  find_lines(&l);
+  for (uint32_t i = 1; i < count; i++) l.has_blank[i] = has_blank(&l, i);
+  indent_lines(&l);
+  align_comments(&l);
+  writer w = {.to = NULL};
+  write_lines(&w, &l);
+  char *text = tl_arena_alloc(arena, (size_t)w.nbytes + 1);
+  if (text == NULL)
+    return NULL;
+  w = (writer){.to = text};
+  write_lines(&w, &l);
+  *nbytes = w.nbytes;
+  return text;
+}
+
+// --- The proof --------------------------------------------------------------
+
+static bool is_same_token(const char *a_text, const tl_token *a,
+                          const char *b_text, const tl_token *b) {
+  uint32_t nbytes = a->end - a->begin;
+  return a->kind == b->kind && a->code == b->code &&
+         (a->flags & TL_TOKEN_AFTER_NEWLINE) ==
+             (b->flags & TL_TOKEN_AFTER_NEWLINE) &&
+         b->end - b->begin == nbytes &&
+         memcmp(a_text + a->begin, b_text + b->begin, nbytes) == 0;
+}
+
+bool tl_layout_is_same(const tl_source *a, const tl_tokens *a_tokens,
+                       const tl_source *b, const tl_tokens *b_tokens) {
+  if (a_tokens->count != b_tokens->count)
+    return false;
+  for (uint32_t i = 0; i + 1 < a_tokens->count; i++)
+    if (!is_same_token(a->text, &a_tokens->items[i], b->text,
+                       &b_tokens->items[i]))
+      return false;
+  return true;
+}

@@ -1,0 +1,21 @@
+// How a source is laid out: what `tally fmt` writes.
+#ifndef TALLY_COMPILER_LAYOUT_H
+#define TALLY_COMPILER_LAYOUT_H
+
+#include "compiler/arena.h"
+#include "compiler/lexer.h"
+#include "compiler/source.h"
+
+// The text of [source] with its blanks, indentation and empty lines put in
+// order. Tokens, comments and the ends of lines stay where they are, so the
+// program stays the same. The source must parse; [tokens] are its tokens.
+// Lives in [arena], with a zero behind its [nbytes]; NULL when memory fails.
+const char *tl_layout(const tl_source *source, const tl_tokens *tokens,
+                      tl_arena *arena, uint32_t *nbytes);
+
+// Whether two texts have the same tokens, on lines that count alike: the proof
+// that one is only another layout of the other.
+bool tl_layout_is_same(const tl_source *a, const tl_tokens *a_tokens,
+                       const tl_source *b, const tl_tokens *b_tokens);
+
+#endif

@@ -1,0 +1,100 @@
+// `tally fmt`: files laid out alike.
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "repl/file.h"
+#include "repl/run.h"
+
+// All of a stream, to be freed; NULL with errno set.
+static char *read_all(FILE *from, size_t *nbytes) {
+  char *text = NULL;
+  size_t count = 0, room = 0;
+  for (;;) {
+    if (count == room) {
+      room = room == 0 ? 65536 : 2 * room;
+      char *larger = realloc(text, room);
+      if (larger == NULL)
+        break;
+      text = larger;
+    }
+    size_t n = fread(text + count, 1, room - count, from);
+    count += n;
+    if (n == 0 && !ferror(from)) {
+      *nbytes = count;
+      return text;
+    }
+    if (n == 0)
+      break;
+  }
+  free(text);
+  return NULL;
+}
+
+static char *read_file(const char *path, size_t *nbytes) {
+  bool is_input = strcmp(path, "-") == 0;
+  FILE *from = is_input ? stdin : fopen(path, "rb");
+  if (from == NULL)
+    return NULL;
+  char *text = read_all(from, nbytes);
+  int error = errno;
+  if (!is_input)
+    fclose(from);
+  errno = error;
+  return text;
+}
+
+// What became of one file.
+static int keep(const tl_command *cmd, const char *path, bool is_same,
+                const char *laid, size_t nbytes) {
+  if (cmd->check) {
+    if (!is_same)
+      printf("%s is not laid out as tally fmt does\n", path);
+    return is_same ? TL_DONE : TL_FAILED;
+  }
+  if (strcmp(path, "-") == 0) {
+    fwrite(laid, 1, nbytes, stdout);
+    return TL_DONE;
+  }
+  if (is_same || tl_write_file(path, laid, nbytes))
+    return TL_DONE;
+  fprintf(stderr, "tally: cannot write %s: %s\n", path, strerror(errno));
+  return TL_FAILED;
+}
+
+static int format_file(tl_session *session, const tl_command *cmd,
+                       const char *path) {
+  size_t nbytes = 0, laid_nbytes;
+  const char *laid;
+  tally_value value;
+  char *text = read_file(path, &nbytes);
+  if (text == NULL) {
+    fprintf(stderr, "tally: cannot read %s: %s\n", path, strerror(errno));
+    return TL_FAILED;
+  }
+  tl_session_begin();
+  tally_status status =
+      tally_format_source(session->vm, path, text, nbytes, &value);
+  int result = tl_session_end(session, status);
+  if (status == TALLY_OK &&
+      tally_to_string(session->vm, value, &laid, &laid_nbytes) == TALLY_OK) {
+    bool is_same = laid_nbytes == nbytes && memcmp(laid, text, nbytes) == 0;
+    result = keep(cmd, path, is_same, laid, laid_nbytes);
+    tally_release(session->vm, value);
+  }
+  free(text);
+  return result;
+}
+
+int tl_run_format(tl_session *session, const tl_command *cmd) {
+  int result = TL_DONE;
+  for (int i = 0; i < cmd->argc; i++) {
+    int status = format_file(session, cmd, cmd->argv[i]);
+    if (status != TL_DONE)
+      result = status;
+  }
+  return result;
+}
