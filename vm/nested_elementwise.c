@@ -12,8 +12,10 @@
 #include "vm/category.h"
 #include "vm/engine.h"
 #include "vm/error.h"
+#include "vm/kernels/kernels.h"
 #include "vm/ragged.h"
 #include "vm/record.h"
+#include "vm/region.h"
 #include "vm/vm.h"
 
 enum { MOST = 3 };  // operands
@@ -85,52 +87,19 @@ bool tl_ragged_parents(tl_vm *vm, const tl_nested *n, tl_array **out) {
 }
 
 // The same of plain items, one after the other.
-#define DEFINE_SPREAD(name, T)                                       \
-  static void name(void *out, const char *values, int64_t step,      \
-                   const int64_t *at, int64_t rows) {                \
-    T *to = out;                                                     \
-    for (int64_t i = 0; i < rows; i++, values += step) {             \
-      T value = *(const T *)(const void *)values;                    \
-      for (int64_t n = at[i + 1] - at[i]; n > 0; n--) *to++ = value; \
-    }                                                                \
-  }
-DEFINE_SPREAD(spread_1, uint8_t)
-DEFINE_SPREAD(spread_2, uint16_t)
-DEFINE_SPREAD(spread_4, uint32_t)
-DEFINE_SPREAD(spread_8, uint64_t)
-
-typedef void spreader(void *out, const char *values, int64_t step,
-                      const int64_t *at, int64_t rows);
-
-static spreader *spreader_of(tl_slot per_row) {
-  if (!tl_is_array(per_row) || tl_array_dtype(per_row.array) >= TL_STRING)
-    return NULL;
-  switch (tl_itemsize(tl_array_dtype(per_row.array))) {
-    case 1:
-      return spread_1;
-    case 2:
-      return spread_2;
-    case 4:
-      return spread_4;
-    case 8:
-      return spread_8;
-    default:
-      return NULL;
-  }
-}
-
-static bool spread_items(tl_vm *vm, spreader *each, const tl_array *values,
+static bool spread_items(tl_vm *vm, const tl_array *values,
                          const tl_nested *model, tl_slot *out) {
   enum { ROWS = 1 << 14 };
   const int64_t *at = tl_ragged_offsets(model);
   int64_t rows = tl_ragged_rows(model), total = at[rows] - at[0];
   int64_t step = tl_strides(values)[0];
   size_t size = tl_itemsize(tl_array_dtype(values));
+  tl_spread *spread = tl_kernels()->spread[tl_move_size(size)];
   tl_array *to = tl_array_new(vm, tl_array_dtype(values), 1, &total);
   for (int64_t i = 0; to != NULL && i < rows; i += ROWS) {
     int64_t n = rows - i < ROWS ? rows - i : ROWS;
-    each(to->data + (size_t)(at[i] - at[0]) * size, values->data + i * step,
-         step, at + i, n);
+    spread(to->data + (size_t)(at[i] - at[0]) * size, values->data + i * step,
+           step, at + i, at[i], (size_t)(at[i + n] - at[i]));
     if (tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 1024 + 1))
       continue;
     tl_drop(vm, tl_own_array(to));
@@ -144,9 +113,8 @@ static bool spread_items(tl_vm *vm, spreader *each, const tl_array *values,
 // A value per row, as often as the row has items.
 static bool spread(tl_vm *vm, tl_slot per_row, const tl_nested *model,
                    tl_slot *out) {
-  spreader *each = spreader_of(per_row);
-  if (each != NULL)
-    return spread_items(vm, each, per_row.array, model, out);
+  if (tl_is_array(per_row) && tl_array_dtype(per_row.array) < TL_STRING)
+    return spread_items(vm, per_row.array, model, out);
   tl_array *parents;
   if (!tl_ragged_parents(vm, model, &parents))
     return false;
@@ -230,6 +198,14 @@ bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out) {
   return true;
 }
 
+// Whether an operand, of which one is ragged, stands for its rows.
+static bool any_per_row(int arity, const tl_slot *slots) {
+  bool any = false;
+  for (int i = 0; i < arity; i++)
+    any |= tl_is_array(slots[i]) && tl_ndim(slots[i].array) > 0;
+  return any;
+}
+
 static bool rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                              tl_slot *out) {
   borrowed items[MOST];
@@ -241,6 +217,12 @@ static bool rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
       model = tl_borrow(slots[i]);
   }
   const int64_t *at = tl_ragged_offsets(model.nested);
+  if (at[tl_ragged_rows(model.nested)] >= TL_REGION_ITEMS &&
+      any_per_row(arity, slots)) {
+    tl_region_status status = tl_region_rows_apply(vm, op, arity, slots, out);
+    if (status != TL_REGION_DECLINED)
+      return status == TL_REGION_DONE;
+  }
   if (at[0] == 0) {
     offsets = tl_retain(vm, tl_borrow(model.nested->parts[0]));
   } else {

@@ -1,6 +1,7 @@
 // Elementwise instructions whose operands are no plain scalars.
 
 #include "vm/interp.h"
+#include "vm/nested.h"
 #include "vm/region.h"
 
 // An instruction's operands, wherever its format keeps them.
@@ -49,7 +50,10 @@ static void find_operands(const tl_prototype *function, tl_slot *base,
 }
 
 static bool is_large(const tl_slot *s) {
-  return tl_is_array(*s) && s->array->size >= TL_REGION_ITEMS;
+  tl_slot items = *s;
+  if (tl_is_form(items, TL_FORM_RAGGED))
+    items = items.nested->parts[1];
+  return tl_is_array(items) && items.array->size >= TL_REGION_ITEMS;
 }
 
 static bool any_large(const operands *x) {

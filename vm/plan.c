@@ -43,12 +43,23 @@ int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
   }
   tl_plan_stream_state *stream = &plan->streams[plan->stream_count++];
   stream->base = (char *)data;
+  stream->offsets = NULL;
   stream->packed = false;
   stream->tile = -1;
   for (int i = 0; i < plan->ndim; i++) {
     stream->strides[i] = strides == NULL ? 0 : strides[i];
   }
   return new_value(plan, itemsize);
+}
+
+int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
+                 const int64_t *offsets, int64_t row_count) {
+  int value = tl_plan_stream(plan, data, itemsize, NULL);
+  tl_plan_stream_state *stream = &plan->streams[value];
+  stream->offsets = offsets;
+  stream->row_count = row_count;
+  stream->step = step;
+  return value;
 }
 
 static int64_t magnitude(int64_t stride) {
@@ -165,6 +176,11 @@ static int take_register(tl_plan *plan) {
 
 static void classify(tl_plan *plan, int s) {
   tl_plan_value *value = &plan->values[s];
+  if (plan->streams[s].offsets != NULL) {
+    plan->failed |= plan->ndim != 1;
+    value->where = (int8_t)take_register(plan);
+    return;
+  }
   value->constant = s != plan->output && is_constant(plan, s);
   value->single =
       value->constant || (plan->rows == 1 && s != plan->output &&

@@ -42,6 +42,10 @@ typedef struct tl_plan_stream_state {
   char *base;
   bool packed;  // its items are moved through a register
   int8_t tile;  // transposed: through a tile of some rows; -1: not
+  // One item for each row of a ragged array (tl_plan_rows); NULL: no rows.
+  const int64_t *offsets;
+  int64_t row_count, step;
+  int64_t row, at;  // of the next block: its first item, and that item's row
   int64_t strides[TL_MAX_DIMS];
 } tl_plan_stream_state;
 
@@ -104,6 +108,11 @@ void tl_plan_open(tl_plan *plan, int ndim, const int64_t *shape);
 // strides NULL: one item, which stays where it is.
 int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
                    const int64_t *strides);
+
+// Adds one item for each row, [step] bytes apart: row r stands for the items
+// [offsets[r], offsets[r + 1]) of a plan of one axis, which begins at 0.
+int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
+                 const int64_t *offsets, int64_t row_count);
 
 // Merges and orders the axes; [output] is the stream that is written. -1: the
 // axes stay in order, for the sink.

@@ -37,6 +37,31 @@ static void call_steps(tl_plan *plan, int from, int to, size_t n) {
   for (int i = from; i < to; i++) call_step(&plan->steps[i], plan->values, n);
 }
 
+// The next items of a value for each row.
+static void spread_rows(tl_plan_stream_state *stream, tl_plan_value *value,
+                        size_t n) {
+  tl_spread *spread = tl_kernels()->spread[tl_move_size(value->itemsize)];
+  stream->row += (int64_t)spread(
+      value->at, stream->base + stream->row * stream->step, stream->step,
+      stream->offsets + stream->row, stream->at, n);
+  stream->at += (int64_t)n;
+}
+
+// Sets the begin of a run at item [at].
+static void find_row(tl_plan_stream_state *stream, int64_t at) {
+  int64_t low = 0, high = stream->row_count;
+  while (high - low > 1) {
+    int64_t middle = low + (high - low) / 2;
+    if (stream->offsets[middle] <= at) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  stream->row = low;
+  stream->at = at;
+}
+
 // Points each stream's value at [nrows] rows of [ncols] items from [column]
 // on, moving those that are no plain run into their registers.
 static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
@@ -48,7 +73,9 @@ static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
     tl_plan_value *value = &plan->values[s];
     int64_t step = stream->strides[inner];
     char *from = stream->data + column * step;
-    if (!stream->packed) {
+    if (stream->offsets != NULL) {
+      spread_rows(stream, value, ncols);
+    } else if (!stream->packed) {
       value->at = from;
     } else if (s != plan->output) {
       unsigned size = tl_move_size(value->itemsize);
@@ -245,6 +272,8 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   for (int s = 0; s < plan->stream_count; s++) {
     tl_plan_stream_state *stream = &plan->streams[s];
     stream->data = stream->base + from * stream->strides[0];
+    if (stream->offsets != NULL)
+      find_row(stream, from);
     if (plan->values[s].constant)
       plan->values[s].at = stream->base;
   }

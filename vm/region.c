@@ -114,13 +114,12 @@ tl_region_step tl_region_call(const tl_builtin *builtin) {
 
 // --- Into an array ----------------------------------------------------------
 
-// Whether [target] may be written while the others are read: none of them may
-// be read at another place of its memory.
-static bool is_safe_target(const tl_region_graph *g, const tl_array *target) {
+bool tl_region_is_safe_target(const tl_region_graph *g,
+                              const tl_array *target) {
   for (int u = 0; u < g->use_count; u++) {
-    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].value))
+    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
       continue;
-    const tl_array *other = g->uses[u].value.array;
+    const tl_array *other = g->uses[u].items.array;
     if (other != target && tl_arrays_overlap(other, target) &&
         !tl_arrays_coincide(other, target)) {
       return false;
@@ -137,22 +136,19 @@ static int find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
     if (x->root >= 0 && x->direct && g->roots[x->root].consumed &&
         tl_is_array(x->value) &&
         tl_can_reuse(g->vm, x->value, dtype, ndim, shape) &&
-        is_safe_target(g, x->value.array)) {
+        tl_region_is_safe_target(g, x->value.array)) {
       return u;
     }
   }
   return -1;
 }
 
-// A pass over memory that others see must finish once it has begun: it is paid
-// for before.
-static bool pay(tl_vm *vm, int64_t size) {
+bool tl_region_pay(tl_vm *vm, int64_t size) {
   return size < POLL_ITEMS || tl_poll(vm, (uint64_t)size / 1024);
 }
 
-// Computes the result as [dtype] into the memory of [to], which has its shape.
-static tl_region_status run_into(tl_region_graph *g, tl_array *to,
-                                 tl_dtype dtype, bool may_stop) {
+tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
+                                    tl_dtype dtype, bool may_stop) {
   tl_plan plan;
   tl_region_box box = {tl_ndim(to), tl_shape(to), NULL, NULL};
   if (!tl_region_plan(g, &plan, &box, to->data, dtype, tl_strides(to))) {
@@ -162,15 +158,14 @@ static tl_region_status run_into(tl_region_graph *g, tl_array *to,
                                              : TL_REGION_FAILED;
 }
 
-// The result as a new array.
-static tl_region_status make_array(tl_region_graph *g, tl_array **out) {
+tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_array *made =
       tl_array_new(g->vm, n->typing.result, g->shapes[n->shape].ndim,
                    g->shapes[n->shape].lengths);
   if (made == NULL)
     return TL_REGION_FAILED;
-  tl_region_status status = run_into(g, made, n->typing.result, true);
+  tl_region_status status = tl_region_run_into(g, made, n->typing.result, true);
   if (status == TL_REGION_DONE) {
     *out = made;
   } else {
@@ -190,15 +185,15 @@ static tl_region_status to_array(tl_region_graph *g, tl_slot *out) {
     // One by one, the instruction at fault says why.
     if (tl_is_promised(g->vm))
       return TL_REGION_DECLINED;
-    tl_region_status status = make_array(g, &target);
+    tl_region_status status = tl_region_make_array(g, &target);
     if (status == TL_REGION_DONE)
       *out = tl_own_array(target);
     return status;
   }
   tl_slot owner = g->uses[reused].value;
-  if (!pay(g->vm, owner.array->size))
+  if (!tl_region_pay(g->vm, owner.array->size))
     return TL_REGION_FAILED;
-  tl_region_status status = run_into(g, owner.array, dtype, false);
+  tl_region_status status = tl_region_run_into(g, owner.array, dtype, false);
   if (status != TL_REGION_DONE)
     return status;
   *out = tl_own_array(tl_reuse(g->vm, &owner, dtype, ndim, shape));
@@ -227,9 +222,9 @@ static bool is_shifted(const tl_array *a, const tl_array *b) {
 static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
   int64_t behind = 0;
   for (int u = 0; u < g->use_count; u++) {
-    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].value))
+    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
       continue;
-    const tl_array *other = g->uses[u].value.array;
+    const tl_array *other = g->uses[u].items.array;
     if (!tl_arrays_overlap(other, target))
       continue;
     if (!is_shifted(other, target))
@@ -271,7 +266,7 @@ static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
       !tl_delay_fits(&plan, &delay, behind)) {
     return TL_REGION_DECLINED;
   }
-  if (!pay(g->vm, place->size))
+  if (!tl_region_pay(g->vm, place->size))
     return TL_REGION_FAILED;
   plan.delay = &delay;
   return tl_plan_run(g->vm, &plan, false) ? TL_REGION_DONE : TL_REGION_FAILED;
@@ -284,7 +279,7 @@ static tl_region_status store_apart(tl_region_graph *g, tl_array *place) {
   tl_array *made;
   if (n->typing.result != tl_array_dtype(place))
     return TL_REGION_DECLINED;
-  tl_region_status status = make_array(g, &made);
+  tl_region_status status = tl_region_make_array(g, &made);
   if (status != TL_REGION_DONE)
     return status;
   bool ok = tl_array_assign(g->vm, place, made);
@@ -309,12 +304,12 @@ static tl_region_status to_place(tl_region_graph *g, tl_slot *out) {
   tl_region_status status = TL_REGION_DECLINED;
   if (place == NULL) {
     status = TL_REGION_DECLINED;
-  } else if (in_place && !is_safe_target(g, place)) {
+  } else if (in_place && !tl_region_is_safe_target(g, place)) {
     status = store_delayed(g, place);
     if (status == TL_REGION_DECLINED)
       status = store_apart(g, place);
-  } else if (!in_place || pay(g->vm, place->size)) {
-    status = run_into(g, place, tl_array_dtype(place), !in_place);
+  } else if (!in_place || tl_region_pay(g->vm, place->size)) {
+    status = tl_region_run_into(g, place, tl_array_dtype(place), !in_place);
   } else {
     status = TL_REGION_FAILED;
   }
@@ -365,11 +360,22 @@ static void commit(tl_region_graph *g, tl_slot result) {
   vm->stats.temps_ended += (uint64_t)fused;
 }
 
+static tl_region_status to_value(tl_region_graph *g, tl_slot *out) {
+  return tl_region_makes_rows(g) ? tl_region_rows_to_array(g, out)
+                                 : to_array(g, out);
+}
+
+static tl_region_status to_sink(tl_region_graph *g, tl_slot *out) {
+  bool rows = tl_region_makes_rows(g);
+  if (g->sink == TL_SINK_PLACE)
+    return rows ? TL_REGION_DECLINED : to_place(g, out);
+  return rows ? tl_region_fold_rows(g, out) : tl_region_fold(g, out);
+}
+
 static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
   if (g->sink == TL_SINK_ARRAY)
-    return to_array(g, out);
-  tl_region_status status =
-      g->sink == TL_SINK_PLACE ? to_place(g, out) : tl_region_fold(g, out);
+    return to_value(g, out);
+  tl_region_status status = to_sink(g, out);
   if (status != TL_REGION_DECLINED || g->node_count < 2)
     return status;
   // The operations at least: the sink's own instruction does the rest.
@@ -379,7 +385,7 @@ static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
   g->sink = TL_SINK_ARRAY;
   g->result = g->unsunk;
   g->end = g->sink_pc;
-  return to_array(g, out);
+  return to_value(g, out);
 }
 
 // The hint in a region of where not to ask again, see tl_region.
@@ -405,6 +411,13 @@ static tl_region *find_region(const tl_prototype *f, uint32_t pc) {
   return &f->regions[low];
 }
 
+// What the watch is told was written: of rows their items.
+static tl_array *written(tl_slot result) {
+  if (tl_is_form(result, TL_FORM_RAGGED))
+    result = result.nested->parts[1];
+  return tl_is_array(result) ? result.array : NULL;
+}
+
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                tl_slot *base, const tl_ins *at,
                                const tl_ins **next) {
@@ -424,7 +437,7 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
     commit(&g, result);
     *next = function->code + g.end;
     if (vm->watch != NULL)
-      tl_watch_fused(vm, at, *next, tl_is_array(result) ? result.array : NULL);
+      tl_watch_fused(vm, at, *next, written(result));
   } else if (status == TL_REGION_DECLINED) {
     where->asked_at = pc;
     where->skip = g.skip;

@@ -28,6 +28,11 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                tl_slot *base, const tl_ins *at,
                                const tl_ins **next);
 
+// One operation of which an operand is ragged and another has one item for each
+// row, as tl_nested_elementwise: that one is not spread to an array.
+tl_region_status tl_region_rows_apply(tl_vm *vm, tl_op op, int arity,
+                                      tl_slot *slots, tl_slot *out);
+
 // The operation of an instruction that may stand in a region; TL_OP_COUNT for
 // all others. [extra] is its second word's.
 tl_op tl_region_op(uint8_t opcode, uint32_t extra);

@@ -451,29 +451,35 @@ static tl_region_status fold_array(folder *f, const tl_fold_call *call,
 }
 
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out) {
+  tl_fold_call call;
+  int ndim = g->shapes[g->nodes[g->value].shape].ndim;
+  if (!tl_builtin_fold(g->vm, g->fold, ndim, g->arguments, &call))
+    return TL_REGION_DECLINED;
+  return tl_region_fold_call(g, &call, out);
+}
+
+tl_region_status tl_region_fold_call(tl_region_graph *g,
+                                     const tl_fold_call *call, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];
   folder f;  // large: not cleared
-  tl_fold_call call;
   f.g = g;
   f.ndim = g->shapes[n->shape].ndim;
   f.lengths = g->shapes[n->shape].lengths;
-  if (!tl_builtin_fold(g->vm, g->fold, f.ndim, g->arguments, &call))
-    return TL_REGION_DECLINED;
-  f.reduction = (tl_reduction)call.reduction;
+  f.reduction = (tl_reduction)call->reduction;
   f.r.vm = g->vm;
   f.r.name = tl_reduction_name(f.reduction);
   f.r.from = n->typing.result;
   if (f.reduction == TL_REDUCE_VAR || f.reduction == TL_REDUCE_STD ||
-      !tl_reduce_dtypes(&f.r, f.reduction, call.dtype, tl_none())) {
+      !tl_reduce_dtypes(&f.r, f.reduction, call->dtype, tl_none())) {
     return TL_REGION_DECLINED;
   }
   // The bytes of bools order like integers.
   f.dtype =
       n->typing.result == TL_BOOL && f.r.from == TL_UINT8 ? TL_BOOL : f.r.dtype;
-  split_axes(&f, call.axes);
-  tl_region_status status = fold_array(&f, &call, out);
+  split_axes(&f, call->axes);
+  tl_region_status status = fold_array(&f, call, out);
   if (status == TL_REGION_DONE &&
-      !tl_reduce_narrow(g->vm, f.reduction, call.dtype, out)) {
+      !tl_reduce_narrow(g->vm, f.reduction, call->dtype, out)) {
     status = TL_REGION_FAILED;
   }
   return status;

@@ -3,6 +3,7 @@
 #define TALLY_VM_REGION_INTERNAL_H
 
 #include "vm/engine_internal.h"
+#include "vm/nested.h"
 #include "vm/region.h"
 #include "vm/select.h"
 
@@ -33,9 +34,10 @@ typedef struct tl_region_node {
 // region's own memory), a number, or what an index is made of.
 typedef struct tl_region_use {
   tl_slot value;
-  int root;     // whose memory an array is, -1: nobody's who may die here
-  bool direct;  // the root itself, no view of it
-  bool read;    // by a node that is needed
+  tl_slot items;  // what is computed with: of ragged rows their content
+  int root;       // whose memory an array is, -1: nobody's who may die here
+  bool direct;    // the root itself, no view of it
+  bool read;      // by a node that is needed
 } tl_region_use;
 
 // A slot of the frame that the region reads or ends.
@@ -88,6 +90,10 @@ typedef struct tl_region_graph {
   // TL_SINK_FOLD
   const tl_builtin *fold;
   tl_slot arguments[TL_MAX_PARAMS];  // but for the first
+
+  // The first of the ragged arrays, whose rows the others must have; NULL:
+  // there is none. Their items are the region's first shape.
+  const tl_nested *rows;
 
   int shape_count;
   struct {
@@ -144,13 +150,45 @@ bool tl_region_plan(const tl_region_graph *g, tl_plan *plan,
                     const tl_region_box *box, void *out, tl_dtype dtype,
                     const int64_t *out_strides);
 
-// Reduces g->value by g->fold.
+// Reduces g->value by g->fold, or as [call] says.
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
+tl_region_status tl_region_fold_call(tl_region_graph *g,
+                                     const tl_fold_call *call, tl_slot *out);
 
 // An array of at least one axis: the others count as numbers.
 static inline bool tl_region_is_array(tl_slot s) {
   return tl_is_array(s) && tl_ndim(s.array) > 0;
 }
+
+// Ragged rows (region_rows.c). What an operand is computed with: of ragged rows
+// of plain items those of all rows, where they are all that there is; of other
+// values themselves.
+tl_slot tl_region_items(tl_slot value);
+static inline bool tl_region_is_ragged(const tl_region_use *u) {
+  return tl_is_nested(u->value) && tl_is_array(u->items);
+}
+// Finds g->rows; false: the ragged operands have other rows.
+bool tl_region_find_rows(tl_region_graph *g);
+// Whether an array has one item for each row.
+bool tl_region_is_per_row(const tl_region_graph *g, tl_slot items);
+// Whether the result is the items of ragged rows.
+static inline bool tl_region_makes_rows(const tl_region_graph *g) {
+  return g->rows != NULL && g->nodes[g->value].shape == 0;
+}
+// Reduces the rows, or all their items.
+tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out);
+tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out);
+// The result as a new array; *out is owned.
+tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out);
+// The same into [to], which has the result's shape.
+tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
+                                    tl_dtype dtype, bool may_stop);
+// Whether [target] may be written while the others are read: none of them may
+// be read at another place of its memory.
+bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
+// A pass over memory that others see must finish once it has begun: it is paid
+// for before.
+bool tl_region_pay(tl_vm *vm, int64_t size);
 
 // A place as a view in the region's own memory, NULL: none is left.
 tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,

@@ -1,6 +1,7 @@
 // A region's graph as the streams and steps of a plan.
 #include <string.h>
 
+#include "vm/ragged.h"
 #include "vm/region_internal.h"
 
 typedef struct planner {
@@ -14,7 +15,7 @@ typedef struct planner {
 } planner;
 
 static bool is_scalar(const planner *p, const tl_region_node *n, int i) {
-  return n->in[i] < 0 && !tl_region_is_array(p->g->uses[-1 - n->in[i]].value);
+  return n->in[i] < 0 && !tl_region_is_array(p->g->uses[-1 - n->in[i]].items);
 }
 
 // --- Streams ----------------------------------------------------------------
@@ -33,6 +34,15 @@ static int add_array(planner *p, const tl_array *a) {
     data += box->from[i] * strides[i];
   }
   return tl_plan_stream(p->plan, data, tl_itemsize(tl_array_dtype(a)), walked);
+}
+
+static int add_use(planner *p, const tl_region_use *u) {
+  const tl_array *a = u->items.array;
+  if (!tl_region_makes_rows(p->g) || tl_region_is_ragged(u))
+    return add_array(p, a);
+  return tl_plan_rows(p->plan, a->data, tl_itemsize(tl_array_dtype(a)),
+                      tl_strides(a)[0], tl_ragged_offsets(p->g->rows),
+                      tl_ragged_rows(p->g->rows));
 }
 
 // A scalar that another node has already, as the same bytes of the same size.
@@ -70,7 +80,7 @@ static void add_streams(planner *p) {
                 : tl_plan_stream(p->plan, &n->items[k],
                                  tl_itemsize(n->typing.operands[k]), NULL);
       } else if (p->streams[u] < 0) {
-        p->streams[u] = add_array(p, p->g->uses[u].value.array);
+        p->streams[u] = add_use(p, &p->g->uses[u]);
       }
     }
   }
@@ -88,7 +98,7 @@ static int add_operand(planner *p, const tl_region_node *n, int i, int at) {
     return p->scalars[at][i];
   int u = -1 - n->in[i];
   return tl_plan_cast(p->plan, p->streams[u],
-                      tl_array_dtype(p->g->uses[u].value.array), to);
+                      tl_array_dtype(p->g->uses[u].items.array), to);
 }
 
 static int add_kernel(planner *p, const tl_region_node *n, const int *in) {

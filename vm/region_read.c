@@ -26,7 +26,11 @@ static int add_use(reader *rd, tl_slot value, int root, bool direct) {
   tl_region_graph *g = rd->g;
   if (g->use_count == TL_REGION_USES)
     return 0;
-  g->uses[g->use_count] = (tl_region_use){value, root, direct, false};
+  g->uses[g->use_count] = (tl_region_use){.value = value,
+                                          .items = tl_region_items(value),
+                                          .root = root,
+                                          .direct = direct,
+                                          .read = false};
   return -1 - g->use_count++;
 }
 
@@ -72,8 +76,8 @@ static void consume(reader *rd, int in, uint8_t mode) {
 }
 
 static bool is_operand(const tl_region_use *u) {
-  return u == NULL || tl_is_number(u->value) ||
-         (tl_is_array(u->value) && u->value.array->head.dtype < TL_STRING);
+  return u == NULL || tl_is_number(u->items) ||
+         (tl_is_array(u->items) && u->items.array->head.dtype < TL_STRING);
 }
 
 static bool operand(reader *rd, const tl_decoded *d, uint32_t i, int *in) {
@@ -336,7 +340,7 @@ static bool read_transpose(reader *rd, const tl_decoded *d) {
 
 // A number: an unboxed one, or one in an array of rank 0.
 static bool is_scalar(const tl_region_graph *g, int in) {
-  return in < 0 && !tl_region_is_array(g->uses[-1 - in].value);
+  return in < 0 && !tl_region_is_array(g->uses[-1 - in].items);
 }
 
 static bool all_scalars(const tl_region_graph *g, const tl_region_node *n) {
@@ -427,7 +431,7 @@ static bool read_cast(reader *rd, uint32_t pc, const tl_decoded *d) {
   }
   const tl_region_use *from = use_of(rd, n->in[0]);
   tl_slot to = use_of(rd, dtype)->value;
-  if (!is_operand(from) || (from != NULL && !tl_region_is_array(from->value)) ||
+  if (!is_operand(from) || (from != NULL && !tl_region_is_array(from->items)) ||
       !tl_is_type(to) || to.type->kind != TL_TYPE_DTYPE ||
       to.type->dtype >= TL_STRING) {
     return false;

@@ -6,10 +6,11 @@
 
 // --- Shapes -----------------------------------------------------------------
 
-// The number of a shape, -1 where there are too many.
+// The number of a shape, -1 where there are too many. The items of ragged rows
+// are like no other shape.
 static int add_shape(tl_region_graph *g, int ndim, const int64_t *lengths) {
   size_t nbytes = (size_t)ndim * sizeof *lengths;
-  for (int i = 0; i < g->shape_count; i++) {
+  for (int i = g->rows != NULL; i < g->shape_count; i++) {
     if (g->shapes[i].ndim == ndim &&
         memcmp(g->shapes[i].lengths, lengths, nbytes) == 0) {
       return i;
@@ -45,21 +46,43 @@ static int broadcast(tl_region_graph *g, int a, int b) {
   return add_shape(g, ndim, lengths);
 }
 
+// Ragged rows with another operand: -1 where that is neither ragged nor one
+// item for each row.
+static int broadcast_rows(const tl_region_graph *g, int in, int one) {
+  return one == 0 || (in < 0 && tl_region_is_per_row(g, g->uses[-1 - in].items))
+             ? 0
+             : -1;
+}
+
+static bool any_ragged(const tl_region_graph *g, const tl_region_node *n) {
+  bool ragged = false;
+  for (int i = 0; g->rows != NULL && i < n->arity; i++) {
+    ragged |= n->in[i] >= 0 ? g->nodes[n->in[i]].shape == 0
+                            : tl_region_is_ragged(&g->uses[-1 - n->in[i]]);
+  }
+  return ragged;
+}
+
 static bool node_shape(tl_region_graph *g, tl_region_node *n) {
   int shape = -1;
+  bool ragged = any_ragged(g, n);
   for (int i = 0; i < n->arity; i++) {
     int one;
     if (n->in[i] >= 0) {
       one = g->nodes[n->in[i]].shape;
     } else {
-      tl_slot value = g->uses[-1 - n->in[i]].value;
-      if (!tl_region_is_array(value))
+      const tl_region_use *u = &g->uses[-1 - n->in[i]];
+      if (!tl_region_is_array(u->items))
         continue;
-      one = add_shape(g, tl_ndim(value.array), tl_shape(value.array));
+      one = tl_region_is_ragged(u) ? 0
+                                   : add_shape(g, tl_ndim(u->items.array),
+                                               tl_shape(u->items.array));
       if (one < 0)
         return false;
     }
-    shape = shape < 0 ? one : broadcast(g, shape, one);
+    shape = ragged      ? broadcast_rows(g, n->in[i], one)
+            : shape < 0 ? one
+                        : broadcast(g, shape, one);
     if (shape < 0)
       return false;
   }
@@ -84,6 +107,10 @@ static void mark_needed(tl_region_graph *g) {
 // Every node covers the whole result: what would be computed for a row is not
 // repeated for each.
 static bool find_shapes(tl_region_graph *g) {
+  if (!tl_region_find_rows(g)) {
+    g->skip = g->nodes[0].pc;
+    return false;
+  }
   for (int i = 0; i <= g->value; i++) {
     if (node_shape(g, &g->nodes[i]))
       continue;
@@ -113,8 +140,8 @@ int64_t tl_region_size(const tl_region_graph *g) {
 
 static tl_slot any_array(const tl_region_graph *g) {
   int u = 0;
-  while (!tl_region_is_array(g->uses[u].value)) u++;
-  return tl_borrow(g->uses[u].value);
+  while (!tl_region_is_array(g->uses[u].items)) u++;
+  return tl_borrow(g->uses[u].items);
 }
 
 // Some operations look at their operands before the first write. What is
@@ -141,7 +168,7 @@ static bool resolve_cast(const tl_region_graph *g, tl_region_node *n) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_dtype from = n->in[0] >= 0
                       ? g->nodes[n->in[0]].typing.result
-                      : tl_array_dtype(g->uses[-1 - n->in[0]].value.array);
+                      : tl_array_dtype(g->uses[-1 - n->in[0]].items.array);
   n->typing = (tl_typing){
       .operands = {n->cast}, .computed = n->cast, .result = n->cast};
   return kernels->cast[from][n->cast] != NULL &&
@@ -154,7 +181,7 @@ static bool resolve_node(tl_region_graph *g, tl_region_node *n) {
   for (int i = 0; i < n->arity; i++) {
     bool is_number = true;
     slots[i] = n->in[i] >= 0 ? any_array(g)  // only that it is an array counts
-                             : tl_borrow(g->uses[-1 - n->in[i]].value);
+                             : tl_borrow(g->uses[-1 - n->in[i]].items);
     if (!tl_operand_open(g->vm, &slots[i], &x[i], &is_number) || !is_number)
       return false;
     if (n->in[i] < 0)

@@ -125,6 +125,13 @@ typedef void tl_pack_tile(void *out, ptrdiff_t out_row, const void *a,
                           ptrdiff_t a_row, ptrdiff_t a_column, size_t nrows,
                           size_t ncols);
 
+// Values that stand for rows, repeated as the rows have items: row r is items
+// [offsets[r], offsets[r + 1]) of all, and its value lies at values + r * step.
+// Writes those of items [first, first + n), where [offsets] and [values] begin
+// at the row of [first]; returns how many rows end there.
+typedef size_t tl_spread(void *out, const void *values, ptrdiff_t step,
+                         const int64_t *offsets, int64_t first, size_t n);
+
 // out[k++] = a[i] for every true mask[i]; returns k. [out] has room for k.
 typedef size_t tl_compress_kernel(void *out, const void *a, const uint8_t *mask,
                                   size_t n);
@@ -198,6 +205,7 @@ typedef struct tl_kernel_table {
   tl_pack *pack[TL_MOVE_SIZES];
   tl_unpack *unpack[TL_MOVE_SIZES];
   tl_pack_tile *pack_tile[TL_MOVE_SIZES];
+  tl_spread *spread[TL_MOVE_SIZES];
   tl_compress_kernel *compress[TL_MOVE_SIZES];
   tl_expand_kernel *expand[TL_MOVE_SIZES];
   tl_gather *take[TL_MOVE_SIZES];

@@ -89,11 +89,43 @@
 // memory serves all of them.
 enum { TILE_ROWS = 8 };
 
+// Rows are short: a value is written some times more than it is wanted where
+// there is room, so that few jumps depend on a row's length.
+#define SPREAD(size, T)                                                     \
+  size_t TL_K(spread_##size)(void *out, const void *values, ptrdiff_t step, \
+                             const int64_t *offsets, int64_t first,         \
+                             size_t n) {                                    \
+    enum { CHUNK = SPREAD_BYTES / sizeof(T) };                              \
+    T *to = out;                                                            \
+    const char *from = values;                                              \
+    size_t row = 0;                                                         \
+    while (n > 0) {                                                         \
+      const T item = *(const T *)(from + (ptrdiff_t)row * step);            \
+      size_t left = (size_t)(offsets[row + 1] - first), k = 0;              \
+      size_t m = left < n ? left : n;                                       \
+      for (; k < m && k + CHUNK <= n; k += CHUNK)                           \
+        TL_LOOP for (size_t i = 0; i < CHUNK; i++) to[k + i] = item;        \
+      for (; k < m; k++) to[k] = item;                                      \
+      to += m;                                                              \
+      first += (int64_t)m;                                                  \
+      n -= m;                                                               \
+      row += m == left;                                                     \
+    }                                                                       \
+    return row;                                                             \
+  }
+enum { SPREAD_BYTES = 128 };
+
 MOVES(1, tl_word1)
 MOVES(2, tl_word2)
 MOVES(4, tl_word4)
 MOVES(8, tl_word8)
 MOVES(16, tl_word16)
+
+SPREAD(1, tl_word1)
+SPREAD(2, tl_word2)
+SPREAD(4, tl_word4)
+SPREAD(8, tl_word8)
+SPREAD(16, tl_word16)
 
 size_t TL_K(wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
                           size_t n) {

@@ -14,6 +14,7 @@
   tl_pack TL_K(pack_##size);                \
   tl_unpack TL_K(unpack_##size);            \
   tl_pack_tile TL_K(pack_tile_##size);      \
+  tl_spread TL_K(spread_##size);            \
   tl_compress_kernel TL_K(compress_##size); \
   tl_expand_kernel TL_K(expand_##size);     \
   tl_gather TL_K(take_##size);              \

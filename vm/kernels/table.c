@@ -111,6 +111,9 @@ const tl_kernel_table TABLE(TL_ISA) = {
 #define X(index, size) [index] = TL_K(pack_tile_##size),
     .pack_tile = {TL_MOVES(X)},
 #undef X
+#define X(index, size) [index] = TL_K(spread_##size),
+    .spread = {TL_MOVES(X)},
+#undef X
 #define X(index, size) [index] = TL_K(compress_##size),
     .compress = {TL_MOVES(X)},
 #undef X
