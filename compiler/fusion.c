@@ -42,7 +42,7 @@ static bool add_region(finder *f, uint32_t start, uint32_t end) {
     f->regions = regions;
     f->capacity = capacity;
   }
-  f->regions[f->region_count++] = (tl_region){start, end, 0, 0};
+  f->regions[f->region_count++] = (tl_region){.start = start, .end = end};
   return true;
 }
 

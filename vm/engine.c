@@ -106,8 +106,9 @@ static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
 static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
                      const tl_typing *typing, tl_array *target, bool may_stop) {
   tl_plan plan;
+  tl_plan_room room;  // large: not cleared
   int ndim = tl_ndim(target), arity = tl_ops[op].arity;
-  tl_plan_open(&plan, ndim, tl_shape(target));
+  tl_plan_open(&plan, &room, ndim, tl_shape(target));
   for (int i = 0; i < arity; i++) {
     int64_t strides[TL_MAX_DIMS];
     if (x[i].array != NULL) {

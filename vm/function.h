@@ -32,12 +32,16 @@ static inline uint32_t tl_ins_extra(tl_ins ins) {
 
 enum { TL_MAX_SLOTS = 4095 };  // of a function
 
+typedef struct tl_region_kept tl_region_kept;
+
 // Code whose elementwise instructions may run as one (region.h).
 typedef struct tl_region {
   uint32_t start, end;
   // Where the VM has given up: entering at what lies behind asked_at and before
   // skip would fail again. Only a hint.
   uint32_t asked_at, skip;
+  tl_region_kept *kept;   // earlier runs (region_kept.c)
+  uint16_t wait, waited;  // times not to ask, after runs that were not alike
 } tl_region;
 
 // Where an instruction stands in the source: byte offsets.

@@ -541,6 +541,14 @@ void *tl_alloc(tl_vm *vm, size_t nbytes, const char *what) {
   return block;
 }
 
+void *tl_spare_alloc(tl_vm *vm, size_t nbytes) {
+  return block_new(vm, nbytes);
+}
+
+void tl_spare_free(tl_vm *vm, void *block, size_t nbytes) {
+  block_free(vm, block, nbytes);
+}
+
 // A mapping made for this block is zero already; anything else is cleared.
 void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what) {
   uint64_t hits = vm->stats.cache_hits;

@@ -15,6 +15,11 @@ void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
                  const char *what);
 void tl_free(tl_vm *vm, void *block, size_t nbytes);
 
+// Memory for what can be made again, like the blocks that are cached: it does
+// not count as live, and where there is none NULL is no error.
+void *tl_spare_alloc(tl_vm *vm, size_t nbytes);
+void tl_spare_free(tl_vm *vm, void *block, size_t nbytes);
+
 // A new object of count 1, its header filled in, the rest uninitialised.
 void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what);
 // Returns an object's memory; what it refers to is the caller's business.

@@ -1,6 +1,7 @@
 // Modules, their variables, and the units compiled into them.
 
 #include "vm/module.h"
+#include "vm/region.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,7 @@ static void unlink_unit(tl_unit *unit) {
 }
 
 void tl_unit_free(tl_vm *vm, tl_unit *unit) {
+  tl_region_forget(vm, unit);
   unlink_unit(unit);
   for (tl_adopted *a = unit->adopted; a != NULL; a = a->next) {
     make_mortal(a);

@@ -3,7 +3,12 @@
 
 #include <string.h>
 
-void tl_plan_open(tl_plan *plan, int ndim, const int64_t *shape) {
+void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
+                  const int64_t *shape) {
+  plan->room = room;
+  plan->streams = room->streams;
+  plan->values = room->values;
+  plan->steps = room->steps;
   plan->ndim = ndim;
   plan->size = 1;
   for (int i = 0; i < ndim; i++) {
@@ -41,7 +46,8 @@ int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
     plan->failed = true;
     return 0;
   }
-  tl_plan_stream_state *stream = &plan->streams[plan->stream_count++];
+  tl_plan_stream_state *stream = &plan->streams[plan->stream_count];
+  stream->strides = plan->room->strides[plan->stream_count++];
   stream->base = (char *)data;
   stream->offsets = NULL;
   stream->packed = false;
@@ -399,4 +405,32 @@ void tl_plan_finish(tl_plan *plan, int value) {
     add_output(plan, value);
   }
   order_steps(plan);
+}
+
+// --- Copies -----------------------------------------------------------------
+
+size_t tl_plan_nbytes(const tl_plan *plan) {
+  size_t streams = (size_t)plan->stream_count;
+  return streams * (size_t)plan->ndim * sizeof(int64_t) +
+         streams * sizeof *plan->streams +
+         (size_t)plan->step_count * sizeof *plan->steps +
+         (size_t)plan->value_count * sizeof *plan->values;
+}
+
+void tl_plan_copy(tl_plan *to, void *memory, const tl_plan *from) {
+  size_t streams = (size_t)from->stream_count, ndim = (size_t)from->ndim;
+  int64_t *strides = memory;
+  *to = *from;
+  to->room = NULL;
+  to->streams = (tl_plan_stream_state *)(void *)(strides + streams * ndim);
+  to->steps = (tl_plan_step *)(void *)(to->streams + streams);
+  to->values = (tl_plan_value *)(void *)(to->steps + from->step_count);
+  for (size_t s = 0; s < streams; s++, strides += ndim) {
+    to->streams[s] = from->streams[s];
+    to->streams[s].strides = strides;
+    memcpy(strides, from->streams[s].strides, ndim * sizeof *strides);
+  }
+  memcpy(to->steps, from->steps, (size_t)from->step_count * sizeof *to->steps);
+  memcpy(to->values, from->values,
+         (size_t)from->value_count * sizeof *to->values);
 }

@@ -5,7 +5,7 @@
 // writes: a stream's items of this block, or a register) and steps (one kernel
 // call a block). Made in this order:
 //
-//   tl_plan_open       the shape
+//   tl_plan_open       the shape, and memory to write in
 //   tl_plan_stream     each operand, and the output
 //   tl_plan_arrange    merges axes; from here on it is known which are single
 //   tl_plan_cast …     the steps, in order
@@ -46,7 +46,7 @@ typedef struct tl_plan_stream_state {
   const int64_t *offsets;
   int64_t row_count, step;
   int64_t row, at;  // of the next block: its first item, and that item's row
-  int64_t strides[TL_MAX_DIMS];
+  int64_t *strides;
 } tl_plan_stream_state;
 
 typedef struct tl_plan_step {
@@ -77,6 +77,7 @@ typedef struct tl_plan_split {
 enum { TL_SINK_BYTES = 2048 };
 
 typedef struct tl_plan_delay tl_plan_delay;
+typedef struct tl_plan_room tl_plan_room;
 
 typedef struct tl_plan {
   int ndim;
@@ -97,12 +98,28 @@ typedef struct tl_plan {
   int once_count;    // steps at the start of the run; they come first
   int moving_count;  // streams that are read or written at each block anew
   int8_t moving[TL_PLAN_STREAMS];
+  tl_plan_room *room;  // while it is made
+  tl_plan_stream_state *streams;
+  tl_plan_value *values;
+  tl_plan_step *steps;
+} tl_plan;
+
+// Memory for the largest plan.
+struct tl_plan_room {
+  int64_t strides[TL_PLAN_STREAMS][TL_MAX_DIMS];
   tl_plan_stream_state streams[TL_PLAN_STREAMS];
   tl_plan_value values[TL_PLAN_VALUES];
   tl_plan_step steps[TL_PLAN_STEPS];
-} tl_plan;
+};
 
-void tl_plan_open(tl_plan *plan, int ndim, const int64_t *shape);
+// [room] need not be cleared, and is the plan's as long as it is used.
+void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
+                  const int64_t *shape);
+
+// A finished plan in memory of tl_plan_nbytes, aligned as pointers are, which
+// is at most a room's.
+size_t tl_plan_nbytes(const tl_plan *plan);
+void tl_plan_copy(tl_plan *to, void *memory, const tl_plan *from);
 
 // Adds an array walked with these strides, in bytes; returns its value. All
 // strides NULL: one item, which stays where it is.

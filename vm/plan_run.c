@@ -307,7 +307,9 @@ typedef struct spread {
 
 static void run_part(void *context, int64_t part) {
   const spread *s = context;
-  tl_plan plan = *s->plan;
+  tl_plan plan;
+  tl_plan_room room;  // large: not cleared
+  tl_plan_copy(&plan, &room, s->plan);
   _Alignas(64) char local[TL_SINK_BYTES];
   int64_t from = (part + 1) * s->units, to = from + s->units;
   if (to > plan.shape[0])

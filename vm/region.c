@@ -149,13 +149,12 @@ bool tl_region_pay(tl_vm *vm, int64_t size) {
 
 tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
                                     tl_dtype dtype, bool may_stop) {
-  tl_plan plan;
   tl_region_box box = {tl_ndim(to), tl_shape(to), NULL, NULL};
-  if (!tl_region_plan(g, &plan, &box, to->data, dtype, tl_strides(to))) {
+  tl_plan *plan =
+      tl_region_plan_whole(g, &box, to->data, dtype, tl_strides(to));
+  if (plan == NULL)
     return TL_REGION_DECLINED;
-  }
-  return tl_plan_run(g->vm, &plan, may_stop) ? TL_REGION_DONE
-                                             : TL_REGION_FAILED;
+  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
 tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
@@ -239,11 +238,15 @@ static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
 // is.
 static tl_array *find_place(tl_region_graph *g, const tl_array *a) {
   tl_selection s;
+  tl_slot parts[TL_MAX_DIMS];
   const tl_region_node *n = &g->nodes[g->value];
   tl_dtype from = n->typing.result, to = tl_array_dtype(a);
   bool fits = from == to || (to >= TL_FLOAT32 && to < TL_STRING &&
                              tl_kind_rank(from) <= tl_kind_rank(to));
-  if (!fits || !tl_select(g->vm, a, &g->place, g->parts, &s))
+  if (!fits)
+    return NULL;
+  tl_region_parts(g, &g->place, parts);
+  if (!tl_select(g->vm, a, &g->place.step, parts, &s))
     return NULL;
   size_t nbytes = (size_t)s.ndim * sizeof *s.shape;
   if (s.ndim != g->shapes[n->shape].ndim ||
@@ -256,20 +259,19 @@ static tl_array *find_place(tl_region_graph *g, const tl_array *a) {
 // Where the operands are other places of the target, at one distance each:
 // into its memory, results waiting until what they overwrite has been read.
 static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
-  tl_plan plan;
   tl_plan_delay delay;
   tl_region_box box = {tl_ndim(place), tl_shape(place), NULL, NULL};
   int64_t behind = find_behind(g, place);
-  if (behind < 0 ||
-      !tl_region_plan(g, &plan, &box, place->data, tl_array_dtype(place),
-                      tl_strides(place)) ||
-      !tl_delay_fits(&plan, &delay, behind)) {
+  if (behind < 0)
     return TL_REGION_DECLINED;
-  }
+  tl_plan *plan = tl_region_plan_whole(
+      g, &box, place->data, tl_array_dtype(place), tl_strides(place));
+  if (plan == NULL || !tl_delay_fits(plan, &delay, behind))
+    return TL_REGION_DECLINED;
   if (!tl_region_pay(g->vm, place->size))
     return TL_REGION_FAILED;
-  plan.delay = &delay;
-  return tl_plan_run(g->vm, &plan, false) ? TL_REGION_DONE : TL_REGION_FAILED;
+  plan->delay = &delay;
+  return tl_plan_run(g->vm, plan, false) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
 // Computed apart, then copied: where the operands are other places of the
@@ -331,26 +333,29 @@ static tl_region_status to_place(tl_region_graph *g, tl_slot *out) {
 // Ends what the region has used up and writes what it leaves behind.
 static void commit(tl_region_graph *g, tl_slot result) {
   tl_vm *vm = g->vm;
+  tl_slot *base = g->base;
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];
     if (b->kept) {
       tl_slot value = tl_borrow(g->uses[-1 - b->in].value);
-      tl_copy_slot(b->slot, &value);
+      tl_copy_slot(&base[b->slot], &value);
     }
   }
   for (int i = 0; i < g->settled_count; i++) {
-    g->roots[g->settled[i].from].slot->tag &= ~TL_OWNED;
-    g->roots[g->settled[i].to].slot->tag |= TL_OWNED;
+    base[g->roots[g->settled[i].from].slot].tag &= ~TL_OWNED;
+    base[g->roots[g->settled[i].to].slot].tag |= TL_OWNED;
   }
-  tl_copy_slot(g->result, &result);
+  tl_copy_slot(&base[g->result], &result);
   for (int i = 0; i < g->root_count; i++) {
     const tl_region_root *root = &g->roots[i];
     if (!root->consumed || !tl_is_owned(root->value))
       continue;
     vm->stats.temps_ended++;
     tl_drop(vm, root->value);
-    if (root->slot != g->result && root->slot->pointer == root->value.pointer)
-      root->slot->tag &= ~TL_OWNED;
+    if (root->slot != g->result &&
+        base[root->slot].pointer == root->value.pointer) {
+      base[root->slot].tag &= ~TL_OWNED;
+    }
   }
   int fused = -1;
   for (int i = 0; i <= g->value; i++) fused += g->nodes[i].needed;
@@ -380,8 +385,10 @@ static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
     return status;
   // The operations at least: the sink's own instruction does the rest.
   tl_error_clear(g->vm);
-  if (g->sink == TL_SINK_PLACE)
+  if (g->sink == TL_SINK_PLACE) {
     g->roots[g->target].consumed = false;
+    g->roots[g->target].ends = false;
+  }
   g->sink = TL_SINK_ARRAY;
   g->result = g->unsunk;
   g->end = g->sink_pc;
@@ -418,29 +425,84 @@ static tl_array *written(tl_slot result) {
   return tl_is_array(result) ? result.array : NULL;
 }
 
+// A run that an earlier one was like.
+static tl_region_status run_kept(tl_region_kept *k, tl_slot *result) {
+  tl_region_graph *g = &k->graph;
+  tl_region_planned fresh;
+  tl_plan_room room;  // large: not cleared
+  fresh.room = &room;
+  fresh.is_ready = false;
+  g->fresh = &fresh;
+  tl_region_sink sink = g->sink;
+  k->is_busy = true;
+  tl_region_status status = compute(g, result);
+  k->is_busy = false;
+  if (status == TL_REGION_DONE)
+    commit(g, *result);
+  k->graph.fresh = NULL;
+  // Done without its sink: as another graph.
+  k->is_good = g->sink == sink;
+  return status;
+}
+
+static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
+                                  uint32_t pc, tl_slot *result) {
+  tl_region_planned fresh;
+  tl_plan_room room;  // large: not cleared
+  fresh.room = &room;
+  fresh.is_ready = false;
+  g->fresh = &fresh;
+  if (!tl_region_read(g, pc, where->end) || !tl_region_resolve(g) ||
+      tl_region_size(g) < TL_REGION_ITEMS) {
+    return TL_REGION_DECLINED;
+  }
+  int view_words = g->view_words;
+  tl_region_status status = compute(g, result);
+  if (status != TL_REGION_DONE)
+    return status;
+  g->view_words = view_words;
+  tl_region_keep(g, where, pc);
+  commit(g, *result);
+  return status;
+}
+
+static tl_region_status run(tl_vm *vm, tl_region *where,
+                            const tl_prototype *function, tl_slot *base,
+                            uint32_t pc, tl_slot *result, uint32_t *end) {
+  tl_region_kept *kept = tl_region_find_kept(vm, where, pc, base);
+  if (kept != NULL) {
+    tl_region_status status = run_kept(kept, result);
+    *end = kept->graph.end;
+    if (!kept->is_good)
+      tl_region_drop_kept(vm, kept);
+    if (status != TL_REGION_DECLINED)
+      return status;
+  }
+  tl_region_graph g;
+  tl_region_room room;  // large: not cleared
+  tl_region_open(&g, &room, vm, function, base);
+  tl_region_status status = run_fresh(&g, where, pc, result);
+  *end = g.end;
+  if (status == TL_REGION_DECLINED)
+    where->skip = g.skip;
+  return status;
+}
+
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                tl_slot *base, const tl_ins *at,
                                const tl_ins **next) {
-  uint32_t pc = (uint32_t)(at - function->code);
+  uint32_t pc = (uint32_t)(at - function->code), end;
   tl_region *where = find_region(function, pc);
   if (where == NULL || vm->no_reuse || is_hopeless(where, pc))
     return TL_REGION_DECLINED;
-  tl_region_graph g;  // large: not cleared
-  g.vm = vm;
   tl_slot result;
-  tl_region_status status = TL_REGION_DECLINED;
-  if (tl_region_read(&g, function, base, pc, where->end) &&
-      tl_region_resolve(&g) && tl_region_size(&g) >= TL_REGION_ITEMS) {
-    status = compute(&g, &result);
-  }
+  tl_region_status status = run(vm, where, function, base, pc, &result, &end);
   if (status == TL_REGION_DONE) {
-    commit(&g, result);
-    *next = function->code + g.end;
+    *next = function->code + end;
     if (vm->watch != NULL)
       tl_watch_fused(vm, at, *next, written(result));
   } else if (status == TL_REGION_DECLINED) {
     where->asked_at = pc;
-    where->skip = g.skip;
     // The instruction that is wrong says so itself.
     tl_error_clear(vm);
   }

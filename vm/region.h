@@ -33,6 +33,10 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
 tl_region_status tl_region_rows_apply(tl_vm *vm, tl_op op, int arity,
                                       tl_slot *slots, tl_slot *out);
 
+// Forgets the graphs and plans that are kept for a unit's code; NULL: all but
+// one in use. Returns whether there were any.
+bool tl_region_forget(tl_vm *vm, const tl_unit *unit);
+
 // The operation of an instruction that may stand in a region; TL_OP_COUNT for
 // all others. [extra] is its second word's.
 tl_op tl_region_op(uint8_t opcode, uint32_t extra);

@@ -212,11 +212,11 @@ static tl_region_status fold_lanes(folder *f) {
   int64_t shape[TL_MAX_DIMS];
   for (int i = 0; i < f->ndim; i++) shape[i] = f->lengths[f->axes[i]];
   tl_region_box box = {f->ndim, shape, f->axes, NULL};
-  tl_plan plan;
-  if (!tl_region_plan(f->g, &plan, &box, NULL, f->dtype, NULL))
+  tl_plan *plan = tl_region_plan_whole(f->g, &box, NULL, f->dtype, NULL);
+  if (plan == NULL)
     return TL_REGION_DECLINED;
   if (is_arg(f))
-    return fold_searches(f, &plan);
+    return fold_searches(f, plan);
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold fold = tl_reduction_fold(f->reduction);
   feeder all;  // large: not cleared
@@ -230,9 +230,9 @@ static tl_region_status fold_lanes(folder *f) {
   all.length = all.left = f->length;
   all.from = all.to = f->r.out;
   tl_fold_begin(&all.state);
-  plan.sink = feed;
-  plan.context = &all;
-  return f->count > 1 ? fold_results(f, &plan) : fold_single(f, &plan, &all);
+  plan->sink = feed;
+  plan->context = &all;
+  return f->count > 1 ? fold_results(f, plan) : fold_single(f, plan, &all);
 }
 
 // --- Results side by side ---------------------------------------------------
@@ -323,10 +323,12 @@ static tl_region_status compute_rows(folder *f, const strip *s, int64_t rows,
   int64_t strides[2] = {width * (int64_t)s->in, (int64_t)s->in};
   int axes[2] = {s->axis, f->column};
   tl_region_box box = {2, shape, axes, s->from};
-  tl_plan plan;
-  if (!tl_region_plan(f->g, &plan, &box, s->items, f->dtype, strides))
+  tl_region_planned *planned = f->g->fresh;
+  planned->is_ready = false;  // of a part
+  if (!tl_region_plan(f->g, planned, &box, s->items, f->dtype, strides))
     return TL_REGION_DECLINED;
-  return tl_plan_run(f->g->vm, &plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
+  return tl_plan_run(f->g->vm, &planned->plan, true) ? TL_REGION_DONE
+                                                     : TL_REGION_FAILED;
 }
 
 static tl_region_status fold_strip(folder *f, strip *s, int64_t width,

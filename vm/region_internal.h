@@ -1,4 +1,12 @@
 // Shared by the files of the fused regions.
+//
+//   region.c          what is done with a region where the VM meets it
+//   region_read.c     instructions → graph
+//   region_resolve.c  its shapes and dtypes
+//   region_match.c    which nodes share a kernel
+//   region_plan.c     graph → plan
+//   region_fold.c     reductions at the end
+//   region_kept.c     graphs and plans of earlier runs
 #ifndef TALLY_VM_REGION_INTERNAL_H
 #define TALLY_VM_REGION_INTERNAL_H
 
@@ -15,6 +23,8 @@ enum {
   TL_REGION_BINDINGS = 128,
   TL_REGION_VIEW_WORDS = 768,  // views' headers, shapes and strides
   TL_REGION_SHAPES = 8,
+  TL_REGION_FACTS = 96,
+  TL_REGION_INDICES = 32,
 };
 
 // One operation. An operand is a node, or -1 - its number among the uses.
@@ -24,6 +34,7 @@ typedef struct tl_region_node {
   int8_t arity;
   int8_t shape;  // its number among the region's shapes; -1: a scalar
   bool needed;   // for the result
+  bool is_power;
   int in[3];
   uint32_t pc;  // of the instruction after it
   tl_typing typing;
@@ -38,22 +49,63 @@ typedef struct tl_region_use {
   int root;       // whose memory an array is, -1: nobody's who may die here
   bool direct;    // the root itself, no view of it
   bool read;      // by a node that is needed
+  bool fixed;     // a literal
+  bool exact;     // the graph is good for this value alone
+  bool changed;   // since the graph was used last
+  const int64_t *dims;  // of an array in a kept graph: ndim, shape, strides
 } tl_region_use;
 
 // A slot of the frame that the region reads or ends.
 typedef struct tl_region_root {
-  tl_slot *slot;
+  uint32_t slot;
   tl_slot value;
-  bool consumed;
+  bool ends;      // it is read for the last time here
+  bool consumed;  // likewise, and nothing has taken its memory over yet
 } tl_region_root;
 
 // What a slot holds while the region is read: nothing is written until all is
 // computed. [kept]: a scalar or constant that the slot gets in the end.
 typedef struct tl_region_binding {
-  tl_slot *slot;
+  uint32_t slot;
   int in;
   bool kept;
 } tl_region_binding;
+
+// Where a use's value came from, for taking it from there again
+// (region_kept.c). Literals have none.
+typedef enum tl_region_source {
+  TL_FROM_SLOT,      // [at] of the frame
+  TL_FROM_CAPTURE,   // [at]
+  TL_FROM_VARIABLE,  // [at] of the module
+  TL_FROM_LENT,      // the use of[0] once more
+  TL_FROM_VIEW,      // a part of the use of[0]: index [at]
+  TL_FROM_ITEM,      // one item of it
+  TL_FROM_AXES,      // all of it, in another order of the axes
+  TL_FROM_SCALARS,   // operation [at] of the uses
+  TL_FROM_SETTLED,   // no value: of[0]'s ownership went to of[1], or not
+} tl_region_source;
+
+typedef struct tl_region_fact {
+  uint8_t from;  // tl_region_source
+  int8_t use;
+  int8_t of[3];
+  bool again;    // of a view that an earlier fact has made
+  bool settled;  // the ownership went over
+  uint32_t at;
+  int64_t offset;  // of a view's or item's place, in bytes
+} tl_region_fact;
+
+// What stands between brackets: the parts are uses.
+typedef struct tl_region_index {
+  tl_step step;
+  int count;
+  int8_t parts[TL_MAX_DIMS];
+} tl_region_index;
+
+typedef struct tl_region_shape {
+  int ndim;
+  int64_t lengths[TL_MAX_DIMS];
+} tl_region_shape;
 
 // Where the result goes.
 typedef enum tl_region_sink {
@@ -62,30 +114,40 @@ typedef enum tl_region_sink {
   TL_SINK_FOLD,   // a reduction
 } tl_region_sink;
 
+struct tl_region_planned;
+
 typedef struct tl_region_graph {
   tl_vm *vm;
-  tl_region_node nodes[TL_REGION_NODES];
-  tl_region_use uses[TL_REGION_USES];
-  tl_region_root roots[TL_REGION_ROOTS];
-  tl_region_binding bindings[TL_REGION_BINDINGS];
+  const tl_prototype *function;
+  tl_slot *base;  // the frame's
+  tl_region_node *nodes;
+  tl_region_use *uses;
+  tl_region_root *roots;
+  tl_region_binding *bindings;
+  tl_region_fact *facts;
+  tl_region_index *indices;
+  tl_region_shape *shapes;
+  int64_t *views;  // the views' memory, in words
   int node_count, use_count, root_count, binding_count;
+  int fact_count, index_count, shape_count;
+  int view_words, view_room;
   int settled_count;
   struct {
     int8_t from, to;  // roots: the ownership went over
   } settled[TL_REGION_SETTLED];
+  bool fleeting;    // it depends on values: good for this run alone
   int value;        // the node that is the result, or goes to the sink
-  tl_slot *result;  // the slot of the result
+  uint32_t result;  // the slot of the result
   tl_region_sink sink;
   uint32_t skip;  // where the reading failed: no use to begin before it
   uint32_t end;   // where to go on
   // Without the sink, whose instruction is then run after the region.
   uint32_t sink_pc;
-  tl_slot *unsunk;
+  uint32_t unsunk;
 
   // TL_SINK_PLACE
-  int target;     // the root that is updated
-  tl_step place;  // what of it
-  tl_slot parts[TL_MAX_DIMS];
+  int target;  // the root that is updated
+  tl_region_index place;
 
   // TL_SINK_FOLD
   const tl_builtin *fold;
@@ -95,23 +157,41 @@ typedef struct tl_region_graph {
   // there is none. Their items are the region's first shape.
   const tl_nested *rows;
 
-  int shape_count;
-  struct {
-    int ndim;
-    int64_t lengths[TL_MAX_DIMS];
-  } shapes[TL_REGION_SHAPES];
-  int view_words;
-  int64_t views[TL_REGION_VIEW_WORDS];
+  struct tl_region_planned *kept;   // an earlier run's plan; NULL: none
+  struct tl_region_planned *fresh;  // memory for one
 } tl_region_graph;
+
+// Memory for the largest graph.
+typedef struct tl_region_room {
+  tl_region_node nodes[TL_REGION_NODES];
+  tl_region_use uses[TL_REGION_USES];
+  tl_region_root roots[TL_REGION_ROOTS];
+  tl_region_binding bindings[TL_REGION_BINDINGS];
+  tl_region_fact facts[TL_REGION_FACTS];
+  tl_region_index indices[TL_REGION_INDICES];
+  tl_region_shape shapes[TL_REGION_SHAPES];
+  int64_t views[TL_REGION_VIEW_WORDS];
+} tl_region_room;
+
+// An empty graph in [room], which need not be cleared.
+void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
+                    const tl_prototype *function, tl_slot *base);
 
 // Reads the instructions from [pc] to [end]; false where the region cannot be
 // run as one from there.
-bool tl_region_read(tl_region_graph *g, const tl_prototype *function,
-                    tl_slot *base, uint32_t pc, uint32_t end);
+bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end);
+
+// The values of an index's parts.
+void tl_region_parts(const tl_region_graph *g, const tl_region_index *index,
+                     tl_slot *parts);
 
 // Decides shapes and dtypes of all nodes; false where they do not allow it.
 // An error may be pending then.
 bool tl_region_resolve(tl_region_graph *g);
+
+// Node [at]'s scalars again, after one of them has changed; false where that
+// changes its dtypes. An error may be pending then.
+bool tl_region_resolve_again(tl_region_graph *g, int at);
 
 // Items of the result; after tl_region_resolve.
 int64_t tl_region_size(const tl_region_graph *g);
@@ -143,12 +223,60 @@ typedef struct tl_region_kernel {
 void tl_region_match(const tl_region_graph *g, const tl_region_singles *singles,
                      tl_region_kernel *kernels);
 
+// A plan, and where its streams' data come from.
+typedef struct tl_region_planned {
+  tl_plan plan;
+  bool is_ready;
+  bool has_output;
+  tl_dtype dtype;                    // of the output
+  int64_t out_strides[TL_MAX_DIMS];  // of the result's axes
+  // Of each stream: the node whose operand, a scalar, it is, or the use.
+  struct {
+    int8_t node, operand;  // node -1: a use; the output: both -1
+  } streams[TL_PLAN_STREAMS];
+  tl_plan_room *room;  // for making it
+} tl_region_planned;
+
 // Makes the plan that writes a box of the result, as [dtype], to [out]. With
 // out NULL the items go to the plan's sink, in the order of the box. false:
 // too much for one plan.
-bool tl_region_plan(const tl_region_graph *g, tl_plan *plan,
+bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const tl_region_box *box, void *out, tl_dtype dtype,
                     const int64_t *out_strides);
+
+// The same for the whole result, its axes in the order of [axes] (NULL: as they
+// are): the plan of an earlier run where it fits. NULL: too much for one plan.
+tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
+                              void *out, tl_dtype dtype,
+                              const int64_t *out_strides);
+
+// --- Kept graphs: region_kept.c ----------------------------------------------
+
+// The graph and plan of an earlier run from one instruction on.
+struct tl_region_kept {
+  tl_region_kept *next;           // of the region, the last used first
+  tl_region_kept *newer, *older;  // of the VM
+  tl_region *where;
+  const tl_unit *unit;
+  uint32_t pc;
+  bool is_busy;    // a run is under way
+  bool is_stale;   // its values are of different runs
+  bool is_good;    // to be used again
+  int view_words;  // without what a run adds
+  size_t nbytes;
+  tl_region_graph graph;
+  tl_region_planned planned;
+};
+
+// The one that is good for what the frame holds now, its values taken; or NULL.
+tl_region_kept *tl_region_find_kept(tl_vm *vm, tl_region *where, uint32_t pc,
+                                    tl_slot *base);
+
+// Keeps a graph, and its plan if it has one, after it has run from [pc] on.
+// Without memory nothing is kept.
+void tl_region_keep(tl_region_graph *g, tl_region *where, uint32_t pc);
+
+void tl_region_drop_kept(tl_vm *vm, tl_region_kept *kept);
 
 // Reduces g->value by g->fold, or as [call] says.
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
@@ -189,6 +317,12 @@ bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
 // A pass over memory that others see must finish once it has begun: it is paid
 // for before.
 bool tl_region_pay(tl_vm *vm, int64_t size);
+
+// Whether x's ownership of an object goes to y, which shows the same one.
+static inline bool tl_region_settles(tl_slot x, tl_slot y) {
+  return tl_is_owned(x) && tl_is_heap(y) && !tl_is_owned(y) &&
+         x.pointer == y.pointer;
+}
 
 // A place as a view in the region's own memory, NULL: none is left.
 tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,

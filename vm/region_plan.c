@@ -6,7 +6,8 @@
 
 typedef struct planner {
   const tl_region_graph *g;
-  tl_plan *plan;
+  tl_region_planned *planned;
+  tl_plan *plan;  // of that
   const tl_region_box *box;
   int streams[TL_REGION_USES];
   int scalars[TL_REGION_NODES][3];
@@ -20,7 +21,18 @@ static bool is_scalar(const planner *p, const tl_region_node *n, int i) {
 
 // --- Streams ----------------------------------------------------------------
 
-static int add_array(planner *p, const tl_array *a) {
+// A stream whose data come from a node's scalar or a use.
+static int add_stream(planner *p, int node, int operand, const void *data,
+                      size_t itemsize, const int64_t *strides) {
+  if (p->plan->stream_count < TL_PLAN_STREAMS) {
+    p->planned->streams[p->plan->stream_count].node = (int8_t)node;
+    p->planned->streams[p->plan->stream_count].operand = (int8_t)operand;
+  }
+  return tl_plan_stream(p->plan, data, itemsize, strides);
+}
+
+static int add_array(planner *p, int u) {
+  const tl_array *a = p->g->uses[u].items.array;
   const tl_region_box *box = p->box;
   int shape = p->g->nodes[p->g->value].shape;
   int64_t strides[TL_MAX_DIMS], walked[TL_MAX_DIMS];
@@ -33,13 +45,20 @@ static int add_array(planner *p, const tl_array *a) {
   for (int i = 0; box->from != NULL && i < p->g->shapes[shape].ndim; i++) {
     data += box->from[i] * strides[i];
   }
-  return tl_plan_stream(p->plan, data, tl_itemsize(tl_array_dtype(a)), walked);
+  return add_stream(p, -1, u, data, tl_itemsize(tl_array_dtype(a)), walked);
 }
 
-static int add_use(planner *p, const tl_region_use *u) {
-  const tl_array *a = u->items.array;
-  if (!tl_region_makes_rows(p->g) || tl_region_is_ragged(u))
-    return add_array(p, a);
+// Whether two uses are the same number in later runs as well.
+static bool is_same(const planner *p, int in, int other) {
+  const tl_region_use *uses = p->g->uses;
+  return in == other || (uses[-1 - in].fixed && uses[-1 - other].fixed);
+}
+
+static int add_use(planner *p, int u) {
+  const tl_region_use *use = &p->g->uses[u];
+  const tl_array *a = use->items.array;
+  if (!tl_region_makes_rows(p->g) || tl_region_is_ragged(use))
+    return add_array(p, u);
   return tl_plan_rows(p->plan, a->data, tl_itemsize(tl_array_dtype(a)),
                       tl_strides(a)[0], tl_ragged_offsets(p->g->rows),
                       tl_ragged_rows(p->g->rows));
@@ -54,7 +73,7 @@ static int find_scalar(const planner *p, int at, int i) {
     for (int j = 0; other->needed && j < other->arity; j++) {
       if (k == at && j == i)
         return -1;
-      if (is_scalar(p, other, j) &&
+      if (is_scalar(p, other, j) && is_same(p, n->in[i], other->in[j]) &&
           tl_itemsize(other->typing.operands[j]) == size &&
           memcmp(&other->items[j], &n->items[i], size) == 0) {
         return p->scalars[k][j];
@@ -75,12 +94,11 @@ static void add_streams(planner *p) {
       if (is_scalar(p, n, k)) {
         int same = find_scalar(p, i, k);
         p->scalars[i][k] =
-            same >= 0
-                ? same
-                : tl_plan_stream(p->plan, &n->items[k],
-                                 tl_itemsize(n->typing.operands[k]), NULL);
+            same >= 0 ? same
+                      : add_stream(p, i, k, &n->items[k],
+                                   tl_itemsize(n->typing.operands[k]), NULL);
       } else if (p->streams[u] < 0) {
-        p->streams[u] = add_use(p, &p->g->uses[u]);
+        p->streams[u] = add_use(p, u);
       }
     }
   }
@@ -205,18 +223,20 @@ static void find_singles(const planner *p, tl_region_singles *singles) {
   }
 }
 
-bool tl_region_plan(const tl_region_graph *g, tl_plan *plan,
+bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const tl_region_box *box, void *out, tl_dtype dtype,
                     const int64_t *out_strides) {
   planner p;
+  tl_plan *plan = &planned->plan;
   p.g = g;
+  p.planned = planned;
   p.plan = plan;
   p.box = box;
-  tl_plan_open(plan, box->ndim, box->shape);
+  tl_plan_open(plan, planned->room, box->ndim, box->shape);
   add_streams(&p);
   int output = -1;
   if (out != NULL) {
-    output = tl_plan_stream(plan, out, tl_itemsize(dtype), out_strides);
+    output = add_stream(&p, -1, -1, out, tl_itemsize(dtype), out_strides);
   }
   if (plan->failed)
     return false;
@@ -235,4 +255,54 @@ bool tl_region_plan(const tl_region_graph *g, tl_plan *plan,
                            g->nodes[g->value].typing.result, dtype);
   tl_plan_finish(plan, value);
   return !plan->failed;
+}
+
+// --- Again ------------------------------------------------------------------
+
+// Whether an earlier run's plan writes as this one should. The graph, the
+// shapes and the operands' strides are the same (region_kept.c).
+static bool fits(const tl_region_planned *planned, const tl_region_box *box,
+                 const void *out, tl_dtype dtype, const int64_t *out_strides) {
+  if (!planned->is_ready || planned->dtype != dtype ||
+      planned->has_output != (out != NULL)) {
+    return false;
+  }
+  return out == NULL || memcmp(planned->out_strides, out_strides,
+                               (size_t)box->ndim * sizeof *out_strides) == 0;
+}
+
+static void point_streams(const tl_region_graph *g, tl_region_planned *planned,
+                          void *out) {
+  tl_plan *plan = &planned->plan;
+  for (int s = 0; s < plan->stream_count; s++) {
+    int node = planned->streams[s].node, operand = planned->streams[s].operand;
+    plan->streams[s].base = node >= 0 ? (char *)&g->nodes[node].items[operand]
+                            : operand < 0 ? out
+                                          : g->uses[operand].items.array->data;
+  }
+}
+
+tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
+                              void *out, tl_dtype dtype,
+                              const int64_t *out_strides) {
+  tl_region_planned *planned = g->kept;
+  if (planned != NULL && fits(planned, box, out, dtype, out_strides)) {
+    point_streams(g, planned, out);
+    planned->plan.sink = NULL;
+    planned->plan.split = NULL;
+    planned->plan.delay = NULL;
+    return &planned->plan;
+  }
+  planned = g->fresh;
+  planned->is_ready = false;
+  if (!tl_region_plan(g, planned, box, out, dtype, out_strides))
+    return NULL;
+  planned->is_ready = true;
+  planned->has_output = out != NULL;
+  planned->dtype = dtype;
+  if (out != NULL) {
+    memcpy(planned->out_strides, out_strides,
+           (size_t)box->ndim * sizeof *out_strides);
+  }
+  return &planned->plan;
 }

@@ -10,11 +10,9 @@
 
 typedef struct reader {
   tl_region_graph *g;
-  const tl_prototype *function;
-  tl_slot *base;
 } reader;
 
-static bool bind(reader *rd, tl_slot *slot, int in, bool kept) {
+static bool bind(reader *rd, uint32_t slot, int in, bool kept) {
   tl_region_graph *g = rd->g;
   if (g->binding_count == TL_REGION_BINDINGS)
     return false;
@@ -29,26 +27,48 @@ static int add_use(reader *rd, tl_slot value, int root, bool direct) {
   g->uses[g->use_count] = (tl_region_use){.value = value,
                                           .items = tl_region_items(value),
                                           .root = root,
-                                          .direct = direct,
-                                          .read = false};
+                                          .direct = direct};
   return -1 - g->use_count++;
 }
 
-// The value of a slot that the region has not seen yet: 0 is a failure.
-static int add_root(reader *rd, tl_slot *slot) {
+static int add_literal(reader *rd, tl_slot value) {
+  int in = add_use(rd, value, -1, true);
+  if (in < 0)
+    rd->g->uses[-1 - in].fixed = true;
+  return in;
+}
+
+// Notes where the use [in] comes from.
+static void add_fact(reader *rd, int in, tl_region_fact fact) {
   tl_region_graph *g = rd->g;
+  if (in >= 0)
+    return;
+  if (g->fact_count == TL_REGION_FACTS) {
+    g->fleeting = true;
+    return;
+  }
+  fact.use = (int8_t)(-1 - in);
+  g->facts[g->fact_count++] = fact;
+}
+
+// The value of a slot that the region has not seen yet: 0 is a failure.
+static int add_root(reader *rd, uint32_t slot) {
+  tl_region_graph *g = rd->g;
+  tl_slot value = g->base[slot];
   int root = -1;
-  if (tl_is_heap(*slot)) {
+  if (tl_is_heap(value)) {
     if (g->root_count == TL_REGION_ROOTS)
       return 0;
     root = g->root_count++;
-    g->roots[root] = (tl_region_root){slot, *slot, false};
+    g->roots[root] = (tl_region_root){.slot = slot, .value = value};
   }
-  return add_use(rd, *slot, root, true);
+  int in = add_use(rd, value, root, true);
+  add_fact(rd, in, (tl_region_fact){.from = TL_FROM_SLOT, .at = slot});
+  return in;
 }
 
 // What a slot holds: a node's number or a use's, in *in.
-static bool look_up(reader *rd, tl_slot *slot, int *in) {
+static bool look_up(reader *rd, uint32_t slot, int *in) {
   tl_region_graph *g = rd->g;
   for (int i = g->binding_count - 1; i >= 0; i--) {
     if (g->bindings[i].slot != slot)
@@ -72,7 +92,7 @@ static void consume(reader *rd, int in, uint8_t mode) {
   if (u == NULL || !u->direct || u->root < 0)
     return;
   if (mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER)
-    rd->g->roots[u->root].consumed = true;
+    rd->g->roots[u->root].ends = true;
 }
 
 static bool is_operand(const tl_region_use *u) {
@@ -81,8 +101,7 @@ static bool is_operand(const tl_region_use *u) {
 }
 
 static bool operand(reader *rd, const tl_decoded *d, uint32_t i, int *in) {
-  if (!look_up(rd, &rd->base[d->operands[i]], in) ||
-      !is_operand(use_of(rd, *in))) {
+  if (!look_up(rd, d->operands[i], in) || !is_operand(use_of(rd, *in))) {
     return false;
   }
   consume(rd, *in, d->modes[i]);
@@ -92,7 +111,7 @@ static bool operand(reader *rd, const tl_decoded *d, uint32_t i, int *in) {
 // --- Loads, moves and ends --------------------------------------------------
 
 static tl_slot load_value(const reader *rd, const tl_decoded *d) {
-  const tl_prototype *f = rd->function;
+  const tl_prototype *f = rd->g->function;
   switch (d->op) {
     case TL_BC_LOADK:
       return f->constants[d->extra];
@@ -110,29 +129,40 @@ static bool read_load(reader *rd, const tl_decoded *d) {
   tl_slot value = load_value(rd, d);
   if (tl_is_unset(value))
     return false;
-  int in = add_use(rd, value, -1, true);
-  return in < 0 && bind(rd, &rd->base[d->result], in, true);
+  bool is_literal = d->op == TL_BC_LOADK || d->op == TL_BC_LOADI;
+  int in = is_literal ? add_literal(rd, value) : add_use(rd, value, -1, true);
+  if (d->op == TL_BC_GETC) {
+    add_fact(rd, in,
+             (tl_region_fact){.from = TL_FROM_CAPTURE,
+                              .at = d->extra & 0x7fffffffu});
+  } else if (!is_literal) {
+    add_fact(rd, in,
+             (tl_region_fact){.from = TL_FROM_VARIABLE, .at = d->extra});
+  }
+  return in < 0 && bind(rd, (uint32_t)d->result, in, true);
 }
 
 // A number or constant goes to the slot in the end; an array is used up here.
 static bool read_move(reader *rd, const tl_decoded *d) {
   int in;
-  if (!look_up(rd, &rd->base[d->operands[0]], &in))
+  if (!look_up(rd, d->operands[0], &in))
     return false;
   const tl_region_use *u = use_of(rd, in);
   bool lent = d->op == TL_BC_MOVB;
   if (u != NULL && u->root >= 0 && u->direct && lent) {
+    tl_region_fact fact = {.from = TL_FROM_LENT, .of = {(int8_t)(-1 - in)}};
     in = add_use(rd, tl_borrow(u->value), -1, true);
     if (in >= 0)
       return false;
+    add_fact(rd, in, fact);
   }
   bool kept = u != NULL && (lent ? u->direct : !tl_is_heap(u->value));
-  return bind(rd, &rd->base[d->result], in, kept);
+  return bind(rd, (uint32_t)d->result, in, kept);
 }
 
 static bool read_drop(reader *rd, const tl_decoded *d) {
   int in;
-  if (!look_up(rd, &rd->base[d->operands[0]], &in))
+  if (!look_up(rd, d->operands[0], &in))
     return false;
   consume(rd, in, TL_MODE_EITHER);
   return true;
@@ -143,7 +173,7 @@ static bool read_drop(reader *rd, const tl_decoded *d) {
 static bool read_hold(reader *rd, const tl_decoded *d) {
   int in;
   int view = d->op == TL_BC_HOLD ? 0 : 1;
-  if (!look_up(rd, &rd->base[d->operands[view]], &in))
+  if (!look_up(rd, d->operands[view], &in))
     return false;
   const tl_region_use *u = use_of(rd, in);
   return u == NULL || !u->direct || !tl_is_heap(u->value);
@@ -154,17 +184,21 @@ static bool read_hold(reader *rd, const tl_decoded *d) {
 static bool read_settle(reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int x_in, y_in;
-  if (!look_up(rd, &rd->base[d->operands[0]], &x_in) ||
-      !look_up(rd, &rd->base[d->operands[1]], &y_in) || x_in == y_in) {
+  if (!look_up(rd, d->operands[0], &x_in) ||
+      !look_up(rd, d->operands[1], &y_in) || x_in == y_in) {
     return false;
   }
   tl_region_use *x = use_of(rd, x_in), *y = use_of(rd, y_in);
-  if (x == NULL || y == NULL || !x->direct || !y->direct ||
-      !tl_is_owned(x->value) || !tl_is_heap(y->value) ||
-      tl_is_owned(y->value) || x->value.pointer != y->value.pointer) {
+  if (x == NULL || y == NULL || !x->direct || !y->direct)
     return true;
-  }
-  if (x->root < 0 || y->root < 0 || g->roots[x->root].consumed ||
+  bool settles = tl_region_settles(x->value, y->value);
+  add_fact(rd, x_in,
+           (tl_region_fact){.from = TL_FROM_SETTLED,
+                            .of = {(int8_t)(-1 - x_in), (int8_t)(-1 - y_in)},
+                            .settled = settles});
+  if (!settles)
+    return true;
+  if (x->root < 0 || y->root < 0 || g->roots[x->root].ends ||
       g->settled_count == TL_REGION_SETTLED) {
     return false;
   }
@@ -190,7 +224,7 @@ tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
                          tl_dtype dtype, char *data, int ndim,
                          const int64_t *shape, const int64_t *strides) {
   int words = (int)(sizeof(tl_array) / sizeof(int64_t)) + 2 * ndim + 1;
-  if (g->view_words + words > TL_REGION_VIEW_WORDS)
+  if (g->view_words + words > g->view_room)
     return NULL;
   tl_array *view = (tl_array *)(void *)&g->views[g->view_words];
   g->view_words += words;
@@ -212,104 +246,151 @@ tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
   return view;
 }
 
-// The same view twice is one use.
-static int add_view(reader *rd, const tl_region_use *from, int ndim, char *data,
-                    const int64_t *shape, const int64_t *strides) {
-  tl_region_graph *g = rd->g;
-  const tl_array *base = from->value.array;
-  int words = g->view_words, root = from->root;
-  tl_array *view =
-      tl_region_view(g, base, tl_array_dtype(base), data, ndim, shape, strides);
-  if (view == NULL)
-    return 0;
+// The use that is this view already, 0: none.
+static int find_view(const tl_region_graph *g, const tl_array *view, int root) {
   for (int i = 0; i < g->use_count; i++) {
     const tl_region_use *u = &g->uses[i];
-    if (u->direct || u->root != root || !tl_is_array(u->value) ||
-        !same_view(u->value.array, view)) {
-      continue;
+    if (!u->direct && u->root == root && tl_is_array(u->value) &&
+        same_view(u->value.array, view)) {
+      return -1 - i;
     }
+  }
+  return 0;
+}
+
+// Where a view or an item stands: [fact] says how it was found.
+typedef struct place {
+  const tl_region_use *from;
+  int ndim;
+  char *data;
+  const int64_t *shape, *strides;
+  tl_region_fact fact;
+} place;
+
+// The same view twice is one use.
+static int add_view(reader *rd, const place *p) {
+  tl_region_graph *g = rd->g;
+  const tl_array *base = p->from->value.array;
+  tl_region_fact fact = p->fact;
+  int words = g->view_words, root = p->from->root;
+  tl_array *view = tl_region_view(g, base, tl_array_dtype(base), p->data,
+                                  p->ndim, p->shape, p->strides);
+  if (view == NULL)
+    return 0;
+  int in = find_view(g, view, root);
+  fact.again = in < 0;
+  if (fact.again) {
     g->view_words = words;
-    return -1 - i;
+  } else {
+    tl_slot value = {.tag = tl_array_tag(view), .array = view};
+    in = add_use(rd, value, root, false);
   }
-  tl_slot value = {.tag = tl_array_tag(view), .array = view};
-  return add_use(rd, value, root, false);
+  add_fact(rd, in, fact);
+  return in;
 }
 
-static bool bind_view(reader *rd, const tl_decoded *d, tl_region_use from,
-                      int ndim, char *data, const int64_t *shape,
-                      const int64_t *strides) {
-  tl_slot *to = &rd->base[d->result];
+static bool bind_view(reader *rd, const tl_decoded *d, place *p) {
+  uint32_t to = (uint32_t)d->result;
+  const tl_array *base = p->from->value.array;
   int in;
-  if (ndim == 0) {
-    tl_dtype dtype = tl_array_dtype(from.value.array);
-    if (dtype >= TL_COMPLEX128)
-      return false;
-    in = add_use(rd, tl_scalar_load(dtype, data), -1, true);
-    return in < 0 && bind(rd, to, in, true);
+  p->fact.offset = p->data - base->data;
+  if (p->ndim > 0) {
+    in = add_view(rd, p);
+    return in < 0 && bind(rd, to, in, false);
   }
-  in = add_view(rd, &from, ndim, data, shape, strides);
-  return in < 0 && bind(rd, to, in, false);
-}
-
-// The values between the brackets: integers, none and slices of them alone.
-static bool read_part(reader *rd, uint32_t slot, tl_slot *out) {
-  int in;
-  if (!look_up(rd, &rd->base[slot], &in) || in >= 0)
+  tl_dtype dtype = tl_array_dtype(base);
+  if (dtype >= TL_COMPLEX128)
     return false;
-  *out = tl_borrow(use_of(rd, in)->value);
-  return !tl_is_heap(*out);
+  in = add_use(rd, tl_scalar_load(dtype, p->data), -1, true);
+  p->fact.from = TL_FROM_ITEM;
+  add_fact(rd, in, p->fact);
+  return in < 0 && bind(rd, to, in, true);
+}
+
+// A value between the brackets: integers, none and parts of slices alone.
+static bool read_part(reader *rd, uint32_t slot, tl_region_index *index) {
+  int in;
+  if (!look_up(rd, slot, &in) || in >= 0)
+    return false;
+  index->parts[index->count++] = (int8_t)(-1 - in);
+  return !tl_is_heap(use_of(rd, in)->value);
+}
+
+void tl_region_parts(const tl_region_graph *g, const tl_region_index *index,
+                     tl_slot *parts) {
+  for (int i = 0; i < index->count; i++) {
+    parts[i] = tl_borrow(g->uses[index->parts[i]].value);
+  }
 }
 
 static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
 
-// The index of an instruction: its step, and its parts in [parts].
+// The index of an instruction, whose operands before [first] are others.
 static bool read_index(reader *rd, const tl_decoded *d, uint32_t first,
-                       tl_step *step, tl_slot *parts) {
-  const tl_path *paths = rd->function->unit->paths;
+                       tl_region_index *index) {
+  const tl_path *paths = rd->g->function->unit->paths;
+  index->count = 0;
   if (d->window_count > TL_MAX_DIMS)
     return false;
   for (uint32_t i = 0; i < d->window_count; i++) {
-    if (!read_part(rd, d->window + i, &parts[i]))
+    if (!read_part(rd, d->window + i, index))
       return false;
   }
   if (d->op == TL_BC_INDEX || d->op == TL_BC_SETPATH) {
     if (paths[d->extra].step_count != 1)
       return false;
-    *step = paths[d->extra].steps[0];
-    return step->field == NULL;
+    index->step = paths[d->extra].steps[0];
+    return index->step.field == NULL;
   }
   uint32_t count = d->operand_count - first;
   for (uint32_t i = 0; i < count; i++) {
-    if (!read_part(rd, d->operands[first + i], &parts[i]))
+    if (!read_part(rd, d->operands[first + i], index))
       return false;
   }
-  *step = (tl_step){.item_count = (uint16_t)count, .items = value_items};
+  index->step = (tl_step){.item_count = (uint16_t)count, .items = value_items};
   return true;
 }
 
-static bool read_base(reader *rd, const tl_decoded *d, tl_region_use *out) {
+// The array that is indexed: its number among the uses, -1 where it is none.
+static int read_base(reader *rd, const tl_decoded *d) {
   int in;
-  if (!look_up(rd, &rd->base[d->operands[0]], &in))
-    return false;
+  if (!look_up(rd, d->operands[0], &in))
+    return -1;
   const tl_region_use *u = use_of(rd, in);
   if (u == NULL || !tl_region_is_array(u->value) ||
       tl_array_dtype(u->value.array) >= TL_STRING) {
-    return false;
+    return -1;
   }
-  *out = *u;
   consume(rd, in, d->modes[0]);
-  return true;
+  return -1 - in;
 }
 
 static bool read_view(reader *rd, const tl_decoded *d) {
-  tl_region_use from;
-  tl_step step;
+  tl_region_graph *g = rd->g;
+  tl_region_index index;
   tl_slot parts[TL_MAX_DIMS];
   tl_selection s;
-  return read_base(rd, d, &from) && read_index(rd, d, 1, &step, parts) &&
-         tl_select(rd->g->vm, from.value.array, &step, parts, &s) &&
-         bind_view(rd, d, from, s.ndim, s.data, s.shape, s.strides);
+  int from = read_base(rd, d);
+  if (from < 0 || !read_index(rd, d, 1, &index))
+    return false;
+  tl_region_parts(g, &index, parts);
+  if (!tl_select(g->vm, g->uses[from].value.array, &index.step, parts, &s))
+    return false;
+  place p = {.from = &g->uses[from],
+             .ndim = s.ndim,
+             .data = s.data,
+             .shape = s.shape,
+             .strides = s.strides,
+             .fact = {.from = TL_FROM_VIEW,
+                      .of = {(int8_t)from},
+                      .at = (uint32_t)g->index_count}};
+  if (g->index_count < TL_REGION_INDICES) {
+    g->indices[g->index_count++] = index;
+  } else {
+    g->fleeting = true;
+  }
+  return bind_view(rd, d, &p);
 }
 
 static bool is_named(const tl_string *name, const char *text) {
@@ -318,12 +399,14 @@ static bool is_named(const tl_string *name, const char *text) {
 
 // .T and .mT
 static bool read_transpose(reader *rd, const tl_decoded *d) {
-  const tl_string *name = rd->function->unit->names[d->extra];
+  const tl_string *name = rd->g->function->unit->names[d->extra];
   bool all = is_named(name, "T");
-  tl_region_use from;
-  if ((!all && !is_named(name, "mT")) || !read_base(rd, d, &from))
+  if (!all && !is_named(name, "mT"))
     return false;
-  const tl_array *a = from.value.array;
+  int from = read_base(rd, d);
+  if (from < 0)
+    return false;
+  const tl_array *a = rd->g->uses[from].value.array;
   int ndim = tl_ndim(a), first = all ? 0 : ndim - 2;
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
   if (first < 0)
@@ -333,7 +416,13 @@ static bool read_transpose(reader *rd, const tl_decoded *d) {
     shape[i] = tl_shape(a)[axis];
     strides[i] = tl_strides(a)[axis];
   }
-  return bind_view(rd, d, from, ndim, a->data, shape, strides);
+  place p = {.from = &rd->g->uses[from],
+             .ndim = ndim,
+             .data = a->data,
+             .shape = shape,
+             .strides = strides,
+             .fact = {.from = TL_FROM_AXES, .of = {(int8_t)from}}};
+  return bind_view(rd, d, &p);
 }
 
 // --- Operations -------------------------------------------------------------
@@ -352,7 +441,7 @@ static bool all_scalars(const tl_region_graph *g, const tl_region_node *n) {
 }
 
 // An operation on scalars alone is computed on the spot.
-static bool compute_scalar(reader *rd, const tl_region_node *n, tl_slot *to) {
+static bool compute_scalar(reader *rd, const tl_region_node *n, uint32_t to) {
   tl_region_graph *g = rd->g;
   tl_slot operands[3], result;
   for (int i = 0; i < n->arity; i++) {
@@ -365,6 +454,9 @@ static bool compute_scalar(reader *rd, const tl_region_node *n, tl_slot *to) {
     return false;
   }
   int in = add_use(rd, result, -1, true);
+  tl_region_fact fact = {.from = TL_FROM_SCALARS, .at = n->op};
+  for (int i = 0; i < n->arity; i++) fact.of[i] = (int8_t)(-1 - n->in[i]);
+  add_fact(rd, in, fact);
   return in < 0 && bind(rd, to, in, true);
 }
 
@@ -385,12 +477,12 @@ static int find_same(const tl_region_graph *g, const tl_region_node *n) {
 }
 
 // The literal of a K form, which stands behind the slot operand.
-static bool add_literal(reader *rd, const tl_ins *ins, const tl_decoded *d,
-                        int *in) {
+static bool read_literal(reader *rd, const tl_ins *ins, const tl_decoded *d,
+                         int *in) {
   tl_slot value = tl_opcodes[ins->op].format == TL_FORMAT_ABI
                       ? tl_weak_int((int16_t)ins->c)
-                      : rd->function->constants[d->extra];
-  *in = add_use(rd, value, -1, true);
+                      : rd->g->function->constants[d->extra];
+  *in = add_literal(rd, value);
   return *in < 0 && is_operand(use_of(rd, *in));
 }
 
@@ -402,6 +494,7 @@ static bool read_operation(reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_node *n = &g->nodes[g->node_count];
   n->op = op;
   n->cast = TL_DTYPE_COUNT;
+  n->is_power = op == TL_OP_POW;
   n->arity = (int8_t)tl_ops[op].arity;
   n->pc = pc + d->words;
   for (uint32_t i = 0; i < d->operand_count; i++) {
@@ -409,10 +502,10 @@ static bool read_operation(reader *rd, uint32_t pc, const tl_decoded *d) {
       return false;
   }
   if ((int)d->operand_count < n->arity &&
-      !add_literal(rd, &rd->function->code[pc], d, &n->in[1])) {
+      !read_literal(rd, &rd->g->function->code[pc], d, &n->in[1])) {
     return false;
   }
-  tl_slot *to = &rd->base[d->result];
+  uint32_t to = (uint32_t)d->result;
   if (all_scalars(g, n))
     return compute_scalar(rd, n, to);
   int same = find_same(g, n);
@@ -425,8 +518,8 @@ static bool read_cast(reader *rd, uint32_t pc, const tl_decoded *d) {
   int dtype;
   tl_region_node *n = &g->nodes[g->node_count];
   if (g->node_count == TL_REGION_NODES || d->window_count != 3 ||
-      !look_up(rd, &rd->base[d->window], &n->in[0]) ||
-      !look_up(rd, &rd->base[d->window + 1], &dtype) || dtype >= 0) {
+      !look_up(rd, d->window, &n->in[0]) ||
+      !look_up(rd, d->window + 1, &dtype) || dtype >= 0) {
     return false;
   }
   const tl_region_use *from = use_of(rd, n->in[0]);
@@ -436,13 +529,15 @@ static bool read_cast(reader *rd, uint32_t pc, const tl_decoded *d) {
       to.type->dtype >= TL_STRING) {
     return false;
   }
+  use_of(rd, dtype)->exact = true;
   consume(rd, n->in[0], TL_MODE_CONSUME);
   n->op = TL_OP_POSITIVE;
+  n->is_power = false;
   n->cast = to.type->dtype;
   n->arity = 1;
   n->pc = pc + d->words;
   int same = find_same(g, n);
-  return bind(rd, &rd->base[d->result], same >= 0 ? same : g->node_count++,
+  return bind(rd, (uint32_t)d->result, same >= 0 ? same : g->node_count++,
               false);
 }
 
@@ -451,22 +546,21 @@ static bool read_cast(reader *rd, uint32_t pc, const tl_decoded *d) {
 // target[…] = a node
 static bool read_place(reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
-  tl_slot *target = &rd->base[d->operands[0]];
+  uint32_t target = d->operands[0];
   int in, value;
-  if (!look_up(rd, target, &in) ||
-      !look_up(rd, &rd->base[d->operands[1]], &value) || value < 0) {
+  if (!look_up(rd, target, &in) || !look_up(rd, d->operands[1], &value) ||
+      value < 0) {
     return false;
   }
   const tl_region_use *u = use_of(rd, in);
   if (u == NULL || !u->direct || u->root < 0 || !tl_region_is_array(u->value) ||
-      g->roots[u->root].consumed ||
-      !read_index(rd, d, 2, &g->place, g->parts)) {
+      g->roots[u->root].ends || !read_index(rd, d, 2, &g->place)) {
     return false;
   }
   consume(rd, in, d->modes[0]);
   g->sink = TL_SINK_PLACE;
   g->sink_pc = pc;
-  g->unsunk = &rd->base[d->operands[1]];
+  g->unsunk = d->operands[1];
   g->target = u->root;
   g->value = value;
   g->result = target;
@@ -476,19 +570,20 @@ static bool read_place(reader *rd, uint32_t pc, const tl_decoded *d) {
 // A reduction's axis, dtype and the like: a scalar or a constant.
 static bool read_argument(reader *rd, uint32_t slot, tl_slot *out) {
   int in;
-  if (!look_up(rd, &rd->base[slot], &in) || in >= 0)
+  if (!look_up(rd, slot, &in) || in >= 0)
     return false;
-  const tl_region_use *u = use_of(rd, in);
+  tl_region_use *u = use_of(rd, in);
   *out = tl_borrow(u->value);
+  u->exact = true;
   return u->root < 0;
 }
 
 static bool read_fold(reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in;
-  g->fold = rd->function->constants[d->extra].pointer;
+  g->fold = rd->g->function->constants[d->extra].pointer;
   if (d->window_count == 0 || d->window_count > TL_MAX_PARAMS ||
-      !look_up(rd, &rd->base[d->window], &in) || in < 0) {
+      !look_up(rd, d->window, &in) || in < 0) {
     return false;
   }
   for (uint32_t i = 1; i < d->window_count; i++) {
@@ -497,9 +592,9 @@ static bool read_fold(reader *rd, uint32_t pc, const tl_decoded *d) {
   }
   g->sink = TL_SINK_FOLD;
   g->sink_pc = pc;
-  g->unsunk = &rd->base[d->window];
+  g->unsunk = d->window;
   g->value = in;
-  g->result = &rd->base[d->result];
+  g->result = (uint32_t)d->result;
   return true;
 }
 
@@ -524,7 +619,7 @@ static bool read_one(reader *rd, uint32_t pc, const tl_decoded *d) {
     case TL_STEP_PLACE:
       return read_place(rd, pc, d);
     case TL_STEP_CALL:
-      return tl_region_call(rd->function->constants[d->extra].pointer) ==
+      return tl_region_call(rd->g->function->constants[d->extra].pointer) ==
                      TL_STEP_CAST
                  ? read_cast(rd, pc, d)
                  : read_fold(rd, pc, d);
@@ -538,27 +633,49 @@ static bool find_result(reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
   if (g->sink != TL_SINK_ARRAY)
     return true;
-  g->result = &rd->base[last->result];
+  g->result = (uint32_t)last->result;
   if (last->result < 0 || !look_up(rd, g->result, &g->value) || g->value < 0)
     return false;
   return g->node_count > 1;
 }
 
-bool tl_region_read(tl_region_graph *g, const tl_prototype *function,
-                    tl_slot *base, uint32_t pc, uint32_t end) {
-  reader rd = {g, function, base};
+void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
+                    const tl_prototype *function, tl_slot *base) {
+  g->vm = vm;
+  g->function = function;
+  g->base = base;
+  g->nodes = room->nodes;
+  g->uses = room->uses;
+  g->roots = room->roots;
+  g->bindings = room->bindings;
+  g->facts = room->facts;
+  g->indices = room->indices;
+  g->shapes = room->shapes;
+  g->views = room->views;
+  g->node_count = g->use_count = g->root_count = g->binding_count = 0;
+  g->fact_count = g->index_count = g->shape_count = g->settled_count = 0;
+  g->view_words = 0;
+  g->view_room = TL_REGION_VIEW_WORDS;
+  g->fleeting = false;
+  g->sink = TL_SINK_ARRAY;
+  g->place.count = 0;
+  g->kept = g->fresh = NULL;
+}
+
+bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
+  reader rd = {g};
   tl_decoded d;
   d.result = -1;
-  g->node_count = g->use_count = g->root_count = g->binding_count = 0;
-  g->view_words = g->shape_count = g->settled_count = 0;
-  g->sink = TL_SINK_ARRAY;
   g->end = end;
   while (pc < end) {
-    tl_decode(function, pc, &d);
+    tl_decode(g->function, pc, &d);
     g->skip = pc + d.words;
     if (!read_one(&rd, pc, &d))
       return false;
     pc += d.words;
+  }
+  for (int i = 0; i < g->root_count; i++) {
+    g->roots[i].consumed = g->roots[i].ends;
   }
   return find_result(&rd, &d);
 }

@@ -162,6 +162,30 @@ static bool check(tl_region_graph *g, const tl_region_node *n,
   }
 }
 
+// Whether the number that is operand [i] of a node may change without another
+// graph: the node's dtypes are the same for all values. Of an array that
+// [check] has looked at nothing is known the next time.
+static void note_values(tl_region_graph *g, const tl_region_node *n) {
+  bool checked = tl_dtype_is_integer(n->typing.computed) &&
+                 (n->op == TL_OP_FLOOR_DIVIDE || n->op == TL_OP_REMAINDER ||
+                  n->op == TL_OP_LEFT_SHIFT || n->op == TL_OP_RIGHT_SHIFT);
+  for (int i = 0; i < n->arity; i++) {
+    if (n->in[i] >= 0)
+      continue;
+    tl_region_use *u = &g->uses[-1 - n->in[i]];
+    bool is_divisor = i == 1 && (checked || n->is_power);
+    if (!tl_region_is_array(u->value)) {
+      tl_dtype dtype = n->typing.operands[i];
+      bool is_safe = dtype == TL_FLOAT64 || dtype == TL_FLOAT32 ||
+                     (int)dtype == tl_dtype_of(u->value);
+      g->fleeting = g->fleeting || tl_is_heap(u->value);
+      u->exact = u->exact || is_divisor || !is_safe;
+    } else if (is_divisor && tl_dtype_is_integer(n->typing.computed)) {
+      g->fleeting = true;
+    }
+  }
+}
+
 // A cast that may find items that do not fit asks before it writes, and so
 // stays alone.
 static bool resolve_cast(const tl_region_graph *g, tl_region_node *n) {
@@ -198,11 +222,23 @@ static bool resolve_node(tl_region_graph *g, tl_region_node *n) {
     if (x[i].array == NULL)
       n->items[i] = x[i].item;
   }
+  note_values(g, n);
   if (n->op != TL_OP_POW)
     return true;
   n->op = tl_power_form(&x[1], n->typing.computed);
   n->arity = (int8_t)tl_ops[n->op].arity;
   return true;
+}
+
+bool tl_region_resolve_again(tl_region_graph *g, int at) {
+  tl_region_node *n = &g->nodes[at];
+  tl_typing before = n->typing;
+  bool same = resolve_node(g, n) && before.computed == n->typing.computed &&
+              before.result == n->typing.result;
+  for (int i = 0; i < n->arity; i++) {
+    same = same && before.operands[i] == n->typing.operands[i];
+  }
+  return same;
 }
 
 bool tl_region_resolve(tl_region_graph *g) {

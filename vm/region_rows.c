@@ -104,16 +104,20 @@ tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out) {
 
 tl_region_status tl_region_rows_apply(tl_vm *vm, tl_op op, int arity,
                                       tl_slot *slots, tl_slot *out) {
-  tl_region_graph g;  // large: not cleared
-  g.vm = vm;
+  tl_region_graph g;
+  tl_region_room room;  // large: not cleared
+  tl_region_planned fresh;
+  tl_plan_room plan_room;
+  tl_region_open(&g, &room, vm, NULL, NULL);
+  fresh.room = &plan_room;
+  g.fresh = &fresh;
   g.node_count = 1;
   g.use_count = g.root_count = arity;
-  g.view_words = g.shape_count = 0;
-  g.sink = TL_SINK_ARRAY;
   g.value = 0;
   tl_region_node *n = &g.nodes[0];
   n->op = op;
   n->cast = TL_DTYPE_COUNT;
+  n->is_power = op == TL_OP_POW;
   n->arity = (int8_t)arity;
   for (int i = 0; i < arity; i++) {
     tl_slot items = tl_region_items(slots[i]);
@@ -122,8 +126,9 @@ tl_region_status tl_region_rows_apply(tl_vm *vm, tl_op op, int arity,
       return TL_REGION_DECLINED;
     }
     n->in[i] = -1 - i;
-    g.uses[i] = (tl_region_use){slots[i], items, i, true, false};
-    g.roots[i] = (tl_region_root){&slots[i], slots[i], true};
+    g.uses[i] = (tl_region_use){
+        .value = slots[i], .items = items, .root = i, .direct = true};
+    g.roots[i] = (tl_region_root){.value = slots[i], .consumed = true};
   }
   tl_region_status status = TL_REGION_DECLINED;
   if (!vm->no_reuse && tl_region_resolve(&g) && tl_region_makes_rows(&g))
@@ -215,8 +220,8 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
       (extreme && any_empty(at, rows)))
     return TL_REGION_DECLINED;
   tl_region_box box = {1, g->shapes[0].lengths, NULL, NULL};
-  tl_plan plan;
-  if (!tl_region_plan(g, &plan, &box, NULL, dtype, NULL))
+  tl_plan *plan = tl_region_plan_whole(g, &box, NULL, dtype, NULL);
+  if (plan == NULL)
     return TL_REGION_DECLINED;
   tl_dtype made = tl_fold_result(fold, dtype);
   tl_array *to = tl_array_new(vm, made, 1, &rows);
@@ -232,9 +237,9 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
   f.row = f.item = 0;
   f.to = to->data;
   tl_fold_begin(&f.state);
-  plan.sink = feed_rows;
-  plan.context = &f;
-  if (!tl_plan_run(vm, &plan, true)) {
+  plan->sink = feed_rows;
+  plan->context = &f;
+  if (!tl_plan_run(vm, plan, true)) {
     tl_drop(vm, tl_own_array(to));
     return TL_REGION_FAILED;
   }

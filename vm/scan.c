@@ -118,8 +118,9 @@ static bool scan_rows(scan *s) {
 // The items of [a], converted, to where the scan writes.
 static bool load(scan *s, const tl_array *a, tl_array *to, char *data) {
   tl_plan plan;
+  tl_plan_room room;  // large: not cleared
   tl_dtype from = tl_array_dtype(a);
-  tl_plan_open(&plan, tl_ndim(a), tl_shape(a));
+  tl_plan_open(&plan, &room, tl_ndim(a), tl_shape(a));
   int in = tl_plan_stream(&plan, a->data, tl_itemsize(from), tl_strides(a));
   int out = tl_plan_stream(&plan, data, tl_itemsize(s->dtype), tl_strides(to));
   tl_plan_arrange(&plan, out);

@@ -86,6 +86,9 @@ struct tally_vm {
   uint32_t looks;   // for the flag and the deadline, so far
 
   struct tl_memory *memory;
+  struct tl_region_kept *regions;  // kept graphs of all code, the newest first
+  struct tl_region_kept *oldest_region;
+  int region_count;
   tl_pool pool;            // threads for long work on arrays
   struct tl_watch *watch;  // NULL: nobody watches
   bool has_promises;       // some code says #:inplace (promise.h)
