@@ -1,7 +1,8 @@
 // Taking a table of text apart: see csv_scan.h.
 //
-// A number's digits are read while its end is looked for, so that most cells
-// are seen once.
+// Rows are taken by batches where their cells are plain: kernels find where
+// they end and read the numbers, column by column. Other rows are read cell by
+// cell; there a number's digits are read while its end is looked for.
 
 #include "stdlib/csv_scan.h"
 
@@ -10,6 +11,7 @@
 
 #include "stdlib/date.h"
 #include "stdlib/number.h"
+#include "vm/kernels/kernels.h"
 
 static bool is_line_end(char c) {
   return c == '\n' || c == '\r';
@@ -25,11 +27,23 @@ void tl_csv_source_open(tl_csv_source *source, const char *text, size_t nbytes,
 }
 
 int64_t tl_csv_line_ends(const char *at, const char *end) {
+  typedef unsigned char bytes __attribute__((vector_size(16)));
+  enum { TURNS = 255 };  // after which a byte's count is full
   int64_t count = 0;
-  for (const char *c = at; (c = memchr(c, '\n', (size_t)(end - c))); c++)
-    count++;
-  for (const char *c = at; (c = memchr(c, '\r', (size_t)(end - c))); c++)
-    count += c + 1 == end || c[1] != '\n';
+  while (end - at > 16) {
+    // \n, and \r without \n behind it; each lane counts for itself.
+    bytes lanes = {0};
+    for (int i = 0; i < TURNS && end - at > 16; i++, at += 16) {
+      bytes now, next;
+      memcpy(&now, at, 16);
+      memcpy(&next, at + 1, 16);
+      lanes -=
+          (bytes)(now == '\n') | ((bytes)(now == '\r') & (bytes)(next != '\n'));
+    }
+    for (int k = 0; k < 16; k++) count += lanes[k];
+  }
+  for (; at < end; at++)
+    count += *at == '\n' || (*at == '\r' && (at + 1 == end || at[1] != '\n'));
   return count;
 }
 
@@ -238,9 +252,151 @@ static bool scan_row(const tl_csv_source *source, tl_csv_part *part) {
   return k == source->count || note_fault(part, TL_CSV_CELL_COUNT, line);
 }
 
+// --- Batches of rows --------------------------------------------------------
+
+// Rows that all have as many cells as there are columns.
+typedef struct batch {
+  const char *text;
+  tl_text_places places;
+  size_t rows;
+  size_t behind;  // bytes of a line end: one or two
+} batch;
+
+// Whether row r is such a one, the [line] that it ends with being the one that
+// its last cell ends with, and ends as the first does.
+static bool is_regular(const batch *b, size_t columns, size_t r) {
+  const tl_text_places *p = &b->places;
+  const uint16_t *end = &p->cell[(r + 1) * columns];
+  size_t nbytes = (size_t)(end[0] - end[-1]);
+  bool two = nbytes > 1 && b->text[end[0] - 2] == '\r';
+  // A row of one cell without text is none.
+  return p->line[r] == end[0] && two == (b->behind == 2) &&
+         nbytes >= b->behind && (columns > 1 || nbytes > b->behind);
+}
+
+// Finds the regular rows at the beginning of the text that is ahead, up to a
+// quote or NUL, that lie before [to].
+static void find_rows(const tl_csv_source *source, const tl_csv_part *part,
+                      batch *b) {
+  const size_t columns = (size_t)source->count;
+  const int64_t most = part->most - part->rows;
+  size_t n = (size_t)(source->end - part->at) / 64 * 64;
+  tl_text_places *p = &b->places;
+  b->text = part->at;
+  tl_kernels()->text_places(p, b->text, source->separator,
+                            n < TL_TEXT_BYTES ? n : TL_TEXT_BYTES);
+  size_t rows = p->cells / columns < p->lines ? p->cells / columns : p->lines;
+  if ((int64_t)rows > most)
+    rows = (size_t)most;
+  while (rows > 0 && b->text + p->line[rows - 1] > part->to) rows--;
+  b->behind =
+      rows > 0 && p->line[0] > 1 && b->text[p->line[0] - 2] == '\r' ? 2 : 1;
+  b->rows = 0;
+  while (b->rows < rows && is_regular(b, columns, b->rows)) b->rows++;
+  // A \r alone ends a line, too.
+  size_t backs = b->behind == 2 ? b->rows : 0;
+  if (p->backs > backs && b->rows > 0 && p->back[backs] < p->line[b->rows - 1])
+    b->rows = 0;
+}
+
+// The numbers of column k in rows [from, from + n), if all are plain.
+static bool take_decimals(const tl_csv_source *source, tl_csv_part *part,
+                          int64_t k, const batch *b, size_t from, size_t n) {
+  const tl_csv_column *column = &source->columns[k];
+  tl_csv_learned *learned = &part->learned[k];
+  const size_t columns = (size_t)source->count;
+  double values[TL_DECIMALS];
+  int64_t integers[TL_DECIMALS];
+  uint64_t kinds[TL_DECIMALS];
+  unsigned seen = tl_kernels()->decimals(
+      values, integers, kinds, b->text,
+      b->places.cell + from * columns + (size_t)k, columns,
+      k + 1 == source->count ? b->behind : 1, n);
+  if (seen & TL_DECIMAL_OTHER)
+    return false;
+  learned->any = true;
+  if (learned->kind == TL_CSV_INTEGERS && seen == TL_DECIMAL_POINT)
+    become_floats(column, part, learned);
+  memcpy(column->items + 8 * (part->first + part->rows),
+         learned->kind == TL_CSV_INTEGERS ? (void *)integers : (void *)values,
+         8 * n);
+  return true;
+}
+
+// The same one by one, whatever they are.
+static bool take_cells(const tl_csv_source *source, tl_csv_part *part,
+                       int64_t k, const batch *b, size_t from, size_t n) {
+  const size_t columns = (size_t)source->count;
+  const size_t behind = k + 1 == source->count ? b->behind : 1;
+  for (size_t r = from; r < from + n; r++, part->rows++) {
+    const uint16_t *begin = b->places.cell + r * columns + (size_t)k;
+    const char *text = b->text + begin[0];
+    tl_csv_cell cell = {.text = text,
+                        .nbytes = (size_t)(begin[1] - begin[0]) - behind};
+    if (!take_cell(source, part, k, &cell, text))
+      return false;
+  }
+  return true;
+}
+
+static bool take_column(const tl_csv_source *source, tl_csv_part *part,
+                        int64_t k, const batch *b) {
+  const int64_t first = part->rows;
+  bool ok = true;
+  for (size_t r = 0; ok && r < b->rows; r += TL_DECIMALS) {
+    size_t n = b->rows - r < TL_DECIMALS ? b->rows - r : TL_DECIMALS;
+    part->rows = first + (int64_t)r;
+    ok = (part->learned[k].kind <= TL_CSV_FLOATS &&
+          take_decimals(source, part, k, b, r, n)) ||
+         take_cells(source, part, k, b, r, n);
+  }
+  part->rows = first;
+  return ok;
+}
+
+// Whether the source's rows can be taken so at all.
+static bool has_batches(const tl_csv_source *source, const tl_csv_part *part) {
+  for (int64_t k = 0; k < source->count; k++)
+    if (source->columns[k].wanted && !source->columns[k].items)
+      return false;
+  return source->digits && !source->ends['"'] && part->most - part->rows >= 8;
+}
+
+// Takes rows up to [to]; false where none could be taken. A fault among them is
+// left to be found row by row, as the first of the text.
+static bool scan_batch(const tl_csv_source *source, tl_csv_part *part,
+                       batch *b) {
+  if (part->at - source->text < 16)
+    return false;
+  find_rows(source, part, b);
+  if (b->rows == 0)
+    return false;
+  for (int64_t k = 0; k < source->count; k++)
+    if (source->columns[k].wanted && !take_column(source, part, k, b)) {
+      part->fault = TL_CSV_FINE;
+      return false;
+    }
+  part->rows += (int64_t)b->rows;
+  part->line += (int64_t)b->rows;
+  part->at += b->places.line[b->rows - 1];
+  return true;
+}
+
 void tl_csv_scan(const tl_csv_source *source, tl_csv_part *part) {
+  const bool batches = has_batches(source, part);
+  // After rows that were not plain, more of that kind are likely to follow.
+  int64_t wait = 0, patience = 0;
+  batch b;
   while (part->rows < part->most && tl_csv_has_row(source, part) &&
          part->at < part->to) {
+    if (batches && wait-- <= 0) {
+      if (scan_batch(source, part, &b)) {
+        patience = wait = 0;
+        continue;
+      }
+      patience = patience < 512 ? 2 * patience + 1 : patience;
+      wait = patience;
+    }
     if (!scan_row(source, part))
       return;
     part->rows++;

@@ -167,6 +167,24 @@ typedef void tl_gemv(void *out, const void *a, ptrdiff_t a_row,
                      ptrdiff_t a_column, const void *x, ptrdiff_t x_stride,
                      size_t m, size_t k);
 
+// Places in a table of text, behind what stands there: cell[0] is 0, cell[i + 1]
+// is behind the separator or '\n' that ends cell i, line[i] behind '\n' number
+// i, back[i] behind '\r' number i.
+enum { TL_TEXT_BYTES = 1 << 13 };  // of a table, at once
+
+typedef struct tl_text_places {
+  size_t cells, lines, backs;
+  uint16_t cell[TL_TEXT_BYTES + 64];
+  uint16_t line[TL_TEXT_BYTES + 64];
+  uint16_t back[TL_TEXT_BYTES + 64];
+} tl_text_places;
+
+// Plain decimals: perhaps a minus, 1 to 16 digits, perhaps a point among them
+// (16 bytes in all), a number of at most 2^53. All others are for somebody else
+// to read.
+enum { TL_DECIMALS = 256 };  // cells at once
+enum { TL_DECIMAL_INTEGER, TL_DECIMAL_POINT, TL_DECIMAL_OTHER };
+
 // NULL where no kernel exists. "By dtype" is the dtype computed in: operands
 // are cast to it first (tl_op_compute_dtype), results follow from it
 // (tl_op_result).
@@ -223,6 +241,17 @@ typedef struct tl_kernel_table {
   void (*bincount)(int64_t *out, const int64_t *index, size_t n);
   void (*bincount_weighted)(double *out, const int64_t *index,
                             const double *weight, size_t n);
+  // The places in n bytes of text, at most TL_TEXT_BYTES and a multiple of 64,
+  // up to the first quote or NUL.
+  void (*text_places)(tl_text_places *out, const char *text, char separator,
+                      size_t n);
+  // n cells, at most TL_DECIMALS: cell i is text[begin[i * step]] up to [behind]
+  // bytes before begin[i * step + 1]; 16 bytes before its end may be read.
+  // values[i], correctly rounded, and, where there is no point, integers[i];
+  // kinds[i] says what it is. Returns all kinds joined by or.
+  unsigned (*decimals)(double *values, int64_t *integers, uint64_t *kinds,
+                       const char *text, const uint16_t *begin, size_t step,
+                       size_t behind, size_t n);
   // Copies past the caches; both ends aligned to 64 bytes, out not overlapping.
   void (*stream_copy)(void *out, const void *a, size_t nbytes);
 

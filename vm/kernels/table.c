@@ -1,5 +1,6 @@
 // The table of kernels of one instruction set, from the lists.
 #include "vm/kernels/cast_list.h"
+#include "vm/kernels/decimal.h"
 #include "vm/kernels/fold.h"
 #include "vm/kernels/list.h"
 #include "vm/kernels/move.h"
@@ -131,6 +132,8 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .iota = TL_K(iota),
     .bincount = TL_K(bincount),
     .bincount_weighted = TL_K(bincount_weighted),
+    .text_places = TL_K(text_places),
+    .decimals = TL_K(decimals),
     .stream_copy = TL_K(stream_copy),
     .fold_feed = {TL_FOLDS(FEED)},
     .fold_end = {TL_FOLDS(END)},

@@ -1,0 +1,240 @@
+// Kernels for tables of text: where cells end, and the numbers in them.
+//
+// Plain decimals are the same to a processor whatever their digits: no branch
+// depends on them, so that loops run over many cells at once.
+#include "vm/kernels/decimal.h"
+
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#endif
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#define LITTLE_ENDIAN_BYTES 0
+#else
+#define LITTLE_ENDIAN_BYTES 1
+#endif
+
+enum { WORD = 64 };
+
+// --- Where cells end ---------------------------------------------------------
+
+// Bit i is whether byte i of the text is c.
+TL_INLINE uint64_t mark(const char *text, char c) {
+#if defined(__AVX512BW__)
+  return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(text), _mm512_set1_epi8(c));
+#else
+  uint8_t is[WORD];
+  uint64_t parts[8], word = 0;
+  for (int i = 0; i < WORD; i++) is[i] = text[i] == c;
+  memcpy(parts, is, sizeof parts);
+  // The product brings the lowest bits of the bytes together in the highest.
+  for (int i = 0; i < 8; i++)
+    word |= (parts[i] * 0x0102040810204080u >> 56) << (8 * i);
+  return word;
+#endif
+}
+
+// Any number where there is none.
+TL_INLINE size_t lowest_bit(uint64_t word) {
+  return (size_t)__builtin_ctzll(word | (uint64_t)1 << 63);
+}
+
+// The places behind the bits of a word; may write a word more.
+TL_INLINE uint16_t *list_bits(uint16_t *out, uint64_t word, size_t base) {
+  const int count = __builtin_popcountll(word);
+  // Mostly the same number of turns, which processors foresee.
+  for (int i = 0; i < count; i += 8)
+    for (int k = 0; k < 8; k++, word &= word - 1) {
+      out[i + k] = (uint16_t)(base + 1 + lowest_bit(word));
+    }
+  return out + count;
+}
+
+void TL_K(text_places)(tl_text_places *out, const char *text, char separator,
+                       size_t n) {
+  uint16_t *cell = out->cell, *line = out->line, *back = out->back;
+  uint64_t odd = 0;
+  *cell++ = 0;
+  for (size_t at = 0; at < n && odd == 0; at += WORD) {
+    odd = mark(text + at, '"') | mark(text + at, 0);
+    const uint64_t before = odd != 0 ? (odd & (0 - odd)) - 1 : ~odd;
+    const uint64_t lines = mark(text + at, '\n') & before;
+    const uint64_t ends = lines | (mark(text + at, separator) & before);
+    const uint64_t backs = mark(text + at, '\r') & before;
+    cell = list_bits(cell, ends, at);
+    // Rarely more than one, as often none as one: without a branch.
+    line[0] = (uint16_t)(at + 1 + lowest_bit(lines));
+    line += lines != 0;
+    for (uint64_t more = lines & (lines - 1); more != 0; more &= more - 1)
+      *line++ = (uint16_t)(at + 1 + lowest_bit(more));
+    if (backs != 0)
+      back = list_bits(back, backs, at);
+  }
+  out->cells = (size_t)(cell - out->cell) - 1;
+  out->lines = (size_t)(line - out->line);
+  out->backs = (size_t)(back - out->back);
+}
+
+// --- Decimals ----------------------------------------------------------------
+
+#define EACH(byte) (0x0101010101010101u * (byte))
+
+// As many cells as a vector has room for.
+#if defined(__AVX512F__)
+enum { LANES = 8 };
+#elif defined(__AVX2__)
+enum { LANES = 4 };
+#else
+enum { LANES = 2 };
+#endif
+typedef uint64_t words __attribute__((vector_size(8 * LANES)));
+typedef double doubles __attribute__((vector_size(8 * LANES)));
+
+// All bits where the condition holds.
+#define WHERE(condition) ((words)(condition))
+
+// The highest bit of each byte of x that is [byte].
+TL_INLINE words bytes_equal(words x, uint64_t byte) {
+  const words t = x ^ EACH(byte);
+  return ~(((t & EACH(0x7f)) + EACH(0x7f)) | t) & EACH(0x80);
+}
+
+// The highest bit of each byte of x above 9.
+TL_INLINE words bytes_above_9(words x) {
+  return (((x & EACH(0x7f)) + EACH(0x76)) | x) & EACH(0x80);
+}
+
+// The number that eight digits make, the first in the lowest byte: neighbours
+// are joined, then pairs, then fours.
+TL_INLINE words join_digits(words x) {
+  x = (x << 3) + (x << 1) + (x >> 8);
+  x &= 0x00ff00ff00ff00ffu;
+  x = x * 100 + (x >> 16);
+  x &= 0x0000ffff0000ffffu;
+  return (x & 0xffffu) * 10000 + (x >> 32);
+}
+
+// How many bytes of a mask of whole bytes are set: bytes, pairs, fours.
+TL_INLINE words count_bytes(words mask) {
+  mask &= EACH(1);
+  mask += mask >> 32;
+  mask += mask >> 16;
+  return (mask + (mask >> 8)) & 15;
+}
+
+// Exactly x, which is at most 2^53.
+TL_INLINE doubles exact(words x) {
+  const uint64_t base = 0x4330000000000000u;  // 2^52, and an integer below it
+  const doubles low = (doubles)(base | (x & 0xffffffffu));
+  const doubles high = (doubles)(base | x >> 32);
+  return (high - 0x1p52) * 0x1p32 + (low - 0x1p52);
+}
+
+// What is known of cells: their last 16 bytes, in two words, how many of them
+// count, and the sign's bit.
+typedef struct cells {
+  uint64_t early[TL_DECIMALS], late[TL_DECIMALS];
+  uint64_t length[TL_DECIMALS], sign[TL_DECIMALS];
+} cells;
+
+// Up to whole vectors, which zeros fill.
+TL_INLINE void gather_cells(cells *c, const char *text, const uint16_t *begin,
+                            size_t step, size_t behind, size_t n) {
+  size_t i = 0;
+  for (; i < n; i++, begin += step) {
+    const char *at = text + begin[0], *end = text + begin[1] - behind;
+    const uint64_t minus = *at == '-';
+    memcpy(&c->early[i], end - 16, 8);
+    memcpy(&c->late[i], end - 8, 8);
+    c->length[i] = (uint64_t)(end - at) - minus;
+    c->sign[i] = minus << 63;
+  }
+  for (; i % LANES != 0; i++) {
+    c->early[i] = c->late[i] = EACH('0');
+    c->length[i] = 1;
+    c->sign[i] = 0;
+  }
+}
+
+// What decimals are made of.
+typedef struct parts {
+  words digits;  // as an integer
+  words behind;  // how many of them stand behind the point
+  words kind;
+} parts;
+
+TL_INLINE parts take_apart(words early, words late, words length) {
+  // Bytes before the cell become zeros, which count as nothing. Lengths above
+  // 16 are refused below.
+  const words bits = ~(uint64_t)0 << ((64 - 8 * length) & 63);
+  late = (late ^ EACH('0')) & (bits | WHERE(length > 7));
+  early = (early ^ EACH('0')) & bits & WHERE(length > 8);
+  const words late_point = bytes_equal(late, '.' ^ '0');
+  const words early_point = bytes_equal(early, '.' ^ '0');
+  const words in_late = WHERE(late_point != 0);
+  const words in_early = WHERE(early_point != 0);
+  const words has_point = in_late | in_early;
+  // What stands before the point goes one byte on, over it.
+  const words late_before = (late_point | (late_point - 1)) & in_late;
+  const words early_before =
+      in_late | ((early_point | (early_point - 1)) & in_early);
+  const words late_digits =
+      ((late << 8 | early >> 56) & late_before) | (late & ~late_before);
+  const words early_digits =
+      (early << 8 & early_before) | (early & ~early_before);
+  const words points = has_point & 1;
+  const words wrong = (bytes_above_9(late) ^ late_point) |
+                      (bytes_above_9(early) ^ early_point) |
+                      (late_point & (late_point - 1)) |
+                      (early_point & (early_point - 1)) | (in_late & in_early);
+  parts p;
+  p.digits = join_digits(early_digits) * 100000000 + join_digits(late_digits);
+  p.behind = (count_bytes(~late_before) & has_point) +
+             (count_bytes(~early_before) & in_early);
+  const words other = WHERE(wrong != 0) | WHERE(length <= points) |
+                      WHERE(length > 16) | WHERE(p.digits > (uint64_t)1 << 53);
+  p.kind = points | (other & TL_DECIMAL_OTHER);
+  return p;
+}
+
+// Ten to the powers 0 to 15.
+TL_INLINE doubles power_of_ten(words exponent) {
+  static const double powers[16] = {1e0,  1e1,  1e2,  1e3, 1e4,  1e5,
+                                    1e6,  1e7,  1e8,  1e9, 1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15};
+#if defined(__AVX512F__)
+  return _mm512_permutex2var_pd(_mm512_loadu_pd(powers), (__m512i)exponent,
+                                _mm512_loadu_pd(powers + 8));
+#else
+  doubles power;
+  for (int k = 0; k < LANES; k++) power[k] = powers[exponent[k] & 15];
+  return power;
+#endif
+}
+
+unsigned TL_K(decimals)(double *values, int64_t *integers, uint64_t *kinds,
+                        const char *text, const uint16_t *begin, size_t step,
+                        size_t behind, size_t n) {
+  cells c;
+  words seen = {0};
+  gather_cells(&c, text, begin, step, behind, n);
+  for (size_t i = 0; i < n; i += LANES) {
+    words early, late, length, sign;
+    memcpy(&early, c.early + i, sizeof early);
+    memcpy(&late, c.late + i, sizeof late);
+    memcpy(&length, c.length + i, sizeof length);
+    memcpy(&sign, c.sign + i, sizeof sign);
+    parts p = take_apart(early, late, length);
+    const words value =
+        (words)(exact(p.digits) / power_of_ten(p.behind)) | sign;
+    const words minus = WHERE(sign != 0);
+    const words integer = (p.digits ^ minus) - minus;
+    memcpy(values + i, &value, sizeof value);
+    memcpy(integers + i, &integer, sizeof integer);
+    memcpy(kinds + i, &p.kind, sizeof p.kind);
+    seen |= p.kind;
+  }
+  unsigned all = LITTLE_ENDIAN_BYTES ? 0 : TL_DECIMAL_OTHER;
+  for (int k = 0; k < LANES; k++) all |= (unsigned)seen[k];
+  return all;
+}

@@ -1,0 +1,13 @@
+// The kernels of decimal.c, for each instruction set: see kernels.h.
+#ifndef TALLY_VM_KERNELS_DECIMAL_H
+#define TALLY_VM_KERNELS_DECIMAL_H
+
+#include "vm/kernels/loop.h"
+
+void TL_K(text_places)(tl_text_places *out, const char *text, char separator,
+                       size_t n);
+unsigned TL_K(decimals)(double *values, int64_t *integers, uint64_t *kinds,
+                        const char *text, const uint16_t *begin, size_t step,
+                        size_t behind, size_t n);
+
+#endif
