@@ -383,6 +383,13 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
   if (tl_known_find(r->vm, variable->library, field).kind != TL_KNOWN_NOTHING ||
       tl_embedded_member(variable->library, field->text) != NULL)
     return;
+  tl_known_kind kind = tl_known_find(r->vm, NULL, field).kind;
+  if (kind == TL_KNOWN_BUILTIN || kind == TL_KNOWN_TALLY) {
+    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
+                "the module %s has no %s: %s(…) needs no module",
+                variable->library, field->text, field->text);
+    return;
+  }
   const char *near = tl_module_suggest(r->vm, variable->library, field);
   tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
               near == NULL ? "the module %s has no %s"

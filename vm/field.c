@@ -1,5 +1,6 @@
 // .name on values: record keys, attributes of arrays and scalars, members of
 // modules.
+#include <stdio.h>
 #include <string.h>
 
 #include "vm/host.h"
@@ -80,6 +81,16 @@ static const char *plural_of(tl_slot s) {
   return NULL;
 }
 
+// How a method's place is taken: "mean(x)", "reshape(x, …)".
+static const char *spell_call(const tl_builtin *builtin, char *out,
+                              size_t size) {
+  tl_param params[TL_MAX_PARAMS];
+  bool wants_more = tl_params_parse(builtin->params, params) > 1 &&
+                    params[1].kind == TL_PARAM_REQUIRED;
+  snprintf(out, size, "%s(x%s)", builtin->name, wants_more ? ", …" : "");
+  return out;
+}
+
 static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
   char text[TL_DESCRIBE], hint[160];
   const char *plural = plural_of(s);
@@ -92,9 +103,11 @@ static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
     return tl_fail(vm, TALLY_ERR_NAME, "%s have no field length: write len(x)",
                    plural);
   }
-  if (tl_function_find(vm, NULL, name->text, name->length) != NULL) {
-    return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s: write %s(x)",
-                   plural, name->text, name->text);
+  const tl_builtin *method =
+      tl_function_find(vm, NULL, name->text, name->length);
+  if (method != NULL) {
+    return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s: write %s", plural,
+                   name->text, spell_call(method, hint, sizeof hint));
   }
   tl_suggestion near;
   tl_suggest_begin(&near, name->text, name->length);
@@ -110,9 +123,11 @@ static bool fail_nested(tl_vm *vm, tl_slot s, const tl_string *name) {
   char text[TL_DESCRIBE], hint[160];
   const tl_type *layout = s.nested->layout;
   tl_suggestion near;
-  if (tl_builtin_find(NULL, name->text, name->length) != NULL) {
-    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s: write %s(x)",
-                   tl_describe(s, text, sizeof text), name->text, name->text);
+  const tl_builtin *method = tl_builtin_find(NULL, name->text, name->length);
+  if (method != NULL) {
+    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s: write %s",
+                   tl_describe(s, text, sizeof text), name->text,
+                   spell_call(method, hint, sizeof hint));
   }
   tl_suggest_begin(&near, name->text, name->length);
   for (int i = 0; i < ATTRIBUTES; i++)
