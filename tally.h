@@ -74,7 +74,7 @@ typedef struct tally_options {
   // by resize, or returns nonzero: there is none. NULL: files beside the
   // importing file, TALLY_PATH, the library.
   int (*load)(void *context, const char *name, char **text, size_t *nbytes);
-  void *context;               // handed to these, never touched
+  void *context;               // handed to these and clock, never touched
   size_t memory_limit;         // bytes live at once; 0: no limit
   uint64_t instruction_limit;  // per call into the VM; 0: no limit
   double time_limit;           // seconds per call into the VM; 0: no limit
@@ -95,6 +95,11 @@ typedef struct tally_options {
   // kind io. It would be installed when a script maps its first file, and hand
   // on every SIGBUS that is not about a mapped file of Tally's.
   int no_signals;
+  // Seconds on a clock of the host's, which never goes back: time_limit is
+  // measured with it (each poll asks then), time.now and time.clock give it.
+  // NULL: the system's clocks. It may call tally_interrupt, but else not use
+  // the VM.
+  double (*clock)(void *context);
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);

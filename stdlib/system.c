@@ -7,6 +7,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/list.h"
+#include "vm/poll.h"
 #include "vm/vm.h"
 
 // --- time -------------------------------------------------------------------
@@ -23,14 +24,25 @@ static bool seconds(tl_vm *vm, const char *function, clockid_t clock,
   return true;
 }
 
+// Of the host's clock, where it has given one.
+static bool host_seconds(tl_vm *vm, const char *function, clockid_t clock,
+                         tl_slot *out) {
+  if (vm->options.clock == NULL)
+    return seconds(vm, function, clock, out);
+  if (!tl_require(vm, TALLY_MAY_CLOCK, function))
+    return false;
+  *out = tl_weak_float(tl_clock_of(vm));
+  return true;
+}
+
 static bool now(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
-  return seconds(vm, "time.now", CLOCK_REALTIME, out);
+  return host_seconds(vm, "time.now", CLOCK_REALTIME, out);
 }
 
 static bool monotonic(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
-  return seconds(vm, "time.clock", CLOCK_MONOTONIC, out);
+  return host_seconds(vm, "time.clock", CLOCK_MONOTONIC, out);
 }
 
 static bool cpu(tl_vm *vm, tl_slot *args, tl_slot *out) {

@@ -410,14 +410,21 @@ tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
   tl_walk walk;
   tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), (char *[]){a->data},
                 (const int64_t *[]){tl_strides(a)});
+  mover m = {vm, 0};
   char *to = out->data;
-  for (; !walk.done; tl_walk_next(&walk)) {
-    if (!cast_run(vm, from, walk.data[0], walk.step[0], dtype, to,
-                  walk.length)) {
-      tl_drop(vm, tl_own_array(out));
-      return NULL;
+  bool ok = true;
+  for (; ok && !walk.done; tl_walk_next(&walk)) {
+    for (int64_t i = 0, n; ok && i < walk.length; i += n) {
+      n = walk.length - i < POLL_ITEMS ? walk.length - i : POLL_ITEMS;
+      ok =
+          may_move(&m, n) && cast_run(vm, from, walk.data[0] + i * walk.step[0],
+                                      walk.step[0], dtype, to, n);
+      to += (size_t)n * tl_itemsize(dtype);
     }
-    to += (size_t)walk.length * tl_itemsize(dtype);
+  }
+  if (!ok) {
+    tl_drop(vm, tl_own_array(out));
+    return NULL;
   }
   return out;
 }

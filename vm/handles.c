@@ -37,16 +37,27 @@ bool tl_handles_open(tl_vm *vm) {
   return true;
 }
 
+static void free_place(tl_vm *vm, place *p) {
+  struct tl_handles *h = vm->handles;
+  p->generation++;
+  p->next_free = h->first_free;
+  h->first_free = (uint32_t)(p - h->places);
+}
+
 size_t tl_handles_close(tl_vm *vm) {
   struct tl_handles *h = vm->handles;
   if (h == NULL)
     return 0;
   size_t held = 0;
   for (uint32_t i = 0; i < h->count; i++) {
-    if ((h->places[i].generation & 1) == 0)
+    place *p = &h->places[i];
+    if ((p->generation & 1) == 0)
       continue;
     held++;
-    tl_drop(vm, h->places[i].value);
+    // The place first: a resource's release may release its handle too.
+    tl_slot value = p->value;
+    free_place(vm, p);
+    tl_drop(vm, value);
   }
   if (h->places != NULL) {
     tl_free(vm, h->places, h->capacity * sizeof *h->places);
@@ -87,13 +98,6 @@ static bool new_place(tl_vm *vm, uint32_t *out) {
   *out = h->count++;
   h->places[*out].generation = 0;
   return true;
-}
-
-static void free_place(tl_vm *vm, place *p) {
-  struct tl_handles *h = vm->handles;
-  p->generation++;
-  p->next_free = h->first_free;
-  h->first_free = (uint32_t)(p - h->places);
 }
 
 static uint64_t check_of(const tl_vm *vm, const place *p) {

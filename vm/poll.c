@@ -15,6 +15,16 @@ double tl_clock(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double tl_clock_of(tl_vm *vm) {
+  if (vm->options.clock == NULL)
+    return tl_clock();
+  tl_access before = vm->access;
+  vm->access = TL_ACCESS_NONE;
+  double now = vm->options.clock(vm->options.context);
+  vm->access = before;
+  return now;
+}
+
 void tl_poll_begin(tl_vm *vm) {
   uint64_t limit = vm->options.instruction_limit;
   tl_memory_rest(vm);
@@ -25,7 +35,7 @@ void tl_poll_begin(tl_vm *vm) {
     vm->budget = limit - (uint64_t)vm->fuel;
   }
   vm->deadline =
-      vm->options.time_limit > 0 ? tl_clock() + vm->options.time_limit : 0;
+      vm->options.time_limit > 0 ? tl_clock_of(vm) + vm->options.time_limit : 0;
 }
 
 // The host's own errors pass every catch.
@@ -45,7 +55,7 @@ static bool look(tl_vm *vm) {
     vm->file_lost = (why & TL_FILE_LOST) != 0;
     return stop(vm, TALLY_ERR_INTERRUPT, "interrupted");
   }
-  if (vm->deadline > 0 && tl_clock() > vm->deadline) {
+  if (vm->deadline > 0 && tl_clock_of(vm) > vm->deadline) {
     return stop(vm, TALLY_ERR_LIMIT, "the time limit is reached");
   }
   return true;

@@ -20,5 +20,7 @@ tl_stop tl_stop_of(tl_vm *vm);
 
 // Seconds of a clock that never goes back.
 double tl_clock(void);
+// The host's clock, where it has given one; else tl_clock.
+double tl_clock_of(tl_vm *vm);
 
 #endif

@@ -1,5 +1,6 @@
 // A host for the tests of tally.h: it counts the blocks that a VM holds, makes
-// the n-th allocation fail, and keeps what scripts print.
+// the n-th allocation fail, and keeps what scripts print. Each test runs again
+// with each of its allocations refused: see refused.h.
 #ifndef TALLY_TESTS_HOST_H
 #define TALLY_TESTS_HOST_H
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "tally.h"
+#include "tests/unit/refused.h"
 
 typedef struct host {
   tally_vm *vm;
@@ -21,8 +23,10 @@ typedef struct host {
   uint64_t fail_at;       // the request that is refused; 0: none
   bool fail_from;         // and all behind it
   bool refused;
-  bool deaf;          // write refuses
-  char output[4096];  // NUL-terminated
+  bool deaf;              // write refuses
+  uint64_t polls;         // how often the VM asked host_clock
+  uint64_t interrupt_at;  // the poll that interrupts; 0: none
+  char output[4096];      // NUL-terminated
   size_t length;
 } host;
 
@@ -53,6 +57,13 @@ static inline void *host_resize(void *context, void *block, size_t old_size,
   return moved;
 }
 
+// A block for the VM, as its load hook gives one.
+static inline void *host_block(host *h, size_t nbytes) {
+  void *block = (refused.on ? refused_own : host_resize)(h, NULL, 0, nbytes);
+  refused.caught = refused.caught || block == NULL;  // a load hook only says no
+  return block;
+}
+
 static inline int host_write(void *context, const char *text, size_t nbytes) {
   host *h = context;
   if (h->deaf)
@@ -64,6 +75,16 @@ static inline int host_write(void *context, const char *text, size_t nbytes) {
   h->length += nbytes;
   h->output[h->length] = 0;
   return 0;
+}
+
+// Options of its VMs say: .clock = host_clock, .time_limit = HOST_LONG. Each
+// poll is a millisecond.
+#define HOST_LONG 1e9
+static inline double host_clock(void *context) {
+  host *h = context;
+  if (++h->polls == h->interrupt_at)
+    tally_interrupt(h->vm);
+  return 1e-3 * (double)h->polls;
 }
 
 static inline tally_options host_options(host *h) {
@@ -105,8 +126,9 @@ static inline int host_tear_down(void **state) {
   return !clean;
 }
 
-#define HOST_TEST(name) \
-  cmocka_unit_test_setup_teardown(name, host_set_up, host_tear_down)
+#define HOST_TEST(name)                                               \
+  cmocka_unit_test_setup_teardown(name, host_set_up, host_tear_down), \
+      REFUSED_TEST(name, host_set_up, host_tear_down)
 
 // --- Short ways -------------------------------------------------------------
 
@@ -136,15 +158,18 @@ static inline void check_value(host *h, const char *source,
   tally_release(h->vm, value);
 }
 
+static inline void check_error(host *h, tally_status status,
+                               tally_status expected, const char *part,
+                               const char *file, int line) {
+  refused_int_equal((uintmax_t)status, (uintmax_t)expected, file, line);
+  const tally_error_info *info = tally_error(h->vm);
+  refused_int_equal((uintmax_t)info->status, (uintmax_t)expected, file, line);
+  if (part[0] != 0 && strstr(info->message, part) == NULL)
+    refused_fail(file, line, "no \"%s\" in: %s", part, info->message);
+}
+
 // [call] gave this status, and the error says so and has [part] in it.
-#define CHECK_ERROR(h, call, expected_status, part)        \
-  do {                                                     \
-    assert_int_equal((call), (expected_status));           \
-    const tally_error_info *info = tally_error((h)->vm);   \
-    assert_int_equal(info->status, (expected_status));     \
-    if (strstr(info->message, (part)) == NULL) {           \
-      fail_msg("no \"%s\" in: %s", (part), info->message); \
-    }                                                      \
-  } while (0)
+#define CHECK_ERROR(h, call, expected_status, part) \
+  check_error(h, call, expected_status, part, __FILE__, __LINE__)
 
 #endif

@@ -1,77 +1,9 @@
 // tally.h as a host uses it: running, values both ways, errors, arrays.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <sys/time.h>
 
-#include "tally.h"
-
-// A VM whose allocations are counted and whose output is kept.
-typedef struct host {
-  tally_vm *vm;
-  size_t live;
-  char output[1024];
-  size_t n;
-} host;
-
-static void *resize(void *context, void *block, size_t old_size,
-                    size_t new_size) {
-  host *h = context;
-  if (new_size == 0) {
-    free(block);
-    h->live -= old_size;
-    return NULL;
-  }
-  void *moved = realloc(block, new_size);
-  if (moved)
-    h->live += new_size - old_size;
-  return moved;
-}
-
-static int keep(void *context, const char *text, size_t nbytes) {
-  host *h = context;
-  if (h->n + nbytes >= sizeof h->output)
-    return 1;
-  memcpy(h->output + h->n, text, nbytes);
-  h->n += nbytes;
-  h->output[h->n] = 0;
-  return 0;
-}
-
-static int set_up(void **state) {
-  host *h = calloc(1, sizeof *h);
-  if (!h)
-    return 1;
-  tally_options options = tally_default_options();
-  options.resize = resize;
-  options.write = keep;
-  options.context = h;
-  *state = h;
-  return tally_open(&options, &h->vm);
-}
-
-// Fails a test that keeps a value or leaks memory.
-static int tear_down(void **state) {
-  host *h = *state;
-  size_t held = tally_close(h->vm);
-  size_t live = h->live;
-  free(h);
-  return held != 0 || live != 0;
-}
-
-static tally_value eval(host *h, const char *source) {
-  tally_value value = {0, 0};
-  tally_status status = tally_eval(h->vm, source, &value);
-  if (status != TALLY_OK)
-    fail_msg("%s", tally_error(h->vm)->report);
-  return value;
-}
+#include "tests/unit/host.h"
 
 static void test_eval_gives_the_last_value(void **state) {
   host *h = *state;
@@ -231,14 +163,15 @@ static void interrupt(int signal) {
 
 static void test_interrupt_stops_a_loop(void **state) {
   host *h = *state;
+  const struct itimerval soon = {.it_value = {0, 2000}};
   running = h->vm;
   struct sigaction action = {.sa_handler = interrupt};
   sigaction(SIGALRM, &action, NULL);
-  alarm(1);
+  setitimer(ITIMER_REAL, &soon, NULL);
   assert_int_equal(
       tally_eval(h->vm, "while true { try { assert(false) } catch { } }", NULL),
       TALLY_ERR_INTERRUPT);
-  alarm(1);
+  setitimer(ITIMER_REAL, &soon, NULL);
   assert_int_equal(tally_eval(h->vm, "while true { }", NULL),
                    TALLY_ERR_INTERRUPT);
   assert_int_equal(tally_eval(h->vm, "1", NULL), TALLY_OK);
@@ -319,22 +252,20 @@ static void test_values_left_are_counted(void **state) {
   assert_int_equal(tally_close(NULL), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_eval_gives_the_last_value),
-      TEST(test_values_go_in_and_come_out),
-      TEST(test_wrong_kinds_are_type_errors),
-      TEST(test_globals_and_calls),
-      TEST(test_functions_are_compiled_once),
-      TEST(test_errors_tell_kind_place_and_trace),
-      TEST(test_limits),
-      TEST(test_interrupt_stops_a_loop),
-      TEST(test_arrays_are_described),
-      TEST(test_buffers_are_borrowed_until_released),
-      TEST(test_input_is_complete_or_not),
-      TEST(test_values_left_are_counted),
+      HOST_TEST(test_eval_gives_the_last_value),
+      HOST_TEST(test_values_go_in_and_come_out),
+      HOST_TEST(test_wrong_kinds_are_type_errors),
+      HOST_TEST(test_globals_and_calls),
+      HOST_TEST(test_functions_are_compiled_once),
+      HOST_TEST(test_errors_tell_kind_place_and_trace),
+      HOST_TEST(test_limits),
+      HOST_TEST(test_interrupt_stops_a_loop),
+      HOST_TEST(test_arrays_are_described),
+      HOST_TEST(test_buffers_are_borrowed_until_released),
+      HOST_TEST(test_input_is_complete_or_not),
+      HOST_TEST(test_values_left_are_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

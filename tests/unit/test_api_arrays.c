@@ -416,7 +416,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       HOST_TEST(test_released_with_the_handle),
       HOST_TEST(test_released_at_the_last_use),
-      cmocka_unit_test(test_released_by_close),
+      PLAIN_TEST(test_released_by_close),
       HOST_TEST(test_released_when_an_error_unwinds),
       HOST_TEST(test_without_a_hook),
       HOST_TEST(test_not_released_on_failure),
@@ -432,7 +432,7 @@ int main(void) {
       HOST_TEST(test_the_hosts_memory_is_counted),
       HOST_TEST(test_c_structs_are_shared),
       HOST_TEST(test_structs_that_do_not_fit),
-      cmocka_unit_test(test_the_hosts_memory_counts_for_the_limit),
+      PLAIN_TEST(test_the_hosts_memory_counts_for_the_limit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

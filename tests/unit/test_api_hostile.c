@@ -432,7 +432,7 @@ static int load_itself(void *context, const char *name, char **text,
                        size_t *nbytes) {
   char source[400];
   int length = snprintf(source, sizeof source, "import %sa\n", name);
-  *text = host_resize(context, NULL, 0, (size_t)length);
+  *text = host_block(context, (size_t)length);
   if (*text == NULL)
     return 1;
   memcpy(*text, source, (size_t)length);
@@ -445,7 +445,7 @@ static int load_again(void *context, const char *name, char **text,
   (void)name;
   static const char source[] = "import one\n";
   *nbytes = sizeof source - 1;
-  *text = host_resize(context, NULL, 0, *nbytes);
+  *text = host_block(context, *nbytes);
   if (*text == NULL)
     return 1;
   memcpy(*text, source, *nbytes);
@@ -513,7 +513,7 @@ static void test_stacks_grow(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_no_vm),
+      PLAIN_TEST(test_no_vm),
       HOST_TEST(test_nothing_given),
       HOST_TEST(test_released_handles),
       HOST_TEST(test_taken_values_are_gone),

@@ -193,7 +193,7 @@ static int load(void *context, const char *name, char **text, size_t *nbytes) {
   if (source == NULL)
     return 1;
   *nbytes = strlen(source);
-  *text = host_resize(h, NULL, 0, *nbytes);
+  *text = host_block(h, *nbytes);
   if (*text == NULL)
     return 1;
   memcpy(*text, source, *nbytes);
@@ -474,7 +474,7 @@ int main(void) {
       HOST_TEST(test_closures_are_values),
       HOST_TEST(test_compiled_once_called_often),
       HOST_TEST(test_output_that_is_refused),
-      cmocka_unit_test(test_modules_of_the_host),
+      PLAIN_TEST(test_modules_of_the_host),
       HOST_TEST(test_an_error_says_all_of_it),
       HOST_TEST(test_errors_stay_until_the_next),
       HOST_TEST(test_each_kind_has_its_status),

@@ -163,8 +163,9 @@ static void test_sources_of_malformed_text_are_refused(void **state) {
   host *h = *state;
   assert_int_equal(tally_eval(h->vm, "x = \"a\xff\"", NULL), TALLY_ERR_SYNTAX);
   assert_non_null(strstr(tally_error(h->vm)->report, "UTF-8"));
-  CHECK_ERROR(h, tally_move_global(h->vm, "a\xff", eval(h, "1")),
-              TALLY_ERR_VALUE, "UTF-8");
+  tally_value one = eval(h, "1");
+  CHECK_ERROR(h, tally_move_global(h->vm, "a\xff", one), TALLY_ERR_VALUE,
+              "UTF-8");
 }
 
 // --- Containers -------------------------------------------------------------

@@ -92,6 +92,7 @@ static void on_bus(int number) {
 static void other_signals(void **state) {
   host *h = *state;
   mapped m;
+  foreign = 0;
   signal(SIGBUS, on_bus);
   map(h, &m, "10", "r");
   raise(SIGBUS);
