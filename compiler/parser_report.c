@@ -631,6 +631,10 @@ static const char *end_message(tl_parser *parser) {
              "variable has no declared type";
     case TL_TOKEN_BRACE:
       return stray_block(parser);
+    case TL_TOKEN_IF:
+      return tl_parser_last(parser)->kind == TL_TOKEN_BRACE_END
+                 ? "`;` or a new line stands between two statements"
+                 : "the condition comes first: write if c { a } else { b }";
     case TL_TOKEN_ARROW:
       return "left of `=>` stands a name or a list of parameters, as in "
              "(a, b) => a + b";

@@ -517,6 +517,12 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
     return false;
   if (found)
     return true;
+  if (strcmp(name, "numpy") == 0 || strcmp(name, "math") == 0) {
+    return tl_fail(vm, TALLY_ERR_IO,
+                   "import: there is no module %s: the functions on arrays and "
+                   "numbers need none, write zeros(3), sqrt(x)",
+                   name);
+  }
   return tl_fail(vm, TALLY_ERR_IO,
                  is_path ? "import: there is no file %s beside the importing "
                            "file or in TALLY_PATH"

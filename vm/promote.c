@@ -111,6 +111,10 @@ static const char *proposal(tl_op op, const tl_slot *slots) {
   if (op == TL_OP_ADD && (tl_is_string(slots[0]) || tl_is_string(slots[1]))) {
     return "; string(x) or \"{x}\" makes a string of a number";
   }
+  if (op == TL_OP_MULTIPLY &&
+      (tl_is_string(slots[0]) || tl_is_string(slots[1]))) {
+    return "; strings.repeat(s, count) repeats a string";
+  }
   if (op == TL_OP_POW || op == TL_OP_BITWISE_XOR) {
     return op == TL_OP_BITWISE_XOR ? "; a power is x ** y" : "";
   }
