@@ -150,7 +150,30 @@ static bool multiply(tl_vm *vm, tl_slot *operands, tl_slot *out) {
   return ok;
 }
 
+// Two vectors of one dtype of numbers: their product is made in place.
+static bool is_dot(const tl_slot *operands) {
+  if (!tl_is_array(operands[0]) || !tl_is_array(operands[1]))
+    return false;
+  const tl_array *a = operands[0].array, *b = operands[1].array;
+  return tl_ndim(a) == 1 && tl_ndim(b) == 1 && a->head.dtype == b->head.dtype &&
+         a->head.dtype != TL_BOOL && a->head.dtype < TL_COMPLEX128 &&
+         tl_shape(a)[0] == tl_shape(b)[0];
+}
+
+static bool dot(tl_vm *vm, const tl_slot *operands, tl_slot *out) {
+  const tl_array *a = operands[0].array, *b = operands[1].array;
+  const tl_dtype dtype = tl_array_dtype(a);
+  _Alignas(16) char item[16];
+  if (!tl_matmul_dot(vm, dtype, item, a->data, tl_strides(a)[0], b->data,
+                     tl_strides(b)[0], tl_shape(a)[0]))
+    return false;
+  *out = tl_scalar_load(dtype, item);
+  return true;
+}
+
 bool tl_matmul(tl_vm *vm, tl_slot *operands, tl_slot *out) {
+  if (is_dot(operands))
+    return dot(vm, operands, out);
   tl_slot arrays[2];
   int made = 0;
   while (made < 2 && tl_as_array(vm, "@", operands[made], &arrays[made]))

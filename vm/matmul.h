@@ -30,4 +30,10 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
                      const int64_t *shape, const tl_matrices *a,
                      const tl_matrices *b, int64_t m, int64_t n, int64_t k);
 
+// item = sum of a[i] * b[i]: as the product of a row and a column, but for the
+// array. Vectors of k items, strides in bytes.
+bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
+                   int64_t a_stride, const char *b, int64_t b_stride,
+                   int64_t k);
+
 #endif

@@ -245,6 +245,12 @@ static bool times_vector(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
   return true;
 }
 
+bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
+                   int64_t a_stride, const char *b, int64_t b_stride,
+                   int64_t k) {
+  return times_vector(vm, dtype, item, a, 0, a_stride, b, b_stride, 1, k);
+}
+
 // A row times a matrix is that matrix, turned, times the row.
 static bool vector_product(const task *t) {
   if (t->n == 1)

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "vm/element.h"
 #include "vm/range.h"
 #include "vm/vm.h"
 
@@ -316,8 +317,55 @@ static bool add_item(reader *r, tl_index_item item, const tl_slot **parts) {
 
 // --- The whole --------------------------------------------------------------
 
+// A bound of a slice that goes up: within the axis.
+static bool plain_bound(tl_slot s, int64_t length, int64_t *out) {
+  *out = clip(s.i, length, 1);
+  return (s.tag & TL_CLASS_I64) != 0;
+}
+
+// What most indices are: integers within their axes and slices of step 1, whose
+// bounds are int64. False where anything else stands among them.
+static bool select_plain(const tl_array *base, const tl_step *step,
+                         const tl_slot *parts, tl_selection *out) {
+  const int ndim = tl_ndim(base);
+  if (step->item_count > ndim)
+    return false;
+  const int64_t *shape = tl_shape(base), *strides = tl_strides(base);
+  for (int i = 0; i < ndim; i++) {
+    int64_t start = 0, stop = shape[i];
+    if (i < step->item_count) {
+      const tl_index_item item = step->items[i];
+      if (item.kind == TL_ITEM_VALUE) {
+        int64_t at = parts->i;
+        if ((parts++->tag & TL_CLASS_I64) == 0 || !tl_index_wrap(&at, shape[i]))
+          return false;
+        out->data += at * strides[i];
+        continue;
+      }
+      if (item.kind != TL_ITEM_SLICE || (item.given & TL_SLICE_STEP) != 0 ||
+          ((item.given & TL_SLICE_START) != 0 &&
+           !plain_bound(*parts++, shape[i], &start)) ||
+          ((item.given & TL_SLICE_STOP) != 0 &&
+           !plain_bound(*parts++, shape[i], &stop)))
+        return false;
+    }
+    if (start < stop)
+      out->data += start * strides[i];
+    out->shape[out->ndim] = start < stop ? stop - start : 0;
+    out->strides[out->ndim++] = strides[i];
+  }
+  return true;
+}
+
 bool tl_select(tl_vm *vm, const tl_array *base, const tl_step *step,
                const tl_slot *parts, tl_selection *out) {
+  out->data = base->data;
+  out->ndim = 0;
+  out->is_fancy = false;
+  out->fancy_at = 0;
+  out->keep = tl_none();
+  if (select_plain(base, step, parts, out))
+    return true;
   reader r;
   r.vm = vm;
   r.base = base;
@@ -325,9 +373,6 @@ bool tl_select(tl_vm *vm, const tl_array *base, const tl_step *step,
   r.axis = r.fancy_count = r.stage = 0;
   out->data = base->data;
   out->ndim = 0;
-  out->is_fancy = false;
-  out->fancy_at = 0;
-  out->keep = tl_none();
   if (!count_axes(&r, step, parts))
     return false;
   for (int i = 0; i < step->item_count; i++) {
