@@ -17,6 +17,7 @@ typedef struct step {
   tl_decoded d;
   tl_region_step kind;
   int32_t consumer;  // the step that uses its result up, -1
+  int32_t viewed;    // the first step that takes a view of its result, -1
 } step;
 
 typedef struct finder {
@@ -75,6 +76,19 @@ static tl_region_step step_of(const finder *f, const tl_decoded *d) {
              : kind;
 }
 
+static bool is_operation(const step *s) {
+  return s->kind == TL_STEP_OPERATION || s->kind == TL_STEP_CAST;
+}
+
+// What makes an array where it runs alone.
+static bool makes_array(const step *s) {
+  return is_operation(s) || s->kind == TL_STEP_ROLL;
+}
+
+static bool is_sink(const step *s) {
+  return s->kind == TL_STEP_PLACE || s->kind == TL_STEP_CALL;
+}
+
 static bool reads(const tl_decoded *d, int32_t slot, bool *consumes) {
   bool found = false;
   *consumes = false;
@@ -108,9 +122,39 @@ static void find_consumers(finder *f) {
   }
 }
 
+// The step before [i] that makes what a slot holds there, -1.
+static int32_t find_maker(const finder *f, int32_t i, int32_t slot) {
+  while (--i >= 0) {
+    const step *s = &f->steps[i];
+    if (s->d.result != slot)
+      continue;
+    if (s->kind != TL_STEP_MOVE)
+      return i;
+    slot = (int32_t)s->d.operands[0];
+  }
+  return -1;
+}
+
+// A view is of an array, not of what is still to be computed.
+static void find_viewed(finder *f) {
+  for (int32_t i = 0; i < f->count; i++) f->steps[i].viewed = -1;
+  for (int32_t i = 0; i < f->count; i++) {
+    const tl_decoded *d = &f->steps[i].d;
+    if (f->steps[i].kind != TL_STEP_VIEW && f->steps[i].kind != TL_STEP_ROLL)
+      continue;
+    uint32_t base =
+        f->steps[i].kind == TL_STEP_VIEW ? d->operands[0] : d->window;
+    int32_t maker = find_maker(f, i, (int32_t)base);
+    if (maker >= 0 && f->steps[maker].viewed < 0)
+      f->steps[maker].viewed = i;
+  }
+}
+
 // Whether a region that ends with step [last] may take in what a step makes:
 // it is used up there, or is a literal or an alias that stays in its slot.
 static bool is_used_up(const step *s, int32_t last) {
+  if (is_operation(s) && s->viewed >= 0 && s->viewed <= last)
+    return false;
   switch (s->kind) {
     case TL_STEP_LOAD:
     case TL_STEP_DROP:
@@ -127,18 +171,11 @@ static bool is_used_up(const step *s, int32_t last) {
   return s->consumer >= 0 && s->consumer <= last;
 }
 
-static bool is_operation(const step *s) {
-  return s->kind == TL_STEP_OPERATION || s->kind == TL_STEP_CAST;
-}
-
-static bool is_sink(const step *s) {
-  return s->kind == TL_STEP_PLACE || s->kind == TL_STEP_CALL;
-}
-
 // From the last step backward: a region reaches as far as every result in it
 // is used up inside.
 static bool find_in_run(finder *f) {
   find_consumers(f);
+  find_viewed(f);
   int32_t last = f->count - 1;
   uint32_t starts[RUN_MAX], ends[RUN_MAX];
   int32_t n = 0;
@@ -152,7 +189,7 @@ static bool find_in_run(finder *f) {
     while (first > 0 && is_used_up(&f->steps[first - 1], last)) first--;
     int32_t operations = 0;
     for (int32_t i = first; i <= last; i++) {
-      operations += is_operation(&f->steps[i]);
+      operations += makes_array(&f->steps[i]);
     }
     if (operations > (is_sink(end) ? 0 : 1)) {
       starts[n] = f->steps[first].pc;
@@ -187,7 +224,7 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
       return false;
     }
     if (kind != TL_STEP_NONE)
-      f.steps[f.count++] = (step){pc, pc + d.words, d, kind, -1};
+      f.steps[f.count++] = (step){pc, pc + d.words, d, kind, -1, -1};
     bool ends = kind == TL_STEP_PLACE || kind == TL_STEP_CALL;
     if (ends && !end_run(&f))
       return false;

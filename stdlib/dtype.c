@@ -218,7 +218,8 @@ static bool iinfo(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_dtype_builtins[] = {
-    {"astype", "x, dtype, copy: true", astype, TL_RETURNS | TL_OF_ITEMS,
+    {"astype", "x, dtype, copy: true", astype,
+     TL_RETURNS | TL_OF_ITEMS | TL_BEGINS,
      "x converted to a dtype; float32(x) does the same. Fractions are cut off\n"
      "on the way to integers; what does not fit there is an error.\n"
      "An array of any shape, or a scalar. A value that does not fit is an "

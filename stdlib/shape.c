@@ -214,18 +214,21 @@ static bool roll_flat(tl_vm *vm, tl_slot *x, int64_t shift, tl_slot *out) {
   return ok;
 }
 
-static bool roll(tl_vm *vm, tl_slot *args, tl_slot *out) {
+// The shift along each axis, from 0 to its length, or [flat]: of all items in
+// row-major order, which is shift[0].
+static bool read_roll(tl_vm *vm, const tl_slot *args, int ndim,
+                      const int64_t *lengths, int64_t *shift, bool *flat) {
   int shifts, count, axes[TL_MAX_DIMS] = {0};
-  int64_t given[TL_MAX_DIMS], shift[TL_MAX_DIMS] = {0}, axis[TL_MAX_DIMS];
-  if (!tl_arg_array(vm, "roll", &args[0]) ||
-      !tl_arg_ints(vm, "roll", "shift", args[1], TL_MAX_DIMS, &shifts, given))
+  int64_t given[TL_MAX_DIMS], axis[TL_MAX_DIMS];
+  if (!tl_arg_ints(vm, "roll", "shift", args[1], TL_MAX_DIMS, &shifts, given))
     return false;
-  tl_array *x = args[0].array;
-  if (tl_is_none(args[2])) {
+  *flat = tl_is_none(args[2]);
+  if (*flat) {
     if (shifts != 1)
       return tl_fail(vm, TALLY_ERR_VALUE, "roll: %d shifts need as many axes",
                      shifts);
-    return roll_flat(vm, &args[0], given[0], out);
+    shift[0] = given[0];
+    return true;
   }
   // NumPy's rule: an axis may come twice, its shifts add up.
   if (!tl_arg_ints(vm, "roll", "axis", args[2], TL_MAX_DIMS, &count, axis))
@@ -233,14 +236,41 @@ static bool roll(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (shifts != count && shifts != 1)
     return tl_fail(vm, TALLY_ERR_VALUE, "roll: %d shifts for %d axes", shifts,
                    count);
+  for (int i = 0; i < ndim; i++) shift[i] = 0;
   for (int i = 0; i < count; i++) {
-    if (!tl_axis(vm, "roll", axis[i], tl_ndim(x), &axes[i]))
+    if (!tl_axis(vm, "roll", axis[i], ndim, &axes[i]))
       return false;
-    int64_t length = tl_shape(x)[axes[i]];
+    int64_t length = lengths[axes[i]];
     int64_t by = wrap(given[shifts == 1 ? 0 : i], length);
     shift[axes[i]] = wrap(shift[axes[i]] + by, length);
   }
-  return rolled(vm, x, shift, out);
+  return true;
+}
+
+static bool roll(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t shift[TL_MAX_DIMS];
+  bool flat;
+  if (!tl_arg_array(vm, "roll", &args[0]))
+    return false;
+  tl_array *x = args[0].array;
+  if (!read_roll(vm, args, tl_ndim(x), tl_shape(x), shift, &flat))
+    return false;
+  return flat ? roll_flat(vm, &args[0], shift[0], out)
+              : rolled(vm, x, shift, out);
+}
+
+bool tl_builtin_is_roll(const tl_builtin *builtin) {
+  return builtin->call == roll;
+}
+
+bool tl_builtin_roll(tl_vm *vm, int ndim, const int64_t *lengths,
+                     const tl_slot *args, int64_t *shift) {
+  bool flat;
+  if (!read_roll(vm, args, ndim, lengths, shift, &flat) || (flat && ndim != 1))
+    return false;
+  if (flat)
+    shift[0] = wrap(shift[0], lengths[0]);
+  return true;
 }
 
 // --- Axes -------------------------------------------------------------------
@@ -512,7 +542,7 @@ const tl_builtin tl_shape_builtins[] = {
      "x with the order of its items reversed along one axis, several, or all.\n"
      "Any dtype, which stays. Lists and strings are an error (kind type).\n"
      "    flip([1, 2, 3])    # [3, 2, 1]\n"},
-    {"roll", "x, shift, axis: none", roll, TL_MOVES,
+    {"roll", "x, shift, axis: none", roll, TL_MOVES | TL_BEGINS,
      "x moved on by shift items along axis; what falls off the end comes back\n"
      "at the start. Several shifts go with as many axes; without an axis x is\n"
      "taken in row-major order.\n"

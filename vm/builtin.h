@@ -35,6 +35,7 @@ enum {  // tl_builtin.flags
   TL_OF_ITEMS = 1024,  // works on each item of its first argument by itself
   TL_OF_TEXT = 2048,   // takes a string first: also arrays of strings
   TL_MOVES = 4096,     // moves the items of its first argument
+  TL_BEGINS = 16384,   // a region of large arrays may begin with its call
   TL_ANY_FORM = 8192,  // takes categorical arrays as they are; else it gets
                        // their values
 };
@@ -94,7 +95,7 @@ const tl_builtin *tl_builtin_find(const char *module, const char *name,
                                   size_t nbytes);
 bool tl_module_exists(const char *module, size_t nbytes);
 
-// --- Reductions -------------------------------------------------------------
+// --- In regions (region.h) ---------------------------------------------------
 
 // What a call of a reduction asks for; see tl_reduce.
 typedef struct tl_fold_call {
@@ -110,9 +111,16 @@ typedef struct tl_fold_call {
 bool tl_builtin_is_fold(const tl_builtin *builtin);
 // Whether it is astype: its first argument as the dtype that is its second.
 bool tl_builtin_is_cast(const tl_builtin *builtin);  // stdlib/dtype.c
+// Whether it is roll: its first argument with a seam along some axes.
+bool tl_builtin_is_roll(const tl_builtin *builtin);  // stdlib/shape.c
 // Reads a reduction's arguments but the first, which has [ndim] axes.
 bool tl_builtin_fold(tl_vm *vm, const tl_builtin *builtin, int ndim,
                      const tl_slot *args, tl_fold_call *out);
+// Reads those of roll: item i along an axis goes to i + shift, and from the
+// axis's length on round to its start. False: they do not serve, or the shift
+// is not along axes; an error may be pending.
+bool tl_builtin_roll(tl_vm *vm, int ndim, const int64_t *lengths,
+                     const tl_slot *args, int64_t *shift);
 
 static inline tl_slot tl_builtin_slot(const tl_builtin *builtin) {
   return (tl_slot){.tag = TL_TAG_BUILTIN, .pointer = (void *)builtin};

@@ -37,6 +37,20 @@ static bool is_elementwise(const tl_decoded *d) {
   return tl_region_op(d->op, d->extra) != TL_OP_COUNT;
 }
 
+// What an instruction is to a region; of a built-in's call, what that is.
+static tl_region_step step_of(const explainer *e, const tl_decoded *d) {
+  tl_region_step kind = tl_region_step_of(d->op, d->extra);
+  return kind == TL_STEP_CALL
+             ? tl_region_call(e->p->constants[d->extra].pointer)
+             : kind;
+}
+
+// Whether it computes something where it may stand in a region.
+static bool joins(const explainer *e, const tl_decoded *d) {
+  tl_region_step kind = step_of(e, d);
+  return kind == TL_STEP_OPERATION || kind >= TL_STEP_CAST;
+}
+
 static bool is_update(int op) {
   return tl_opcodes[op].result == TL_DEF_TARGET && op != TL_BC_PUSH;
 }
@@ -287,7 +301,7 @@ static void put_region(const explainer *e, const operation *o) {
   tl_decoded d;
   for (uint32_t pc = o->region->start; pc < o->region->end; pc += d.words) {
     tl_decode(e->p, pc, &d);
-    if (pc == o->pc || !is_elementwise(&d))
+    if (pc == o->pc || !joins(e, &d))
       continue;
     tl_text_puts(e->out, count++ == 0 ? "in one pass with `" : ", `");
     put_source(e->out, e->unit, tl_place_at(e->p, pc));
@@ -296,15 +310,18 @@ static void put_region(const explainer *e, const operation *o) {
     if (line != o->line)
       tl_text_printf(e->out, " (line %" PRIu32 ")", line);
   }
+  tl_text_puts(e->out, count == 0 ? "" : "; ");
 }
 
-// The last elementwise instruction of the region: the one whose result stays.
+// The instruction whose result stays: the call that takes in what the region
+// computes, else the last elementwise one.
 static uint32_t region_result(const explainer *e, const tl_region *r) {
   uint32_t last = r->start;
   tl_decoded d;
   for (uint32_t pc = r->start; pc < r->end; pc += d.words) {
     tl_decode(e->p, pc, &d);
-    if (is_elementwise(&d))
+    tl_region_step kind = step_of(e, &d);
+    if (is_elementwise(&d) || kind == TL_STEP_CAST || kind == TL_STEP_CALL)
       last = pc;
   }
   return last;
@@ -370,12 +387,12 @@ static void put_code(const explainer *e, const operation *o) {
       tl_text_puts(e->out, " is written in place if nothing else holds it");
   } else if (o->region != NULL) {
     put_region(e, o);
-    if (o->pc == region_result(e, o->region)) {
-      tl_text_puts(e->out, "; ");
+    if (o->pc != region_result(e, o->region))
+      tl_text_puts(e->out, "no array of its own");
+    else if (step_of(e, &o->d) == TL_STEP_CALL)
+      tl_text_puts(e->out, "takes the items as they are computed");
+    else
       put_may(e, o->region->start, o->region->end);
-    } else {
-      tl_text_puts(e->out, "; no array of its own");
-    }
   } else if (is_elementwise(&o->d)) {
     put_may(e, o->pc, o->pc + o->d.words);
   } else {
@@ -504,12 +521,15 @@ static void put_ran(const explainer *e, const operation *o) {
       sep = ", ";
     }
   }
-  if (o->region != NULL && s.fused == 0)
-    tl_text_printf(e->out,
-                   s.largest < TL_REGION_ITEMS
-                       ? "; not fused: fewer than %d items go one by one"
-                       : "; not fused: shapes or dtypes did not fit in %d",
-                   TL_REGION_ITEMS);
+  if (o->region != NULL && s.fused == 0) {
+    tl_text_puts(e->out, first ? "not fused: " : "; not fused: ");
+    first = false;
+    if (s.largest < TL_REGION_ITEMS)
+      tl_text_printf(e->out, "fewer than %d items go one by one",
+                     TL_REGION_ITEMS);
+    else
+      tl_text_puts(e->out, "shapes, dtypes or arguments did not fit");
+  }
   if (s.copies > 0) {
     tl_text_puts(e->out, first ? "copied " : ", copied ");
     put_times(e->out, s.copies);
@@ -525,9 +545,11 @@ static bool is_shown(const explainer *e, const operation *o) {
   if (o->place == NULL)
     return false;
   bool may = is_elementwise(&o->d) || is_update(o->d.op);
-  if (e->notes == NULL)
-    return may;
-  return o->note != NULL;
+  if (e->notes == NULL || o->note == NULL)
+    return may && e->notes == NULL;
+  const tl_note *n = o->note;
+  return may || step_of(e, &o->d) == TL_STEP_NONE || joins(e, &o->d) ||
+         n->fresh + n->inplace + n->copies > 0;
 }
 
 static uint32_t count_quiet(const explainer *e) {

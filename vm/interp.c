@@ -1021,6 +1021,8 @@ dispatch:
     OP(CALLB) {
       tl_slot *a = RA;
       const tl_builtin *builtin = K[EXTRA()].pointer;
+      if (builtin->flags & TL_BEGINS)
+        ASK_REGION(a + 1);
       SAVE();
       vm->fuel = fuel;
       tl_slot result = tl_none();

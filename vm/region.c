@@ -109,6 +109,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
 tl_region_step tl_region_call(const tl_builtin *builtin) {
   return tl_builtin_is_fold(builtin)   ? TL_STEP_CALL
          : tl_builtin_is_cast(builtin) ? TL_STEP_CAST
+         : tl_builtin_is_roll(builtin) ? TL_STEP_ROLL
                                        : TL_STEP_NONE;
 }
 
@@ -120,8 +121,9 @@ bool tl_region_is_safe_target(const tl_region_graph *g,
     if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
       continue;
     const tl_array *other = g->uses[u].items.array;
-    if (other != target && tl_arrays_overlap(other, target) &&
-        !tl_arrays_coincide(other, target)) {
+    if (tl_arrays_overlap(other, target) &&
+        (g->uses[u].seam > 0 ||
+         (other != target && !tl_arrays_coincide(other, target)))) {
       return false;
     }
   }
@@ -145,16 +147,6 @@ static int find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
 
 bool tl_region_pay(tl_vm *vm, int64_t size) {
   return size < POLL_ITEMS || tl_poll(vm, (uint64_t)size / 1024);
-}
-
-tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
-                                    tl_dtype dtype, bool may_stop) {
-  tl_region_box box = {tl_ndim(to), tl_shape(to), NULL, NULL};
-  tl_plan *plan =
-      tl_region_plan_whole(g, &box, to->data, dtype, tl_strides(to));
-  if (plan == NULL)
-    return TL_REGION_DECLINED;
-  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
 tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
@@ -226,7 +218,7 @@ static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
     const tl_array *other = g->uses[u].items.array;
     if (!tl_arrays_overlap(other, target))
       continue;
-    if (!is_shifted(other, target))
+    if (g->uses[u].seam > 0 || !is_shifted(other, target))
       return -1;
     if (target->data - other->data > behind)
       behind = target->data - other->data;
@@ -262,7 +254,7 @@ static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
   tl_plan_delay delay;
   tl_region_box box = {tl_ndim(place), tl_shape(place), NULL, NULL};
   int64_t behind = find_behind(g, place);
-  if (behind < 0)
+  if (behind < 0 || tl_region_has_seam(g))
     return TL_REGION_DECLINED;
   tl_plan *plan = tl_region_plan_whole(
       g, &box, place->data, tl_array_dtype(place), tl_strides(place));
@@ -381,8 +373,10 @@ static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
   if (g->sink == TL_SINK_ARRAY)
     return to_value(g, out);
   tl_region_status status = to_sink(g, out);
-  if (status != TL_REGION_DECLINED || g->node_count < 2)
+  if (status != TL_REGION_DECLINED ||
+      (g->node_count < 2 && g->seam_count == 0)) {
     return status;
+  }
   // The operations at least: the sink's own instruction does the rest.
   tl_error_clear(g->vm);
   if (g->sink == TL_SINK_PLACE) {
@@ -453,7 +447,8 @@ static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
   fresh.is_ready = false;
   g->fresh = &fresh;
   if (!tl_region_read(g, pc, where->end) || !tl_region_resolve(g) ||
-      tl_region_size(g) < TL_REGION_ITEMS) {
+      tl_region_size(g) < TL_REGION_ITEMS ||
+      (g->rows != NULL && tl_region_has_seam(g))) {
     return TL_REGION_DECLINED;
   }
   int view_words = g->view_words;

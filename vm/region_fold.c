@@ -467,6 +467,8 @@ tl_region_status tl_region_fold_call(tl_region_graph *g,
   f.g = g;
   f.ndim = g->shapes[n->shape].ndim;
   f.lengths = g->shapes[n->shape].lengths;
+  if (tl_region_has_seam(g))
+    return TL_REGION_DECLINED;
   f.reduction = (tl_reduction)call->reduction;
   f.r.vm = g->vm;
   f.r.name = tl_reduction_name(f.reduction);

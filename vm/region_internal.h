@@ -5,6 +5,7 @@
 //   region_resolve.c  its shapes and dtypes
 //   region_match.c    which nodes share a kernel
 //   region_plan.c     graph → plan
+//   region_write.c    results into memory
 //   region_fold.c     reductions at the end
 //   region_kept.c     graphs and plans of earlier runs
 #ifndef TALLY_VM_REGION_INTERNAL_H
@@ -25,6 +26,8 @@ enum {
   TL_REGION_SHAPES = 8,
   TL_REGION_FACTS = 96,
   TL_REGION_INDICES = 32,
+  TL_REGION_SEAMS = 16,
+  TL_REGION_CUTS = 16,  // of an axis
 };
 
 // One operation. An operand is a node, or -1 - its number among the uses.
@@ -49,6 +52,7 @@ typedef struct tl_region_use {
   int root;       // whose memory an array is, -1: nobody's who may die here
   bool direct;    // the root itself, no view of it
   bool read;      // by a node that is needed
+  int8_t seam;    // rolled: its number among the seams, from 1; 0: not
   bool fixed;     // a literal
   bool exact;     // the graph is good for this value alone
   bool changed;   // since the graph was used last
@@ -157,6 +161,11 @@ typedef struct tl_region_graph {
   // there is none. Their items are the region's first shape.
   const tl_nested *rows;
 
+  // A rolled view: along axis k, item i is the array's item i - shift[k], and
+  // from the start on those of its end.
+  int seam_count;
+  int64_t (*seams)[TL_MAX_DIMS];
+
   struct tl_region_planned *kept;   // an earlier run's plan; NULL: none
   struct tl_region_planned *fresh;  // memory for one
 } tl_region_graph;
@@ -171,6 +180,7 @@ typedef struct tl_region_room {
   tl_region_index indices[TL_REGION_INDICES];
   tl_region_shape shapes[TL_REGION_SHAPES];
   int64_t views[TL_REGION_VIEW_WORDS];
+  int64_t seams[TL_REGION_SEAMS][TL_MAX_DIMS];
 } tl_region_room;
 
 // An empty graph in [room], which need not be cleared.
@@ -283,6 +293,15 @@ tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
 tl_region_status tl_region_fold_call(tl_region_graph *g,
                                      const tl_fold_call *call, tl_slot *out);
 
+// Whether an operand that is read has a seam.
+bool tl_region_has_seam(const tl_region_graph *g);
+
+// The shift of a rolled operand along each axis of it.
+static inline const int64_t *tl_region_shift(const tl_region_graph *g,
+                                             const tl_region_use *u) {
+  return g->seams[u->seam - 1];
+}
+
 // An array of at least one axis: the others count as numbers.
 static inline bool tl_region_is_array(tl_slot s) {
   return tl_is_array(s) && tl_ndim(s.array) > 0;
@@ -308,7 +327,7 @@ tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out);
 tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out);
 // The result as a new array; *out is owned.
 tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out);
-// The same into [to], which has the result's shape.
+// The same into [to], which has the result's shape (region_write.c).
 tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
                                     tl_dtype dtype, bool may_stop);
 // Whether [target] may be written while the others are read: none of them may

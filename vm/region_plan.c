@@ -32,18 +32,26 @@ static int add_stream(planner *p, int node, int operand, const void *data,
 }
 
 static int add_array(planner *p, int u) {
-  const tl_array *a = p->g->uses[u].items.array;
+  const tl_region_use *use = &p->g->uses[u];
+  const tl_array *a = use->items.array;
   const tl_region_box *box = p->box;
   int shape = p->g->nodes[p->g->value].shape;
+  int ndim = p->g->shapes[shape].ndim;
   int64_t strides[TL_MAX_DIMS], walked[TL_MAX_DIMS];
   char *data = a->data;
-  tl_broadcast_strides(a, p->g->shapes[shape].ndim, p->g->shapes[shape].lengths,
-                       strides);
+  tl_broadcast_strides(a, ndim, p->g->shapes[shape].lengths, strides);
   for (int i = 0; i < box->ndim; i++) {
     walked[i] = strides[box->axes == NULL ? i : box->axes[i]];
   }
-  for (int i = 0; box->from != NULL && i < p->g->shapes[shape].ndim; i++) {
-    data += box->from[i] * strides[i];
+  for (int i = 0; i < ndim; i++) {
+    int64_t from = box->from == NULL ? 0 : box->from[i];
+    if (use->seam > 0 && strides[i] != 0) {
+      int axis = i - (ndim - tl_ndim(a));
+      from -= tl_region_shift(p->g, use)[axis];
+      if (from < 0)
+        from += tl_shape(a)[axis];
+    }
+    data += from * strides[i];
   }
   return add_stream(p, -1, u, data, tl_itemsize(tl_array_dtype(a)), walked);
 }

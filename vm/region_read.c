@@ -250,8 +250,8 @@ tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
 static int find_view(const tl_region_graph *g, const tl_array *view, int root) {
   for (int i = 0; i < g->use_count; i++) {
     const tl_region_use *u = &g->uses[i];
-    if (!u->direct && u->root == root && tl_is_array(u->value) &&
-        same_view(u->value.array, view)) {
+    if (!u->direct && u->seam == 0 && u->root == root &&
+        tl_is_array(u->value) && same_view(u->value.array, view)) {
       return -1 - i;
     }
   }
@@ -362,6 +362,8 @@ static int read_base(reader *rd, const tl_decoded *d) {
       tl_array_dtype(u->value.array) >= TL_STRING) {
     return -1;
   }
+  if (u->seam > 0)
+    return -1;
   consume(rd, in, d->modes[0]);
   return -1 - in;
 }
@@ -391,6 +393,82 @@ static bool read_view(reader *rd, const tl_decoded *d) {
     g->fleeting = true;
   }
   return bind_view(rd, d, &p);
+}
+
+// --- Rolled views -----------------------------------------------------------
+
+// The same array rolled by the same shift is one use.
+static int add_rolled(reader *rd, const tl_region_use *from,
+                      const int64_t *shift) {
+  tl_region_graph *g = rd->g;
+  const tl_array *a = from->value.array;
+  size_t nbytes = (size_t)tl_ndim(a) * sizeof *shift;
+  for (int i = 0; i < g->use_count; i++) {
+    const tl_region_use *u = &g->uses[i];
+    if (u->seam > 0 && u->root == from->root && same_view(u->value.array, a) &&
+        memcmp(tl_region_shift(g, u), shift, nbytes) == 0) {
+      return -1 - i;
+    }
+  }
+  if (g->seam_count == TL_REGION_SEAMS)
+    return 0;
+  tl_array *view = tl_region_view(g, a, tl_array_dtype(a), a->data, tl_ndim(a),
+                                  tl_shape(a), tl_strides(a));
+  if (view == NULL)
+    return 0;
+  tl_slot value = {.tag = tl_array_tag(view), .array = view};
+  int in = add_use(rd, value, from->root, false);
+  if (in >= 0)
+    return 0;
+  memcpy(g->seams[g->seam_count], shift, nbytes);
+  use_of(rd, in)->seam = (int8_t)++g->seam_count;
+  return in;
+}
+
+// An argument of a call, which ends there: a scalar, a constant or a list.
+static bool read_argument(reader *rd, uint32_t slot, tl_slot *out) {
+  int in;
+  if (!look_up(rd, slot, &in) || in >= 0)
+    return false;
+  tl_region_use *u = use_of(rd, in);
+  tl_slot value = u->value;
+  *out = tl_borrow(value);
+  u->exact = true;
+  rd->g->fleeting = rd->g->fleeting || u->root >= 0;
+  consume(rd, in, TL_MODE_CONSUME);
+  return !tl_is_array(value) || !tl_is_owned(value);
+}
+
+static bool read_arguments(reader *rd, const tl_decoded *d, tl_slot *out) {
+  for (uint32_t i = 1; i < d->window_count; i++) {
+    if (!read_argument(rd, d->window + i, &out[i]))
+      return false;
+  }
+  return d->window_count > 0 && d->window_count <= TL_MAX_PARAMS;
+}
+
+static bool read_roll(reader *rd, const tl_decoded *d) {
+  int in;
+  tl_slot arguments[TL_MAX_PARAMS];
+  if (!read_arguments(rd, d, arguments) || !look_up(rd, d->window, &in)) {
+    return false;
+  }
+  const tl_region_use *u = use_of(rd, in);
+  if (u == NULL || !tl_region_is_array(u->value) || !is_operand(u))
+    return false;
+  tl_region_use from = *u;
+  const tl_array *a = from.value.array;
+  int64_t shift[TL_MAX_DIMS];
+  if (!tl_builtin_roll(rd->g->vm, tl_ndim(a), tl_shape(a), arguments, shift))
+    return false;
+  for (int i = 0; from.seam > 0 && i < tl_ndim(a); i++) {
+    shift[i] = (shift[i] + tl_region_shift(rd->g, &from)[i]) %
+               (tl_shape(a)[i] == 0 ? 1 : tl_shape(a)[i]);
+  }
+  consume(rd, in, TL_MODE_CONSUME);
+  in = add_rolled(rd, &from, shift);
+  rd->g->fleeting = true;
+  return in < 0 && bind(rd, (uint32_t)d->result, in, false);
 }
 
 static bool is_named(const tl_string *name, const char *text) {
@@ -567,28 +645,13 @@ static bool read_place(reader *rd, uint32_t pc, const tl_decoded *d) {
   return true;
 }
 
-// A reduction's axis, dtype and the like: a scalar or a constant.
-static bool read_argument(reader *rd, uint32_t slot, tl_slot *out) {
-  int in;
-  if (!look_up(rd, slot, &in) || in >= 0)
-    return false;
-  tl_region_use *u = use_of(rd, in);
-  *out = tl_borrow(u->value);
-  u->exact = true;
-  return u->root < 0;
-}
-
 static bool read_fold(reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in;
-  g->fold = rd->g->function->constants[d->extra].pointer;
-  if (d->window_count == 0 || d->window_count > TL_MAX_PARAMS ||
-      !look_up(rd, d->window, &in) || in < 0) {
+  g->fold = g->function->constants[d->extra].pointer;
+  if (!read_arguments(rd, d, g->arguments) || !look_up(rd, d->window, &in) ||
+      in < 0) {
     return false;
-  }
-  for (uint32_t i = 1; i < d->window_count; i++) {
-    if (!read_argument(rd, d->window + i, &g->arguments[i]))
-      return false;
   }
   g->sink = TL_SINK_FOLD;
   g->sink_pc = pc;
@@ -599,6 +662,17 @@ static bool read_fold(reader *rd, uint32_t pc, const tl_decoded *d) {
 }
 
 // --- The whole --------------------------------------------------------------
+
+static bool read_call(reader *rd, uint32_t pc, const tl_decoded *d) {
+  switch (tl_region_call(rd->g->function->constants[d->extra].pointer)) {
+    case TL_STEP_CAST:
+      return read_cast(rd, pc, d);
+    case TL_STEP_ROLL:
+      return read_roll(rd, d);
+    default:
+      return read_fold(rd, pc, d);
+  }
+}
 
 static bool read_one(reader *rd, uint32_t pc, const tl_decoded *d) {
   switch (tl_region_step_of(d->op, d->extra)) {
@@ -619,10 +693,7 @@ static bool read_one(reader *rd, uint32_t pc, const tl_decoded *d) {
     case TL_STEP_PLACE:
       return read_place(rd, pc, d);
     case TL_STEP_CALL:
-      return tl_region_call(rd->g->function->constants[d->extra].pointer) ==
-                     TL_STEP_CAST
-                 ? read_cast(rd, pc, d)
-                 : read_fold(rd, pc, d);
+      return read_call(rd, pc, d);
     default:
       return false;
   }
@@ -636,7 +707,7 @@ static bool find_result(reader *rd, const tl_decoded *last) {
   g->result = (uint32_t)last->result;
   if (last->result < 0 || !look_up(rd, g->result, &g->value) || g->value < 0)
     return false;
-  return g->node_count > 1;
+  return g->node_count + g->seam_count > 1;
 }
 
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
@@ -652,6 +723,8 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
   g->indices = room->indices;
   g->shapes = room->shapes;
   g->views = room->views;
+  g->seams = room->seams;
+  g->seam_count = 0;
   g->node_count = g->use_count = g->root_count = g->binding_count = 0;
   g->fact_count = g->index_count = g->shape_count = g->settled_count = 0;
   g->view_words = 0;

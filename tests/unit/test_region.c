@@ -99,6 +99,25 @@ static void inner_leaf(writer *w, const char *dtype) {
   }
 }
 
+static void leaf(writer *w);
+
+// Operands with a seam.
+static void rolled(writer *w) {
+  put(w, "roll(");
+  leaf(w);
+  switch (next(w, 3)) {
+    case 0:
+      put(w, ", %d, axis: -1)", (int)next(w, 9) - 4);
+      break;
+    case 1:
+      put(w, ", [%d, %d], axis: [-1, -2])", (int)next(w, 5) - 2,
+          (int)next(w, 100) - 50);
+      break;
+    default:
+      put(w, ", %d, axis: -2)", (int)next(w, 9) - 4);
+  }
+}
+
 static void leaf(writer *w) {
   static const char *const scalars[] = {
       "1",   "2.5", "-3",           "0",        "0.5",
@@ -107,6 +126,10 @@ static void leaf(writer *w) {
       w->typed || next(w, 6) == 0 ? dtypes[next(w, DTYPES)] : "float64";
   if (w->inner && next(w, 8) > 0) {
     inner_leaf(w, dtype);
+    return;
+  }
+  if (next(w, 12) == 0) {
+    rolled(w);
     return;
   }
   switch (next(w, 12)) {
@@ -208,7 +231,7 @@ static void reduction(writer *w) {
   put(w, "%s(", names[next(w, 14)]);
   expression(w, 3);
   w->inner = false;
-  switch (next(w, 4)) {
+  switch (next(w, 5)) {
     case 0:
       put(w, ", axis: 0");
       break;
@@ -217,6 +240,9 @@ static void reduction(writer *w) {
       break;
     case 2:
       put(w, ", axis: 0, keepdims: true");
+      break;
+    case 3:
+      put(w, ", axis: [%s]", next(w, 2) ? "1, 0" : "-2");
       break;
     default:
       break;
