@@ -79,9 +79,10 @@ static void direct_strip(const tl_reducer *r, const tl_strip *strip,
               (size_t)split->length, (size_t)n, scratch);
 }
 
-// How many columns go together, so that there is a poll from time to time.
+// How many columns go together: whole rows are read faster than parts of them,
+// but there is a poll from time to time, after tens of milliseconds.
 static int64_t direct_width(const tl_split *split) {
-  int64_t width = 16 * POLL_ITEMS / split->length & ~INT64_C(1023);
+  int64_t width = 512 * POLL_ITEMS / split->length & ~INT64_C(1023);
   return width < 1024 ? 1024 : width;
 }
 

@@ -270,7 +270,7 @@ static void columns(void **state) {
 // Strips do not matter: a column's sum is the same alone and beside others.
 static void wide_columns(void **state) {
   (void)state;
-  enum { NROWS = 37, NCOLS = 2500 };
+  enum { NROWS = 37, NCOLS = 5500 };  // a strip and a part
   static double x[NROWS * NCOLS], sums[NCOLS];
   for (size_t i = 0; i < NROWS * NCOLS; i++) x[i] = random_unit();
   FOR_TABLES(table) {
@@ -342,6 +342,31 @@ static void places(void **state) {
         }
       }
     }
+  }
+}
+
+// Rows of several blocks: the first of equal items, and the first NaN, wherever
+// they are.
+static void places_in_long_rows(void **state) {
+  (void)state;
+  enum { N = 3 * 32 * 255 + 17, PLACES = 6 };
+  static const size_t place[PLACES] = {0, 31, 32 * 254, 32 * 255, 17000, N - 1};
+  static double x[N];
+  static int8_t y[N];
+  FOR_TABLES(table) {
+    for (int first = 0; first < PLACES; first++)
+      for (int second = first; second < PLACES; second++) {
+        memset(x, 0, sizeof x);
+        memset(y, 0, sizeof y);
+        x[place[second]] = x[place[first]] = 2;
+        y[place[second]] = y[place[first]] = 2;
+        assert_int_equal(table->argmax[TL_FLOAT64](x, N), place[first]);
+        assert_int_equal(table->argmax[TL_INT8](y, N), place[first]);
+        x[place[second]] = NAN;
+        assert_int_equal(table->argmax[TL_FLOAT64](x, N), place[second]);
+        x[place[first]] = NAN;
+        assert_int_equal(table->argmin[TL_FLOAT64](x, N), place[first]);
+      }
   }
 }
 
@@ -437,6 +462,7 @@ int main(void) {
       cmocka_unit_test(columns),
       cmocka_unit_test(wide_columns),
       cmocka_unit_test(places),
+      cmocka_unit_test(places_in_long_rows),
       cmocka_unit_test(scans),
       cmocka_unit_test(deviations),
       cmocka_unit_test(deviations_of_columns),

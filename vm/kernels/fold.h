@@ -142,6 +142,6 @@ X(COMPLEX128, complex128)
 #undef X
 
 // Sums down columns take strips of so many reals, whose counters fit a cache.
-enum { TL_OUTER_STRIP = 1024, TL_OUTER_GROUP = 8 };
+enum { TL_OUTER_STRIP = 4096, TL_OUTER_GROUP = 8 };
 
 #endif

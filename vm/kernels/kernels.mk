@@ -4,8 +4,8 @@
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
 KERNEL_LOOPS := table arith pair integer divide compare round vmath complex \
-                complex_abs cast move mask reduce extreme outer search gemm \
-                gemv gemv_complex decimal
+                complex_abs cast move mask reduce extreme extreme_outer outer \
+                search gemm gemv gemv_complex decimal
 # Compiled once.
 KERNEL_PLAIN := isa scratch rare complex_rare sort argsort
 
@@ -24,6 +24,7 @@ endif
 # Tiles and lanes stay in registers only if short loops are spelled out.
 KERNEL_FLAGS_gemm := -O3 -ffp-contract=fast
 KERNEL_FLAGS_reduce := -O3
+KERNEL_FLAGS_extreme := -O3
 KERNEL_FLAGS_gemv := -O3
 KERNEL_FLAGS_gemv_complex := -O3
 
