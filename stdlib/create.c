@@ -623,7 +623,35 @@ static bool nest_fill(tl_vm *vm, tl_array *a, char *data, int depth,
   return true;
 }
 
+static bool all_strings(const tl_list *list) {
+  for (int64_t i = 0; i < list->length; i++) {
+    if (!tl_is_string(list->items[i]))
+      return false;
+  }
+  return list->length > 0;
+}
+
+// A list that ends here gives its strings away.
+static bool from_strings(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_list *list = s.list;
+  tl_array *a = tl_array_new(vm, TL_STRING, 1, &list->length);
+  if (a == NULL)
+    return false;
+  tl_string **to = (tl_string **)(void *)a->data;
+  bool gives = tl_is_unique(s);
+  for (int64_t i = 0; i < list->length; i++) {
+    tl_slot *item = &list->items[i];
+    to[i] = gives ? item->string : tl_retain(vm, *item).string;
+    if (gives)
+      *item = tl_none();
+  }
+  *out = tl_own_array(a);
+  return true;
+}
+
 static bool from_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
+  if (tl_is_none(wanted) && all_strings(s.list))
+    return from_strings(vm, s, out);
   nest n = {.ndim = -1, .sofar = tl_unset()};
   if (!nest_measure(vm, &n, 0, s))
     return false;
