@@ -497,7 +497,7 @@ static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_list_builtins[] = {
-    {"append", "xs, value", append, TL_KEEPS,
+    {"append", "xs, value", append, TL_KEEPS | TL_GRIDS,
      "The list or array xs with one more item at its end. A dying xs is\n"
      "extended where it is.\n"
      "Other containers are an error (kind type), items of another shape one "

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "vm/grid.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested_elementwise.h"
 #include "vm/nested_join.h"
@@ -347,6 +348,82 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
   return ok;
 }
 
+// --- Rows in a grid ---------------------------------------------------------
+
+// Rows [lane] of the grid along an axis: those at the same place of the others.
+static bool lane_rows(tl_vm *vm, const tl_nested *n, int axis, int64_t lane,
+                      tl_slot *out) {
+  const tl_array *places = n->parts[0].array;
+  const char *at = places->data;
+  for (int i = tl_ndim(places) - 1; i >= 0; i--) {
+    if (i == axis)
+      continue;
+    at += lane % tl_shape(places)[i] * tl_strides(places)[i];
+    lane /= tl_shape(places)[i];
+  }
+  tl_slot base = tl_borrow(n->parts[0]);
+  tl_array *view =
+      tl_view_new(vm, &base, TL_INT64, (char *)at, 1, &tl_shape(places)[axis],
+                  &tl_strides(places)[axis]);
+  bool ok = view != NULL && tl_value_take(vm, n->parts[1], view, out);
+  if (view != NULL)
+    tl_drop(vm, tl_own_array(view));
+  return ok;
+}
+
+// Across the rows that lie along a fixed axis: a row for each lane.
+static bool reduce_lanes(tl_vm *vm, const tl_reduce_call *call,
+                         const tl_nested *n, int axis, tl_slot *out) {
+  const tl_array *places = n->parts[0].array;
+  int64_t shape[TL_MAX_DIMS], lanes = 1, made = 0;
+  int left = 0;
+  for (int i = 0; i < tl_ndim(places); i++) {
+    if (i != axis)
+      lanes *= shape[left++] = tl_shape(places)[i];
+  }
+  size_t nbytes = ((size_t)lanes + 1) * sizeof(tl_slot);
+  tl_slot *results = tl_alloc(vm, nbytes, call->name), whole;
+  bool ok = results != NULL;
+  tl_reduce_call across = *call;
+  across.axis = tl_weak_int(0);
+  for (; ok && made < lanes; made += ok) {
+    tl_slot rows;
+    ok = lane_rows(vm, n, axis, made, &rows);
+    if (!ok)
+      break;
+    ok = reduce_ragged(vm, &across, rows, &results[made]);
+    tl_drop(vm, rows);
+  }
+  ok = ok && tl_ragged_of_rows(vm, lanes, results, &whole);
+  while (made > 0) tl_drop(vm, results[--made]);
+  if (results != NULL)
+    tl_free(vm, results, nbytes);
+  return ok && tl_value_split_axis(vm, &whole, left, shape, out);
+}
+
+static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
+                        const tl_nested *n, tl_slot *out) {
+  const tl_array *places = n->parts[0].array;
+  int axis, ndim = tl_ndim(places);
+  bool all = tl_is_none(call->axis);
+  if (!all && !tl_arg_axis(vm, call->name, call->axis, ndim + 1, 0, &axis))
+    return false;
+  if (!all && axis < ndim)
+    return reduce_lanes(vm, call, n, axis, out);
+  tl_slot rows, made;
+  if (!tl_grid_rows(vm, n, &rows))
+    return false;
+  tl_reduce_call within = *call;
+  if (!all)
+    within.axis = tl_weak_int(-1);
+  bool ok = reduce_ragged(vm, &within, rows, &made);
+  tl_drop(vm, rows);
+  if (ok && all)
+    tl_copy_slot(out, &made);
+  return ok &&
+         (all || tl_value_split_axis(vm, &made, ndim, tl_shape(places), out));
+}
+
 // --- Missing values ---------------------------------------------------------
 
 static uint32_t all_axes(const tl_array *a) {
@@ -511,8 +588,8 @@ bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
 // counts as two axes, its rows and what is in them.
 static bool keep_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out) {
-  bool ragged = tl_is_form(*x, TL_FORM_RAGGED);
-  int axis, ndim = ragged ? 2 : tl_nested_ndim(x->nested);
+  bool rows = tl_is_form(*x, TL_FORM_RAGGED) || tl_is_form(*x, TL_FORM_GRID);
+  int axis, ndim = tl_nested_ndim(x->nested) + rows;
   int64_t shape[TL_MAX_DIMS];
   tl_reduce_call plain = *call;
   plain.keepdims = false;
@@ -522,7 +599,7 @@ static bool keep_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
   tl_slot flat, whole;
   if (!tl_nested_reduce(vm, &plain, x, &flat))
     return false;
-  if (tl_is_form(flat, TL_FORM_RAGGED)) {
+  if (tl_is_form(flat, TL_FORM_RAGGED) || tl_is_form(flat, TL_FORM_GRID)) {
     tl_drop(vm, flat);
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: keepdims keeps axes of one length, and there are rows "
@@ -547,6 +624,8 @@ bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
   switch (tl_nested_form(n)) {
     case TL_FORM_RAGGED:
       return reduce_ragged(vm, call, *x, out);
+    case TL_FORM_GRID:
+      return reduce_grid(vm, call, n, out);
     case TL_FORM_OPTION:
       return tl_is_none(call->axis) ||
                      (tl_nested_ndim(n) == 1 && !tl_is_list(call->axis))

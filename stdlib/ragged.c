@@ -325,7 +325,7 @@ const tl_builtin tl_ragged_builtins[] = {
      "An array of two axes or more as one with ragged rows, all of a length.\n"
      "Values other than arrays are an error (kind type).\n"
      "    typeof(from_regular([[1, 2], [3, 4]]))    # 2 * var * int64\n"},
-    {"to_regular", "x", to_regular, TL_RETURNS,
+    {"to_regular", "x", to_regular, TL_RETURNS | TL_OF_ROWS,
      "A ragged array whose rows have one length as an array without var; a\n"
      "row of another length is an error (kind shape).\n"
      "Any dtype, which stays.\n"
@@ -334,15 +334,15 @@ const tl_builtin tl_ragged_builtins[] = {
      "Whether x is an array of rows that may differ in length: of a var\n"
      "dimension. Takes any value of any dtype; never fails.\n"
      "    is_ragged([[1], [2, 3]])    # true\n"},
-    {"lengths", "x", lengths, TL_PURE,
+    {"lengths", "x", lengths, TL_OF_ROWS,
      "The number of items of each row.\n"
      "Values other than arrays are an error (kind type).\n"
      "    lengths([[1, 2], [], [3]])    # [2, 0, 1]\n"},
-    {"local_index", "x", local_index, TL_PURE,
+    {"local_index", "x", local_index, TL_OF_ROWS,
      "The place of each item within its row.\n"
      "Gives int64. Values other than arrays are an error (kind type).\n"
      "    local_index([[5, 6], [7]])    # [[0, 1], [0]]\n"},
-    {"firsts", "x", firsts, TL_PURE,
+    {"firsts", "x", firsts, TL_OF_ROWS,
      "The first item of each row, missing where a row is empty.\n"
      "Any dtype, which stays. Values other than arrays are an error (kind\n"
      "type).\n"
@@ -352,7 +352,7 @@ const tl_builtin tl_ragged_builtins[] = {
      "Any dtype, which stays. Values other than arrays are an error (kind\n"
      "type).\n"
      "    singletons([1, none, 3])    # [[1], [], [3]]\n"},
-    {"pad_rows", "x, width, fill = none", pad_rows, TL_PURE,
+    {"pad_rows", "x, width, fill = none", pad_rows, TL_OF_ROWS,
      "The rows of x cut or filled to width items, as an array of two axes;\n"
      "what is filled is missing, or the value of fill.\n"
      "Any dtype, which stays. Values other than arrays are an error (kind\n"

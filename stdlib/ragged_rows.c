@@ -347,6 +347,15 @@ bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out) {
     tl_slot first = tl_own_array(mask), second = tl_own_array(value);
     if (!tl_nested_pair(vm, TL_FORM_OPTION, 1, &first, &second, &one))
       return false;
+  } else if (tl_is_form(x, TL_FORM_GRID) && tl_is_array(item) &&
+             tl_ndim(item.array) > 1) {
+    tl_slot rows;
+    if (!tl_ragged_of_regular(vm, item, &rows))
+      return false;
+    bool ok = tl_stack_any(vm, 1, &rows, &one);
+    tl_drop(vm, rows);
+    if (!ok)
+      return false;
   } else if (!tl_stack_any(vm, 1, &item, &one)) {
     return false;
   }

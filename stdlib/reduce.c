@@ -433,7 +433,7 @@ static bool percentile(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define SKIP ", skip_missing: false"
 
 const tl_builtin tl_reduce_builtins[] = {
-    {"sum", AXES ", dtype: none" SKIP, call_sum, TL_PURE,
+    {"sum", AXES ", dtype: none" SKIP, call_sum, TL_GRIDS,
      "The sum of all items, or along one axis or a list of axes. Narrow\n"
      "integers and bools are summed in 64 bits; the sum of no items is 0.\n"
      "A missing value makes the result missing unless skip_missing is true;\n"
@@ -442,17 +442,17 @@ const tl_builtin tl_reduce_builtins[] = {
      "type), an axis that x lacks another (index).\n"
      "    sum([[1, 2], [3, 4]])             # 10\n"
      "    sum([[1, 2], [3, 4]], axis: 0)    # [4, 6]\n"},
-    {"prod", AXES ", dtype: none" SKIP, call_prod, TL_PURE,
+    {"prod", AXES ", dtype: none" SKIP, call_prod, TL_GRIDS,
      "The product of all items, or along axis; of no items, 1.\n"
      "Floats and complex items keep their dtype. Strings are an error (kind\n"
      "type), an axis that x lacks another (index).\n"
      "    prod([[1, 2], [3, 4]], axis: 1)    # [2, 12]\n"},
-    {"mean", AXES SKIP, call_mean, TL_PURE,
+    {"mean", AXES SKIP, call_mean, TL_GRIDS,
      "The mean of all items, or along axis; integers give float64.\n"
      "Strings are an error (kind type), an axis that x lacks another (index).\n"
      "    mean([1, 2, 3, 4])    # 2.5\n"},
     {"var", "x, axis: none, correction: 0, keepdims: false" SKIP, call_var,
-     TL_PURE,
+     TL_GRIDS,
      "The variance: the mean squared deviation from the mean. correction: 1\n"
      "divides by n - 1.\n"
      "Of an array of any numeric dtype, along one axis, several or all; "
@@ -463,7 +463,7 @@ const tl_builtin tl_reduce_builtins[] = {
      "    var([1.0, 2.0, 3.0, 4.0])                   # 1.25\n"
      "    var([1.0, 2.0, 3.0], correction: 1)         # 1.0\n"},
     {"std", "x, axis: none, correction: 0, keepdims: false" SKIP, call_std,
-     TL_PURE,
+     TL_GRIDS,
      "The standard deviation, the root of var(x).\n"
      "Of an array of any numeric dtype, along one axis, several or all; "
      "floats\n"
@@ -471,7 +471,7 @@ const tl_builtin tl_reduce_builtins[] = {
      "error\n"
      "(kind type), an axis that x lacks another (index).\n"
      "    std([2.0, 4.0])    # 1.0\n"},
-    {"max", AXES SKIP, call_max, TL_PURE,
+    {"max", AXES SKIP, call_max, TL_GRIDS,
      "The largest item, or the largest along axis; NaN if there is one. Of "
      "two\n"
      "values: maximum(a, b).\n"
@@ -479,36 +479,36 @@ const tl_builtin tl_reduce_builtins[] = {
      "complex items and strings another (type), an axis that x lacks a third\n"
      "(index).\n"
      "    max([[1, 5], [7, 2]], axis: 1)    # [5, 7]\n"},
-    {"min", AXES SKIP, call_min, TL_PURE,
+    {"min", AXES SKIP, call_min, TL_GRIDS,
      "The smallest item, or the smallest along axis; NaN if there is one. Of\n"
      "two values: minimum(a, b).\n"
      "Takes any real dtype, which stays. No items are an error (kind value),\n"
      "complex items and strings another (type), an axis that x lacks a third\n"
      "(index).\n"
      "    min([3, 1, 2])    # 1\n"},
-    {"any", AXES SKIP, call_any, TL_PURE,
+    {"any", AXES SKIP, call_any, TL_GRIDS,
      "Whether any item is true or not zero.\n"
      "Takes any numeric dtype, an item that is not 0 being true; gives bools.\n"
      "Strings are an error (kind type), an axis that x lacks another (index).\n"
      "    any([false, true])    # true\n"},
-    {"all", AXES SKIP, call_all, TL_PURE,
+    {"all", AXES SKIP, call_all, TL_GRIDS,
      "Whether all items are true or not zero; of no items, true.\n"
      "Takes any numeric dtype, an item that is not 0 being true; gives bools.\n"
      "Strings are an error (kind type), an axis that x lacks another (index).\n"
      "    all([[true, false], [true, true]], axis: 1)    # [false, true]\n"},
-    {"count_nonzero", AXES SKIP, call_count_nonzero, TL_PURE,
+    {"count_nonzero", AXES SKIP, call_count_nonzero, TL_GRIDS,
      "How many items are true or not zero.\n"
      "Takes any numeric dtype; gives int64. Strings are an error (kind type),\n"
      "an axis that x lacks another (index).\n"
      "    count_nonzero([0, 3, 0, 4])    # 2\n"},
-    {"argmax", AXES SKIP, call_argmax, TL_PURE,
+    {"argmax", AXES SKIP, call_argmax, TL_GRIDS,
      "The position of the first largest item, in row-major order without "
      "axis.\n"
      "Takes any real dtype; gives int64. No items are an error (kind value), "
      "an\n"
      "axis that x lacks another (index).\n"
      "    argmax([3, 7, 7])    # 1\n"},
-    {"argmin", AXES SKIP, call_argmin, TL_PURE,
+    {"argmin", AXES SKIP, call_argmin, TL_GRIDS,
      "The position of the first smallest item, in row-major order without\n"
      "axis.\n"
      "Takes any real dtype; gives int64. No items are an error (kind value), "
@@ -516,7 +516,7 @@ const tl_builtin tl_reduce_builtins[] = {
      "axis that x lacks another (index).\n"
      "    argmin([[3, 1], [0, 5]], axis: 0)    # [1, 0]\n"},
     {"cumulative_sum", "x, axis: none, dtype: none, include_initial: false",
-     cumulative_sum, TL_PURE,
+     cumulative_sum, TL_OF_ROWS,
      "The running sum along axis, which a vector need not name.\n"
      "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
      "dtype says otherwise. Strings are an error (kind type), an axis that x\n"
@@ -525,23 +525,23 @@ const tl_builtin tl_reduce_builtins[] = {
      "    cumulative_sum([1, 2, 3], include_initial: true)    # [0, 1, 3, "
      "6]\n"},
     {"cumulative_prod", "x, axis: none, dtype: none, include_initial: false",
-     cumulative_prod, TL_PURE,
+     cumulative_prod, TL_OF_ROWS,
      "The running product along axis, which a vector need not name.\n"
      "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
      "dtype says otherwise. Strings are an error (kind type), an axis that x\n"
      "lacks another (index).\n"
      "    cumulative_prod([1, 2, 3, 4])    # [1, 2, 6, 24]\n"},
-    {"cumulative_max", "x, axis: none", cumulative_max, TL_PURE,
+    {"cumulative_max", "x, axis: none", cumulative_max, TL_OF_ROWS,
      "The largest item so far along axis.\n"
      "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
      "axis that x lacks another (index).\n"
      "    cumulative_max([1, 3, 2, 5])    # [1, 3, 3, 5]\n"},
-    {"cumulative_min", "x, axis: none", cumulative_min, TL_PURE,
+    {"cumulative_min", "x, axis: none", cumulative_min, TL_OF_ROWS,
      "The smallest item so far along axis.\n"
      "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
      "axis that x lacks another (index).\n"
      "    cumulative_min([4, 3, 5, 1])    # [4, 3, 3, 1]\n"},
-    {"median", AXES SKIP, median, TL_PURE,
+    {"median", AXES SKIP, median, TL_OF_ROWS,
      "The middle item in order, or the mean of the two in the middle.\n"
      "Floats keep their dtype, integers give float64. Strings are an error\n"
      "(kind type), an axis that x lacks another (index).\n"

@@ -36,6 +36,9 @@ enum {  // tl_builtin.flags
   TL_OF_TEXT = 2048,   // takes a string first: also arrays of strings
   TL_MOVES = 4096,     // moves the items of its first argument
   TL_BEGINS = 16384,   // a region of large arrays may begin with its call
+  TL_OF_ROWS = 32768,  // works on each row of its first argument by itself
+  TL_GRIDS = 65536,    // takes rows in a grid as they are; else, and but for
+                       // the functions above, it gets rows of rows
   TL_ANY_FORM = 8192,  // takes categorical arrays as they are; else it gets
                        // their values
 };

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "vm/grid.h"
 #include "vm/array.h"
 #include "vm/category.h"
 #include "vm/format.h"
@@ -277,17 +278,40 @@ static void own_result(tl_vm *vm, const tl_builtin *builtin, tl_slot *out) {
     tl_hold(vm, *out, TL_CAUSE_VIEW);
 }
 
+// Rows in a grid become rows of rows.
+static bool spell_grids(tl_vm *vm, uint32_t count, tl_slot *args) {
+  for (uint32_t i = 0; i < count; i++) {
+    tl_slot rows;
+    if (!tl_is_form(args[i], TL_FORM_GRID))
+      continue;
+    if (!tl_grid_as_vars(vm, args[i].nested, &rows))
+      return false;
+    tl_clear(vm, &args[i]);
+    args[i] = rows;
+  }
+  return true;
+}
+
 // Categorical arguments become their values for functions that do not know
 // them. An argument that is kept on failure is only lent in its place.
 static bool spell_out(tl_vm *vm, const tl_builtin *builtin, bool keeps,
                       uint32_t count, tl_slot *args) {
-  bool any = false;
-  for (uint32_t i = 0; i < count; i++)
-    any |= tl_is_form(args[i], TL_FORM_CATEGORY);
-  if (!any || (builtin->flags & (TL_ANY_FORM | TL_MOVES | TL_HOST)) != 0)
+  const unsigned any_form = TL_ANY_FORM | TL_MOVES | TL_HOST;
+  const unsigned any_grid = any_form | TL_GRIDS;
+  const unsigned lifted = TL_OF_ITEMS | TL_OF_TEXT | TL_OF_ROWS;
+  bool category = false, grid = false;
+  for (uint32_t i = 0; i < count; i++) {
+    category |= tl_is_form(args[i], TL_FORM_CATEGORY);
+    grid |= tl_is_form(args[i], TL_FORM_GRID);
+  }
+  if (!category && !grid)
     return true;
+  category = category && (builtin->flags & any_form) == 0;
+  grid = grid && (builtin->flags & any_grid) == 0 &&
+         ((builtin->flags & lifted) == 0 || !tl_is_form(args[0], TL_FORM_GRID));
   uint32_t from = keeps ? 1 : 0;
-  return tl_category_spell_out(vm, count - from, args + from);
+  return (!category || tl_category_spell_out(vm, count - from, args + from)) &&
+         (!grid || spell_grids(vm, count - from, args + from));
 }
 
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,

@@ -407,7 +407,9 @@ static bool transpose_nested(tl_vm *vm, const tl_nested *n, tl_slot *out) {
     out->nested->layout = n->layout;
     return true;
   }
-  if (!transpose_part(vm, n->parts[1], ndim, &second)) {
+  if (tl_nested_form(n) != TL_FORM_OPTION) {
+    second = tl_borrow(n->parts[1]);
+  } else if (!transpose_part(vm, n->parts[1], ndim, &second)) {
     tl_drop(vm, first);
     return false;
   }
@@ -426,7 +428,8 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
                          tl_slot *out) {
   const tl_nested *n = base->nested;
   tl_form form = tl_nested_form(n);
-  if (is_named(name, "shape") && form != TL_FORM_RAGGED)
+  bool rows = form == TL_FORM_RAGGED || form == TL_FORM_GRID;
+  if (is_named(name, "shape") && !rows)
     return nested_shape(vm, *base, out);
   if (is_named(name, "shape")) {
     char text[TL_DESCRIBE];
@@ -446,7 +449,8 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
     return type != NULL;
   }
   if (is_named(name, "T") &&
-      (form == TL_FORM_STRUCT || form == TL_FORM_OPTION)) {
+      (form == TL_FORM_STRUCT || form == TL_FORM_OPTION ||
+       form == TL_FORM_CATEGORY || form == TL_FORM_GRID)) {
     return transpose_nested(vm, n, out);
   }
   if (form == TL_FORM_CATEGORY &&

@@ -6,6 +6,7 @@
 
 #include "vm/engine.h"
 #include "vm/error.h"
+#include "vm/grid.h"
 #include "vm/list.h"
 #include "vm/nested_elementwise.h"
 #include "vm/ragged.h"
@@ -254,16 +255,22 @@ static bool follow(tl_vm *vm, tl_slot s, tl_array *numbers, tl_slot *out) {
   return ok;
 }
 
-// Rows are moved along axis 0 alone, which has to be said: other axes, and
-// none, are the function's own business.
-static bool moves_rows(const tl_builtin *builtin, const tl_slot *args) {
+// The position of a function's axis; -1: it has none.
+static int find_axis(const tl_builtin *builtin) {
   tl_param params[TL_MAX_PARAMS];
   int count = tl_params_parse(builtin->params, params);
   for (int i = 1; i < count; i++) {
     if (params[i].name_length == 4 && memcmp(params[i].name, "axis", 4) == 0)
-      return tl_class(args[i]) == TL_CLASS_I64 && args[i].i == 0;
+      return i;
   }
-  return false;
+  return -1;
+}
+
+// Rows are moved along axis 0 alone, which has to be said: other axes, and
+// none, are the function's own business.
+static bool moves_rows(const tl_builtin *builtin, const tl_slot *args) {
+  int at = find_axis(builtin);
+  return at > 0 && tl_class(args[at]) == TL_CLASS_I64 && args[at].i == 0;
 }
 
 static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
@@ -293,6 +300,46 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 
 // --- Any --------------------------------------------------------------------
 
+// Within the rows of a grid axis [ndim] is the last one.
+static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int ndim,
+                        tl_slot *args) {
+  int at = (builtin->flags & TL_OF_ROWS) != 0 ? find_axis(builtin) : -1;
+  if (at < 0 || tl_class(args[at]) != TL_CLASS_I64 || args[at].i == -1)
+    return true;
+  if (args[at].i != ndim) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: works within the rows of a ragged array: axis: -1",
+                   builtin->name);
+  }
+  args[at] = tl_weak_int(-1);
+  return true;
+}
+
+// The rows of a grid in order; what has an item for each gets the grid's shape.
+static bool of_grid(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                    const tl_slot *args, tl_slot *out) {
+  tl_slot given[TL_MAX_PARAMS], made;
+  int64_t shape[TL_MAX_DIMS], rows = tl_nested_size(args[0].nested);
+  int ndim = tl_value_ndim(args[0]);
+  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(args[0], i);
+  uint32_t opened = 0;
+  bool ok = true;
+  for (; ok && opened < count; opened += ok) {
+    given[opened] = tl_borrow(args[opened]);
+    if (tl_is_form(args[opened], TL_FORM_GRID))
+      ok = tl_grid_rows(vm, args[opened].nested, &given[opened]);
+  }
+  ok = ok && within_rows(vm, builtin, ndim, given) &&
+       call(vm, builtin, count, given, &made);
+  drop_args(vm, opened, given);
+  if (!ok)
+    return false;
+  if (tl_value_ndim(made) > 0 && tl_value_length(made, 0) == rows)
+    return tl_value_split_axis(vm, &made, ndim, shape, out);
+  tl_copy_slot(out, &made);
+  return true;
+}
+
 bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
              tl_slot *args, tl_slot *out) {
   tl_slot x = args[0];
@@ -303,6 +350,10 @@ bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   }
   if ((builtin->flags & TL_MOVES) != 0)
     return moved(vm, builtin, count, args, out);
+  if (tl_is_form(x, TL_FORM_GRID))
+    return of_grid(vm, builtin, count, args, out);
+  if ((builtin->flags & (TL_OF_ITEMS | TL_OF_TEXT)) == 0)
+    return builtin->call(vm, args, out);
   if (tl_is_form(x, TL_FORM_RAGGED))
     return of_rows(vm, builtin, count, args, out);
   if (tl_is_form(x, TL_FORM_OPTION))

@@ -5,6 +5,7 @@
 //   TL_OF_ITEMS  it works on each item by itself: so it runs over the items of
 //                all rows, or over the values that may be missing
 //   TL_OF_TEXT   it takes a string: so it runs over each string of an array
+//   TL_OF_ROWS   it works on each row: so rows in a grid are taken in order
 //   TL_MOVES     it moves items without a look at them: so it is asked where
 //                their numbers go, and the items follow
 #ifndef TALLY_VM_LIFT_H
@@ -16,8 +17,10 @@
 // Whether a call of these arguments goes through tl_lift.
 static inline bool tl_is_lifted(const tl_builtin *builtin,
                                 const tl_slot *args) {
-  if ((builtin->flags & (TL_OF_ITEMS | TL_OF_TEXT | TL_MOVES)) == 0)
+  if ((builtin->flags & (TL_OF_ITEMS | TL_OF_TEXT | TL_MOVES | TL_OF_ROWS)) ==
+      0) {
     return false;
+  }
   return tl_is_nested(args[0]) ||
          ((builtin->flags & TL_OF_TEXT) != 0 && tl_is_array(args[0]));
 }

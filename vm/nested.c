@@ -214,8 +214,11 @@ void tl_ragged_row(const tl_nested *n, int64_t i, int64_t *start,
 
 int64_t tl_nested_find(const tl_nested *n, const tl_string *name) {
   // Rows of structs have the structs' fields.
-  while (tl_nested_form(n) == TL_FORM_RAGGED && tl_is_nested(n->parts[1]))
+  while ((tl_nested_form(n) == TL_FORM_RAGGED ||
+          tl_nested_form(n) == TL_FORM_GRID) &&
+         tl_is_nested(n->parts[1])) {
     n = n->parts[1].nested;
+  }
   if (n->layout == NULL)
     return -1;
   for (int64_t i = 0; i < n->layout->field_count; i++) {
@@ -256,6 +259,8 @@ static tl_type *type_of_item(tl_vm *vm, const tl_nested *n) {
       break;
     case TL_FORM_CATEGORY:
       return tl_category_type(vm, n);
+    case TL_FORM_GRID:
+      return tl_type_below(vm, n->parts[1], 1);
     default:
       model.kind = TL_TYPE_VAR;
       model.of = tl_type_below(vm, n->parts[1], 1);
@@ -364,6 +369,9 @@ static void describe(line *l, tl_slot s, int skip) {
     case TL_FORM_OPTION:
       add(l, "?");
       describe(l, n->parts[1], ndim);
+      break;
+    case TL_FORM_GRID:
+      describe(l, n->parts[1], 1);
       break;
     case TL_FORM_CATEGORY:
       add(l, "categorical[");
@@ -476,6 +484,10 @@ void tl_nested_tree(tl_text *text, const tl_nested *n, int depth) {
     case TL_FORM_CATEGORY:
       tree_part(text, "codes", n->parts[0], depth);
       tree_part(text, "categories", n->parts[1], depth);
+      return;
+    case TL_FORM_GRID:
+      tree_part(text, "places", n->parts[0], depth);
+      tree_part(text, "rows", n->parts[1], depth);
       return;
     default:
       tree_part(text, "offsets", n->parts[0], depth);

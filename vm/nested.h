@@ -14,6 +14,8 @@
 //            parts[1]  the rows' items, one row behind the other: row i is
 //                      [offsets[i], offsets[i + 1])
 //
+//   GRID     parts[0]  int64, two axes or more: the number of each row in
+//            parts[1]  a ragged array (grid.h)
 //   CATEGORY parts[0]  int32: the place of each value in
 //            parts[1]  the categories, one axis (category.h)
 //
@@ -33,6 +35,7 @@ typedef enum tl_form {
   TL_FORM_OPTION,
   TL_FORM_RAGGED,
   TL_FORM_CATEGORY,
+  TL_FORM_GRID,
 } tl_form;
 
 struct tl_nested {

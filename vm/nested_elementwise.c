@@ -12,6 +12,7 @@
 #include "vm/category.h"
 #include "vm/engine.h"
 #include "vm/error.h"
+#include "vm/grid.h"
 #include "vm/kernels/kernels.h"
 #include "vm/ragged.h"
 #include "vm/record.h"
@@ -573,12 +574,13 @@ static bool structs_equal(tl_vm *vm, tl_op op, const tl_slot *slots,
 
 bool tl_nested_elementwise(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   int arity = tl_ops[op].arity;
-  bool ragged = false, structs = false, texts = false;
+  bool ragged = false, structs = false, texts = false, grid = false;
   for (int i = 0; i < arity; i++) {
     if (tl_is_form(slots[i], TL_FORM_CATEGORY) &&
         !tl_is_none(slots[arity - 1 - i]))
       return tl_category_elementwise(vm, op, arity, slots, out);
     ragged |= tl_is_form(slots[i], TL_FORM_RAGGED);
+    grid |= tl_is_form(slots[i], TL_FORM_GRID);
     structs |= has_fields(slots[i]);
     // Against none, a list or another kind of value == is one bool.
     texts |= tl_is_none(slots[i]) || tl_is_list(slots[i]) ||
@@ -593,6 +595,8 @@ bool tl_nested_elementwise(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
     *out = tl_bool(op == TL_OP_NOT_EQUAL);
     return true;
   }
+  if (grid)
+    return tl_grid_elementwise(vm, op, arity, slots, out);
   if (ragged)
     return rows_elementwise(vm, op, arity, slots, out);
   if (structs)

@@ -4,6 +4,7 @@
 
 #include "vm/category.h"
 #include "vm/error.h"
+#include "vm/grid.h"
 #include "vm/nested.h"
 #include "vm/ragged.h"
 #include "vm/record.h"
@@ -170,6 +171,8 @@ static bool get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
   const tl_nested *n = base.nested;
   if (tl_nested_form(n) == TL_FORM_RAGGED)
     return tl_ragged_get(vm, base, step, parts, out);
+  if (tl_nested_form(n) == TL_FORM_GRID)
+    return tl_grid_get(vm, n, step, parts, out);
   bool ellipsis;
   int axes = axes_taken(step, parts, &ellipsis);
   if (axes > tl_nested_ndim(n)) {

@@ -5,6 +5,7 @@
 
 #include "vm/category.h"
 #include "vm/error.h"
+#include "vm/grid.h"
 #include "vm/layout.h"
 #include "vm/list.h"
 #include "vm/nested_join.h"
@@ -260,6 +261,10 @@ bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
     if (tl_is_form(items[i], TL_FORM_CATEGORY))
       return join_categories(vm, count, items, out);
   }
+  for (int64_t i = 0; i < count; i++) {
+    if (tl_is_form(items[i], TL_FORM_GRID))
+      return tl_grid_concat(vm, count, items, out);
+  }
   int64_t arrays = 0, options = 0, ragged = 0, structs = 0;
   bool one_layout = true;
   for (int64_t i = 0; i < count; i++) {
@@ -488,9 +493,12 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
       ok = tl_value_slice(vm, rows[model], 0, 0, &rows[i]);
     }
   }
-  ok = ok && tl_ragged_of_rows(vm, count, rows, out);
+  bool fits = false;
+  bool made = ok && tl_grid_stack(vm, count, rows, &fits, out);
+  if (ok && !fits)
+    made = tl_ragged_of_rows(vm, count, rows, out);
   close_slots(vm, rows, count);
-  return ok;
+  return made;
 }
 
 // Nested arrays of one length each: rows as well, of equal lengths.

@@ -9,6 +9,7 @@
 
 #include "vm/category.h"
 #include "vm/error.h"
+#include "vm/grid.h"
 #include "vm/layout.h"
 #include "vm/nested_join.h"
 #include "vm/ragged.h"
@@ -247,6 +248,9 @@ bool tl_nested_set(tl_vm *vm, tl_way w, tl_slot target, bool in_place,
       break;
     case TL_FORM_CATEGORY:
       ok = set_category(vm, w, n, *value);
+      break;
+    case TL_FORM_GRID:
+      ok = tl_grid_set(vm, w, n, value);
       break;
     default:
       ok = tl_ragged_set(vm, w, n, value);

@@ -141,6 +141,8 @@ static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
   }
   if (tl_is_array(container) || tl_is_form(container, TL_FORM_CATEGORY))
     return in_array(vm, item, container, found);
+  if (tl_is_form(container, TL_FORM_GRID))
+    return contains(vm, item, container.nested->parts[1], found);
   if (tl_is_form(container, TL_FORM_RAGGED))
     return in_rows(vm, item, container, found);
   if (tl_is_form(container, TL_FORM_OPTION))

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "vm/grid.h"
 #include "vm/array.h"
 #include "vm/list.h"
 #include "vm/ragged.h"
@@ -243,6 +244,21 @@ static bool rows_equal(comparison *c, tl_slot a, tl_slot b) {
   return equal;
 }
 
+static bool grids_equal(comparison *c, const tl_nested *n, const tl_nested *m) {
+  tl_slot x, y;
+  bool equal = false;
+  c->failed = !tl_grid_rows(c->vm, n, &x);
+  if (c->failed)
+    return false;
+  c->failed = !tl_grid_rows(c->vm, m, &y);
+  if (!c->failed) {
+    equal = rows_equal(c, x, y);
+    tl_drop(c->vm, y);
+  }
+  tl_drop(c->vm, x);
+  return equal;
+}
+
 // Recursion as deep as a type nests.
 static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
   const tl_nested *n = a.nested, *m = b.nested;
@@ -260,6 +276,8 @@ static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
     return options_equal(c, n, m);
   if (tl_nested_form(n) == TL_FORM_RAGGED)
     return rows_equal(c, a, b);
+  if (tl_nested_form(n) == TL_FORM_GRID)
+    return grids_equal(c, n, m);
   if (tl_nested_form(n) == TL_FORM_CATEGORY)
     return values_equal(c, n->parts[0], m->parts[0]) &&
            values_equal(c, n->parts[1], m->parts[1]);

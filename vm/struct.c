@@ -318,11 +318,12 @@ bool tl_struct_fill(tl_vm *vm, tl_slot bytes, int64_t offset,
 bool tl_nested_field(tl_vm *vm, tl_slot *base, int64_t i, tl_slot *out) {
   const tl_nested *n = base->nested;
   bool ok = true;
-  if (tl_nested_form(n) == TL_FORM_RAGGED) {
-    tl_slot offsets = tl_borrow(n->parts[0]), lent = tl_borrow(n->parts[1]);
+  tl_form form = tl_nested_form(n);
+  if (form == TL_FORM_RAGGED || form == TL_FORM_GRID) {
+    tl_slot first = tl_borrow(n->parts[0]), lent = tl_borrow(n->parts[1]);
     tl_slot field;
     return tl_nested_field(vm, &lent, i, &field) &&
-           tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &field, out);
+           tl_nested_pair(vm, form, tl_nested_ndim(n), &first, &field, out);
   }
   if (tl_nested_form(n) == TL_FORM_STRUCT) {
     ok = tl_struct_show(vm, n->parts[0], n->layout->offsets[i],
