@@ -370,3 +370,10 @@ bool tl_as_contiguous(tl_vm *vm, const char *function, tl_slot s,
   *out = tl_own_array(cast);
   return true;
 }
+
+bool tl_take_contiguous(tl_vm *vm, const char *function, tl_slot *s,
+                        tl_dtype dtype, tl_slot *out) {
+  if (tl_is_array(*s) && tl_array_dtype(s->array) == dtype)
+    return tl_array_contiguous(vm, s, out);
+  return tl_as_contiguous(vm, function, *s, dtype, out);
+}

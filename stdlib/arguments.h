@@ -78,6 +78,11 @@ bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
 bool tl_as_contiguous(tl_vm *vm, const char *function, tl_slot s,
                       tl_dtype dtype, tl_slot *out);
 
+// The same, for what reads each item once, before a result is written over it:
+// takes what *s owns over.
+bool tl_take_contiguous(tl_vm *vm, const char *function, tl_slot *s,
+                        tl_dtype dtype, tl_slot *out);
+
 // The array in [s], dense and the caller's alone to write: itself where it is
 // dying and may be written (s then no longer owns), else a copy.
 tl_array *tl_take_dense(tl_vm *vm, tl_slot *s);

@@ -36,7 +36,8 @@ int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
                          int64_t n);
 
 // Where each of the dense queries goes in a dense sorted array of their dtype:
-// before equal items, or with [right] behind them.
+// before equal items, or with [right] behind them. [out] may be where the
+// queries are.
 bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
                       const tl_array *queries, bool right, int64_t *out);
 

@@ -8,20 +8,19 @@
 #include "stdlib/ragged.h"
 #include "vm/list.h"
 #include "vm/vm.h"
+#include "vm/watch.h"
 
 // --- Joining ----------------------------------------------------------------
 
-// Copies each array into its place along [axis]; each array's own length
-// there is lengths[i], in an array of [shape].
-static bool join(tl_vm *vm, const tl_arrays *parts, tl_dtype dtype, int axis,
-                 int ndim, const int64_t *shape, bool stacking, tl_slot *out) {
-  tl_array *a = tl_array_new(vm, dtype, ndim, shape);
-  if (!a)
-    return false;
-  char *data = a->data;
+// Copies the arrays from part [first] on into their places along [axis] of a,
+// from [data] on. Takes a.
+static bool join_into(tl_vm *vm, const tl_arrays *parts, int64_t first,
+                      tl_array *a, char *data, int axis, bool stacking,
+                      tl_slot *out) {
+  int ndim = tl_ndim(a);
   int64_t part_shape[TL_MAX_DIMS];
-  memcpy(part_shape, shape, sizeof(int64_t) * (size_t)ndim);
-  for (int64_t i = 0; i < parts->count; i++) {
+  memcpy(part_shape, tl_shape(a), sizeof(int64_t) * (size_t)ndim);
+  for (int64_t i = first; i < parts->count; i++) {
     tl_array *part = parts->items[i].array;
     tl_slot expanded = tl_none();
     part_shape[axis] = stacking ? 1 : tl_shape(part)[axis];
@@ -53,6 +52,38 @@ static bool join(tl_vm *vm, const tl_arrays *parts, tl_dtype dtype, int axis,
   }
   *out = tl_own_array(a);
   return true;
+}
+
+static bool join(tl_vm *vm, const tl_arrays *parts, tl_dtype dtype, int axis,
+                 int ndim, const int64_t *shape, bool stacking, tl_slot *out) {
+  tl_array *a = tl_array_new(vm, dtype, ndim, shape);
+  return a && join_into(vm, parts, 0, a, a->data, axis, stacking, out);
+}
+
+// Whether the first array of a dying list, which alone has it, can go on with
+// the others' items.
+static bool may_go_on(tl_vm *vm, tl_slot source, const tl_arrays *parts,
+                      tl_dtype dtype, int axis) {
+  if (axis != 0 || !tl_is_list(source) || !tl_is_unique(source))
+    return false;
+  tl_slot first = source.list->items[0];
+  return tl_is_array(first) && first.array == parts->items[0].array &&
+         tl_array_dtype(first.array) == dtype && tl_array_resizes(vm, first);
+}
+
+// The first array, longer, with the others' items behind its own.
+static bool go_on(tl_vm *vm, tl_list *source, tl_arrays *parts, int64_t length,
+                  tl_slot *out) {
+  tl_slot *first = &source->items[0];
+  int64_t own = tl_shape(first->array)[0];
+  if (!tl_array_widen(vm, first, length, 0))
+    return false;
+  tl_array *a = first->array;
+  *first = parts->items[0] = tl_none();
+  tl_written_in_place(vm, a);
+  vm->stats.temps_ended++;
+  return join_into(vm, parts, 1, a, a->data + own * tl_strides(a)[0], 0, false,
+                   out);
 }
 
 static bool parts_differ(tl_vm *vm, const char *function,
@@ -97,8 +128,8 @@ static bool flatten_parts(tl_vm *vm, tl_arrays *parts) {
   return true;
 }
 
-static bool concat_parts(tl_vm *vm, tl_arrays *parts, tl_slot axis_slot,
-                         tl_slot *out) {
+static bool concat_parts(tl_vm *vm, tl_slot source, tl_arrays *parts,
+                         tl_slot axis_slot, tl_slot *out) {
   int axis = 0;
   tl_dtype dtype;
   if (parts->count == 0)
@@ -126,6 +157,8 @@ static bool concat_parts(tl_vm *vm, tl_arrays *parts, tl_slot axis_slot,
     if (__builtin_add_overflow(
             shape[axis], tl_shape(parts->items[i].array)[axis], &shape[axis]))
       return tl_fail(vm, TALLY_ERR_SHAPE, "concat: axis %d is too long", axis);
+  if (may_go_on(vm, source, parts, dtype, axis))
+    return go_on(vm, source.list, parts, shape[0], out);
   return join(vm, parts, dtype, axis, ndim, shape, false, out);
 }
 
@@ -169,7 +202,7 @@ static bool concat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_arrays parts;
   if (!tl_arg_arrays(vm, "concat", args[0], &parts))
     return false;
-  bool ok = concat_parts(vm, &parts, args[1], out);
+  bool ok = concat_parts(vm, args[0], &parts, args[1], out);
   tl_arrays_close(vm, &parts);
   return ok;
 }

@@ -16,6 +16,7 @@
 #include "vm/range.h"
 #include "vm/record.h"
 #include "vm/vm.h"
+#include "vm/watch.h"
 
 // --- Items of anything that for walks ---------------------------------------
 
@@ -100,42 +101,75 @@ static bool give_list(tl_vm *vm, tl_list *list, bool ok, tl_slot *out) {
 
 // --- append -----------------------------------------------------------------
 
-// A dying vector that owns its block grows by half at the end.
-static bool grow_vector(tl_vm *vm, tl_slot *s, tl_slot value, tl_slot *out) {
+// Room for one row more, and for half as many again where it moves.
+static bool add_row(tl_vm *vm, tl_slot *s) {
+  int64_t n = tl_shape(s->array)[0];
+  return tl_array_widen(vm, s, n + 1, n / 2);
+}
+
+static tl_slot give_grown(tl_vm *vm, tl_slot *s) {
   tl_array *a = s->array;
-  size_t front = (size_t)(a->data - (char *)a);
-  size_t itemsize = tl_itemsize(tl_array_dtype(a));
-  size_t need = front + ((size_t)a->size + 1) * itemsize;
-  if (need > a->head.nbytes) {
-    size_t nbytes = need + (size_t)a->size / 2 * itemsize;
-    tl_array *grown = tl_realloc(vm, a, a->head.nbytes, nbytes, "an array");
-    if (grown == NULL)
-      return false;
-    a = grown;
-    a->head.nbytes = nbytes;
-    a->data = (char *)a + front;
-    s->array = a;
-  }
-  char *item = a->data + (size_t)a->size * itemsize;
-  if (!tl_scalar_convert(vm, value, tl_array_dtype(a), item))
-    return false;
-  a->size++;
-  tl_shape(a)[0]++;
   s->tag &= ~TL_OWNED;
-  *out = tl_own_array(a);
+  vm->stats.temps_ended++;
+  tl_written_in_place(vm, a);
+  return tl_own_array(a);
+}
+
+// A scalar behind the vector's items.
+static bool grow_vector(tl_vm *vm, tl_slot *s, tl_slot value, tl_slot *out) {
+  _Alignas(16) char item[sizeof(tl_c128)];
+  tl_dtype dtype = tl_array_dtype(s->array);
+  int64_t n = s->array->size;
+  if (!tl_scalar_convert(vm, value, dtype, item) || !add_row(vm, s))
+    return false;
+  size_t itemsize = tl_itemsize(dtype);
+  memcpy(s->array->data + (size_t)n * itemsize, item, itemsize);
+  *out = give_grown(vm, s);
   return true;
 }
 
 // Whether appending [value] to the vector in [s] keeps its dtype and place.
 static bool may_grow(tl_vm *vm, tl_slot s, tl_slot value) {
   tl_dtype dtype;
-  if (!tl_is_scalar(value) || !tl_array_is_reusable(s))
-    return false;
-  if (tl_ndim(s.array) != 1 || tl_array_dtype(s.array) >= TL_COMPLEX128)
+  if (!tl_is_scalar(value) || tl_ndim(s.array) != 1 ||
+      tl_array_dtype(s.array) >= TL_COMPLEX128)
     return false;
   if (!tl_promote_slots(vm, "append", s, value, &dtype))
     return false;
-  return dtype == tl_array_dtype(s.array) && !vm->no_reuse;
+  return dtype == tl_array_dtype(s.array) && tl_array_resizes(vm, s);
+}
+
+// Whether [row] goes behind the array's rows where they are.
+static bool may_take_row(tl_vm *vm, tl_slot s, const tl_array *row) {
+  const tl_array *a = s.array;
+  if (tl_array_dtype(a) != tl_array_dtype(row) || tl_ndim(a) != tl_ndim(row))
+    return false;
+  for (int k = 1; k < tl_ndim(a); k++)
+    if (tl_shape(a)[k] != tl_shape(row)[k])
+      return false;
+  return tl_array_resizes(vm, s);
+}
+
+// The view of the last row is made first: nothing fails once that is written.
+static bool grow_rows(tl_vm *vm, tl_slot *s, const tl_array *row,
+                      tl_slot *out) {
+  int64_t n = tl_shape(s->array)[0];
+  if (!add_row(vm, s))
+    return false;
+  tl_array *a = s->array;
+  tl_slot base = tl_borrow(*s);
+  tl_array *last =
+      tl_view_new(vm, &base, tl_array_dtype(a), a->data + n * tl_strides(a)[0],
+                  tl_ndim(a), tl_shape(row), tl_strides(a));
+  if (last == NULL) {
+    a->size -= row->size;
+    tl_shape(a)[0]--;
+    return false;
+  }
+  bool ok = tl_array_assign(vm, last, row);
+  tl_drop(vm, tl_own_array(last));
+  *out = give_grown(vm, s);
+  return ok;
 }
 
 // The value as an array of one axis more, of length 1.
@@ -197,6 +231,11 @@ static bool append_array(tl_vm *vm, tl_slot *args, tl_slot *out) {
                       as_row(vm, args[1], dtype, &row);
   if (!ok)
     return false;
+  if (may_take_row(vm, args[0], row.array)) {
+    ok = grow_rows(vm, &args[0], row.array, out);
+    tl_drop(vm, row);
+    return ok;
+  }
   tl_list *parts = tl_list_new(vm, 2);
   tl_slot array = tl_borrow(args[0]);
   ok = parts != NULL && tl_list_push(vm, &parts, &array) &&

@@ -7,6 +7,7 @@
 #include "stdlib/families.h"
 #include "vm/engine.h"
 #include "vm/list.h"
+#include "vm/vm.h"
 
 // x without its first or last item along an axis.
 static bool without_end(tl_vm *vm, tl_slot x, int axis, bool first,
@@ -39,6 +40,66 @@ static bool neighbours(tl_vm *vm, tl_op op, tl_slot x, int axis, tl_slot *out) {
   }
   tl_drop(vm, operands[0]);
   return ok;
+}
+
+enum { PIECE = 1024 };  // items that are computed at a time
+
+// Vectors that stand for [n] items from some place on.
+static void stand_for(tl_array *part, char *data, int64_t n) {
+  part->data = data;
+  part->size = tl_shape(part)[0] = n;
+}
+
+// The pieces of op(x[1:], x[:-1]) in turn, each of which then moves down over
+// items that no later one reads.
+static bool move_pieces(tl_vm *vm, tl_op op, tl_array *x, int axis,
+                        tl_slot parts[2], tl_array *piece) {
+  size_t itemsize = tl_itemsize(tl_array_dtype(x));
+  int64_t inner = 1, n = tl_shape(x)[axis], done = 0;
+  for (int k = axis + 1; k < tl_ndim(x); k++) inner *= tl_shape(x)[k];
+  int64_t length = (n - 1) * inner;
+  for (int64_t begin = 0; begin < x->size; begin += n * inner) {
+    for (int64_t at = 0; at < length; at += PIECE) {
+      int64_t count = length - at < PIECE ? length - at : PIECE;
+      char *data = x->data + (size_t)(begin + at) * itemsize;
+      stand_for(parts[0].array, data + (size_t)inner * itemsize, count);
+      stand_for(parts[1].array, data, count);
+      stand_for(piece, piece->data, count);
+      if (!tl_poll(vm, 1) || !tl_elementwise_into(vm, op, parts, piece))
+        return false;
+      memcpy(x->data + (size_t)done * itemsize, piece->data,
+             (size_t)count * itemsize);
+      done += count;
+    }
+  }
+  return true;
+}
+
+// neighbours where x is dying: the result lies in its memory.
+static bool neighbours_in_place(tl_vm *vm, tl_op op, tl_slot *x, int axis,
+                                tl_slot *out) {
+  tl_array *a = x->array, *piece = NULL;
+  tl_dtype dtype = tl_array_dtype(a);
+  int64_t shape[TL_MAX_DIMS], one = PIECE, zero = 0;
+  int64_t stride = (int64_t)tl_itemsize(dtype);
+  tl_slot parts[2] = {tl_none(), tl_none()}, base = tl_borrow(*x);
+  bool ok = (piece = tl_array_new(vm, dtype, 1, &one)) != NULL;
+  for (int i = 0; ok && i < 2; i++) {
+    tl_array *part = tl_view_new(vm, &base, dtype, a->data, 1, &zero, &stride);
+    ok = part != NULL;
+    if (ok)
+      parts[i] = tl_own_array(part);
+  }
+  ok = ok && move_pieces(vm, op, a, axis, parts, piece);
+  if (piece)
+    tl_drop(vm, tl_own_array(piece));
+  for (int i = 0; i < 2; i++) tl_drop(vm, parts[i]);
+  if (!ok)
+    return false;
+  memcpy(shape, tl_shape(a), sizeof(int64_t) * (size_t)tl_ndim(a));
+  shape[axis]--;
+  *out = tl_own_array(tl_array_narrow(vm, x, dtype, tl_ndim(a), shape));
+  return true;
 }
 
 // An end that is joined to x before the differences are taken: an array, or a
@@ -116,7 +177,10 @@ static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
     n = tl_shape(args[0].array)[axis];
   for (; n > 0; n--) {
     tl_slot next;
-    if (!neighbours(vm, op, args[0], axis, &next))
+    bool ok = args[0].array->size > 0 && tl_array_resizes(vm, args[0])
+                  ? neighbours_in_place(vm, op, &args[0], axis, &next)
+                  : neighbours(vm, op, args[0], axis, &next);
+    if (!ok)
       return false;
     tl_clear(vm, &args[0]);
     args[0] = next;

@@ -667,12 +667,12 @@ static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot x, bins;
   tl_array *found = NULL;
   if (!tl_arg_bool(vm, "digitize", "right", args[2], &right) ||
-      !tl_as_contiguous(vm, "digitize", args[0], TL_FLOAT64, &x))
+      !tl_take_contiguous(vm, "digitize", &args[0], TL_FLOAT64, &x))
     return false;
   if (tl_as_contiguous(vm, "digitize", args[1], TL_FLOAT64, &bins)) {
     const double *edge = (const double *)bins.array->data;
     if (check_increasing(vm, "digitize", "bins", edge, bins.array->size))
-      found = tl_array_new(vm, TL_INT64, tl_ndim(x.array), tl_shape(x.array));
+      found = tl_array_over(vm, &x, TL_INT64);
     if (found && !tl_search_sorted(vm, bins.array, x.array, !right,
                                    (int64_t *)found->data)) {
       tl_drop(vm, tl_own_array(found));
@@ -710,8 +710,9 @@ static void interpolate(double *out, const double *x, int64_t n,
   }
 }
 
-static bool interp_arrays(tl_vm *vm, const tl_array *x, const tl_array *xp,
+static bool interp_arrays(tl_vm *vm, tl_slot *points, const tl_array *xp,
                           const tl_array *fp, tl_slot *out) {
+  const tl_array *x = points->array;
   if (xp->size == 0 || xp->size != fp->size)
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "interp: xp has %lld items and fp "
@@ -719,7 +720,7 @@ static bool interp_arrays(tl_vm *vm, const tl_array *x, const tl_array *xp,
                    (long long)xp->size, (long long)fp->size);
   if (!check_increasing(vm, "interp", "xp", (const double *)xp->data, xp->size))
     return false;
-  tl_array *a = tl_array_new(vm, TL_FLOAT64, tl_ndim(x), tl_shape(x));
+  tl_array *a = tl_array_over(vm, points, TL_FLOAT64);
   if (!a)
     return false;
   interpolate((double *)a->data, (const double *)x->data, x->size,
@@ -732,10 +733,9 @@ static bool interp(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot a[3];
   int made = 0;
   while (made < 3 &&
-         tl_as_contiguous(vm, "interp", args[made], TL_FLOAT64, &a[made]))
+         tl_take_contiguous(vm, "interp", &args[made], TL_FLOAT64, &a[made]))
     made++;
-  bool ok =
-      made == 3 && interp_arrays(vm, a[0].array, a[1].array, a[2].array, out);
+  bool ok = made == 3 && interp_arrays(vm, &a[0], a[1].array, a[2].array, out);
   while (made > 0) tl_drop(vm, a[--made]);
   return ok;
 }

@@ -244,20 +244,31 @@ static bool partition_lane(tl_vm *vm, lane *l, const int64_t *kth, int count) {
   return true;
 }
 
-static bool partition_lanes(tl_vm *vm, tl_array *x, tl_array *out, int axis,
-                            const int64_t *kth, int count) {
+// x's items, of [dtype], in the order found: their places, or the items. [out]
+// may be x itself, lane by lane.
+static bool partition_lanes(tl_vm *vm, const char *function, tl_array *x,
+                            tl_dtype dtype, tl_array *out, int axis,
+                            const int64_t *kth, int count, bool places) {
   lane l;
-  if (!lane_open(vm, "argpartition", tl_array_dtype(x), tl_shape(x)[axis], &l))
+  if (!lane_open(vm, function, dtype, tl_shape(x)[axis], &l))
     return false;
   bool ok = true;
+  size_t size = places ? sizeof *l.order : tl_itemsize(dtype);
+  unsigned move = tl_move_size(size);
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){x, out}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
     ok = lane_read(vm, &l, lanes.data[0], lanes.step[0]) &&
          partition_lane(vm, &l, kth, count);
+    const void *items = l.order;
+    if (ok && !places) {
+      tl_kernels()->take[move](l.keys, l.items, (ptrdiff_t)size, l.order,
+                               (size_t)l.n);
+      items = l.keys;
+    }
     if (ok)
-      tl_kernels()->unpack[tl_move_size(sizeof *l.order)](
-          lanes.data[1], lanes.step[1], l.order, (size_t)l.n);
+      tl_kernels()->unpack[move](lanes.data[1], lanes.step[1], items,
+                                 (size_t)l.n);
   }
   lane_close(vm, &l);
   return ok;
@@ -266,33 +277,58 @@ static bool partition_lanes(tl_vm *vm, tl_array *x, tl_array *out, int axis,
 enum { MOST_PLACES = 1024 };
 
 // x, kth, axis
+static bool partition_arguments(tl_vm *vm, const char *function, tl_slot *args,
+                                int *axis, int *count,
+                                int64_t kth[MOST_PLACES]) {
+  if (!tl_arg_array_or_string(vm, function, &args[0]) ||
+      !tl_arg_axis(vm, function, args[2], tl_ndim(args[0].array), -1, axis) ||
+      !tl_arg_ints(vm, function, "kth", args[1], MOST_PLACES, count, kth))
+    return false;
+  int64_t n = tl_shape(args[0].array)[*axis];
+  for (int i = 0; i < *count; i++) {
+    if (kth[i] < -n || kth[i] >= n)
+      return tl_fail(vm, TALLY_ERR_INDEX,
+                     "%s: kth is %lld, but axis %d has %lld items", function,
+                     (long long)kth[i], *axis, (long long)n);
+    kth[i] += kth[i] < 0 ? n : 0;
+  }
+  qsort(kth, (size_t)*count, sizeof *kth, compare_places);
+  return true;
+}
+
 static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis, count;
   int64_t kth[MOST_PLACES];
-  if (!tl_arg_array_or_string(vm, "argpartition", &args[0]) ||
-      !tl_arg_axis(vm, "argpartition", args[2], tl_ndim(args[0].array), -1,
-                   &axis) ||
-      !tl_arg_ints(vm, "argpartition", "kth", args[1], MOST_PLACES, &count,
-                   kth))
+  if (!partition_arguments(vm, "argpartition", args, &axis, &count, kth))
     return false;
   tl_array *x = args[0].array;
-  int64_t n = tl_shape(x)[axis];
-  for (int i = 0; i < count; i++) {
-    if (kth[i] < -n || kth[i] >= n)
-      return tl_fail(vm, TALLY_ERR_INDEX,
-                     "argpartition: kth is %lld, but axis %d has %lld items",
-                     (long long)kth[i], axis, (long long)n);
-    kth[i] += kth[i] < 0 ? n : 0;
-  }
-  qsort(kth, (size_t)count, sizeof *kth, compare_places);
-  tl_array *order = tl_array_new(vm, TL_INT64, tl_ndim(x), tl_shape(x));
+  tl_dtype dtype = tl_array_dtype(x);
+  tl_array *order = tl_array_over(vm, &args[0], TL_INT64);
   if (!order)
     return false;
-  if (!partition_lanes(vm, x, order, axis, kth, count)) {
+  if (!partition_lanes(vm, "argpartition", x, dtype, order, axis, kth, count,
+                       true)) {
     tl_drop(vm, tl_own_array(order));
     return false;
   }
   *out = tl_own_array(order);
+  return true;
+}
+
+static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis, count;
+  int64_t kth[MOST_PLACES];
+  if (!partition_arguments(vm, "partition", args, &axis, &count, kth))
+    return false;
+  tl_array *a = tl_take_dense(vm, &args[0]);
+  if (!a)
+    return false;
+  if (!partition_lanes(vm, "partition", a, tl_array_dtype(a), a, axis, kth,
+                       count, false)) {
+    tl_drop(vm, tl_own_array(a));
+    return false;
+  }
+  *out = tl_own_array(a);
   return true;
 }
 
@@ -318,5 +354,12 @@ const tl_builtin tl_select_builtins[] = {
      "is\n"
      "an index error.\n"
      "    argpartition([3, 1, 2], 1)    # [1, 2, 0]\n"},
+    {"partition", "x, kth, axis: -1", partition, TL_PURE,
+     "x with, along an axis, the item that is number kth in order (or several) "
+     "in\n"
+     "its place: lesser ones before, greater ones behind it, as they stood. "
+     "Out of\n"
+     "range an index error.\n"
+     "    partition([3, 1, 2], 1)    # [1, 2, 3]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

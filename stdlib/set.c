@@ -62,6 +62,29 @@ static bool take_values(tl_vm *vm, distinct *d, tl_array *sorted,
   return true;
 }
 
+// Moves the first of each run of equal items down, of n sorted ones; returns
+// how many there are.
+static int64_t keep_firsts(tl_dtype dtype, char *items, int64_t n) {
+  enum { ITEMS = 512 };
+  _Alignas(64) char firsts[ITEMS * sizeof(tl_c128)];
+  int64_t start[ITEMS + 1], kept = 0;
+  size_t itemsize = tl_itemsize(dtype);
+  for (int64_t at = 0; at < n; at += ITEMS) {
+    // The item before tells whether the first one is new. It still stands
+    // there: only what is not moved is as far down.
+    int64_t before = at > 0;
+    int64_t end = n - at < ITEMS ? n : at + ITEMS;
+    const char *from = items + (size_t)(at - before) * itemsize;
+    int64_t runs = tl_run_positions(dtype, start, from, end - at + before);
+    int64_t count = runs - before;
+    tl_kernels()->take[tl_move_size(itemsize)](
+        firsts, from, (ptrdiff_t)itemsize, start + before, (size_t)count);
+    memcpy(items + (size_t)kept * itemsize, firsts, (size_t)count * itemsize);
+    kept += count;
+  }
+  return kept;
+}
+
 // The least and the largest item of integers, n > 0.
 static void extremes(const tl_array *flat, int64_t *low, int64_t *high) {
   const tl_kernel_table *kernels = tl_kernels();
@@ -97,8 +120,9 @@ static bool tally_items(tl_vm *vm, const tl_array *flat, int64_t low,
 
 // Integers that are close together: counted in a table. *done: whether they
 // are.
-static bool by_table(tl_vm *vm, const tl_array *flat, bool counts, distinct *d,
+static bool by_table(tl_vm *vm, tl_slot *items, bool counts, distinct *d,
                      bool *done) {
+  const tl_array *flat = items->array;
   tl_dtype dtype = tl_array_dtype(flat);
   *done = false;
   if (flat->size == 0 || dtype == TL_UINT64 ||
@@ -117,8 +141,12 @@ static bool by_table(tl_vm *vm, const tl_array *flat, bool counts, distinct *d,
   int64_t *seen = items_of(table);
   bool ok = tally_items(vm, flat, low, seen);
   for (int64_t i = 0; ok && i < length; i++) found += seen[i] != 0;
-  ok = ok && (d->values = tl_array_new(vm, dtype, 1, &found)) != NULL &&
-       (!counts || (d->counts = ints(vm, found)) != NULL);
+  ok = ok && (!counts || (d->counts = ints(vm, found)) != NULL);
+  if (ok)
+    d->values = tl_array_resizes(vm, *items)
+                    ? tl_array_narrow(vm, items, dtype, 1, &found)
+                    : tl_array_new(vm, dtype, 1, &found);
+  ok = ok && d->values != NULL;
   char *value = ok ? d->values->data : NULL;
   for (int64_t i = 0, k = 0; ok && i < length; i++) {
     int64_t item = low + i;
@@ -133,32 +161,47 @@ static bool by_table(tl_vm *vm, const tl_array *flat, bool counts, distinct *d,
   return ok;
 }
 
-// Without positions: sorts a copy of the items, or counts them.
-static bool by_values(tl_vm *vm, tl_array *flat, bool counts, distinct *d) {
+// Dense items that may be sorted where they are: the dying ones themselves, or
+// a copy.
+static tl_array *take_items(tl_vm *vm, tl_slot *items) {
+  if (!tl_array_resizes(vm, *items))
+    return tl_array_copy(vm, items->array);
+  tl_array *a = items->array;
+  *items = tl_none();
+  return a;
+}
+
+// Without positions: sorts the items, or counts them.
+static bool by_values(tl_vm *vm, tl_slot *items, bool counts, distinct *d) {
   bool done;
-  if (tl_array_dtype(flat) == TL_STRING) {
-    return tl_distinct_strings(vm, flat, &d->values,
+  tl_dtype dtype = tl_array_dtype(items->array);
+  int64_t n = items->array->size, runs = 0;
+  if (dtype == TL_STRING) {
+    return tl_distinct_strings(vm, items->array, &d->values,
                                counts ? &d->counts : NULL);
   }
-  if (!by_table(vm, flat, counts, d, &done))
+  if (!by_table(vm, items, counts, d, &done))
     return false;
   if (done)
     return true;
-  tl_array *sorted = tl_array_copy(vm, flat);
+  tl_array *sorted = take_items(vm, items), *start = NULL;
   if (!sorted)
     return false;
-  tl_array *start = ints(vm, flat->size);
-  bool ok = start && tl_sort_items(vm, tl_array_dtype(flat), sorted->data,
-                                   flat->size, false);
+  bool ok = tl_sort_items(vm, dtype, sorted->data, n, false);
+  if (ok && counts) {
+    ok = (start = ints(vm, n)) != NULL;
+    if (ok)
+      runs = tl_run_positions(dtype, items_of(start), sorted->data, n);
+    ok = ok && find_counts(vm, d, items_of(start), runs, n);
+  }
+  tl_slot rest = tl_own_array(sorted);
   if (ok) {
-    int64_t runs = tl_run_positions(tl_array_dtype(flat), items_of(start),
-                                    sorted->data, flat->size);
-    ok = take_values(vm, d, sorted, items_of(start), runs) &&
-         (!counts || find_counts(vm, d, items_of(start), runs, flat->size));
+    runs = keep_firsts(dtype, sorted->data, n);
+    d->values = tl_array_narrow(vm, &rest, dtype, 1, &runs);
   }
   if (start)
     tl_drop(vm, tl_own_array(start));
-  tl_drop(vm, tl_own_array(sorted));
+  tl_drop(vm, rest);
   return ok;
 }
 
@@ -195,19 +238,20 @@ static bool by_order(tl_vm *vm, tl_array *flat, const tl_array *x,
   return ok;
 }
 
+// Takes what *x owns, where no positions are asked for.
 static bool find_distinct(tl_vm *vm, const char *function, tl_slot *x,
                           bool positions, bool counts, distinct *d) {
   *d = (distinct){NULL, NULL, NULL, NULL};
   if (!tl_arg_array(vm, function, x))
     return false;
-  tl_slot flat, base = tl_borrow(*x), dense;
+  tl_slot flat, borrowed = tl_borrow(*x), dense;
   int64_t size = x->array->size;
-  if (!tl_array_contiguous(vm, &base, &dense))
+  if (!tl_array_contiguous(vm, positions ? &borrowed : x, &dense))
     return false;
   bool ok = tl_reshape(vm, &dense, 1, &size, &flat);
   if (ok) {
     ok = positions ? by_order(vm, flat.array, x->array, d)
-                   : by_values(vm, flat.array, counts, d);
+                   : by_values(vm, &flat, counts, d);
     tl_drop(vm, flat);
   }
   tl_drop(vm, dense);

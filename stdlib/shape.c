@@ -177,11 +177,67 @@ static bool roll_blocks(tl_vm *vm, tl_array *a, tl_array *x,
   return true;
 }
 
-static bool rolled(tl_vm *vm, tl_array *x, const int64_t *shift, tl_slot *out) {
-  tl_array *a = tl_array_new(vm, tl_array_dtype(x), tl_ndim(x), tl_shape(x));
+// Swaps n bytes.
+static void swap_bytes(char *a, char *b, size_t n) {
+  char apart[4096];
+  for (size_t at = 0; at < n; at += sizeof apart) {
+    size_t count = n - at < sizeof apart ? n - at : sizeof apart;
+    memcpy(apart, a + at, count);
+    memcpy(a + at, b + at, count);
+    memcpy(b + at, apart, count);
+  }
+}
+
+// Puts the first [left] bytes behind the [right] ones that follow: the shorter
+// side goes to its place and what it was changed for is turned in turn (Gries
+// and Mills, 1981).
+static void rotate(char *a, size_t left, size_t right) {
+  char apart[4096];
+  while (left > sizeof apart && right > sizeof apart) {
+    size_t n = left < right ? left : right;
+    swap_bytes(a, a + left, n);
+    a += n;
+    if (left < right)
+      right -= n;
+    else
+      left -= n;
+  }
+  if (left <= right) {
+    memcpy(apart, a, left);
+    memmove(a, a + left, right);
+    memcpy(a + right, apart, left);
+  } else {
+    memcpy(apart, a + left, right);
+    memmove(a + right, a, left);
+    memcpy(a, apart, right);
+  }
+}
+
+// Turns a dense array's items where they are, axis by axis.
+static bool turn(tl_vm *vm, tl_array *a, const int64_t *shift) {
+  size_t inner = tl_itemsize(tl_array_dtype(a)), nbytes = inner;
+  nbytes *= (size_t)a->size;
+  for (int k = tl_ndim(a) - 1; k >= 0; k--) {
+    size_t right = (size_t)shift[k] * inner;
+    inner *= (size_t)tl_shape(a)[k];
+    for (size_t at = 0; right > 0 && at < nbytes; at += inner) {
+      if (!tl_poll(vm, inner >> 13))
+        return false;
+      rotate(a->data + at, inner - right, right);
+    }
+  }
+  return true;
+}
+
+static bool rolled(tl_vm *vm, tl_slot *s, const int64_t *shift, tl_slot *out) {
+  tl_array *x = s->array;
+  tl_dtype dtype = tl_array_dtype(x);
+  tl_array *a = tl_array_over(vm, s, dtype);
   if (!a)
     return false;
-  if (x->size > 0 && !roll_blocks(vm, a, x, shift)) {
+  bool ok = x->size == 0 ||
+            (a == x ? turn(vm, a, shift) : roll_blocks(vm, a, x, shift));
+  if (!ok) {
     tl_drop(vm, tl_own_array(a));
     return false;
   }
@@ -205,7 +261,7 @@ static bool roll_flat(tl_vm *vm, tl_slot *x, int64_t shift, tl_slot *out) {
   if (!tl_reshape(vm, x, 1, &size, &flat))
     return false;
   shift = wrap(shift, size);
-  bool ok = rolled(vm, flat.array, &shift, &turned);
+  bool ok = rolled(vm, &flat, &shift, &turned);
   tl_drop(vm, flat);
   if (!ok)
     return false;
@@ -256,7 +312,7 @@ static bool roll(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!read_roll(vm, args, tl_ndim(x), tl_shape(x), shift, &flat))
     return false;
   return flat ? roll_flat(vm, &args[0], shift[0], out)
-              : rolled(vm, x, shift, out);
+              : rolled(vm, &args[0], shift, out);
 }
 
 bool tl_builtin_is_roll(const tl_builtin *builtin) {

@@ -249,9 +249,9 @@ static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-static bool argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, int axis,
-                          bool descending) {
-  tl_dtype dtype = tl_array_dtype(a);
+// [dtype] is that of a's items; [order] may be a itself, lane by lane.
+static bool argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a,
+                          tl_dtype dtype, int axis, bool descending) {
   int64_t n = tl_shape(a)[axis];
   size_t itemsize = tl_itemsize(dtype);
   // The order first, then the items, aligned for any dtype.
@@ -282,10 +282,11 @@ static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!sort_arguments(vm, "argsort", args, &axis, &descending))
     return false;
   tl_array *a = args[0].array;
-  tl_array *order = tl_array_new(vm, TL_INT64, tl_ndim(a), tl_shape(a));
+  tl_dtype dtype = tl_array_dtype(a);
+  tl_array *order = tl_array_over(vm, &args[0], TL_INT64);
   if (!order)
     return false;
-  if (a->size > 0 && !argsort_lanes(vm, order, a, axis, descending)) {
+  if (a->size > 0 && !argsort_lanes(vm, order, a, dtype, axis, descending)) {
     tl_drop(vm, tl_own_array(order));
     return false;
   }
@@ -295,7 +296,7 @@ static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- searchsorted -----------------------------------------------------------
 
-enum { BLOCK = 4096 };  // queries between two polls
+enum { BLOCK = 1024 };  // queries between two polls
 
 static void search_strings(int64_t *out, tl_string *const *sorted, int64_t m,
                            tl_string *const *queries, int64_t n, bool right) {
@@ -320,8 +321,11 @@ bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
   for (int64_t i = 0; i < queries->size; i += BLOCK) {
     int64_t n = queries->size - i < BLOCK ? queries->size - i : BLOCK;
     const char *query = queries->data + (size_t)i * itemsize;
+    _Alignas(16) char apart[BLOCK * sizeof(tl_c128)];
     if (!tl_poll(vm, BLOCK >> 10))
       return false;
+    if (query == (char *)(out + i))
+      query = memcpy(apart, query, (size_t)n * itemsize);
     if (dtype == TL_STRING)
       search_strings(out + i, (tl_string **)(void *)sorted->data, sorted->size,
                      (tl_string *const *)(const void *)query, n, right);
@@ -377,9 +381,9 @@ static bool search_contiguous(tl_vm *vm, tl_slot *args, tl_dtype dtype,
   tl_array *found = NULL;
   if (!tl_as_contiguous(vm, "searchsorted", args[0], dtype, &sorted))
     return false;
-  if (tl_as_contiguous(vm, "searchsorted", args[1], dtype, &queries)) {
+  if (tl_take_contiguous(vm, "searchsorted", &args[1], dtype, &queries)) {
     const tl_array *q = queries.array;
-    found = tl_array_new(vm, TL_INT64, tl_ndim(q), tl_shape(q));
+    found = tl_array_over(vm, &queries, TL_INT64);
     if (found &&
         !tl_search_sorted(vm, sorted.array, q, right, (int64_t *)found->data)) {
       tl_drop(vm, tl_own_array(found));

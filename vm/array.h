@@ -124,6 +124,26 @@ void tl_array_extent(const tl_array *a, char **begin, char **end);
 // What an uninitialised string item is: "", immortal.
 tl_string *tl_empty_string(void);
 
+// --- In a dying array's memory: reuse.c, resize.c ---------------------------
+
+// An array for a result of the dense array [x]'s shape whose items are read
+// before they are written: x itself where it is dying and its items are as
+// large (x then no longer owns, and has the result's dtype), else a new one.
+tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype);
+
+// Whether the slot's array is dying and may become longer or shorter where it
+// is; where it may not, the reason is counted.
+bool tl_array_resizes(tl_vm *vm, tl_slot s);
+// Makes such an array [length] long in its first axis, with room for [more]
+// rows behind; the new items are uninitialised (strings: empty). s owns it
+// still, at another address. False leaves it as it was.
+bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more);
+// Takes such an array, whose first items are the result: it gets this shape of
+// at most as many axes and bytes, and gives back what lies behind. Not for
+// strings.
+tl_array *tl_array_narrow(tl_vm *vm, tl_slot *s, tl_dtype dtype, int ndim,
+                          const int64_t *shape);
+
 // --- Shapes -----------------------------------------------------------------
 
 bool tl_is_contiguous(const tl_array *a);

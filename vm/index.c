@@ -41,9 +41,12 @@ static bool finish_item(tl_vm *vm, const tl_array *a, const char *item,
   return !tl_is_unset(*out);
 }
 
-static bool whole_mask(tl_vm *vm, const tl_array *a, const tl_array *mask,
+static bool whole_mask(tl_vm *vm, tl_slot *base, const tl_array *mask,
                        tl_slot *out) {
-  tl_array *made = tl_compress_items(vm, a, mask);
+  if (tl_compress_in_place(vm, base, mask, out))
+    return true;
+  tl_array *made =
+      tl_failed(vm) ? NULL : tl_compress_items(vm, base->array, mask);
   if (made == NULL)
     return false;
   *out = tl_own_array(made);
@@ -55,8 +58,12 @@ static bool finish_selection(tl_vm *vm, tl_slot *base, tl_selection *selection,
   tl_dtype dtype = tl_array_dtype(base->array);
   tl_array *made;
   if (selection->is_fancy) {
-    made = tl_gather_items(vm, selection, dtype);
+    bool given = tl_gather_in_place(vm, base, selection, out);
+    made =
+        given || tl_failed(vm) ? NULL : tl_gather_items(vm, selection, dtype);
     tl_selection_close(vm, selection);
+    if (given)
+      return true;
   } else if (selection->ndim == 0) {
     return finish_item(vm, base->array, selection->data, out);
   } else {
@@ -78,7 +85,7 @@ static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   }
   const tl_array *mask = tl_whole_mask(a, step, parts);
   if (mask != NULL)
-    return whole_mask(vm, a, mask, out);
+    return whole_mask(vm, base, mask, out);
   tl_selection selection;
   return tl_select(vm, a, step, parts, &selection) &&
          finish_selection(vm, base, &selection, out);

@@ -11,7 +11,9 @@
 // Under the sanitizers and the auditor each block is the allocator's own, so
 // that they see its bounds and its death.
 
-#define _DEFAULT_SOURCE 1  // for madvise and anonymous mappings
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1  // for madvise, mremap and anonymous mappings
+#endif
 
 #include "vm/memory_internal.h"
 
@@ -106,6 +108,26 @@ static char *map_pages(size_t nbytes) {
 static void unmap_pages(char *begin, size_t nbytes) {
   munmap(begin, nbytes);
 }
+
+// The same pages at the beginning of a mapping of another size; NULL: not
+// here. A longer one begins on a huge page's boundary again.
+static char *remap_pages(char *begin, size_t old_nbytes, size_t nbytes) {
+  if (nbytes <= old_nbytes) {
+    if (nbytes < old_nbytes)
+      munmap(begin + nbytes, old_nbytes - nbytes);
+    return begin;
+  }
+#ifdef MREMAP_FIXED
+  char *moved = map_pages(nbytes);
+  if (moved == NULL)
+    return NULL;
+  if (mremap(begin, old_nbytes, old_nbytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+             moved) != MAP_FAILED)
+    return moved;
+  munmap(moved, nbytes);
+#endif
+  return NULL;
+}
 #else
 static char *map_pages(size_t nbytes) {
   (void)nbytes;
@@ -116,21 +138,37 @@ static void unmap_pages(char *begin, size_t nbytes) {
   (void)begin;
   (void)nbytes;
 }
+
+static char *remap_pages(char *begin, size_t old_nbytes, size_t nbytes) {
+  (void)begin;
+  (void)old_nbytes;
+  (void)nbytes;
+  return NULL;
+}
 #endif
 
 // --- Large blocks -----------------------------------------------------------
 
-static void *large_mapped(size_t nbytes) {
+// The whole pages that hold a block and its note; 0: too many.
+static size_t pages_for(size_t nbytes) {
   size_t page = 4096, whole;
   if (tl_add_overflows(nbytes, ALIGNMENT + page + HUGE_PAGE, &whole))
-    return NULL;
-  whole = (nbytes + ALIGNMENT + page - 1) / page * page;
-  char *raw = map_pages(whole);
+    return 0;
+  return (nbytes + ALIGNMENT + page - 1) / page * page;
+}
+
+// The block in pages from [raw] on, which may be NULL.
+static void *in_pages(char *raw, size_t whole) {
   if (raw == NULL)
     return NULL;
   char *block = raw + ALIGNMENT;
   *note_of(block) = (note){whole - ALIGNMENT, ALIGNMENT, 1};
   return block;
+}
+
+static void *large_mapped(size_t nbytes) {
+  size_t whole = pages_for(nbytes);
+  return whole == 0 ? NULL : in_pages(map_pages(whole), whole);
 }
 
 // The host's resize aligns to 16, and a note of 16 bytes fits before the next
@@ -163,6 +201,32 @@ static void large_free(tl_vm *vm, void *block) {
     unmap_pages(raw, n.capacity + n.padding);
   else
     host_free(vm, raw, n.capacity + ALIGNMENT);
+}
+
+// Another size for a block and what it has: pages move, and what the allocator
+// copies is its own affair. NULL leaves the block as it was.
+static void *large_resize(tl_vm *vm, void *block, size_t nbytes) {
+  note n = *note_of(block);
+  char *raw = (char *)block - n.padding;
+  size_t whole;
+  if (n.mapped) {
+    whole = pages_for(nbytes);
+    return whole == 0
+               ? NULL
+               : in_pages(remap_pages(raw, n.capacity + n.padding, whole),
+                          whole);
+  }
+  if (tl_add_overflows(nbytes, ALIGNMENT, &whole))
+    return NULL;
+  raw = vm->options.resize(vm->options.context, raw, n.capacity + ALIGNMENT,
+                           whole);
+  if (raw == NULL)
+    return NULL;
+  char *moved = align_up(raw + 1, ALIGNMENT);
+  if (moved != raw + n.padding)
+    memmove(moved, raw + n.padding, nbytes < n.capacity ? nbytes : n.capacity);
+  *note_of(moved) = (note){nbytes, (uint32_t)(moved - raw), 0};
+  return moved;
 }
 
 // --- The cache of dead blocks -----------------------------------------------
@@ -507,7 +571,9 @@ void tl_block_free(void *(*resize)(void *context, void *block, size_t old_size,
     resize(context, raw, n.capacity + ALIGNMENT, 0);
 }
 
-// Whether a block serves another size without moving.
+// --- Another size -----------------------------------------------------------
+
+// Whether a block serves another size as it is.
 static bool block_fits(void *block, size_t old_nbytes, size_t nbytes) {
   if (PLAIN)
     return old_nbytes == nbytes;
@@ -516,6 +582,39 @@ static bool block_fits(void *block, size_t old_nbytes, size_t nbytes) {
            class_of(old_nbytes) == class_of(nbytes);
   size_t capacity = note_of(block)->capacity;
   return nbytes <= capacity && capacity - nbytes <= nbytes / 4;
+}
+
+// Whether block_resize can do it: large blocks, and small ones that shrink.
+static bool resizes(size_t old_nbytes, size_t nbytes) {
+  bool was_small = old_nbytes <= TL_SMALL_LIMIT;
+  return was_small ? nbytes < old_nbytes : nbytes > TL_SMALL_LIMIT;
+}
+
+// Never holds both sizes at a time, as its accounting says. NULL leaves the
+// block as it was.
+static void *block_resize(tl_vm *vm, void *block, size_t old_nbytes,
+                          size_t nbytes) {
+  if (block_fits(block, old_nbytes, nbytes))
+    return block;
+  if (PLAIN) {
+    void *moved = block_new(vm, nbytes);
+    if (moved == NULL)
+      return NULL;
+    memcpy(moved, block, old_nbytes < nbytes ? old_nbytes : nbytes);
+    block_free(vm, block, old_nbytes);
+    return moved;
+  }
+  if (old_nbytes > TL_SMALL_LIMIT) {
+    void *moved = large_resize(vm, block, nbytes);
+    if (moved == NULL && tl_memory_trim(vm) > 0)
+      moved = large_resize(vm, block, nbytes);
+    return moved;
+  }
+  // What lies behind becomes a block of its own.
+  size_t class = class_of(nbytes);
+  list_add(vm->memory, class_of(old_nbytes) - class,
+           (char *)block + class * TL_SMALL_STEP);
+  return block;
 }
 
 void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
@@ -570,20 +669,38 @@ void tl_free(tl_vm *vm, void *block, size_t nbytes) {
   block_free(vm, block, nbytes);
 }
 
+// NULL: no memory, with no error set.
+static void *resize_quiet(tl_vm *vm, void *block, size_t old_nbytes,
+                          size_t new_nbytes) {
+  struct tl_memory *memory = vm->memory;
+  bool grows = new_nbytes > old_nbytes;
+  if (grows && memory->fail_at != 0 && --memory->fail_at == 0)
+    return NULL;
+  if (grows && !tl_account(vm, new_nbytes - old_nbytes))
+    return NULL;
+  void *moved = block_resize(vm, block, old_nbytes, new_nbytes);
+  if (moved == NULL) {
+    if (grows)
+      vm->stats.live_bytes -= new_nbytes - old_nbytes;
+    return NULL;
+  }
+  if (!grows)
+    vm->stats.live_bytes -= old_nbytes - new_nbytes;
+  if (vm->watch != NULL) {
+    tl_watch_free(vm, block, old_nbytes);
+    tl_watch_alloc(vm, moved, new_nbytes);
+  }
+  return moved;
+}
+
 void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
                  const char *what) {
-  if (block != NULL && block_fits(block, old_nbytes, new_nbytes)) {
-    if (new_nbytes > old_nbytes && !tl_account(vm, new_nbytes - old_nbytes)) {
+  if (block != NULL && (resizes(old_nbytes, new_nbytes) ||
+                        block_fits(block, old_nbytes, new_nbytes))) {
+    void *moved = resize_quiet(vm, block, old_nbytes, new_nbytes);
+    if (moved == NULL)
       tl_fail_memory(vm, new_nbytes, what);
-      return NULL;
-    }
-    if (new_nbytes < old_nbytes)
-      vm->stats.live_bytes -= old_nbytes - new_nbytes;
-    if (vm->watch != NULL) {
-      tl_watch_free(vm, block, old_nbytes);
-      tl_watch_alloc(vm, block, new_nbytes);
-    }
-    return block;
+    return moved;
   }
   void *moved = tl_alloc(vm, new_nbytes, what);
   if (moved == NULL)
@@ -591,6 +708,22 @@ void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
   if (block != NULL)
     memcpy(moved, block, old_nbytes < new_nbytes ? old_nbytes : new_nbytes);
   tl_free(vm, block, old_nbytes);
+  return moved;
+}
+
+void *tl_shrink(tl_vm *vm, void *block, size_t *nbytes, size_t new_nbytes) {
+  void *moved = NULL;
+  if (new_nbytes >= *nbytes)
+    return block;
+  if (resizes(*nbytes, new_nbytes)) {
+    moved = resize_quiet(vm, block, *nbytes, new_nbytes);
+  } else if ((moved = tl_alloc_quiet(vm, new_nbytes)) != NULL) {
+    memcpy(moved, block, new_nbytes);
+    tl_free(vm, block, *nbytes);
+  }
+  if (moved == NULL)
+    return block;
+  *nbytes = new_nbytes;
   return moved;
 }
 

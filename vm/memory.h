@@ -10,9 +10,13 @@
 // Sizes are exact to the accounting: give the same nbytes back to tl_free.
 void *tl_alloc(tl_vm *vm, size_t nbytes, const char *what);
 void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what);
-// Moves a block to a new size, keeping the content; NULL leaves it as it was.
+// Gives a block a new size, keeping the content; NULL leaves it as it was. Only
+// small blocks (8 KiB) that grow are ever there twice.
 void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
                  const char *what);
+// Gives back what lies behind the first [new_nbytes], of a block of *nbytes;
+// returns it where it then is. What cannot be given back stays: *nbytes says.
+void *tl_shrink(tl_vm *vm, void *block, size_t *nbytes, size_t new_nbytes);
 void tl_free(tl_vm *vm, void *block, size_t nbytes);
 
 // Memory for what can be made again, like the blocks that are cached: it does

@@ -57,6 +57,14 @@ tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
   return array;
 }
 
+tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype) {
+  tl_array *a = x->array;
+  bool strings = tl_array_dtype(a) == TL_STRING || dtype == TL_STRING;
+  tl_array *over =
+      strings ? NULL : tl_reuse(vm, x, dtype, tl_ndim(a), tl_shape(a));
+  return over ? over : tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
+}
+
 bool tl_arrays_coincide(const tl_array *a, const tl_array *b) {
   if (a->data != b->data ||
       tl_itemsize(tl_array_dtype(a)) != tl_itemsize(tl_array_dtype(b)) ||

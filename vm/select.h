@@ -104,6 +104,15 @@ int64_t tl_count_true(const tl_array *dense_mask);
 const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
                               const tl_slot *parts);
 
+// --- In the array's own memory: index_down.c ---------------------------------
+
+// The same where *base is dying and may give its memory, its items' order being
+// kept. False: it may not, or after tl_fail; then nothing has changed.
+bool tl_compress_in_place(tl_vm *vm, tl_slot *base, const tl_array *mask,
+                          tl_slot *out);
+bool tl_gather_in_place(tl_vm *vm, tl_slot *base, const tl_selection *s,
+                        tl_slot *out);
+
 // --- Writing: index_set.c ----------------------------------------------------
 
 // target[…] = value for an array whose items may be written: unique, or a view

@@ -64,6 +64,57 @@ static void growing_keeps_the_content(void **state) {
   tl_free(vm, block, old);
 }
 
+static bool is_filled(const char *block, size_t nbytes) {
+  for (size_t i = 0; i < nbytes; i++)
+    if (block[i] != (char)(i * 7 + i / 4096))
+      return false;
+  return true;
+}
+
+// Blocks of every way that memory comes, to every other size.
+static void sizes_change(tl_vm *vm) {
+  static const size_t sizes[] = {64,     700,     8000,    9000,    30000,
+                                 200000, 2500000, 3000000, 9000000, 9100000};
+  enum { COUNT = sizeof sizes / sizeof sizes[0] };
+  for (int i = 0; i < COUNT; i++) {
+    for (int k = 0; k < COUNT; k++) {
+      size_t old = sizes[i], new = sizes[k], least = old < new ? old : new;
+      char *block = tl_alloc(vm, old, "a block");
+      for (size_t j = 0; j < old; j++) block[j] = (char)(j * 7 + j / 4096);
+      vm->stats.peak_bytes = vm->stats.live_bytes;
+      block = tl_realloc(vm, block, old, new, "a block");
+      assert_non_null(block);
+      assert_int_equal((uintptr_t)block % 64, 0);
+      assert_true(is_filled(block, least));
+      memset(block, 1, new);
+      assert_int_equal(vm->stats.live_bytes, new);
+      // Both sizes are there at a time where one is small alone.
+      if (least > 8192 || (new < old &&old <= 8192))
+        assert_int_equal(vm->stats.peak_bytes, old < new ? new : old);
+      tl_free(vm, block, new);
+      assert_int_equal(vm->stats.live_bytes, 0);
+    }
+  }
+}
+
+static void blocks_change_size_in_place(void **state) {
+  sizes_change(*state);
+}
+
+static void what_is_behind_is_given_back(void **state) {
+  tl_vm *vm = *state;
+  size_t nbytes = 8000;
+  char *block = tl_alloc(vm, nbytes, "a block");
+  assert_ptr_equal(tl_shrink(vm, block, &nbytes, 9000), block);
+  assert_int_equal(nbytes, 8000);
+  block = tl_shrink(vm, block, &nbytes, 1000);
+  assert_int_equal(nbytes, 1000);
+  assert_int_equal(vm->stats.live_bytes, 1000);
+  tl_free(vm, block, nbytes);
+  tl_memory_trim(vm);
+  assert_int_equal(vm->stats.live_bytes, 0);
+}
+
 static void the_cap_is_exact(void **state) {
   tl_vm *vm = *state;
   vm->options.memory_limit = 1 << 20;
@@ -189,6 +240,34 @@ static void a_hosts_allocator_gets_true_sizes_back(void **state) {
 }
 
 // --- Counts and death -------------------------------------------------------
+
+static void a_hosts_blocks_change_size(void **state) {
+  (void)state;
+  host h = {.most = 64 << 20};
+  tl_vm *vm = calloc(1, sizeof *vm);
+  assert_non_null(vm);
+  vm->options.resize = host_resize;
+  vm->options.context = &h;
+  assert_true(tl_memory_open(vm));
+  sizes_change(vm);
+  // A host that refuses leaves everything as it was.
+  size_t nbytes = 1000000;
+  char *block = tl_alloc(vm, nbytes, "a block");
+  memset(block, 3, nbytes);
+  tl_memory_trim(vm);
+  h.most = 0;
+  assert_null(tl_realloc(vm, block, nbytes, 2 * nbytes, "a block"));
+  tl_error_clear(vm);
+  assert_ptr_equal(tl_shrink(vm, block, &nbytes, 20000), block);
+  assert_int_equal(nbytes, 1000000);
+  assert_int_equal(vm->stats.live_bytes, 1000000);
+  assert_int_equal(block[999999], 3);
+  h.most = 64 << 20;
+  tl_free(vm, block, nbytes);
+  tl_memory_close(vm);
+  assert_int_equal(h.bytes, 0);
+  free(vm);
+}
 
 static void counts_go_up_and_down(void **state) {
   tl_vm *vm = *state;
@@ -327,11 +406,14 @@ int main(void) {
       FIXTURE_TEST(blocks_are_aligned_and_keep_their_bytes),
       FIXTURE_TEST(zeroed_blocks_are_zero_also_from_the_cache),
       FIXTURE_TEST(growing_keeps_the_content),
+      FIXTURE_TEST(blocks_change_size_in_place),
+      FIXTURE_TEST(what_is_behind_is_given_back),
       FIXTURE_TEST(the_cap_is_exact),
       FIXTURE_TEST(an_allocation_fails_when_asked),
       FIXTURE_TEST(trimming_gives_everything_dead_back),
       FIXTURE_TEST(idle_blocks_are_given_back),
       cmocka_unit_test(a_hosts_allocator_gets_true_sizes_back),
+      cmocka_unit_test(a_hosts_blocks_change_size),
       FIXTURE_TEST(counts_go_up_and_down),
       FIXTURE_TEST(escape_moves_or_retains),
       FIXTURE_TEST(a_deep_nest_is_freed_without_recursion),

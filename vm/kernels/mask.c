@@ -110,7 +110,7 @@ PLAIN_WORDS(16, tl_word16)
   TL_INLINE size_t pack_bits_##size(T *out, const T *a, uint64_t word) {      \
     const size_t n = count_bits(word);                                        \
     if (n == WORD)                                                            \
-      memcpy(out, a, WORD * sizeof(T));                                       \
+      memmove(out, a, WORD * sizeof(T));                                      \
     else if (n < SPARSE)                                                      \
       for (; word != 0; word &= word - 1) *out++ = a[lowest_bit(word)];       \
     else                                                                      \
