@@ -120,8 +120,9 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
     return;
   tl_state bare = *to;
   tl_state_strip(&bare, 1u << TL_HELD);
+  // That a view in x has lost its block's lender matters to its readers alone.
   bool certain = to->kind == TL_BORROWS && from->kind == TL_OWNS &&
-                 !from->invalid && bare.count == 1 &&
+                 bare.count == 1 &&
                  !tl_state_has(to, tl_lender_of(x, TL_HELD));
   tl_state_remove(to, x, 1u << TL_SAME);
   if (certain) {
