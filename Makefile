@@ -98,9 +98,9 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtally.a
 	$(COMPILE) $(CMOCKA_CFLAGS) -o $@ $< $(BUILD)/libtally.a \
 	  $(CMOCKA_LIBS) $(LDFLAGS) $(LIBS)
 
-FUZZ_PARTS = tests/fuzz/writer.c tests/fuzz/host.c
+FUZZ_PARTS = $(wildcard tests/fuzz/writer*.c) tests/fuzz/host.c
 $(FUZZ): $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(FUZZ_PARTS) \
-  tests/fuzz/writer.h tests/fuzz/host.h $(BUILD)/libtally.a
+  $(wildcard tests/fuzz/*.h) $(BUILD)/libtally.a
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $< $(FUZZ_PARTS) $(BUILD)/libtally.a $(LDFLAGS) $(LIBS)
 
