@@ -12,6 +12,7 @@
 #include "stdlib/text.h"
 #include "vm/format.h"
 #include "vm/list.h"
+#include "vm/nested.h"
 #include "vm/range.h"
 #include "vm/record.h"
 #include "vm/vm.h"
@@ -419,7 +420,8 @@ static bool write_plain(tl_vm *vm, tl_text *text, tl_slot s) {
 // --- Nests ------------------------------------------------------------------
 
 // The containers that are open, innermost last: each, and behind it how many
-// of its items are written. The list's items are borrowed.
+// of its items are written. What is part of the value is borrowed; lists of the
+// items of an array are the list's own.
 typedef struct writer {
   tl_vm *vm;
   tl_text *text;
@@ -435,6 +437,30 @@ static bool push_borrowed(writer *w, tl_slot value) {
   return tl_list_push(w->vm, &w->open, &index);
 }
 
+// Structs, rows, items that may be missing: a list of them is written.
+static bool push_items(writer *w, tl_slot array) {
+  int64_t length = tl_value_length(array, 0);
+  tl_list *list = tl_list_new(w->vm, length);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < length; i++) {
+    tl_slot item;
+    ok = tl_nested_at(w->vm, array, i, &item);
+    if (!ok)
+      break;
+    ok = tl_list_push(w->vm, &list, &item);
+    tl_drop(w->vm, item);
+  }
+  if (list == NULL)
+    return false;
+  tl_slot owned = tl_own_list(list);
+  ok = ok && push_borrowed(w, owned);
+  if (ok)
+    w->open->items[w->open->length - 2] = owned;
+  else
+    tl_drop(w->vm, owned);
+  return ok;
+}
+
 static void new_line(writer *w) {
   if (w->indent == 0)
     return;
@@ -444,6 +470,7 @@ static void new_line(writer *w) {
 }
 
 static void close_container(writer *w, bool is_list, bool empty) {
+  tl_drop(w->vm, w->open->items[w->open->length - 2]);
   w->open->length -= 2;
   if (!empty)
     new_line(w);
@@ -478,6 +505,9 @@ static bool write_value(writer *w, tl_slot value) {
   for (;;) {
     if (item != NULL && (tl_is_list(*item) || tl_is_record(*item))) {
       if (!push_borrowed(w, *item))
+        return false;
+    } else if (item != NULL && tl_is_nested(*item)) {
+      if (!push_items(w, *item))
         return false;
     } else if (item != NULL && !write_plain(w->vm, w->text, *item)) {
       return false;
@@ -514,10 +544,10 @@ const tl_builtin tl_json_module[] = {
      "none. A text that is no JSON is an error (kind value) with its place.\n"
      "    json.parse(\"[1, 2.5, null]\")    # (1, 2.5, none)\n"},
     {"format", "x, indent: 0", format, TL_PURE,
-     "A value as JSON: records become objects, lists and arrays arrays, none\n"
-     "null; indent blanks a level, or all on one line. JSON has no nan, inf "
-     "or\n"
-     "complex numbers: they are errors.\n"
+     "A value as JSON: records and structs become objects, lists, arrays and\n"
+     "rows arrays, none and what is missing null; indent blanks a level, or\n"
+     "all on one line. JSON has no nan, inf or complex numbers: they are\n"
+     "errors.\n"
      "    json.format((a: 1, b: [1.5, 2.0]))    # {\"a\":1,\"b\":[1.5,2.0]}\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -127,6 +127,73 @@ static bool set_struct(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
 
 // --- Columns ----------------------------------------------------------------
 
+// What a field has at an index, for putting it back.
+static bool keep_items(tl_vm *vm, tl_way w, tl_slot part, tl_slot *out) {
+  tl_slot lent = tl_borrow(part), shown;
+  if (!tl_index_get(vm, &lent, w.steps, w.parts, &shown))
+    return false;
+  if (tl_is_nested(shown)) {
+    bool ok = tl_nested_copy(vm, shown, out);
+    tl_drop(vm, shown);
+    return ok;
+  }
+  if (!tl_is_array(shown)) {
+    *out = tl_retain(vm, shown);
+    tl_drop(vm, shown);
+    return true;
+  }
+  tl_array *copy = tl_array_copy(vm, shown.array);
+  tl_drop(vm, shown);
+  if (copy != NULL)
+    *out = tl_own_array(copy);
+  return copy != NULL;
+}
+
+static bool store_column(tl_vm *vm, tl_way w, tl_nested *n, int64_t i,
+                         tl_slot value) {
+  tl_slot field;
+  if (!tl_struct_value_field(vm, value, n->layout->fields[i].name, &field))
+    return false;
+  tl_slot lent = tl_borrow(field);
+  bool ok = tl_part_update(vm, w, &n->parts[i], &lent);
+  tl_drop(vm, field);
+  return ok;
+}
+
+// items[i] = value, field by field; where one refuses, the others get back what
+// they had.
+static bool store_columns(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
+  size_t nbytes = (size_t)n->count * sizeof(tl_slot);
+  tl_slot *old = tl_alloc(vm, nbytes, "an assignment to structs");
+  if (old == NULL)
+    return false;
+  int64_t kept = 0, stored = 0;
+  while (kept < n->count && keep_items(vm, w, n->parts[kept], &old[kept]))
+    kept++;
+  bool ok = kept == n->count;
+  while (ok && stored < n->count) {
+    ok = store_column(vm, w, n, stored, value);
+    stored += ok;
+  }
+  for (int64_t i = 0; !ok && i < stored; i++) {
+    tl_slot lent = tl_borrow(old[i]);
+    tl_part_update(vm, w, &n->parts[i], &lent);
+  }
+  for (int64_t i = 0; i < kept; i++) tl_drop(vm, old[i]);
+  tl_free(vm, old, nbytes);
+  return ok;
+}
+
+static bool set_column_items(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
+  if (tl_struct_has_fields(n->layout, value))
+    return store_columns(vm, w, n, value);
+  tl_slot all = {.tag = TL_TAG_NESTED, .nested = n};
+  tl_type *item = tl_type_below(vm, all, tl_nested_ndim(n));
+  if (item != NULL)
+    tl_struct_fail_fields(vm, item, value);
+  return false;
+}
+
 // items[i].name = v is name[i] = v: the field first.
 static bool set_columns(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
   tl_string *name = step_name(w.steps, w.parts);
@@ -149,6 +216,8 @@ static bool set_columns(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
       return tl_part_update(vm, moved, &n->parts[k], value);
     }
   }
+  if (w.count == 1)
+    return set_column_items(vm, w, n, *value);
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a struct array with strings, missing values or rows is set "
                  "field by field: p.x[i] = v");

@@ -37,6 +37,13 @@ bool tl_part_update(tl_vm *vm, tl_way w, tl_slot *part, tl_slot *value);
 // array.way = value through views (path.c).
 bool tl_array_store_below(tl_vm *vm, tl_way w, tl_array *a, tl_slot value);
 
+// Whether a record or struct array has the fields of [layout] and no others;
+// the error where it has not; its field of that name, borrowed or owned.
+bool tl_struct_has_fields(const tl_type *layout, tl_slot value);
+bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value);
+bool tl_struct_value_field(tl_vm *vm, tl_slot value, tl_string *name,
+                           tl_slot *out);
+
 // The items of a block of structs that an index of its own axes selects.
 bool tl_struct_items(tl_vm *vm, tl_slot bytes, const tl_step *step,
                      tl_slot *parts, tl_slot *out);

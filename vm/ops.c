@@ -503,9 +503,11 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                                          : -1;
   if (length < 0) {
     char text[TL_DESCRIBE];
+    const char *hint =
+        tl_is_record(value) ? "; values(r) lists a record's values" : "";
     return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%u names are assigned from a list or an array: got %s",
-                   count, tl_describe(value, text, sizeof text));
+                   "%u names are assigned from a list or an array: got %s%s",
+                   count, tl_describe(value, text, sizeof text), hint);
   }
   if (length != (int64_t)count) {
     return tl_fail(vm, TALLY_ERR_VALUE,

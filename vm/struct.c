@@ -204,7 +204,7 @@ static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   return ok && to != NULL;
 }
 
-static bool fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
+bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
   char got[TL_DESCRIBE];
   tl_type *plain = tl_layout_plain(vm, (tl_type *)layout);
   tl_string *text = plain != NULL ? tl_type_text(vm, plain) : NULL;
@@ -240,9 +240,8 @@ static bool fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
   return false;
 }
 
-// Field [name] of a record or struct array; borrowed or owned.
-static bool value_field(tl_vm *vm, tl_slot value, tl_string *name,
-                        tl_slot *out) {
+bool tl_struct_value_field(tl_vm *vm, tl_slot value, tl_string *name,
+                           tl_slot *out) {
   if (tl_is_record(value)) {
     *out = tl_borrow(*tl_record_get(value.record, name));
     return true;
@@ -251,7 +250,7 @@ static bool value_field(tl_vm *vm, tl_slot value, tl_string *name,
   return tl_nested_field(vm, &lent, tl_nested_find(value.nested, name), out);
 }
 
-static bool has_fields(const tl_type *layout, tl_slot value) {
+bool tl_struct_has_fields(const tl_type *layout, tl_slot value) {
   int64_t count = tl_is_record(value) ? value.record->length
                   : tl_is_nested(value) && value.nested->layout != NULL
                       ? value.nested->layout->field_count
@@ -269,7 +268,7 @@ static bool fill_fields(tl_vm *vm, tl_slot bytes, const tl_type *layout,
                         tl_slot value) {
   for (int64_t i = 0; i < layout->field_count; i++) {
     tl_slot field;
-    if (!value_field(vm, value, layout->fields[i].name, &field))
+    if (!tl_struct_value_field(vm, value, layout->fields[i].name, &field))
       return false;
     bool ok = tl_struct_fill(vm, bytes, layout->offsets[i],
                              layout->fields[i].type, field);
@@ -284,8 +283,8 @@ static bool fill_fields(tl_vm *vm, tl_slot bytes, const tl_type *layout,
 // of the items, whose bytes then come over at once.
 static bool fill_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   const tl_type *layout = r->item;
-  if (!has_fields(layout, value))
-    return fail_fields(vm, layout, value);
+  if (!tl_struct_has_fields(layout, value))
+    return tl_struct_fail_fields(vm, layout, value);
   tl_array *view = region_bytes(vm, bytes, r);
   if (view == NULL)
     return false;
