@@ -11,507 +11,13 @@
 #include <string.h>
 
 #include "vm/element.h"
+#include "vm/handlers.h"
 #include "vm/poll.h"
-#include "vm/record.h"
 #include "vm/region.h"
 #include "vm/short.h"
 #include "vm/slots.h"
 
-// This source is compiled twice: interp_counting.c makes the twin that counts
-// references, so that counting costs nothing where it is off.
-#ifdef TL_COUNTING
-#define TL_INTERPRET tl_interpret_counting
-#define COUNT()                                            \
-  do {                                                     \
-    SAVE();                                                \
-    count_ins(vm, R, ins);                                 \
-    if (UNLIKELY(vm->fail_in != 0 && is_told(vm, R, ins))) \
-      goto fail;                                           \
-  } while (0)
-#else
-#define TL_INTERPRET tl_interpret
-#define COUNT() (void)0
-#endif
-
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-
-// Threaded dispatch where the compiler has it, `switch` from the same source
-// elsewhere.
-#if defined(__GNUC__) && !defined(TALLY_SWITCH)
-#define TL_THREADED 1
-#else
-#define TL_THREADED 0
-#endif
-
-#define SLOT(offset) ((tl_slot *)(void *)((char *)R + (offset)))
-#define RA SLOT(ins->a)
-#define RB SLOT(ins->b)
-#define RC SLOT(ins->c)
-#define KC ((const tl_slot *)(const void *)((const char *)K + ins->c))
-#define KB ((const tl_slot *)(const void *)((const char *)K + ins->b))
-#define EXTRA() tl_ins_extra(ins[1])
-#define MODE_B (ins->modes & 3u)
-#define MODE_C (ins->modes >> 2 & 3u)
-#define MODE_A (ins->modes >> 4 & 3u)
-
-#define BOTH(b, c) ((unsigned)((b)->tag | (c)->tag) & 0xffu)
-// An int64 with a float64: the float's dtype, weak if both are.
-#define MIXED ((unsigned)TL_CLASS_F64 | (unsigned)TL_CLASS_I64)
-#define AS_F64(s) ((uint8_t)(s)->tag == TL_CLASS_F64 ? (s)->f : (double)(s)->i)
-#define MIXED_TAG(b, c) (TL_TAG_F64 | ((b)->tag & (c)->tag & TL_WEAK))
-#define PUT_F64(a, value, mark) \
-  do {                          \
-    double v_ = (value);        \
-    uint64_t t_ = (mark);       \
-    (a)->tag = t_;              \
-    (a)->f = v_;                \
-  } while (0)
-#define PUT_I64(a, value, mark)    \
-  do {                             \
-    int64_t v_ = (int64_t)(value); \
-    uint64_t t_ = (mark);          \
-    (a)->tag = t_;                 \
-    (a)->i = v_;                   \
-  } while (0)
-#define PUT_BOOL(a, value)  \
-  do {                      \
-    bool v_ = (value);      \
-    (a)->tag = TL_TAG_BOOL; \
-    (a)->i = v_;            \
-  } while (0)
-
-#define SAVE() (F->pc = ins, vm->frame = F)
-#define FAIL() goto fail
-#define TRY(call)          \
-  do {                     \
-    SAVE();                \
-    if (UNLIKELY(!(call))) \
-      FAIL();              \
-  } while (0)
-
-#define POLL()                   \
-  do {                           \
-    if (UNLIKELY(--fuel <= 0)) { \
-      SAVE();                    \
-      if (!tl_refuel(vm))        \
-        FAIL();                  \
-      fuel = vm->fuel;           \
-    }                            \
-  } while (0)
-
-#ifdef TALLY_AUDIT
-#define AUDIT()        \
-  do {                 \
-    SAVE();            \
-    tl_audit(vm, ins); \
-  } while (0)
-#else
-#define AUDIT() (void)0
-#endif
-
-#ifdef TL_COUNTING
-static void count_operand(tl_vm *vm, const tl_slot *s, unsigned mode) {
-  if (!tl_is_heap(*s))
-    return;
-  bool moves =
-      mode == TL_MODE_CONSUME || (mode == TL_MODE_EITHER && tl_is_owned(*s));
-  vm->stats.refs_virtual += mode != TL_MODE_EITHER;
-  vm->stats.refs_embedded += mode == TL_MODE_EITHER;
-  vm->stats.moves += moves;
-  vm->stats.borrows += !moves;
-}
-
-// The operands in the instruction's own fields; those of a window are counted
-// where they are moved there.
-static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
-  vm->stats.instructions++;
-  switch ((tl_format)tl_opcodes[ins->op].format) {
-    case TL_FORMAT_A:
-    case TL_FORMAT_XA:
-    case TL_FORMAT_AJUMP:
-    case TL_FORMAT_AKJUMP:
-      count_operand(vm, RA, MODE_A);
-      break;
-    case TL_FORMAT_ABC:
-    case TL_FORMAT_ABCX:
-    case TL_FORMAT_ABCD:
-      if (ins->op != TL_BC_PUSH)
-        count_operand(vm, RC, MODE_C);
-      count_operand(vm, RB, MODE_B);
-      break;
-    case TL_FORMAT_AB:
-    case TL_FORMAT_ABI:
-    case TL_FORMAT_ABK:
-    case TL_FORMAT_ABX:
-    case TL_FORMAT_BW:
-    case TL_FORMAT_TVW:
-      count_operand(vm, RB, MODE_B);
-      break;
-    case TL_FORMAT_ABJUMP:
-      count_operand(vm, RA, MODE_A);
-      count_operand(vm, RB, MODE_B);
-      break;
-    default:
-      break;
-  }
-}
-
-// A test wants this instruction to fail. Calls that give their window back
-// themselves have not run yet.
-static bool is_told(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
-  if (tl_opcodes[ins->op].fails == TL_NEVER || --vm->fail_in != 0)
-    return false;
-  tl_slot *window = RA + 1;
-  uint32_t count = ins->op == TL_BC_CALLB  ? ins->b
-                   : ins->op == TL_BC_CALL ? ins->c
-                                           : 0;
-  bool keeps = ins->op == TL_BC_CALLB && ins->c != 0;
-  if (keeps)
-    tl_copy_slot(SLOT(ins[1].a), window);
-  for (uint32_t i = keeps; i < count; i++) tl_drop(vm, window[i]);
-  tl_fail(vm, TALLY_ERR_ASSERT, "told to fail");
-  return true;
-}
-#endif
-
-#if TL_THREADED
-#define OP(name) L_##name:  // an instruction
-#define DISPATCH                               \
-  do {                                         \
-    AUDIT();                                   \
-    COUNT();                                   \
-    __extension__({ goto *labels[ins->op]; }); \
-  } while (0)
-#else
-#define OP(name) case TL_BC_##name:
-#define DISPATCH goto dispatch
-#endif
-
-#define WAY(name) \
-  name:  // shared by instructions
-
-// On to the next instruction, after one of one word or of two.
-#define NEXT  \
-  do {        \
-    ins++;    \
-    DISPATCH; \
-  } while (0)
-#define NEXT2 \
-  do {        \
-    ins += 2; \
-    DISPATCH; \
-  } while (0)
-
-// Not plain scalars: to the shared ways at the loop's end.
-#define SLOW(b, c, op) \
-  do {                 \
-    slow_b = (b);      \
-    slow_c = (c);      \
-    slow_op = (op);    \
-    goto short_binary; \
-  } while (0)
-
-// A view of a large array: perhaps the begin of a region that runs as one.
-#define ASK_REGION(s)                                               \
-  do {                                                              \
-    SAVE();                                                         \
-    if (tl_is_array(*(s)) && (s)->array->size >= TL_REGION_ITEMS && \
-        F->function->region_count > 0) {                            \
-      const tl_ins *next_;                                          \
-      tl_region_status status_ =                                    \
-          tl_region_run(vm, F->function, R, ins, &next_);           \
-      if (status_ == TL_REGION_DONE) {                              \
-        ins = next_;                                                \
-        DISPATCH;                                                   \
-      }                                                             \
-      if (UNLIKELY(status_ == TL_REGION_FAILED))                    \
-        FAIL();                                                     \
-    }                                                               \
-  } while (0)
-
-// Scalar arithmetic: floats first, then integers, which wrap.
-#define ARITH(name, op, slow)                               \
-  OP(name) {                                                \
-    const tl_slot *b = RB, *c = RC;                         \
-    unsigned both = BOTH(b, c);                             \
-    if (both == TL_CLASS_F64) {                             \
-      PUT_F64(RA, b->f op c->f, b->tag & c->tag);           \
-      NEXT;                                                 \
-    }                                                       \
-    if (LIKELY(both == TL_CLASS_I64)) {                     \
-      PUT_I64(RA, b->u op c->u, b->tag & c->tag);           \
-      NEXT;                                                 \
-    }                                                       \
-    if (LIKELY(both == MIXED)) {                            \
-      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c)); \
-      NEXT;                                                 \
-    }                                                       \
-    SLOW(b, c, slow);                                       \
-  }
-
-// Two at once: the first's result is an operand of the next instruction and
-// not seen again. Anything but three floats or three integers goes one by one.
-#ifdef TL_COUNTING
-#define PAIR(name, op, slow, D, at, then_op, second) ARITH(name, op, slow)
-#else
-#define PAIR(name, op, slow, D, at, then_op, second)             \
-  OP(name) {                                                     \
-    const tl_slot *b = RB, *c = RC, *d = SLOT(ins[1].D);         \
-    unsigned all = (unsigned)(b->tag | c->tag | d->tag) & 0xffu; \
-    if (all == TL_CLASS_F64) {                                   \
-      double x = b->f op c->f, y = d->f;                         \
-      PUT_F64(SLOT(ins[1].a), second, b->tag & c->tag & d->tag); \
-      NEXT2;                                                     \
-    }                                                            \
-    if (LIKELY(all == TL_CLASS_I64)) {                           \
-      uint64_t x = b->u op c->u, y = d->u;                       \
-      PUT_I64(SLOT(ins[1].a), second, b->tag & c->tag & d->tag); \
-      NEXT2;                                                     \
-    }                                                            \
-    unsigned both = BOTH(b, c);                                  \
-    if (both == TL_CLASS_F64) {                                  \
-      PUT_F64(RA, b->f op c->f, b->tag & c->tag);                \
-      NEXT;                                                      \
-    }                                                            \
-    if (both == TL_CLASS_I64) {                                  \
-      PUT_I64(RA, b->u op c->u, b->tag & c->tag);                \
-      NEXT;                                                      \
-    }                                                            \
-    if (both == MIXED) {                                         \
-      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c));      \
-      NEXT;                                                      \
-    }                                                            \
-    slow_b = b;                                                  \
-    slow_c = c;                                                  \
-    slow_op = (slow);                                            \
-    slow_d = d;                                                  \
-    slow_then = (then_op);                                       \
-    slow_side = (at);                                            \
-    goto short_pair;                                             \
-  }
-#endif
-#define PAIRS(name, op, slow)                               \
-  PAIR(name##_ADD_L, op, slow, c, 0, TL_OP_ADD, x + y)      \
-  PAIR(name##_SUB_L, op, slow, c, 0, TL_OP_SUBTRACT, x - y) \
-  PAIR(name##_MUL_L, op, slow, c, 0, TL_OP_MULTIPLY, x *y)  \
-  PAIR(name##_ADD_R, op, slow, b, 1, TL_OP_ADD, y + x)      \
-  PAIR(name##_SUB_R, op, slow, b, 1, TL_OP_SUBTRACT, y - x) \
-  PAIR(name##_MUL_R, op, slow, b, 1, TL_OP_MULTIPLY, y *x)
-
-// With a literal: an int64 and its float stand side by side.
-#define ARITH_K(name, op, slow)                             \
-  OP(name) {                                                \
-    const tl_slot *b = RB, *c = KC;                         \
-    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {          \
-      PUT_F64(RA, b->f op c[1].f, b->tag &c[1].tag);        \
-      NEXT;                                                 \
-    }                                                       \
-    if (LIKELY(BOTH(b, c) == TL_CLASS_I64)) {               \
-      PUT_I64(RA, b->u op c->u, b->tag & c->tag);           \
-      NEXT;                                                 \
-    }                                                       \
-    if (LIKELY(BOTH(b, c) == MIXED)) {                      \
-      PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c)); \
-      NEXT;                                                 \
-    }                                                       \
-    SLOW(b, c, slow);                                       \
-  }
-
-#define COMPARE(name, op, slow)         \
-  OP(name) {                            \
-    const tl_slot *b = RB, *c = RC;     \
-    unsigned both = BOTH(b, c);         \
-    if (LIKELY(both == TL_CLASS_I64)) { \
-      PUT_BOOL(RA, b->i op c->i);       \
-      NEXT;                             \
-    }                                   \
-    if (LIKELY(both == TL_CLASS_F64)) { \
-      PUT_BOOL(RA, b->f op c->f);       \
-      NEXT;                             \
-    }                                   \
-    SLOW(b, c, slow);                   \
-  }
-
-#define BITS(name, op, slow)                      \
-  OP(name) {                                      \
-    const tl_slot *b = RB, *c = RC;               \
-    unsigned both = BOTH(b, c);                   \
-    if (LIKELY(both == TL_CLASS_I64)) {           \
-      PUT_I64(RA, b->i op c->i, b->tag & c->tag); \
-      NEXT;                                       \
-    }                                             \
-    if (LIKELY(both == TL_CLASS_BOOL)) {          \
-      PUT_BOOL(RA, (b->i op c->i) != 0);          \
-      NEXT;                                       \
-    }                                             \
-    SLOW(b, c, slow);                             \
-  }
-
-#define SHIFT(name, C, shifted, slow)                      \
-  OP(name) {                                               \
-    const tl_slot *b = RB, *c = (C);                       \
-    if (LIKELY(BOTH(b, c) == TL_CLASS_I64 && c->u < 64)) { \
-      PUT_I64(RA, shifted, b->tag & c->tag);               \
-      NEXT;                                                \
-    }                                                      \
-    SLOW(b, c, slow);                                      \
-  }
-
-#define BITS_K(name, op, slow)                                \
-  OP(name) {                                                  \
-    const tl_slot *b = RB, *c = KC;                           \
-    if (LIKELY((uint8_t)(b->tag & c->tag) == TL_CLASS_I64)) { \
-      PUT_I64(RA, b->i op c->i, b->tag & c->tag);             \
-      NEXT;                                                   \
-    }                                                         \
-    SLOW(b, c, slow);                                         \
-  }
-
-#define JUMP_SHORT() (ins += (int16_t)ins->c)
-#define JUMP_LONG() (ins += (int32_t)tl_ins_extra(*ins))
-
-#define JUMP_WHEN(condition)   \
-  do {                         \
-    if (condition) {           \
-      if ((int16_t)ins->c < 0) \
-        POLL();                \
-      JUMP_SHORT();            \
-    }                          \
-    NEXT;                      \
-  } while (0)
-
-// Compare and jump; (negate) is the jump on `not (a op b)`, which for NaN
-// differs from the opposite comparison. Backward ones poll.
-#define JUMP_IF(name, op, slow, negate, right) \
-  OP(name) {                                   \
-    const tl_slot *b = RA, *c = (right);       \
-    unsigned both = BOTH(b, c);                \
-    if (LIKELY(both == TL_CLASS_I64))          \
-      JUMP_WHEN((b->i op c->i) != (negate));   \
-    if (LIKELY(both == TL_CLASS_F64))          \
-      JUMP_WHEN((b->f op c->f) != (negate));   \
-    slow_b = b;                                \
-    slow_c = c;                                \
-    slow_op = (slow);                          \
-    slow_negate = (negate);                    \
-    goto compare;                              \
-  }
-
-// With a literal: an int64 and its float stand side by side.
-#define JUMP_IF_K(name, op, slow, negate)        \
-  OP(name) {                                     \
-    const tl_slot *b = RA, *c = KB;              \
-    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) \
-      JUMP_WHEN((b->f op c[1].f) != (negate));   \
-    if (LIKELY(BOTH(b, c) == TL_CLASS_I64))      \
-      JUMP_WHEN((b->i op c->i) != (negate));     \
-    slow_b = b;                                  \
-    slow_c = c;                                  \
-    slow_op = (slow);                            \
-    slow_negate = (negate);                      \
-    goto compare;                                \
-  }
-
-static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
-                                             {TL_ITEM_VALUE, 0}};
-
-// record[key] = value where the slot is the record's only owner and the value
-// need not be kept first: the key is found once and nothing is built.
-static inline bool is_plain_put(const tl_vm *vm, const tl_slot *target,
-                                const tl_slot *value, const tl_slot *key,
-                                unsigned modes) {
-  return tl_is_record(*target) && tl_is_string(*key) &&
-         (modes >> 4 & 3u) != TL_MODE_BORROW && tl_is_unique(*target) &&
-         !vm->no_reuse &&
-         (!tl_is_heap(*value) ||
-          (tl_is_owned(*value) && (modes & 3u) != TL_MODE_BORROW));
-}
-
-static bool set_slow(tl_vm *vm, tl_slot *target, const tl_slot *value,
-                     uint16_t count, const tl_slot *i, const tl_slot *j,
-                     unsigned modes) {
-  if (count == 1 && !vm->no_reuse && tl_item_set(target, value, i))
-    return true;
-  if (count == 1 && is_plain_put(vm, target, value, i, modes)) {
-    tl_slot item = *value, key = *i;
-    if ((modes >> 2 & 3u) == TL_MODE_BORROW)
-      key = tl_borrow(key);
-    if (!tl_record_set_key(vm, &target->record, &key, &item))
-      return false;
-    tl_drop(vm, key);
-    return true;
-  }
-  tl_step step = {.item_count = count, .items = value_items};
-  tl_path path = {.step_count = 1, .part_count = count, .steps = &step};
-  tl_slot parts[2] = {*i, *j};
-  if ((modes >> 2 & 3u) == TL_MODE_BORROW)
-    parts[0] = tl_borrow(parts[0]);
-  if ((modes >> 6 & 3u) == TL_MODE_BORROW)
-    parts[1] = tl_borrow(parts[1]);
-  if (!tl_do_setpath(vm, target, value, &path, parts, modes))
-    return false;
-  tl_drop(vm, parts[0]);
-  if (count > 1)
-    tl_drop(vm, parts[1]);
-  return true;
-}
-
-static inline bool pow_fast(tl_slot *a, const tl_slot *b, const tl_slot *c) {
-  unsigned both = BOTH(b, c);
-  if (both == TL_CLASS_F64 && c->f == 2.0) {
-    PUT_F64(a, b->f * b->f, b->tag & c->tag);
-    return true;
-  }
-  if ((uint8_t)c->tag == TL_CLASS_I64 && c->i == 2) {
-    if ((uint8_t)b->tag == TL_CLASS_F64 && tl_is_weak(*c)) {
-      PUT_F64(a, b->f * b->f, b->tag);
-      return true;
-    }
-    if ((uint8_t)b->tag == TL_CLASS_I64) {
-      PUT_I64(a, b->u * b->u, b->tag & c->tag);
-      return true;
-    }
-  }
-  return false;
-}
-
-static inline bool divide_ints(tl_slot *a, const tl_slot *b, const tl_slot *c,
-                               bool remainder) {
-  if (BOTH(b, c) != TL_CLASS_I64 || c->i == 0 || c->i == -1)
-    return false;
-  int64_t q = b->i / c->i, r = b->i % c->i;
-  if (r != 0 && (r < 0) != (c->i < 0)) {
-    q--;
-    r += c->i;
-  }
-  PUT_I64(a, remainder ? r : q, b->tag & c->tag);
-  return true;
-}
-
-// An instruction that takes its window over gives it back where it fails.
-// Calls of what may be no script function have done so themselves.
-static void drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  if (ins->op == TL_BC_CALL || ins->op == TL_BC_CALLB)
-    return;
-  tl_slot *window = base + ins->a / 16u + 1;
-  uint32_t count = 0;
-  switch ((tl_format)tl_opcodes[ins->op].format) {
-    case TL_FORMAT_W:
-      count = ins->b;
-      break;
-    case TL_FORMAT_BW:
-      count = ins->c;
-      break;
-    case TL_FORMAT_TVW:
-      window = base + ins->c / 16u;
-      count = ins[1].a;
-      break;
-    default:
-      break;
-  }
-  for (uint32_t i = 0; i < count; i++) tl_drop(vm, window[i]);
-}
+#include "vm/interp_forms.h"
 
 bool TL_INTERPRET(tl_vm *vm) {
 #if TL_THREADED
@@ -572,42 +78,12 @@ dispatch:
       const tl_module *module = F->function->unit->module;
       const tl_slot *b = &module->variables[index];
       if (UNLIKELY(tl_is_unset(*b))) {
-        SAVE();
-        tl_fail(vm, TALLY_ERR_NAME, "%s is not assigned yet",
-                module->variable_names[index]->text);
-        FAIL();
+        TRY(tl_fail_unassigned(vm, module->variable_names[index]));
       }
       tl_slot *a = RA;
       uint64_t tag = b->tag & ~TL_OWNED, payload = b->u;
       a->tag = tag;
       a->u = payload;
-      NEXT;
-    }
-    OP(SETG) {
-      tl_slot *g = &F->function->unit->module->variables[tl_ins_extra(*ins)];
-      SAVE();
-      tl_slot value = *RA;
-      if (MODE_A == TL_MODE_BORROW)
-        value = tl_borrow(value);
-      value = tl_escape(vm, &value, TL_CAUSE_GLOBAL);
-      tl_slot old = *g;
-      tl_copy_slot(g, &value);
-      if (tl_is_owned(old))
-        tl_drop(vm, old);
-      NEXT;
-    }
-    OP(TAKEG) {
-      uint32_t index = tl_ins_extra(*ins);
-      const tl_module *module = F->function->unit->module;
-      tl_slot *g = &module->variables[index];
-      if (UNLIKELY(tl_is_unset(*g))) {
-        SAVE();
-        tl_fail(vm, TALLY_ERR_NAME, "%s is not assigned yet",
-                module->variable_names[index]->text);
-        FAIL();
-      }
-      tl_copy_slot(RA, g);
-      *g = tl_unset();
       NEXT;
     }
     OP(GETC) {
@@ -637,21 +113,10 @@ dispatch:
       }
       NEXT;
     }
-    OP(MEMBER) {
-      tl_slot member = *RB;
-      if (MODE_B == TL_MODE_BORROW)
-        member = tl_borrow(member);
-      member.tag &= ~(UINT64_C(0xffff) << 32);
-      member.tag |= (uint64_t)EXTRA() << 32;
-      tl_copy_slot(RA, &member);
-      NEXT2;
-    }
     OP(CHECKSET) {
       if (UNLIKELY(tl_is_unset(*RA))) {
-        SAVE();
-        tl_fail(vm, TALLY_ERR_NAME, "%s is not assigned yet",
-                F->function->unit->names[tl_ins_extra(*ins)]->text);
-        FAIL();
+        const uint32_t name = tl_ins_extra(*ins);
+        TRY(tl_fail_unassigned(vm, F->function->unit->names[name]));
       }
       NEXT;
     }
@@ -680,10 +145,6 @@ dispatch:
     }
     OP(HOLD) {
       tl_do_hold(vm, RA, RB);
-      NEXT;
-    }
-    OP(DETACH) {
-      TRY(tl_do_detach(vm, RA, RB));
       NEXT;
     }
     OP(OWN) {
@@ -733,22 +194,6 @@ dispatch:
     COMPARE(LE, <=, TL_OP_LESS_EQUAL)
     COMPARE(GT, >, TL_OP_GREATER)
     COMPARE(GE, >=, TL_OP_GREATER_EQUAL)
-    OP(MATMUL) {
-      TRY(tl_do_matmul(vm, RA, RB, RC, ins->modes));
-      NEXT;
-    }
-    OP(IN) {
-      bool found;
-      TRY(tl_do_in(vm, RB, RC, ins->modes, &found));
-      PUT_BOOL(RA, found);
-      NEXT;
-    }
-    OP(NOTIN) {
-      bool found;
-      TRY(tl_do_in(vm, RB, RC, ins->modes, &found));
-      PUT_BOOL(RA, !found);
-      NEXT;
-    }
     OP(ELEM1) {
       uint32_t op = EXTRA();
       const tl_slot *b = RB;
@@ -784,12 +229,6 @@ dispatch:
       bool truth;
       TRY(tl_do_truth(vm, *b, MODE_B, &truth));
       PUT_BOOL(RA, !truth);
-      NEXT;
-    }
-    OP(ASBOOL) {
-      bool truth;
-      TRY(tl_do_truth(vm, *RB, MODE_B, &truth));
-      PUT_BOOL(RA, truth);
       NEXT;
     }
     OP(ADDI) {
@@ -856,58 +295,11 @@ dispatch:
     PAIRS(ADD, +, TL_OP_ADD)
     PAIRS(SUB, -, TL_OP_SUBTRACT)
     PAIRS(MUL, *, TL_OP_MULTIPLY)
-    OP(RANGE) {
-      const tl_slot *d = SLOT(ins[1].a);
-      TRY(tl_do_range(vm, RA, RB, RC, d));
-      NEXT2;
-    }
 
     // --- building
-    OP(LIST) {
-      tl_slot *a = RA;
-      TRY(tl_do_list(vm, ins->b, a + 1, a));
-      NEXT2;
-    }
-    OP(RECORD) {
-      tl_slot *a = RA;
-      const struct tl_keys *keys = &F->function->unit->keys[EXTRA()];
-      TRY(tl_do_record(vm, keys, a + 1, a));
-      NEXT2;
-    }
-    OP(STACK) {
-      tl_slot *a = RA;
-      TRY(tl_do_stack(vm, ins->b, a + 1, a));
-      NEXT2;
-    }
-    OP(STACKLIST) {
-      tl_slot list = *RB, result;
-      TRY(tl_do_stack(vm, (uint32_t)list.list->length, list.list->items,
-                      &result));
-      if (MODE_B == TL_MODE_BORROW)
-        list = tl_borrow(list);
-      tl_drop(vm, list);
-      tl_copy_slot(RA, &result);
-      NEXT;
-    }
     OP(PUSH) {
       TRY(tl_do_push(vm, RA, RB, ins->modes));
       NEXT;
-    }
-    OP(FORMAT) {
-      const tl_string *spec = F->function->unit->names[EXTRA()];
-      TRY(tl_do_format(vm, RA, RB, MODE_B, spec));
-      NEXT2;
-    }
-    OP(JOIN) {
-      tl_slot *a = RA;
-      TRY(tl_do_join(vm, ins->b, a + 1, a));
-      NEXT2;
-    }
-    OP(CLOSURE) {
-      tl_slot *a = RA;
-      const tl_group *group = &F->function->unit->groups[EXTRA()];
-      TRY(tl_do_closure(vm, group, ins->b, a + 1, a));
-      NEXT2;
     }
 
     // --- places
@@ -940,11 +332,6 @@ dispatch:
       TRY(tl_do_getf(vm, RA, RB, MODE_B, name));
       NEXT2;
     }
-    OP(FIELDS) {
-      const struct tl_keys *keys = &F->function->unit->keys[EXTRA()];
-      TRY(tl_do_fields(vm, RA, RB, MODE_B, keys));
-      NEXT2;
-    }
     OP(TAKEEL) {
       if (LIKELY(tl_element_peek(RA, RB, RC)))
         NEXT2;
@@ -952,47 +339,17 @@ dispatch:
       TRY(tl_do_take(vm, RB, MODE_B, path, RC, RA));
       NEXT2;
     }
-    OP(TAKE) {
-      tl_slot *a = RA;
-      const tl_path *path = &F->function->unit->paths[EXTRA()];
-      uint32_t count = ins->c;
-      TRY(tl_do_take(vm, RB, MODE_B, path, a + 1, a));
-      for (uint32_t i = 0; i < count; i++) tl_drop(vm, a[1 + i]);
-      NEXT2;
-    }
-    OP(UNTAKE) {
-      const tl_path *path = &F->function->unit->paths[EXTRA()];
-      tl_slot *parts = RC;
-      uint32_t count = ins[1].a;
-      SAVE();
-      tl_do_untake(vm, RA, RB, path, parts, ins->modes);
-      for (uint32_t i = 0; i < count; i++) tl_drop(vm, parts[i]);
-      NEXT2;
-    }
     OP(SETEL) {
       if (LIKELY(tl_element_set(RA, RB, RC)))
         NEXT;
-      TRY(set_slow(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu));
+      TRY(tl_exec_setel(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu));
       NEXT;
     }
     OP(SETEL2) {
       const tl_slot *d = SLOT(ins[1].a);
       if (LIKELY(tl_element_set2(RA, RB, RC, d)))
         NEXT2;
-      TRY(set_slow(vm, RA, RB, 2, RC, d, ins->modes));
-      NEXT2;
-    }
-    OP(SETPATH) {
-      const tl_path *path = &F->function->unit->paths[EXTRA()];
-      tl_slot *parts = RC;
-      uint32_t count = ins[1].a;
-      TRY(tl_do_setpath(vm, RA, RB, path, parts, ins->modes));
-      for (uint32_t i = 0; i < count; i++) tl_drop(vm, parts[i]);
-      NEXT2;
-    }
-    OP(UNPACK) {
-      uint32_t count = EXTRA();
-      TRY(tl_do_unpack(vm, RA, RB, MODE_B, count));
+      TRY(tl_exec_setel(vm, RA, RB, 2, RC, d, ins->modes));
       NEXT2;
     }
 
@@ -1070,10 +427,6 @@ dispatch:
       tl_copy_slot(a, &result);
       NEXT2;
     }
-    OP(CHECKTYPES) {
-      TRY(tl_do_check_types(vm, F->function, R));
-      NEXT;
-    }
     OP(IMPORT) {
       const tl_string *spec = F->function->unit->names[tl_ins_extra(*ins)];
       SAVE();
@@ -1086,23 +439,9 @@ dispatch:
       tl_copy_slot(RA, &module);
       NEXT;
     }
-    OP(SHOW) {
-      tl_slot value = *RA;
-      if (MODE_A == TL_MODE_BORROW)
-        value = tl_borrow(value);
-      TRY(tl_do_show(vm, value));
-      tl_drop(vm, value);
-      NEXT;
-    }
-    OP(CATCH) {
-      tl_slot *a = RA;
-      *a = tl_none();
-      if (tl_ins_extra(*ins) == 0) {
-        tl_copy_slot(a, &vm->caught);  // made while unwinding
-        vm->caught = tl_none();
-      }
-      NEXT;
-    }
+
+    // --- what is called
+    TL_CALLED_OPCODES(CALLED)
 
     // --- ends of blocks
     OP(JMP) {
@@ -1316,7 +655,7 @@ dispatch:
 
   WAY(fail) {
     vm->fuel = fuel;
-    drop_window(vm, R, ins);
+    tl_drop_window(vm, R, ins);
   }
   for (;;) {
     tl_prototype *function = F->function;
