@@ -1,5 +1,6 @@
 """Who takes part in the benchmark, how each is started, and which are here."""
 
+import glob
 import os
 import platform
 import re
@@ -72,8 +73,9 @@ def build_c(directory):
     """The program in C: with OpenBLAS if that is installed. None: no compiler.
     Fast mathematics, as a user who fuses by hand would."""
     program, cc = os.path.join(directory, "peer"), os.environ.get("CC", "cc")
-    command = cc.split() + ["-O3", "-march=native", "-ffast-math",
-                            os.path.join(PEERS, "peer.c"), "-o", program]
+    sources = sorted(glob.glob(os.path.join(PEERS, "c", "*.c")))
+    command = cc.split() + ["-O3", "-march=native", "-ffast-math", *sources,
+                            "-o", program]
     for extra in (["-mprefer-vector-width=512", "-DHAVE_CBLAS", "-lopenblas"],
                   ["-DHAVE_CBLAS", "-lopenblas"], []):
         try:

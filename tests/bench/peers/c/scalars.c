@@ -1,0 +1,140 @@
+/* Small arrays, scalar loops, words. */
+#include "peer.h"
+
+#include <string.h>
+
+static uint8_t *some;
+
+static NOINLINE void turn(double *restrict t, const double *x, const double *y,
+                          const double *z, size_t n) {
+  for (size_t i = 0; i < n; i++) t[i] = x[i] * y[i] + z[i];
+}
+
+static void repeated(size_t n) {
+  double x[64], y[64], memory[2][64], *z = memory[0], *t = memory[1];
+  for (size_t i = 0; i < n; i++) {
+    x[i] = 0.5 + (double)i * 1e-3;
+    y[i] = 0.25;
+    z[i] = 0;
+  }
+  for (int r = 0; r < MILLION; r++) {
+    turn(t, x, y, z, n);
+    double *other = z;
+    z = t;
+    t = other;
+  }
+  check = z[3];
+}
+
+static void repeated4(void) {
+  repeated(4);
+}
+
+static void repeated64(void) {
+  repeated(64);
+}
+
+void small(void) {
+  bench_per("small4_ns", repeated4, 1e6 * 1e-9);
+  bench_per("small64_ns", repeated64, 1e6 * 1e-9);
+}
+
+// --- Scalars ----------------------------------------------------------------
+
+static NOINLINE int fib(int n) {
+  return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+
+static void fib30(void) {
+  volatile int n = 30;  // not to be computed by the compiler
+  check = fib(n);
+}
+
+static void loopij(void) {
+  volatile int64_t side = 3000;  // not to be summed by formula
+  int64_t n = side, s = 0;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < n; j++) s += i * j;
+  check = (double)s;
+}
+
+static void sieve(void) {
+  enum { N = MILLION };
+  uint8_t *f = (uint8_t *)some;
+  int64_t c = 0;
+  memset(f, 1, N + 1);
+  f[0] = f[1] = 0;
+  for (size_t i = 2; i * i <= N; i++)
+    if (f[i])
+      for (size_t j = i * i; j <= N; j += i) f[j] = 0;
+  for (size_t i = 1; i <= N; i++) c += f[i];
+  check = (double)c;
+}
+
+static void mandel(void) {
+  int64_t total = 0;
+  for (int py = 0; py < 400; py++) {
+    for (int px = 0; px < 400; px++) {
+      double cx = -2.0 + px * 3.0 / 400, cy = -1.5 + py * 3.0 / 400;
+      double x = 0, y = 0;
+      int k = 0;
+      for (; k < 50; k++) {
+        double xx = x * x, yy = y * y;
+        if (xx + yy > 4)
+          break;
+        y = 2 * x * y + cy;
+        x = xx - yy + cx;
+      }
+      total += k;
+    }
+  }
+  check = (double)total;
+}
+
+void scalars(void) {
+  some = room(LONG);
+  bench("fib30", fib30);
+  bench("loopij", loopij);
+  bench("sieve", sieve);
+  bench("mandel", mandel);
+}
+
+// --- Words ------------------------------------------------------------------
+
+static char *text;
+static size_t text_length;
+
+static void distinct(void) {
+  enum { SLOTS = 1 << 18 };
+  static struct {
+    const char *word;
+    size_t length;
+  } seen[SLOTS];
+  size_t n = 0;
+  memset(seen, 0, sizeof seen);
+  for (const char *p = text, *end = text + text_length; p < end;) {
+    while (p < end && (*p == ' ' || *p == '\n')) p++;
+    const char *word = p;
+    uint64_t hash = 0;
+    for (; p < end && *p != ' ' && *p != '\n'; p++)
+      hash = (hash ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
+    size_t nbytes = (size_t)(p - word);
+    if (nbytes == 0)
+      break;
+    size_t at = (hash * UINT64_C(0x9e3779b97f4a7c15)) >> 46;
+    while (seen[at].word && (seen[at].length != nbytes ||
+                             memcmp(seen[at].word, word, nbytes) != 0))
+      at = (at + 1) & (SLOTS - 1);
+    if (!seen[at].word) {
+      seen[at].word = word;
+      seen[at].length = nbytes;
+      n++;
+    }
+  }
+  check = (double)n;
+}
+
+void words(void) {
+  text = read_file("words.txt", &text_length);
+  bench("words", distinct);
+}
