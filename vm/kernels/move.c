@@ -7,82 +7,91 @@
 #include <immintrin.h>
 #endif
 
+// For loops of a few instructions that are no vectors.
+#ifdef __clang__
+#define BY_FOUR _Pragma("clang loop unroll_count(4)")
+#else
+#define BY_FOUR _Pragma("GCC unroll 4")
+#endif
+
 // Strided loops are not marked: an unpack of stride 0 writes one item n times.
-#define MOVES(size, T)                                                         \
-  void TL_K(copy_##size)(void *out, const void *a, size_t n) {                 \
-    if (out != a)                                                              \
-      memcpy(out, a, n * sizeof(T));                                           \
-  }                                                                            \
-  void TL_K(zeros_##size)(void *out, const void *a, size_t n) {                \
-    (void)a;                                                                   \
-    memset(out, 0, n * sizeof(T));                                             \
-  }                                                                            \
-  void TL_K(fill_##size)(void *out, const void *a, size_t n) {                 \
-    T *to = out;                                                               \
-    const T item = *(const T *)a;                                              \
-    TL_LOOP for (size_t i = 0; i < n; i++) to[i] = item;                       \
-  }                                                                            \
-  void TL_K(pack_##size)(void *out, const void *a, ptrdiff_t stride,           \
-                         size_t n) {                                           \
-    T *to = out;                                                               \
-    const char *from = a;                                                      \
-    if (stride == (ptrdiff_t)sizeof(T)) {                                      \
-      TL_K(copy_##size)(out, a, n);                                            \
-    } else if (stride == 0) {                                                  \
-      if (n > 0)                                                               \
-        TL_K(fill_##size)(out, a, n);                                          \
-    } else {                                                                   \
-      for (size_t i = 0; i < n; i++, from += stride) to[i] = *(const T *)from; \
-    }                                                                          \
-  }                                                                            \
-  void TL_K(unpack_##size)(void *out, ptrdiff_t stride, const void *a,         \
-                           size_t n) {                                         \
-    char *to = out;                                                            \
-    const T *from = a;                                                         \
-    if (stride == (ptrdiff_t)sizeof(T)) {                                      \
-      TL_K(copy_##size)(out, a, n);                                            \
-    } else {                                                                   \
-      for (size_t i = 0; i < n; i++, to += stride) *(T *)to = from[i];         \
-    }                                                                          \
-  }                                                                            \
-  void TL_K(pack_tile_##size)(void *out, ptrdiff_t out_row, const void *a,     \
-                              ptrdiff_t a_row, ptrdiff_t a_column,             \
-                              size_t nrows, size_t ncols) {                    \
-    char *to = out;                                                            \
-    const char *from = a;                                                      \
-    if (a_row != (ptrdiff_t)sizeof(T) || a_column == (ptrdiff_t)sizeof(T)) {   \
-      for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)         \
-        TL_K(pack_##size)(to, from, a_column, ncols);                          \
-      return;                                                                  \
-    }                                                                          \
-    for (; nrows >= TILE_ROWS; nrows -= TILE_ROWS) {                           \
-      const char *column = from;                                               \
-      for (size_t j = 0; j < ncols; j++, column += a_column)                   \
-        for (size_t r = 0; r < TILE_ROWS; r++)                                 \
-          ((T *)(to + (ptrdiff_t)r * out_row))[j] = ((const T *)column)[r];    \
-      to += TILE_ROWS * out_row;                                               \
-      from += TILE_ROWS * a_row;                                               \
-    }                                                                          \
-    for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)           \
-      TL_K(pack_##size)(to, from, a_column, ncols);                            \
-  }                                                                            \
-  void TL_K(take_##size)(void *out, const void *a, ptrdiff_t stride,           \
-                         const int64_t *index, size_t n) {                     \
-    T *to = out;                                                               \
-    const char *from = a;                                                      \
-    if (stride == (ptrdiff_t)sizeof(T)) {                                      \
-      const T *items = a;                                                      \
-      TL_LOOP for (size_t i = 0; i < n; i++) to[i] = items[index[i]];          \
-    } else {                                                                   \
-      TL_LOOP for (size_t i = 0; i < n; i++) to[i] =                           \
-          *(const T *)(from + index[i] * stride);                              \
-    }                                                                          \
-  }                                                                            \
-  void TL_K(put_##size)(void *out, ptrdiff_t stride, const int64_t *index,     \
-                        const void *a, size_t n) {                             \
-    char *to = out;                                                            \
-    const T *from = a;                                                         \
-    for (size_t i = 0; i < n; i++) *(T *)(to + index[i] * stride) = from[i];   \
+#define MOVES(size, T)                                                       \
+  void TL_K(copy_##size)(void *out, const void *a, size_t n) {               \
+    if (out != a)                                                            \
+      memcpy(out, a, n * sizeof(T));                                         \
+  }                                                                          \
+  void TL_K(zeros_##size)(void *out, const void *a, size_t n) {              \
+    (void)a;                                                                 \
+    memset(out, 0, n * sizeof(T));                                           \
+  }                                                                          \
+  void TL_K(fill_##size)(void *out, const void *a, size_t n) {               \
+    T *to = out;                                                             \
+    const T item = *(const T *)a;                                            \
+    TL_LOOP for (size_t i = 0; i < n; i++) to[i] = item;                     \
+  }                                                                          \
+  void TL_K(pack_##size)(void *out, const void *a, ptrdiff_t stride,         \
+                         size_t n) {                                         \
+    T *to = out;                                                             \
+    const char *from = a;                                                    \
+    if (stride == (ptrdiff_t)sizeof(T)) {                                    \
+      TL_K(copy_##size)(out, a, n);                                          \
+    } else if (stride == 0) {                                                \
+      if (n > 0)                                                             \
+        TL_K(fill_##size)(out, a, n);                                        \
+    } else {                                                                 \
+      BY_FOUR for (size_t i = 0; i < n; i++, from += stride) to[i] =         \
+          *(const T *)from;                                                  \
+    }                                                                        \
+  }                                                                          \
+  void TL_K(unpack_##size)(void *out, ptrdiff_t stride, const void *a,       \
+                           size_t n) {                                       \
+    char *to = out;                                                          \
+    const T *from = a;                                                       \
+    if (stride == (ptrdiff_t)sizeof(T)) {                                    \
+      TL_K(copy_##size)(out, a, n);                                          \
+    } else {                                                                 \
+      BY_FOUR for (size_t i = 0; i < n; i++, to += stride) * (T *)to =       \
+          from[i];                                                           \
+    }                                                                        \
+  }                                                                          \
+  void TL_K(pack_tile_##size)(void *out, ptrdiff_t out_row, const void *a,   \
+                              ptrdiff_t a_row, ptrdiff_t a_column,           \
+                              size_t nrows, size_t ncols) {                  \
+    char *to = out;                                                          \
+    const char *from = a;                                                    \
+    if (a_row != (ptrdiff_t)sizeof(T) || a_column == (ptrdiff_t)sizeof(T)) { \
+      for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)       \
+        TL_K(pack_##size)(to, from, a_column, ncols);                        \
+      return;                                                                \
+    }                                                                        \
+    for (; nrows >= TILE_ROWS; nrows -= TILE_ROWS) {                         \
+      const char *column = from;                                             \
+      for (size_t j = 0; j < ncols; j++, column += a_column)                 \
+        for (size_t r = 0; r < TILE_ROWS; r++)                               \
+          ((T *)(to + (ptrdiff_t)r * out_row))[j] = ((const T *)column)[r];  \
+      to += TILE_ROWS * out_row;                                             \
+      from += TILE_ROWS * a_row;                                             \
+    }                                                                        \
+    for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)         \
+      TL_K(pack_##size)(to, from, a_column, ncols);                          \
+  }                                                                          \
+  void TL_K(take_##size)(void *out, const void *a, ptrdiff_t stride,         \
+                         const int64_t *index, size_t n) {                   \
+    T *to = out;                                                             \
+    const char *from = a;                                                    \
+    if (stride == (ptrdiff_t)sizeof(T)) {                                    \
+      const T *items = a;                                                    \
+      TL_LOOP for (size_t i = 0; i < n; i++) to[i] = items[index[i]];        \
+    } else {                                                                 \
+      TL_LOOP for (size_t i = 0; i < n; i++) to[i] =                         \
+          *(const T *)(from + index[i] * stride);                            \
+    }                                                                        \
+  }                                                                          \
+  void TL_K(put_##size)(void *out, ptrdiff_t stride, const int64_t *index,   \
+                        const void *a, size_t n) {                           \
+    char *to = out;                                                          \
+    const T *from = a;                                                       \
+    for (size_t i = 0; i < n; i++) *(T *)(to + index[i] * stride) = from[i]; \
   }
 
 // Rows that are gathered together where columns are far apart: one line of
@@ -155,7 +164,7 @@ void TL_K(iota)(int64_t *out, int64_t start, int64_t step, size_t n) {
 }
 
 void TL_K(bincount)(int64_t *out, const int64_t *index, size_t n) {
-  for (size_t i = 0; i < n; i++) out[index[i]]++;
+  BY_FOUR for (size_t i = 0; i < n; i++) out[index[i]]++;
 }
 
 void TL_K(bincount_weighted)(double *out, const int64_t *index,
