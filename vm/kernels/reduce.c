@@ -79,11 +79,28 @@ TL_FLOATS(X)
       join_##name(&partial[--at], sum);                                       \
     partial[at] = (tl_c128){(double)sum[0], (double)sum[PARTS - 1]};          \
   }                                                                           \
+  /* A leaf at once: its lanes stay in registers. */                          \
+  static void feed_leaf_##name(tl_fold_state *state, const R *items) {        \
+    R lanes[LANES * PARTS];                                                   \
+    reset_##name(lanes);                                                      \
+    for (size_t i = 0; i < LEAF; i += LANES)                                  \
+      combine(lanes, items + i * PARTS, LANES * PARTS);                       \
+    for (size_t half = LANES / 2; half > 0; half /= 2)                        \
+      combine(lanes, lanes + half * PARTS, half * PARTS);                     \
+    push_##name(state->partial, state->count / LEAF, 0, lanes);               \
+    state->count += LEAF;                                                     \
+  }                                                                           \
   void TL_K(feed_##name)(tl_fold_state * state, const void *a, size_t n) {    \
     const R *items = a;                                                       \
     while (n > 0) {                                                           \
       size_t used = state->count % LEAF;                                      \
       size_t take = n < LEAF - used ? n : LEAF - used;                        \
+      if (take == LEAF) {                                                     \
+        feed_leaf_##name(state, items);                                       \
+        items += LEAF * PARTS;                                                \
+        n -= LEAF;                                                            \
+        continue;                                                             \
+      }                                                                       \
       if (used == 0)                                                          \
         reset_##name(state->lanes.lane_reals);                                \
       add_items_##name(state->lanes.lane_reals, used % LANES, items, take);   \
