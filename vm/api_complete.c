@@ -80,8 +80,14 @@ static void offer_members(offers *o, tl_slot value) {
     }
   } else if (tl_is_kind(value, TL_KIND_MODULE)) {
     const tl_module *module = value.pointer;
+    // Of the library's own modules what is documented; one read from a file has
+    // a path.
+    bool is_library =
+        module->path == NULL && tl_embedded_find(module->name->text) != NULL;
     if (module->builtin != NULL)
       offer_library(o, module->builtin);
+    else if (is_library)
+      offer_library(o, module->name->text);
     else
       offer_variables(o, module);
   } else if (tl_is_nested(value) && value.nested->layout != NULL) {

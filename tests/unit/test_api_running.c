@@ -378,6 +378,7 @@ static void test_words_are_completed(void **state) {
   run(h, "import linalg\nimport stats as s");
   expect_names(h, "linalg.sl", "(\"slogdet\",)");
   expect_names(h, "s.var", "(\"variance\",)");
+  expect_names(h, "s.need", "()");  // a helper of the module's own
 }
 
 // --- Seeing it --------------------------------------------------------------
