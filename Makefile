@@ -93,6 +93,11 @@ OWN_FLAGS_vm/interp.c := $(INTERP_FLAGS)
 # that a call to the compiler's library would sort out.
 OWN_FLAGS_stdlib/dense_complex.c := $(call accepts,-fcx-limited-range)
 
+# The loops of factorisations run along rows: worth their vectors.
+VECTORS := $(call accepts,-ftree-vectorize -fvect-cost-model=dynamic)
+OWN_FLAGS_stdlib/dense_real.c := $(VECTORS)
+OWN_FLAGS_stdlib/dense_complex.c += $(VECTORS)
+
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtally.a
 	@mkdir -p $(@D)
 	$(COMPILE) $(CMOCKA_CFLAGS) -o $@ $< $(BUILD)/libtally.a \

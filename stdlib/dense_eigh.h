@@ -1,55 +1,181 @@
 // Eigenvalues of Hermitian matrices: Householder's reduction to a tridiagonal
-// one, then implicit QL with Wilkinson's shift (Bowdler, Martin, Reinsch,
-// Wilkinson 1968). See dense_work.h.
+// one, in panels of columns (Dongarra, Hammarling and Sorensen 1989), then
+// implicit QL with Wilkinson's shift (Bowdler, Martin, Reinsch, Wilkinson
+// 1968). See dense_work.h.
 
-// a, both halves of which are there, becomes tridiagonal: d on the diagonal, e
-// beside it; the reflections lie below. [v] has room for 3 n.
-static bool reduce_to_tridiagonal(tl_vm *vm, T *a, int64_t n, double *d,
-                                  double *e, T *tau, T *v) {
-  T *conjugate = v + n, *w = v + 2 * n;
-  for (int64_t k = 0; k < n; k++) {
-    d[k] = REAL(a[k * n + k]);
-    if (k == n - 1)
-      break;
-    int64_t m = n - k - 1;
-    T *column = a + (k + 1) * n + k, *rest = column + 1;
-    tau[k] = reflect(column, n, m);
-    e[k] = REAL(column[0]);
-    if (!poll_items(vm, m * m * 2))
+// Columns are reduced in panels: the matrix stays as it was before the panel,
+// and its rank-2 updates so far are W's: row i of [vw] holds v of each column,
+// then w, so that A - V W^H - W V^H is the matrix now.
+enum { PANEL = 32, BOTH = 2 * PANEL };
+
+typedef struct panel {
+  T *vw, *vectors;  // n rows of BOTH; room for 3 n
+  T *adjoint;       // BOTH rows of n
+  room products;
+} panel;
+
+static bool open_panel(tl_vm *vm, int64_t n, panel *p) {
+  *p = (panel){.products.vm = vm};
+  p->vw = new_matrix(vm, n, BOTH);
+  p->adjoint = new_matrix(vm, BOTH, n);
+  p->vectors = new_matrix(vm, 3, n);
+  return p->vw && p->adjoint && p->vectors &&
+         open_room(vm, n, BOTH, &p->products);
+}
+
+static void close_panel(panel *p, int64_t n) {
+  tl_vm *vm = p->products.vm;
+  drop_matrix(vm, p->vw, n, BOTH);
+  drop_matrix(vm, p->adjoint, BOTH, n);
+  drop_matrix(vm, p->vectors, 3, n);
+  close_room(&p->products);
+}
+
+// Column k as it is now, from the diagonal down; [count] columns of the panel
+// came before it.
+static void update_column(T *a, int64_t n, int64_t k, const T *vw,
+                          int64_t count) {
+  const T *here = vw + k * BOTH;
+  for (int64_t i = k; i < n; i++) {
+    const T *row = vw + i * BOTH;
+    T sum = 0;
+    for (int64_t j = 0; j < count; j++)
+      sum += row[j] * CONJ(here[PANEL + j]) + row[PANEL + j] * CONJ(here[j]);
+    a[i * n + k] -= sum;
+  }
+}
+
+// w = tau (A - V W^H - W V^H) v, less (tau w^H v / 2) v; v has m items, which
+// are rows and columns n - m to n.
+static void panel_vector(const panel *p, const T *a, int64_t n, int64_t m,
+                         int64_t count, T tau, const T *v, T *w) {
+  const ptrdiff_t size = sizeof(T);
+  const T *vw = p->vw + (n - m) * BOTH, *rest = a + (n - m) * (n + 1);
+  T turned[BOTH] = {0};  // W^H v, then V^H v
+  for (int64_t i = 0; i < m; i++) {
+    w[i] = 0;
+    for (int64_t j = 0; j < count; j++) {
+      turned[j] += CONJ(vw[i * BOTH + PANEL + j]) * v[i];
+      turned[PANEL + j] += CONJ(vw[i * BOTH + j]) * v[i];
+    }
+  }
+  tl_kernels()->gemv[DTYPE](w, rest, n * size, size, v, size, (size_t)m,
+                            (size_t)m);
+  for (int64_t i = 0; i < m; i++) {
+    T sum = 0;
+    for (int64_t j = 0; j < count; j++)
+      sum += vw[i * BOTH + j] * turned[j] +
+             vw[i * BOTH + PANEL + j] * turned[PANEL + j];
+    w[i] = tau * (w[i] - sum);
+  }
+  add_row(w, -tau * inner(v, w, m) / 2, v, m);
+}
+
+// The part of a from row [from] on, less V W^H + W V^H.
+static bool apply_panel(panel *p, T *a, int64_t n, int64_t from,
+                        int64_t count) {
+  const int64_t m = n - from;
+  const T *vw = p->vw + from * BOTH;
+  for (int64_t i = 0; i < m; i++)
+    for (int64_t j = 0; j < count; j++) {
+      p->adjoint[j * m + i] = CONJ(vw[i * BOTH + PANEL + j]);
+      p->adjoint[(PANEL + j) * m + i] = CONJ(vw[i * BOTH + j]);
+    }
+  T *rest = a + from * (n + 1);
+  for (int half = 0; half < 2; half++) {
+    operand left = {vw + half * PANEL, BOTH, 1};
+    operand right = {p->adjoint + half * PANEL * m, m, 1};
+    if (!product(&p->products, rest, n, left, right, m, m, count, true))
       return false;
-    if (tau[k] == 0)
-      continue;
-    for (int64_t i = 0; i < m; i++) {
-      v[i] = i == 0 ? 1 : column[i * n];
-      conjugate[i] = CONJ(v[i]);
-    }
-    // w = tau A v, less (tau w^H v / 2) v; then A -= v w^H + w v^H.
-    for (int64_t i = 0; i < m; i++)
-      w[i] = tau[k] * inner(rest + i * n, conjugate, m);
-    add_row(w, -tau[k] * inner(v, w, m) / 2, v, m);
-    for (int64_t i = 0; i < m; i++) {
-      T *row = rest + i * n, x = v[i], y = w[i];
-      for (int64_t j = 0; j < m; j++)
-        row[j] -= x * CONJ(w[j]) + y * conjugate[j];
-    }
   }
   return true;
 }
 
-static void rotate_rows(T *x, T *y, int64_t n, double c, double s) {
-  for (int64_t k = 0; k < n; k++) {
-    T f = y[k];
-    y[k] = s * x[k] + c * f;
-    x[k] = c * x[k] - s * f;
+// a, both halves of which are there, becomes tridiagonal: d on the diagonal, e
+// beside it; the reflections lie below.
+static bool reduce_to_tridiagonal(tl_vm *vm, T *a, int64_t n, double *d,
+                                  double *e, T *tau) {
+  panel p;
+  bool ok = open_panel(vm, n, &p);
+  for (int64_t from = 0; ok && from < n; from += PANEL) {
+    int64_t end = from + PANEL < n ? from + PANEL : n;
+    for (int64_t k = from; ok && k < end; k++) {
+      const int64_t m = n - k - 1, count = k - from;
+      T *column = a + (k + 1) * n + k, *v = p.vectors, *w = v + n;
+      update_column(a, n, k, p.vw, count);
+      d[k] = REAL(a[k * n + k]);
+      if (m == 0)
+        break;
+      tau[k] = reflect(column, n, m);
+      e[k] = REAL(column[0]);
+      ok = poll_items(vm, m * (m + 2 * BOTH));
+      for (int64_t i = 0; i < m; i++) v[i] = i == 0 ? 1 : column[i * n];
+      panel_vector(&p, a, n, m, count, tau[k], v, w);
+      for (int64_t i = 0; i < m; i++) {
+        p.vw[(k + 1 + i) * BOTH + count] = v[i];
+        p.vw[(k + 1 + i) * BOTH + PANEL + count] = w[i];
+      }
+    }
+    ok = ok && (end == n || apply_panel(&p, a, n, end, end - from));
   }
+  close_panel(&p, n);
+  return ok;
 }
 
-// One sweep from row m up to row l. The rows of z, unless it is NULL, turn too.
-static void ql_sweep(double *d, double *e, int64_t l, int64_t m, T *z,
-                     int64_t n) {
+// The rotations of some sweeps, which the rows of z, 2 * n doubles if they are
+// complex, turn by all at once: strip by strip, while it is in the cache.
+enum { CHAINS = 32, STRIP_ITEMS = 32 };
+
+typedef struct sweeps {
+  tl_vm *vm;
+  double *z;  // NULL: no vectors are wanted
+  int64_t n, width;
+  double *c, *s;  // CHAINS * n each
+  int64_t count;
+  int64_t begin[CHAINS], rotations[CHAINS];  // sweep i: rows from begin on
+} sweeps;
+
+static bool open_sweeps(tl_vm *vm, T *z, int64_t n, sweeps *w) {
+  *w = (sweeps){.vm = vm, .z = (double *)z, .n = n};
+  w->width = n * (int64_t)(sizeof(T) / sizeof(double));
+  size_t nbytes = (size_t)n * CHAINS * 2 * sizeof(double) + 1;
+  w->c = z ? tl_alloc(vm, nbytes, "the rotations") : NULL;
+  w->s = z && w->c ? w->c + n * CHAINS : NULL;
+  return !z || w->c;
+}
+
+static void close_sweeps(sweeps *w) {
+  if (w->c)
+    tl_free(w->vm, w->c, (size_t)w->n * CHAINS * 2 * sizeof(double) + 1);
+}
+
+static bool apply_sweeps(sweeps *w) {
+  int64_t rotations = 0;
+  for (int64_t i = 0; i < w->count; i++) rotations += w->rotations[i];
+  for (int64_t j = 0; j < w->width && w->count > 0; j += STRIP_ITEMS) {
+    int64_t columns = w->width - j < STRIP_ITEMS ? w->width - j : STRIP_ITEMS;
+    for (int64_t i = 0; i < w->count; i++)
+      tl_kernels()->turn_rows(
+          w->z + w->begin[i] * w->width + j, (size_t)w->width, w->c + i * w->n,
+          w->s + i * w->n, (size_t)w->rotations[i], (size_t)columns);
+    if (!poll_items(w->vm, rotations * columns))
+      return false;
+  }
+  w->count = 0;
+  return true;
+}
+
+// One sweep from row m up to row l, whose rotations are noted in [w].
+static void ql_sweep(double *d, double *e, int64_t l, int64_t m, sweeps *w) {
+  double *cosine = NULL, *sine = NULL;
   double g = (d[l + 1] - d[l]) / (2 * e[l]), r = hypot(g, 1);
   g = d[m] - d[l] + e[l] / (g + copysign(r, g));
   double s = 1, c = 1, p = 0;
+  int64_t from = l;
+  if (w->z) {
+    cosine = w->c + w->count * w->n;
+    sine = w->s + w->count * w->n;
+  }
   for (int64_t i = m - 1; i >= l; i--) {
     double f = s * e[i], b = c * e[i];
     r = hypot(f, g);
@@ -57,7 +183,8 @@ static void ql_sweep(double *d, double *e, int64_t l, int64_t m, T *z,
     if (r == 0) {
       d[i + 1] -= p;
       e[m] = 0;
-      return;
+      from = i + 1;
+      break;
     }
     s = f / r;
     c = g / r;
@@ -66,35 +193,67 @@ static void ql_sweep(double *d, double *e, int64_t l, int64_t m, T *z,
     p = s * r;
     d[i + 1] = g + p;
     g = c * r - b;
-    if (z)
-      rotate_rows(z + i * n, z + (i + 1) * n, n, c, s);
-  }
-  d[l] -= p;
-  e[l] = g;
-  e[m] = 0;
-}
-
-// d becomes the eigenvalues; e has n items.
-static tl_dense_result solve_tridiagonal(tl_vm *vm, double *d, double *e, T *z,
-                                         int64_t n) {
-  enum { SWEEPS = 60 };
-  if (n > 0)
-    e[n - 1] = 0;
-  for (int64_t l = 0; l < n; l++) {
-    for (int sweep = 0;; sweep++) {
-      int64_t m = l;
-      while (m < n - 1 && fabs(e[m]) > EPSILON * (fabs(d[m]) + fabs(d[m + 1])))
-        m++;
-      if (m == l)
-        break;
-      if (sweep == SWEEPS)
-        return TL_DENSE_ENDLESS;
-      if (!poll_items(vm, (m - l) * n))
-        return TL_DENSE_STOPPED;
-      ql_sweep(d, e, l, m, z, n);
+    if (w->z) {
+      cosine[i - l] = c;
+      sine[i - l] = s;
     }
   }
-  return TL_DENSE_DONE;
+  if (from == l) {
+    d[l] -= p;
+    e[l] = g;
+    e[m] = 0;
+  }
+  if (!w->z)
+    return;
+  // The chain begins with row [from]: the list, too.
+  memmove(cosine, cosine + from - l, (size_t)(m - from) * sizeof *cosine);
+  memmove(sine, sine + from - l, (size_t)(m - from) * sizeof *sine);
+  w->begin[w->count] = from;
+  w->rotations[w->count++] = m - from;
+}
+
+// The first row from l on that nothing but rounding errors joins with the next;
+// [least] is what counts as that anyway.
+static int64_t part_end(const double *d, const double *e, int64_t l, int64_t n,
+                        double least) {
+  int64_t m = l;
+  while (m < n - 1 &&
+         fabs(e[m]) > fmax(least, EPSILON * (fabs(d[m]) + fabs(d[m + 1]))))
+    m++;
+  return m;
+}
+
+// d becomes the eigenvalues; e has n items. The rows of z, unless it is NULL,
+// turn too.
+static tl_dense_result solve_tridiagonal(tl_vm *vm, double *d, double *e, T *z,
+                                         int64_t n) {
+  enum { MOST = 60 };
+  sweeps w;
+  tl_dense_result result =
+      open_sweeps(vm, z, n, &w) ? TL_DENSE_DONE : TL_DENSE_STOPPED;
+  double most = 0;
+  if (n > 0)
+    e[n - 1] = 0;
+  for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(d[i]) + fabs(e[i]));
+  for (int64_t l = 0; result == TL_DENSE_DONE && l < n; l++) {
+    for (int sweep = 0; result == TL_DENSE_DONE; sweep++) {
+      // Small eigenvalues are exact, unless that does not come to an end.
+      int64_t m = part_end(d, e, l, n, sweep < MOST / 2 ? 0 : EPSILON * most);
+      if (m == l)
+        break;
+      if (sweep == MOST)
+        result = TL_DENSE_ENDLESS;
+      else if (!poll_items(vm, m - l) ||
+               (w.count == CHAINS && !apply_sweeps(&w)))
+        result = TL_DENSE_STOPPED;
+      else
+        ql_sweep(d, e, l, m, &w);
+    }
+  }
+  if (result == TL_DENSE_DONE && !apply_sweeps(&w))
+    result = TL_DENSE_STOPPED;
+  close_sweeps(&w);
+  return result;
 }
 
 static void complete_hermitian(T *a, int64_t n) {
@@ -123,7 +282,7 @@ static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
 
 static tl_dense_result eigh(tl_vm *vm, void *matrix, int64_t n, void *values,
                             void *vectors) {
-  T *a = matrix, *v = vectors, *tau = new_matrix(vm, 4, n);
+  T *a = matrix, *v = vectors, *tau = new_matrix(vm, 1, n);
   T *z = vectors ? new_matrix(vm, n, n) : NULL;
   size_t nbytes = ((size_t)n + 1) * 3 * sizeof(double);
   double *d = tl_alloc(vm, nbytes, "the eigenvalues"), *w = values;
@@ -133,7 +292,7 @@ static tl_dense_result eigh(tl_vm *vm, void *matrix, int64_t n, void *values,
     int64_t *order = (int64_t *)(void *)(e + n + 1);
     complete_hermitian(a, n);
     double scale = scale_matrix(a, n * n);
-    if (reduce_to_tridiagonal(vm, a, n, d, e, tau, tau + n) &&
+    if (reduce_to_tridiagonal(vm, a, n, d, e, tau) &&
         (!z || start_vectors(vm, a, n, tau, z)))
       result = solve_tridiagonal(vm, d, e, z, n);
     if (result == TL_DENSE_DONE &&
@@ -150,6 +309,6 @@ static tl_dense_result eigh(tl_vm *vm, void *matrix, int64_t n, void *values,
     tl_free(vm, d, nbytes);
   if (z)
     drop_matrix(vm, z, n, n);
-  drop_matrix(vm, tau, 4, n);
+  drop_matrix(vm, tau, 1, n);
   return result;
 }

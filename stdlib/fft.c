@@ -9,6 +9,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/fft_library.h"
 #include "stdlib/fft_plan.h"
 #include "vm/vm.h"
 
@@ -421,6 +422,25 @@ FUNCTION(ifftn, call_axes, COMPLEX, true, false)
 FUNCTION(rfftn, call_axes, TO_HALF, false, false)
 FUNCTION(irfftn, call_axes, FROM_HALF, true, false)
 
+// --- Whose code -------------------------------------------------------------
+
+// library
+static bool use(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_string *name;
+  if (!tl_arg_string(vm, "use", "library", args[0], &name))
+    return false;
+  const bool fftw = strcmp(name->text, "fftw") == 0;
+  if (!fftw && strcmp(name->text, "own") != 0)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "use: library must be \"fftw\" or \"own\", not \"%s\"",
+                   name->text);
+  if (fftw && !tl_fftw_need(vm, "use"))
+    return false;
+  vm->fftw = fftw;
+  *out = tl_none();
+  return true;
+}
+
 // --- Frequencies and shifts -------------------------------------------------
 
 // (0 … up to the middle, then for [whole] the negative ones) / (n d).
@@ -597,5 +617,15 @@ const tl_builtin tl_fft_module[] = {
      "An array of any dtype, which stays. An axis that x lacks is an error\n"
      "(kind index).\n"
      "    fft.ifftshift([-2, -1, 0, 1])    # [0, 1, -2, -1]\n"},
+    {"use", "library", use, TL_FILES | TL_EFFECT,
+     "Whose code computes the transforms that follow, in all of the program:\n"
+     "\"own\" is Tally's, as in the beginning; \"fftw\" is FFTW 3 (Frigo and\n"
+     "Johnson, 2005), loaded from the machine. Results differ by rounding. "
+     "FFTW's\n"
+     "memory is not counted, and one transform by it is not interrupted; its\n"
+     "licence (GPL) binds who ships it with a program. Another name is an "
+     "error\n"
+     "(kind value), FFTW where it is not installed one of kind io.\n"
+     "    fft.use(\"own\")\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

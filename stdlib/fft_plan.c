@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "stdlib/fft_library.h"
 #include "vm/error.h"
 #include "vm/memory.h"
 #include "vm/vm.h"
@@ -387,6 +388,9 @@ bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out) {
   *out = (tl_fft){.n = n, .size = n};
   if (n > INT64_C(1) << 40)
     return tl_fail_memory(vm, SIZE_MAX, "a Fourier transform");
+  out->foreign = vm->fftw ? tl_fftw_plan(n) : NULL;
+  if (out->foreign)
+    return true;
   bool ok = split(out);
   if (ok) {
     ok = tl_fft_roots(vm, n, n, &out->roots);
@@ -400,6 +404,8 @@ bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out) {
 }
 
 void tl_fft_close(tl_vm *vm, tl_fft *fft) {
+  if (fft->foreign)
+    tl_fftw_close(fft->foreign);
   free_items(vm, fft->roots, fft->n);
   free_items(vm, fft->chirp, fft->n);
   free_items(vm, fft->spectrum, fft->size);
@@ -411,5 +417,9 @@ void tl_fft_close(tl_vm *vm, tl_fft *fft) {
 }
 
 tl_c128 *tl_fft_run(tl_vm *vm, const tl_fft *fft, tl_c128 *a, tl_c128 *b) {
+  if (fft->foreign) {
+    tl_fftw_run(fft->foreign, a, b);
+    return tl_poll(vm, (uint64_t)fft->n >> 10) ? b : NULL;
+  }
   return fft->inner ? run_chirp(vm, fft, a, b) : run_passes(vm, fft, a, b);
 }

@@ -13,6 +13,7 @@ struct tl_fft {
   struct {
     int64_t radix, rest, stride;
   } passes[64];
+  void *foreign;      // FFTW's plan, which does all the work, or NULL
   tl_c128 *roots;     // exp(-2πi k / n)
   tl_fft *inner;      // of a convenient length; [size] is that
   tl_c128 *chirp;     // exp(-πi k² / n)

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Every name of the array API standard (tests/standard.txt) answers, with the
-# standard's arguments: as many by position, and all those by name.
+# Every name of the array API standard (tests/standard.txt), and of what everyone
+# uses beside it (tests/beside.txt), answers, with the arguments that stand
+# there: as many by position, and all those by name.
 #
 #   tests/standard.sh build/release/tally
 set -u
@@ -8,7 +9,7 @@ set -u
 tally=${1:?usage: tests/standard.sh TALLY}
 here=$(dirname "$0")
 
-grep -v '^#' "$here/standard.txt" | while read -r name arguments; do
+cat "$here/standard.txt" "$here/beside.txt" | grep -v '^#' | while read -r name arguments; do
   printf '%s\n' "$name $arguments" "$("$tally" doc "$name" 2>&1 | head -n 1)"
 done | awk '
   NR % 2 == 1 { name = $1; wanted = $0; next }

@@ -110,6 +110,7 @@ struct tally_vm {
   tl_slot args;        // os.args: a list
   int width;           // columns that the prompt shows values in
   uint64_t seed;       // random.seed
+  bool fftw;           // fft.use("fftw")
 };
 
 // Polls for interrupt, deadline and budget after [work] items of 1,024

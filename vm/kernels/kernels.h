@@ -167,9 +167,9 @@ typedef void tl_gemv(void *out, const void *a, ptrdiff_t a_row,
                      ptrdiff_t a_column, const void *x, ptrdiff_t x_stride,
                      size_t m, size_t k);
 
-// Places in a table of text, behind what stands there: cell[0] is 0, cell[i + 1]
-// is behind the separator or '\n' that ends cell i, line[i] behind '\n' number
-// i, back[i] behind '\r' number i.
+// Places in a table of text, behind what stands there: cell[0] is 0, cell[i +
+// 1] is behind the separator or '\n' that ends cell i, line[i] behind '\n'
+// number i, back[i] behind '\r' number i.
 enum { TL_TEXT_BYTES = 1 << 13 };  // of a table, at once
 
 typedef struct tl_text_places {
@@ -245,10 +245,10 @@ typedef struct tl_kernel_table {
   // up to the first quote or NUL.
   void (*text_places)(tl_text_places *out, const char *text, char separator,
                       size_t n);
-  // n cells, at most TL_DECIMALS: cell i is text[begin[i * step]] up to [behind]
-  // bytes before begin[i * step + 1]; 16 bytes before its end may be read.
-  // values[i], correctly rounded, and, where there is no point, integers[i];
-  // kinds[i] says what it is. Returns all kinds joined by or.
+  // n cells, at most TL_DECIMALS: cell i is text[begin[i * step]] up to
+  // [behind] bytes before begin[i * step + 1]; 16 bytes before its end may be
+  // read. values[i], correctly rounded, and, where there is no point,
+  // integers[i]; kinds[i] says what it is. Returns all kinds joined by or.
   unsigned (*decimals)(double *values, int64_t *integers, uint64_t *kinds,
                        const char *text, const uint16_t *begin, size_t step,
                        size_t behind, size_t n);
@@ -272,6 +272,10 @@ typedef struct tl_kernel_table {
   tl_outer_squares *outer_squares[TL_KERNEL_DTYPES];
 
   tl_search *search[TL_KERNEL_DTYPES];
+  // Turns rows i and i + 1 of count + 1 rows of n items, [row] items apart, for
+  // i from count - 1 down to 0: (x, y) becomes (c x - s y, s x + c y).
+  void (*turn_rows)(double *a, size_t row, const double *c, const double *s,
+                    size_t count, size_t n);
   tl_gemm *gemm[TL_KERNEL_DTYPES];  // not bool
   tl_gemv *gemv[TL_KERNEL_DTYPES];  // the same
 } tl_kernel_table;

@@ -5,7 +5,7 @@
 # Compiled once for each instruction set, with TL_ISA defined as its name.
 KERNEL_LOOPS := table arith pair integer divide compare round vmath complex \
                 complex_abs cast move mask reduce extreme extreme_outer outer \
-                search gemm gemv gemv_complex decimal
+                search gemm gemv gemv_complex decimal rotate
 # Compiled once.
 KERNEL_PLAIN := isa scratch rare complex_rare sort argsort
 

@@ -173,6 +173,23 @@ static bool finish_by_insertion(tl_word8 *a, size_t n, tl_stop *stop) {
   return true;
 }
 
+// Keys that differ in at most 32 bits are sorted by words of that size, in the
+// two halves of b: half the memory to go through.
+static void sort_narrow(tl_word8 *a, tl_word8 *b, size_t n, unsigned bits,
+                        tl_radix_counts *counts, tl_stop *stop) {
+  const uint64_t upper = a[0] >> 32 << 32;
+  tl_word4 *low = (tl_word4 *)b;
+  for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
+    TL_LOOP for (size_t i = start; i < end; i++) low[i] = (uint32_t)a[i];
+  }
+  const tl_word4 *sorted = radix_sort_tl_word4(
+      low, low + n, n, 0, (bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS, counts,
+      stop);
+  for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
+    TL_LOOP for (size_t i = start; i < end; i++) a[i] = upper | sorted[i];
+  }
+}
+
 // 64-bit keys mostly differ in their upper half: three passes over the top 33
 // bits that vary, and hardly anything is left to do.
 static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
@@ -182,6 +199,10 @@ static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
   if (varying == 0)
     return a;
   const unsigned bits = 64 - (unsigned)__builtin_clzll(varying);
+  if (bits <= 32) {
+    sort_narrow(a, b, n, bits, counts, stop);
+    return a;
+  }
   if (bits > UPPER) {
     tl_word8 *sorted =
         radix_sort_tl_word8(a, b, n, bits - UPPER, 3, counts, stop);

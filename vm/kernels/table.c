@@ -4,6 +4,7 @@
 #include "vm/kernels/fold.h"
 #include "vm/kernels/list.h"
 #include "vm/kernels/move.h"
+#include "vm/kernels/rotate.h"
 #include "vm/kernels/search.h"
 
 #define TABLE_(isa) tl_kernels_##isa
@@ -176,6 +177,7 @@ const tl_kernel_table TABLE(TL_ISA) = {
   [TL_FLOAT32] = TL_K(name##_float32), [TL_FLOAT64] = TL_K(name##_float64), \
   [TL_COMPLEX64] = TL_K(name##_complex64),                                  \
   [TL_COMPLEX128] = TL_K(name##_complex128)
+    .turn_rows = TL_K(turn_rows),
     .gemm = {PRODUCTS(gemm)},
     .gemv = {PRODUCTS(gemv)},
 };

@@ -1,0 +1,16 @@
+// Fourier transforms by FFTW, for VMs that asked for it: see fft_library.c.
+#ifndef TALLY_STDLIB_FFT_LIBRARY_H
+#define TALLY_STDLIB_FFT_LIBRARY_H
+
+#include "vm/value.h"
+
+// Loads it. Fails (kind io) where it is not installed; [function] asks.
+bool tl_fftw_need(tl_vm *vm, const char *function);
+
+// A plan for forward transforms of n items from one buffer to another; NULL
+// where FFTW makes none. Only after tl_fftw_need. From any thread.
+void *tl_fftw_plan(int64_t n);
+void tl_fftw_close(void *plan);
+void tl_fftw_run(void *plan, tl_c128 *from, tl_c128 *to);
+
+#endif

@@ -1,0 +1,56 @@
+// Chains of plane rotations, applied to the rows of a matrix. A chain walks
+// through the rows while one of them stays in registers; several vectors at
+// once, as each step waits for the one before.
+#include "vm/kernels/rotate.h"
+
+#if defined(__AVX512F__)
+enum { VECTOR = 64 };
+#elif defined(__AVX2__)
+enum { VECTOR = 32 };
+#else
+enum { VECTOR = 16 };
+#endif
+typedef double doubles
+    __attribute__((vector_size(VECTOR), aligned(sizeof(double)), may_alias));
+enum { LANES = VECTOR / sizeof(double), ACROSS = 4, WIDE = ACROSS * LANES };
+
+#ifdef __clang__
+#define SPELL_OUT _Pragma("clang loop unroll(full)")
+#else
+#define SPELL_OUT _Pragma("GCC unroll 4")
+#endif
+
+static void turn_wide(double *a, size_t row, const double *c, const double *s,
+                      size_t count) {
+  doubles y[ACROSS];
+  double *at = a + count * row;
+  SPELL_OUT for (int k = 0; k < ACROSS; k++) y[k] = ((doubles *)at)[k];
+  for (size_t i = count; i-- > 0; at -= row) {
+    doubles *below = (doubles *)at;
+    const doubles *here = (const doubles *)(at - row);
+    SPELL_OUT for (int k = 0; k < ACROSS; k++) {
+      const doubles x = here[k];
+      below[k] = s[i] * x + c[i] * y[k];
+      y[k] = c[i] * x - s[i] * y[k];
+    }
+  }
+  SPELL_OUT for (int k = 0; k < ACROSS; k++)((doubles *)at)[k] = y[k];
+}
+
+static void turn_one(double *a, size_t row, const double *c, const double *s,
+                     size_t count) {
+  double y = a[count * row];
+  for (size_t i = count; i-- > 0;) {
+    const double x = a[i * row];
+    a[(i + 1) * row] = s[i] * x + c[i] * y;
+    y = c[i] * x - s[i] * y;
+  }
+  a[0] = y;
+}
+
+void TL_K(turn_rows)(double *a, size_t row, const double *c, const double *s,
+                     size_t count, size_t n) {
+  size_t j = 0;
+  for (; j + WIDE <= n; j += WIDE) turn_wide(a + j, row, c, s, count);
+  for (; j < n; j++) turn_one(a + j, row, c, s, count);
+}

@@ -1,0 +1,10 @@
+// The kernel of rotate.c, for each instruction set: see kernels.h.
+#ifndef TALLY_VM_KERNELS_ROTATE_H
+#define TALLY_VM_KERNELS_ROTATE_H
+
+#include "vm/kernels/loop.h"
+
+void TL_K(turn_rows)(double *a, size_t row, const double *c, const double *s,
+                     size_t count, size_t n);
+
+#endif
