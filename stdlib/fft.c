@@ -620,7 +620,9 @@ const tl_builtin tl_fft_module[] = {
     {"use", "library", use, TL_FILES | TL_EFFECT,
      "Whose code computes the transforms that follow, in all of the program:\n"
      "\"own\" is Tally's, as in the beginning; \"fftw\" is FFTW 3 (Frigo and\n"
-     "Johnson, 2005), loaded from the machine. Results differ by rounding. "
+     "Johnson, 2005), loaded from the machine. Results differ by rounding, not "
+     "in "
+     "dtype. "
      "FFTW's\n"
      "memory is not counted, and one transform by it is not interrupted; its\n"
      "licence (GPL) binds who ships it with a program. Another name is an "

@@ -296,7 +296,9 @@ static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- searchsorted -----------------------------------------------------------
 
-enum { BLOCK = 1024 };  // queries between two polls
+// Queries between two polls. Many at once make it worth to learn where ranges
+// of the items begin; results over the queries' own memory go by few.
+enum { BLOCK = 1 << 17, FEW = 1024 };
 
 static void search_strings(int64_t *out, tl_string *const *sorted, int64_t m,
                            tl_string *const *queries, int64_t n, bool right) {
@@ -318,13 +320,15 @@ bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
                       const tl_array *queries, bool right, int64_t *out) {
   tl_dtype dtype = tl_array_dtype(sorted);
   size_t itemsize = tl_itemsize(dtype);
-  for (int64_t i = 0; i < queries->size; i += BLOCK) {
-    int64_t n = queries->size - i < BLOCK ? queries->size - i : BLOCK;
+  const bool in_place = queries->data == (const char *)out;
+  const int64_t block = in_place || dtype == TL_STRING ? FEW : BLOCK;
+  for (int64_t i = 0; i < queries->size; i += block) {
+    int64_t n = queries->size - i < block ? queries->size - i : block;
     const char *query = queries->data + (size_t)i * itemsize;
-    _Alignas(16) char apart[BLOCK * sizeof(tl_c128)];
-    if (!tl_poll(vm, BLOCK >> 10))
+    _Alignas(16) char apart[FEW * sizeof(tl_c128)];
+    if (!tl_poll(vm, (uint64_t)block >> 10))
       return false;
-    if (query == (char *)(out + i))
+    if (in_place)
       query = memcpy(apart, query, (size_t)n * itemsize);
     if (dtype == TL_STRING)
       search_strings(out + i, (tl_string **)(void *)sorted->data, sorted->size,

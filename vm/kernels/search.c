@@ -27,28 +27,109 @@ enum { STEPS = 16 };
       out[k] = (int64_t)(at[k] + ((passes) ? 1 : 0));               \
     }                                                               \
   }
+// Where many are looked up in many, a table of evenly wide ranges says where
+// the items of each begin: what is left is a search within one. An item's range
+// grows with the item, however it is rounded.
+enum { RANGES = 4096, LEAST_ITEMS = 1 << 15, LEAST_QUERIES = 4 * RANGES };
+
+typedef struct ranges {
+  double low, scale;
+  uint32_t start[RANGES + 1];
+} ranges;
+
+TL_INLINE size_t range_of(const ranges *r, double x) {
+  const double at = (x - r->low) * r->scale;
+  const double positive = at > 0 ? at : 0;  // NaN: no matter
+  return (size_t)(positive < RANGES - 1 ? positive : RANGES - 1);
+}
+
+#define RANGED_SEARCH(side, sfx, T, passes)                                    \
+  static void side##_ranged_##sfx(int64_t *out, const ranges *r,               \
+                                  const T *sorted, size_t m, const T *queries, \
+                                  size_t count) {                              \
+    size_t at[STEPS], most = 1;                                                \
+    for (size_t k = 0; k < count; k++) {                                       \
+      const size_t range = range_of(r, (double)queries[k]);                    \
+      const size_t length = r->start[range + 1] - r->start[range];             \
+      at[k] = r->start[range];                                                 \
+      most = length > most ? length : most;                                    \
+    }                                                                          \
+    for (size_t k = 0; k < count; k++)                                         \
+      at[k] = at[k] < m - most ? at[k] : m - most;                             \
+    for (size_t length = most; length > 1; length -= length / 2) {             \
+      const size_t half = length / 2;                                          \
+      for (size_t k = 0; k < count; k++) {                                     \
+        const T x = sorted[at[k] + half - 1], q = queries[k];                  \
+        at[k] += half & ((size_t)0 - (size_t)(passes));                        \
+      }                                                                        \
+    }                                                                          \
+    for (size_t k = 0; k < count; k++) {                                       \
+      const T x = sorted[at[k]], q = queries[k];                               \
+      out[k] = (int64_t)(at[k] + ((passes) ? 1 : 0));                          \
+    }                                                                          \
+  }
+// False where the items are too few, too many or not all finite.
+#define MAKE_RANGES(sfx, T)                                              \
+  static bool make_ranges_##sfx(ranges *r, const T *sorted, size_t m,    \
+                                size_t n) {                              \
+    r->low = r->scale = 0;                                               \
+    if (m < LEAST_ITEMS || m > UINT32_MAX || n < LEAST_QUERIES)          \
+      return false;                                                      \
+    r->low = (double)sorted[0];                                          \
+    r->scale = RANGES / ((double)sorted[m - 1] - r->low);                \
+    if (!(r->scale > 0 && r->scale < INFINITY))                          \
+      return false;                                                      \
+    for (size_t from = 0; from < RANGES; from += STEPS) {                \
+      size_t at[STEPS] = {0};                                            \
+      for (size_t length = m; length > 1; length -= length / 2) {        \
+        const size_t half = length / 2;                                  \
+        for (size_t k = 0; k < STEPS; k++) {                             \
+          const double x = (double)sorted[at[k] + half - 1];             \
+          at[k] += range_of(r, x) < from + k ? half : 0;                 \
+        }                                                                \
+      }                                                                  \
+      for (size_t k = 0; k < STEPS; k++)                                 \
+        r->start[from + k] =                                             \
+            (uint32_t)(at[k] +                                           \
+                       (range_of(r, (double)sorted[at[k]]) < from + k)); \
+    }                                                                    \
+    r->start[RANGES] = (uint32_t)m;                                      \
+    return true;                                                         \
+  }
+
 // Reals: `numbers` of the m items are no NaN, which come last. Comparisons with
 // NaN fail, so queries that are NaN find 0 and are put right.
-#define SEARCH(sfx, T, count_numbers, IS_NAN)                             \
-  SEARCH_SIDE(first_not_less, sfx, T, x < q)                              \
-  SEARCH_SIDE(first_greater, sfx, T, x <= q)                              \
-  void TL_K(search_##sfx)(int64_t * out, const void *sorted, size_t m,    \
-                          const void *queries, size_t n, bool right) {    \
-    const T *query = queries;                                             \
-    const size_t numbers = count_numbers(sorted, m);                      \
-    if (numbers == 0 && n > 0)                                            \
-      memset(out, 0, n * sizeof *out);                                    \
-    for (size_t i = 0; numbers > 0 && i < n; i += STEPS) {                \
-      const size_t count = n - i < STEPS ? n - i : STEPS;                 \
-      if (right) {                                                        \
-        first_greater_##sfx(out + i, sorted, numbers, query + i, count);  \
-      } else {                                                            \
-        first_not_less_##sfx(out + i, sorted, numbers, query + i, count); \
-      }                                                                   \
-    }                                                                     \
-    for (size_t i = 0; i < n; i++)                                        \
-      if (IS_NAN(query[i]))                                               \
-        out[i] = (int64_t)(right ? m : numbers);                          \
+#define SEARCH(sfx, T, count_numbers, IS_NAN)                                \
+  SEARCH_SIDE(first_not_less, sfx, T, x < q)                                 \
+  SEARCH_SIDE(first_greater, sfx, T, x <= q)                                 \
+  RANGED_SEARCH(first_not_less, sfx, T, x < q)                               \
+  RANGED_SEARCH(first_greater, sfx, T, x <= q)                               \
+  MAKE_RANGES(sfx, T)                                                        \
+  void TL_K(search_##sfx)(int64_t * out, const void *sorted, size_t m,       \
+                          const void *queries, size_t n, bool right) {       \
+    const T *query = queries;                                                \
+    const size_t numbers = count_numbers(sorted, m);                         \
+    ranges r;                                                                \
+    const bool ranged =                                                      \
+        sizeof(T) == 8 && make_ranges_##sfx(&r, sorted, numbers, n);         \
+    if (numbers == 0 && n > 0)                                               \
+      memset(out, 0, n * sizeof *out);                                       \
+    for (size_t i = 0; numbers > 0 && i < n; i += STEPS) {                   \
+      const size_t count = n - i < STEPS ? n - i : STEPS;                    \
+      if (ranged && right)                                                   \
+        first_greater_ranged_##sfx(out + i, &r, sorted, numbers, query + i,  \
+                                   count);                                   \
+      else if (ranged)                                                       \
+        first_not_less_ranged_##sfx(out + i, &r, sorted, numbers, query + i, \
+                                    count);                                  \
+      else if (right)                                                        \
+        first_greater_##sfx(out + i, sorted, numbers, query + i, count);     \
+      else                                                                   \
+        first_not_less_##sfx(out + i, sorted, numbers, query + i, count);    \
+    }                                                                        \
+    for (size_t i = 0; i < n; i++)                                           \
+      if (IS_NAN(query[i]))                                                  \
+        out[i] = (int64_t)(right ? m : numbers);                             \
   }
 
 #define ALL(sorted, m) (m)
