@@ -620,14 +620,13 @@ const tl_builtin tl_fft_module[] = {
     {"use", "library", use, TL_FILES | TL_EFFECT,
      "Whose code computes the transforms that follow, in all of the program:\n"
      "\"own\" is Tally's, as in the beginning; \"fftw\" is FFTW 3 (Frigo and\n"
-     "Johnson, 2005), loaded from the machine. Results differ by rounding, not "
-     "in "
-     "dtype. "
-     "FFTW's\n"
-     "memory is not counted, and one transform by it is not interrupted; its\n"
-     "licence (GPL) binds who ships it with a program. Another name is an "
-     "error\n"
-     "(kind value), FFTW where it is not installed one of kind io.\n"
+     "Johnson, 2005), loaded from the machine. Results differ by rounding, "
+     "not\n"
+     "in dtype. FFTW's memory is not counted, and one transform by it is not\n"
+     "interrupted; its licence (GPL) binds who ships it with a program. "
+     "Another\n"
+     "name is an error (kind value), FFTW where it is not installed one of\n"
+     "kind io.\n"
      "    fft.use(\"own\")\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
