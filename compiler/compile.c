@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/emit.h"
+#include "compiler/fusion.h"
 #include "compiler/layout.h"
 #include "compiler/marks.h"
 #include "compiler/parser.h"
@@ -139,6 +140,12 @@ static bool back_end(tl_builder *b) {
   }
   if (!tl_ownership(b->program, emit_owned, b))
     return false;
+  // After all code is there: a region may take in a call.
+  for (uint32_t i = 0; i < b->unit->prototype_count; i++) {
+    tl_prototype *p = b->unit->prototypes[i];
+    if (!tl_find_regions(b, p, (int32_t)p->named_count))
+      return false;
+  }
   keep_tables(b);
   return !b->failed;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "compiler/emit_internal.h"
-#include "compiler/fusion.h"
 
 static uint32_t put(tl_emitter *e, tl_ins ins) {
   void *code = e->code;
@@ -734,6 +733,5 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f, tl_arena *arena) {
   e.p->slot_count = e.frame < 4 ? 4 : e.frame + 1;
   e.p->constants = tl_emit_keep(&e, e.p->constants,
                                 e.p->constant_count * sizeof *e.p->constants);
-  return !b->failed && !b->arena->failed && !arena->failed &&
-         tl_find_regions(b, e.p, f->variable_count);
+  return !b->failed && !b->arena->failed && !arena->failed;
 }

@@ -64,20 +64,76 @@ static bool mark_leads(finder *f) {
   return true;
 }
 
+// --- Calls of small functions -----------------------------------------------
+
+enum { INLINE_WORDS = 48 };
+
+static tl_inlining joins(tl_prototype *p);
+
+static tl_region_step step_in(const tl_prototype *p, const tl_decoded *d) {
+  tl_region_step kind = tl_region_step_of(d->op, d->extra);
+  if (kind == TL_STEP_CALL)
+    return tl_region_call(p->constants[d->extra].pointer);
+  if (kind != TL_STEP_INLINE)
+    return kind;
+  if (d->extra >= p->unit->prototype_count)
+    return TL_STEP_NONE;
+  tl_prototype *callee = p->unit->prototypes[d->extra];
+  bool whole = callee->param_count == d->window_count;
+  return whole && joins(callee) >= TL_JOINS ? kind : TL_STEP_NONE;
+}
+
+static bool takes_views(const tl_prototype *p, const tl_decoded *d,
+                        tl_region_step kind) {
+  return kind == TL_STEP_VIEW || kind == TL_STEP_ROLL ||
+         (kind == TL_STEP_INLINE &&
+          p->unit->prototypes[d->extra]->joins == TL_JOINS_VIEWS);
+}
+
+// A function of operations in a row may be read as part of its caller.
+static tl_inlining find_joins(const tl_prototype *p) {
+  tl_inlining found = TL_JOINS;
+  int operations = 0;
+  tl_decoded d;
+  if (p->code_count > INLINE_WORDS || p->handler_count > 0)
+    return TL_JOINS_NOT;
+  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
+    tl_decode(p, pc, &d);
+    if (d.op == TL_BC_RET && pc + d.words == p->code_count)
+      break;
+    tl_region_step kind = step_in(p, &d);
+    if (kind == TL_STEP_NONE || kind == TL_STEP_PLACE || kind == TL_STEP_CALL ||
+        d.op == TL_BC_GETC)
+      return TL_JOINS_NOT;
+    if (takes_views(p, &d, kind))
+      found = TL_JOINS_VIEWS;
+    operations += kind == TL_STEP_OPERATION || kind >= TL_STEP_CAST;
+  }
+  return operations > 0 ? found : TL_JOINS_NOT;
+}
+
+static tl_inlining joins(tl_prototype *p) {
+  if (p->joins == TL_JOINS_UNKNOWN) {
+    p->joins = TL_JOINS_NOT;  // while it is looked at: it may call itself
+    p->joins = (uint8_t)find_joins(p);
+  }
+  return (tl_inlining)p->joins;
+}
+
+// --- Runs -------------------------------------------------------------------
+
 // What an instruction is to a region. Loads write temporaries alone, which
 // nothing else sees; of the built-ins casts may stand in a region, and
 // reductions end it.
 static tl_region_step step_of(const finder *f, const tl_decoded *d) {
-  tl_region_step kind = tl_region_step_of(d->op, d->extra);
-  if (kind == TL_STEP_LOAD && d->result < f->temporaries)
-    return TL_STEP_NONE;
-  return kind == TL_STEP_CALL
-             ? tl_region_call(f->p->constants[d->extra].pointer)
-             : kind;
+  tl_region_step kind = step_in(f->p, d);
+  bool names = kind == TL_STEP_LOAD && d->result < f->temporaries;
+  return names ? TL_STEP_NONE : kind;
 }
 
 static bool is_operation(const step *s) {
-  return s->kind == TL_STEP_OPERATION || s->kind == TL_STEP_CAST;
+  return s->kind == TL_STEP_OPERATION || s->kind == TL_STEP_CAST ||
+         s->kind == TL_STEP_INLINE;
 }
 
 // What makes an array where it runs alone.
@@ -135,18 +191,23 @@ static int32_t find_maker(const finder *f, int32_t i, int32_t slot) {
   return -1;
 }
 
+static void mark_viewed(finder *f, int32_t i, uint32_t slot) {
+  int32_t maker = find_maker(f, i, (int32_t)slot);
+  if (maker >= 0 && f->steps[maker].viewed < 0)
+    f->steps[maker].viewed = i;
+}
+
 // A view is of an array, not of what is still to be computed.
 static void find_viewed(finder *f) {
   for (int32_t i = 0; i < f->count; i++) f->steps[i].viewed = -1;
   for (int32_t i = 0; i < f->count; i++) {
     const tl_decoded *d = &f->steps[i].d;
-    if (f->steps[i].kind != TL_STEP_VIEW && f->steps[i].kind != TL_STEP_ROLL)
+    if (!takes_views(f->p, d, f->steps[i].kind))
       continue;
-    uint32_t base =
-        f->steps[i].kind == TL_STEP_VIEW ? d->operands[0] : d->window;
-    int32_t maker = find_maker(f, i, (int32_t)base);
-    if (maker >= 0 && f->steps[maker].viewed < 0)
-      f->steps[maker].viewed = i;
+    if (f->steps[i].kind == TL_STEP_VIEW)
+      mark_viewed(f, i, d->operands[0]);
+    for (uint32_t k = 0; k < d->window_count; k++)
+      mark_viewed(f, i, d->window + k);
   }
 }
 

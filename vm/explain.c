@@ -40,9 +40,12 @@ static bool is_elementwise(const tl_decoded *d) {
 // What an instruction is to a region; of a built-in's call, what that is.
 static tl_region_step step_of(const explainer *e, const tl_decoded *d) {
   tl_region_step kind = tl_region_step_of(d->op, d->extra);
-  return kind == TL_STEP_CALL
-             ? tl_region_call(e->p->constants[d->extra].pointer)
-             : kind;
+  if (kind == TL_STEP_CALL)
+    return tl_region_call(e->p->constants[d->extra].pointer);
+  bool alone = kind == TL_STEP_INLINE &&
+               (d->extra >= e->unit->prototype_count ||
+                e->unit->prototypes[d->extra]->joins < TL_JOINS);
+  return alone ? TL_STEP_NONE : kind;
 }
 
 // Whether it computes something where it may stand in a region.
@@ -321,7 +324,8 @@ static uint32_t region_result(const explainer *e, const tl_region *r) {
   for (uint32_t pc = r->start; pc < r->end; pc += d.words) {
     tl_decode(e->p, pc, &d);
     tl_region_step kind = step_of(e, &d);
-    if (is_elementwise(&d) || kind == TL_STEP_CAST || kind == TL_STEP_CALL)
+    if (is_elementwise(&d) || kind == TL_STEP_CAST || kind == TL_STEP_CALL ||
+        kind == TL_STEP_INLINE)
       last = pc;
   }
   return last;

@@ -356,6 +356,8 @@ dispatch:
     // --- calls
     OP(CALLK) {
       tl_prototype *callee = K[EXTRA()].pointer;
+      if (UNLIKELY(callee->joins >= TL_JOINS) && F->function->region_count > 0)
+        ASK_REGION(large_argument(RA + 1, ins->b));
       POLL();
       F->pc = ins;
       tl_slot *base = RA + 1;

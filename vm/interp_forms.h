@@ -141,6 +141,16 @@
     goto short_binary; \
   } while (0)
 
+// An argument that is a large array, or the last one.
+static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
+  const tl_slot *s = window;
+  for (uint32_t i = 1; i < count; i++, s++) {
+    if (tl_is_array(*s) && s->array->size >= TL_REGION_ITEMS)
+      break;
+  }
+  return s;
+}
+
 // A view of a large array: perhaps the begin of a region that runs as one.
 #define ASK_REGION(s)                                               \
   do {                                                              \

@@ -100,6 +100,8 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
       return TL_STEP_PLACE;
     case TL_BC_CALLB:
       return TL_STEP_CALL;
+    case TL_BC_CALLK:
+      return TL_STEP_INLINE;
     default:
       return tl_region_op(opcode, extra) == TL_OP_COUNT ? TL_STEP_NONE
                                                         : TL_STEP_OPERATION;
@@ -130,19 +132,95 @@ bool tl_region_is_safe_target(const tl_region_graph *g,
   return true;
 }
 
-// The dying operand that the result may be written into, or -1.
+// The dying operand that the result may be written into, or -1. [fits]: what
+// else must hold of it.
 static int find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
-                       const int64_t *shape) {
+                       const int64_t *shape,
+                       bool (*fits)(const tl_region_graph *,
+                                    const tl_array *)) {
   for (int u = 0; u < g->use_count; u++) {
     const tl_region_use *x = &g->uses[u];
     if (x->root >= 0 && x->direct && g->roots[x->root].consumed &&
         tl_is_array(x->value) &&
         tl_can_reuse(g->vm, x->value, dtype, ndim, shape) &&
-        tl_region_is_safe_target(g, x->value.array)) {
+        fits(g, x->value.array)) {
       return u;
     }
   }
   return -1;
+}
+
+// --- Small parts of the target, copied first --------------------------------
+
+// Where a row and a column of the target are all that is read at other places,
+// they are copied, and the result is written over the rest:
+// D = minimum(D, D[:, k, none] + D[none, k, :]).
+enum { PARTS_MOST = 4, PART_OF = 8 };
+
+typedef struct small_parts {
+  int count;
+  int use[PARTS_MOST];
+  tl_slot value[PARTS_MOST];  // before
+} small_parts;
+
+static bool is_other_place(const tl_region_use *u, const tl_array *target) {
+  const tl_array *a = u->items.array;
+  return u->read && tl_region_is_array(u->items) && a != target &&
+         tl_arrays_overlap(a, target) && !tl_arrays_coincide(a, target);
+}
+
+static bool has_small_parts(const tl_region_graph *g, const tl_array *target) {
+  int count = 0;
+  for (int u = 0; u < g->use_count; u++) {
+    if (!is_other_place(&g->uses[u], target))
+      continue;
+    if (g->uses[u].items.array->size > target->size / PART_OF)
+      return false;
+    count++;
+  }
+  return count <= PARTS_MOST && g->rows == NULL && !tl_region_has_seam(g);
+}
+
+static void give_back_parts(tl_region_graph *g, small_parts *p) {
+  for (int i = 0; i < p->count; i++) {
+    tl_region_use *u = &g->uses[p->use[i]];
+    tl_drop(g->vm, tl_own_array(u->items.array));
+    u->value = u->items = p->value[i];
+  }
+}
+
+static bool copy_parts(tl_region_graph *g, const tl_array *target,
+                       small_parts *p) {
+  p->count = 0;
+  for (int u = 0; u < g->use_count; u++) {
+    if (!is_other_place(&g->uses[u], target))
+      continue;
+    tl_array *copy = tl_array_copy(g->vm, g->uses[u].items.array);
+    if (copy == NULL) {
+      give_back_parts(g, p);
+      return false;
+    }
+    p->use[p->count] = u;
+    p->value[p->count++] = g->uses[u].value;
+    g->uses[u].value = g->uses[u].items = tl_borrow(tl_own_array(copy));
+  }
+  return true;
+}
+
+// As tl_region_run_into, where the target has small parts. The plan is good
+// for the copies alone.
+static tl_region_status run_over_parts(tl_region_graph *g, tl_array *to,
+                                       tl_dtype dtype) {
+  small_parts parts;
+  if (!copy_parts(g, to, &parts))
+    return TL_REGION_DECLINED;
+  tl_region_planned *kept = g->kept;
+  g->kept = NULL;
+  g->fleeting = true;
+  tl_region_status status = tl_region_run_into(g, to, dtype, false);
+  g->kept = kept;
+  give_back_parts(g, &parts);
+  return status;
 }
 
 bool tl_region_pay(tl_vm *vm, int64_t size) {
@@ -170,7 +248,10 @@ static tl_region_status to_array(tl_region_graph *g, tl_slot *out) {
   tl_dtype dtype = n->typing.result;
   int ndim = g->shapes[n->shape].ndim;
   const int64_t *shape = g->shapes[n->shape].lengths;
-  int reused = find_target(g, dtype, ndim, shape);
+  int reused = find_target(g, dtype, ndim, shape, tl_region_is_safe_target);
+  bool whole = reused >= 0;
+  if (!whole)
+    reused = find_target(g, dtype, ndim, shape, has_small_parts);
   tl_array *target;
   if (reused < 0) {
     // One by one, the instruction at fault says why.
@@ -184,7 +265,9 @@ static tl_region_status to_array(tl_region_graph *g, tl_slot *out) {
   tl_slot owner = g->uses[reused].value;
   if (!tl_region_pay(g->vm, owner.array->size))
     return TL_REGION_FAILED;
-  tl_region_status status = tl_region_run_into(g, owner.array, dtype, false);
+  tl_region_status status =
+      whole ? tl_region_run_into(g, owner.array, dtype, false)
+            : run_over_parts(g, owner.array, dtype);
   if (status != TL_REGION_DONE)
     return status;
   *out = tl_own_array(tl_reuse(g->vm, &owner, dtype, ndim, shape));

@@ -51,10 +51,11 @@ typedef enum tl_region_step {
   TL_STEP_SETTLE,  // of one variable's ownership into another's
   TL_STEP_VIEW,    // a slice, an item, a transpose
   TL_STEP_OPERATION,
-  TL_STEP_PLACE,  // the result goes to a part of an array: the last step
-  TL_STEP_CAST,   // a call of astype
-  TL_STEP_ROLL,   // a call of roll
-  TL_STEP_CALL,   // of a reduction, if it is one: the last step
+  TL_STEP_PLACE,   // the result goes to a part of an array: the last step
+  TL_STEP_CAST,    // a call of astype
+  TL_STEP_INLINE,  // of a script function, where its joins says so
+  TL_STEP_ROLL,    // a call of roll
+  TL_STEP_CALL,    // of a reduction, if it is one: the last step
 } tl_region_step;
 // Of a built-in's call, tl_region_call says which one it is.
 tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra);

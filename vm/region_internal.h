@@ -25,6 +25,7 @@ enum {
   TL_REGION_VIEW_WORDS = 768,  // views' headers, shapes and strides
   TL_REGION_SHAPES = 8,
   TL_REGION_FACTS = 96,
+  TL_REGION_DEPTH = 4,  // of calls in one another
   TL_REGION_INDICES = 32,
   TL_REGION_SEAMS = 16,
   TL_REGION_CUTS = 16,  // of an axis

@@ -10,13 +10,20 @@
 
 typedef struct reader {
   tl_region_graph *g;
+  // The code that is read: the region's function, or one that it calls, whose
+  // slots begin at the call's window.
+  const tl_prototype *function;
+  uint32_t slots;
+  int depth;     // of calls
+  uint32_t end;  // the pc after the region's own instruction
 } reader;
 
 static bool bind(reader *rd, uint32_t slot, int in, bool kept) {
   tl_region_graph *g = rd->g;
   if (g->binding_count == TL_REGION_BINDINGS)
     return false;
-  g->bindings[g->binding_count++] = (tl_region_binding){slot, in, kept};
+  g->bindings[g->binding_count++] =
+      (tl_region_binding){slot, in, kept && rd->depth == 0};
   return true;
 }
 
@@ -76,6 +83,8 @@ static bool look_up(reader *rd, uint32_t slot, int *in) {
     *in = g->bindings[i].in;
     return true;
   }
+  if (rd->depth > 0)
+    return false;
   *in = add_root(rd, slot);
   return *in < 0 && bind(rd, slot, *in, false);
 }
@@ -111,7 +120,7 @@ static bool operand(reader *rd, const tl_decoded *d, uint32_t i, int *in) {
 // --- Loads, moves and ends --------------------------------------------------
 
 static tl_slot load_value(const reader *rd, const tl_decoded *d) {
-  const tl_prototype *f = rd->g->function;
+  const tl_prototype *f = rd->function;
   switch (d->op) {
     case TL_BC_LOADK:
       return f->constants[d->extra];
@@ -329,7 +338,7 @@ static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
 // The index of an instruction, whose operands before [first] are others.
 static bool read_index(reader *rd, const tl_decoded *d, uint32_t first,
                        tl_region_index *index) {
-  const tl_path *paths = rd->g->function->unit->paths;
+  const tl_path *paths = rd->function->unit->paths;
   index->count = 0;
   if (d->window_count > TL_MAX_DIMS)
     return false;
@@ -477,7 +486,7 @@ static bool is_named(const tl_string *name, const char *text) {
 
 // .T and .mT
 static bool read_transpose(reader *rd, const tl_decoded *d) {
-  const tl_string *name = rd->g->function->unit->names[d->extra];
+  const tl_string *name = rd->function->unit->names[d->extra];
   bool all = is_named(name, "T");
   if (!all && !is_named(name, "mT"))
     return false;
@@ -559,7 +568,7 @@ static bool read_literal(reader *rd, const tl_ins *ins, const tl_decoded *d,
                          int *in) {
   tl_slot value = tl_opcodes[ins->op].format == TL_FORMAT_ABI
                       ? tl_weak_int((int16_t)ins->c)
-                      : rd->g->function->constants[d->extra];
+                      : rd->function->constants[d->extra];
   *in = add_literal(rd, value);
   return *in < 0 && is_operand(use_of(rd, *in));
 }
@@ -574,13 +583,13 @@ static bool read_operation(reader *rd, uint32_t pc, const tl_decoded *d) {
   n->cast = TL_DTYPE_COUNT;
   n->is_power = op == TL_OP_POW;
   n->arity = (int8_t)tl_ops[op].arity;
-  n->pc = pc + d->words;
+  n->pc = rd->end;
   for (uint32_t i = 0; i < d->operand_count; i++) {
     if (!operand(rd, d, i, &n->in[i]))
       return false;
   }
   if ((int)d->operand_count < n->arity &&
-      !read_literal(rd, &rd->g->function->code[pc], d, &n->in[1])) {
+      !read_literal(rd, &rd->function->code[pc], d, &n->in[1])) {
     return false;
   }
   uint32_t to = (uint32_t)d->result;
@@ -591,7 +600,7 @@ static bool read_operation(reader *rd, uint32_t pc, const tl_decoded *d) {
 }
 
 // A dtype's call, of an array.
-static bool read_cast(reader *rd, uint32_t pc, const tl_decoded *d) {
+static bool read_cast(reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int dtype;
   tl_region_node *n = &g->nodes[g->node_count];
@@ -613,7 +622,7 @@ static bool read_cast(reader *rd, uint32_t pc, const tl_decoded *d) {
   n->is_power = false;
   n->cast = to.type->dtype;
   n->arity = 1;
-  n->pc = pc + d->words;
+  n->pc = rd->end;
   int same = find_same(g, n);
   return bind(rd, (uint32_t)d->result, same >= 0 ? same : g->node_count++,
               false);
@@ -648,7 +657,7 @@ static bool read_place(reader *rd, uint32_t pc, const tl_decoded *d) {
 static bool read_fold(reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in;
-  g->fold = g->function->constants[d->extra].pointer;
+  g->fold = rd->function->constants[d->extra].pointer;
   if (!read_arguments(rd, d, g->arguments) || !look_up(rd, d->window, &in) ||
       in < 0) {
     return false;
@@ -664,14 +673,58 @@ static bool read_fold(reader *rd, uint32_t pc, const tl_decoded *d) {
 // --- The whole --------------------------------------------------------------
 
 static bool read_call(reader *rd, uint32_t pc, const tl_decoded *d) {
-  switch (tl_region_call(rd->g->function->constants[d->extra].pointer)) {
+  switch (tl_region_call(rd->function->constants[d->extra].pointer)) {
     case TL_STEP_CAST:
-      return read_cast(rd, pc, d);
+      return read_cast(rd, d);
     case TL_STEP_ROLL:
       return read_roll(rd, d);
     default:
       return read_fold(rd, pc, d);
   }
+}
+
+static bool read_one(reader *rd, uint32_t pc, const tl_decoded *d);
+
+// What a function returns: what it has computed, or a view.
+static bool read_return(reader *rd, const tl_decoded *d, uint32_t to) {
+  int in;
+  if (!look_up(rd, d->operands[0], &in))
+    return false;
+  const tl_region_use *u = use_of(rd, in);
+  rd->depth--;
+  bool ok = (u == NULL || !tl_is_heap(u->value) || !u->direct) &&
+            bind(rd, to, in, u != NULL && !tl_is_heap(u->value));
+  rd->depth++;
+  return ok;
+}
+
+// A call of a small function: its instructions as if they stood here. Its slots
+// are names alone; an error in it is left to the call itself.
+static bool read_inline(reader *rd, const tl_decoded *call) {
+  reader inner = *rd;
+  tl_decoded d;
+  inner.function = rd->function->unit->prototypes[call->extra];
+  inner.slots = call->window;
+  for (uint32_t i = 0; i < call->window_count; i++) {
+    int in;
+    if (!look_up(rd, call->window + i, &in))
+      return false;
+  }
+  if (++inner.depth > TL_REGION_DEPTH)
+    return false;
+  for (uint32_t pc = 0; pc < inner.function->code_count; pc += d.words) {
+    tl_decode(inner.function, pc, &d);
+    if (d.result >= 0)
+      d.result += (int32_t)inner.slots;
+    for (uint32_t i = 0; i < d.operand_count; i++)
+      d.operands[i] = (uint16_t)(d.operands[i] + inner.slots);
+    d.window += inner.slots;
+    if (d.op == TL_BC_RET)
+      return read_return(&inner, &d, (uint32_t)call->result);
+    if (!read_one(&inner, pc, &d))
+      return false;
+  }
+  return false;
 }
 
 static bool read_one(reader *rd, uint32_t pc, const tl_decoded *d) {
@@ -694,6 +747,8 @@ static bool read_one(reader *rd, uint32_t pc, const tl_decoded *d) {
       return read_place(rd, pc, d);
     case TL_STEP_CALL:
       return read_call(rd, pc, d);
+    case TL_STEP_INLINE:
+      return read_inline(rd, d);
     default:
       return false;
   }
@@ -736,13 +791,13 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
 }
 
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  reader rd = {g};
+  reader rd = {.g = g, .function = g->function};
   tl_decoded d;
   d.result = -1;
   g->end = end;
   while (pc < end) {
     tl_decode(g->function, pc, &d);
-    g->skip = pc + d.words;
+    g->skip = rd.end = pc + d.words;
     if (!read_one(&rd, pc, &d))
       return false;
     pc += d.words;

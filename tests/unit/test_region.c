@@ -152,6 +152,12 @@ static void leaf(writer *w) {
       put(w, "(turned_%s).T", dtype);
       break;
     case 6:
+      if (w->locals > 0) {  // a row or a column of what may die
+        const char *parts[] = {"0", ":, 1, none", "none, 2, :", "-1:"};
+        put(w, "v%u[%s]", next(w, (unsigned)w->locals), parts[next(w, 4)]);
+        break;
+      }
+      // fall through
     case 7:
     case 8:
       if (w->locals > 0) {
@@ -162,6 +168,20 @@ static void leaf(writer *w) {
     default:
       put(w, "x_%s", dtype);
   }
+}
+
+// Calls of the functions that stand before the program.
+static void expression(writer *w, int depth);
+static void call(writer *w, int depth) {
+  static const char *const names[] = {"bent", "cut", "less"};
+  unsigned i = next(w, 3);
+  put(w, "%s(", names[i]);
+  expression(w, depth - 1);
+  if (i == 2) {
+    put(w, ", ");
+    expression(w, depth - 1);
+  }
+  put(w, ")");
 }
 
 static void expression(writer *w, int depth) {
@@ -180,6 +200,10 @@ static void expression(writer *w, int depth) {
     put(w, "%s(", dtypes[next(w, DTYPES)]);
     expression(w, depth - 1);
     put(w, ")");
+    return;
+  }
+  if (next(w, 12) == 0) {
+    call(w, depth);
     return;
   }
   unsigned kind = next(w, 10);
@@ -283,6 +307,10 @@ static void program(writer *w, int shape, uint64_t seed) {
                 .rows = shapes[shape].rows,
                 .columns = shapes[shape].columns};
   w->typed = next(w, 2);
+  put(w,
+      "fn bent(a) = a * a + 1\n"
+      "fn cut(a) {\n  b = a - 2\n  where(b > 1, b, 1)\n}\n"
+      "fn less(a, b) = bent(a) - b * 0.5\n");
   if (next(w, 3) == 0) {
     statements(w, "");
     return;
