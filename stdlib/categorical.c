@@ -3,6 +3,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/nested_reduce.h"
 #include "vm/category.h"
 #include "vm/vm.h"
 
@@ -24,8 +25,46 @@ static bool find_categories(tl_vm *vm, tl_array *x, tl_slot *categories,
   return false;
 }
 
+// Values that may be missing: the categories are those of what is there.
+static bool of_optional(tl_vm *vm, tl_slot x, tl_slot given, tl_slot *out) {
+  tl_slot categories = tl_none(), codes, unused, there;
+  int64_t missing;
+  if (!tl_is_none(given)) {
+    categories = tl_borrow(given);
+  } else {
+    if (!tl_present(vm, x, &there, &missing))
+      return false;
+    bool ok = find_categories(vm, there.array, &categories, &unused);
+    tl_drop(vm, there);
+    if (!ok)
+      return false;
+    tl_drop(vm, unused);
+  }
+  if (!tl_category_codes(vm, categories, x, &codes)) {
+    tl_clear(vm, &categories);
+    return false;
+  }
+  if (!tl_is_owned(categories)) {
+    tl_array *own = tl_array_copy(vm, categories.array);
+    if (own == NULL) {
+      tl_clear(vm, &codes);
+      return false;
+    }
+    categories = tl_own_array(own);
+  }
+  return tl_category_new(vm, &codes, &categories, out);
+}
+
 static bool categorical(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot codes, categories;
+  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+    if (!tl_is_none(args[1]) && !tl_arg_array(vm, "categorical", &args[1]))
+      return false;
+    if (!tl_is_none(args[1]) && tl_ndim(args[1].array) != 1)
+      return tl_arg_fail(vm, "categorical", "categories", "of one axis",
+                         args[1]);
+    return of_optional(vm, args[0], args[1], out);
+  }
   if (!tl_arg_array(vm, "categorical", &args[0]))
     return false;
   if (tl_ndim(args[0].array) == 0)
@@ -58,9 +97,9 @@ const tl_builtin tl_categorical_builtins[] = {
      "is\n"
      "indexed, compared and printed as x is, and set to its categories alone;\n"
      "functions that do not know it get the values.\n"
-     "An array of strings or numbers of any shape. A value that is none of "
-     "the\n"
-     "categories given is an error (kind value).\n"
+     "An array of strings or numbers of any shape; what is missing has no code."
+     "\n"
+     "A value that is none of the categories given is an error (kind value).\n"
      "    categorical([\"b\", \"a\", \"b\"]).codes    # [1, 0, 1]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -16,7 +16,7 @@ bool tl_arg_ragged(tl_vm *vm, const char *function, tl_slot *s) {
   tl_slot made;
   if (tl_is_form(*s, TL_FORM_RAGGED))
     return true;
-  if (!tl_is_array(*s) || tl_ndim(s->array) < 2)
+  if (tl_value_ndim(*s) < 2)
     return tl_arg_fail(vm, function, "x", "an array of rows", *s);
   if (!tl_ragged_of_regular(vm, *s, &made))
     return false;
@@ -88,9 +88,10 @@ static bool unflatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 static bool from_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!tl_arg_array_or_string(vm, "from_regular", &args[0]))
+  if (!tl_is_nested(args[0]) &&
+      !tl_arg_array_or_string(vm, "from_regular", &args[0]))
     return false;
-  if (tl_ndim(args[0].array) < 2)
+  if (tl_value_ndim(args[0]) < 2)
     return tl_arg_fail(vm, "from_regular", "x", "an array of two axes or more",
                        args[0]);
   return tl_ragged_of_regular(vm, args[0], out);

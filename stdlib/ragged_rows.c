@@ -360,8 +360,8 @@ bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out) {
     return false;
   }
   // A row stacks to a regular array of one row.
-  if (tl_is_form(x, TL_FORM_RAGGED) && tl_is_array(one) &&
-      tl_ndim(one.array) > 1) {
+  if (tl_is_form(x, TL_FORM_RAGGED) && !tl_is_form(one, TL_FORM_GRID) &&
+      tl_value_ndim(one) > 1) {
     tl_slot row;
     bool ok = tl_ragged_of_regular(vm, one, &row);
     tl_drop(vm, one);

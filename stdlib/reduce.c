@@ -153,56 +153,6 @@ bool tl_builtin_fold(tl_vm *vm, const tl_builtin *builtin, int ndim,
   return read_fold(vm, find_form(builtin), ndim, args, out);
 }
 
-// --- Running folds ----------------------------------------------------------
-
-static bool cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
-                       tl_slot *x, tl_slot axis, tl_slot initial,
-                       tl_slot dtype_argument, tl_slot *out) {
-  int ndim = rank(*x), along;
-  bool include_initial;
-  tl_dtype dtype;
-  if (tl_is_form(*x, TL_FORM_RAGGED)) {
-    return tl_arg_dtype(vm, name, dtype_argument, TL_DTYPE_COUNT, &dtype) &&
-           tl_ragged_cumulative(vm, name, reduction, *x, dtype, out);
-  }
-  if (tl_is_none(axis) && ndim > 1) {
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%s of %d axes needs one of them: %s(x, axis: 0)", name,
-                   ndim, name);
-  }
-  if (!tl_arg_bool(vm, name, "include_initial", initial, &include_initial) ||
-      !tl_arg_dtype(vm, name, dtype_argument, TL_DTYPE_COUNT, &dtype)) {
-    return false;
-  }
-  if (ndim > 0) {
-    if (!tl_arg_axis(vm, name, axis, ndim, 0, &along))
-      return false;
-  } else {
-    along = 0;
-  }
-  return tl_cumulative(vm, reduction, x, along, include_initial, dtype, out);
-}
-
-static bool cumulative_sum(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return cumulative(vm, "cumulative_sum", TL_REDUCE_SUM, &args[0], args[1],
-                    args[3], args[2], out);
-}
-
-static bool cumulative_prod(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return cumulative(vm, "cumulative_prod", TL_REDUCE_PROD, &args[0], args[1],
-                    args[3], args[2], out);
-}
-
-static bool cumulative_max(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return cumulative(vm, "cumulative_max", TL_REDUCE_MAX, &args[0], args[1],
-                    tl_bool(false), tl_none(), out);
-}
-
-static bool cumulative_min(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return cumulative(vm, "cumulative_min", TL_REDUCE_MIN, &args[0], args[1],
-                    tl_bool(false), tl_none(), out);
-}
-
 // --- Quantiles --------------------------------------------------------------
 
 typedef struct quantiles {
@@ -515,32 +465,6 @@ const tl_builtin tl_reduce_builtins[] = {
      "an\n"
      "axis that x lacks another (index).\n"
      "    argmin([[3, 1], [0, 5]], axis: 0)    # [1, 0]\n"},
-    {"cumulative_sum", "x, axis: none, dtype: none, include_initial: false",
-     cumulative_sum, TL_OF_ROWS,
-     "The running sum along axis, which a vector need not name.\n"
-     "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
-     "dtype says otherwise. Strings are an error (kind type), an axis that x\n"
-     "lacks another (index).\n"
-     "    cumulative_sum([1, 2, 3])                           # [1, 3, 6]\n"
-     "    cumulative_sum([1, 2, 3], include_initial: true)    # [0, 1, 3, "
-     "6]\n"},
-    {"cumulative_prod", "x, axis: none, dtype: none, include_initial: false",
-     cumulative_prod, TL_OF_ROWS,
-     "The running product along axis, which a vector need not name.\n"
-     "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
-     "dtype says otherwise. Strings are an error (kind type), an axis that x\n"
-     "lacks another (index).\n"
-     "    cumulative_prod([1, 2, 3, 4])    # [1, 2, 6, 24]\n"},
-    {"cumulative_max", "x, axis: none", cumulative_max, TL_OF_ROWS,
-     "The largest item so far along axis.\n"
-     "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
-     "axis that x lacks another (index).\n"
-     "    cumulative_max([1, 3, 2, 5])    # [1, 3, 3, 5]\n"},
-    {"cumulative_min", "x, axis: none", cumulative_min, TL_OF_ROWS,
-     "The smallest item so far along axis.\n"
-     "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
-     "axis that x lacks another (index).\n"
-     "    cumulative_min([4, 3, 5, 1])    # [4, 3, 3, 1]\n"},
     {"median", AXES SKIP, median, TL_OF_ROWS,
      "The middle item in order, or the mean of the two in the middle.\n"
      "Floats keep their dtype, integers give float64. Strings are an error\n"

@@ -7,6 +7,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
+#include "vm/grid.h"
 #include "vm/ragged.h"
 #include "vm/list.h"
 #include "vm/vm.h"
@@ -108,6 +109,18 @@ static bool flatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
     if (!tl_ragged_flat(vm, args[0], &offsets, out))
       return false;
     tl_drop(vm, offsets);
+    return true;
+  }
+  if (tl_is_nested(args[0])) {
+    tl_slot flat = tl_retain(vm, tl_borrow(args[0])), next;
+    while (tl_value_ndim(flat) > 1) {
+      bool ok = tl_value_join_axes(vm, flat, &next);
+      tl_drop(vm, flat);
+      if (!ok)
+        return false;
+      flat = next;
+    }
+    tl_copy_slot(out, &flat);
     return true;
   }
   if (!tl_arg_array(vm, "flatten", &args[0]))
@@ -588,7 +601,7 @@ const tl_builtin tl_shape_builtins[] = {
      "difference: values never change under another name. A shape of another\n"
      "size is an error (kind shape).\n"
      "    reshape(0..6, (2, -1))    # [[0, 1, 2], [3, 4, 5]]\n"},
-    {"flatten", "x", flatten, TL_VIEWS,
+    {"flatten", "x", flatten, TL_VIEWS | TL_GRIDS,
      "The items of x along one axis, in row-major order; of a ragged array\n"
      "those of all rows, one row behind the other.\n"
      "Any dtype, which stays. Lists and strings are an error (kind type).\n"

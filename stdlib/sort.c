@@ -8,6 +8,8 @@
 #include "stdlib/nested.h"
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
+#include "vm/grid.h"
+#include "vm/ragged.h"
 #include "vm/kernels/kernels.h"
 #include "vm/list.h"
 #include "vm/nested_join.h"
@@ -162,6 +164,21 @@ static bool sort_arguments(tl_vm *vm, const char *function, tl_slot *args,
          tl_arg_bool(vm, function, "stable", args[3], &stable);
 }
 
+// Each row of two axes of values that may be missing.
+static bool sort_table(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
+  int64_t shape[2] = {tl_value_length(x, 0), tl_value_length(x, 1)};
+  tl_slot rows, sorted, items;
+  if (!tl_ragged_of_regular(vm, x, &rows))
+    return false;
+  bool ok = tl_ragged_sort(vm, rows, descending, false, &sorted);
+  tl_drop(vm, rows);
+  if (!ok)
+    return false;
+  items = tl_retain(vm, tl_borrow(sorted.nested->parts[1]));
+  tl_drop(vm, sorted);
+  return tl_value_split_axis(vm, &items, 2, shape, out);
+}
+
 // Rows one by one; of values that may be missing, those come last.
 static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
   bool descending;
@@ -176,6 +193,9 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
                      "%s: ragged rows are sorted within: axis: -1", name);
     return tl_ragged_sort(vm, args[0], descending, order, out);
   }
+  if (!order && tl_is_form(args[0], TL_FORM_OPTION) &&
+      tl_value_ndim(args[0]) == 2 && (axis == -1 || axis == 1))
+    return sort_table(vm, args[0], descending, out);
   tl_array *places;
   if (!tl_order_of(vm, name, args[0], descending, &places))
     return false;

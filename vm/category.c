@@ -8,13 +8,29 @@
 
 bool tl_category_new(tl_vm *vm, tl_slot *codes, tl_slot *categories,
                      tl_slot *out) {
-  return tl_nested_pair(vm, TL_FORM_CATEGORY, tl_ndim(codes->array), codes,
+  return tl_nested_pair(vm, TL_FORM_CATEGORY, tl_value_ndim(*codes), codes,
                         categories, out);
 }
 
 bool tl_category_values(tl_vm *vm, tl_slot s, tl_slot *out) {
   const tl_nested *n = s.nested;
-  return tl_value_take(vm, n->parts[1], n->parts[0].array, out);
+  tl_slot codes = n->parts[0], values, mask;
+  if (tl_is_array(codes))
+    return tl_value_take(vm, n->parts[1], codes.array, out);
+  if (n->parts[1].array->size == 0) {  // all are missing: any values will do
+    tl_array *none = tl_array_zeros(vm, tl_array_dtype(n->parts[1].array),
+                                    tl_nested_ndim(codes.nested),
+                                    tl_shape(codes.nested->parts[0].array));
+    if (none == NULL)
+      return false;
+    values = tl_own_array(none);
+  } else if (!tl_value_take(vm, n->parts[1], codes.nested->parts[1].array,
+                            &values)) {
+    return false;
+  }
+  mask = tl_borrow(codes.nested->parts[0]);
+  return tl_nested_pair(vm, TL_FORM_OPTION, tl_nested_ndim(codes.nested), &mask,
+                        &values, out);
 }
 
 bool tl_category_spell_out(tl_vm *vm, uint32_t count, tl_slot *args) {
@@ -70,9 +86,43 @@ static bool one_code(tl_vm *vm, tl_slot categories, tl_slot value,
   return *out >= 0 || (*out == -1 && fail_value(vm, categories, value));
 }
 
+// Codes of values that may be missing; of a missing one it is 0.
+static bool optional_codes(tl_vm *vm, tl_slot categories, const tl_nested *n,
+                           tl_slot *out) {
+  tl_slot there, known = tl_none(), codes = tl_none();
+  tl_slot mask = tl_borrow(n->parts[0]), lent = tl_borrow(n->parts[0]);
+  if (!tl_elementwise(vm, TL_OP_LOGICAL_NOT, &lent, &there))
+    return false;
+  bool ok = tl_value_take(vm, n->parts[1], there.array, &known) &&
+            tl_category_codes(vm, categories, known, &codes);
+  const tl_array *flags = there.array;
+  tl_array *all =
+      ok ? tl_array_zeros(vm, TL_INT32, tl_ndim(flags), tl_shape(flags)) : NULL;
+  ok = all != NULL;
+  const int32_t *from = ok ? (const int32_t *)(void *)codes.array->data : NULL;
+  for (int64_t i = 0; ok && i < flags->size; i++) {
+    if (flags->data[i] != 0)
+      ((int32_t *)(void *)all->data)[i] = *from++;
+  }
+  tl_drop(vm, there);
+  tl_clear(vm, &known);
+  tl_clear(vm, &codes);
+  if (!ok)
+    return false;
+  tl_slot items = tl_own_array(all);
+  return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(mask), &mask, &items,
+                        out);
+}
+
 bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
                        tl_slot *out) {
   int64_t code;
+  if (tl_is_none(values)) {
+    *out = tl_none();
+    return true;
+  }
+  if (tl_is_form(values, TL_FORM_OPTION))
+    return optional_codes(vm, categories, values.nested, out);
   if (!tl_is_array(values) || tl_ndim(values.array) == 0) {
     if (!one_code(vm, categories, values, &code))
       return false;

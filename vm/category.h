@@ -1,8 +1,8 @@
 // Categorical arrays: values out of a few, kept as codes.
 //
-// A nested array of TL_FORM_CATEGORY: the codes as int32, each the place of its
-// value among the categories, an array of one axis. What does not know them
-// gets the values instead.
+// A nested array of TL_FORM_CATEGORY: the codes as int32, or ?int32 where
+// values may be missing, each the place of its value among the categories, an
+// array of one axis. What does not know them gets the values instead.
 #ifndef TALLY_VM_CATEGORY_H
 #define TALLY_VM_CATEGORY_H
 
@@ -15,7 +15,8 @@ bool tl_category_new(tl_vm *vm, tl_slot *codes, tl_slot *categories,
 // The values, an array of the codes' shape. *out is owned.
 bool tl_category_values(tl_vm *vm, tl_slot s, tl_slot *out);
 // The codes of values among categories. Fails (kind value) for a value that is
-// none of them. *out is owned: int32, a scalar for one value.
+// none of them. *out is owned: int32, a scalar for one value; of values that
+// may be missing ?int32, and none of none.
 bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
                        tl_slot *out);
 // Each argument that is categorical replaced by its values: the slot then owns

@@ -197,6 +197,56 @@ bool tl_value_split_axis(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
   return ok;
 }
 
+static bool join_array(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot lent = tl_borrow(s), dense;
+  int64_t lengths[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  if (!tl_array_contiguous(vm, &lent, &dense))
+    return false;
+  const tl_array *a = dense.array;
+  int ndim = tl_ndim(a) - 1;
+  for (int i = 0; i < ndim; i++) lengths[i] = tl_shape(a)[i + 1];
+  lengths[0] *= tl_shape(a)[0];
+  tl_shape_strides(ndim, lengths, tl_itemsize(tl_array_dtype(a)), strides);
+  tl_array *view = tl_view_new(vm, &dense, tl_array_dtype(a), a->data, ndim,
+                               lengths, strides);
+  tl_drop(vm, dense);
+  if (view == NULL)
+    return false;
+  *out = tl_own_array(view);
+  tl_hold(vm, *out, TL_CAUSE_VIEW);
+  return true;
+}
+
+bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out) {
+  if (tl_is_array(s))
+    return join_array(vm, s, out);
+  const tl_nested *n = s.nested;
+  tl_form form = tl_nested_form(n);
+  if (form == TL_FORM_GRID) {
+    tl_slot places;
+    if (!join_array(vm, n->parts[0], &places))
+      return false;
+    bool ok = tl_grid_of_places(vm, places, n->parts[1], out);
+    tl_drop(vm, places);
+    return ok;
+  }
+  tl_nested *made =
+      tl_nested_new(vm, form, tl_nested_ndim(n) - 1, n->count, n->layout);
+  for (int64_t i = 0; made != NULL && i < n->count; i++) {
+    tl_slot part = tl_borrow(n->parts[i]);
+    bool whole = form == TL_FORM_CATEGORY && i == 1;
+    if (whole || tl_value_join_axes(vm, n->parts[i], &part)) {
+      tl_nested_put(vm, made, i, &part);
+    } else {
+      tl_drop(vm, tl_own_nested(made));
+      made = NULL;
+    }
+  }
+  if (made != NULL)
+    *out = tl_own_nested(made);
+  return made != NULL;
+}
+
 // What has an item for each of the places in the order of their rows: the same
 // in their shape. Takes it on every path.
 static bool in_shape(tl_vm *vm, const tl_array *places, tl_slot *s,

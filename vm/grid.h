@@ -27,6 +27,10 @@ bool tl_grid_as_vars(tl_vm *vm, const tl_nested *n, tl_slot *out);
 // every path; *out is owned.
 bool tl_value_split_axis(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
                          tl_slot *out);
+// Any value of two axes or more whose first two become one. Borrows; *out is
+// owned.
+bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out);
+
 // The parts of the forms' families that are about grids.
 bool tl_grid_get(tl_vm *vm, const tl_nested *n, const tl_step *step,
                  tl_slot *parts, tl_slot *out);

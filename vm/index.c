@@ -86,6 +86,8 @@ static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   const tl_array *mask = tl_whole_mask(a, step, parts);
   if (mask != NULL)
     return whole_mask(vm, base, mask, out);
+  if (tl_is_option_mask(step, parts))
+    return tl_option_mask_get(vm, *base, parts[0].nested, out);
   tl_selection selection;
   return tl_select(vm, a, step, parts, &selection) &&
          finish_selection(vm, base, &selection, out);

@@ -69,62 +69,6 @@ bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
   return true;
 }
 
-static bool fail_zeros(tl_vm *vm, const char *function, tl_type *type) {
-  tl_string *text = tl_type_text(vm, type);
-  if (text == NULL)
-    return false;
-  tl_fail(vm, TALLY_ERR_TYPE,
-          "%s: %s cannot be made from its type alone: fixed dimensions of "
-          "numbers, strings, ?T and structs of numbers can",
-          function, text->text);
-  tl_drop(vm, tl_own_string(text));
-  return false;
-}
-
-static bool zero_options(tl_vm *vm, tl_dtype dtype, int ndim,
-                         const int64_t *shape, tl_slot *out) {
-  tl_array *mask = tl_array_new(vm, TL_BOOL, ndim, shape);
-  tl_array *values =
-      mask != NULL ? tl_array_zeros(vm, dtype, ndim, shape) : NULL;
-  if (values == NULL) {
-    if (mask != NULL)
-      tl_drop(vm, tl_own_array(mask));
-    return false;
-  }
-  memset(mask->data, 1, (size_t)mask->size);
-  tl_slot first = tl_own_array(mask), second = tl_own_array(values);
-  return tl_nested_pair(vm, TL_FORM_OPTION, ndim, &first, &second, out);
-}
-
-bool tl_zeros_of_type(tl_vm *vm, const char *function, tl_type *type,
-                      tl_slot *out) {
-  int ndim = 0;
-  int64_t shape[TL_MAX_DIMS];
-  tl_type *item = type;
-  for (; item->kind == TL_TYPE_FIXED; item = item->of) {
-    if (ndim == TL_MAX_DIMS) {
-      return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
-                     TL_MAX_DIMS);
-    }
-    shape[ndim++] = item->size;
-  }
-  if (item->kind == TL_TYPE_DTYPE) {
-    tl_array *a = tl_array_zeros(vm, item->dtype, ndim, shape);
-    if (a == NULL)
-      return false;
-    *out = tl_result(vm, a);
-    return true;
-  }
-  if (item->kind == TL_TYPE_OPTION && item->of->kind == TL_TYPE_DTYPE &&
-      ndim > 0) {
-    return zero_options(vm, item->of->dtype, ndim, shape, out);
-  }
-  if (item->kind != TL_TYPE_STRUCT || ndim == 0)
-    return fail_zeros(vm, function, type);
-  tl_type *layout = tl_layout_of(vm, item, false);
-  return layout != NULL && tl_struct_zeros(vm, layout, ndim, shape, out);
-}
-
 // --- Shapes -----------------------------------------------------------------
 
 int tl_value_ndim(tl_slot s) {
@@ -258,7 +202,10 @@ static tl_type *type_of_item(tl_vm *vm, const tl_nested *n) {
       model.of = tl_type_below(vm, n->parts[1], tl_nested_ndim(n));
       break;
     case TL_FORM_CATEGORY:
-      return tl_category_type(vm, n);
+      if (tl_is_array(n->parts[0]))
+        return tl_category_type(vm, n);
+      model.of = tl_category_type(vm, n);
+      break;
     case TL_FORM_GRID:
       return tl_type_below(vm, n->parts[1], 1);
     default:
@@ -374,7 +321,7 @@ static void describe(line *l, tl_slot s, int skip) {
       describe(l, n->parts[1], 1);
       break;
     case TL_FORM_CATEGORY:
-      add(l, "categorical[");
+      add(l, tl_is_array(n->parts[0]) ? "categorical[" : "?categorical[");
       describe(l, n->parts[1], 1);
       add(l, ", …]");
       break;

@@ -72,8 +72,9 @@ bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
 // An array of structs with all bytes 0.
 bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
                      tl_slot *out);
-// Zeros of any type whose dimensions are fixed: structs, ?T (all missing),
-// numbers, strings. Fails (kind type) for others.
+// Zeros of a type below fixed dimensions: numbers, strings, structs of any
+// fields, ?T (all missing), categories (the first), rows (without items). Fails
+// (kind type) for others.
 bool tl_zeros_of_type(tl_vm *vm, const char *function, tl_type *type,
                       tl_slot *out);
 
@@ -138,6 +139,21 @@ bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,
 
 bool tl_nested_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                    tl_slot *parts, tl_slot *out);
+// base[mask] where the mask may have missing values, of a plain array or one
+// with missing values: what it leaves open is missing, as in R. base[i, j] = …
+// has no such form.
+bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
+                        tl_slot *out);
+// [picked], plain items or ones that may be missing, with those missing as well
+// whose flag along the leading axis is set. Takes it on every path.
+bool tl_option_add(tl_vm *vm, tl_slot *picked, tl_slot flags, tl_slot *out);
+static inline bool tl_is_option_mask(const tl_step *step,
+                                     const tl_slot *parts) {
+  return step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
+         tl_is_form(parts[0], TL_FORM_OPTION) &&
+         tl_is_array(parts[0].nested->parts[1]) &&
+         tl_dtype_of(parts[0].nested->parts[1]) == TL_BOOL;
+}
 // base[i], i within the length of the leading axis.
 bool tl_nested_at(tl_vm *vm, tl_slot base, int64_t i, tl_slot *out);
 // Any value of axes at places[0 .. n) of its leading axis, gathered.

@@ -173,7 +173,7 @@ static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
     tl_drop(vm, column);
     return ok;
   }
-  if (plain && ndim >= 2 && length == rows) {
+  if (ndim >= 2 && length == rows) {
     tl_slot regular;
     if (!tl_ragged_of_regular(vm, s, &regular))
       return false;

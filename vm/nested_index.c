@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "vm/category.h"
+#include "vm/engine.h"
 #include "vm/error.h"
 #include "vm/grid.h"
 #include "vm/nested.h"
@@ -102,7 +103,11 @@ static bool get_category(tl_vm *vm, const tl_nested *n, const tl_step *step,
   if (!get_part(vm, n->parts[0], tl_nested_ndim(n), step, parts, ellipsis,
                 &codes))
     return false;
-  if (!tl_is_array(codes))
+  if (tl_is_none(codes)) {
+    *out = tl_none();
+    return true;
+  }
+  if (tl_value_ndim(codes) == 0)
     return tl_nested_at(vm, n->parts[1], codes.i, out);
   tl_slot categories = tl_borrow(n->parts[1]);
   return tl_category_new(vm, &codes, &categories, out);
@@ -164,11 +169,82 @@ static bool get_columns(tl_vm *vm, const tl_nested *n, const tl_step *step,
   return ok;
 }
 
+// --- Masks with missing values ----------------------------------------------
+
+// A flag for each chosen item of the leading axes, for all that lies below it.
+static bool spread_flags(tl_vm *vm, const tl_array *flags, tl_slot shaped,
+                         tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  int ndim = tl_value_ndim(shaped);
+  for (int i = 0; i < ndim; i++) {
+    shape[i] = tl_value_length(shaped, i);
+    strides[i] = i == 0 ? tl_strides(flags)[0] : 0;
+  }
+  tl_slot base = {.tag = tl_array_tag(flags), .array = (tl_array *)flags};
+  tl_array *view =
+      tl_view_new(vm, &base, TL_BOOL, flags->data, ndim, shape, strides);
+  tl_array *copy = view != NULL ? tl_array_copy(vm, view) : NULL;
+  if (view != NULL)
+    tl_drop(vm, tl_own_array(view));
+  if (copy != NULL)
+    *out = tl_own_array(copy);
+  return copy != NULL;
+}
+
+bool tl_option_add(tl_vm *vm, tl_slot *picked, tl_slot flags, tl_slot *out) {
+  tl_slot mask = tl_none(), values = tl_none();
+  bool option = tl_is_form(*picked, TL_FORM_OPTION);
+  bool ok = spread_flags(vm, flags.array, *picked, &mask);
+  if (ok && option) {
+    tl_slot both[2] = {mask, tl_borrow(picked->nested->parts[0])}, made;
+    ok = tl_elementwise(vm, TL_OP_LOGICAL_OR, both, &made);
+    tl_clear(vm, &both[0]);
+    mask = ok ? made : tl_none();
+  }
+  if (ok) {
+    values = tl_retain(
+        vm, option ? tl_borrow(picked->nested->parts[1]) : tl_borrow(*picked));
+    ok = tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(*picked), &mask,
+                        &values, out);
+  }
+  tl_clear(vm, &mask);
+  tl_clear(vm, picked);
+  return ok;
+}
+
+bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
+                        tl_slot *out) {
+  if (tl_is_form(base, TL_FORM_CATEGORY)) {
+    tl_slot codes, categories = tl_borrow(base.nested->parts[1]);
+    return tl_option_mask_get(vm, base.nested->parts[0], mask, &codes) &&
+           tl_category_new(vm, &codes, &categories, out);
+  }
+  if (!tl_is_array(base) && !tl_is_form(base, TL_FORM_OPTION)) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "a mask with missing values chooses numbers and strings, "
+                   "not from %s: fill_missing(mask, false) is a mask for all",
+                   tl_describe(base, text, sizeof text));
+  }
+  tl_slot x[2] = {tl_borrow(mask->parts[0]), tl_borrow(mask->parts[1])};
+  tl_slot chosen, flags = tl_none(), picked;
+  if (!tl_elementwise(vm, TL_OP_LOGICAL_OR, x, &chosen))
+    return false;
+  bool ok = tl_value_take(vm, mask->parts[0], chosen.array, &flags) &&
+            tl_value_take(vm, base, chosen.array, &picked);
+  tl_drop(vm, chosen);
+  ok = ok && tl_option_add(vm, &picked, flags, out);
+  tl_clear(vm, &flags);
+  return ok;
+}
+
 // --- Any --------------------------------------------------------------------
 
 static bool get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
                 tl_slot *out) {
   const tl_nested *n = base.nested;
+  if (tl_is_option_mask(step, parts))
+    return tl_option_mask_get(vm, base, parts[0].nested, out);
   if (tl_nested_form(n) == TL_FORM_RAGGED)
     return tl_ragged_get(vm, base, step, parts, out);
   if (tl_nested_form(n) == TL_FORM_GRID)

@@ -154,7 +154,7 @@ static bool join_ragged(tl_vm *vm, int64_t count, const tl_slot *items,
   return false;
 }
 
-// Ragged arrays and regular ones of two axes or more.
+// Ragged arrays and regular values of two axes or more.
 static bool join_mixed(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out) {
   tl_slot *all = open_slots(vm, count);
@@ -162,9 +162,9 @@ static bool join_mixed(tl_vm *vm, int64_t count, const tl_slot *items,
     return false;
   bool ok = true;
   for (int64_t i = 0; ok && i < count; i++) {
-    if (tl_is_nested(items[i]))
+    if (tl_is_form(items[i], TL_FORM_RAGGED))
       all[i] = tl_borrow(items[i]);
-    else if (tl_ndim(items[i].array) < 2)
+    else if (tl_value_ndim(items[i]) < 2)
       ok = fail_join(vm, items, i);
     else
       ok = tl_ragged_of_regular(vm, items[i], &all[i]);
@@ -288,7 +288,7 @@ bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
     return join_arrays(vm, count, items, out);
   if (ragged == count)
     return join_ragged(vm, count, items, out);
-  if (ragged > 0 && ragged + arrays == count)
+  if (ragged > 0)
     return join_mixed(vm, count, items, out);
   if (structs == count) {
     return one_layout ? join_parts(vm, count, items, out)
@@ -461,7 +461,7 @@ static bool align_rows(tl_vm *vm, int64_t count, tl_slot *rows) {
   }
   for (int64_t i = 0; needed && i < count; i++) {
     tl_slot made;
-    if (!tl_is_array(rows[i]) || tl_ndim(rows[i].array) < 2)
+    if (tl_value_ndim(rows[i]) < 2 || tl_is_form(rows[i], TL_FORM_GRID))
       continue;
     if (!tl_ragged_of_regular(vm, rows[i], &made))
       return false;
@@ -469,6 +469,29 @@ static bool align_rows(tl_vm *vm, int64_t count, tl_slot *rows) {
     rows[i] = made;
   }
   return true;
+}
+
+// Whether all have the same fixed axes, and no ragged ones behind.
+static bool same_shapes(int64_t count, const tl_slot *rows) {
+  int ndim = count > 0 ? tl_value_ndim(rows[0]) : 0;
+  bool same = ndim > 0 && ndim < TL_MAX_DIMS;
+  for (int64_t i = 0; same && i < count; i++) {
+    same = tl_value_ndim(rows[i]) == ndim &&
+           !tl_is_form(rows[i], TL_FORM_RAGGED) &&
+           !tl_is_form(rows[i], TL_FORM_GRID);
+    for (int k = 0; same && k < ndim; k++)
+      same = tl_value_length(rows[i], k) == tl_value_length(rows[0], k);
+  }
+  return same;
+}
+
+// Values of one shape along a new first axis.
+static bool stack_shapes(tl_vm *vm, int64_t count, const tl_slot *rows,
+                         tl_slot *out) {
+  int64_t shape[2] = {count, tl_value_length(rows[0], 0)};
+  tl_slot whole;
+  return tl_value_concat(vm, count, rows, &whole) &&
+         tl_value_split_axis(vm, &whole, 2, shape, out);
 }
 
 static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
@@ -493,15 +516,15 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
       ok = tl_value_slice(vm, rows[model], 0, 0, &rows[i]);
     }
   }
-  bool fits = false;
-  bool made = ok && tl_grid_stack(vm, count, rows, &fits, out);
+  bool fits = ok && same_shapes(count, rows);
+  bool made = fits ? stack_shapes(vm, count, rows, out)
+                   : ok && tl_grid_stack(vm, count, rows, &fits, out);
   if (ok && !fits)
     made = tl_ragged_of_rows(vm, count, rows, out);
   close_slots(vm, rows, count);
   return made;
 }
 
-// Nested arrays of one length each: rows as well, of equal lengths.
 bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
                   tl_slot *out) {
   int64_t records = 0, missing = 0, rows = 0, nested = 0;

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "vm/engine.h"
 #include "vm/error.h"
+#include "vm/grid.h"
 #include "vm/range.h"
 #include "vm/select.h"
 #include "vm/stack.h"
@@ -120,32 +122,20 @@ bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
   return ok;
 }
 
-bool tl_ragged_of_regular(tl_vm *vm, tl_slot array, tl_slot *out) {
-  tl_slot dense, lent = tl_borrow(array);
-  if (!tl_array_contiguous(vm, &lent, &dense))
+bool tl_ragged_of_regular(tl_vm *vm, tl_slot regular, tl_slot *out) {
+  int64_t rows = tl_value_length(regular, 0);
+  int64_t width = tl_value_length(regular, 1);
+  tl_slot items;
+  if (!tl_value_join_axes(vm, regular, &items))
     return false;
-  const tl_array *a = dense.array;
-  int64_t rows = tl_shape(a)[0], width = tl_shape(a)[1];
   tl_array *offsets = tl_offsets_new(vm, rows);
-  for (int64_t i = 0; offsets != NULL && i < rows; i++)
-    tl_offsets_data(offsets)[i + 1] = (i + 1) * width;
-  int64_t shape[TL_MAX_DIMS];
-  shape[0] = rows * width;
-  for (int i = 2; i < tl_ndim(a); i++) shape[i - 1] = tl_shape(a)[i];
-  tl_slot base = tl_borrow(dense);
-  tl_array *view = offsets == NULL
-                       ? NULL
-                       : tl_view_new(vm, &base, tl_array_dtype(a), a->data,
-                                     tl_ndim(a) - 1, shape, tl_strides(a) + 1);
-  bool ok = view != NULL;
-  if (ok) {
-    tl_slot items = tl_own_array(view);
-    ok = tl_ragged_new(vm, offsets, &items, out);
-  } else if (offsets != NULL) {
-    tl_drop(vm, tl_own_array(offsets));
+  if (offsets == NULL) {
+    tl_drop(vm, items);
+    return false;
   }
-  tl_drop(vm, dense);
-  return ok;
+  for (int64_t i = 0; i < rows; i++)
+    tl_offsets_data(offsets)[i + 1] = (i + 1) * width;
+  return tl_ragged_new(vm, offsets, &items, out);
 }
 
 bool tl_ragged_agree(const tl_nested *a, const tl_nested *b, int64_t *row) {
@@ -387,6 +377,41 @@ static bool places_in_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
   return false;
 }
 
+// x[ragged mask with missing values]: what it leaves open is missing.
+static bool option_rows(tl_vm *vm, const tl_nested *n, const tl_nested *mask,
+                        tl_slot *out) {
+  tl_slot open = tl_none(), chosen, flags, items;
+  tl_slot known = tl_borrow(mask->parts[1].nested->parts[1]);
+  tl_slot x[2] = {tl_borrow(mask->parts[1].nested->parts[0]), known}, either;
+  tl_slot at = tl_borrow(mask->parts[0]), lent = tl_borrow(x[0]);
+  if (!tl_elementwise(vm, TL_OP_LOGICAL_OR, x, &either))
+    return false;
+  tl_slot whole = tl_none();
+  bool ok = tl_nested_pair(vm, TL_FORM_RAGGED, 1, &at, &either, &whole);
+  at = tl_borrow(mask->parts[0]);
+  ok = ok && tl_nested_pair(vm, TL_FORM_RAGGED, 1, &at, &lent, &open) &&
+       mask_rows(vm, n, whole, &chosen);
+  if (ok && !mask_rows(vm, open.nested, whole, &flags)) {
+    tl_drop(vm, chosen);
+    ok = false;
+  }
+  tl_clear(vm, &whole);
+  tl_clear(vm, &open);
+  if (!ok)
+    return false;
+  tl_slot picked = tl_borrow(chosen.nested->parts[1]);
+  bool plain = tl_is_array(picked) || tl_is_form(picked, TL_FORM_OPTION);
+  ok = plain ? tl_option_add(vm, &picked, flags.nested->parts[1], &items)
+             : tl_fail(vm, TALLY_ERR_TYPE,
+                       "a mask with missing values chooses numbers and "
+                       "strings: fill_missing(mask, false) is a mask for all");
+  tl_slot offsets = tl_borrow(chosen.nested->parts[0]);
+  ok = ok && tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
+  tl_drop(vm, flags);
+  tl_drop(vm, chosen);
+  return ok;
+}
+
 static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
                          tl_slot *out) {
   tl_slot items = index.nested->parts[1];
@@ -397,6 +422,9 @@ static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
     if (tl_dtype_is_integer(dtype))
       return places_in_rows(vm, n, index, out);
   }
+  if (tl_is_form(items, TL_FORM_OPTION) &&
+      tl_dtype_of(items.nested->parts[1]) == TL_BOOL)
+    return option_rows(vm, n, index.nested, out);
   char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a ragged index is of bools or integers, var * bool or var * "

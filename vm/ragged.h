@@ -39,8 +39,8 @@ tl_array *tl_positions_new(tl_vm *vm, int64_t n);
 bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
                        tl_slot *out);
 
-// The rows of an array of two axes or more, all of one length. Borrows.
-bool tl_ragged_of_regular(tl_vm *vm, tl_slot array, tl_slot *out);
+// The rows of a value of two axes or more, all of one length. Borrows.
+bool tl_ragged_of_regular(tl_vm *vm, tl_slot regular, tl_slot *out);
 
 // Whether two ragged arrays have rows of the same lengths; else *row is the
 // first that differs, or -1 where their number does.

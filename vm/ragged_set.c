@@ -240,8 +240,7 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, const tl_step *step,
 }
 
 static bool has_rows(tl_slot s) {
-  return tl_is_form(s, TL_FORM_RAGGED) ||
-         (tl_is_array(s) && tl_ndim(s.array) > 1);
+  return tl_is_form(s, TL_FORM_RAGGED) || tl_value_ndim(s) > 1;
 }
 
 // x[rows] = rows of other lengths; *done is false where their lengths agree.

@@ -1,0 +1,226 @@
+// Running sums, products and extremes: of arrays, of each row, and where values
+// may be missing.
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "stdlib/ragged.h"
+#include "vm/engine.h"
+#include "vm/ragged.h"
+#include "vm/vm.h"
+
+typedef struct running {
+  const char *name;
+  tl_reduction reduction;
+  tl_slot axis;
+  bool initial;    // begins with what no items give
+  bool skip;       // what is missing takes no part
+  tl_dtype dtype;  // TL_DTYPE_COUNT: the reduction's own
+} running;
+
+static bool run(tl_vm *vm, const running *r, tl_slot *x, tl_slot *out);
+
+// --- Missing values ---------------------------------------------------------
+
+// A part of values that may be missing, or of rows of such: 0 what is missing,
+// 1 the values. *out is owned.
+static bool part_of(tl_vm *vm, tl_slot x, int part, tl_slot *out) {
+  if (tl_is_form(x, TL_FORM_OPTION)) {
+    *out = tl_retain(vm, tl_borrow(x.nested->parts[part]));
+    return true;
+  }
+  tl_slot offsets = tl_borrow(x.nested->parts[0]);
+  tl_slot items = tl_borrow(x.nested->parts[1].nested->parts[part]);
+  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
+}
+
+static bool may_be_missing(tl_slot x) {
+  return tl_is_form(x, TL_FORM_OPTION) ||
+         (tl_is_form(x, TL_FORM_RAGGED) &&
+          tl_is_form(x.nested->parts[1], TL_FORM_OPTION));
+}
+
+// Where something was missing so far: the running sum of the flags is not 0.
+static bool missing_so_far(tl_vm *vm, const running *r, tl_slot *flags,
+                           tl_slot *out) {
+  running count = {.name = r->name,
+                   .reduction = TL_REDUCE_SUM,
+                   .axis = r->axis,
+                   .dtype = TL_INT64};
+  tl_slot x[2] = {tl_none(), tl_weak_int(0)};
+  bool ok = run(vm, &count, flags, &x[0]) &&
+            tl_elementwise(vm, TL_OP_GREATER, x, out);
+  tl_clear(vm, &x[0]);
+  return ok;
+}
+
+// What takes the place of a missing value and changes no later result: 0, 1,
+// or of an extreme the opposite one of all that is there.
+static bool find_neutral(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
+  *out = tl_weak_int(r->reduction == TL_REDUCE_PROD);
+  if (r->reduction == TL_REDUCE_SUM || r->reduction == TL_REDUCE_PROD)
+    return true;
+  tl_slot items = x, there;
+  if (tl_is_form(x, TL_FORM_RAGGED))
+    items = x.nested->parts[1];
+  tl_slot missing = tl_borrow(items.nested->parts[0]), present;
+  if (!tl_elementwise(vm, TL_OP_LOGICAL_NOT, &missing, &present))
+    return false;
+  bool ok = tl_value_take(vm, items.nested->parts[1], present.array, &there);
+  tl_drop(vm, present);
+  if (!ok)
+    return false;
+  if (there.array->size > 0) {
+    tl_reduction opposite =
+        r->reduction == TL_REDUCE_MAX ? TL_REDUCE_MIN : TL_REDUCE_MAX;
+    ok = tl_reduce(vm, opposite, &there, 1, false, TL_DTYPE_COUNT, 0, out);
+  }
+  tl_drop(vm, there);
+  return ok;
+}
+
+static bool run_optional(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
+  tl_slot flags, values, mask = tl_none(), results = tl_none(), neutral;
+  if (r->initial) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: include_initial is for arrays without missing values",
+                   r->name);
+  }
+  if (!part_of(vm, x, 0, &flags))
+    return false;
+  if (!part_of(vm, x, 1, &values)) {
+    tl_drop(vm, flags);
+    return false;
+  }
+  bool ok = true;
+  if (r->skip) {
+    tl_slot filled;
+    ok = find_neutral(vm, r, x, &neutral);
+    tl_slot choice[3] = {tl_borrow(flags), neutral, tl_borrow(values)};
+    ok = ok && tl_elementwise(vm, TL_OP_WHERE, choice, &filled);
+    if (ok) {
+      tl_drop(vm, values);
+      values = filled;
+    }
+    mask = tl_retain(vm, tl_borrow(flags));
+  } else {
+    ok = missing_so_far(vm, r, &flags, &mask);
+  }
+  ok = ok && run(vm, r, &values, &results);
+  bool rows = ok && tl_is_form(results, TL_FORM_RAGGED);
+  tl_slot offsets = tl_none(), made;
+  if (rows) {  // the items of both, under the offsets
+    tl_slot parts[2];
+    parts[0] = tl_retain(vm, tl_borrow(mask.nested->parts[1]));
+    parts[1] = tl_retain(vm, tl_borrow(results.nested->parts[1]));
+    offsets = tl_retain(vm, tl_borrow(results.nested->parts[0]));
+    tl_clear(vm, &mask);
+    tl_clear(vm, &results);
+    mask = parts[0];
+    results = parts[1];
+  }
+  ok = ok && tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(mask), &mask,
+                            &results, &made);
+  tl_clear(vm, &mask);
+  tl_clear(vm, &results);
+  tl_clear(vm, &values);
+  tl_clear(vm, &flags);
+  if (ok && rows)
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
+  tl_clear(vm, &offsets);
+  if (ok)
+    tl_copy_slot(out, &made);
+  return ok;
+}
+
+// --- The whole --------------------------------------------------------------
+
+static bool run(tl_vm *vm, const running *r, tl_slot *x, tl_slot *out) {
+  if (may_be_missing(*x))
+    return run_optional(vm, r, *x, out);
+  if (tl_is_form(*x, TL_FORM_RAGGED))
+    return tl_ragged_cumulative(vm, r->name, r->reduction, *x, r->dtype, out);
+  int ndim = tl_is_array(*x) ? tl_ndim(x->array) : 0, along = 0;
+  if (tl_is_range(*x))
+    ndim = 1;
+  if (tl_is_none(r->axis) && ndim > 1) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s of %d axes needs one of them: %s(x, axis: 0)", r->name,
+                   ndim, r->name);
+  }
+  if (ndim > 0 && !tl_arg_axis(vm, r->name, r->axis, ndim, 0, &along))
+    return false;
+  return tl_cumulative(vm, r->reduction, x, along, r->initial, r->dtype, out);
+}
+
+static bool cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
+                       tl_slot *args, tl_slot dtype, tl_slot initial,
+                       tl_slot skip, tl_slot *out) {
+  running r = {.name = name, .reduction = reduction, .axis = args[1]};
+  return tl_arg_bool(vm, name, "include_initial", initial, &r.initial) &&
+         tl_arg_bool(vm, name, "skip_missing", skip, &r.skip) &&
+         tl_arg_dtype(vm, name, dtype, TL_DTYPE_COUNT, &r.dtype) &&
+         run(vm, &r, &args[0], out);
+}
+
+static bool cumulative_sum(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return cumulative(vm, "cumulative_sum", TL_REDUCE_SUM, args, args[2], args[3],
+                    args[4], out);
+}
+
+static bool cumulative_prod(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return cumulative(vm, "cumulative_prod", TL_REDUCE_PROD, args, args[2],
+                    args[3], args[4], out);
+}
+
+static bool cumulative_max(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return cumulative(vm, "cumulative_max", TL_REDUCE_MAX, args, tl_none(),
+                    tl_bool(false), args[2], out);
+}
+
+static bool cumulative_min(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return cumulative(vm, "cumulative_min", TL_REDUCE_MIN, args, tl_none(),
+                    tl_bool(false), args[2], out);
+}
+
+// --- The table --------------------------------------------------------------
+
+#define MISSING                                                               \
+  "From a missing value on all results are missing; with skip_missing only\n" \
+  "those in its place.\n"
+
+const tl_builtin tl_cumulative_builtins[] = {
+    {"cumulative_sum",
+     "x, axis: none, dtype: none, include_initial: false, skip_missing: false",
+     cumulative_sum, TL_OF_ROWS,
+     "The running sum along axis, which a vector need not name.\n"
+     "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
+     "dtype says otherwise. Strings are an error (kind type), an axis that x\n"
+     "lacks another (index).\n" MISSING
+     "    cumulative_sum([1, 2, 3])                           # [1, 3, 6]\n"
+     "    cumulative_sum([1, 2, 3], include_initial: true)    # [0, 1, 3, "
+     "6]\n"
+     "    cumulative_sum([1, none, 3], skip_missing: true)    # [1, none, "
+     "4]\n"},
+    {"cumulative_prod",
+     "x, axis: none, dtype: none, include_initial: false, skip_missing: false",
+     cumulative_prod, TL_OF_ROWS,
+     "The running product along axis, which a vector need not name.\n"
+     "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
+     "dtype says otherwise. Strings are an error (kind type), an axis that x\n"
+     "lacks another (index).\n" MISSING
+     "    cumulative_prod([1, 2, 3, 4])    # [1, 2, 6, 24]\n"},
+    {"cumulative_max", "x, axis: none, skip_missing: false", cumulative_max,
+     TL_OF_ROWS,
+     "The largest item so far along axis.\n"
+     "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
+     "axis that x lacks another (index).\n" MISSING
+     "    cumulative_max([1, 3, 2, 5])    # [1, 3, 3, 5]\n"},
+    {"cumulative_min", "x, axis: none, skip_missing: false", cumulative_min,
+     TL_OF_ROWS,
+     "The smallest item so far along axis.\n"
+     "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
+     "axis that x lacks another (index).\n" MISSING
+     "    cumulative_min([4, 3, 5, 1])    # [4, 3, 3, 1]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
