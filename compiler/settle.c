@@ -136,7 +136,7 @@ static bool takes_over(const tl_flow *flow, int32_t x, int32_t y) {
     tl_lender lender = state->lenders[i];
     if (lender == tl_lender_of((uint32_t)x, TL_SAME))
       same = true;
-    else if (tl_lender_relation(lender) != TL_HELD)
+    else if (tl_is_whole(tl_lender_relation(lender)))
       return false;
   }
   return same;
@@ -167,7 +167,8 @@ static void pass_hold(tl_flow *flow, int32_t x, int32_t y) {
     tl_state_add(&keepers, tl_lender_of((uint32_t)y, TL_PART));
   for (int i = 0; i < state->count; i++) {
     uint32_t who = tl_lender_who(state->lenders[i]);
-    if (tl_lender_relation(state->lenders[i]) != TL_HELD && who != (uint32_t)x)
+    if (tl_is_whole(tl_lender_relation(state->lenders[i])) &&
+        who != (uint32_t)x)
       tl_state_add(&keepers, tl_lender_of(who, TL_PART));
   }
   lost->kind = TL_EITHER;
@@ -186,6 +187,8 @@ static void pass_hold(tl_flow *flow, int32_t x, int32_t y) {
         tl_state_add(&flow->now[z], tl_lender_of(who, TL_PART));
       if ((relations & 1u << TL_HELD) != 0)
         tl_state_add(&flow->now[z], tl_lender_of(who, TL_HELD));
+      if ((relations & 1u << TL_LENDS) != 0)
+        tl_state_add(&flow->now[z], tl_lender_of(who, TL_LENDS));
     }
     check_size(flow, z);
   }
@@ -205,6 +208,16 @@ static void settle_hold(tl_flow *flow, int32_t x, int32_t y,
   // DETACH copies or retains, so x keeps what it owns.
   if (update == NULL)
     pass_hold(flow, x, y);
+}
+
+// The container in [y] gets counts of the items that it borrows: from [x], if
+// that [leaves].
+static void settle_items(tl_flow *flow, int32_t x, int32_t y, bool leaves) {
+  if (leaves)
+    tl_put(flow, TL_BC_LEAVE, -1, x, y, TL_MODE_BORROW);
+  else
+    tl_put(flow, TL_BC_KEEPALL, -1, y, -1, TL_MODE_BORROW);
+  tl_state_strip(&flow->now[y], 1u << TL_LENDS);
 }
 
 static void owns_unless_lent(tl_state *state) {
@@ -254,6 +267,8 @@ static bool settle_one(tl_flow *flow, int32_t x, int32_t y,
   unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
   if ((relations & 1u << TL_HELD) != 0)
     settle_hold(flow, x, y, update);
+  if ((relations & 1u << TL_LENDS) != 0)
+    settle_items(flow, x, y, flow->leaves && (relations & 1u << TL_PART) == 0);
   if ((relations & 1u << TL_PART) != 0) {
     settle_part(flow, x, y);
     return false;
@@ -284,10 +299,17 @@ void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
   }
 }
 
-// The borrower that may take its item out of [x] where that ends; -1: none. An
-// alias of x would still see the item there.
+// Whether the container in [y] borrows items of [x], and x lends nothing else
+// to it. Only what owns for certain is left as it is by LEAVE.
+static bool inherits_many(const tl_flow *flow, int32_t x, int32_t y) {
+  return flow->now[y].kind == TL_OWNS &&
+         tl_state_relations(&flow->now[y], (uint32_t)x) == 1u << TL_LENDS;
+}
+
+// The borrower that may take its item out of [x] where that ends, or better its
+// many items; -1: none. An alias of x would still see the item there.
 static int32_t find_heir(const tl_flow *flow, int32_t x, const uint64_t *live) {
-  int32_t heir = -1;
+  int32_t one = -1, many = -1;
   TL_EACH_BIT(y, flow->present, flow->function->words) {
     unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
     if (y == x || !tl_bit(live, y) || relations == 0)
@@ -295,9 +317,11 @@ static int32_t find_heir(const tl_flow *flow, int32_t x, const uint64_t *live) {
     if ((relations & 1u << TL_SAME) != 0)
       return -1;
     if ((relations & 1u << TL_PART) != 0)
-      heir = y;
+      one = y;
+    else if (inherits_many(flow, x, y))
+      many = y;
   }
-  return heir;
+  return many >= 0 ? many : one;
 }
 
 // Settles the borrowers of [x], which ends; the last may inherit.

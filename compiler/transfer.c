@@ -23,11 +23,11 @@ static bool keeps(const tl_flow *flow, const tl_cfg_ins *ins) {
   return builtin != NULL && (builtin->flags & TL_KEEPS) != 0;
 }
 
-// What its first argument may be to its result: TL_VIEWS, TL_RETURNS.
+// What its first argument may be to its result: TL_VIEWS, TL_RETURNS, TL_LISTS.
 static unsigned lends(const tl_flow *flow, const tl_cfg_ins *ins) {
   const tl_builtin *builtin =
       ins->op == TL_BC_CALLB ? builtin_of(flow, ins) : NULL;
-  return builtin == NULL ? 0 : builtin->flags & (TL_VIEWS | TL_RETURNS);
+  return builtin == NULL ? 0 : builtin->flags & TL_MAY_BORROW;
 }
 
 static bool runs_unknown_code(const tl_flow *flow, const tl_cfg_ins *ins) {
@@ -207,13 +207,6 @@ static bool lends_to_operand(const tl_flow *flow, const tl_cfg_ins *ins,
   return false;
 }
 
-static bool has_hold_lender(const tl_state *state) {
-  for (int i = 0; i < state->count; i++)
-    if (tl_lender_relation(state->lenders[i]) == TL_HELD)
-      return true;
-  return false;
-}
-
 static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
                          const uint64_t *err, bool risky, int32_t lent_count) {
   int32_t x = flow->operands[i];
@@ -238,7 +231,7 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
   if (lends_to_operand(flow, ins, x, role, flow->risk, lent_count))
     return false;
   return role != TL_ROLE_ARG ||
-         ((!has_hold_lender(state) || tl_bit(flow->taken, x)) &&
+         ((!tl_state_in(state, TL_HELD) || tl_bit(flow->taken, x)) &&
           param_mode(flow, ins, i) == TL_MODE_EITHER);
 }
 
@@ -262,7 +255,7 @@ static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
       continue;
     // What was taken is a view only where nothing could be taken.
     if (tl_opcode_role(ins->op, i) == TL_ROLE_ARG &&
-        has_hold_lender(&flow->now[x]))
+        tl_state_in(&flow->now[x], TL_HELD))
       tl_own(flow, x);
     flow->candidates[count++] = i;
   }
@@ -310,6 +303,44 @@ static void decide_modes(tl_flow *flow, const tl_cfg_ins *ins, int32_t count,
     for (int32_t j = 0; j < i; j++)
       if (flow->operands[j] == x)
         flow->modes[j] = TL_MODE_RETAIN;
+  }
+}
+
+static bool is_gone(const tl_flow *flow, const tl_cfg_ins *ins, int32_t slot) {
+  for (int32_t j = 0; j < ins->operand_count; j++)
+    if (flow->operands[j] == slot &&
+        (flow->modes[j] == TL_MODE_CONSUME ||
+         flow->modes[j] == TL_MODE_EITHER ||
+         tl_opcode_role(ins->op, j) == TL_ROLE_TARGET))
+      return true;
+  return false;
+}
+
+// A container that is made borrows what it does not take over, unless a lender
+// of that ends here: then it gets a count of its own.
+static void count_lent_by_gone(tl_flow *flow, const tl_cfg_ins *ins) {
+  if (!tl_opcode_lends(ins->op))
+    return;
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    int32_t x = flow->operands[i];
+    if (tl_opcode_role(ins->op, i) != TL_ROLE_STORE ||
+        flow->modes[i] == TL_MODE_CONSUME)
+      continue;
+    const tl_state *state = tl_state_of(flow, x);
+    bool gone = flow->modes[i] == TL_MODE_BORROW && is_gone(flow, ins, x);
+    for (int k = 0; k < state->count && !gone; k++) {
+      uint32_t who = tl_lender_who(state->lenders[k]);
+      gone = tl_is_whole(tl_lender_relation(state->lenders[k])) &&
+             tl_who_is_slot(who) && is_gone(flow, ins, (int32_t)who);
+    }
+    if (!gone)
+      continue;
+    if (flow->modes[i] == TL_MODE_EITHER) {
+      tl_own(flow, x);
+      flow->modes[i] = TL_MODE_CONSUME;
+    } else {
+      flow->modes[i] = TL_MODE_RETAIN;
+    }
   }
 }
 
@@ -408,6 +439,8 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
     decided.modes[i] = flow->modes[i];
     if (flow->modes[i] != TL_MODE_RETAIN)
       continue;
+    if (flow->operands[i] == window_slot(ins, i))
+      decided.window = -1;  // it stays there
     tl_put(flow, TL_BC_COPY, first + i, flow->operands[i], -1, TL_MODE_BORROW);
     tl_put(flow, TL_BC_OWN, -1, first + i, -1, TL_MODE_BORROW);
     decided.operands[i] = first + i;
@@ -433,6 +466,7 @@ static tl_state item_state(const tl_flow *flow) {
   if (flow->modes[0] == TL_MODE_BORROW) {
     tl_state_derive(&state, from, (uint32_t)x, TL_PART);
     tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+    tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
     return state;
   }
   if (flow->modes[0] == TL_MODE_CONSUME)
@@ -451,6 +485,7 @@ static tl_state next_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   // An item of a list is no view of it.
   if (ins->op != TL_BC_NEXT || ins->extra != TL_NEXT_OF_LIST)
     tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+  tl_state_strip(&state, 1u << TL_LENDS);
   return state;
 }
 
@@ -481,12 +516,44 @@ static tl_state same_state(const tl_flow *flow) {
 // Of a list or a string: those are no views.
 static tl_state whole_state(const tl_flow *flow) {
   tl_state state = same_state(flow);
+  if (flow->modes[0] == TL_MODE_CONSUME)
+    tl_state_derive_lenders(&state, tl_state_of(flow, flow->operands[0]),
+                            TL_SAME);
   tl_state_strip(&state, 1u << TL_HELD);
+  return state;
+}
+
+// A new container, or the list that one more item is pushed into: it borrows
+// what it does not take over.
+static tl_state container_state(const tl_flow *flow, const tl_cfg_ins *ins) {
+  tl_state state = tl_state_new(TL_OWNS);
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    int32_t x = flow->operands[i];
+    tl_state from = *tl_state_of(flow, x);
+    if (tl_opcode_role(ins->op, i) != TL_ROLE_STORE) {
+      tl_state_derive_items(&state, &from);
+      continue;
+    }
+    tl_state_strip(&from, 1u << TL_LENDS);  // what is stored keeps its items
+    if (flow->modes[i] == TL_MODE_BORROW)
+      tl_state_derive(&state, &from, (uint32_t)x, TL_LENDS);
+    else if (flow->modes[i] == TL_MODE_EITHER)
+      tl_state_derive_lenders(&state, &from, TL_LENDS);
+  }
   return state;
 }
 
 // What the library says that its first argument may be to the result.
 static tl_state library_state(const tl_flow *flow, unsigned lends) {
+  if ((lends & TL_LISTS) != 0) {
+    int32_t x = flow->operands[0];
+    tl_state state = tl_state_new(TL_OWNS);
+    if (flow->modes[0] == TL_MODE_BORROW)
+      tl_state_derive(&state, tl_state_of(flow, x), (uint32_t)x, TL_LENDS);
+    else if (flow->modes[0] == TL_MODE_EITHER)
+      tl_state_derive_lenders(&state, tl_state_of(flow, x), TL_LENDS);
+    return state;
+  }
   if ((lends & TL_RETURNS) == 0)
     return lends != 0 ? view_state(flow) : tl_state_new(TL_OWNS);
   int32_t x = flow->operands[0];
@@ -509,7 +576,7 @@ static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   for (int k = 0; k < callee->result.count; k++) {
     uint32_t who = tl_lender_who(callee->result.lenders[k]);
     tl_relation relation = tl_lender_relation(callee->result.lenders[k]);
-    bool whole = relation != TL_HELD;
+    bool whole = tl_is_whole(relation);
     if (!tl_who_is_caller(who)) {
       tl_state_add(&state, callee->result.lenders[k]);
       borrowed |= whole;
@@ -530,11 +597,17 @@ static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     else
       tl_state_derive(&state, from, (uint32_t)x, relation);
   }
+  // What was given may come back, or some of it.
+  for (int32_t i = 0; i < ins->operand_count; i++)
+    if (flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER)
+      tl_state_derive_items(&state, tl_state_of(flow, flow->operands[i]));
   state.kind = owned && borrowed ? TL_EITHER : borrowed ? TL_BORROWS : TL_OWNS;
   return state;
 }
 
 static tl_state result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
+  if (tl_opcode_lends(ins->op))
+    return container_state(flow, ins);
   switch ((tl_result_kind)tl_opcodes[ins->op].result) {
     case TL_DEF_OWNED:
       return library_state(flow, lends(flow, ins));
@@ -646,6 +719,7 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t count = find_candidates(flow, ins, err, risky, lent_count);
   settle_candidates(flow, ins, count);
   decide_modes(flow, ins, count, find_lent(flow, ins));
+  count_lent_by_gone(flow, ins);
   rescue_result(flow, ins);
   rescue_window(flow, ins);
 

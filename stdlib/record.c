@@ -41,7 +41,7 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
     tl_slot item = {.tag = TL_TAG_STRING, .string = field->key};
     if (!keys)
       item = tl_borrow(field->value);
-    if (tl_list_push(vm, &list, &item))
+    if (tl_list_push_lent(vm, &list, &item))
       continue;
     tl_drop(vm, tl_own_list(list));
     return false;
@@ -144,11 +144,11 @@ static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_record_builtins[] = {
-    {"keys", "r", keys, TL_PURE,
+    {"keys", "r", keys, TL_LISTS,
      "The keys of a record, in order, as a list of strings.\n"
      "Values other than records are an error (kind type).\n"
      "    keys((a: 1, b: 2))    # (\"a\", \"b\")\n"},
-    {"values", "r", values, TL_PURE,
+    {"values", "r", values, TL_LISTS,
      "The values of a record, in order, as a list.\n"
      "Values other than records are an error (kind type).\n"
      "    values((a: 1, b: \"c\"))    # (1, \"c\")\n"},

@@ -31,6 +31,9 @@ enum {  // tl_builtin.flags
                      // can be given back to its slot
   TL_VIEWS = 256,    // the result may be a view of the first argument alone
   TL_RETURNS = 512,  // the result may be the first argument itself: tl_pass_on
+  TL_LISTS = 131072,  // the result may be a list that borrows items of the
+                      // first argument (lend.c)
+  TL_MAY_BORROW = TL_VIEWS | TL_RETURNS | TL_LISTS,
   // What else it is applied to, and how (lift.h):
   TL_OF_ITEMS = 1024,  // works on each item of its first argument by itself
   TL_OF_TEXT = 2048,   // takes a string first: also arrays of strings

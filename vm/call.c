@@ -319,7 +319,7 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
   unsigned needs = 0;
   bool keeps = (how & TL_KEEPS) != 0;
   unsigned may = how & builtin->flags;
-  bool lends = (may & (TL_VIEWS | TL_RETURNS)) != 0 && !tl_is_owned(args[0]);
+  bool lends = (may & TL_MAY_BORROW) != 0 && !tl_is_owned(args[0]);
   if ((builtin->flags & TL_FILES) != 0)
     needs |= TALLY_MAY_FILES;
   if ((builtin->flags & TL_CLOCK) != 0)

@@ -186,7 +186,8 @@ static inline bool is_plain_put(const tl_vm *vm, const tl_slot *target,
          (modes >> 4 & 3u) != TL_MODE_BORROW && tl_is_unique(*target) &&
          !vm->no_reuse &&
          (!tl_is_heap(*value) ||
-          (tl_is_owned(*value) && (modes & 3u) != TL_MODE_BORROW));
+          (tl_is_owned(*value) && (modes & 3u) != TL_MODE_BORROW &&
+           (value->object->flags & TL_LENT) == 0));
 }
 
 bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,

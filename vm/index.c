@@ -187,7 +187,10 @@ static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
   tl_list *made = tl_list_new(vm, slice.length);
   if (made == NULL)
     return false;
-  bool moves = tl_is_unique(*base);
+  // What the list borrows the slice borrows.
+  bool moves = tl_is_owned(*base) && base->object->count == 1;
+  if (moves)
+    made->head.flags |= base->object->flags & TL_LENT;
   for (int64_t i = 0; i < slice.length; i++) {
     tl_slot *item = &base->list->items[slice.start + i * slice.step];
     if (moves) {

@@ -151,6 +151,10 @@ dispatch:
       tl_do_own(vm, RA);
       NEXT;
     }
+    OP(KEEPALL) {
+      tl_do_keepall(vm, RA);
+      NEXT;
+    }
 
     // --- operators
     ARITH(ADD, +, TL_OP_ADD)
@@ -386,9 +390,9 @@ dispatch:
       vm->fuel = fuel;
       tl_slot result = tl_none();
       bool keeps = ins->c != 0;
-      if (UNLIKELY(!tl_do_builtin(
-              vm, builtin, TL_VIEWS | TL_RETURNS | (keeps ? TL_KEEPS : 0),
-              ins->b, a + 1, &result))) {
+      if (UNLIKELY(!tl_do_builtin(vm, builtin,
+                                  TL_MAY_BORROW | (keeps ? TL_KEEPS : 0),
+                                  ins->b, a + 1, &result))) {
         if (keeps)
           tl_copy_slot(SLOT(ins[1].a), a + 1);
         FAIL();

@@ -93,7 +93,8 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params);
 bool tl_do_show(tl_vm *vm, tl_slot value);
 // With TL_KEEPS in [how] the first argument is left in its slot on failure;
 // with TL_VIEWS a view of the first argument, if that is borrowed, may borrow
-// its block; with TL_RETURNS it may itself be the result, still borrowed.
+// its block; with TL_RETURNS it may itself be the result, still borrowed; with
+// TL_LISTS the items of the result may be its.
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out);
 
@@ -104,6 +105,7 @@ void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y);
 void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x);
 bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x);
 void tl_do_own(tl_vm *vm, tl_slot *x);
+void tl_do_keepall(tl_vm *vm, tl_slot *x);
 
 // --- Calls of whatever is called (call.c) -----------------------------------
 

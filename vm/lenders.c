@@ -25,6 +25,13 @@ bool tl_state_has(const tl_state *state, tl_lender lender) {
   return false;
 }
 
+bool tl_state_in(const tl_state *state, tl_relation relation) {
+  for (int i = 0; i < state->count; i++)
+    if (tl_lender_relation(state->lenders[i]) == relation)
+      return true;
+  return false;
+}
+
 unsigned tl_state_relations(const tl_state *state, uint32_t who) {
   unsigned relations = 0;
   for (int i = 0; i < state->count; i++)
@@ -78,7 +85,7 @@ bool tl_state_rename(tl_state *state, uint32_t from, uint32_t to) {
 
 bool tl_state_needs_lender(const tl_state *state) {
   for (int i = 0; i < state->count; i++)
-    if (tl_lender_relation(state->lenders[i]) != TL_HELD)
+    if (tl_is_whole(tl_lender_relation(state->lenders[i])))
       return true;
   return false;
 }
@@ -109,12 +116,17 @@ bool tl_state_join(tl_state *state, const tl_state *other) {
 }
 
 // The relation of y to l, where y stands in [outer] to x, and x in [inner] to
-// l; -1: l means nothing to y (items own their holds).
+// l; -1: l means nothing to y (items own their holds). An item of what l lends
+// to may be l's.
 static int compose(tl_relation outer, tl_relation inner) {
+  if (inner == TL_LENDS)
+    return outer == TL_PART ? TL_PART : TL_LENDS;
   if (outer == TL_HELD)
     return TL_HELD;
   if (inner == TL_HELD)
     return outer == TL_SAME ? TL_HELD : -1;
+  if (outer == TL_LENDS)
+    return TL_LENDS;
   return outer == TL_PART || inner == TL_PART ? TL_PART : TL_SAME;
 }
 
@@ -126,6 +138,13 @@ void tl_state_derive_lenders(tl_state *out, const tl_state *from,
       tl_state_add(out, tl_lender_of(tl_lender_who(from->lenders[i]),
                                      (tl_relation)composed));
   }
+  out->full |= from->full;
+}
+
+void tl_state_derive_items(tl_state *out, const tl_state *from) {
+  for (int i = 0; i < from->count; i++)
+    if (tl_lender_relation(from->lenders[i]) == TL_LENDS)
+      tl_state_add(out, from->lenders[i]);
   out->full |= from->full;
 }
 

@@ -10,9 +10,10 @@
 #include <stdint.h>
 
 typedef enum tl_relation {
-  TL_SAME,  // that very object
-  TL_PART,  // an item inside it
-  TL_HELD,  // the block of the slot's view is kept by it
+  TL_SAME,   // that very object
+  TL_PART,   // an item inside it
+  TL_HELD,   // the block of the slot's view is kept by it
+  TL_LENDS,  // items of the slot's list, record or closure are kept by it
 } tl_relation;
 
 // Slots are their own numbers; other lenders start at these.
@@ -20,6 +21,11 @@ typedef enum tl_relation {
 #define TL_WHO_GLOBAL UINT32_C(0x02000000)  // + the module variable's index
 #define TL_WHO_SELF UINT32_C(0x10000000)    // the running closure
 #define TL_WHO_IMMORTAL UINT32_C(0x10000001)
+
+// Whether the slot itself, and not what hangs on it, may be borrowed.
+static inline bool tl_is_whole(tl_relation relation) {
+  return relation == TL_SAME || relation == TL_PART;
+}
 
 static inline bool tl_who_is_slot(uint32_t who) {
   return who < TL_WHO_CALLER;
@@ -75,6 +81,9 @@ static inline tl_state tl_state_lent(tl_ownership_kind kind, uint32_t who,
 void tl_state_add(tl_state *state, tl_lender lender);
 bool tl_state_has(const tl_state *state, tl_lender lender);
 
+// Whether something lends in this relation.
+bool tl_state_in(const tl_state *state, tl_relation relation);
+
 // Whether [who] lends anything to the slot.
 bool tl_state_lent_by(const tl_state *state, uint32_t who);
 
@@ -92,6 +101,9 @@ bool tl_state_rename(tl_state *state, uint32_t from, uint32_t to);
 
 // Adds a lender [to] wherever [from] lends, in the same relation.
 void tl_state_share(tl_state *state, uint32_t from, uint32_t to);
+
+// Adds to [out] what lends items to the container in state [from].
+void tl_state_derive_items(tl_state *out, const tl_state *from);
 
 // Whether a same or part lender is there: then the slot may borrow.
 bool tl_state_needs_lender(const tl_state *state);

@@ -56,9 +56,17 @@ bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item) {
   return true;
 }
 
+bool tl_list_push_lent(tl_vm *vm, tl_list **list, tl_slot *item) {
+  if (!list_reserve(vm, list, 1))
+    return false;
+  tl_slot lent = tl_lend(vm, &(*list)->head, item, TL_CAUSE_ITEM);
+  tl_copy_slot(&(*list)->items[(*list)->length++], &lent);
+  return true;
+}
+
 bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
   tl_list *list = s->list;
-  if (tl_is_unique(*s)) {
+  if (tl_may_change(vm, *s)) {
     if (!list_reserve(vm, &list, room))
       return false;
     *out = list;

@@ -98,6 +98,8 @@ typedef enum tl_format {
   OP(HOLD, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                            \
   OP(DETACH, NONE, NONE, NONE, NONE, NONE, EARLY, AA)                          \
   OP(OWN, NONE, NONE, NONE, NONE, NONE, NEVER, A)                              \
+  OP(KEEPALL, NONE, NONE, NONE, NONE, NONE, NEVER,                             \
+     A) /* items that a borrows */                                             \
   /* --- operators; extra of ELEM1, ELEM3 is the tl_op */                      \
   OP(ADD, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
   OP(SUB, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
@@ -244,6 +246,12 @@ extern const tl_opcode_info tl_opcodes[TL_OPCODE_COUNT];
 
 static inline int tl_opcode_role(int op, int operand) {
   return tl_opcodes[op].roles[operand < 3 ? operand : 3];
+}
+
+// Whether what it stores without owning stays lent to the result (lend.c).
+static inline bool tl_opcode_lends(int op) {
+  return op == TL_BC_LIST || op == TL_BC_RECORD || op == TL_BC_CLOSURE ||
+         op == TL_BC_PUSH;
 }
 
 #endif

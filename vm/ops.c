@@ -242,28 +242,37 @@ bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
 
 // --- Building ---------------------------------------------------------------
 
-// Makes each slot of a window an owner before the first of them is stored: a
+// Makes each slot of a window whole before the first of them is stored: a
 // store may copy a view out and let its block go, which others here may borrow.
-static void own_all(tl_vm *vm, uint32_t count, tl_slot *slots, tl_cause cause) {
-  if (count < 2)
-    return;
-  for (uint32_t i = 0; i < count; i++) {
+static void hold_all(tl_vm *vm, uint32_t count, const tl_slot *slots) {
+  for (uint32_t i = 0; count > 1 && i < count; i++)
     tl_hold(vm, slots[i], TL_CAUSE_VIEW);
-    if (!tl_is_owned(slots[i]))
-      slots[i] = tl_escape(vm, &slots[i], cause);
-  }
 }
 
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   tl_list *list = tl_list_new(vm, count);
   if (list == NULL)
     return false;
-  own_all(vm, count, items, TL_CAUSE_ITEM);
+  hold_all(vm, count, items);
   for (uint32_t i = 0; i < count; i++) {
-    list->items[i] = tl_escape(vm, &items[i], TL_CAUSE_ITEM);
+    list->items[i] = tl_lend(vm, &list->head, &items[i], TL_CAUSE_ITEM);
   }
   list->length = count;
   put(out, tl_own_list(list));
+  return true;
+}
+
+// Sets a field of a record that is being made, with room for it; what the slot
+// only borrows stays lent.
+static bool set_lent(tl_vm *vm, tl_record **record, tl_string *key,
+                     tl_slot *value) {
+  if (tl_is_owned(*value) || !tl_is_counted(*value))
+    return tl_record_set(vm, record, key, value);
+  tl_slot nothing = tl_none();
+  if (!tl_record_set(vm, record, key, &nothing))
+    return false;
+  *tl_record_get(*record, key) =
+      tl_lend(vm, &(*record)->head, value, TL_CAUSE_FIELD);
   return true;
 }
 
@@ -273,9 +282,9 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
   if (record == NULL)
     return false;
   // The record has room for all: nothing below fails.
-  own_all(vm, keys->count, values, TL_CAUSE_FIELD);
+  hold_all(vm, keys->count, values);
   for (uint32_t i = 0; i < keys->count; i++) {
-    if (tl_record_set(vm, &record, keys->names[i], &values[i]))
+    if (set_lent(vm, &record, keys->names[i], &values[i]))
       continue;
     tl_drop(vm, tl_own_record(record));
     return false;
@@ -300,10 +309,14 @@ bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
 bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
   tl_slot value = read(item, modes);
   tl_slot target = read(list, modes >> 4);
-  tl_list *unique;
-  if (!tl_list_unique(vm, &target, 1, &unique))
+  if (tl_is_owned(value))  // it may borrow parts of the list
+    tl_keep_items(vm, value.object);
+  // What the list borrows already it goes on borrowing.
+  tl_list *unique = target.list;
+  bool in_place = tl_is_owned(target) && target.object->count == 1;
+  if (!in_place && !tl_list_unique(vm, &target, 1, &unique))
     return false;
-  bool ok = tl_list_push(vm, &unique, &value);
+  bool ok = tl_list_push_lent(vm, &unique, &value);
   // A target that was only lent stays as it was where this fails.
   if (!ok && !tl_is_owned(read(list, modes >> 4))) {
     tl_drop(vm, tl_own_list(unique));
@@ -365,9 +378,10 @@ bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
   closure->member_count = group->member_count;
   closure->members = group->members;
   closure->capture_count = count;
-  own_all(vm, count, captures, TL_CAUSE_CAPTURE);
+  hold_all(vm, count, captures);
   for (uint32_t i = 0; i < count; i++) {
-    closure->captures[i] = tl_escape(vm, &captures[i], TL_CAUSE_CAPTURE);
+    closure->captures[i] =
+        tl_lend(vm, &closure->head, &captures[i], TL_CAUSE_CAPTURE);
   }
   put(out, (tl_slot){.tag = TL_TAG_CLOSURE | TL_OWNED, .pointer = closure});
   return true;
@@ -720,7 +734,41 @@ static bool inherit(const tl_slot *x, tl_slot *y) {
   return false;
 }
 
+// x itself is what the container borrows: that becomes its owner.
+static void inherit_whole(tl_vm *vm, tl_slot *item, tl_cause cause,
+                          void *context) {
+  tl_slot *x = context;
+  (void)vm;
+  (void)cause;
+  if (!tl_is_owned(*x) || !tl_is_heap(*item) || item->pointer != x->pointer)
+    return;
+  item->tag |= TL_OWNED;
+  x->tag &= ~TL_OWNED;
+}
+
+// The container borrows an item of x.
+static void inherit_item(tl_vm *vm, tl_slot *item, tl_cause cause,
+                         void *context) {
+  (void)vm;
+  (void)cause;
+  if (tl_is_counted(*item))
+    inherit(context, item);
+}
+
+// What the container in y borrows from x, which ends, becomes its own. Items
+// are taken out of x only if that goes.
+static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
+  if (!tl_is_counted(*y))
+    return;
+  if (tl_is_owned(*x))
+    tl_each_lent(vm, y->object, inherit_whole, x);
+  if (tl_is_owned(*x))
+    tl_each_lent(vm, y->object, inherit_item, x);
+  tl_keep_items(vm, y->object);
+}
+
 void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y) {
+  inherit_items(vm, x, y);
   if (!tl_is_owned(*x))
     return;
   if (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(x, y))
@@ -764,6 +812,11 @@ bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x) {
   tl_array_more(view)->owner = copy;
   view->head.flags |= TL_HOLD;
   return true;
+}
+
+void tl_do_keepall(tl_vm *vm, tl_slot *x) {
+  if (tl_is_counted(*x))
+    tl_keep_items(vm, x->object);
 }
 
 void tl_do_own(tl_vm *vm, tl_slot *x) {

@@ -32,8 +32,8 @@ static bool update(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
                    tl_slot *out);
 
 // Whether the target's object may be changed where it is.
-static bool may_change(const tl_vm *vm, tl_slot target) {
-  return tl_is_unique(target) && !vm->no_reuse;
+static bool may_change(tl_vm *vm, tl_slot target) {
+  return tl_may_change(vm, target) && !vm->no_reuse;
 }
 
 // The target was changed in place, or copied: [made] is what it is now.
@@ -410,6 +410,8 @@ bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
   if (tl_is_heap(*value) && !tl_is_owned(*value) && !into_array) {
     cargo.value = tl_retain(vm, *value);
     cargo.was_lent = tl_is_owned(cargo.value);
+  } else if (tl_is_owned(*value)) {  // so may its items be
+    tl_keep_items(vm, value->object);
   }
   bool lent = cargo.was_lent;
   if (!update(vm, w, target, &cargo, out)) {

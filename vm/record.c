@@ -223,7 +223,7 @@ void tl_record_remove(tl_vm *vm, tl_record *record, int64_t position,
 
 bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
   tl_record *record = s->record;
-  if (tl_is_unique(*s)) {
+  if (tl_may_change(vm, *s)) {
     if (!record_reserve(vm, &record, room))
       return false;
     *out = record;

@@ -13,15 +13,6 @@
 #include "vm/nested.h"
 #include "vm/record.h"
 
-bool tl_is_counted(tl_slot s) {
-  if (!tl_is_heap(s))
-    return false;
-  int kind = tl_is_array(s) ? TL_KIND_ARRAY : tl_dtype_of(s);
-  return kind != TL_KIND_BUILTIN && kind != TL_KIND_FUNCTION &&
-         kind != TL_KIND_TYPE && kind != TL_KIND_MODULE &&
-         (s.object->flags & TL_IMMORTAL) == 0;
-}
-
 void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
   if (r->from == NULL) {
     snprintf(out, size, "%s", r->name);
@@ -138,8 +129,9 @@ __attribute__((format(printf, 5, 6))) static bool visit_item(
     const char *format, ...) {
   if (!tl_is_counted(to))
     return true;
+  bool lent = (from.object->flags & TL_LENT) != 0 && !tl_is_owned(to);
   tl_reference r = {.kind = TL_REFERENCE_ITEM,
-                    .count = TL_COUNT_IMMEDIATE,
+                    .count = lent ? TL_COUNT_VIRTUAL : TL_COUNT_IMMEDIATE,
                     .from = from.object,
                     .to = to};
   va_list args;

@@ -44,7 +44,4 @@ bool tl_each_reference(tl_vm *vm, tl_reference_visit *visit, void *context,
 // Whom a message names as the owner: "[0] of a list", "x of module main".
 void tl_spell_owner(const tl_reference *r, char *out, size_t size);
 
-// Whether the value is an object with a count of its own.
-bool tl_is_counted(tl_slot s);
-
 #endif

@@ -97,7 +97,7 @@ void tl_scalar_store(tl_slot s, void *item) {
 
 // Whether the slot refers to something whose count is kept at all. The kinds
 // tested first have no object header, or one that lives as long as its unit.
-static bool is_counted(tl_slot s) {
+bool tl_is_counted(tl_slot s) {
   if (!tl_is_heap(s))
     return false;
   if (!tl_is_array(s)) {
@@ -115,7 +115,7 @@ static bool is_counted(tl_slot s) {
 }
 
 tl_slot tl_retain(tl_vm *vm, tl_slot s) {
-  if (!is_counted(s))
+  if (!tl_is_counted(s))
     return tl_borrow(s);
   // A count that is full stays so, and the object is never freed.
   if (s.object->count != UINT32_MAX)
@@ -210,7 +210,9 @@ tl_slot tl_escape(tl_vm *vm, tl_slot *s, tl_cause cause) {
     if (vm->counting)
       ++*promotions(vm, cause);
   }
-  if (tl_is_array(out) && tl_is_view(out.array)) {
+  if ((out.object->flags & TL_LENT) != 0) {
+    tl_keep_items(vm, out.object);
+  } else if (tl_is_array(out) && tl_is_view(out.array)) {
     tl_hold(vm, out, TL_CAUSE_VIEW);
     if (hoards(out)) {
       out = copy_out(vm, out);

@@ -9,7 +9,8 @@
 //   immediate  a slot in the heap (list item, record field, capture, module
 //              variable, host handle) with its bit set; its object is counted
 //
-// A heap slot without the bit refers to something immortal.
+// A heap slot without the bit refers to something immortal, or is lent to a
+// container that only slots refer to (TL_LENT).
 #ifndef TALLY_VM_VALUE_H
 #define TALLY_VM_VALUE_H
 
@@ -50,6 +51,8 @@ enum {               // tl_object.flags
   TL_READONLY = 8,   // array: never written in place
   TL_EXTERNAL = 16,  // array: the data are a host's or mapped
   TL_ASCII = 32,     // string: every byte is below 128
+  TL_LENT = 64,      // list, record, closure: items may be borrowed (lend.c)
+  TL_KEEPING = 128,  // the same: items that are added are not borrowed again
 };
 
 // Every heap object begins with this.
@@ -297,11 +300,36 @@ static inline tl_slot tl_pass_on(tl_slot *s) {
   return out;
 }
 
+// Stores in a new [container] what *item owns; what it only borrows stays
+// lent, and the container remembers that (TL_LENT). Returns the heap slot.
+tl_slot tl_lend(tl_vm *vm, tl_object *container, tl_slot *item, tl_cause cause);
+
+// Visits the items of [container] that it may borrow.
+typedef void tl_visit_lent(tl_vm *vm, tl_slot *item, tl_cause cause,
+                           void *context);
+void tl_each_lent(tl_vm *vm, tl_object *container, tl_visit_lent *visit,
+                  void *context);
+
+// Gives the container a count of each item that it borrows.
+void tl_keep_items(tl_vm *vm, tl_object *container);
+
+// Whether [s] refers to an object that keeps a count.
+bool tl_is_counted(tl_slot s);
+
 // Whether the slot is the object's only owner, so that it may be changed in
 // place by whoever consumes the slot. The bit is tested first: a borrowed
-// slot may never look at the count (runtime.md, rule 5).
+// slot may never look at the count (runtime.md, rule 5). A container of
+// borrowed items keeps them before it changes.
 static inline bool tl_is_unique(tl_slot s) {
-  return tl_is_owned(s) && s.object->count == 1;
+  return tl_is_owned(s) && s.object->count == 1 &&
+         (s.object->flags & TL_LENT) == 0;
+}
+
+// The same once its items are its own.
+static inline bool tl_may_change(tl_vm *vm, tl_slot s) {
+  if (tl_is_owned(s) && (s.object->flags & TL_LENT) != 0)
+    tl_keep_items(vm, s.object);
+  return tl_is_unique(s);
 }
 
 // "list", "function" … for what is no array and no scalar.

@@ -52,13 +52,6 @@ static bool borrows_argument(const tl_checker *c, uint32_t i) {
          callee->summary.param_modes[i] == TL_MODE_BORROW;
 }
 
-static bool has_hold_lender(const tl_state *state) {
-  for (int i = 0; i < state->count; i++)
-    if (tl_lender_relation(state->lenders[i]) == TL_HELD)
-      return true;
-  return false;
-}
-
 static bool check_consumed(tl_checker *c, uint32_t i) {
   uint32_t x = operand_slot(c, i);
   int role = operand_role(c, i);
@@ -68,7 +61,7 @@ static bool check_consumed(tl_checker *c, uint32_t i) {
     return tl_refuse(c, x, TL_RULE_CONSUMED_UNOWNED);
   if (role == TL_ROLE_CALLEE || c->ins.op == TL_BC_RAISE)
     return tl_refuse(c, x, TL_RULE_CONSUMED_KEPT);
-  if (role == TL_ROLE_ARG && has_hold_lender(state))
+  if (role == TL_ROLE_ARG && tl_state_in(state, TL_HELD))
     return tl_refuse(c, x, TL_RULE_GIVEN_LENT_BLOCK);
   if (borrows_argument(c, i))
     return tl_refuse(c, x, TL_RULE_GIVEN_TO_BORROWER);
@@ -320,6 +313,7 @@ static tl_state item_state(const tl_checker *c) {
     tl_state_derive(&state, from, x, TL_PART);
     if (!of_list)
       tl_state_derive(&state, from, x, TL_HELD);
+    tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
     return state;
   }
   if (from->kind == TL_OWNS)
@@ -357,7 +351,7 @@ static tl_state call_state(const tl_checker *c) {
   bool owned = s->may_own, borrowed = false;
   for (uint16_t k = 0; k < s->lender_count; k++) {
     tl_relation relation = (tl_relation)s->lenders[k].relation;
-    bool whole = relation != TL_HELD;
+    bool whole = tl_is_whole(relation);
     uint32_t i = s->lenders[k].param;
     if (i == UINT16_MAX || i >= c->ins.window_count) {
       tl_state_add(&state, tl_lender_of(TL_WHO_IMMORTAL, relation));
@@ -373,6 +367,10 @@ static tl_state call_state(const tl_checker *c) {
     // The window's own slot is no lender: it is gone after the call.
     tl_state_derive_lenders(&state, from, relation);
   }
+  // What was given may come back, or some of it.
+  for (uint32_t i = 0; i < c->ins.window_count; i++)
+    if (owns(&c->now[c->ins.window + i]))
+      tl_state_derive_items(&state, &c->now[c->ins.window + i]);
   state.kind = owned && borrowed ? TL_EITHER : borrowed ? TL_BORROWS : TL_OWNS;
   return state;
 }
@@ -392,6 +390,8 @@ static tl_state library_state(const tl_checker *c) {
   if ((builtin->flags & TL_VIEWS) != 0 ||
       ((builtin->flags & TL_RETURNS) != 0 && from->kind != TL_BORROWS))
     tl_state_derive_lenders(&state, from, TL_HELD);
+  if ((builtin->flags & TL_LISTS) != 0 && from->kind != TL_OWNS)
+    tl_state_derive_lenders(&state, from, TL_LENDS);
   return state;
 }
 
@@ -402,15 +402,49 @@ static tl_state same_state(const tl_checker *c) {
   tl_state state = tl_state_new(TL_EITHER);
   if (!consumes(c->ins.modes[0]))
     tl_state_derive(&state, from, x, TL_SAME);
-  else if (from->kind == TL_OWNS)
-    state.kind = TL_OWNS;
   else
     tl_state_derive_lenders(&state, from, TL_SAME);
+  if (consumes(c->ins.modes[0]) && from->kind == TL_OWNS)
+    state.kind = TL_OWNS;
   tl_state_strip(&state, 1u << TL_HELD);
   return state;
 }
 
+// A new container, or the list that one more item is pushed into: it borrows
+// what it does not take over.
+static tl_state container_state(const tl_checker *c) {
+  tl_state state = tl_state_new(TL_OWNS);
+  for (uint32_t i = 0; i < operand_count(c); i++) {
+    uint32_t x = operand_slot(c, i);
+    tl_state from = c->now[x];
+    if (operand_role(c, i) != TL_ROLE_STORE) {
+      tl_state_derive_items(&state, &from);
+      continue;
+    }
+    tl_state_strip(&from, 1u << TL_LENDS);  // what is stored keeps its items
+    // The window's own slot is no lender: it is gone afterwards.
+    if (!in_window(c, i) && !is_consumed(c, i))
+      tl_state_derive(&state, &from, x, TL_LENDS);
+    else if (from.kind != TL_OWNS)
+      tl_state_derive_lenders(&state, &from, TL_LENDS);
+  }
+  return state;
+}
+
+// Whether what lends to the result outlives the instruction.
+static bool check_lending(tl_checker *c, const tl_state *state) {
+  for (uint32_t i = 0; i < operand_count(c); i++) {
+    uint32_t x = operand_slot(c, i);
+    if ((is_consumed(c, i) || operand_role(c, i) == TL_ROLE_TARGET) &&
+        tl_state_lent_by(state, x))
+      return tl_refuse(c, x, TL_RULE_LENT_BY_CONSUMED);
+  }
+  return true;
+}
+
 static tl_state result_state(const tl_checker *c) {
+  if (tl_opcode_lends(c->ins.op))
+    return container_state(c);
   switch ((tl_result_kind)tl_opcodes[c->ins.op].result) {
     case TL_DEF_OWNED:
       return c->ins.op == TL_BC_CALLB ? library_state(c)
@@ -498,6 +532,8 @@ static bool check_definition(tl_checker *c) {
   tl_state state = {0};
   if (c->ins.result >= 0)
     state = result_state(c);
+  if (tl_opcode_lends(c->ins.op) && !check_lending(c, &state))
+    return false;
   if (tl_opcodes[c->ins.op].result == TL_DEF_COPY && consumes(c->ins.modes[0]))
     return check_move(c, state);
   end_consumed(c);
@@ -556,6 +592,7 @@ bool tl_check_ins(tl_checker *c) {
     case TL_BC_LEAVE:
     case TL_BC_HOLD:
     case TL_BC_OWN:
+    case TL_BC_KEEPALL:
       return tl_check_ownership(c);
     case TL_BC_DETACH:
       if (tl_sees_error(c)) {

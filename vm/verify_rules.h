@@ -30,6 +30,7 @@
   RULE(CONSUMED_TWICE, "%s is consumed twice")                                 \
   RULE(CONSUMED_AND_READ, "%s is consumed and read")                           \
   RULE(LENDER_CONSUMED, "%s is read, but its lender is consumed")              \
+  RULE(LENT_BY_CONSUMED, "what %s lends to the result is consumed")            \
   RULE(CONSUMED_KEPT, "%s is consumed where it must stay")                     \
   RULE(TARGET_KEPT, "the target %s may own but is not consumed")               \
   RULE(DROPPED_ABSENT, "%s is dropped but has no value")                       \

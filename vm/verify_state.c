@@ -119,11 +119,10 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   if (!tl_state_has(to, alias))
     return;
   tl_state bare = *to;
-  tl_state_strip(&bare, 1u << TL_HELD);
+  tl_state_strip(&bare, 1u << TL_HELD | 1u << TL_LENDS);
   // That a view in x has lost its block's lender matters to its readers alone.
   bool certain = to->kind == TL_BORROWS && from->kind == TL_OWNS &&
-                 bare.count == 1 &&
-                 !tl_state_has(to, tl_lender_of(x, TL_HELD));
+                 bare.count == 1 && tl_state_relations(to, x) == 1u << TL_SAME;
   tl_state_remove(to, x, 1u << TL_SAME);
   if (certain) {
     to->kind = TL_OWNS;
@@ -160,7 +159,7 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
     tl_state_add(&keepers, tl_lender_of(y, TL_PART));
   for (int i = 0; i < view->count; i++) {
     uint32_t who = tl_lender_who(view->lenders[i]);
-    if (tl_lender_relation(view->lenders[i]) != TL_HELD && who != x)
+    if (tl_is_whole(tl_lender_relation(view->lenders[i])) && who != x)
       tl_state_add(&keepers, tl_lender_of(who, TL_PART));
   }
   from->kind = TL_EITHER;
@@ -177,10 +176,12 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
       uint32_t who = tl_lender_who(keepers.lenders[i]);
       if (who == z)
         continue;
-      if ((relations & ~(1u << TL_HELD)) != 0)
+      if ((relations & (1u << TL_SAME | 1u << TL_PART)) != 0)
         tl_state_add(&c->now[z], tl_lender_of(who, TL_PART));
       if ((relations & 1u << TL_HELD) != 0)
         tl_state_add(&c->now[z], tl_lender_of(who, TL_HELD));
+      if ((relations & 1u << TL_LENDS) != 0)
+        tl_state_add(&c->now[z], tl_lender_of(who, TL_LENDS));
     }
     distrust_full(&c->now[z]);
   }
@@ -201,6 +202,12 @@ bool tl_check_ownership(tl_checker *c) {
     tl_check_busy(c, x);
     return true;
   }
+  if (c->ins.op == TL_BC_KEEPALL) {
+    if (!tl_check_alive(c, x))
+      return false;
+    tl_state_strip(&c->now[x], 1u << TL_LENDS);
+    return true;
+  }
   bool views = c->ins.op == TL_BC_HOLD || c->ins.op == TL_BC_DETACH;
   uint32_t lender = views ? y : x, borrower = views ? x : y;
   if (lender == borrower)
@@ -215,8 +222,10 @@ bool tl_check_ownership(tl_checker *c) {
     tl_state_remove(&c->now[borrower], lender, 1u << TL_SAME | 1u << TL_PART);
     own_unless_lent(&c->now[borrower]);
     tl_check_busy(c, borrower);
-    if (c->ins.op == TL_BC_LEAVE)
+    if (c->ins.op == TL_BC_LEAVE) {
+      tl_state_strip(&c->now[borrower], 1u << TL_LENDS);
       return check_drop(c, lender, TL_MODE_EITHER);
+    }
   } else if (c->ins.op == TL_BC_HOLD) {
     check_hold(c, borrower, lender);
   } else {

@@ -94,8 +94,11 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
 }
 
 void tl_hold(tl_vm *vm, tl_slot s, tl_cause cause) {
-  if (!tl_is_array(s))
+  if (!tl_is_array(s)) {
+    if (tl_is_counted(s))
+      tl_keep_items(vm, s.object);
     return;
+  }
   tl_array *a = s.array;
   if (!tl_is_view(a) || (a->head.flags & TL_HOLD) != 0)
     return;

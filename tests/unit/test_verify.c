@@ -466,6 +466,37 @@ static void what_else_the_left_lent_has_ended(void **state) {
   refuse(*state, &p, "t2 is read but its lender has ended");
 }
 
+// A list that borrows what is in it.
+#define LIST(d, count) \
+  (tl_ins){TL_BC_LIST, 0, 16 * (d), count, 0}, ins(TL_BC_EXTRA, 0, 0, 0, 0)
+
+static void lent_items_end_with_their_lender(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 2, 0, 0, 0), LIST(1, 1),
+       ins(TL_BC_DROP, 0, 0, 0, A), RETURN(1));
+  owns(&p, 2, 3, 0);
+  refuse(*state, &p, "t1 is read but its lender has ended");
+}
+
+static void kept_items_outlive_their_lender(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 2, 0, 0, 0), LIST(1, 1),
+       ins(TL_BC_KEEPALL, 1, 0, 0, 0), ins(TL_BC_DROP, 0, 0, 0, A), RETURN(1));
+  owns(&p, 2, 3, 0);
+  accept(*state, &p);
+}
+
+static void left_items_outlive_their_lender(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 2, 0, 0, 0), LIST(1, 1),
+       ins(TL_BC_LEAVE, 0, 1, 0, 0), RETURN(1));
+  owns(&p, 2, 3, 0);
+  accept(*state, &p);
+}
+
+static void what_lends_to_a_list_is_not_stored_in_it(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 2, 0, 0, 0), ins(TL_BC_MOV, 3, 0, 0, B),
+       LIST(1, 2), RETURN(1));
+  refuse(*state, &p, "what t3 lends to the result is consumed");
+}
+
 // Two names of one view: when what owns the view ends, so does the other.
 static void an_alias_ends_with_the_view(void **state) {
   OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), ins(TL_BC_GETEL, 1, 0, 3, 0),
@@ -681,6 +712,10 @@ int main(void) {
       FIXTURE_TEST(what_settles_is_there),
       FIXTURE_TEST(leaving_ends_the_container),
       FIXTURE_TEST(what_was_left_is_not_read),
+      FIXTURE_TEST(lent_items_end_with_their_lender),
+      FIXTURE_TEST(kept_items_outlive_their_lender),
+      FIXTURE_TEST(left_items_outlive_their_lender),
+      FIXTURE_TEST(what_lends_to_a_list_is_not_stored_in_it),
       FIXTURE_TEST(what_else_the_left_lent_has_ended),
       FIXTURE_TEST(an_alias_ends_with_the_view),
       FIXTURE_TEST(too_many_lenders_prove_nothing),
