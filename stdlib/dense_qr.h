@@ -8,7 +8,16 @@ static T reflect(T *x, int64_t step, int64_t n) {
   double rest = length_of(x + step, step, n - 1);
   if (n < 1 || (rest == 0 && ABS1(x[0]) == fabs(REAL(x[0]))))
     return 0;
-  double beta = -copysign(hypot(ABS(x[0]), rest), REAL(x[0]));
+  double size = hypot(ABS(x[0]), rest);
+  if ((size < 0x1p-480 || size > 0x1p480) && isfinite(size)) {
+    // Inverses, of complex items also squares, would not be finite.
+    const double lift = size < 1 ? 0x1p600 : 0x1p-600;
+    for (int64_t i = 0; i < n; i++) x[i * step] *= lift;
+    T tau = reflect(x, step, n);
+    x[0] /= lift;
+    return tau;
+  }
+  double beta = -copysign(size, REAL(x[0]));
   T tau = (beta - x[0]) / beta, scale = 1 / (x[0] - beta);
   for (int64_t i = 1; i < n; i++) x[i * step] *= scale;
   x[0] = beta;
