@@ -98,7 +98,7 @@ bool tl_do_show(tl_vm *vm, tl_slot value);
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out);
 
-// --- Ownership (ops.c) ------------------------------------------------------
+// --- Ownership (ops_ownership.c) --------------------------------------------
 void tl_do_settle(tl_slot *x, tl_slot *y);
 void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y);
 void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y);
