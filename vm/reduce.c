@@ -93,15 +93,37 @@ static void fold_strip(const tl_reducer *r, const void *context, void *out,
                                            scratch);
 }
 
+tl_kernel2 *tl_fold_join(tl_fold fold, tl_dtype dtype) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const tl_dtype made = tl_fold_result(fold, dtype);
+  switch (fold) {
+    case TL_FOLD_SUM:
+    case TL_FOLD_COUNT:
+      return kernels->binary[TL_OP_ADD][made];
+    case TL_FOLD_PROD:
+      return tl_dtype_is_integer(made) ? kernels->binary[TL_OP_MULTIPLY][made]
+                                       : NULL;
+    case TL_FOLD_MIN:
+      return kernels->binary[TL_OP_MINIMUM][made];
+    case TL_FOLD_MAX:
+      return kernels->binary[TL_OP_MAXIMUM][made];
+    case TL_FOLD_ANY:
+      return kernels->binary[TL_OP_LOGICAL_OR][TL_BOOL];
+    case TL_FOLD_ALL:
+      return kernels->binary[TL_OP_LOGICAL_AND][TL_BOOL];
+    default:
+      return NULL;
+  }
+}
+
 bool tl_reduce_fold(tl_reducer *r, tl_fold fold) {
   const tl_split *split = &r->split;
   bool columns = split->kept > 0 && (split->outer || split->reduced == 0) &&
                  split->length > 0;
   if (!columns)
     return fold_lanes(r, fold);
-  tl_strip strip = {fold_strip, strip_scratch, &fold, NULL};
-  if (fold == TL_FOLD_SUM)
-    strip.join = tl_kernels()->binary[TL_OP_ADD][r->result];
+  tl_strip strip = {fold_strip, strip_scratch, &fold,
+                    tl_fold_join(fold, r->dtype)};
   return tl_reduce_strips(r, &strip);
 }
 

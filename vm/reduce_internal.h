@@ -94,9 +94,12 @@ typedef struct tl_strip {
                     size_t ncols);  // grows with ncols
   const void *context;
   // Joins the results of rows with those of the next ones, in the binary tree
-  // of a sum; NULL: rows stay together.
+  // of a sum (tl_fold_join); NULL: rows stay together.
   tl_kernel2 *join;
 } tl_strip;
+// What joins the results of two runs of rows, items of [dtype], into those of
+// all: NULL where the order of all rows counts.
+tl_kernel2 *tl_fold_join(tl_fold fold, tl_dtype dtype);
 // Folds the columns of an outer reduction; its length is not 0.
 bool tl_reduce_strips(tl_reducer *r, const tl_strip *strip);
 

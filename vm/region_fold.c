@@ -248,31 +248,6 @@ enum {
   DEPTH = 40,
 };
 
-// What joins the results of two runs of rows: NULL where the order of all rows
-// counts.
-static tl_kernel2 *join_kernel(const folder *f, tl_fold fold) {
-  const tl_kernel_table *kernels = tl_kernels();
-  tl_dtype made = tl_fold_result(fold, f->r.dtype);
-  switch (fold) {
-    case TL_FOLD_SUM:
-    case TL_FOLD_COUNT:
-      return kernels->binary[TL_OP_ADD][made];
-    case TL_FOLD_PROD:
-      return tl_dtype_is_integer(made) ? kernels->binary[TL_OP_MULTIPLY][made]
-                                       : NULL;
-    case TL_FOLD_MIN:
-      return kernels->binary[TL_OP_MINIMUM][made];
-    case TL_FOLD_MAX:
-      return kernels->binary[TL_OP_MAXIMUM][made];
-    case TL_FOLD_ANY:
-      return kernels->binary[TL_OP_LOGICAL_OR][TL_BOOL];
-    case TL_FOLD_ALL:
-      return kernels->binary[TL_OP_LOGICAL_AND][TL_BOOL];
-    default:
-      return NULL;
-  }
-}
-
 // The buffers of a strip: computed rows, the fold's scratch, waiting results.
 typedef struct strip {
   tl_fold fold;
@@ -389,7 +364,7 @@ static tl_region_status fold_outer(folder *f) {
   strip s;
   s.fold = tl_reduction_fold(f->reduction);
   s.kernel = tl_kernels()->fold_outer[s.fold][f->r.dtype];
-  s.join = join_kernel(f, s.fold);
+  s.join = tl_fold_join(s.fold, f->r.dtype);
   s.axis = single_axis(f);
   int64_t ncols = f->lengths[f->column];
   if (is_arg(f) || s.axis < 0 || s.join == NULL ||

@@ -35,8 +35,8 @@ TL_INLINE ptrdiff_t distance(ptrdiff_t stride) {
                                size_t n) {                                     \
     if (stride == (ptrdiff_t)sizeof(T))                                        \
       return (const T *)(const void *)a;                                       \
-    for (size_t i = 0; i < n; i++, a += stride)                                \
-      buffer[i] = *(const T *)(const void *)a;                                 \
+    TL_BY_FOUR for (size_t i = 0; i < n; i++, a += stride) buffer[i] =         \
+        *(const T *)(const void *)a;                                           \
     return buffer;                                                             \
   }                                                                            \
   static void dots_##sfx(T *out, const char *a, ptrdiff_t a_row,               \

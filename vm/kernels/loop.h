@@ -27,6 +27,13 @@
 #define TL_LOOP _Pragma("GCC ivdep")
 #endif
 
+// For loops of a few instructions that are no vectors.
+#ifdef __clang__
+#define TL_BY_FOUR _Pragma("clang loop unroll_count(4)")
+#else
+#define TL_BY_FOUR _Pragma("GCC unroll 4")
+#endif
+
 // Items of any dtype, moved as words of their size: such words may alias them.
 typedef uint8_t tl_word1;
 typedef uint16_t __attribute__((may_alias)) tl_word2;

@@ -7,13 +7,6 @@
 #include <immintrin.h>
 #endif
 
-// For loops of a few instructions that are no vectors.
-#ifdef __clang__
-#define BY_FOUR _Pragma("clang loop unroll_count(4)")
-#else
-#define BY_FOUR _Pragma("GCC unroll 4")
-#endif
-
 // Strided loops are not marked: an unpack of stride 0 writes one item n times.
 #define MOVES(size, T)                                                       \
   void TL_K(copy_##size)(void *out, const void *a, size_t n) {               \
@@ -39,7 +32,7 @@
       if (n > 0)                                                             \
         TL_K(fill_##size)(out, a, n);                                        \
     } else {                                                                 \
-      BY_FOUR for (size_t i = 0; i < n; i++, from += stride) to[i] =         \
+      TL_BY_FOUR for (size_t i = 0; i < n; i++, from += stride) to[i] =      \
           *(const T *)from;                                                  \
     }                                                                        \
   }                                                                          \
@@ -50,7 +43,7 @@
     if (stride == (ptrdiff_t)sizeof(T)) {                                    \
       TL_K(copy_##size)(out, a, n);                                          \
     } else {                                                                 \
-      BY_FOUR for (size_t i = 0; i < n; i++, to += stride) * (T *)to =       \
+      TL_BY_FOUR for (size_t i = 0; i < n; i++, to += stride) * (T *)to =    \
           from[i];                                                           \
     }                                                                        \
   }                                                                          \
@@ -164,7 +157,7 @@ void TL_K(iota)(int64_t *out, int64_t start, int64_t step, size_t n) {
 }
 
 void TL_K(bincount)(int64_t *out, const int64_t *index, size_t n) {
-  BY_FOUR for (size_t i = 0; i < n; i++) out[index[i]]++;
+  TL_BY_FOUR for (size_t i = 0; i < n; i++) out[index[i]]++;
 }
 
 void TL_K(bincount_weighted)(double *out, const int64_t *index,
