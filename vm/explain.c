@@ -528,9 +528,11 @@ static void put_ran(const explainer *e, const operation *o) {
   if (o->region != NULL && s.fused == 0) {
     tl_text_puts(e->out, first ? "not fused: " : "; not fused: ");
     first = false;
-    if (s.largest < TL_REGION_ITEMS)
-      tl_text_printf(e->out, "fewer than %d items go one by one",
-                     TL_REGION_ITEMS);
+    if (s.largest < TL_REGION_LARGE)
+      tl_text_printf(e->out,
+                     "fewer than %d items go one by one, but where they come "
+                     "again",
+                     TL_REGION_LARGE);
     else
       tl_text_puts(e->out, "shapes, dtypes or arguments did not fit");
   }

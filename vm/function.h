@@ -41,7 +41,12 @@ typedef struct tl_region {
   // skip would fail again. Only a hint.
   uint32_t asked_at, skip;
   tl_region_kept *kept;   // earlier runs (region_kept.c)
-  uint16_t wait, waited;  // times not to ask, after runs that were not alike
+  uint32_t runs;          // up to now that were not like a kept one
+  uint32_t wait;          // times not to ask, for that
+  uint32_t refused_at;    // what cannot run from here, the pc and one,
+  uint32_t refusals;      // was found so often,
+  uint32_t refused_wait;  // and is not asked so many times
+  bool was_small;         // the result of the last run that was read
 } tl_region;
 
 // Where an instruction stands in the source: byte offsets.
@@ -133,6 +138,9 @@ typedef struct tl_prototype {
   tl_unwind_range *ranges;  // sorted by start
   uint32_t region_count;
   tl_region *regions;  // sorted, apart
+  // For each instruction, as a power of two, the items that an operand must
+  // have for its region to be asked; TL_NO_REGION: it is in none.
+  uint8_t *region_items;
   uint32_t handler_count;
   tl_handler *handlers;       // innermost first where they overlap
   uint32_t named_count;       // the first slots: those that may have a name
@@ -143,6 +151,19 @@ typedef struct tl_prototype {
   uint8_t joins;        // tl_inlining: of a region that calls it
   uint64_t *owners_at;  // for the auditor: a set of slots for each pc
 } tl_prototype;
+
+enum {
+  TL_FUSED_LEAST = 4,  // as a power of two, as region_items are
+  TL_NO_REGION = 63,
+};
+
+// Whether an instruction with an operand of so many items is to be run as part
+// of its region.
+static inline bool tl_may_fuse(const tl_prototype *function, const tl_ins *ins,
+                               int64_t items) {
+  return items >> TL_FUSED_LEAST != 0 && function->region_count > 0 &&
+         items >> function->region_items[ins - function->code] != 0;
+}
 
 // A closure, or a group of local functions that name each other: one object,
 // one count, one set of captures. A member's value is this object and an index

@@ -360,7 +360,8 @@ dispatch:
     // --- calls
     OP(CALLK) {
       tl_prototype *callee = K[EXTRA()].pointer;
-      if (UNLIKELY(callee->joins >= TL_JOINS) && F->function->region_count > 0)
+      if (UNLIKELY(callee->joins >= TL_JOINS) && ins->b > 0 &&
+          F->function->region_count > 0)
         ASK_REGION(large_argument(RA + 1, ins->b));
       POLL();
       F->pc = ins;
@@ -611,6 +612,8 @@ dispatch:
   WAY(short_pair) {
     if (((slow_b->tag | slow_c->tag) & TL_CLASS_ARRAY) == 0)
       goto short_binary;
+    if (MAY_FUSE(slow_b, slow_c))
+      goto elementwise;
     tl_short_pair pair = {.op = slow_op,
                           .then = slow_then,
                           .side = slow_side,
@@ -624,6 +627,8 @@ dispatch:
   }
 #endif
   WAY(short_binary) {
+    if (MAY_FUSE(slow_b, slow_c))
+      goto elementwise;
     if (tl_short_binary(vm, slow_op, RA, slow_b, slow_c, ins->modes)) {
       ins += ins->op == TL_BC_ELEM2;
       NEXT;
@@ -631,6 +636,8 @@ dispatch:
     goto elementwise;
   }
   WAY(short_unary) {
+    if (MAY_FUSE(slow_b, slow_b))
+      goto elementwise;
     if (tl_short_unary(vm, slow_op, RA, slow_b, MODE_B))
       NEXT2;
   }

@@ -141,32 +141,36 @@
     goto short_binary; \
   } while (0)
 
-// An argument that is a large array, or the last one.
+// The argument with the most items.
 static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
-  const tl_slot *s = window;
-  for (uint32_t i = 1; i < count; i++, s++) {
-    if (tl_is_array(*s) && s->array->size >= TL_REGION_ITEMS)
-      break;
+  const tl_slot *most = window;
+  for (uint32_t i = 1; i < count; i++) {
+    if (tl_items_of(&window[i]) > tl_items_of(most))
+      most = &window[i];
   }
-  return s;
+  return most;
 }
 
-// A view of a large array: perhaps the begin of a region that runs as one.
-#define ASK_REGION(s)                                               \
-  do {                                                              \
-    SAVE();                                                         \
-    if (tl_is_array(*(s)) && (s)->array->size >= TL_REGION_ITEMS && \
-        F->function->region_count > 0) {                            \
-      const tl_ins *next_;                                          \
-      tl_region_status status_ =                                    \
-          tl_region_run(vm, F->function, R, ins, &next_);           \
-      if (status_ == TL_REGION_DONE) {                              \
-        ins = next_;                                                \
-        DISPATCH;                                                   \
-      }                                                             \
-      if (UNLIKELY(status_ == TL_REGION_FAILED))                    \
-        FAIL();                                                     \
-    }                                                               \
+// Whether an operation is to be run as part of a region.
+#define MAY_FUSE(b, c) \
+  tl_may_fuse(F->function, ins, tl_items_of(b) | tl_items_of(c))
+
+// A view of an array: perhaps the begin of a region that runs as one.
+#define ASK_REGION(s)                                             \
+  do {                                                            \
+    SAVE();                                                       \
+    if (tl_may_fuse(F->function, ins, tl_items_of(s))) {          \
+      const tl_ins *next_;                                        \
+      bool large_ = (s)->array->size >= TL_REGION_LARGE;          \
+      tl_region_status status_ =                                  \
+          tl_region_run(vm, F->function, R, ins, large_, &next_); \
+      if (status_ == TL_REGION_DONE) {                            \
+        ins = next_;                                              \
+        DISPATCH;                                                 \
+      }                                                           \
+      if (UNLIKELY(status_ == TL_REGION_FAILED))                  \
+        FAIL();                                                   \
+    }                                                             \
   } while (0)
 
 // Scalar arithmetic: floats first, then integers, which wrap.

@@ -218,7 +218,7 @@ static bool rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
       model = tl_borrow(slots[i]);
   }
   const int64_t *at = tl_ragged_offsets(model.nested);
-  if (at[tl_ragged_rows(model.nested)] >= TL_REGION_ITEMS &&
+  if (at[tl_ragged_rows(model.nested)] >= TL_REGION_LARGE &&
       any_per_row(arity, slots)) {
     tl_region_status status = tl_region_rows_apply(vm, op, arity, slots, out);
     if (status != TL_REGION_DECLINED)

@@ -49,19 +49,18 @@ static void find_operands(const tl_prototype *function, tl_slot *base,
   }
 }
 
-static bool is_large(const tl_slot *s) {
-  tl_slot items = *s;
-  if (tl_is_form(items, TL_FORM_RAGGED))
-    items = items.nested->parts[1];
-  return tl_is_array(items) && items.array->size >= TL_REGION_ITEMS;
-}
-
-static bool any_large(const operands *x) {
+// The items of the largest operand, those of all rows of a ragged one.
+static int64_t most_items(const operands *x) {
+  int64_t most = 0;
   for (int i = 0; i < x->count; i++) {
-    if (is_large(x->in[i]))
-      return true;
+    const tl_slot *s = x->in[i];
+    if (tl_is_form(*s, TL_FORM_RAGGED))
+      s = &s->nested->parts[1];
+    int64_t items = tl_items_of(s);
+    if (items > most)
+      most = items;
   }
-  return false;
+  return most;
 }
 
 // An operand as its mode says: a borrowed one shows no owned bit.
@@ -94,9 +93,11 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
                                 tl_slot *base, const tl_ins *ins) {
   operands x;
   find_operands(function, base, ins, &x);
-  if (function->region_count > 0 && any_large(&x)) {
+  int64_t items = most_items(&x);
+  if (tl_may_fuse(function, ins, items)) {
     const tl_ins *next;
-    tl_region_status status = tl_region_run(vm, function, base, ins, &next);
+    tl_region_status status =
+        tl_region_run(vm, function, base, ins, items >= TL_REGION_LARGE, &next);
     if (status == TL_REGION_DONE)
       return next;
     if (status == TL_REGION_FAILED)

@@ -26,6 +26,7 @@ void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
   plan->rows = 1;
   plan->widest = 1;
   plan->failed = false;
+  plan->plain = true;
 }
 
 static int new_value(tl_plan *plan, size_t itemsize) {
@@ -184,6 +185,7 @@ static void classify(tl_plan *plan, int s) {
   tl_plan_value *value = &plan->values[s];
   if (plan->streams[s].offsets != NULL) {
     plan->failed |= plan->ndim != 1;
+    plan->plain = false;
     value->where = (int8_t)take_register(plan);
     return;
   }
@@ -193,6 +195,7 @@ static void classify(tl_plan *plan, int s) {
                           plan->streams[s].strides[plan->ndim - 1] == 0);
   if (value->single || is_unit(plan, s))
     return;
+  plan->plain = false;
   if (is_transposed(plan, s) && plan->tile_count < TL_PLAN_TILES) {
     plan->streams[s].tile = (int8_t)plan->tile_count++;
     return;

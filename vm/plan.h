@@ -94,6 +94,7 @@ typedef struct tl_plan {
   int64_t rows;   // rows that share a block; 1: blocks are parts of a row
   size_t widest;  // the largest item in a register or stream
   bool failed;    // too many registers or steps
+  bool plain;     // all streams are read and written where they are
   uint32_t free_registers;
   int once_count;    // steps at the start of the run; they come first
   int moving_count;  // streams that are read or written at each block anew

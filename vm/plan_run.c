@@ -290,6 +290,30 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   return ok;
 }
 
+// --- Short runs --------------------------------------------------------------
+
+// One block of one axis, with streams in place: what is left is to say where
+// they are.
+static bool is_short(const tl_plan *plan) {
+  return plan->ndim == 1 && plan->plain &&
+         plan->size * (int64_t)plan->widest <= TL_BLOCK_BYTES;
+}
+
+static void run_short(tl_plan *plan) {
+  _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
+  tl_plan_value *values = plan->values;
+  int streams = plan->stream_count;
+  for (int s = 0; s < streams; s++) values[s].at = plan->streams[s].base;
+  for (int i = streams; i < plan->value_count; i++) {
+    if (values[i].where >= 0)
+      values[i].at = registers[values[i].where];
+  }
+  size_t n = (size_t)plan->size;
+  call_steps(plan, 0, plan->step_count, n);
+  if (plan->sink != NULL)
+    plan->sink(plan->context, values[plan->result].at, n);
+}
+
 // --- Threads ----------------------------------------------------------------
 
 enum {
@@ -361,6 +385,10 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
     return true;
   if (plan->delay != NULL)
     return run_delayed(vm, plan);
+  if (is_short(plan)) {
+    run_short(plan);
+    return true;
+  }
   int64_t units = plan->shape[0], items = plan->size / units;
   int64_t part = 0;
   if ((plan->size >= SPREAD_ITEMS || vm->pool.eager) && tl_pool_threads(vm) > 1)

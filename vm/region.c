@@ -523,14 +523,18 @@ static tl_region_status run_kept(tl_region_kept *k, tl_slot *result) {
 }
 
 static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
-                                  uint32_t pc, tl_slot *result) {
+                                  uint32_t pc, bool keep, tl_slot *result) {
   tl_region_planned fresh;
   tl_plan_room room;  // large: not cleared
   fresh.room = &room;
   fresh.is_ready = false;
   g->fresh = &fresh;
-  if (!tl_region_read(g, pc, where->end) || !tl_region_resolve(g) ||
-      tl_region_size(g) < TL_REGION_ITEMS ||
+  if (!tl_region_read(g, pc, where->end) || !tl_region_resolve(g))
+    return TL_REGION_DECLINED;
+  int64_t size = tl_region_size(g);
+  bool kept = keep && g->rows == NULL && !g->fleeting;
+  where->was_small = size < TL_REGION_LARGE;
+  if (size == 0 || (where->was_small && !kept) ||
       (g->rows != NULL && tl_region_has_seam(g))) {
     return TL_REGION_DECLINED;
   }
@@ -539,16 +543,52 @@ static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
   if (status != TL_REGION_DONE)
     return status;
   g->view_words = view_words;
-  tl_region_keep(g, where, pc);
+  if (keep)
+    tl_region_keep(g, where, pc);
   commit(g, *result);
   return status;
 }
 
-static tl_region_status run(tl_vm *vm, tl_region *where,
+enum { WAIT_MOST = 10 };  // as a power of two
+
+// Whether the region, of which no kept run is good, is to be read and kept
+// now: the second time that it runs, and the rarer the more often the operands
+// were of other kinds each time.
+static bool is_turn(tl_region *where) {
+  if (where->wait > 0 || where->runs == 0) {
+    where->wait -= where->wait > 0;
+    where->runs += where->runs == 0;
+    return false;
+  }
+  where->wait = 1u << where->runs;
+  where->runs += where->runs < WAIT_MOST;
+  return true;
+}
+
+// Whether it has been seen that nothing runs from [pc] on.
+static bool is_refused(tl_region *where, uint32_t pc) {
+  if (where->refused_at != pc + 1 || where->refused_wait == 0)
+    return false;
+  where->refused_wait--;
+  return true;
+}
+
+static void note_refusal(tl_region *where, uint32_t pc) {
+  if (where->refused_at != pc + 1) {
+    where->refused_at = pc + 1;
+    where->refusals = 0;
+  }
+  where->refused_wait = 1u << where->refusals;
+  where->refusals += where->refusals < WAIT_MOST;
+}
+
+static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
                             const tl_prototype *function, tl_slot *base,
                             uint32_t pc, tl_slot *result, uint32_t *end) {
   tl_region_kept *kept = tl_region_find_kept(vm, where, pc, base);
   if (kept != NULL) {
+    where->runs = 1;
+    where->wait = 0;
     tl_region_status status = run_kept(kept, result);
     *end = kept->graph.end;
     if (!kept->is_good)
@@ -556,25 +596,37 @@ static tl_region_status run(tl_vm *vm, tl_region *where,
     if (status != TL_REGION_DECLINED)
       return status;
   }
+  if (!large && is_refused(where, pc)) {
+    where->skip = pc;
+    return TL_REGION_DECLINED;
+  }
+  bool keep = is_turn(where);
+  if (!keep && (!large || where->was_small)) {
+    where->skip = where->end;
+    return TL_REGION_DECLINED;
+  }
   tl_region_graph g;
   tl_region_room room;  // large: not cleared
   tl_region_open(&g, &room, vm, function, base);
-  tl_region_status status = run_fresh(&g, where, pc, result);
+  tl_region_status status = run_fresh(&g, where, pc, keep, result);
   *end = g.end;
-  if (status == TL_REGION_DECLINED)
+  if (status == TL_REGION_DECLINED) {
     where->skip = g.skip;
+    note_refusal(where, pc);
+  }
   return status;
 }
 
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
-                               tl_slot *base, const tl_ins *at,
+                               tl_slot *base, const tl_ins *at, bool large,
                                const tl_ins **next) {
   uint32_t pc = (uint32_t)(at - function->code), end;
   tl_region *where = find_region(function, pc);
   if (where == NULL || vm->no_reuse || is_hopeless(where, pc))
     return TL_REGION_DECLINED;
   tl_slot result;
-  tl_region_status status = run(vm, where, function, base, pc, &result, &end);
+  tl_region_status status =
+      run(vm, where, large, function, base, pc, &result, &end);
   if (status == TL_REGION_DONE) {
     *next = function->code + end;
     if (vm->watch != NULL)
@@ -582,7 +634,8 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
   } else if (status == TL_REGION_DECLINED) {
     where->asked_at = pc;
     // The instruction that is wrong says so itself.
-    tl_error_clear(vm);
+    if (vm->error.set)
+      tl_error_clear(vm);
   }
   return status;
 }

@@ -15,7 +15,9 @@
 #include "vm/elementwise.h"
 #include "vm/function.h"
 
-enum { TL_REGION_ITEMS = 2048 };  // below, one by one is as fast
+// From so many items on a region is run as one though no earlier run was like
+// it; smaller ones pay only where its plan is there already.
+enum { TL_REGION_LARGE = 2048 };
 
 typedef enum tl_region_status {
   TL_REGION_DONE,      // results written, *next is where to go on
@@ -23,9 +25,15 @@ typedef enum tl_region_status {
   TL_REGION_FAILED,    // after tl_fail: interrupted, or no memory
 } tl_region_status;
 
-// [at] is the instruction under way, [base] the frame's slots.
+// The items of an array; 0 of what is none.
+static inline int64_t tl_items_of(const tl_slot *s) {
+  return tl_is_array(*s) ? s->array->size : 0;
+}
+
+// [at] is the instruction under way, [base] the frame's slots; [large]: an
+// operand has TL_REGION_LARGE items.
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
-                               tl_slot *base, const tl_ins *at,
+                               tl_slot *base, const tl_ins *at, bool large,
                                const tl_ins **next);
 
 // One operation of which an operand is ragged and another has one item for each

@@ -74,6 +74,7 @@ typedef struct tl_region_binding {
   uint32_t slot;
   int in;
   bool kept;
+  bool over;  // the slot has been used up, or holds something else
 } tl_region_binding;
 
 // Where a use's value came from, for taking it from there again
@@ -188,8 +189,9 @@ typedef struct tl_region_room {
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
                     const tl_prototype *function, tl_slot *base);
 
-// Reads the instructions from [pc] to [end]; false where the region cannot be
-// run as one from there.
+// Reads the instructions from [pc] to [end], or to one before that at which
+// only one result is left; false where the region cannot be run as one from
+// there.
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end);
 
 // The values of an index's parts.

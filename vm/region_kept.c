@@ -35,7 +35,7 @@ static bool same_dims(const tl_array *a, const int64_t *dims) {
   return true;
 }
 
-static bool take(tl_region_kept *k, int use, tl_slot value) {
+static inline bool take(tl_region_kept *k, int use, tl_slot value) {
   tl_region_use *u = &k->graph.uses[use];
   if (((value.tag ^ u->value.tag) & ~ANY_TAG) != 0)
     return false;

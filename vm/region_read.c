@@ -18,12 +18,24 @@ typedef struct reader {
   uint32_t end;  // the pc after the region's own instruction
 } reader;
 
+// The last binding of a slot, NULL: none.
+static tl_region_binding *binding_of(const tl_region_graph *g, uint32_t slot) {
+  for (int i = g->binding_count - 1; i >= 0; i--) {
+    if (g->bindings[i].slot == slot)
+      return &g->bindings[i];
+  }
+  return NULL;
+}
+
 static bool bind(reader *rd, uint32_t slot, int in, bool kept) {
   tl_region_graph *g = rd->g;
   if (g->binding_count == TL_REGION_BINDINGS)
     return false;
-  g->bindings[g->binding_count++] =
-      (tl_region_binding){slot, in, kept && rd->depth == 0};
+  tl_region_binding *before = binding_of(g, slot);
+  if (before != NULL)
+    before->over = true;
+  g->bindings[g->binding_count++] = (tl_region_binding){
+      .slot = slot, .in = in, .kept = kept && rd->depth == 0};
   return true;
 }
 
@@ -76,11 +88,9 @@ static int add_root(reader *rd, uint32_t slot) {
 
 // What a slot holds: a node's number or a use's, in *in.
 static bool look_up(reader *rd, uint32_t slot, int *in) {
-  tl_region_graph *g = rd->g;
-  for (int i = g->binding_count - 1; i >= 0; i--) {
-    if (g->bindings[i].slot != slot)
-      continue;
-    *in = g->bindings[i].in;
+  const tl_region_binding *binding = binding_of(rd->g, slot);
+  if (binding != NULL) {
+    *in = binding->in;
     return true;
   }
   if (rd->depth > 0)
@@ -96,11 +106,12 @@ static tl_region_use *use_of(reader *rd, int in) {
 
 // An instruction ends what it reads: of a view only the view's object, which
 // here there is none of.
-static void consume(reader *rd, int in, uint8_t mode) {
+static void consume(reader *rd, uint32_t slot, int in, uint8_t mode) {
   const tl_region_use *u = use_of(rd, in);
-  if (u == NULL || !u->direct || u->root < 0)
+  if (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER)
     return;
-  if (mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER)
+  binding_of(rd->g, slot)->over = true;
+  if (u != NULL && u->direct && u->root >= 0)
     rd->g->roots[u->root].ends = true;
 }
 
@@ -113,7 +124,7 @@ static bool operand(reader *rd, const tl_decoded *d, uint32_t i, int *in) {
   if (!look_up(rd, d->operands[i], in) || !is_operand(use_of(rd, *in))) {
     return false;
   }
-  consume(rd, *in, d->modes[i]);
+  consume(rd, d->operands[i], *in, d->modes[i]);
   return true;
 }
 
@@ -166,6 +177,8 @@ static bool read_move(reader *rd, const tl_decoded *d) {
     add_fact(rd, in, fact);
   }
   bool kept = u != NULL && (lent ? u->direct : !tl_is_heap(u->value));
+  if (!lent)
+    binding_of(rd->g, d->operands[0])->over = true;
   return bind(rd, (uint32_t)d->result, in, kept);
 }
 
@@ -173,7 +186,7 @@ static bool read_drop(reader *rd, const tl_decoded *d) {
   int in;
   if (!look_up(rd, d->operands[0], &in))
     return false;
-  consume(rd, in, TL_MODE_EITHER);
+  consume(rd, d->operands[0], in, TL_MODE_EITHER);
   return true;
 }
 
@@ -373,7 +386,7 @@ static int read_base(reader *rd, const tl_decoded *d) {
   }
   if (u->seam > 0)
     return -1;
-  consume(rd, in, d->modes[0]);
+  consume(rd, d->operands[0], in, d->modes[0]);
   return -1 - in;
 }
 
@@ -443,8 +456,9 @@ static bool read_argument(reader *rd, uint32_t slot, tl_slot *out) {
   tl_slot value = u->value;
   *out = tl_borrow(value);
   u->exact = true;
-  rd->g->fleeting = rd->g->fleeting || u->root >= 0;
-  consume(rd, in, TL_MODE_CONSUME);
+  if (!u->fixed && tl_is_heap(value) && !tl_is_type(value))
+    rd->g->fleeting = true;
+  consume(rd, slot, in, TL_MODE_CONSUME);
   return !tl_is_array(value) || !tl_is_owned(value);
 }
 
@@ -474,7 +488,7 @@ static bool read_roll(reader *rd, const tl_decoded *d) {
     shift[i] = (shift[i] + tl_region_shift(rd->g, &from)[i]) %
                (tl_shape(a)[i] == 0 ? 1 : tl_shape(a)[i]);
   }
-  consume(rd, in, TL_MODE_CONSUME);
+  consume(rd, d->window, in, TL_MODE_CONSUME);
   in = add_rolled(rd, &from, shift);
   rd->g->fleeting = true;
   return in < 0 && bind(rd, (uint32_t)d->result, in, false);
@@ -617,7 +631,7 @@ static bool read_cast(reader *rd, const tl_decoded *d) {
     return false;
   }
   use_of(rd, dtype)->exact = true;
-  consume(rd, n->in[0], TL_MODE_CONSUME);
+  consume(rd, d->window, n->in[0], TL_MODE_CONSUME);
   n->op = TL_OP_POSITIVE;
   n->is_power = false;
   n->cast = to.type->dtype;
@@ -644,7 +658,7 @@ static bool read_place(reader *rd, uint32_t pc, const tl_decoded *d) {
       g->roots[u->root].ends || !read_index(rd, d, 2, &g->place)) {
     return false;
   }
-  consume(rd, in, d->modes[0]);
+  consume(rd, d->operands[0], in, d->modes[0]);
   g->sink = TL_SINK_PLACE;
   g->sink_pc = pc;
   g->unsunk = d->operands[1];
@@ -698,6 +712,15 @@ static bool read_return(reader *rd, const tl_decoded *d, uint32_t to) {
   return ok;
 }
 
+// What is in a call's window and above ends with it.
+static bool end_window(tl_region_graph *g, const tl_decoded *call) {
+  for (int i = 0; i < g->binding_count; i++) {
+    if (g->bindings[i].slot >= call->window)
+      g->bindings[i].over = true;
+  }
+  return true;
+}
+
 // A call of a small function: its instructions as if they stood here. Its slots
 // are names alone; an error in it is left to the call itself.
 static bool read_inline(reader *rd, const tl_decoded *call) {
@@ -720,7 +743,8 @@ static bool read_inline(reader *rd, const tl_decoded *call) {
       d.operands[i] = (uint16_t)(d.operands[i] + inner.slots);
     d.window += inner.slots;
     if (d.op == TL_BC_RET)
-      return read_return(&inner, &d, (uint32_t)call->result);
+      return read_return(&inner, &d, (uint32_t)call->result) &&
+             end_window(rd->g, call);
     if (!read_one(&inner, pc, &d))
       return false;
   }
@@ -765,8 +789,49 @@ static bool find_result(reader *rd, const tl_decoded *last) {
   return g->node_count + g->seam_count > 1;
 }
 
+// Whether a slot will hold what its binding says: a value of its own from
+// before, or what it gets in the end. Views are not made, nor moves of arrays.
+static bool is_there(const tl_region_graph *g, const tl_region_binding *b) {
+  const tl_region_use *u = &g->uses[-1 - b->in];
+  return b->kept || (u->direct && !tl_is_heap(u->value)) ||
+         (u->direct && u->root >= 0 && g->roots[u->root].slot == b->slot);
+}
+
+// Of one that ends before: the only result that is still to be read. It must be
+// the last node, as errors of later ones would be lost.
+static bool find_left(tl_region_graph *g) {
+  const tl_region_binding *left = NULL;
+  for (int i = 0; i < g->binding_count; i++) {
+    const tl_region_binding *b = &g->bindings[i];
+    if (b->over)
+      continue;
+    if (left != NULL && b->in >= 0)
+      return false;
+    if (b->in >= 0) {
+      left = b;
+    } else if (!is_there(g, b)) {
+      return false;
+    }
+  }
+  if (left == NULL || g->node_count < 2 || left->in != g->node_count - 1)
+    return false;
+  g->result = left->slot;
+  g->value = left->in;
+  return true;
+}
+
+static void clear(tl_region_graph *g) {
+  g->node_count = g->use_count = g->root_count = g->binding_count = 0;
+  g->fact_count = g->index_count = g->shape_count = g->settled_count = 0;
+  g->view_words = g->seam_count = 0;
+  g->fleeting = false;
+  g->sink = TL_SINK_ARRAY;
+  g->place.count = 0;
+}
+
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
                     const tl_prototype *function, tl_slot *base) {
+  clear(g);
   g->vm = vm;
   g->function = function;
   g->base = base;
@@ -779,31 +844,41 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
   g->shapes = room->shapes;
   g->views = room->views;
   g->seams = room->seams;
-  g->seam_count = 0;
-  g->node_count = g->use_count = g->root_count = g->binding_count = 0;
-  g->fact_count = g->index_count = g->shape_count = g->settled_count = 0;
-  g->view_words = 0;
   g->view_room = TL_REGION_VIEW_WORDS;
-  g->fleeting = false;
-  g->sink = TL_SINK_ARRAY;
-  g->place.count = 0;
   g->kept = g->fresh = NULL;
+}
+
+// The instructions to [end], or how far it comes; *last is the last one.
+static uint32_t read_to(reader *rd, uint32_t pc, uint32_t end,
+                        tl_decoded *last) {
+  tl_region_graph *g = rd->g;
+  last->result = -1;
+  while (pc < end) {
+    tl_decode(g->function, pc, last);
+    g->skip = rd->end = pc + last->words;
+    if (!read_one(rd, pc, last))
+      break;
+    pc += last->words;
+  }
+  g->end = pc;
+  for (int i = 0; i < g->root_count; i++) {
+    g->roots[i].consumed = g->roots[i].ends;
+  }
+  return pc;
 }
 
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   reader rd = {.g = g, .function = g->function};
-  tl_decoded d;
-  d.result = -1;
-  g->end = end;
-  while (pc < end) {
-    tl_decode(g->function, pc, &d);
-    g->skip = rd.end = pc + d.words;
-    if (!read_one(&rd, pc, &d))
-      return false;
-    pc += d.words;
-  }
-  for (int i = 0; i < g->root_count; i++) {
-    g->roots[i].consumed = g->roots[i].ends;
-  }
-  return find_result(&rd, &d);
+  tl_decoded last;
+  uint32_t to = read_to(&rd, pc, end, &last);
+  if (to == end)
+    return find_result(&rd, &last);
+  uint32_t skip = g->skip;
+  if (g->node_count < 2)
+    return false;
+  tl_error_clear(g->vm);
+  clear(g);  // of what was read of the instruction that does not fit
+  bool ok = read_to(&rd, pc, to, &last) == to && find_left(g);
+  g->skip = skip;
+  return ok;
 }

@@ -310,9 +310,6 @@ INLINE void end(tl_vm *vm, tl_slot operand) {
   tl_drop(vm, operand);
 }
 
-// What is larger is asked first whether it is part of a region.
-enum { LOOP_ITEMS = TL_REGION_ITEMS - 1 };
-
 bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                      const tl_slot *c, unsigned modes) {
   tl_slot x[2] = {read(b, modes), read(c, modes >> 2)}, result;
@@ -322,7 +319,7 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
     tl_copy_slot(a, &result);
     return true;
   }
-  if (vm->has_promises || !binary(vm, op, x, LOOP_ITEMS, &result))
+  if (vm->has_promises || !binary(vm, op, x, ITEMS, &result))
     return false;
   end(vm, x[0]);
   end(vm, x[1]);
@@ -449,7 +446,7 @@ bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
     tl_copy_slot(a, &result);
     return true;
   }
-  if (vm->has_promises || !unary(vm, op, &x, LOOP_ITEMS, &result))
+  if (vm->has_promises || !unary(vm, op, &x, ITEMS, &result))
     return false;
   end(vm, x);
   tl_copy_slot(a, &result);
