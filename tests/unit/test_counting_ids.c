@@ -1,9 +1,12 @@
 // The cases of counting by their ids: each is in tests/counting/ids.txt and
 // asserted where that says, and each that is a function of
-// tests/counting/cases.tly runs in all modes: as it is, with --no-reuse, with
-// an error at each of its operations, and with each of its allocations refused.
-// In a build with TALLY_AUDIT every count is recounted meanwhile.
+// tests/counting/cases.tly or, with a host's functions, of hosted.tly runs in
+// all modes: as it is, with --no-reuse (whose peak is never the lower: R6),
+// with an error at each of its operations, and with each of its allocations
+// refused (E5). What explains (R10) does so in each mode, too. In a build with
+// TALLY_AUDIT every count is recounted meanwhile.
 
+#include "tests/unit/counting_host.h"
 #include "tests/unit/host.h"
 
 #include <ctype.h>
@@ -13,9 +16,17 @@
 
 enum { ID = 16, PATH = 96, MOST = 80, CALL = 24, TEXT = 160 };
 
+// Where an id is asserted.
+typedef enum home {
+  A_SCRIPT,  // of tests/counting, and as a function of cases.tly
+  HOSTED,    // a function of hosted.tly, with what it gives above it
+  EVERY,     // of every case, here
+  EXPLAIN,   // of explained.tly, here
+} home;
+
 typedef struct entry {
-  char id[ID], where[PATH], mark[PATH];
-  bool is_case;
+  char id[ID], where[PATH];
+  home home;
 } entry;
 
 static entry entries[MOST];
@@ -43,9 +54,11 @@ static int read_list(void **state) {
       continue;
     assert_true(entry_count < MOST);
     entry *e = &entries[entry_count++];
-    int n = sscanf(line, "%15s %95s %95s", e->id, e->where, e->mark);
-    e->is_case = n == 2;
-    assert_true(n == 2 || n == 3);
+    assert_int_equal(sscanf(line, "%15s %95s", e->id, e->where), 2);
+    e->home = strcmp(e->where, "hosted") == 0    ? HOSTED
+              : strcmp(e->where, "every") == 0   ? EVERY
+              : strcmp(e->where, "explain") == 0 ? EXPLAIN
+                                                 : A_SCRIPT;
   }
   free(text);
   return 0;
@@ -85,18 +98,30 @@ static void each_is_asserted(void **state) {
   (void)state;
   for (int i = 0; i < entry_count; i++) {
     const entry *e = &entries[i];
-    char path[2 * PATH];
-    for (int k = 0; k < (e->is_case ? 2 : 1); k++) {
-      snprintf(path, sizeof path, e->is_case ? "tests/counting/%s.%s" : "%s",
-               e->where, k == 0 ? "out" : "plain");
+    for (int k = 0; k < 2 && e->home == A_SCRIPT; k++) {
+      char path[2 * PATH];
+      snprintf(path, sizeof path, "tests/counting/%s.%s", e->where,
+               k == 0 ? "out" : "plain");
       char *text = read_whole(path);
-      bool ok =
-          e->is_case ? has_line(text, e->id) : strstr(text, e->mark) != NULL;
+      bool ok = has_line(text, e->id);
       free(text);
       if (!ok)
         fail_msg("%s: nothing in %s asserts it", e->id, path);
     }
   }
+}
+
+// What hosted.tly says that a case gives.
+static void expected_of(const entry *e, char text[TEXT]) {
+  char mark[2 * ID];
+  snprintf(mark, sizeof mark, "# %.15s gives ", e->id);
+  char *source = read_whole("tests/counting/hosted.tly");
+  const char *at = strstr(source, mark);
+  if (at == NULL)
+    fail_msg("%s: tests/counting/hosted.tly does not say what it gives", e->id);
+  at += strlen(mark);
+  snprintf(text, TEXT, "%.*s", (int)strcspn(at, "\n"), at);
+  free(source);
 }
 
 // --- The modes --------------------------------------------------------------
@@ -105,10 +130,26 @@ static void open_cases(host *h, bool no_reuse) {
   tally_options options = host_options(h);
   options.no_reuse = no_reuse;
   host_open(h, &options);
-  char *source = read_whole("tests/counting/cases.tly");
-  run_ok(h, source);
-  free(source);
+  counting_host_open(h);
+  run_ok(h, "import memory");
+  static const char *const scripts[] = {"tests/counting/cases.tly",
+                                        "tests/counting/hosted.tly"};
+  for (int i = 0; i < 2; i++) {
+    char *source = read_whole(scripts[i]);
+    run_ok(h, source);
+    free(source);
+  }
   tally_count(h->vm, 1);
+}
+
+static void close_cases(host *h) {
+  counting_host_rest(h);
+  host_close(h);
+  assert_int_equal(counting_host.things, 0);
+}
+
+static bool is_case(const entry *e) {
+  return e->home == A_SCRIPT || e->home == HOSTED;
 }
 
 // The call of a case, "t1()".
@@ -133,6 +174,7 @@ static tally_stats rest(host *h) {
   tally_stats s;
   h->fail_at = 0;
   h->vm->fail_in = 0;
+  counting_host_rest(h);
   tally_value none;
   assert_int_equal(tally_eval(h->vm, "error(\"end\")", &none), TALLY_ERR_VALUE);
   run_ok(h, "kept = none\nglobal_ = none");
@@ -146,16 +188,51 @@ static void each_gives_the_same_without_reuse(void **state) {
   open_cases(&plain, true);
   for (int i = 0; i < entry_count; i++) {
     char call[CALL], text[TEXT], same[TEXT];
-    if (!entries[i].is_case)
+    if (!is_case(&entries[i]))
       continue;
     name_call(&entries[i], call);
     show(h, call, text);
     show(&plain, call, same);
     if (strcmp(text, same) != 0)
       fail_msg("%s is %s, with --no-reuse %s", call, text, same);
+    if (entries[i].home == HOSTED) {
+      expected_of(&entries[i], same);
+      assert_string_equal(text, same);
+    }
   }
-  host_close(&plain);
-  host_close(h);
+  close_cases(&plain);
+  close_cases(h);
+}
+
+static int64_t peak_of(host *h, const char *call) {
+  char source[2 * CALL + TEXT];
+  int64_t peak;
+  snprintf(source, sizeof source, "memory.measure(() => %s).peak_bytes", call);
+  tally_value value = eval(h, source);
+  assert_int_equal(tally_to_int(h->vm, value, &peak), TALLY_OK);
+  tally_release(h->vm, value);
+  return peak;
+}
+
+// R6; of all scripts in tests/counting.sh.
+static void none_needs_more_with_reuse(void **state) {
+  host *h = *state, plain = {.vm = NULL};
+  open_cases(h, false);
+  open_cases(&plain, true);
+  for (int i = 0; i < entry_count; i++) {
+    char call[CALL], text[TEXT];
+    if (!is_case(&entries[i]))
+      continue;
+    name_call(&entries[i], call);
+    show(h, call, text);  // what it loads is there
+    show(&plain, call, text);
+    int64_t reused = peak_of(h, call), copied = peak_of(&plain, call);
+    if (reused > copied)
+      fail_msg("%s: peak %d with reuse, %d without", call, (int)reused,
+               (int)copied);
+  }
+  close_cases(&plain);
+  close_cases(h);
 }
 
 typedef enum what { OPERATION, ALLOCATION } what;
@@ -183,7 +260,7 @@ static void fail_at_each(host *h, what what) {
   open_cases(h, false);
   for (int i = 0; i < entry_count; i++) {
     char call[CALL], text[TEXT];
-    if (!entries[i].is_case)
+    if (!is_case(&entries[i]))
       continue;
     name_call(&entries[i], call);
     show(h, call, text);
@@ -201,7 +278,7 @@ static void fail_at_each(host *h, what what) {
     show(h, call, again);
     assert_string_equal(text, again);
   }
-  host_close(h);
+  close_cases(h);
 }
 
 static void each_operation(void **state) {
@@ -213,33 +290,60 @@ static void each_allocation(void **state) {
   fail_at_each(*state, ALLOCATION);
 }
 
-// --- What needs a host ------------------------------------------------------
+// --- R10 --------------------------------------------------------------------
 
-static void c4_a_callback_given_to_the_host(void **state) {
-  host *h = *state;
-  open_cases(h, false);
-  run_ok(h,
-         "fn give(fails) {\n"
-         "  owner = (x: X(), callback: none)\n"
-         "  callback = () => sum(owner.x)\n"
-         "  owner.callback = callback\n"
-         "  if fails { error(\"stop\") }\n"
-         "  owner.callback\n"
-         "}\n");
-  tally_stats before = {0};
-  for (int i = 0; i <= 10; i++) {
-    tally_value callback = eval(h, "give(false)"), out;
-    assert_int_equal(tally_apply(h->vm, callback, 0, NULL, &out), TALLY_OK);
+// Explains a script in a VM of its own, with the [n]-th operation or allocation
+// failing (0: none). False where it has no such.
+static bool explain(host *h, bool no_reuse, what what, uint64_t n, char *text,
+                    size_t size) {
+  tally_options options = host_options(h);
+  options.no_reuse = no_reuse;
+  host_open(h, &options);
+  h->refused = false;
+  h->fail_at = what == ALLOCATION && n > 0 ? h->requests + n : 0;
+  h->vm->fail_in = what == OPERATION ? n : 0;
+  tally_value out;
+  tally_status status =
+      tally_explain(h->vm, "tests/counting/explained.tly", 0, NULL, 0, &out);
+  bool failed = what == ALLOCATION ? h->refused : n > 0 && h->vm->fail_in == 0;
+  text[0] = 0;
+  h->fail_at = 0;
+  if (status == TALLY_OK) {
+    const char *bytes;
+    assert_int_equal(tally_to_string(h->vm, out, &bytes, NULL), TALLY_OK);
+    snprintf(text, size, "%s", bytes);
     tally_release(h->vm, out);
-    tally_release(h->vm, callback);
-    assert_int_equal(tally_eval(h->vm, "give(true)", &out), TALLY_ERR_VALUE);
-    if (i == 0)  // the table of handles is there
-      before = rest(h);
+  } else {
+    assert_true(failed);
+    assert_int_equal(status, TALLY_ERR_MEMORY);
   }
-  tally_stats after = rest(h);
-  assert_int_equal(after.live, before.live);
-  assert_int_equal(after.live_bytes, before.live_bytes);
   host_close(h);
+  return failed;
+}
+
+static void says(const char *text, const char *what) {
+  if (strstr(text, what) == NULL)
+    fail_msg("explain does not say \"%s\":\n%s", what, text);
+}
+
+static void r10_explains_in_every_mode(void **state) {
+  enum { ROOM = 1 << 16 };
+  char *text = malloc(ROOM);
+  assert_non_null(text);
+  explain(*state, false, OPERATION, 0, text, ROOM);
+  says(text, "ran: fused once");
+  says(text, "ran: in place of `zeros(3000)` once");
+  says(text, "fresh once, 24128 bytes");
+  says(text, "copied once, 24128 bytes: x is shared with [0] of a list");
+  explain(*state, true, OPERATION, 0, text, ROOM);
+  says(text, "ran: fresh once, 24128 bytes");
+  assert_null(strstr(text, "ran: fused"));
+  assert_null(strstr(text, "ran: in place"));
+  for (uint64_t n = 1; explain(*state, false, OPERATION, n, text, ROOM); n++)
+    says(text, "error");
+  for (uint64_t n = 1; explain(*state, false, ALLOCATION, n, text, ROOM); n++)
+    continue;
+  free(text);
 }
 
 static int new_host(void **state) {
@@ -261,7 +365,8 @@ int main(void) {
       CASES(each_gives_the_same_without_reuse),
       CASES(each_operation),
       CASES(each_allocation),
-      CASES(c4_a_callback_given_to_the_host),
+      CASES(none_needs_more_with_reuse),
+      CASES(r10_explains_in_every_mode),
   };
   return cmocka_run_group_tests(tests, read_list, NULL);
 }
