@@ -3,6 +3,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/mapping.h"
+#include "vm/module.h"
 #include "vm/nested.h"
 #include "vm/record.h"
 #include "vm/string.h"
@@ -157,6 +158,12 @@ static bool trim(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+static bool reclaim(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  *out = tl_weak_int((int64_t)tl_reclaim(vm));
+  return true;
+}
+
 static bool reuse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   *out = tl_bool(!vm->no_reuse);
@@ -279,6 +286,15 @@ const tl_builtin tl_memory_module[] = {
      "Gives cached memory back to the system; returns how many bytes.\n"
      "Never fails.\n"
      "    memory.trim() >= 0    # true\n"},
+    {"reclaim", "", reclaim, TL_EFFECT,
+     "Frees the code of functions that nothing refers to any more, with its\n"
+     "constants; returns how many bytes. Values go at once, when they are "
+     "used\n"
+     "last; code waits for this, or for the next statement of a prompt or\n"
+     "host when much has gathered. Inside a function nothing is freed at "
+     "once:\n"
+     "the next such statement does it. Never fails.\n"
+     "    memory.reclaim() >= 0    # true\n"},
     {"reuse", "", reuse, TL_VALUE,
      "Whether results may be written into dying operands: not with\n"
      "--no-reuse.\n"

@@ -264,8 +264,10 @@ const tally_error_info *tally_error(tally_vm *vm) {
 static tally_status run_text(tl_vm *vm, const char *name, const char *text,
                              size_t nbytes, unsigned mode, tally_value *out) {
   tl_unit *unit = NULL;
-  if (begin(vm))
+  if (begin(vm)) {
+    tl_reclaim_at_times(vm);
     unit = tl_compile(vm, vm->main, name, text, nbytes, mode);
+  }
   if (unit == NULL)
     return tl_report(vm);
   // Code without functions is over when it has run: evaluating the same text

@@ -111,8 +111,23 @@ static int mode_of(const tl_decoded *d, uint32_t slot) {
   return mode;
 }
 
+static bool is_named(const tl_prototype *p, uint32_t slot) {
+  return slot < p->named_count && p->slot_names[slot] != NULL;
+}
+
+// The line of the instruction at [at]. One that cannot fail has no place of its
+// own: what it writes into a hidden slot is for the next that has.
+static uint32_t line_of_use(const explainer *e, uint32_t at,
+                            const tl_decoded *d) {
+  bool hidden = d->result >= 0 && !is_named(e->p, (uint32_t)d->result);
+  for (uint32_t i = 0; hidden && i < e->p->place_count; i++)
+    if (e->p->places[i].pc >= at)
+      return tl_line_at(e->p, e->p->places[i].pc);
+  return tl_line_at(e->p, at);
+}
+
 // The line of the nearest instruction that reads the slot after [pc], on any
-// path, 0: none does. [seen] has a bit for each pc.
+// path, 0: none does.
 static uint32_t next_use(const explainer *e, uint32_t pc, uint32_t slot) {
   enum { LIMIT = 4096, FORKS = 64 };
   uint32_t forks[FORKS], fork_count = 0, steps = 0;
@@ -127,7 +142,7 @@ static uint32_t next_use(const explainer *e, uint32_t pc, uint32_t slot) {
       bool ends =
           d.op == TL_BC_DROP || d.op == TL_BC_SETTLE || d.op == TL_BC_LEAVE;
       if (mode >= 0 && !ends)
-        return tl_line_at(e->p, at);
+        return line_of_use(e, at, &d);
       if (d.result == (int32_t)slot || (mode >= 0 && ends))
         break;
       if (d.target >= 0 && fork_count < FORKS && d.falls_through)
@@ -191,10 +206,6 @@ static void put_source(tl_text *out, const tl_unit *unit,
     shown += begins;
     tl_text_putc(out, c);
   }
-}
-
-static bool is_named(const tl_prototype *p, uint32_t slot) {
-  return slot < p->named_count && p->slot_names[slot] != NULL;
 }
 
 // A variable's name, or where a temporary comes from.

@@ -230,7 +230,8 @@ struct tl_unit {
   uint32_t name_count;  // field names, module names, format specifications
   tl_string **names;
   struct tl_chunk *chunks;     // everything above, freed at once
-  struct tl_adopted *adopted;  // its immortal objects (module.c)
+  struct tl_adopted *adopted;  // its immortal objects (module.h)
+  bool is_reached;             // while units are reclaimed
 };
 
 // A module's variables.

@@ -20,11 +20,6 @@ typedef struct tl_chunk {
   size_t nbytes, used;  // of the whole chunk
 } tl_chunk;
 
-typedef struct tl_adopted {
-  struct tl_adopted *next;
-  tl_slot value;
-} tl_adopted;
-
 enum { CHUNK = 4096 };
 
 void *tl_unit_alloc(tl_vm *vm, tl_unit *unit, size_t nbytes) {
@@ -89,6 +84,7 @@ tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
   unit->module = module;
   unit->next = module->units;
   module->units = unit;
+  vm->unit_count++;
   unit->text = tl_unit_alloc(vm, unit, nbytes + 1);
   unit->file = unit->text == NULL ? NULL : tl_string_from(vm, file);
   if (unit->file != NULL) {
@@ -162,6 +158,7 @@ void tl_unit_free(tl_vm *vm, tl_unit *unit) {
     chunk = next;
   }
   tl_free(vm, unit, sizeof *unit);
+  vm->unit_count--;
 }
 
 // --- Modules ----------------------------------------------------------------

@@ -31,6 +31,12 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
 bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
                    tl_slot *out);
 
+// An immortal object that a unit will free.
+typedef struct tl_adopted {
+  struct tl_adopted *next;
+  tl_slot value;
+} tl_adopted;
+
 // A new unit with a copy of its text. NULL after tl_fail.
 tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
                      const char *text, size_t nbytes);
@@ -48,5 +54,16 @@ bool tl_unit_lend(tl_unit *unit);
 void tl_units_each_held(const tl_vm *vm,
                         void (*each)(void *context, tl_slot value),
                         void *context);
+
+// --- reclaim.c
+// ----------------------------------------------------------------
+
+// Frees the units that no value, variable or running code leads to; returns how
+// many bytes. Where more than a script's own code is under way nothing is freed
+// now, but by the next call of:
+size_t tl_reclaim(tl_vm *vm);
+// Before code of the host's is compiled: reclaims what is asked for, or where
+// there are twice as many units as were left the last time.
+void tl_reclaim_at_times(tl_vm *vm);
 
 #endif

@@ -107,6 +107,9 @@ struct tally_vm {
   struct tl_types *types;
   tl_module *main;     // the main module
   tl_module *modules;  // all, linked
+  size_t unit_count;   // of all modules
+  size_t units_kept;   // when they were reclaimed last
+  bool wants_reclaim;  // as soon as only the top level runs
   tl_slot args;        // os.args: a list
   int width;           // columns that the prompt shows values in
   uint64_t seed;       // random.seed
