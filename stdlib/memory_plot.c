@@ -396,7 +396,11 @@ static void svg_marks(tl_text *text, const plot *p) {
                  "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#222\"/>\n",
                  LEFT, y, RIGHT, x, y);
   tl_spell_bytes(t->peak, bytes);
+  // To the side that has more room, which the line's text must fit in beside
+  // what stands before it.
+  enum { BEFORE = 175, LETTER = 8, MOST = 44 };
   bool right = x > (LEFT + RIGHT) / 2.0;
+  double room = ((right ? x - LEFT : RIGHT - x) - BEFORE) / LETTER;
   tl_text_printf(text,
                  "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" "
                  "font-weight=\"600\" stroke=\"#fff\" stroke-width=\"4\" "
@@ -407,7 +411,7 @@ static void svg_marks(tl_text *text, const plot *p) {
     svg_place(text, t, t->peak_file, t->peak_line);
     tl_text_puts(text,
                  ": <tspan font-family=\"monospace\" font-weight=\"400\">");
-    svg_source(text, t->peak_text, 44);
+    svg_source(text, t->peak_text, room < MOST ? (size_t)room : MOST);
     tl_text_puts(text, "</tspan>");
   }
   tl_text_puts(text, "</text>\n");

@@ -90,8 +90,8 @@ void array(writer *w, int depth) {
     case 37:
       // What moves within a dying operand's memory.
       PATTERN(w, "(%s + 1.0)[%s > 1.0]", "%s[%s > 1.0]", "roll(%s + %s, 1)",
-              "roll(%s, n)", "diff(%s * 2.0)", "concat((%s + 1.0, %s))",
-              "concat((%s, %s))", "append(%s * 2.0, 1.0)", "append(%s, n)",
+              "roll(%s, n)", "diff(%s * 2.0)", "concat((%s + 1.0, %s))[0:6]",
+              "concat((%s, %s))[0:6]", "append(%s * 2.0, 1.0)", "append(%s, n)",
               "unique(%s - %s)", "unique(%s)", "partition(%s + 1.0, 1)",
               "float64(argsort(-%s))", "(%s + %s)[[0, 2]]",
               "m[[true, false, true]][0]", "interp(%s, a, b)",

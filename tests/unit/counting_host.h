@@ -1,4 +1,4 @@
-// What tests/counting/hosted.tly asks of its host: values with a release hook,
+// What tests/counting/hosted.txt asks of its host: values with a release hook,
 // a callback that is kept, and a count that is full.
 #ifndef TALLY_TESTS_COUNTING_HOST_H
 #define TALLY_TESTS_COUNTING_HOST_H

@@ -1,6 +1,6 @@
 // The cases of counting by their ids: each is in tests/counting/ids.txt and
 // asserted where that says, and each that is a function of
-// tests/counting/cases.tly or, with a host's functions, of hosted.tly runs in
+// tests/counting/cases.tly or, with a host's functions, of hosted.txt runs in
 // all modes: as it is, with --no-reuse (whose peak is never the lower: R6),
 // with an error at each of its operations, and with each of its allocations
 // refused (E5). What explains (R10) does so in each mode, too. In a build with
@@ -19,7 +19,7 @@ enum { ID = 16, PATH = 96, MOST = 80, CALL = 24, TEXT = 160 };
 // Where an id is asserted.
 typedef enum home {
   A_SCRIPT,  // of tests/counting, and as a function of cases.tly
-  HOSTED,    // a function of hosted.tly, with what it gives above it
+  HOSTED,    // a function of hosted.txt, with what it gives above it
   EVERY,     // of every case, here
   EXPLAIN,   // of explained.tly, here
 } home;
@@ -111,14 +111,14 @@ static void each_is_asserted(void **state) {
   }
 }
 
-// What hosted.tly says that a case gives.
+// What hosted.txt says that a case gives.
 static void expected_of(const entry *e, char text[TEXT]) {
   char mark[2 * ID];
   snprintf(mark, sizeof mark, "# %.15s gives ", e->id);
-  char *source = read_whole("tests/counting/hosted.tly");
+  char *source = read_whole("tests/counting/hosted.txt");
   const char *at = strstr(source, mark);
   if (at == NULL)
-    fail_msg("%s: tests/counting/hosted.tly does not say what it gives", e->id);
+    fail_msg("%s: tests/counting/hosted.txt does not say what it gives", e->id);
   at += strlen(mark);
   snprintf(text, TEXT, "%.*s", (int)strcspn(at, "\n"), at);
   free(source);
@@ -133,7 +133,7 @@ static void open_cases(host *h, bool no_reuse) {
   counting_host_open(h);
   run_ok(h, "import memory");
   static const char *const scripts[] = {"tests/counting/cases.tly",
-                                        "tests/counting/hosted.tly"};
+                                        "tests/counting/hosted.txt"};
   for (int i = 0; i < 2; i++) {
     char *source = read_whole(scripts[i]);
     run_ok(h, source);
