@@ -89,7 +89,7 @@ static bool perform(const char *source, size_t nbytes, uint64_t seed, way how,
   options.load = load;
   options.context = r;
   options.no_reuse = how == COPYING;
-  options.instruction_limit = how == CUT ? r->fail_at : 5000000;
+  options.instruction_limit = how == CUT ? r->fail_at : 200000;
   options.capabilities = 0;
   options.threads = 1;
   tally_vm *vm = NULL;
