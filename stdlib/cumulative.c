@@ -135,52 +135,96 @@ static bool run_optional(tl_vm *vm, const running *r, tl_slot x, tl_slot *out) {
 
 // --- The whole --------------------------------------------------------------
 
-static bool run(tl_vm *vm, const running *r, tl_slot *x, tl_slot *out) {
-  if (may_be_missing(*x))
-    return run_optional(vm, r, *x, out);
-  if (tl_is_form(*x, TL_FORM_RAGGED))
-    return tl_ragged_cumulative(vm, r->name, r->reduction, *x, r->dtype, out);
-  int ndim = tl_is_array(*x) ? tl_ndim(x->array) : 0, along = 0;
-  if (tl_is_range(*x))
-    ndim = 1;
+// The axis among [ndim], which a vector need not name.
+static bool find_axis(tl_vm *vm, const running *r, int ndim, int *axis) {
+  *axis = 0;
   if (tl_is_none(r->axis) && ndim > 1) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s of %d axes needs one of them: %s(x, axis: 0)", r->name,
                    ndim, r->name);
   }
-  if (ndim > 0 && !tl_arg_axis(vm, r->name, r->axis, ndim, 0, &along))
+  return ndim == 0 || tl_arg_axis(vm, r->name, r->axis, ndim, 0, axis);
+}
+
+static bool run(tl_vm *vm, const running *r, tl_slot *x, tl_slot *out) {
+  if (may_be_missing(*x))
+    return run_optional(vm, r, *x, out);
+  if (tl_is_form(*x, TL_FORM_RAGGED))
+    return tl_ragged_cumulative(vm, r->name, r->reduction, *x, r->dtype, out);
+  int ndim = tl_is_array(*x) ? tl_ndim(x->array) : 0, along;
+  if (tl_is_range(*x))
+    ndim = 1;
+  return find_axis(vm, r, ndim, &along) &&
+         tl_cumulative(vm, r->reduction, x, along, r->initial, r->dtype, out);
+}
+
+// The places of a function's parameters; 0: it has no such one.
+typedef struct form {
+  tl_builtin_fn *call;
+  const char *name;
+  tl_reduction reduction;
+  uint8_t dtype, initial, skip;
+} form;
+
+static bool read_call(tl_vm *vm, const form *f, const tl_slot *args,
+                      running *r) {
+  *r = (running){.name = f->name,
+                 .reduction = f->reduction,
+                 .axis = args[1],
+                 .dtype = TL_DTYPE_COUNT};
+  return (f->initial == 0 || tl_arg_bool(vm, f->name, "include_initial",
+                                         args[f->initial], &r->initial)) &&
+         tl_arg_bool(vm, f->name, "skip_missing", args[f->skip], &r->skip) &&
+         (f->dtype == 0 ||
+          tl_arg_dtype(vm, f->name, args[f->dtype], TL_DTYPE_COUNT, &r->dtype));
+}
+
+// X(name, REDUCTION, dtype, initial, skip)
+#define FORMS(X)                    \
+  X(cumulative_sum, SUM, 2, 3, 4)   \
+  X(cumulative_prod, PROD, 2, 3, 4) \
+  X(cumulative_max, MAX, 0, 0, 2)   \
+  X(cumulative_min, MIN, 0, 0, 2)
+
+#define X(name, REDUCTION, dtype, initial, skip)                               \
+  static bool name(tl_vm *vm, tl_slot *args, tl_slot *out) {                   \
+    const form f = {name, #name, TL_REDUCE_##REDUCTION, dtype, initial, skip}; \
+    running r;                                                                 \
+    return read_call(vm, &f, args, &r) && run(vm, &r, &args[0], out);          \
+  }
+FORMS(X)
+#undef X
+
+static const form forms[] = {
+#define X(name, REDUCTION, dtype, initial, skip) \
+  {name, #name, TL_REDUCE_##REDUCTION, dtype, initial, skip},
+    FORMS(X)
+#undef X
+};
+
+static const form *find_form(const tl_builtin *builtin) {
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    if (forms[i].call == builtin->call)
+      return &forms[i];
+  }
+  return NULL;
+}
+
+bool tl_builtin_is_scan(const tl_builtin *builtin) {
+  return find_form(builtin) != NULL;
+}
+
+bool tl_builtin_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
+                     const tl_slot *args, tl_scan_call *out) {
+  running r;
+  if (!read_call(vm, find_form(builtin), args, &r) ||
+      !find_axis(vm, &r, ndim, &out->axis)) {
     return false;
-  return tl_cumulative(vm, r->reduction, x, along, r->initial, r->dtype, out);
-}
-
-static bool cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
-                       tl_slot *args, tl_slot dtype, tl_slot initial,
-                       tl_slot skip, tl_slot *out) {
-  running r = {.name = name, .reduction = reduction, .axis = args[1]};
-  return tl_arg_bool(vm, name, "include_initial", initial, &r.initial) &&
-         tl_arg_bool(vm, name, "skip_missing", skip, &r.skip) &&
-         tl_arg_dtype(vm, name, dtype, TL_DTYPE_COUNT, &r.dtype) &&
-         run(vm, &r, &args[0], out);
-}
-
-static bool cumulative_sum(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return cumulative(vm, "cumulative_sum", TL_REDUCE_SUM, args, args[2], args[3],
-                    args[4], out);
-}
-
-static bool cumulative_prod(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return cumulative(vm, "cumulative_prod", TL_REDUCE_PROD, args, args[2],
-                    args[3], args[4], out);
-}
-
-static bool cumulative_max(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return cumulative(vm, "cumulative_max", TL_REDUCE_MAX, args, tl_none(),
-                    tl_bool(false), args[2], out);
-}
-
-static bool cumulative_min(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return cumulative(vm, "cumulative_min", TL_REDUCE_MIN, args, tl_none(),
-                    tl_bool(false), args[2], out);
+  }
+  out->reduction = (int)r.reduction;
+  out->initial = r.initial;
+  out->dtype = r.dtype;
+  return true;
 }
 
 // --- The table --------------------------------------------------------------

@@ -117,11 +117,22 @@ typedef struct tl_fold_call {
 bool tl_builtin_is_fold(const tl_builtin *builtin);
 // Whether it is astype: its first argument as the dtype that is its second.
 bool tl_builtin_is_cast(const tl_builtin *builtin);  // stdlib/dtype.c
+// Whether it is a running fold of its first argument, by tl_cumulative.
+bool tl_builtin_is_scan(const tl_builtin *builtin);  // stdlib/cumulative.c
 // Whether it is roll: its first argument with a seam along some axes.
 bool tl_builtin_is_roll(const tl_builtin *builtin);  // stdlib/shape.c
 // Reads a reduction's arguments but the first, which has [ndim] axes.
 bool tl_builtin_fold(tl_vm *vm, const tl_builtin *builtin, int ndim,
                      const tl_slot *args, tl_fold_call *out);
+// What a call of a running fold asks for; see tl_cumulative.
+typedef struct tl_scan_call {
+  int reduction;  // tl_reduction
+  int axis;
+  bool initial;
+  tl_dtype dtype;
+} tl_scan_call;
+bool tl_builtin_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
+                     const tl_slot *args, tl_scan_call *out);
 // Reads those of roll: item i along an axis goes to i + shift, and from the
 // axis's length on round to its start. False: they do not serve, or the shift
 // is not along axes; an error may be pending.

@@ -65,5 +65,9 @@ bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
 // an owned array's memory. *out is owned.
 bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
                    bool initial, tl_dtype dtype, tl_slot *out);
+// The dtype of the running fold of items of [from]; TL_DTYPE_COUNT: they are
+// refused, or are cut after they are folded in a wider one.
+tl_dtype tl_cumulative_dtype(tl_reduction reduction, tl_dtype from,
+                             tl_dtype dtype);
 
 #endif

@@ -80,6 +80,12 @@ bool tl_reduce_feed_parts(tl_reducer *r, const tl_parts *parts,
 // The first position of each lane's smallest or largest item.
 bool tl_reduce_arg(tl_reducer *r, bool largest);
 
+// Sums of squared deviations at [items] become what is asked for.
+void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
+                           double divisor, bool root);
+// The divisor of so many items: infinite results where it is not above 0.
+double tl_reduce_divisor(int64_t length, double correction);
+
 // The mean squared deviation of each lane, or its root.
 bool tl_reduce_variance(tl_reducer *r, double correction, bool root);
 

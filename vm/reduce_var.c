@@ -61,6 +61,19 @@ static void take_root(tl_dtype real, void *item) {
   }
 }
 
+void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
+                           double divisor, bool root) {
+  tl_reduce_divide(real, items, n, divisor);
+  for (int64_t i = 0; root && i < n; i++, items += tl_itemsize(real)) {
+    take_root(real, items);
+  }
+}
+
+double tl_reduce_divisor(int64_t length, double correction) {
+  double divisor = (double)length - correction;
+  return divisor > 0 ? divisor : 0.0;
+}
+
 typedef struct variance {
   double divisor;
   bool root;
@@ -74,9 +87,7 @@ static void end_sum(lane_passes *p, double length) {
 
 static void end_squares(lane_passes *p, const variance *v, void *out) {
   tl_kernels()->fold_end[TL_FOLD_SUM][p->real](&p->state, out);
-  divide_item(p->real, out, v->divisor);
-  if (v->root)
-    take_root(p->real, out);
+  tl_reduce_end_squares(p->real, out, 1, v->divisor, v->root);
 }
 
 static bool one_lane(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
@@ -150,19 +161,12 @@ static void one_strip(const tl_reducer *r, const void *context, void *out,
   tl_reduce_divide(r->dtype, means, (int64_t)ncols, (double)nrows);
   kernels->outer_squares[r->dtype](out, means, a, row_stride, nrows, ncols,
                                    counter);
-  tl_reduce_divide(r->result, out, (int64_t)ncols, v->divisor);
-  if (!v->root)
-    return;
-  char *item = out;
-  for (size_t i = 0; i < ncols; i++, item += tl_itemsize(r->result)) {
-    take_root(r->result, item);
-  }
+  tl_reduce_end_squares(r->result, out, (int64_t)ncols, v->divisor, v->root);
 }
 
 bool tl_reduce_variance(tl_reducer *r, double correction, bool root) {
   const tl_split *split = &r->split;
-  double divisor = (double)split->length - correction;
-  variance v = {divisor > 0 ? divisor : 0.0, root};
+  variance v = {tl_reduce_divisor(split->length, correction), root};
   if (split->outer && split->kept > 0 && split->length > 0) {
     tl_strip strip = {one_strip, strip_scratch, &v, NULL};
     return tl_reduce_strips(r, &strip);

@@ -110,6 +110,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
 
 tl_region_step tl_region_call(const tl_builtin *builtin) {
   return tl_builtin_is_fold(builtin)   ? TL_STEP_CALL
+         : tl_builtin_is_scan(builtin) ? TL_STEP_CALL
          : tl_builtin_is_cast(builtin) ? TL_STEP_CAST
          : tl_builtin_is_roll(builtin) ? TL_STEP_ROLL
                                        : TL_STEP_NONE;
@@ -227,14 +228,25 @@ bool tl_region_pay(tl_vm *vm, int64_t size) {
   return size < POLL_ITEMS || tl_poll(vm, (uint64_t)size / 1024);
 }
 
+static tl_dtype result_dtype(const tl_region_graph *g) {
+  return g->sink == TL_SINK_SCAN ? g->scan_dtype
+                                 : g->nodes[g->value].typing.result;
+}
+
+static tl_region_status write_result(tl_region_graph *g, tl_array *to,
+                                     tl_dtype dtype, bool may_stop) {
+  return g->sink == TL_SINK_SCAN ? tl_region_scan_into(g, to, dtype, may_stop)
+                                 : tl_region_run_into(g, to, dtype, may_stop);
+}
+
 tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
   const tl_region_node *n = &g->nodes[g->value];
-  tl_array *made =
-      tl_array_new(g->vm, n->typing.result, g->shapes[n->shape].ndim,
-                   g->shapes[n->shape].lengths);
+  tl_dtype dtype = result_dtype(g);
+  tl_array *made = tl_array_new(g->vm, dtype, g->shapes[n->shape].ndim,
+                                g->shapes[n->shape].lengths);
   if (made == NULL)
     return TL_REGION_FAILED;
-  tl_region_status status = tl_region_run_into(g, made, n->typing.result, true);
+  tl_region_status status = write_result(g, made, dtype, true);
   if (status == TL_REGION_DONE) {
     *out = made;
   } else {
@@ -245,12 +257,12 @@ tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
 
 static tl_region_status to_array(tl_region_graph *g, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];
-  tl_dtype dtype = n->typing.result;
+  tl_dtype dtype = result_dtype(g);
   int ndim = g->shapes[n->shape].ndim;
   const int64_t *shape = g->shapes[n->shape].lengths;
   int reused = find_target(g, dtype, ndim, shape, tl_region_is_safe_target);
   bool whole = reused >= 0;
-  if (!whole)
+  if (!whole && g->sink == TL_SINK_ARRAY)
     reused = find_target(g, dtype, ndim, shape, has_small_parts);
   tl_array *target;
   if (reused < 0) {
@@ -265,9 +277,8 @@ static tl_region_status to_array(tl_region_graph *g, tl_slot *out) {
   tl_slot owner = g->uses[reused].value;
   if (!tl_region_pay(g->vm, owner.array->size))
     return TL_REGION_FAILED;
-  tl_region_status status =
-      whole ? tl_region_run_into(g, owner.array, dtype, false)
-            : run_over_parts(g, owner.array, dtype);
+  tl_region_status status = whole ? write_result(g, owner.array, dtype, false)
+                                  : run_over_parts(g, owner.array, dtype);
   if (status != TL_REGION_DONE)
     return status;
   *out = tl_own_array(tl_reuse(g->vm, &owner, dtype, ndim, shape));
@@ -447,6 +458,10 @@ static tl_region_status to_value(tl_region_graph *g, tl_slot *out) {
 
 static tl_region_status to_sink(tl_region_graph *g, tl_slot *out) {
   bool rows = tl_region_makes_rows(g);
+  if (g->sink == TL_SINK_SCAN) {
+    return rows || !tl_region_scan_fits(g) ? TL_REGION_DECLINED
+                                           : to_array(g, out);
+  }
   if (g->sink == TL_SINK_PLACE)
     return rows ? TL_REGION_DECLINED : to_place(g, out);
   return rows ? tl_region_fold_rows(g, out) : tl_region_fold(g, out);

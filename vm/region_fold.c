@@ -10,8 +10,9 @@ typedef struct folder {
   tl_region_graph *g;
   tl_reducer r;
   tl_reduction reduction;
-  tl_dtype dtype;  // that the plan hands out
-  int ndim;        // of what is reduced
+  double correction;  // of variances
+  tl_dtype dtype;     // that the plan hands out
+  int ndim;           // of what is reduced
   const int64_t *lengths;
   int axes[TL_MAX_DIMS];  // those kept, then those reduced
   int kept;               // how many
@@ -65,8 +66,27 @@ typedef struct feeder {
   char *to, *from;       // where results go, and the first one
   struct feeder *parts;  // of a single result, for threads
   int64_t part_items;
+  // Of variances: the mean of this result's items and the first one's, and how
+  // deviations from it are squared; else NULL.
+  const char *mean, *means;
+  tl_kernel2 *squares;
   tl_fold_state state;
 } feeder;
+
+// Items of one result, or the squares of their deviations.
+static void feed_items(feeder *f, const char *items, size_t n) {
+  if (f->mean == NULL) {
+    f->feed(&f->state, items, n);
+    return;
+  }
+  enum { BLOCK = 256 };
+  _Alignas(64) char squares[BLOCK * sizeof(double)];
+  for (size_t at = 0; at < n; at += BLOCK) {
+    size_t count = n - at < BLOCK ? n - at : BLOCK;
+    f->squares(squares, items + at * f->in, f->mean, count);
+    f->feed(&f->state, squares, count);
+  }
+}
 
 static void feed(void *context, const void *items, size_t n) {
   feeder *f = context;
@@ -81,7 +101,7 @@ static void feed(void *context, const void *items, size_t n) {
       continue;
     }
     size_t take = (int64_t)n < f->left ? n : (size_t)f->left;
-    f->feed(&f->state, at, take);
+    feed_items(f, at, take);
     at += take * f->in;
     n -= take;
     f->left -= (int64_t)take;
@@ -89,6 +109,8 @@ static void feed(void *context, const void *items, size_t n) {
       break;
     f->end(&f->state, f->to);
     f->to += f->out;
+    if (f->mean != NULL)
+      f->mean += f->in;
     f->left = f->length;
     tl_fold_begin(&f->state);
   }
@@ -129,6 +151,10 @@ static void *begin_results(void *context, int64_t first, void *local) {
   own->out = main->out;
   own->length = own->left = main->length;
   own->to = main->from + (size_t)(first / main->length) * main->out;
+  own->squares = main->squares;
+  own->mean = main->means == NULL
+                  ? NULL
+                  : main->means + (size_t)(first / main->length) * main->in;
   tl_fold_begin(&own->state);
   return own;
 }
@@ -189,6 +215,8 @@ static tl_region_status fold_single(folder *f, tl_plan *plan, feeder *all) {
       all->parts[i].feed = all->feed;
       all->parts[i].rows = NULL;
       all->parts[i].in = all->in;
+      all->parts[i].mean = all->mean;
+      all->parts[i].squares = all->squares;
       all->parts[i].left = items + 1;
       tl_fold_begin(&all->parts[i].state);
     }
@@ -197,10 +225,10 @@ static tl_region_status fold_single(folder *f, tl_plan *plan, feeder *all) {
   }
   bool ok = tl_plan_run(vm, plan, true);
   tl_fold fold = tl_reduction_fold(f->reduction);
+  tl_dtype dtype = all->mean != NULL ? f->r.result : f->r.dtype;
   for (size_t i = 1; spread && i < count; i++) {
     if (all->parts[i].state.count > 0) {
-      tl_kernels()->fold_merge[fold][f->r.dtype](&all->state,
-                                                 &all->parts[i].state);
+      tl_kernels()->fold_merge[fold][dtype](&all->state, &all->parts[i].state);
     }
   }
   if (ok)
@@ -208,7 +236,8 @@ static tl_region_status fold_single(folder *f, tl_plan *plan, feeder *all) {
   return ok ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
-static tl_region_status fold_lanes(folder *f) {
+// With [means] the sums of squared deviations from them.
+static tl_region_status fold_lanes(folder *f, const char *means) {
   int64_t shape[TL_MAX_DIMS];
   for (int i = 0; i < f->ndim; i++) shape[i] = f->lengths[f->axes[i]];
   tl_region_box box = {f->ndim, shape, f->axes, NULL};
@@ -219,13 +248,16 @@ static tl_region_status fold_lanes(folder *f) {
     return fold_searches(f, plan);
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold fold = tl_reduction_fold(f->reduction);
+  tl_dtype dtype = means != NULL ? f->r.result : f->r.dtype;
   feeder all;  // large: not cleared
-  all.feed = kernels->fold_feed[fold][f->r.dtype];
-  all.end = kernels->fold_end[fold][f->r.dtype];
+  all.feed = kernels->fold_feed[fold][dtype];
+  all.end = kernels->fold_end[fold][dtype];
   all.in = tl_itemsize(f->r.dtype);
-  all.out = tl_itemsize(tl_fold_result(fold, f->r.dtype));
-  bool short_rows =
-      fold == TL_FOLD_SUM && f->count > 1 && f->length <= TL_SHORT_ROW;
+  all.out = tl_itemsize(tl_fold_result(fold, dtype));
+  all.mean = all.means = means;
+  all.squares = kernels->square_deviation[f->r.dtype];
+  bool short_rows = fold == TL_FOLD_SUM && f->count > 1 &&
+                    f->length <= TL_SHORT_ROW && means == NULL;
   all.rows = short_rows ? kernels->sum_rows[f->r.dtype] : NULL;
   all.length = all.left = f->length;
   all.from = all.to = f->r.out;
@@ -393,11 +425,64 @@ static tl_region_status fold_outer(folder *f) {
   return status;
 }
 
+// --- Variances --------------------------------------------------------------
+
+static bool is_variance(const folder *f) {
+  return f->reduction == TL_REDUCE_VAR || f->reduction == TL_REDUCE_STD;
+}
+
+static bool is_costly(tl_op op) {
+  return op == TL_OP_POW || op == TL_OP_CBRT ||
+         (op >= TL_OP_EXP && op <= TL_OP_LGAMMA);
+}
+
+// Two passes compute everything twice: worth it for a few simple operations.
+static bool is_cheap(const tl_region_graph *g) {
+  enum { MOST = 6 };
+  int count = 0;
+  for (int i = 0; i <= g->value; i++) {
+    if (g->nodes[i].needed && (is_costly(g->nodes[i].op) || ++count > MOST))
+      return false;
+  }
+  return true;
+}
+
+// The means, then the squared deviations, along the last axes.
+static tl_region_status fold_variance(folder *f, uint32_t axes, char *to) {
+  tl_vm *vm = f->g->vm;
+  tl_reduction asked = f->reduction;
+  if (is_outer(f, axes) || !is_cheap(f->g))
+    return TL_REGION_DECLINED;
+  size_t nbytes = (size_t)f->count * tl_itemsize(f->r.dtype);
+  char *means = tl_alloc(vm, nbytes, "means");
+  if (means == NULL)
+    return TL_REGION_FAILED;
+  f->reduction = TL_REDUCE_SUM;
+  f->r.out = means;
+  tl_region_status status = fold_lanes(f, NULL);
+  if (status == TL_REGION_DONE) {
+    tl_reduce_divide(f->r.dtype, means, f->count, (double)f->length);
+    f->r.out = to;
+    status = fold_lanes(f, means);
+  }
+  if (status == TL_REGION_DONE) {
+    tl_reduce_end_squares(f->r.result, to, f->count,
+                          tl_reduce_divisor(f->length, f->correction),
+                          asked == TL_REDUCE_STD);
+  }
+  f->reduction = asked;
+  tl_free(vm, means, nbytes);
+  return status;
+}
+
 // --- The whole --------------------------------------------------------------
 
 static tl_region_status fold_into(folder *f, uint32_t axes, char *to) {
   f->r.out = to;
-  tl_region_status status = is_outer(f, axes) ? fold_outer(f) : fold_lanes(f);
+  if (is_variance(f))
+    return fold_variance(f, axes, to);
+  tl_region_status status =
+      is_outer(f, axes) ? fold_outer(f) : fold_lanes(f, NULL);
   if (status == TL_REGION_DONE && f->reduction == TL_REDUCE_MEAN)
     tl_reduce_divide(f->r.result, to, f->count, (double)f->length);
   return status;
@@ -448,10 +533,9 @@ tl_region_status tl_region_fold_call(tl_region_graph *g,
   f.r.vm = g->vm;
   f.r.name = tl_reduction_name(f.reduction);
   f.r.from = n->typing.result;
-  if (f.reduction == TL_REDUCE_VAR || f.reduction == TL_REDUCE_STD ||
-      !tl_reduce_dtypes(&f.r, f.reduction, call->dtype, tl_none())) {
+  f.correction = call->parameter;
+  if (!tl_reduce_dtypes(&f.r, f.reduction, call->dtype, tl_none()))
     return TL_REGION_DECLINED;
-  }
   // The bytes of bools order like integers.
   f.dtype =
       n->typing.result == TL_BOOL && f.r.from == TL_UINT8 ? TL_BOOL : f.r.dtype;

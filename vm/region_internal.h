@@ -7,6 +7,7 @@
 //   region_plan.c     graph → plan
 //   region_write.c    results into memory
 //   region_fold.c     reductions at the end
+//   region_scan.c     running folds at the end
 //   region_kept.c     graphs and plans of earlier runs
 #ifndef TALLY_VM_REGION_INTERNAL_H
 #define TALLY_VM_REGION_INTERNAL_H
@@ -118,6 +119,7 @@ typedef enum tl_region_sink {
   TL_SINK_ARRAY,  // a new array, or a dying operand's memory
   TL_SINK_PLACE,  // a part of an array: a[i:j] = …
   TL_SINK_FOLD,   // a reduction
+  TL_SINK_SCAN,   // a running fold, into what an array would go into
 } tl_region_sink;
 
 struct tl_region_planned;
@@ -154,6 +156,9 @@ typedef struct tl_region_graph {
   // TL_SINK_PLACE
   int target;  // the root that is updated
   tl_region_index place;
+
+  // TL_SINK_SCAN, and fold and arguments
+  tl_dtype scan_dtype;
 
   // TL_SINK_FOLD
   const tl_builtin *fold;
@@ -295,6 +300,12 @@ void tl_region_drop_kept(tl_vm *vm, tl_region_kept *kept);
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
 tl_region_status tl_region_fold_call(tl_region_graph *g,
                                      const tl_fold_call *call, tl_slot *out);
+
+// Whether the region can feed the running fold; sets g->scan_dtype.
+bool tl_region_scan_fits(tl_region_graph *g);
+// Folds into [to], a dense array of the result's shape.
+tl_region_status tl_region_scan_into(tl_region_graph *g, tl_array *to,
+                                     tl_dtype dtype, bool may_stop);
 
 // Whether an operand that is read has a seam.
 bool tl_region_has_seam(const tl_region_graph *g);

@@ -676,7 +676,7 @@ static bool read_fold(reader *rd, uint32_t pc, const tl_decoded *d) {
       in < 0) {
     return false;
   }
-  g->sink = TL_SINK_FOLD;
+  g->sink = tl_builtin_is_scan(g->fold) ? TL_SINK_SCAN : TL_SINK_FOLD;
   g->sink_pc = pc;
   g->unsunk = d->window;
   g->value = in;

@@ -3,6 +3,7 @@
 
 #include "vm/engine_internal.h"
 #include "vm/error.h"
+#include "vm/reduce_internal.h"
 
 typedef struct scan {
   tl_vm *vm;
@@ -272,13 +273,24 @@ static bool scan_array(scan *s, tl_slot *x, int axis, tl_dtype dtype,
   return s->dtype == wanted || cut(s->vm, s->dtype, wanted, out);
 }
 
+tl_dtype tl_cumulative_dtype(tl_reduction reduction, tl_dtype from,
+                             tl_dtype dtype) {
+  scan s = {.fold = tl_reduction_fold(reduction), .dtype = from};
+  bool orders = s.fold == TL_FOLD_MIN || s.fold == TL_FOLD_MAX;
+  if (from >= TL_STRING || (orders && tl_dtype_is_complex(from)))
+    return TL_DTYPE_COUNT;
+  if (!orders)
+    s.dtype = dtype != TL_DTYPE_COUNT ? dtype : tl_fold_result(s.fold, from);
+  return s.dtype > TL_BOOL && s.dtype < TL_STRING && has_kernel(&s) &&
+                 tl_kernels()->cast[from][s.dtype] != NULL
+             ? s.dtype
+             : TL_DTYPE_COUNT;
+}
+
 bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
                    bool initial, tl_dtype dtype, tl_slot *out) {
   scan s = {.vm = vm, .initial = initial, .may_stop = true};
-  s.fold = reduction == TL_REDUCE_SUM    ? TL_FOLD_SUM
-           : reduction == TL_REDUCE_PROD ? TL_FOLD_PROD
-           : reduction == TL_REDUCE_MIN  ? TL_FOLD_MIN
-                                         : TL_FOLD_MAX;
+  s.fold = tl_reduction_fold(reduction);
   if (tl_is_array(*x))
     return scan_array(&s, x, axis, dtype, out);
   tl_slot made;

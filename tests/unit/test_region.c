@@ -247,7 +247,20 @@ static void assign_part(writer *w, const char *indent) {
   w->inner = false;
 }
 
+static void running(writer *w) {
+  static const char *const names[] = {"sum", "prod", "max", "min"};
+  w->inner = next(w, 2);
+  put(w, "cumulative_%s(", names[next(w, 4)]);
+  expression(w, 3);
+  w->inner = false;
+  put(w, ", axis: %d)", (int)next(w, 2) - 1);
+}
+
 static void reduction(writer *w) {
+  if (next(w, 3) == 0) {
+    running(w);
+    return;
+  }
   static const char *const names[] = {
       "sum", "sum", "mean", "max",    "min",    "prod", "any",
       "all", "var", "std",  "argmax", "argmin", "sum",  "count_nonzero"};
