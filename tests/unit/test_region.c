@@ -335,10 +335,13 @@ static void program(writer *w, int shape, uint64_t seed) {
   const char *dtype = dtypes[next(w, DTYPES)];
   if (next(w, 2) == 0)
     put(w, "first = f(x_%s, row_float64)\n", dtypes[next(w, DTYPES)]);
-  put(w, "f(x_float64 + %u, %s)\n", next(w, 3),
-      next(w, 2)        ? "x_float64"
-      : dtype[0] == 'b' ? "x_int8"
-                        : "row_float64");
+  unsigned add = next(w, 3);
+  const char *other = next(w, 2)        ? "x_float64"
+                      : dtype[0] == 'b' ? "x_int8"
+                                        : "row_float64";
+  if (next(w, 2) == 0)  // by plans that are kept
+    put(w, "for i in 0..4 { last = f(x_float64 + i, %s) }\n", other);
+  put(w, "f(x_float64 + %u, %s)\n", add, other);
 }
 
 // --- Running them -----------------------------------------------------------
