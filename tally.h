@@ -203,7 +203,10 @@ typedef tally_status tally_function(tally_vm *vm, void *context, size_t count,
 
 // An elementwise function's loop: n items from each input, steps[i] bytes
 // apart (0 repeats one), into n adjacent items at output, which may be exactly
-// an input of that item size. It must not use the VM.
+// an input of that item size. It must not use the VM. Between other elementwise
+// operations on large arrays it is called for blocks that stay in the cache, as
+// these are, and no array is made for what goes in or comes out: item i of the
+// result may depend on items i of the inputs alone.
 typedef void tally_loop(void *context, size_t n, const void *const *inputs,
                         const ptrdiff_t *steps, void *output);
 

@@ -123,8 +123,8 @@ static tl_inlining joins(tl_prototype *p) {
 // --- Runs -------------------------------------------------------------------
 
 // What an instruction is to a region. Loads write temporaries alone, which
-// nothing else sees; of the built-ins casts may stand in a region, and
-// reductions end it.
+// nothing else sees; of the built-ins casts and loops of the host's may
+// stand in a region, and reductions end it.
 static tl_region_step step_of(const finder *f, const tl_decoded *d) {
   tl_region_step kind = step_in(f->p, d);
   bool names = kind == TL_STEP_LOAD && d->result < f->temporaries;
@@ -133,7 +133,7 @@ static tl_region_step step_of(const finder *f, const tl_decoded *d) {
 
 static bool is_operation(const step *s) {
   return s->kind == TL_STEP_OPERATION || s->kind == TL_STEP_CAST ||
-         s->kind == TL_STEP_INLINE;
+         s->kind == TL_STEP_HOST || s->kind == TL_STEP_INLINE;
 }
 
 // What makes an array where it runs alone.

@@ -389,6 +389,18 @@ dispatch:
         ASK_REGION(a + 1);
       SAVE();
       vm->fuel = fuel;
+      if (UNLIKELY((builtin->flags & TL_HOST) != 0)) {
+        const tl_ins *next;
+        tl_region_status status =
+            tl_do_host_loop(vm, F->function, R, ins, &next);
+        if (UNLIKELY(status == TL_REGION_FAILED))
+          FAIL();
+        if (status == TL_REGION_DONE) {
+          fuel = vm->fuel;
+          ins = next;
+          DISPATCH;
+        }
+      }
       tl_slot result = tl_none();
       bool keeps = ins->c != 0;
       if (UNLIKELY(!tl_do_builtin(vm, builtin,

@@ -4,6 +4,7 @@
 
 #include "vm/engine.h"
 #include "vm/function.h"
+#include "vm/region.h"
 #include "vm/module.h"
 
 // Runs from the VM's top frame until the frame marked TL_FRAME_ENTRY returns.
@@ -42,6 +43,11 @@ const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
 // on, which is further where a region ran as one. NULL after tl_fail.
 const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
                                 tl_slot *base, const tl_ins *ins);
+// A call of the host's elementwise function, which a region may begin with; as
+// tl_region_run. Where that fails the arguments are dropped.
+tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
+                                 tl_slot *base, const tl_ins *ins,
+                                 const tl_ins **next);
 // A comparison that has to give one bool.
 bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
                    const tl_slot *c, unsigned c_mode, bool *truth);

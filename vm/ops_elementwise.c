@@ -107,6 +107,24 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
   return apply(vm, op, &x, SLOT(ins->a)) ? ins + x.words : NULL;
 }
 
+tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
+                                 tl_slot *base, const tl_ins *ins,
+                                 const tl_ins **next) {
+  tl_slot *window = SLOT(ins->a) + 1;
+  const tl_builtin *builtin = function->constants[tl_ins_extra(ins[1])].pointer;
+  bool asks = false;
+  for (uint32_t i = 0; i < ins->b; i++)
+    asks = asks || tl_items_of(&window[i]) >= TL_REGION_LARGE;
+  if (!asks || function->region_count == 0 ||
+      tl_region_call(builtin) != TL_STEP_HOST) {
+    return TL_REGION_DECLINED;
+  }
+  tl_region_status status = tl_region_run(vm, function, base, ins, true, next);
+  for (uint32_t i = 0; status == TL_REGION_FAILED && i < ins->b; i++)
+    tl_drop(vm, window[i]);
+  return status;
+}
+
 bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
                    const tl_slot *c, unsigned c_mode, bool *truth) {
   // Lent until it is known that the result is one bool: what fails has consumed

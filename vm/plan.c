@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "vm/host.h"
+
 void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
                   const int64_t *shape) {
   plan->room = room;
@@ -27,6 +29,7 @@ void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
   plan->widest = 1;
   plan->failed = false;
   plan->plain = true;
+  plan->is_hosts = false;
 }
 
 static int new_value(tl_plan *plan, size_t itemsize) {
@@ -349,6 +352,22 @@ int tl_plan_several(tl_plan *plan, tl_plan_kernel kernel, int arity,
     step->f = (int8_t)in[5];
   }
   return step_result(plan, step, itemsize, false, false);
+}
+
+int tl_plan_host(tl_plan *plan, const tl_host_function *function, const int *in,
+                 size_t itemsize) {
+  tl_plan_step *step = new_step(plan, 0);
+  bool single = true, constant = true;
+  int8_t *const operands[TALLY_MAX_LOOP_INPUTS] = {&step->a, &step->b,
+                                                   &step->c};
+  for (int i = 0; i < function->param_count; i++) {
+    *operands[i] = (int8_t)in[i];
+    single = single && plan->values[in[i]].single;
+    constant = constant && plan->values[in[i]].constant;
+  }
+  step->host = function;
+  plan->is_hosts = true;
+  return step_result(plan, step, itemsize, single, constant);
 }
 
 void tl_plan_release(tl_plan *plan, int value) {

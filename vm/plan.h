@@ -55,6 +55,7 @@ typedef struct tl_plan_step {
   bool once;    // at the start of the run
   int8_t out, a, b, c, d, e, f;
   union {
+    const struct tl_host_function *host;  // arity 0
     tl_kernel1 *k1;
     tl_kernel2 *k2;
     tl_kernel3 *k3;
@@ -95,6 +96,7 @@ typedef struct tl_plan {
   size_t widest;  // the largest item in a register or stream
   bool failed;    // too many registers or steps
   bool plain;     // all streams are read and written where they are
+  bool is_hosts;  // a step is the host's: in one thread
   uint32_t free_registers;
   int once_count;    // steps at the start of the run; they come first
   int moving_count;  // streams that are read or written at each block anew
@@ -154,6 +156,10 @@ typedef union tl_plan_kernel {
 } tl_plan_kernel;
 int tl_plan_several(tl_plan *plan, tl_plan_kernel kernel, int arity,
                     const int *in, size_t itemsize);
+// A step of the host's (vm/host.h), with as many operands as it has parameters,
+// of the dtypes that it names.
+int tl_plan_host(tl_plan *plan, const struct tl_host_function *function,
+                 const int *in, size_t itemsize);
 // A register that is not read any more is free for the next step.
 void tl_plan_release(tl_plan *plan, int value);
 

@@ -1,4 +1,5 @@
 // Running plans: the loops over axes, rows and blocks.
+#include "vm/host.h"
 #include "vm/plan_delay.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
@@ -6,12 +7,28 @@
 // A run whose streams are all used in place takes blocks of this many bytes.
 enum { DIRECT_BYTES = 256 * 1024, POLL_ITEMS = 64 * 1024, LINE_BYTES = 64 };
 
+static void call_host(const tl_plan_step *step, const tl_plan_value *values,
+                      char *out, size_t n) {
+  const int8_t operands[TALLY_MAX_LOOP_INPUTS] = {step->a, step->b, step->c};
+  const void *inputs[TALLY_MAX_LOOP_INPUTS];
+  ptrdiff_t steps[TALLY_MAX_LOOP_INPUTS];
+  for (int i = 0; i < step->host->param_count; i++) {
+    const tl_plan_value *v = &values[operands[i]];
+    inputs[i] = v->at;
+    steps[i] = v->single && !v->splat ? 0 : v->itemsize;
+  }
+  step->host->loop(step->host->context, n, inputs, steps, out);
+}
+
 static void call_step(const tl_plan_step *step, tl_plan_value *values,
                       size_t n) {
   char *out = values[step->out].at;
   if (step->single)
     n = 1;
   switch (step->arity) {
+    case 0:
+      call_host(step, values, out, n);
+      break;
     case 1:
       step->k1(out, values[step->a].at, n);
       break;
@@ -380,9 +397,22 @@ static bool run_delayed(tl_vm *vm, tl_plan *plan) {
   return true;
 }
 
+// A loop of the host's has no business in the VM, and is in one thread.
+static bool run_hosts(tl_vm *vm, tl_plan *plan, bool may_stop) {
+  tl_access before = vm->access;
+  vm->access = TL_ACCESS_NONE;
+  bool ok = plan->delay != NULL
+                ? run_delayed(vm, plan)
+                : run_units(vm, plan, 0, plan->shape[0], may_stop);
+  vm->access = before;
+  return ok;
+}
+
 bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
   if (plan->size == 0)
     return true;
+  if (plan->is_hosts)
+    return run_hosts(vm, plan, may_stop);
   if (plan->delay != NULL)
     return run_delayed(vm, plan);
   if (is_short(plan)) {

@@ -109,6 +109,11 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
 }
 
 tl_region_step tl_region_call(const tl_builtin *builtin) {
+  if ((builtin->flags & TL_HOST) != 0) {
+    return ((const tl_host_function *)(const void *)builtin)->loop != NULL
+               ? TL_STEP_HOST
+               : TL_STEP_NONE;
+  }
   return tl_builtin_is_fold(builtin)   ? TL_STEP_CALL
          : tl_builtin_is_scan(builtin) ? TL_STEP_CALL
          : tl_builtin_is_cast(builtin) ? TL_STEP_CAST

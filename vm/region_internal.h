@@ -13,6 +13,7 @@
 #define TALLY_VM_REGION_INTERNAL_H
 
 #include "vm/engine_internal.h"
+#include "vm/host.h"
 #include "vm/nested.h"
 #include "vm/region.h"
 #include "vm/select.h"
@@ -36,6 +37,7 @@ enum {
 typedef struct tl_region_node {
   tl_op op;
   tl_dtype cast;  // the operand as this dtype; TL_DTYPE_COUNT: no cast
+  const tl_host_function *host;  // its loop is the operation; NULL: op is
   int8_t arity;
   int8_t shape;  // its number among the region's shapes; -1: a scalar
   bool needed;   // for the result

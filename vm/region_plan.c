@@ -157,7 +157,9 @@ static int add_alone(planner *p, int at) {
     return tl_plan_unary(p->plan, tl_kernels()->cast[n->cast][n->cast], in[0],
                          tl_itemsize(n->cast));
   }
-  int value = add_kernel(p, n, in);
+  int value = n->host != NULL ? tl_plan_host(p->plan, n->host, in,
+                                             tl_itemsize(n->typing.result))
+                              : add_kernel(p, n, in);
   for (int i = 0; i < n->arity; i++) {  // what was cast for this node alone
     if (in[i] >= before && in[i] != value)
       tl_plan_release(p->plan, in[i]);

@@ -565,7 +565,7 @@ static bool compute_scalar(reader *rd, const tl_region_node *n, uint32_t to) {
 static int find_same(const tl_region_graph *g, const tl_region_node *n) {
   for (int i = 0; i < g->node_count; i++) {
     const tl_region_node *other = &g->nodes[i];
-    if (other->op != n->op || other->cast != n->cast)
+    if (other->op != n->op || other->cast != n->cast || other->host != NULL)
       continue;
     bool same = true;
     for (int k = 0; k < n->arity && same; k++) {
@@ -595,6 +595,7 @@ static bool read_operation(reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_node *n = &g->nodes[g->node_count];
   n->op = op;
   n->cast = TL_DTYPE_COUNT;
+  n->host = NULL;
   n->is_power = op == TL_OP_POW;
   n->arity = (int8_t)tl_ops[op].arity;
   n->pc = rd->end;
@@ -635,11 +636,42 @@ static bool read_cast(reader *rd, const tl_decoded *d) {
   n->op = TL_OP_POSITIVE;
   n->is_power = false;
   n->cast = to.type->dtype;
+  n->host = NULL;
   n->arity = 1;
   n->pc = rd->end;
   int same = find_same(g, n);
   return bind(rd, (uint32_t)d->result, same >= 0 ? same : g->node_count++,
               false);
+}
+
+// A loop of the host's. Two of the same operands may give two results: who
+// knows.
+static bool read_host(reader *rd, uint32_t pc, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  const tl_host_function *f = g->function->constants[d->extra].pointer;
+  tl_region_node *n = &g->nodes[g->node_count];
+  if (g->node_count == TL_REGION_NODES ||
+      (int)d->window_count != f->param_count) {
+    return false;
+  }
+  n->op = TL_OP_POSITIVE;
+  n->cast = TL_DTYPE_COUNT;
+  n->host = f;
+  n->is_power = false;
+  n->arity = (int8_t)f->param_count;
+  n->pc = pc + d->words;
+  for (uint32_t i = 0; i < d->window_count; i++) {
+    if (!look_up(rd, d->window + i, &n->in[i]))
+      return false;
+    const tl_region_use *u = use_of(rd, n->in[i]);
+    if (!is_operand(u) ||
+        (u != NULL && tl_is_heap(u->value) && !tl_region_is_array(u->value))) {
+      return false;
+    }
+    consume(rd, d->window + i, n->in[i], TL_MODE_CONSUME);
+  }
+  return !all_scalars(g, n) &&
+         bind(rd, (uint32_t)d->result, g->node_count++, false);
 }
 
 // --- Sinks ------------------------------------------------------------------
@@ -692,6 +724,8 @@ static bool read_call(reader *rd, uint32_t pc, const tl_decoded *d) {
       return read_cast(rd, d);
     case TL_STEP_ROLL:
       return read_roll(rd, d);
+    case TL_STEP_HOST:
+      return read_host(rd, pc, d);
     default:
       return read_fold(rd, pc, d);
   }

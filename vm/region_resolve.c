@@ -230,6 +230,33 @@ static bool resolve_node(tl_region_graph *g, tl_region_node *n) {
   return true;
 }
 
+// The host's loop gets its operands as the dtypes that its signature names,
+// where that loses no kind and needs no look at the items.
+static bool resolve_host(tl_region_graph *g, tl_region_node *n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  n->typing = (tl_typing){.computed = n->host->result->dtype,
+                          .result = n->host->result->dtype};
+  for (int i = 0; i < n->arity; i++) {
+    tl_dtype to = n->host->params[i]->dtype;
+    tl_region_use *u = n->in[i] < 0 ? &g->uses[-1 - n->in[i]] : NULL;
+    n->typing.operands[i] = to;
+    if (u != NULL && !tl_region_is_array(u->value)) {
+      u->exact = true;
+      if (!tl_scalar_convert(g->vm, u->value, to, &n->items[i]))
+        return false;
+      continue;
+    }
+    tl_dtype from = u == NULL ? g->nodes[n->in[i]].typing.result
+                              : tl_array_dtype(u->value.array);
+    if (tl_kind_rank(from) > tl_kind_rank(to) ||
+        (from != to && (kernels->cast[from][to] == NULL ||
+                        kernels->cast_check[from][to] != NULL))) {
+      return false;
+    }
+  }
+  return g->rows == NULL;
+}
+
 bool tl_region_resolve_again(tl_region_graph *g, int at) {
   tl_region_node *n = &g->nodes[at];
   tl_typing before = n->typing;
@@ -246,8 +273,9 @@ bool tl_region_resolve(tl_region_graph *g) {
     return false;
   for (int i = 0; i <= g->value; i++) {
     tl_region_node *n = &g->nodes[i];
-    bool ok =
-        n->cast == TL_DTYPE_COUNT ? resolve_node(g, n) : resolve_cast(g, n);
+    bool ok = n->host != NULL             ? resolve_host(g, n)
+              : n->cast == TL_DTYPE_COUNT ? resolve_node(g, n)
+                                          : resolve_cast(g, n);
     if (ok)
       continue;
     g->skip = n->pc;

@@ -458,6 +458,115 @@ static void check_table(host *h, tally_native row, tally_status status,
   assert_null(tally_documentation(h->vm, "first"));
 }
 
+// --- Loops in regions -------------------------------------------------------
+
+typedef struct scaler {
+  double factor;
+  size_t items, largest;  // seen in all, and at once
+} scaler;
+
+static void scale_by(void *context, size_t n, const void *const *inputs,
+                     const ptrdiff_t *steps, void *output) {
+  scaler *s = context;
+  const char *a = inputs[0], *b = inputs[1];
+  double *to = output;
+  s->items += n;
+  s->largest = n > s->largest ? n : s->largest;
+  for (size_t i = 0; i < n; i++, a += steps[0], b += steps[1]) {
+    to[i] = s->factor * *(const double *)(const void *)a +
+            *(const double *)(const void *)b;
+  }
+}
+
+static scaler of_scale;
+static const tally_native scales[] = {
+    {.name = "scale",
+     .params = "x, y",
+     .loop = scale_by,
+     .context = &of_scale,
+     .signature = "(float64, float64) -> float64"},
+};
+static const tally_module scale_module = {.size = sizeof scale_module,
+                                          .functions = scales,
+                                          .function_count = 1,
+                                          .function_size = sizeof *scales};
+
+static uint64_t fused_by(host *h, const char *source) {
+  tally_stats before, after;
+  tally_get_stats(h->vm, &before);
+  run_ok(h, source);
+  tally_get_stats(h->vm, &after);
+  return after.fused_ops - before.fused_ops;
+}
+
+// The same bits as one by one, and the loop saw blocks that stay in the cache.
+static void test_loops_join_regions(void **state) {
+  host *h = *state;
+  static const struct {
+    const char *source;
+    int fused;  // operations
+  } cases[] = {
+      {"scale(x, 1) * 2 + x", 2},
+      {"(x - 3) * 2 + scale(x, x * 5)", 4},
+      {"scale(scale(x, 1), 2)", 1},
+      {"sum(scale(x, 1) * 2)", 2},
+      {"sum(scale(m + 1, 2), axis: 0)", 2},
+      {"scale(m, m[0]) * 2", 1},
+      {"scale(m[:, 0][:, none], m) + 1", 1},
+      {"scale(k, 2.5) + 1", 1},
+      {"scale(x[::-1], x) / 7", 1},
+      {"sqrt(scale(1, x)) + 0.5", 2},
+      {"scale(x, 1) > scale(x, 1)", 2},
+      {"a = zeros(n)\na[:] = scale(x, 1) * 2\na", 2},
+      {"x[5:9] + scale(x[1:5], 1) * 2", 0},  // too few to be worth it
+  };
+  static const char common[] =
+      "n = 6000\nx = arange(n) / 7\nm = reshape(x, (60, 100))\n"
+      "k = arange(n) * 3\n";
+  const int count = refused_times(sizeof cases / sizeof *cases, 1);
+  for (int i = 0; i < count; i++) {
+    char source[400], texts[2][200];
+    for (int alone = 0; alone < 2; alone++) {
+      host_close(h);
+      tally_options options = host_options(h);
+      options.no_reuse = alone;
+      options.threads = 4;
+      host_open(h, &options);
+      of_scale = (scaler){.factor = 1.5};
+      assert_int_equal(tally_add_module(h->vm, &scale_module), TALLY_OK);
+      snprintf(source, sizeof source, "%sfn f() {\n%s\n}\n", common,
+               cases[i].source);
+      run_ok(h, source);
+      uint64_t fused = fused_by(h, "r = f()");
+      if (fused != (alone ? 0 : (uint64_t)cases[i].fused))
+        fail_msg("%s: %d fused", cases[i].source, (int)fused);
+      if (cases[i].fused > 0 && !alone)
+        assert_true(of_scale.largest < 6000);
+      // Once more, with the plan that was kept.
+      check_value(h, "all(f() == r)", "true");
+      const char *text;
+      tally_value sums = eval(h, "string((sum(r), min(r), max(r)))");
+      assert_int_equal(tally_to_string(h->vm, sums, &text, NULL), TALLY_OK);
+      snprintf(texts[alone], sizeof texts[alone], "%s", text);
+      tally_release(h->vm, sums);
+    }
+    assert_string_equal(texts[0], texts[1]);
+  }
+}
+
+static void test_loops_in_regions_fail_as_alone(void **state) {
+  host *h = *state;
+  of_scale = (scaler){.factor = 1};
+  assert_int_equal(tally_add_module(h->vm, &scale_module), TALLY_OK);
+  run_ok(h, "x = arange(5000) / 7\nfn f(x, y) = scale(x + 1, y) * 2");
+  CHECK_ERROR(h, tally_eval(h->vm, "f(x, ones(7))", NULL), TALLY_ERR_SHAPE,
+              "broadcast");
+  CHECK_ERROR(h, tally_eval(h->vm, "f(x, x * 1i)", NULL), TALLY_ERR_TYPE,
+              "float64");
+  CHECK_ERROR(h, tally_eval(h->vm, "f(x, \"a\")", NULL), TALLY_ERR_TYPE, "y");
+  check_value(h, "f(x, 1)[7]", "6.0");
+}
+
 static void test_tables_are_checked(void **state) {
   host *h = *state;
   check_table(h, (tally_native){.name = NULL, .call = same}, TALLY_ERR_NAME,
@@ -526,6 +635,8 @@ int main(void) {
       HOST_TEST(test_the_host_may_rebind_what_a_script_reads),
       HOST_TEST(test_loops_broadcast_and_convert),
       HOST_TEST(test_loops_write_over_what_dies),
+      HOST_TEST(test_loops_join_regions),
+      HOST_TEST(test_loops_in_regions_fail_as_alone),
       HOST_TEST(test_tables_are_checked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
