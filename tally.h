@@ -3,7 +3,8 @@
 // No global state: any number of VMs, each used by one thread at a time. A
 // function that can fail returns a tally_status; the message, place and trace
 // are read from tally_error. Nothing aborts, exits, prints or jumps over the
-// host's frames.
+// host's frames; nor may hooks and functions of the host's jump over Tally's,
+// or let a C++ exception out.
 //
 // Ownership, in four phrases with exactly these meanings:
 //   borrows x         the caller still owns x. The default; unsaid
@@ -479,9 +480,13 @@ TALLY_API tally_status tally_to_dlpack_versioned(
 //   fixed-size list  of numbers: N * size * dtype, not copied
 //   list             N * var * dtype, the items not copied
 //   struct           a record of columns
-//   missing values   N * ?dtype, where there are some
+//   dictionary       N * categorical[…]; N * dtype, the values, where some are
+//                    missing or twice in the dictionary, or are floats
+//   dates, times     N * int32 or int64: in the unit that the format says
+//   missing values   N * ?dtype, where there are some; null: N * ?int64
 //
-//   TALLY_ERR_TYPE   another format, a dictionary, a layout that is none
+//   TALLY_ERR_TYPE   another format (the message says what to cast it to), a
+//                    layout that is none, a code outside its dictionary
 //   TALLY_ERR_VALUE  missing lists or structs; text that is not UTF-8
 //   TALLY_ERR_HOST   a struct that was released
 TALLY_API tally_status tally_from_arrow(tally_vm *vm,
@@ -489,10 +494,10 @@ TALLY_API tally_status tally_from_arrow(tally_vm *vm,
                                         struct ArrowArray *array,
                                         tally_value *out);
 // The same in the other direction: arrays of one dimension, with missing values
-// or ragged rows too, matrices of numbers, and records of all these, the
-// numbers without a copy where they are dense. Fills both structs, which
-// returns owned: each lets go by its release, on the VM's thread (see
-// tally_to_dlpack).
+// or ragged rows too, matrices of numbers, categorical arrays (as
+// dictionaries), and records of all these, the numbers without a copy where
+// they are dense. Fills both structs, which returns owned: each lets go by its
+// release, on the VM's thread (see tally_to_dlpack).
 //   TALLY_ERR_TYPE   a value that Arrow has no format for
 //   TALLY_ERR_SHAPE  columns of several lengths
 TALLY_API tally_status tally_to_arrow(tally_vm *vm, tally_value v,

@@ -1,9 +1,12 @@
-// tally.h: Arrow arrays in and out, through its C data interface.
+// tally.h: Arrow arrays in, through its C data interface; out is in
+// api_arrow_out.c.
 //
 //   numbers            an array over Arrow's own buffer, not copied
+//   dates and times    their integers
 //   bool, utf8         an array, copied: Arrow packs bits, and texts end to end
 //   fixed-size list    an array with one dimension more, not copied
 //   list               rows of different lengths, their items not copied
+//   dictionary         categories, or the values where these are no categories
 //   missing values     ?T where a column has some
 //   struct             a record of columns
 
@@ -12,34 +15,18 @@
 #include <string.h>
 
 #include "vm/array.h"
+#include "vm/arrow.h"
+#include "vm/category.h"
 #include "vm/exports.h"
+#include "vm/memory.h"
 #include "vm/nested.h"
 #include "vm/ragged.h"
 #include "vm/record.h"
 
-// --- The exchange format ----------------------------------------------------
-
-struct ArrowSchema {
-  const char *format, *name, *metadata;
-  int64_t flags;
-  int64_t n_children;
-  struct ArrowSchema **children;
-  struct ArrowSchema *dictionary;
-  void (*release)(struct ArrowSchema *);
-  void *private_data;
-};
-
-struct ArrowArray {
-  int64_t length, null_count, offset, n_buffers, n_children;
-  const void **buffers;
-  struct ArrowArray **children;
-  struct ArrowArray *dictionary;
-  void (*release)(struct ArrowArray *);
-  void *private_data;
-};
-
 typedef struct ArrowSchema schema;
 typedef struct ArrowArray arrow;
+
+// --- Formats ----------------------------------------------------------------
 
 static const struct {
   char format;
@@ -51,21 +38,53 @@ static const struct {
 };
 enum { FORMATS = sizeof formats / sizeof *formats, MAX_DEPTH = 32 };
 
+// Beginnings of the formats whose items are integers with a unit.
+static const struct {
+  char format[4];
+  uint8_t dtype;
+} times[] = {
+    {"tdD", TL_INT32}, {"tdm", TL_INT64}, {"tts", TL_INT32},
+    {"ttm", TL_INT32}, {"ttu", TL_INT64}, {"ttn", TL_INT64},
+    {"ts", TL_INT64},  {"tD", TL_INT64},  {"tiM", TL_INT32},
+};
+
 static tl_dtype dtype_of(const char *format) {
   for (int i = 0; i < FORMATS; i++) {
     if (formats[i].format == format[0] && format[1] == 0)
       return (tl_dtype)formats[i].dtype;
   }
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+    if (strncmp(format, times[i].format, strlen(times[i].format)) == 0)
+      return (tl_dtype)times[i].dtype;
+  }
   return TL_DTYPE_COUNT;
 }
 
-static char format_of(tl_dtype dtype) {
+char tl_arrow_format(tl_dtype dtype) {
   for (int i = 0; i < FORMATS; i++) {
     if (formats[i].dtype == dtype)
       return formats[i].format;
   }
   return 0;
 }
+
+// What a host may do with a format that has no type here.
+static const struct {
+  char format[3];
+  const char *hint;
+} refused[] = {
+    {"e", "is of half precision: cast it to float32"},
+    {"d:", "is of decimals: cast it to float64 or int64"},
+    {"z", "is of bytes: Tally's strings are utf8"},
+    {"Z", "is of bytes: Tally's strings are utf8"},
+    {"w:", "is of bytes: Tally's strings are utf8"},
+    {"vz", "is of bytes: Tally's strings are utf8"},
+    {"vu", "is of string views: cast it to utf8"},
+    {"+v", "is of list views: cast it to lists"},
+    {"+m", "is of maps: cast it to lists of structs"},
+    {"+u", "is of unions, which have no type here"},
+    {"+r", "is run-end encoded: decode it first"},
+};
 
 // --- In: checks -------------------------------------------------------------
 
@@ -353,6 +372,37 @@ static bool import_record(tl_vm *vm, const schema *s, arrow *a, int depth,
   return ok;
 }
 
+// Nothing but missing values.
+static bool import_nulls(tl_vm *vm, const schema *s, const arrow *a,
+                         tl_slot *out) {
+  if (a->length < 0)
+    return refuse(vm, s, "is not laid out as that format is");
+  tl_array *missing = tl_array_new(vm, TL_BOOL, 1, &a->length);
+  tl_array *values =
+      missing == NULL ? NULL : tl_array_new(vm, TL_INT64, 1, &a->length);
+  if (values == NULL) {
+    if (missing != NULL)
+      tl_drop(vm, tl_own_array(missing));
+    return false;
+  }
+  if (a->length > 0) {
+    memset(missing->data, 1, (size_t)a->length);
+    memset(values->data, 0, (size_t)a->length * sizeof(int64_t));
+  }
+  tl_slot parts[2] = {tl_own_array(missing), tl_own_array(values)};
+  return tl_nested_pair(vm, TL_FORM_OPTION, 1, &parts[0], &parts[1], out);
+}
+
+static bool refuse_format(tl_vm *vm, const schema *s) {
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    if (strncmp(s->format, refused[i].format, strlen(refused[i].format)) == 0)
+      return refuse(vm, s, refused[i].hint);
+  }
+  return refuse(vm, s,
+                "has no type here: numbers, bools, utf8, dates, lists, structs "
+                "and dictionaries have");
+}
+
 static bool import_leaf(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
   tl_dtype dtype = dtype_of(s->format);
   if (dtype != TL_DTYPE_COUNT)
@@ -361,10 +411,156 @@ static bool import_leaf(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
     return import_bools(vm, s, a, out);
   if (strcmp(s->format, "u") == 0 || strcmp(s->format, "U") == 0)
     return import_texts(vm, s, a, s->format[0] == 'U', out);
-  return refuse(vm, s,
-                "has no type here: numbers, bools, utf8, lists and "
-                "structs have");
+  return refuse_format(vm, s);
 }
+
+// --- In: dictionaries -------------------------------------------------------
+
+enum { MOST_CATEGORIES = 1 << 20 };
+
+// The bytes by which an item is known.
+static const char *bytes_of(const tl_array *a, int64_t i, size_t *nbytes) {
+  const char *item = a->data + i * tl_strides(a)[0];
+  *nbytes = tl_itemsize(tl_array_dtype(a));
+  if (tl_array_dtype(a) != TL_STRING)
+    return item;
+  const tl_string *text = *(tl_string *const *)(const void *)item;
+  *nbytes = text->length;
+  return text->text;
+}
+
+// Whether values may be categories: each is there once. Floats may not, which
+// are equal in other ways than bit by bit.
+static bool are_categories(tl_vm *vm, const tl_array *a, bool *out) {
+  tl_dtype dtype = tl_array_dtype(a);
+  *out = false;
+  if (a->size > MOST_CATEGORIES ||
+      (dtype != TL_STRING && dtype != TL_BOOL && !tl_dtype_is_integer(dtype)))
+    return true;
+  size_t room = 16;
+  while (room < (size_t)a->size * 2) room *= 2;
+  int32_t *table = tl_alloc_zeroed(vm, room * sizeof *table, "categories");
+  if (table == NULL)
+    return false;
+  bool distinct = true;
+  for (int64_t i = 0; distinct && i < a->size; i++) {
+    size_t n, m;
+    const char *item = bytes_of(a, i, &n);
+    uint64_t hash = UINT64_C(14695981039346656037);  // FNV-1a
+    for (size_t k = 0; k < n; k++)
+      hash = (hash ^ (unsigned char)item[k]) * UINT64_C(1099511628211);
+    size_t at = (hash ^ hash >> 32) & (room - 1);
+    for (; distinct && table[at] != 0; at = (at + 1) & (room - 1)) {
+      const char *other = bytes_of(a, table[at] - 1, &m);
+      distinct = n != m || memcmp(item, other, n) != 0;
+    }
+    table[at] = (int32_t)(i + 1);
+  }
+  tl_free(vm, table, room * sizeof *table);
+  *out = distinct;
+  return true;
+}
+
+static int64_t code_at(const arrow *a, tl_dtype dtype, int64_t i) {
+  const void *codes = a->buffers[1];
+  int64_t at = a->offset + i;
+  switch (dtype) {
+    case TL_INT8:
+      return ((const int8_t *)codes)[at];
+    case TL_UINT8:
+      return ((const uint8_t *)codes)[at];
+    case TL_INT16:
+      return ((const int16_t *)codes)[at];
+    case TL_UINT16:
+      return ((const uint16_t *)codes)[at];
+    case TL_INT32:
+      return ((const int32_t *)codes)[at];
+    case TL_UINT32:
+      return ((const uint32_t *)codes)[at];
+    default:
+      return ((const int64_t *)codes)[at];
+  }
+}
+
+// The codes as int32, 0 for missing ones; NULL after tl_fail.
+static tl_array *read_codes(tl_vm *vm, const schema *s, const arrow *a,
+                            tl_dtype dtype, int64_t count) {
+  if (a->length > 0 && (a->buffers[1] == NULL ||
+                        (uintptr_t)a->buffers[1] % tl_itemsize(dtype) != 0)) {
+    refuse(vm, s, "has no codes, or misaligned ones");
+    return NULL;
+  }
+  tl_array *codes = tl_array_new(vm, TL_INT32, 1, &a->length);
+  bool missing = has_validity(a);
+  for (int64_t i = 0; codes != NULL && i < a->length; i++) {
+    bool is_missing = missing && !bit_at(a->buffers[0], a->offset + i);
+    int64_t code = is_missing ? 0 : code_at(a, dtype, i);
+    ((int32_t *)(void *)codes->data)[i] = (int32_t)code;
+    if (code < 0 || code >= count) {
+      refuse(vm, s, "has a code that is outside its dictionary");
+      tl_drop(vm, tl_own_array(codes));
+      return NULL;
+    }
+  }
+  return codes;
+}
+
+// The dictionary's values as an array of our own: another library's dictionary
+// may not be moved out of its array.
+static bool read_dictionary(tl_vm *vm, const schema *s, const arrow *a,
+                            int depth, tl_slot *out) {
+  arrow lent = *a;
+  lent.release = NULL;
+  if (!import(vm, s, &lent, depth + 1, out))
+    return false;
+  if (!tl_is_array(*out) || tl_ndim(out->array) != 1) {
+    tl_drop(vm, *out);
+    return refuse(vm, s,
+                  "is no dictionary here: numbers, bools and utf8 are, without "
+                  "missing values");
+  }
+  tl_array *copy = tl_array_copy(vm, out->array);
+  tl_drop(vm, *out);
+  if (copy != NULL)
+    *out = tl_own_array(copy);
+  return copy != NULL;
+}
+
+static bool import_dictionary(tl_vm *vm, const schema *s, const arrow *a,
+                              int depth, tl_slot *out) {
+  tl_dtype dtype = dtype_of(s->format);
+  if (s->dictionary == NULL || a->dictionary == NULL ||
+      s->dictionary->format == NULL || dtype == TL_DTYPE_COUNT ||
+      !tl_dtype_is_integer(dtype))
+    return refuse(vm, s, "is not laid out as one with a dictionary is");
+  tl_slot values, missing, made;
+  if (!check_counts(vm, s, a, 2, 0) ||
+      !read_dictionary(vm, s->dictionary, a->dictionary, depth, &values))
+    return false;
+  bool are = false;
+  tl_array *array = are_categories(vm, values.array, &are)
+                        ? read_codes(vm, s, a, dtype, values.array->size)
+                        : NULL;
+  tl_slot codes = array == NULL ? tl_none() : tl_own_array(array);
+  if (array == NULL || !read_missing(vm, a, &missing)) {
+    tl_drop(vm, codes);
+    tl_drop(vm, values);
+    return false;
+  }
+  if (are && tl_is_none(missing))
+    return tl_category_new(vm, &codes, &values, out);
+  bool ok = tl_value_take(vm, values, array, &made);
+  tl_drop(vm, codes);
+  tl_drop(vm, values);
+  if (ok && !tl_is_none(missing))
+    return tl_nested_pair(vm, TL_FORM_OPTION, 1, &missing, &made, out);
+  tl_drop(vm, missing);
+  if (ok)
+    *out = made;
+  return ok;
+}
+
+// --- In ---------------------------------------------------------------------
 
 static bool import(tl_vm *vm, const schema *s, arrow *a, int depth,
                    tl_slot *out) {
@@ -373,13 +569,17 @@ static bool import(tl_vm *vm, const schema *s, arrow *a, int depth,
   if (depth > MAX_DEPTH)
     return refuse(vm, s, "nests too deeply");
   if (s->dictionary != NULL || a->dictionary != NULL)
-    return refuse(vm, s, "is encoded by a dictionary: decode it first");
+    return import_dictionary(vm, s, a, depth, out);
+  if (strcmp(format, "n") == 0)
+    return import_nulls(vm, s, a, out);
   if (strncmp(format, "+w:", 3) == 0)
     return import_rows(vm, s, a, out);
   if (strcmp(format, "+l") == 0 || strcmp(format, "+L") == 0)
     return import_lists(vm, s, a, format[1] == 'L', depth, out);
   if (strcmp(format, "+s") == 0)
     return import_record(vm, s, a, depth, out);
+  if (format[0] == '+')
+    return refuse_format(vm, s);
   if (!read_missing(vm, a, &missing))
     return false;
   if (!import_leaf(vm, s, a, &values)) {
@@ -418,328 +618,4 @@ tally_status tally_from_arrow(tally_vm *vm, struct ArrowSchema *s,
   ok = ok && import(vm, s, a, 0, &value);
   release_both(s, a);  // what was moved out is marked
   return ok ? tl_give(vm, value, out) : tl_report(vm);
-}
-
-// --- Out --------------------------------------------------------------------
-//
-// A column and what it needs: one record for the schema and one for the array,
-// whose children are records of their own.
-
-typedef struct array_record {
-  tl_export head;
-  const void *buffers[3];
-  uint8_t *valid;  // a bit for each item, where some are missing
-  size_t valid_size;
-} array_record;
-
-static bool fail_out(tl_vm *vm, tl_slot got) {
-  char text[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_TYPE,
-                 "Arrow takes arrays of one dimension, ragged ones, matrices, "
-                 "and records of those: got %s",
-                 tl_describe(got, text, sizeof text));
-}
-
-static void release_schema(schema *s) {
-  for (int64_t i = 0; i < s->n_children; i++) {
-    if (s->children[i]->release != NULL)
-      s->children[i]->release(s->children[i]);
-  }
-  s->release = NULL;
-  tl_export_end(s->private_data);
-}
-
-static void release_array(arrow *a) {
-  for (int64_t i = 0; i < a->n_children; i++) {
-    if (a->children[i]->release != NULL)
-      a->children[i]->release(a->children[i]);
-  }
-  a->release = NULL;
-  array_record *r = a->private_data;
-  if (r->valid != NULL)
-    r->head.resize(r->head.context, r->valid, r->valid_size, 0);
-  tl_export_end(&r->head);
-}
-
-// A table at [at] of pointers to [count] children, which lie behind it.
-static void **children_at(char *at, int64_t count, size_t each) {
-  void **table = (void **)(void *)at;
-  char *items = at + (size_t)count * sizeof(void *);
-  for (int64_t i = 0; i < count; i++) table[i] = items + (size_t)i * each;
-  return table;
-}
-
-static bool make_schema(tl_vm *vm, const char *format, const char *name,
-                        int64_t count, schema *out) {
-  size_t length = strlen(name) + 1, flat = strlen(format) + 1;
-  size_t texts = (length + flat + 15) / 16 * 16;
-  size_t behind = (size_t)count * (sizeof(void *) + sizeof(schema));
-  tl_slot none = tl_none();
-  tl_export *e = tl_export_new(vm, sizeof *e + texts + behind, &none);
-  if (e == NULL)
-    return false;
-  char *at = (char *)(e + 1);
-  memcpy(at, format, flat);
-  memcpy(at + flat, name, length);
-  void **table = children_at(at + texts, count, sizeof(schema));
-  *out = (schema){.format = at,
-                  .name = at + flat,
-                  .n_children = count,
-                  .children = count == 0 ? NULL : (schema **)(void *)table,
-                  .release = release_schema,
-                  .private_data = e};
-  return true;
-}
-
-// An array over [value], or with [room] bytes of its own at *room_at.
-static bool make_array(tl_vm *vm, tl_slot *value, int64_t length,
-                       int64_t buffers, int64_t count, size_t room, arrow *out,
-                       char **room_at) {
-  size_t head = (sizeof(array_record) + 63) / 64 * 64;
-  size_t behind = (size_t)count * (sizeof(void *) + sizeof(arrow)), nbytes;
-  if (tl_add_overflows(head + behind + 64, room, &nbytes))
-    return tl_fail_memory(vm, room, "an Arrow array");
-  array_record *r = tl_export_new(vm, nbytes, value);
-  if (r == NULL)
-    return false;
-  void **table = children_at((char *)r + head, count, sizeof(arrow));
-  if (room_at != NULL) {
-    uintptr_t at = (uintptr_t)r + head + behind;
-    *room_at = (char *)((at + 63) / 64 * 64);
-  }
-  *out = (arrow){.length = length,
-                 .n_buffers = buffers,
-                 .n_children = count,
-                 .buffers = r->buffers,
-                 .children = count == 0 ? NULL : (arrow **)(void *)table,
-                 .release = release_array,
-                 .private_data = r};
-  return true;
-}
-
-static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
-                   arrow *a);
-
-// Takes what [dense] owns.
-static bool export_numbers(tl_vm *vm, tl_slot *dense, const char *name,
-                           schema *s, arrow *a) {
-  char format[2] = {format_of(tl_array_dtype(dense->array)), 0};
-  if (!make_array(vm, dense, dense->array->size, 2, 0, 0, a, NULL))
-    return false;
-  array_record *r = a->private_data;
-  tl_slot held;
-  tl_handle_get(vm, r->head.held, &held);
-  r->buffers[1] = held.array->data;
-  if (make_schema(vm, format, name, 0, s))
-    return true;
-  a->release(a);
-  return false;
-}
-
-static bool export_bools(tl_vm *vm, const tl_array *dense, const char *name,
-                         schema *s, arrow *a) {
-  char *bits = NULL;
-  tl_slot none = tl_none();
-  size_t nbytes = ((size_t)dense->size + 7) / 8;
-  if (!make_array(vm, &none, dense->size, 2, 0, nbytes, a, &bits))
-    return false;
-  for (int64_t i = 0; i < dense->size; i++) {
-    if (dense->data[i] != 0)
-      bits[i / 8] = (char)(bits[i / 8] | 1 << (i % 8));
-  }
-  ((array_record *)a->private_data)->buffers[1] = bits;
-  if (make_schema(vm, "b", name, 0, s))
-    return true;
-  a->release(a);
-  return false;
-}
-
-static bool export_texts(tl_vm *vm, const tl_array *dense, const char *name,
-                         schema *s, arrow *a) {
-  tl_string *const *items = (tl_string *const *)(const void *)dense->data;
-  size_t total = 0, offsets = ((size_t)dense->size + 1) * sizeof(int64_t);
-  for (int64_t i = 0; i < dense->size; i++) total += items[i]->length;
-  char *at = NULL;
-  tl_slot none = tl_none();
-  if (!make_array(vm, &none, dense->size, 3, 0, offsets + total, a, &at))
-    return false;
-  int64_t *offset = (int64_t *)(void *)at;
-  char *text = at + offsets;
-  array_record *r = a->private_data;
-  r->buffers[1] = offset;
-  r->buffers[2] = text;
-  for (int64_t i = 0; i < dense->size; i++) {
-    memcpy(text + offset[i], items[i]->text, items[i]->length);
-    offset[i + 1] = offset[i] + (int64_t)items[i]->length;
-  }
-  if (make_schema(vm, "U", name, 0, s))
-    return true;
-  a->release(a);
-  return false;
-}
-
-// Rows of a matrix as a fixed-size list.
-static bool export_rows(tl_vm *vm, tl_slot *dense, const char *name, schema *s,
-                        arrow *a) {
-  int64_t rows = tl_shape(dense->array)[0], width = tl_shape(dense->array)[1];
-  char format[24];
-  snprintf(format, sizeof format, "+w:%lld", (long long)width);
-  tl_slot none = tl_none();
-  if (!make_array(vm, &none, rows, 1, 1, 0, a, NULL))
-    return false;
-  if (make_schema(vm, format, name, 1, s)) {
-    if (export_numbers(vm, dense, "item", s->children[0], a->children[0]))
-      return true;
-    s->release(s);
-  }
-  a->release(a);
-  return false;
-}
-
-static bool export_array(tl_vm *vm, tl_slot value, const char *name, schema *s,
-                         arrow *a) {
-  int ndim = tl_ndim(value.array);
-  tl_dtype dtype = tl_array_dtype(value.array);
-  bool is_number = format_of(dtype) != 0;
-  if (ndim != 1 && !(ndim == 2 && is_number))
-    return fail_out(vm, value);
-  if (!is_number && dtype != TL_BOOL && dtype != TL_STRING)
-    return fail_out(vm, value);
-  tl_slot from = tl_borrow(value), dense;
-  if (!tl_array_contiguous(vm, &from, &dense))
-    return false;
-  bool ok = ndim == 2            ? export_rows(vm, &dense, name, s, a)
-            : is_number          ? export_numbers(vm, &dense, name, s, a)
-            : dtype == TL_STRING ? export_texts(vm, dense.array, name, s, a)
-                                 : export_bools(vm, dense.array, name, s, a);
-  tl_drop(vm, dense);
-  return ok;
-}
-
-// Values with a bit each that says whether they are there.
-static bool export_option(tl_vm *vm, const tl_nested *n, const char *name,
-                          schema *s, arrow *a) {
-  tl_slot from = tl_borrow(n->parts[0]), missing;
-  if (!tl_array_contiguous(vm, &from, &missing))
-    return false;
-  bool ok = export(vm, tl_borrow(n->parts[1]), name, s, a);
-  if (ok) {
-    array_record *r = a->private_data;
-    size_t nbytes = ((size_t)a->length + 7) / 8 + 1;
-    r->valid = r->head.resize(r->head.context, NULL, 0, nbytes);
-    r->valid_size = nbytes;
-    ok = r->valid != NULL;
-    if (ok) {
-      memset(r->valid, 0, nbytes);
-      for (int64_t i = 0; i < a->length; i++) {
-        bool is_missing = missing.array->data[i] != 0;
-        a->null_count += is_missing;
-        if (!is_missing)
-          r->valid[i / 8] = (uint8_t)(r->valid[i / 8] | 1 << (i % 8));
-      }
-      r->buffers[0] = r->valid;
-    } else {
-      tl_fail_memory(vm, nbytes, "an Arrow array");
-      s->release(s);
-      a->release(a);
-    }
-  }
-  tl_drop(vm, missing);
-  return ok;
-}
-
-static bool export_ragged(tl_vm *vm, tl_slot value, const char *name, schema *s,
-                          arrow *a) {
-  tl_slot offsets, items, held;
-  if (!tl_ragged_flat(vm, value, &offsets, &items))
-    return false;
-  int64_t rows = tl_shape(offsets.array)[0] - 1;
-  bool ok = false;
-  tl_slot dense;
-  if (tl_array_contiguous(vm, &offsets, &dense)) {
-    ok = make_array(vm, &dense, rows, 2, 1, 0, a, NULL);
-    tl_drop(vm, dense);
-  }
-  if (ok) {
-    array_record *r = a->private_data;
-    tl_handle_get(vm, r->head.held, &held);
-    r->buffers[1] = held.array->data;
-    ok = make_schema(vm, "+L", name, 1, s);
-    if (ok &&
-        !export(vm, tl_borrow(items), "item", s->children[0], a->children[0])) {
-      s->release(s);
-      ok = false;
-    }
-    if (!ok)
-      a->release(a);
-  }
-  tl_drop(vm, offsets);
-  tl_drop(vm, items);
-  return ok;
-}
-
-static bool export_record(tl_vm *vm, const tl_record *record, const char *name,
-                          schema *s, arrow *a) {
-  int64_t count = record->length, length = 0;
-  for (int64_t i = 0; i < count; i++) {
-    tl_slot column = record->fields[i].value;
-    if (tl_value_ndim(column) == 0)
-      return fail_out(vm, column);
-    int64_t n = tl_value_length(column, 0);
-    if (i > 0 && n != length) {
-      return tl_fail(vm, TALLY_ERR_SHAPE,
-                     "the columns of a struct have one length: %s has %lld, "
-                     "%s %lld",
-                     record->fields[0].key->text, (long long)length,
-                     record->fields[i].key->text, (long long)n);
-    }
-    length = n;
-  }
-  tl_slot none = tl_none();
-  if (!make_array(vm, &none, length, 1, count, 0, a, NULL))
-    return false;
-  bool ok = make_schema(vm, "+s", name, count, s);
-  if (!ok) {
-    a->release(a);
-    return false;
-  }
-  for (int64_t i = 0; ok && i < count; i++) {
-    ok = export(vm, tl_borrow(record->fields[i].value),
-                record->fields[i].key->text, s->children[i], a->children[i]);
-  }
-  if (!ok) {
-    s->release(s);
-    a->release(a);
-  }
-  return ok;
-}
-
-static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
-                   arrow *a) {
-  if (tl_is_record(value))
-    return export_record(vm, value.record, name, s, a);
-  if (tl_is_form(value, TL_FORM_OPTION) && tl_nested_ndim(value.nested) == 1)
-    return export_option(vm, value.nested, name, s, a);
-  if (tl_is_form(value, TL_FORM_RAGGED))
-    return export_ragged(vm, value, name, s, a);
-  return tl_is_array(value) ? export_array(vm, value, name, s, a)
-                            : fail_out(vm, value);
-}
-
-tally_status tally_to_arrow(tally_vm *vm, tally_value v,
-                            struct ArrowSchema *schema_out,
-                            struct ArrowArray *array_out) {
-  TL_ENTER(vm);
-  tl_slot value;
-  if (!tl_given(vm, schema_out, "the place for the schema") ||
-      !tl_given(vm, array_out, "the place for the array") ||
-      !tl_handle_get(vm, v, &value))
-    return tl_report(vm);
-  schema s;
-  arrow a;
-  if (!export(vm, value, "", &s, &a))
-    return tl_report(vm);
-  *schema_out = s;
-  *array_out = a;
-  return TALLY_OK;
 }

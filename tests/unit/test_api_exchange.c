@@ -398,6 +398,109 @@ static void test_arrow_in_refuses(void **state) {
   CHECK_ERROR(h, tally_from_arrow(h->vm, NULL, &a, &v), TALLY_ERR_HOST, "NULL");
 }
 
+// Codes among [words], of which item 2 is missing if [holes].
+static tally_status take_words(host *h, const char *format, const void *codes,
+                               int64_t count, const uint8_t *holes,
+                               const char *words, const int32_t *offsets,
+                               int64_t word_count, tally_value *out) {
+  const void *buffers[] = {holes, codes}, *texts[] = {NULL, offsets, words};
+  struct ArrowSchema s = schema_of(format, "d"), of = schema_of("u", "");
+  struct ArrowArray a = array_of(count, 2, buffers),
+                    values = array_of(word_count, 3, texts);
+  a.null_count = holes == NULL ? 0 : -1;
+  s.dictionary = &of;
+  a.dictionary = &values;
+  return tally_from_arrow(h->vm, &s, &a, out);
+}
+
+static void test_arrow_dictionaries(void **state) {
+  host *h = *state;
+  static const int32_t offsets[] = {0, 3, 7, 7}, twice[] = {0, 1, 2};
+  static const int8_t codes[] = {1, 0, 1, 2}, wrong[] = {0, 3}, less[] = {-1};
+  static const uint64_t wide[] = {2, 2, 0};
+  static const uint8_t holes[] = {0x0b};
+  tally_value v;
+#define WORDS(format, codes, count, holes) \
+  take_words(h, format, codes, count, holes, "lowhigh", offsets, 3, &v)
+  assert_int_equal(WORDS("c", codes, 4, NULL), TALLY_OK);
+  assert_string_equal(tally_type(h->vm, v),
+                      "4 * categorical[string, [\"low\", \"high\", \"\"]]");
+  assert_int_equal(tally_move_global(h->vm, "x", v), TALLY_OK);
+  check_value(h, "x", "[\"high\", \"low\", \"high\", \"\"]");
+  assert_int_equal(WORDS("L", wide, 3, NULL), TALLY_OK);
+  assert_int_equal(tally_move_global(h->vm, "x", v), TALLY_OK);
+  check_value(h, "x", "[\"\", \"\", \"low\"]");
+  // Categories are there once and not missing: else the values themselves.
+  assert_int_equal(WORDS("c", codes, 4, holes), TALLY_OK);
+  assert_string_equal(tally_type(h->vm, v), "4 * ?string");
+  assert_int_equal(tally_move_global(h->vm, "x", v), TALLY_OK);
+  check_value(h, "x", "[\"high\", \"low\", none, \"\"]");
+  assert_int_equal(take_words(h, "c", codes, 3, NULL, "aa", twice, 2, &v),
+                   TALLY_OK);
+  assert_string_equal(tally_type(h->vm, v), "3 * string");
+  tally_release(h->vm, v);
+  CHECK_ERROR(h, WORDS("c", wrong, 2, NULL), TALLY_ERR_TYPE, "outside");
+  CHECK_ERROR(h, WORDS("c", less, 1, NULL), TALLY_ERR_TYPE, "outside");
+  CHECK_ERROR(h, WORDS("f", codes, 1, NULL), TALLY_ERR_TYPE, "dictionary");
+  CHECK_ERROR(h, WORDS("i", codes + 1, 1, NULL), TALLY_ERR_TYPE, "misaligned");
+  CHECK_ERROR(h, WORDS("c", NULL, 1, NULL), TALLY_ERR_TYPE, "no codes");
+#undef WORDS
+  // Numbers, which are copied: the dictionary is never kept.
+  static const double numbers[] = {1.5, 2.5};
+  const void *buffers[] = {NULL, codes}, *of_numbers[] = {NULL, numbers};
+  struct ArrowSchema s = schema_of("c", "d"), of = schema_of("g", "");
+  struct ArrowArray a = array_of(3, 2, buffers),
+                    values = array_of(2, 2, of_numbers);
+  s.dictionary = &of;
+  a.dictionary = &values;
+  released_arrays = 0;
+  take_global(h, "x", &s, &a);
+  assert_int_equal(released_arrays, 1);
+  check_value(h, "x", "[2.5, 1.5, 2.5]");
+  s = schema_of("c", "d");
+  a = array_of(3, 2, buffers);
+  s.dictionary = &of;
+  CHECK_ERROR(h, tally_from_arrow(h->vm, &s, &a, &v), TALLY_ERR_TYPE,
+              "dictionary");
+}
+
+static void test_arrow_formats(void **state) {
+  host *h = *state;
+  static const int64_t ticks[] = {0, 86400};
+  const void *buffers[] = {NULL, ticks};
+  static const struct {
+    const char *format, *type;
+  } taken[] = {
+      {"tdD", "2 * int32"}, {"tdm", "2 * int64"},     {"tts", "2 * int32"},
+      {"ttn", "2 * int64"}, {"tss:UTC", "2 * int64"}, {"tDu", "2 * int64"},
+      {"tiM", "2 * int32"},
+  };
+  tally_value v;
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+    struct ArrowSchema s = schema_of(taken[i].format, "t");
+    struct ArrowArray a = array_of(2, 2, buffers);
+    assert_int_equal(tally_from_arrow(h->vm, &s, &a, &v), TALLY_OK);
+    assert_string_equal(tally_type(h->vm, v), taken[i].type);
+    tally_release(h->vm, v);
+  }
+  struct ArrowSchema s = schema_of("n", "n");
+  struct ArrowArray a = array_of(2, 0, NULL);
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "[none, none]");
+  static const char *const refused[][2] = {
+      {"e", "float32"},   {"d:12,3", "decimals"}, {"z", "bytes"},
+      {"w:4", "bytes"},   {"vu", "views"},        {"+m", "maps"},
+      {"+us:0", "union"}, {"+r", "run-end"},      {"+vl", "views"},
+      {"?", "no type"},   {"tin", "no type"},
+  };
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    s = schema_of(refused[i][0], "t");
+    a = array_of(2, 2, buffers);
+    CHECK_ERROR(h, tally_from_arrow(h->vm, &s, &a, &v), TALLY_ERR_TYPE,
+                refused[i][1]);
+  }
+}
+
 static void test_arrow_there_and_back(void **state) {
   host *h = *state;
   static const char *const sources[] = {
@@ -414,6 +517,9 @@ static void test_arrow_there_and_back(void **state) {
       "[true, none, none, true, false, true, none, true, none]",
       "[[1, 2], [], [3]]",
       "(a: [1.5, none], b: [[1], [2, 3]])",
+      "categorical([\"b\", \"a\", \"b\"])",
+      "categorical([3, 1, 3, 3])[::-1]",
+      "(c: categorical([true, true]), n: [1, 2])",
       "(n: [1, 2], t: [\"a\", \"b\"], b: [true, false], m: [[1.5], [2.5]])",
   };
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
@@ -568,6 +674,8 @@ int main(void) {
       HOST_TEST(test_a_tensor_may_outlive_its_vm),
       HOST_TEST(test_arrow_columns_in),
       HOST_TEST(test_arrow_in_refuses),
+      HOST_TEST(test_arrow_dictionaries),
+      HOST_TEST(test_arrow_formats),
       HOST_TEST(test_arrow_there_and_back),
       HOST_TEST(test_parcels_change_vms),
       HOST_TEST(test_large_arrays_are_not_copied),

@@ -428,6 +428,12 @@ static int write_and_use(void *context, const char *text, size_t nbytes) {
   return tally_eval(h->vm, "x = 1", NULL) == TALLY_ERR_HOST ? 0 : 1;
 }
 
+// Nor has the clock.
+static double clock_and_use(void *context) {
+  host *h = context;
+  return tally_eval(h->vm, "x = 1", NULL) == TALLY_ERR_HOST ? 0 : 1e18;
+}
+
 static int load_itself(void *context, const char *name, char **text,
                        size_t *nbytes) {
   char source[400];
@@ -459,6 +465,12 @@ static void test_hooks_that_misbehave(void **state) {
   options.write = write_and_use;
   host_open(h, &options);
   run_ok(h, "print(1)");
+  host_close(h);
+  options = host_options(h);
+  options.clock = clock_and_use;
+  options.time_limit = 1;
+  host_open(h, &options);
+  run_ok(h, "for i in 0..5000 { }");
   host_close(h);
   options = host_options(h);
   options.load = load_again;
