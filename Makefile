@@ -25,9 +25,11 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wconversion $(WERROR)
 
 # No contraction into fused multiply-adds: results are the same on every
 # machine. No errno from libm: a loop that sets it is never vectorised.
-# Position-independent, so that both libraries share one set of objects.
+# Position-independent, so that both libraries share one set of objects. No
+# tables for unwinding, which C has no use for (debuggers have their own).
 BASE = -std=c11 -D_POSIX_C_SOURCE=200809L -I. $(WARNINGS) -ffp-contract=off \
-  -fno-math-errno -fPIC -fvisibility=hidden -pthread $(UTF8PROC_CFLAGS)
+  -fno-math-errno -fno-asynchronous-unwind-tables -fPIC -fvisibility=hidden \
+  -pthread $(UTF8PROC_CFLAGS)
 LIBS = $(UTF8PROC_LIBS) -lm -ldl -pthread
 
 # One short line for each file; all of it with `make V=1`.
@@ -84,7 +86,24 @@ include tools/ship/ship.mk
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(COMPILE) $(OWN_FLAGS_$*.c) -c $< -o $@
+	$(COMPILE) $(if $(filter $*,$(COLD)),$(SMALLER)) $(OWN_FLAGS_$*.c) -c $< -o $@
+
+# Where no loop over items runs, as few bytes as can be: the compiler, and of
+# the VM and the library what is called now and then.
+SMALLER := $(if $(filter -O2,$(CFLAGS)),-Os)
+COLD := $(patsubst %.c,%,$(wildcard compiler/*.c)) \
+  $(addprefix vm/,api_arrow api_arrow_out api_complete api_dlpack api_watch \
+  audit category disassemble display documentation explain exports format_spec \
+  interp_counting layout mapping module native nested nested_format \
+  nested_join nested_set notes parcel ragged_set references refusal resource \
+  struct suggest timeline type type_match type_parse verify verify_ins \
+  verify_state) \
+  $(addprefix stdlib/,arguments categorical create dtype elementwise \
+  functional image_png io_csv_write io_image io_map io_npy io_open io_text join \
+  library linalg linalg_factor linalg_sign linear memory_graph memory_held \
+  memory_plot missing module_binary module_memory module_os module_regex \
+  module_strings nan nested_apply npy_header npy_struct operators record \
+  reduce select shape stacking structs system value)
 
 # Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.
 OWN_FLAGS_vm/interp.c := $(INTERP_FLAGS)

@@ -91,6 +91,19 @@ case ${CFLAGS-} in
     fi ;;
 esac
 
+# Small, with the processor's kernels beside it.
+is_small() {
+  strip -o "$there/stripped.so" "$there/usr/lib/libtally.so" &&
+    [ "$(wc -c <"$there/stripped.so")" -lt 1600000 ]
+}
+finds_kernels() {
+  LD_DEBUG=files "$there/shared" 2>&1 | grep -q 'tally-[0-9.]*/avx.*\.so'
+}
+does_without() {
+  mv "$kernels" "$there/away" && says "$there/shared" &&
+    mv "$there/away" "$kernels"
+}
+
 PKG_CONFIG_PATH=$there/usr/lib/pkgconfig:${PKG_CONFIG_PATH-}
 export PKG_CONFIG_PATH
 if command -v pkg-config >/dev/null 2>&1; then
@@ -108,6 +121,12 @@ if command -v pkg-config >/dev/null 2>&1; then
   says() { "$1" | diff examples/host.out -; }
   check 'a host with the shared library' build_shared
   check 'it runs' says "$there/shared"
+  kernels=$(echo "$there"/usr/lib/tally-[0-9]*)
+  if [ -e "$kernels/avx2.so" ]; then
+    [ "${CFLAGS-}" ] || check 'the library is small' is_small
+    grep -q avx2 /proc/cpuinfo && check 'it finds its kernels' finds_kernels
+    check 'it runs without them' does_without
+  fi
   check 'a host with the static library' build_static
   check 'it runs' says "$there/fixed"
 fi

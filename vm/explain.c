@@ -335,8 +335,8 @@ static uint32_t region_result(const explainer *e, const tl_region *r) {
   for (uint32_t pc = r->start; pc < r->end; pc += d.words) {
     tl_decode(e->p, pc, &d);
     tl_region_step kind = step_of(e, &d);
-    if (is_elementwise(&d) || kind == TL_STEP_CAST || kind == TL_STEP_CALL ||
-        kind == TL_STEP_INLINE)
+    if (is_elementwise(&d) || kind == TL_STEP_CAST || kind == TL_STEP_HOST ||
+        kind == TL_STEP_CALL || kind == TL_STEP_INLINE)
       last = pc;
   }
   return last;

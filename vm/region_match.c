@@ -401,7 +401,8 @@ void tl_region_match(const tl_region_graph *g, const tl_region_singles *singles,
     kernels[i] = (tl_region_kernel){.arity = 0};
   }
   for (int i = g->value; i >= 0; i--) {
-    if (!g->nodes[i].needed || kernels[i].absorbed)
+    if (!g->nodes[i].needed || kernels[i].absorbed ||
+        tl_kernels()->pairs == NULL)
       continue;
     if (g->nodes[i].op == TL_OP_WHERE) {
       if (!match_branch(&m, i))

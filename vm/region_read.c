@@ -646,9 +646,9 @@ static bool read_cast(reader *rd, const tl_decoded *d) {
 
 // A loop of the host's. Two of the same operands may give two results: who
 // knows.
-static bool read_host(reader *rd, uint32_t pc, const tl_decoded *d) {
+static bool read_host(reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
-  const tl_host_function *f = g->function->constants[d->extra].pointer;
+  const tl_host_function *f = rd->function->constants[d->extra].pointer;
   tl_region_node *n = &g->nodes[g->node_count];
   if (g->node_count == TL_REGION_NODES ||
       (int)d->window_count != f->param_count) {
@@ -659,7 +659,7 @@ static bool read_host(reader *rd, uint32_t pc, const tl_decoded *d) {
   n->host = f;
   n->is_power = false;
   n->arity = (int8_t)f->param_count;
-  n->pc = pc + d->words;
+  n->pc = rd->end;
   for (uint32_t i = 0; i < d->window_count; i++) {
     if (!look_up(rd, d->window + i, &n->in[i]))
       return false;
@@ -725,7 +725,7 @@ static bool read_call(reader *rd, uint32_t pc, const tl_decoded *d) {
     case TL_STEP_ROLL:
       return read_roll(rd, d);
     case TL_STEP_HOST:
-      return read_host(rd, pc, d);
+      return read_host(rd, d);
     default:
       return read_fold(rd, pc, d);
   }

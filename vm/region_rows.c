@@ -117,6 +117,7 @@ tl_region_status tl_region_rows_apply(tl_vm *vm, tl_op op, int arity,
   tl_region_node *n = &g.nodes[0];
   n->op = op;
   n->cast = TL_DTYPE_COUNT;
+  n->host = NULL;
   n->is_power = op == TL_OP_POW;
   n->arity = (int8_t)arity;
   for (int i = 0; i < arity; i++) {

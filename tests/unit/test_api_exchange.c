@@ -370,8 +370,8 @@ static void test_arrow_in_refuses(void **state) {
       {"u", 3, 0, 3, bad, TALLY_ERR_TYPE, "go back"},
       {"u", 1, 0, 3, bad, TALLY_ERR_VALUE, "UTF-8"},
       {"u", 1, 0, 2, bad, TALLY_ERR_TYPE, "laid out"},
-      {"n", 4, 0, 0, NULL, TALLY_ERR_TYPE, "no type here"},
-      {"tdD", 4, 0, 2, buffers, TALLY_ERR_TYPE, "no type here"},
+      {"n", -1, 0, 0, NULL, TALLY_ERR_TYPE, "laid out"},
+      {"tdx", 4, 0, 2, buffers, TALLY_ERR_TYPE, "no type here"},
       {"", 4, 0, 2, buffers, TALLY_ERR_TYPE, "no type here"},
       {"+w:x", 4, 0, 1, buffers, TALLY_ERR_TYPE, "no format"},
       {"+w:2", 4, 0, 1, buffers, TALLY_ERR_TYPE, "laid out"},
@@ -423,8 +423,7 @@ static void test_arrow_dictionaries(void **state) {
 #define WORDS(format, codes, count, holes) \
   take_words(h, format, codes, count, holes, "lowhigh", offsets, 3, &v)
   assert_int_equal(WORDS("c", codes, 4, NULL), TALLY_OK);
-  assert_string_equal(tally_type(h->vm, v),
-                      "4 * categorical[string, [\"low\", \"high\", \"\"]]");
+  assert_string_equal(tally_type(h->vm, v), "4 * categorical[string, …]");
   assert_int_equal(tally_move_global(h->vm, "x", v), TALLY_OK);
   check_value(h, "x", "[\"high\", \"low\", \"high\", \"\"]");
   assert_int_equal(WORDS("L", wide, 3, NULL), TALLY_OK);

@@ -37,7 +37,13 @@ small:
 	  CFLAGS='-Os -ffunction-sections -fno-asynchronous-unwind-tables' \
 	  programs
 
-$(BUILD)/libtally.so: $(OBJECTS) $(KERNEL_OBJS) tools/ship/tally.map
+ifdef ONE_FILE
+KERNEL_SHARED_OBJS :=
+KERNEL_SETS        :=
+endif
+programs: $(KERNEL_SETS)
+
+$(BUILD)/libtally.so: $(OBJECTS) $(KERNEL_SHARED_OBJS) tools/ship/tally.map
 	$(LINK) $(SHARED_FLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 	@ln -sf libtally.so $(BUILD)/$(SHARED_MAJOR)
 
@@ -54,6 +60,8 @@ install: programs
 	install -m 644 tally.h $(call to,$(PREFIX)/include)
 	install -m 644 $(BUILD)/libtally.a $(call to,$(LIBDIR))
 	install -m 755 $(BUILD)/libtally.so $(call to,$(LIBDIR)/$(SHARED_FULL))
+	$(if $(KERNEL_SETS),install -d $(call to,$(LIBDIR)/$(KERNELS_DIR)) && \
+	  install -m 755 $(KERNEL_SETS) $(call to,$(LIBDIR)/$(KERNELS_DIR)))
 	ln -sf $(SHARED_FULL) $(call to,$(LIBDIR)/$(SHARED_MAJOR))
 	ln -sf $(SHARED_MAJOR) $(call to,$(LIBDIR)/libtally$(SHARED_ENDING))
 	$(fill) tools/ship/tally.pc.in > $(call to,$(LIBDIR)/pkgconfig/tally.pc)
@@ -70,4 +78,4 @@ uninstall:
 	  $(call to,$(LIBDIR)/$(SHARED_MAJOR)) \
 	  $(call to,$(LIBDIR)/libtally$(SHARED_ENDING)) \
 	  $(call to,$(LIBDIR)/pkgconfig/tally.pc) $(call to,$(MANDIR)/man1/tally.1)
-	rm -rf $(call to,$(LIBDIR)/cmake/tally)
+	rm -rf $(call to,$(LIBDIR)/cmake/tally) $(call to,$(LIBDIR)/$(KERNELS_DIR))

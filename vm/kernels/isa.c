@@ -1,4 +1,11 @@
 // Chooses the table of kernels for this machine.
+#ifdef TALLY_KERNELS_BESIDE
+#define _GNU_SOURCE 1  // for dladdr
+#include <stdio.h>
+
+#include "vm/dl.h"
+#include "vm/kernels/wide.h"
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +16,10 @@ extern const tl_kernel_table *tl_kernels_chosen;
 const tl_kernel_table *tl_kernels_choose(void);
 
 #if defined(__x86_64__) && !defined(TALLY_NO_ISA)
+#ifndef TALLY_KERNELS_BESIDE
 extern const tl_kernel_table tl_kernels_avx2;
 extern const tl_kernel_table tl_kernels_avx512;
+#endif
 
 // Asked of the C library where it has the answer at hand: the compiler's own
 // test runs cpuid, which traps in virtual machines (some 20 microseconds each).
@@ -49,24 +58,55 @@ static bool has_avx512(void) {
 #define tl_kernels_avx512 tl_kernels_base
 #endif
 
+#ifdef TALLY_KERNELS_BESIDE
+// libtally.so has a small base set. The others are objects in a directory of
+// that name beside it, of which a machine loads the widest that it can run.
+// Where there is none the small set does the same, slower.
+static const tl_kernel_table *wide(const char *name) {
+  Dl_info library;
+  char *path, file[4096];
+  if (dladdr(&tl_kernels_base, &library) == 0 ||
+      (path = realpath(library.dli_fname, NULL)) == NULL)
+    return NULL;
+  char *end = strrchr(path, '/');
+  int length = end == NULL ? -1
+                           : snprintf(file, sizeof file, "%.*s/%s/%s.so",
+                                      (int)(end - path), path,
+                                      TALLY_KERNELS_BESIDE, name);
+  free(path);
+  if (length < 0 || length >= (int)sizeof file)
+    return NULL;
+  void *object = tl_dl_open(file);
+  void *found = object == NULL ? NULL : tl_dl_find(object, TL_WIDE_KERNELS);
+  tl_wide_kernels *table;
+  memcpy(&table, &found, sizeof table);
+  return table == NULL ? NULL : table(sizeof(tl_kernel_table));
+}
+#define WIDE(name) wide(#name)
+#else
+#define WIDE(name) &tl_kernels_##name
+#endif
+
 const tl_kernel_table *tl_kernels_named(const char *name) {
-  if (strcmp(name, "base") == 0)
-    return &tl_kernels_base;
+  if (strcmp(name, "base") == 0) {
+    const tl_kernel_table *table = WIDE(base);
+    return table != NULL ? table : &tl_kernels_base;
+  }
   if (strcmp(name, "avx2") == 0 && has_avx2())
-    return &tl_kernels_avx2;
+    return WIDE(avx2);
   if (strcmp(name, "avx512") == 0 && has_avx512())
-    return &tl_kernels_avx512;
+    return WIDE(avx512);
   return NULL;
 }
 
 static const tl_kernel_table *choose(void) {
   const char *wish = getenv("TALLY_ISA");
-  const tl_kernel_table *wished = wish ? tl_kernels_named(wish) : NULL;
-  if (wished)
-    return wished;
-  if (has_avx512())
-    return &tl_kernels_avx512;
-  return has_avx2() ? &tl_kernels_avx2 : &tl_kernels_base;
+  const tl_kernel_table *table = wish ? tl_kernels_named(wish) : NULL;
+  if (table == NULL)
+    table = tl_kernels_named("avx512");
+  if (table == NULL)
+    table = tl_kernels_named("avx2");
+  return table != NULL ? table : tl_kernels_named("base");
 }
 
 const tl_kernel_table *tl_kernels_chosen;

@@ -57,3 +57,43 @@ $(KERNEL_PLAIN_OBJS): $(BUILD)/vm/kernels/%.o: vm/kernels/%.c \
 	@mkdir -p $(@D)
 	$(COMPILE) $(KERNEL_FLAGS) -c $< -o $@
 KERNEL_OBJS += $(KERNEL_PLAIN_OBJS)
+
+# libtally.so has a small base set, without kernels of several operations, and
+# loads one of the others from an object beside it. Libraries that are linked
+# into a program have them all inside.
+KERNELS_DIR := tally-$(VERSION)
+ifneq ($(KERNEL_ISAS),base)
+ifeq ($(shell uname -s)$(findstring TALLY_NO_DLOPEN,$(CPPFLAGS)),Linux)
+KERNEL_BESIDE := $(KERNEL_ISAS)
+endif
+endif
+
+KERNEL_SMALL_OBJS := $(patsubst %,$(BUILD)/vm/kernels/%.small.o,\
+  $(filter-out pair,$(KERNEL_LOOPS)))
+$(KERNEL_SMALL_OBJS): $(BUILD)/vm/kernels/%.small.o: vm/kernels/%.c \
+                      vm/kernels/kernels.mk
+	@mkdir -p $(@D)
+	$(COMPILE) $(KERNEL_FLAGS) $(KERNEL_FLAGS_$*) -Os -DTL_ISA=base \
+	  -DTL_NO_PAIRS -c $< -o $@
+$(BUILD)/vm/kernels/isa_beside.o: vm/kernels/isa.c vm/kernels/kernels.mk
+	@mkdir -p $(@D)
+	$(COMPILE) $(KERNEL_FLAGS) '-DTALLY_KERNELS_BESIDE="$(KERNELS_DIR)"' \
+	  -c $< -o $@
+
+ifdef KERNEL_BESIDE
+KERNEL_SHARED_OBJS := $(KERNEL_SMALL_OBJS) $(BUILD)/vm/kernels/isa_beside.o \
+  $(filter-out %/isa.o,$(KERNEL_PLAIN_OBJS))
+else
+KERNEL_SHARED_OBJS = $(KERNEL_OBJS)
+endif
+
+define beside_rule
+KERNEL_SETS += $(BUILD)/$(KERNELS_DIR)/$(1).so
+$(BUILD)/$(KERNELS_DIR)/$(1).so: \
+  $(KERNEL_LOOPS:%=$(BUILD)/vm/kernels/%.$(1).o) \
+  $(BUILD)/vm/kernels/wide.$(1).o $(BUILD)/vm/kernels/rare.o \
+  $(BUILD)/vm/kernels/complex_rare.o
+	@mkdir -p $$(@D)
+	$$(LINK) -shared -o $$@ $$^ -lm
+endef
+$(foreach isa,$(KERNEL_BESIDE),$(eval $(call beside_rule,$(isa))))

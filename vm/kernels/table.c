@@ -91,7 +91,9 @@ const tl_kernel_table TABLE(TL_ISA) = {
                      TL_K(greater_equal_##name)
     .compare_iu = {ORDER(iu)},
     .compare_ui = {ORDER(ui)},
+#ifndef TL_NO_PAIRS
     .pairs = &TL_K(pairs),
+#endif
     .cast = {TL_CASTS(BY_DTYPE)},
     .cast_check = {TL_CHECKS_SIGNED(CHECK) TL_CHECKS_SIGN(CHECK)
                        TL_CHECKS_UNSIGNED(CHECK) TL_CHECKS_FLOAT(CHECK)},
