@@ -277,12 +277,6 @@ static int axes_of(tl_index_item item, const tl_slot *part) {
   return tl_is_none(*part) ? 0 : 1;
 }
 
-static int parts_of(tl_index_item item) {
-  return item.kind == TL_ITEM_VALUE   ? 1
-         : item.kind == TL_ITEM_SLICE ? __builtin_popcount(item.given)
-                                      : 0;
-}
-
 static bool fail_index(tl_vm *vm, const tl_nested *n) {
   char text[TL_DESCRIBE];
   tl_nested_describe(n, text, sizeof text);
@@ -299,7 +293,7 @@ static bool cut_index(tl_vm *vm, const tl_nested *n, const tl_step *step,
   const tl_slot *at = parts;
   for (int i = 0; i < step->item_count; i++) {
     axes += axes_of(step->items[i], at);
-    at += parts_of(step->items[i]);
+    at += tl_item_parts(step->items[i]);
   }
   *out = (cut){.lead = -1};
   int covered = 0;
@@ -321,7 +315,7 @@ static bool cut_index(tl_vm *vm, const tl_nested *n, const tl_step *step,
       if (covered > ndim && out->lead < 0)
         return fail_index(vm, n);
     }
-    at += parts_of(step->items[i]);
+    at += tl_item_parts(step->items[i]);
   }
   if (out->lead < 0) {
     out->lead = out->count;
@@ -490,7 +484,7 @@ bool tl_grid_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
   tl_slot values[MOST_ITEMS * 3 + 1];
   int rest = c.count - c.lead, more = 0;
   memcpy(items + 1, c.items + c.lead, (size_t)rest * sizeof *items);
-  for (int i = 0; i < rest; i++) more += parts_of(items[1 + i]);
+  for (int i = 0; i < rest; i++) more += tl_item_parts(items[1 + i]);
   for (int i = 0; i < more; i++) values[1 + i] = parts[c.lead_parts + i];
   bool ok = true;
   values[0] = tl_borrow(places);
@@ -684,8 +678,11 @@ static void fixed_shape(tl_slot s, int *ndim, int64_t *shape) {
   for (int i = 0; i < *ndim; i++) shape[i] = tl_value_length(s, i);
 }
 
-static bool concat_rows(tl_vm *vm, int64_t count, const tl_slot *items,
-                        tl_slot *out) {
+// Joins what [open] shows of the grids; other rows as they are.
+static bool concat_opened(tl_vm *vm, int64_t count, const tl_slot *items,
+                          bool (*open)(tl_vm *vm, const tl_nested *grid,
+                                       tl_slot *out),
+                          tl_slot *out) {
   size_t nbytes = ((size_t)count + 1) * sizeof(tl_slot);
   tl_slot *rows = tl_alloc(vm, nbytes, "rows to join");
   int64_t opened = 0;
@@ -693,31 +690,12 @@ static bool concat_rows(tl_vm *vm, int64_t count, const tl_slot *items,
   for (; ok && opened < count; opened += ok) {
     rows[opened] = tl_borrow(items[opened]);
     if (tl_is_form(items[opened], TL_FORM_GRID))
-      ok = tl_grid_rows(vm, items[opened].nested, &rows[opened]);
+      ok = open(vm, items[opened].nested, &rows[opened]);
   }
   ok = ok && tl_value_concat(vm, count, rows, out);
   while (opened > 0) tl_clear(vm, &rows[--opened]);
   if (rows != NULL)
     tl_free(vm, rows, nbytes);
-  return ok;
-}
-
-// Rows of rows in the place of grids.
-static bool concat_vars(tl_vm *vm, int64_t count, const tl_slot *items,
-                        tl_slot *out) {
-  size_t nbytes = ((size_t)count + 1) * sizeof(tl_slot);
-  tl_slot *all = tl_alloc(vm, nbytes, "rows to join");
-  int64_t opened = 0;
-  bool ok = all != NULL;
-  for (; ok && opened < count; opened += ok) {
-    all[opened] = tl_borrow(items[opened]);
-    if (tl_is_form(items[opened], TL_FORM_GRID))
-      ok = tl_grid_as_vars(vm, items[opened].nested, &all[opened]);
-  }
-  ok = ok && tl_value_concat(vm, count, all, out);
-  while (opened > 0) tl_clear(vm, &all[--opened]);
-  if (all != NULL)
-    tl_free(vm, all, nbytes);
   return ok;
 }
 
@@ -731,12 +709,12 @@ bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
     bool same = tl_is_form(items[i], TL_FORM_GRID) && other == ndim;
     for (int k = 1; same && k < ndim; k++) same = own[k] == shape[k];
     if (!same)
-      return concat_vars(vm, count, items, out);
+      return concat_opened(vm, count, items, tl_grid_as_vars, out);
     total += own[0];
   }
   tl_slot rows;
   shape[0] = total;
-  return concat_rows(vm, count, items, &rows) &&
+  return concat_opened(vm, count, items, tl_grid_rows, &rows) &&
          tl_grid_of_shape(vm, ndim, shape, &rows, out);
 }
 
@@ -758,6 +736,6 @@ bool tl_grid_stack(tl_vm *vm, int64_t count, const tl_slot *items, bool *fits,
     return false;
   tl_slot rows;
   shape[0] = count;
-  return concat_rows(vm, count, items, &rows) &&
+  return concat_opened(vm, count, items, tl_grid_rows, &rows) &&
          tl_grid_of_shape(vm, ndim + 1, shape, &rows, out);
 }

@@ -434,12 +434,6 @@ static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
 
 // --- The whole --------------------------------------------------------------
 
-static int parts_of(tl_index_item item) {
-  return item.kind == TL_ITEM_VALUE   ? 1
-         : item.kind == TL_ITEM_SLICE ? __builtin_popcount(item.given)
-                                      : 0;
-}
-
 static bool fail_index(tl_vm *vm, const tl_nested *n) {
   char text[TL_DESCRIBE];
   tl_nested_describe(n, text, sizeof text);
@@ -480,7 +474,7 @@ static bool within_rows(tl_vm *vm, tl_slot base, tl_step rest, tl_slot *parts,
   memcpy(items + 1, rest.items + 1,
          (size_t)(rest.item_count - 1) * sizeof *items);
   tl_step more = {.item_count = rest.item_count, .items = items};
-  ok = tl_index_get(vm, &found, &more, parts + parts_of(item), out);
+  ok = tl_index_get(vm, &found, &more, parts + tl_item_parts(item), out);
   if (ok)
     tl_hold(vm, *out, TL_CAUSE_VIEW);
   tl_drop(vm, found);
@@ -503,7 +497,7 @@ bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
   tl_step rest = {.item_count = (uint16_t)(step->item_count - 1),
                   .items = step->items + 1};
   const tl_slot *read = parts;
-  tl_slot *more = parts + parts_of(item), rows;
+  tl_slot *more = parts + tl_item_parts(item), rows;
   int64_t i;
   if (item.kind == TL_ITEM_ELLIPSIS)
     return fail_index(vm, n);

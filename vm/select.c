@@ -115,22 +115,9 @@ tl_slice tl_slice_of_range(const tl_range *range, int64_t length) {
 
 int tl_step_parts(const tl_step *step) {
   int parts = 0;
-  for (int i = 0; step->field == NULL && i < step->item_count; i++) {
-    tl_index_item item = step->items[i];
-    if (item.kind == TL_ITEM_VALUE)
-      parts++;
-    if (item.kind != TL_ITEM_SLICE)
-      continue;
-    parts += (item.given & TL_SLICE_START) != 0;
-    parts += (item.given & TL_SLICE_STOP) != 0;
-    parts += (item.given & TL_SLICE_STEP) != 0;
-  }
+  for (int i = 0; step->field == NULL && i < step->item_count; i++)
+    parts += tl_item_parts(step->items[i]);
   return parts;
-}
-
-static int parts_of(tl_index_item item) {
-  tl_step step = {.item_count = 1, .items = &item};
-  return tl_step_parts(&step);
 }
 
 static bool is_mask(tl_slot s) {
@@ -166,7 +153,7 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
       ellipses++;
     else
       axes += item.kind == TL_ITEM_VALUE ? axes_of(*parts) : 1;
-    parts += parts_of(item);
+    parts += tl_item_parts(item);
   }
   if (ellipses > 1) {
     return tl_fail(r->vm, TALLY_ERR_INDEX, "an index has at most one \"...\"");

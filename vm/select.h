@@ -31,7 +31,12 @@ typedef struct tl_selection {
   tl_slot keep;  // owns what positions.index points into, or none
 } tl_selection;
 
-// The values that a step takes from the parts.
+// The values that an item of an index, and a step, take from the parts.
+static inline int tl_item_parts(tl_index_item item) {
+  return item.kind == TL_ITEM_VALUE   ? 1
+         : item.kind == TL_ITEM_SLICE ? __builtin_popcount(item.given)
+                                      : 0;
+}
 int tl_step_parts(const tl_step *step);
 
 // Works out base[…]; false after tl_fail. tl_selection_close when it is true.
