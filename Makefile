@@ -93,17 +93,20 @@ $(BUILD)/%.o: %.c Makefile
 SMALLER := $(if $(filter -O2,$(CFLAGS)),-Os)
 COLD := $(patsubst %.c,%,$(wildcard compiler/*.c)) \
   $(addprefix vm/,api_arrow api_arrow_out api_complete api_dlpack api_watch \
-  audit category disassemble display documentation explain exports format_spec \
-  interp_counting layout mapping module native nested nested_format \
-  nested_join nested_set notes parcel ragged_set references refusal resource \
-  struct suggest timeline type type_match type_parse verify verify_ins \
-  verify_state) \
-  $(addprefix stdlib/,arguments categorical create dtype elementwise \
-  functional image_png io_csv_write io_image io_map io_npy io_open io_text join \
-  library linalg linalg_factor linalg_sign linear memory_graph memory_held \
-  memory_plot missing module_binary module_memory module_os module_regex \
-  module_strings nan nested_apply npy_header npy_struct operators record \
-  reduce select shape stacking structs system value)
+  audit category disassemble display documentation error explain exports \
+  format_spec grid interp_counting io layout lift mapping matmul_stack module \
+  native nested nested_elementwise nested_format nested_index nested_join \
+  nested_set nested_zeros notes parcel ragged ragged_set reclaim references \
+  refusal resource struct suggest timeline type type_match type_parse verify \
+  verify_ins verify_state) \
+  $(addprefix stdlib/,arguments categorical create cumulative dense_complex \
+  dtype elementwise fft functional image_png io_csv_write io_image io_map \
+  io_npy io_open io_text join lapack library linalg linalg_factor \
+  linalg_products linalg_sign linear memory_graph memory_held memory_plot \
+  missing module_binary module_memory module_os module_regex module_strings \
+  nan neighbours nested_apply nested_reduce npy_header npy_struct operators \
+  places ragged ragged_pairs ragged_rows record reduce select shape sort \
+  stacking structs system value)
 
 # Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.
 OWN_FLAGS_vm/interp.c := $(INTERP_FLAGS)
