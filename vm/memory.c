@@ -11,19 +11,13 @@
 // Under the sanitizers and the auditor each block is the allocator's own, so
 // that they see its bounds and its death.
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1  // for madvise, mremap and anonymous mappings
-#endif
-
 #include "vm/memory_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#if defined(__unix__) || defined(__APPLE__)
-#include <sys/mman.h>
-#endif
 
+#include "vm/pages.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
 #include "vm/watch.h"
@@ -43,7 +37,6 @@
 
 enum {
   ALIGNMENT = 64,
-  HUGE_PAGE = 2 << 20,
   FIRST_CHUNK = 32 << 10,
   LARGEST_CHUNK = 1 << 20,
   GIGABYTE = 1 << 30,
@@ -86,73 +79,12 @@ static void host_free(tl_vm *vm, void *block, size_t nbytes) {
   vm->options.resize(vm->options.context, block, nbytes, 0);
 }
 
-// [nbytes] of fresh pages that begin on a huge page's boundary.
-#if !PLAIN && defined(MAP_ANONYMOUS)
-static char *map_pages(size_t nbytes) {
-  size_t whole = nbytes + HUGE_PAGE;
-  char *raw = mmap(NULL, whole, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (raw == MAP_FAILED)
-    return NULL;
-  char *begin = align_up(raw, HUGE_PAGE), *end = begin + nbytes;
-  if (begin > raw)
-    munmap(raw, (size_t)(begin - raw));
-  if (raw + whole > end)
-    munmap(end, (size_t)(raw + whole - end));
-#ifdef MADV_HUGEPAGE
-  madvise(begin, nbytes, MADV_HUGEPAGE);
-#endif
-  return begin;
-}
-
-static void unmap_pages(char *begin, size_t nbytes) {
-  munmap(begin, nbytes);
-}
-
-// The same pages at the beginning of a mapping of another size; NULL: not
-// here. A longer one begins on a huge page's boundary again.
-static char *remap_pages(char *begin, size_t old_nbytes, size_t nbytes) {
-  if (nbytes <= old_nbytes) {
-    if (nbytes < old_nbytes)
-      munmap(begin + nbytes, old_nbytes - nbytes);
-    return begin;
-  }
-#ifdef MREMAP_FIXED
-  char *moved = map_pages(nbytes);
-  if (moved == NULL)
-    return NULL;
-  if (mremap(begin, old_nbytes, old_nbytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-             moved) != MAP_FAILED)
-    return moved;
-  munmap(moved, nbytes);
-#endif
-  return NULL;
-}
-#else
-static char *map_pages(size_t nbytes) {
-  (void)nbytes;
-  return NULL;
-}
-
-static void unmap_pages(char *begin, size_t nbytes) {
-  (void)begin;
-  (void)nbytes;
-}
-
-static char *remap_pages(char *begin, size_t old_nbytes, size_t nbytes) {
-  (void)begin;
-  (void)old_nbytes;
-  (void)nbytes;
-  return NULL;
-}
-#endif
-
 // --- Large blocks -----------------------------------------------------------
 
 // The whole pages that hold a block and its note; 0: too many.
 static size_t pages_for(size_t nbytes) {
   size_t page = 4096, whole;
-  if (tl_add_overflows(nbytes, ALIGNMENT + page + HUGE_PAGE, &whole))
+  if (tl_add_overflows(nbytes, ALIGNMENT + page + TL_HUGE_PAGE, &whole))
     return 0;
   return (nbytes + ALIGNMENT + page - 1) / page * page;
 }
@@ -168,7 +100,7 @@ static void *in_pages(char *raw, size_t whole) {
 
 static void *large_mapped(size_t nbytes) {
   size_t whole = pages_for(nbytes);
-  return whole == 0 ? NULL : in_pages(map_pages(whole), whole);
+  return whole == 0 ? NULL : in_pages(tl_pages_map(whole), whole);
 }
 
 // The host's resize aligns to 16, and a note of 16 bytes fits before the next
@@ -186,7 +118,7 @@ static void *large_host(tl_vm *vm, size_t nbytes) {
 }
 
 static void *large_fresh(tl_vm *vm, size_t nbytes) {
-  if (vm->memory->system && nbytes >= TL_HUGE_FROM) {
+  if (!PLAIN && vm->memory->system && nbytes >= TL_HUGE_FROM) {
     void *block = large_mapped(nbytes);
     if (block != NULL)
       return block;
@@ -198,7 +130,7 @@ static void large_free(tl_vm *vm, void *block) {
   note n = *note_of(block);
   char *raw = (char *)block - n.padding;
   if (n.mapped)
-    unmap_pages(raw, n.capacity + n.padding);
+    tl_pages_unmap(raw, n.capacity + n.padding);
   else
     host_free(vm, raw, n.capacity + ALIGNMENT);
 }
@@ -213,7 +145,7 @@ static void *large_resize(tl_vm *vm, void *block, size_t nbytes) {
     whole = pages_for(nbytes);
     return whole == 0
                ? NULL
-               : in_pages(remap_pages(raw, n.capacity + n.padding, whole),
+               : in_pages(tl_pages_remap(raw, n.capacity + n.padding, whole),
                           whole);
   }
   if (tl_add_overflows(nbytes, ALIGNMENT, &whole))
@@ -566,7 +498,7 @@ void tl_block_free(void *(*resize)(void *context, void *block, size_t old_size,
   note n = *note_of(block);
   char *raw = (char *)block - n.padding;
   if (n.mapped)
-    unmap_pages(raw, n.capacity + n.padding);
+    tl_pages_unmap(raw, n.capacity + n.padding);
   else
     resize(context, raw, n.capacity + ALIGNMENT, 0);
 }
@@ -648,6 +580,22 @@ void tl_spare_free(tl_vm *vm, void *block, size_t nbytes) {
   block_free(vm, block, nbytes);
 }
 
+// A large block in pieces, between which an interrupt is heeded; NULL, and the
+// block freed, where one came.
+static void *clear(tl_vm *vm, void *block, size_t nbytes) {
+  enum { PIECE = 1 << 19 };
+  size_t at = 0;
+  for (; nbytes - at > PIECE; at += PIECE) {
+    memset((char *)block + at, 0, PIECE);
+    if (!tl_poll(vm, PIECE / sizeof(double) / 1024)) {
+      tl_free(vm, block, nbytes);
+      return NULL;
+    }
+  }
+  memset((char *)block + at, 0, nbytes - at);
+  return block;
+}
+
 // A mapping made for this block is zero already; anything else is cleared.
 void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what) {
   uint64_t hits = vm->stats.cache_hits;
@@ -656,7 +604,7 @@ void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what) {
     return NULL;
   if (PLAIN || nbytes < TL_HUGE_FROM || vm->stats.cache_hits != hits ||
       !note_of(block)->mapped)
-    memset(block, 0, nbytes);
+    return clear(vm, block, nbytes);
   return block;
 }
 

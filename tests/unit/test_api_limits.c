@@ -80,6 +80,7 @@ static void test_long_operations_poll(void **state) {
       "y = x[x > 3]",
       "y = float32(x)",
       "y = arange(n)",
+      "y = zeros(n)",
 
       "y = x[k]",
       "y = sort(-x)",
