@@ -1,5 +1,6 @@
 // Each test of tally.h again, with its first, its second, … allocation
-// refused (in slow builds not each of the later ones), until it passes without one that was.
+// refused (in slow builds not each of the later ones), until it passes without
+// one that was.
 //
 //   HOST_TEST(name) and PLAIN_TEST(name) in a list of tests stand for both.
 //
