@@ -336,11 +336,10 @@ static void test_the_hosts_memory_counts_for_the_limit(void **state) {
   options.memory_limit = 16u << 20;
   host_open(&h, &options);
   owner o = {0, NULL};
-  size_t nbytes = 12u << 20;
-  char *data = calloc(1, nbytes);
+  static double data[1572864];
   tally_buffer buffer = {.data = data,
                          .type = "1572864 * float64",
-                         .nbytes = nbytes,
+                         .nbytes = sizeof data,
                          .release = let_go,
                          .context = &o};
   tally_value first = from_buffer(&h, &buffer), second;
@@ -352,7 +351,6 @@ static void test_the_hosts_memory_counts_for_the_limit(void **state) {
   tally_release(h.vm, from_buffer(&h, &buffer));
   assert_int_equal(o.count, 2);
   host_close(&h);
-  free(data);
 }
 
 typedef struct particle {
