@@ -13,6 +13,8 @@
 // Closes the text; *out gets its string.
 static tally_status give_text(tl_vm *vm, tl_text *text, tally_value *out) {
   tl_string *string = tl_text_finish(text);
+  if (string == NULL && !tl_failed(vm))
+    tl_fail_memory(vm, text->length, "a text");
   if (string == NULL)
     return tl_report(vm);
   tl_slot value = tl_own_string(string);
