@@ -160,10 +160,14 @@ static const valued with_value[] = {{"--limit-memory", set_memory},
                                     {"-e", set_code},
                                     {NULL, NULL}};
 
+static bool asks_for_help(const char *arg) {
+  return arg != NULL && (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0);
+}
+
 static bool set_flag(tl_command *cmd, const char *arg) {
   if (strcmp(arg, "--version") == 0) {
     cmd->action = TL_ACTION_VERSION;
-  } else if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
+  } else if (asks_for_help(arg)) {
     cmd->action = TL_ACTION_HELP;
   } else if (strcmp(arg, "--stats") == 0) {
     cmd->stats = TL_STATS_TEXT;
@@ -202,6 +206,17 @@ static int set_value(tl_command *cmd, int argc, char **argv, int *i) {
 
 // --- The FILE or word -------------------------------------------------------
 
+// A word and an option that it does not have.
+static int no_option(const char *word, const char *arg) {
+  char text[64];
+  snprintf(text, sizeof text, "%s has no option ", word);
+  return wrong(text, arg);
+}
+
+static bool is_option(const char *arg) {
+  return arg != NULL && arg[0] == '-' && arg[1] != 0;
+}
+
 static int read_explain(tl_command *cmd, int argc, char **argv) {
   int i = 1;
   for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
@@ -210,7 +225,7 @@ static int read_explain(tl_command *cmd, int argc, char **argv) {
     else if (strcmp(argv[i], "--static") == 0)
       cmd->explain |= TALLY_EXPLAIN_STATIC;
     else
-      return wrong("explain has no option ", argv[i]);
+      return no_option(argv[0], argv[i]);
   }
   if (i == argc)
     return wrong("usage: tally explain [--json] [--static] FILE [ARG ...]", "");
@@ -222,6 +237,8 @@ static int read_explain(tl_command *cmd, int argc, char **argv) {
 }
 
 static int read_dis(tl_command *cmd, int argc, char **argv) {
+  if (is_option(argv[1]))
+    return no_option(argv[0], argv[1]);
   cmd->action = TL_ACTION_DIS;
   cmd->subject = argv[1];
   return argc == 2 ? 0 : wrong("usage: tally dis FILE", "");
@@ -235,6 +252,8 @@ static int read_check(tl_command *cmd, int argc, char **argv) {
 
 static int read_doc(tl_command *cmd, int argc, char **argv) {
   int taken = read_check(cmd, argc, argv);
+  if (taken == 0 && is_option(argv[1]))
+    return no_option(argv[0], argv[1]);
   cmd->action = TL_ACTION_DOC;
   cmd->subject = argv[1 + taken];  // NULL behind the last
   if (argc - taken > 2)
@@ -244,6 +263,8 @@ static int read_doc(tl_command *cmd, int argc, char **argv) {
 
 static int read_format(tl_command *cmd, int argc, char **argv) {
   int taken = 1 + read_check(cmd, argc, argv);
+  if (taken == 1 && is_option(argv[1]))
+    return no_option(argv[0], argv[1]);
   cmd->action = TL_ACTION_FORMAT;
   cmd->argc = argc - taken;
   cmd->argv = argv + taken;
@@ -252,24 +273,35 @@ static int read_format(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
-static int read_word(tl_command *cmd, int argc, char **argv) {
-  const char *word = argv[0];
+static int read_test(tl_command *cmd, int argc, char **argv) {
+  cmd->action = TL_ACTION_TEST;  // which reads its own options
   cmd->argc = argc - 1;
   cmd->argv = argv + 1;
-  if (strcmp(word, "test") == 0) {
-    cmd->action = TL_ACTION_TEST;
+  return 0;
+}
+
+typedef struct worded {
+  const char *word;
+  int (*read)(tl_command *cmd, int argc, char **argv);
+} worded;
+
+static const worded words[] = {{"test", read_test},       {"dis", read_dis},
+                               {"doc", read_doc},         {"fmt", read_format},
+                               {"explain", read_explain}, {NULL, NULL}};
+
+static int read_word(tl_command *cmd, int argc, char **argv) {
+  for (const worded *w = words; w->word != NULL; w++) {
+    if (strcmp(argv[0], w->word) != 0)
+      continue;
+    if (w->read == read_test || !asks_for_help(argv[1]))
+      return w->read(cmd, argc, argv);
+    cmd->action = TL_ACTION_HELP;
     return 0;
   }
-  if (strcmp(word, "dis") == 0)
-    return read_dis(cmd, argc, argv);
-  if (strcmp(word, "doc") == 0)
-    return read_doc(cmd, argc, argv);
-  if (strcmp(word, "fmt") == 0)
-    return read_format(cmd, argc, argv);
-  if (strcmp(word, "explain") == 0)
-    return read_explain(cmd, argc, argv);
   cmd->action = TL_ACTION_RUN;
-  cmd->subject = word;
+  cmd->subject = argv[0];
+  cmd->argc = argc - 1;
+  cmd->argv = argv + 1;
   return 0;
 }
 

@@ -61,6 +61,11 @@ absent() {
 run --version;              expect 0 '^tally [0-9]+\.[0-9]+' '--version'
 run --help;                 expect 0 'tally FILE' '--help'
 run --nosuch;               expect 2 'nosuch' 'an unknown option'
+for word in dis doc fmt explain; do
+  run $word --nosuch;       expect 2 "$word has no option --nosuch" "$word: an unknown option"
+  run $word --help;         expect 0 'tally FILE' "$word --help"
+done
+run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'
 run -e '1 + 1';             expect 0 '^2$' '-e prints a value'
 run -e 'x = 5';             expect 0 '' '-e of an assignment'
@@ -156,7 +161,7 @@ run test "$dir/nosuch";     expect 1 'nosuch' 'test of no file'
 
 text 'x = [1,2,3]\nx * 2\nfoo\nx + 1\n'
 run
-expect 1 '2.*4.*6' 'the prompt shows the first value'
+expect 1 '2, 4, 6' 'the prompt shows the first value'
 expect 1 '2.*3.*4' 'the prompt shows the second value'
 expect 1 'name error.*foo' 'the prompt survives an error that names foo'
 if [ "$(grep -c 'error' "$dir/out")" = 1 ]; then passed=$((passed + 1))
@@ -166,7 +171,7 @@ else
 fi
 script
 expect 1 'script.tly:2:' 'the same text as a script is an error'
-absent '4.*6' 'and a script does not show values'
+absent '2, 4, 6' 'and a script does not show values'
 text 'fn f(x) {\n  x + 1\n}\nf(4)\n'; run
 expect 0 '5' 'the prompt reads on in an open brace'
 text 'print(1)\nprint(2)'; run
