@@ -1,7 +1,9 @@
 // Shared by the files of the fused regions.
 //
 //   region.c          what is done with a region where the VM meets it
-//   region_read.c     instructions → graph
+//   region_read.c     instructions → graph; with the next two: region_reader.h
+//   region_values.c   … what slots hold
+//   region_views.c    … parts of arrays
 //   region_resolve.c  its shapes and dtypes
 //   region_match.c    which nodes share a kernel
 //   region_plan.c     graph → plan
