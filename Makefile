@@ -96,7 +96,7 @@ COLD := $(patsubst %.c,%,$(wildcard compiler/*.c)) \
   audit category disassemble display documentation error explain exports \
   format_spec grid interp_counting io layout lift mapping matmul_stack module \
   native nested nested_elementwise nested_format nested_index nested_join \
-  nested_set nested_zeros notes parcel ragged ragged_set reclaim references \
+  nested_set nested_zeros notes parcel ragged ragged_set reach reclaim references \
   refusal resource struct suggest timeline type type_match type_parse verify \
   verify_ins verify_state) \
   $(addprefix stdlib/,arguments categorical create cumulative dense_complex \

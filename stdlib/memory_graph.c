@@ -156,42 +156,8 @@ static bool chain(tl_vm *vm, tl_slot *args, tl_slot *out) {
 typedef struct sums {
   tl_vm *vm;
   tl_record *record;
-  const tl_object **seen;
-  size_t count, capacity;
   bool ok;
 } sums;
-
-static bool was_seen(sums *s, const tl_object *object) {
-  for (size_t at = (size_t)((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u >> 20;
-       ; at++) {
-    const tl_object **entry = &s->seen[at & (s->capacity - 1)];
-    if (*entry == object)
-      return true;
-    if (*entry == NULL) {
-      *entry = object;
-      s->count++;
-      return false;
-    }
-  }
-}
-
-static bool widen(sums *s) {
-  if (2 * s->count < s->capacity)
-    return true;
-  sums wider = *s;
-  wider.count = 0;
-  wider.capacity = s->capacity == 0 ? 256 : 2 * s->capacity;
-  wider.seen =
-      tl_alloc_zeroed(s->vm, wider.capacity * sizeof *wider.seen, "a table");
-  if (wider.seen == NULL)
-    return false;
-  for (size_t i = 0; i < s->capacity; i++)
-    if (s->seen[i] != NULL)
-      was_seen(&wider, s->seen[i]);
-  tl_free(s->vm, s->seen, s->capacity * sizeof *s->seen);
-  *s = wider;
-  return true;
-}
 
 // Arrays by dtype and rank, all else by kind.
 static void spell_kind(tl_slot value, char *out, size_t size) {
@@ -210,9 +176,7 @@ static void spell_kind(tl_slot value, char *out, size_t size) {
 
 static bool add_object(void *context, const tl_reference *r) {
   sums *s = context;
-  if (!widen(s))
-    return s->ok = false;
-  if (was_seen(s, r->to.object))
+  if (!r->is_first)
     return true;
   char kind[120];
   spell_kind(r->to, kind, sizeof kind);
@@ -239,7 +203,6 @@ static bool count_types(tl_vm *vm, tl_record **out) {
   if (s.record == NULL)
     return false;
   tl_each_reference(vm, add_object, &s, &complete);
-  tl_free(vm, s.seen, s.capacity * sizeof *s.seen);
   if (!complete && s.ok)
     s.ok = fail_incomplete(vm, "by_type");
   if (!s.ok) {

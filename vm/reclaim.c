@@ -16,6 +16,7 @@
 #include "vm/list.h"
 #include "vm/nested.h"
 #include "vm/record.h"
+#include "vm/reach.h"
 
 // An object that belongs to a unit: a prototype or a constant.
 typedef struct belonging {
@@ -24,26 +25,12 @@ typedef struct belonging {
 } belonging;
 
 typedef struct marking {
-  tl_vm *vm;
+  tl_reach reach;
   belonging *owned;  // by address
   size_t owned_count;
-  const void **seen;  // objects that were looked at, by address
-  size_t seen_count, capacity;
-  tl_slot *todo;
-  size_t todo_count, todo_capacity;
-  bool failed;  // no memory: nothing is reclaimed
 } marking;
 
-static void *resize(marking *m, void *block, size_t old, size_t nbytes) {
-  void *moved =
-      m->vm->options.resize(m->vm->options.context, block, old, nbytes);
-  if (moved == NULL && nbytes > 0)
-    m->failed = true;
-  return moved;
-}
-
-// --- What belongs to units
-// -----------------------------------------------------
+// --- What belongs to units --------------------------------------------------
 
 static int by_address(const void *a, const void *b) {
   uintptr_t x = (uintptr_t)((const belonging *)a)->object;
@@ -83,45 +70,7 @@ static tl_unit *unit_of(const marking *m, const void *object) {
              : NULL;
 }
 
-// --- Marking
-// ---------------------------------------------------------------------
-
-static const void **find(const marking *m, const void *object) {
-  size_t at = (size_t)((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u >> 20;
-  for (;; at++) {
-    const void **entry = &m->seen[at & (m->capacity - 1)];
-    if (*entry == object || *entry == NULL)
-      return entry;
-  }
-}
-
-static bool make_room(marking *m) {
-  if (m->todo_count == m->todo_capacity) {
-    size_t old = m->todo_capacity, wider = 2 * old + 64;
-    tl_slot *todo =
-        resize(m, m->todo, old * sizeof *todo, wider * sizeof *todo);
-    if (todo == NULL)
-      return false;
-    m->todo = todo;
-    m->todo_capacity = wider;
-  }
-  if (2 * m->seen_count < m->capacity)
-    return true;
-  marking wider = *m;
-  wider.capacity = m->capacity == 0 ? 256 : 2 * m->capacity;
-  wider.seen = resize(m, NULL, 0, wider.capacity * sizeof *wider.seen);
-  if (wider.seen == NULL)
-    return false;
-  memset(wider.seen, 0, wider.capacity * sizeof *wider.seen);
-  for (size_t i = 0; i < m->capacity; i++)
-    if (m->seen[i] != NULL)
-      *find(&wider, m->seen[i]) = m->seen[i];
-  if (m->seen != NULL)
-    resize(m, m->seen, m->capacity * sizeof *m->seen, 0);
-  m->seen = wider.seen;
-  m->capacity = wider.capacity;
-  return true;
-}
+// --- Marking ----------------------------------------------------------------
 
 static void look(marking *m, tl_slot s);
 
@@ -144,23 +93,16 @@ static void look_string(marking *m, tl_string *s) {
 
 // Notes an object that a value refers to: its own items come later.
 static void look(marking *m, tl_slot s) {
-  if (!tl_is_heap(s) || m->failed || s.pointer == NULL)
+  if (!tl_is_heap(s) || s.pointer == NULL)
     return;
   if (!tl_is_array(s) && tl_dtype_of(s) == TL_KIND_FUNCTION) {
     keep_unit(m, ((const tl_prototype *)s.pointer)->unit);
     return;
   }
   int kind = tl_is_array(s) ? TL_KIND_ARRAY : tl_dtype_of(s);
-  if (kind == TL_KIND_BUILTIN || kind == TL_KIND_MODULE ||
-      kind == TL_KIND_TYPE || !make_room(m))
-    return;
-  const void **entry = find(m, s.pointer);
-  if (*entry != NULL)
-    return;
-  *entry = s.pointer;
-  m->seen_count++;
-  m->todo[m->todo_count++] = s;
-  keep_unit(m, unit_of(m, s.pointer));
+  if (kind != TL_KIND_BUILTIN && kind != TL_KIND_MODULE &&
+      kind != TL_KIND_TYPE && tl_reach_meet(&m->reach, s))
+    keep_unit(m, unit_of(m, s.pointer));
 }
 
 static void look_all(marking *m, const tl_slot *slots, uint64_t count) {
@@ -247,7 +189,7 @@ static void look_at_handle(void *context, tl_slot value) {
 }
 
 static void look_at_roots(marking *m) {
-  tl_vm *vm = m->vm;
+  tl_vm *vm = m->reach.vm;
   for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
     if (f->function != NULL)
       look_at_frame(m, f);
@@ -294,25 +236,23 @@ size_t tl_reclaim(tl_vm *vm) {
   vm->wants_reclaim = !may_reclaim(vm);
   if (vm->wants_reclaim)
     return 0;
-  marking m = {.vm = vm};
+  marking m = {.reach = {.vm = vm}};
+  tl_slot next;
   for (tl_module *o = vm->modules; o != NULL; o = o->next)
     for (tl_unit *u = o->units; u != NULL; u = u->next) u->is_reached = false;
   size_t room = list_units(vm, NULL) * sizeof *m.owned;
-  m.owned = room == 0 ? NULL : resize(&m, NULL, 0, room);
+  m.owned = room == 0 ? NULL : tl_reach_resize(&m.reach, NULL, 0, room);
   if (m.owned == NULL)
     return 0;
   m.owned_count = list_units(vm, m.owned);
   qsort(m.owned, m.owned_count, sizeof *m.owned, by_address);
   look_at_roots(&m);
-  while (!m.failed && m.todo_count > 0) look_into(&m, m.todo[--m.todo_count]);
+  while (tl_reach_next(&m.reach, &next)) look_into(&m, next);
   uint64_t before = vm->stats.live_bytes;
-  if (!m.failed)
+  if (!m.reach.failed)  // else what was not met may be in use
     sweep(vm);
-  resize(&m, m.owned, room, 0);
-  if (m.seen != NULL)
-    resize(&m, m.seen, m.capacity * sizeof *m.seen, 0);
-  if (m.todo != NULL)
-    resize(&m, m.todo, m.todo_capacity * sizeof *m.todo, 0);
+  tl_reach_resize(&m.reach, m.owned, room, 0);
+  tl_reach_end(&m.reach);
   vm->units_kept = vm->unit_count;
   return (size_t)(before - vm->stats.live_bytes);
 }

@@ -12,6 +12,7 @@
 #include "vm/memory.h"
 #include "vm/nested.h"
 #include "vm/record.h"
+#include "vm/reach.h"
 
 void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
   if (r->from == NULL) {
@@ -238,87 +239,25 @@ bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
 // --- Everything -------------------------------------------------------------
 
 typedef struct search {
-  tl_vm *vm;
+  tl_reach reach;
   tl_reference_visit *visit;
   void *context;
-  const tl_object **table;  // objects seen, by address
-  size_t count, capacity;   // a power of two
-  tl_slot *todo;            // seen, but not yet looked into
-  size_t todo_count, todo_capacity;
-  bool failed;
 } search;
-
-static const tl_object **find(search *s, const tl_object *object) {
-  size_t at = (size_t)((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u >> 20;
-  for (;; at++) {
-    const tl_object **entry = &s->table[at & (s->capacity - 1)];
-    if (*entry == object || *entry == NULL)
-      return entry;
-  }
-}
-
-static void *resize(search *s, void *block, size_t old, size_t nbytes) {
-  return s->vm->options.resize(s->vm->options.context, block, old, nbytes);
-}
-
-static bool widen_table(search *s) {
-  if (2 * s->count < s->capacity)
-    return true;
-  search wider = *s;
-  wider.capacity = s->capacity == 0 ? 256 : 2 * s->capacity;
-  wider.table = resize(s, NULL, 0, wider.capacity * sizeof *wider.table);
-  if (wider.table == NULL)
-    return false;
-  memset(wider.table, 0, wider.capacity * sizeof *wider.table);
-  for (size_t i = 0; i < s->capacity; i++)
-    if (s->table[i] != NULL)
-      *find(&wider, s->table[i]) = s->table[i];
-  if (s->table != NULL)
-    resize(s, s->table, s->capacity * sizeof *s->table, 0);
-  *s = wider;
-  return true;
-}
-
-static bool widen_todo(search *s) {
-  if (s->todo_count < s->todo_capacity)
-    return true;
-  size_t capacity = 2 * s->todo_capacity + 64;
-  tl_slot *todo = resize(s, s->todo, s->todo_capacity * sizeof *todo,
-                         capacity * sizeof *todo);
-  if (todo == NULL)
-    return false;
-  s->todo = todo;
-  s->todo_capacity = capacity;
-  return true;
-}
 
 static bool see(void *context, const tl_reference *r) {
   search *s = context;
-  if (!s->visit(s->context, r))
-    return false;
-  if (!widen_table(s) || !widen_todo(s)) {
-    s->failed = true;
-    return false;
-  }
-  const tl_object **entry = find(s, r->to.object);
-  if (*entry != NULL)
-    return true;
-  *entry = r->to.object;
-  s->count++;
-  s->todo[s->todo_count++] = r->to;
-  return true;
+  tl_reference seen = *r;
+  seen.is_first = tl_reach_meet(&s->reach, r->to);
+  return !s->reach.failed && s->visit(s->context, &seen);
 }
 
 bool tl_each_reference(tl_vm *vm, tl_reference_visit *visit, void *context,
                        bool *complete) {
-  search s = {.vm = vm, .visit = visit, .context = context};
+  search s = {.reach = {.vm = vm}, .visit = visit, .context = context};
+  tl_slot next;
   bool ok = tl_each_root(vm, see, &s);
-  while (ok && s.todo_count > 0)
-    ok = tl_each_item(s.todo[--s.todo_count], see, &s);
-  if (s.table != NULL)
-    resize(&s, s.table, s.capacity * sizeof *s.table, 0);
-  if (s.todo != NULL)
-    resize(&s, s.todo, s.todo_capacity * sizeof *s.todo, 0);
-  *complete = !s.failed;
+  while (ok && tl_reach_next(&s.reach, &next)) ok = tl_each_item(next, see, &s);
+  tl_reach_end(&s.reach);
+  *complete = !s.reach.failed;
   return ok;
 }

@@ -26,6 +26,7 @@ typedef struct tl_reference {
   const tl_object *from;         // of an ITEM; else NULL
   const tl_slot *at;             // of the STACK; else NULL
   tl_slot to;                    // counted, not immortal
+  bool is_first;                 // of tl_each_reference: the first to it
   char name[TL_REFERENCE_NAME];  // "x in fn f, line 3, slot 2", "[0]", ".key"
 } tl_reference;
 
