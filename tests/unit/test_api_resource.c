@@ -253,14 +253,21 @@ static void test_closing_releases_the_rest(void **state) {
   host_open(h, &options);
 }
 
-static void test_a_release_may_release_values(void **state) {
-  host *h = *state;
+// A token that has a handle to another.
+static tally_value make_nested(host *h) {
   tally_value inner, outer;
   void *object;
   assert_int_equal(make(h->vm, &type, "in", &inner), TALLY_OK);
   assert_int_equal(make(h->vm, &type, "out", &outer), TALLY_OK);
   assert_int_equal(tally_to_resource(h->vm, outer, &type, &object), TALLY_OK);
   ((token *)object)->held = inner;
+  return outer;
+}
+
+static void test_a_release_may_release_values(void **state) {
+  host *h = *state;
+  tally_value outer = make_nested(h);
+  void *object;
   all.deny = true;
   tally_release(h->vm, outer);
   check_log("out in ");
@@ -281,12 +288,7 @@ static void test_a_release_may_release_values(void **state) {
 // none.
 static void test_closing_counts_what_the_host_forgot(void **state) {
   host *h = *state;
-  tally_value inner, outer;
-  void *object;
-  assert_int_equal(make(h->vm, &type, "in", &inner), TALLY_OK);
-  assert_int_equal(make(h->vm, &type, "out", &outer), TALLY_OK);
-  assert_int_equal(tally_to_resource(h->vm, outer, &type, &object), TALLY_OK);
-  ((token *)object)->held = inner;
+  tally_value outer = make_nested(h);
   assert_int_equal(tally_move_global(h->vm, "x", outer), TALLY_OK);
   assert_int_equal(tally_close(h->vm), 0);
   check_log("out in ");
@@ -297,12 +299,7 @@ static void test_closing_counts_what_the_host_forgot(void **state) {
 // Handles that the host forgot, of which one is released by the other's end.
 static void test_closing_ends_each_once(void **state) {
   host *h = *state;
-  tally_value inner, outer;
-  void *object;
-  assert_int_equal(make(h->vm, &type, "in", &inner), TALLY_OK);
-  assert_int_equal(make(h->vm, &type, "out", &outer), TALLY_OK);
-  assert_int_equal(tally_to_resource(h->vm, outer, &type, &object), TALLY_OK);
-  ((token *)object)->held = inner;
+  make_nested(h);
   assert_int_equal(tally_close(h->vm), 2);
   check_log("in out ");
   tally_options options = host_options(h);

@@ -216,14 +216,26 @@ static void *host_resize(void *context, void *block, size_t old_size,
   return NULL;
 }
 
-static void a_hosts_allocator_gets_true_sizes_back(void **state) {
-  (void)state;
-  host h = {.most = 64 << 20};
+// A VM's memory alone, in blocks of the host's.
+static tl_vm *open_with(host *h) {
   tl_vm *vm = calloc(1, sizeof *vm);
   assert_non_null(vm);
   vm->options.resize = host_resize;
-  vm->options.context = &h;
+  vm->options.context = h;
   assert_true(tl_memory_open(vm));
+  return vm;
+}
+
+static void close_with(tl_vm *vm, const host *h) {
+  tl_memory_close(vm);
+  assert_int_equal(h->bytes, 0);
+  free(vm);
+}
+
+static void a_hosts_allocator_gets_true_sizes_back(void **state) {
+  (void)state;
+  host h = {.most = 64 << 20};
+  tl_vm *vm = open_with(&h);
   void *a = tl_alloc(vm, 5, "a block"), *b = tl_alloc(vm, 40 << 20, "a block");
   assert_int_equal((uintptr_t)b % 64, 0);
   tl_free(vm, b, 40 << 20);
@@ -234,21 +246,13 @@ static void a_hosts_allocator_gets_true_sizes_back(void **state) {
   tl_error_clear(vm);
   tl_free(vm, a, 5);
   tl_free(vm, b, 60 << 20);
-  tl_memory_close(vm);
-  assert_int_equal(h.bytes, 0);
-  free(vm);
+  close_with(vm, &h);
 }
-
-// --- Counts and death -------------------------------------------------------
 
 static void a_hosts_blocks_change_size(void **state) {
   (void)state;
   host h = {.most = 64 << 20};
-  tl_vm *vm = calloc(1, sizeof *vm);
-  assert_non_null(vm);
-  vm->options.resize = host_resize;
-  vm->options.context = &h;
-  assert_true(tl_memory_open(vm));
+  tl_vm *vm = open_with(&h);
   sizes_change(vm);
   // A host that refuses leaves everything as it was.
   size_t nbytes = 1000000;
@@ -264,10 +268,10 @@ static void a_hosts_blocks_change_size(void **state) {
   assert_int_equal(block[999999], 3);
   h.most = 64 << 20;
   tl_free(vm, block, nbytes);
-  tl_memory_close(vm);
-  assert_int_equal(h.bytes, 0);
-  free(vm);
+  close_with(vm, &h);
 }
+
+// --- Counts and death -------------------------------------------------------
 
 static void counts_go_up_and_down(void **state) {
   tl_vm *vm = *state;
