@@ -348,6 +348,7 @@ static bool open_flow(tl_flow *flow, tl_owned_program *program,
   size_t operands = (size_t)f->most_operands + 1;
   *flow = (tl_flow){
       .program = program,
+      .heir = -1,
       .function = f,
       .cfg = f->cfg,
       .arena = scratch,

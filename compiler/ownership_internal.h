@@ -91,6 +91,7 @@ typedef struct tl_flow {
   } * defined;
   uint32_t turn;      // of blocks looked at
   int32_t block, at;  // the current instruction
+  int32_t heir;       // of the item that SETEL replaces, or -1
   bool pins_slots;    // definition by definition took too many searches
   bool gives_back;    // operand 0 is, where the current instruction fails
   bool leaves;        // what is settled ends with it
@@ -161,9 +162,13 @@ void tl_own(tl_flow *flow, int32_t slot);
 
 // Makes the borrowers of [x] that are in [live] independent of it. With
 // [update], x is about to be written: views are copied out, and [update] says
-// where an error in that goes.
+// where an error in that goes. Where it replaces an item, flow->heir is a
+// borrower that the update itself settles (tl_settle_heir).
 void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
                const tl_cfg_ins *update);
+
+// The heir no longer needs [x]; there is none any more.
+void tl_settle_heir(tl_flow *flow, int32_t x);
 
 // Ends every slot that is not in [live].
 void tl_end_dead(tl_flow *flow, const uint64_t *live);

@@ -225,12 +225,21 @@ static void owns_unless_lent(tl_state *state) {
     state->kind = tl_state_needs_lender(state) ? TL_EITHER : TL_OWNS;
 }
 
-static void settle_part(tl_flow *flow, int32_t x, int32_t y) {
-  tl_put(flow, flow->leaves ? TL_BC_LEAVE : TL_BC_KEEP, -1, x, y,
-         TL_MODE_BORROW);
+static void keep_part(tl_flow *flow, int32_t x, int32_t y) {
   tl_state *state = &flow->now[y];
   tl_state_remove(state, (uint32_t)x, 1u << TL_SAME | 1u << TL_PART);
   owns_unless_lent(state);
+}
+
+static void settle_part(tl_flow *flow, int32_t x, int32_t y) {
+  tl_put(flow, flow->leaves ? TL_BC_LEAVE : TL_BC_KEEP, -1, x, y,
+         TL_MODE_BORROW);
+  keep_part(flow, x, y);
+}
+
+void tl_settle_heir(tl_flow *flow, int32_t x) {
+  keep_part(flow, x, flow->heir);
+  flow->heir = -1;
 }
 
 // True: y took the ownership over for certain, and nothing names x any more.
@@ -270,7 +279,8 @@ static bool settle_one(tl_flow *flow, int32_t x, int32_t y,
   if ((relations & 1u << TL_LENDS) != 0)
     settle_items(flow, x, y, flow->leaves && (relations & 1u << TL_PART) == 0);
   if ((relations & 1u << TL_PART) != 0) {
-    settle_part(flow, x, y);
+    if (y != flow->heir)
+      settle_part(flow, x, y);
     return false;
   }
   return (relations & 1u << TL_SAME) != 0 && settle_same(flow, x, y);
@@ -280,6 +290,19 @@ static bool borrows_from(const tl_flow *flow, int32_t y, int32_t x,
                          const uint64_t *live) {
   return y != x && tl_bit(live, y) &&
          tl_state_lent_by(&flow->now[y], (uint32_t)x);
+}
+
+// The borrower that may be the item which x[i] = v takes out: the one that was
+// loaded last. What the update itself reads is none.
+static int32_t find_item(const tl_flow *flow, int32_t x) {
+  int32_t found = -1;
+  TL_EACH_BIT(y, flow->present, flow->function->words) {
+    unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
+    if (y != x && flow->uses[y] == 0 && tl_bit(flow->after, y) &&
+        (relations & ~(1u << TL_HELD | 1u << TL_LENDS)) == 1u << TL_PART)
+      found = y;
+  }
+  return found;
 }
 
 void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
@@ -293,6 +316,8 @@ void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
       break;
     }
   }
+  if (update != NULL && update->op == TL_BC_SETEL)
+    flow->heir = find_item(flow, x);
   TL_EACH_BIT(y, flow->present, words) {
     if (borrows_from(flow, y, x, live) && settle_one(flow, x, y, update))
       return;

@@ -430,10 +430,14 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
     return NULL;
   int32_t n = ins->operand_count, first = flow->function->spare + 1;
   tl_cfg_ins decided = *ins;
-  decided.operands = TL_ARENA_ARRAY(flow->arena, int32_t, (size_t)n);
-  decided.modes = TL_ARENA_ARRAY(flow->arena, uint8_t, (size_t)n);
+  decided.operands = TL_ARENA_ARRAY(flow->arena, int32_t, (size_t)n + 1);
+  decided.modes = TL_ARENA_ARRAY(flow->arena, uint8_t, (size_t)n + 1);
   if (decided.operands == NULL || decided.modes == NULL)
     return NULL;
+  if (flow->heir >= 0) {
+    decided.op = TL_BC_REPLACE;
+    decided.operands[decided.operand_count++] = flow->heir;
+  }
   for (int32_t i = 0; i < n; i++) {
     decided.operands[i] = flow->operands[i];
     decided.modes[i] = flow->modes[i];
@@ -734,6 +738,8 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
         tl_bit_set(flow->gone, flow->operands[i]);
     tl_may_fail(flow, done, handler, flow->gone);
   }
+  if (flow->heir >= 0)
+    tl_settle_heir(flow, flow->operands[0]);
   define(flow, ins);
 }
 

@@ -219,6 +219,50 @@ bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
   return true;
 }
 
+// Where list[i] = value takes the heir's object out of a list that this alone
+// has, and cannot fail: that item; else NULL.
+static tl_slot *find_displaced(const tl_vm *vm, const tl_slot *target,
+                               const tl_slot *value, const tl_slot *index,
+                               const tl_slot *heir) {
+  int64_t i = index->i;
+  if (vm->no_reuse || !tl_is_list(*target) || !tl_is_unique(*target) ||
+      (uint8_t)index->tag != TL_CLASS_I64 ||
+      !tl_index_wrap(&i, target->list->length))
+    return NULL;
+  tl_slot *item = &target->list->items[i];
+  if (!tl_is_owned(*item) || !tl_is_heap(*heir) || tl_is_owned(*heir) ||
+      item->pointer != heir->pointer)
+    return NULL;
+  // What is the list, or borrows it, shares it once it is kept.
+  bool shares = tl_is_heap(*value) &&
+                (value->pointer == target->pointer ||
+                 (tl_is_counted(*value) && (value->object->flags & TL_LENT)));
+  return shares ? NULL : item;
+}
+
+bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
+                     const tl_slot *i, tl_slot *heir, unsigned modes) {
+  tl_slot *item = find_displaced(vm, target, value, i, heir);
+  if (item != NULL) {
+    bool is_lent = (modes & 3u) == TL_MODE_BORROW;
+    tl_slot from = is_lent ? tl_borrow(*value) : *value;
+    tl_slot made = tl_escape(vm, &from, TL_CAUSE_ITEM);
+    heir->tag |= TL_OWNED;
+    tl_copy_slot(item, &made);
+    return true;
+  }
+  bool was_owned = tl_is_owned(*heir);
+  tl_do_keep(vm, target, heir);
+  bool ok = tl_element_set(target, value, i) ||
+            tl_exec_setel(vm, target, value, 1, i, i, modes);
+  // The target has kept what it had.
+  if (!ok && !was_owned && tl_is_owned(*heir)) {
+    tl_drop(vm, *heir);
+    heir->tag &= ~TL_OWNED;
+  }
+  return ok;
+}
+
 // --- Calls ------------------------------------------------------------------
 
 bool tl_exec_checktypes(tl_vm *vm, tl_slot *base, const tl_ins *ins) {

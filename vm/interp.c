@@ -349,6 +349,11 @@ dispatch:
       TRY(tl_exec_setel(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu));
       NEXT;
     }
+    OP(REPLACE) {
+      tl_slot *heir = SLOT(ins[1].a);
+      TRY(tl_exec_replace(vm, RA, RB, RC, heir, ins->modes & 0x3fu));
+      NEXT2;
+    }
     OP(SETEL2) {
       const tl_slot *d = SLOT(ins[1].a);
       if (LIKELY(tl_element_set2(RA, RB, RC, d)))

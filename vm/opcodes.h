@@ -20,6 +20,8 @@ typedef enum tl_role {
   TL_ROLE_VALUE,      // stored into the target (lists) or copied (arrays)
   TL_ROLE_DRAIN,      // iterated: stays, items may move out of it
   TL_ROLE_CALLEE,     // the closure called: stays, always borrowed
+  TL_ROLE_HEIR,       // stays: perhaps the item that the update takes out, it
+                      // gets the target's count of that, else one of its own
 } tl_role;
 
 // What the result slot holds.
@@ -182,9 +184,10 @@ typedef enum tl_format {
      comes back with the next update of that place; else it is only read */    \
   OP(TAKEEL, NEXT, DRAIN, USE, NONE, NONE, EARLY, ABCX)                        \
   OP(TAKE, NEXT, DRAIN, USE, USE, USE, EARLY, BW)                              \
-  OP(UNTAKE, TARGET, TARGET, VALUE, USE, USE, NEVER, TVW)  /* put back: b   */ \
-  OP(SETEL, TARGET, TARGET, VALUE, USE, NONE, EARLY, ABC)  /* a[c] = b    */   \
-  OP(SETEL2, TARGET, TARGET, VALUE, USE, USE, EARLY, ABCD) /* a[c, d] = b */   \
+  OP(UNTAKE, TARGET, TARGET, VALUE, USE, USE, NEVER, TVW) /* put back: b   */  \
+  OP(SETEL, TARGET, TARGET, VALUE, USE, NONE, EARLY, ABC) /* a[c] = b    */    \
+  OP(REPLACE, TARGET, TARGET, VALUE, USE, HEIR, EARLY, ABCD) /* the same   */  \
+  OP(SETEL2, TARGET, TARGET, VALUE, USE, USE, EARLY, ABCD)   /* a[c, d] = b */ \
   OP(SETPATH, TARGET, TARGET, VALUE, USE, USE, EARLY, TVW)                     \
   OP(UNPACK, SAME, USE, NONE, NONE, NONE, EARLY, ABX) /* list of exactly n */  \
   /* --- calls; extra: the function, built-in or call shape */                 \

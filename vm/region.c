@@ -95,6 +95,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
     case TL_BC_GETF:
       return TL_STEP_VIEW;
     case TL_BC_SETEL:
+    case TL_BC_REPLACE:
     case TL_BC_SETEL2:
     case TL_BC_SETPATH:
       return TL_STEP_PLACE;

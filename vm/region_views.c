@@ -134,7 +134,7 @@ bool tl_reader_index(tl_reader *rd, const tl_decoded *d, uint32_t first,
     index->step = paths[d->extra].steps[0];
     return index->step.field == NULL;
   }
-  uint32_t count = d->operand_count - first;
+  uint32_t count = d->operand_count - first - (d->op == TL_BC_REPLACE);
   for (uint32_t i = 0; i < count; i++) {
     if (!read_part(rd, d->operands[first + i], index))
       return false;

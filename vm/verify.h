@@ -73,6 +73,8 @@ bool tl_check_read(tl_checker *c, uint32_t slot);
 bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state);
 // DROP, OWN, SETTLE, KEEP, HOLD; DETACH without its error.
 bool tl_check_ownership(tl_checker *c);
+// [borrower] no longer needs [lender] for what it is an item or an alias of.
+void tl_check_kept(tl_checker *c, uint32_t lender, uint32_t borrower);
 // Whether an error of this instruction matters now: to a handler, or to the
 // unwind map, which is looked at once the states hold.
 bool tl_sees_error(const tl_checker *c);

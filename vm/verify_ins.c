@@ -73,6 +73,8 @@ static bool may_lend(int role, int other, unsigned relations) {
   if ((role == TL_ROLE_STORE || role == TL_ROLE_TARGET) &&
       (other == TL_ROLE_STORE || other == TL_ROLE_VALUE))
     return true;
+  if (role == TL_ROLE_TARGET && other == TL_ROLE_HEIR)
+    return relations == 1u << TL_PART;
   // The same operand twice, as a window's alias of the slot that is consumed.
   return role == TL_ROLE_USE && other == TL_ROLE_USE &&
          relations == 1u << TL_SAME;
@@ -129,6 +131,7 @@ static bool may_read_open(const tl_checker *c, uint32_t i) {
     case TL_BC_UNTAKE:
       return c->ins.extra == open - 1;
     case TL_BC_SETEL:
+    case TL_BC_REPLACE:
       return path->step_count == 1 && path->part_count == 1;
     default:
       return reads_other_field(c, path);
@@ -616,5 +619,7 @@ bool tl_check_ins(tl_checker *c) {
       !check_failure(c))
     return false;
   end_rebound(c, c->now);
+  if (c->ins.op == TL_BC_REPLACE)
+    tl_check_kept(c, c->ins.operands[0], c->ins.operands[3]);
   return check_definition(c);
 }

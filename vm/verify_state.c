@@ -187,6 +187,12 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
   }
 }
 
+void tl_check_kept(tl_checker *c, uint32_t lender, uint32_t borrower) {
+  tl_state_remove(&c->now[borrower], lender, 1u << TL_SAME | 1u << TL_PART);
+  own_unless_lent(&c->now[borrower]);
+  tl_check_busy(c, borrower);
+}
+
 // These move counts and never look at items: what an item was taken out of may
 // be settled.
 bool tl_check_ownership(tl_checker *c) {
@@ -219,9 +225,7 @@ bool tl_check_ownership(tl_checker *c) {
   if (c->ins.op == TL_BC_SETTLE) {
     check_settle(c, lender, borrower);
   } else if (c->ins.op == TL_BC_KEEP || c->ins.op == TL_BC_LEAVE) {
-    tl_state_remove(&c->now[borrower], lender, 1u << TL_SAME | 1u << TL_PART);
-    own_unless_lent(&c->now[borrower]);
-    tl_check_busy(c, borrower);
+    tl_check_kept(c, lender, borrower);
     if (c->ins.op == TL_BC_LEAVE) {
       tl_state_strip(&c->now[borrower], 1u << TL_LENDS);
       return check_drop(c, lender, TL_MODE_EITHER);

@@ -252,8 +252,7 @@ static void p6_an_item_outlives_its_replacement(void **state) {
             "  t2 = getel t0, t1 owned: t0\n"
             "  t3 = loadi\n"
             "  detach t2, t0 owned: t0 t2?\n"
-            "  keep t0, t2\n"
-            "  t0 = setel t0!, t3, t1 owned: t0 t2\n"
+            "  t0 = replace t0!, t3, t1, t2 owned: t0 t2?\n"
             "  show t2 owned: t0 t2\n"
             "  drop t2!\n"
             "  ret t0!\n");
@@ -321,8 +320,7 @@ static void r7_a_view_is_detached_from_its_source(void **state) {
             "  t3 = loadi\n"
             "  t4 = getel t0, t3 owned: t0 t2?\n"
             "  detach t2, t0 owned: t0 t2? t4?\n"
-            "  keep t0, t2\n"
-            "  t0 = setel t0!, t4?, t1 owned: t0 t2 t4?\n"
+            "  t0 = replace t0!, t4?, t1, t2 owned: t0 t2? t4?\n"
             "  t0 = setel t0!, t2!, t3 owned: t0 t2\n"
             "  ret t0!\n");
 }

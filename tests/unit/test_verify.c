@@ -466,6 +466,48 @@ static void what_else_the_left_lent_has_ended(void **state) {
   refuse(*state, &p, "t2 is read but its lender has ended");
 }
 
+// REPLACE: t1, an item of t0, lives on when another takes its place.
+#define REPLACE(x, value, index, heir)               \
+  ins(TL_BC_REPLACE, x, value, index, A), (tl_ins) { \
+    TL_BC_EXTRA, 0, 16 * (heir), 0, 0                \
+  }
+
+// In [start, end) the slot may own.
+static void may_own(program *p, uint32_t start, uint32_t end, uint16_t slot) {
+  p->ranges[p->main.range_count++] = (tl_unwind_range){start, end, slot, 1};
+}
+
+static void a_replaced_item_outlives_its_list(void **state) {
+  OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), ins(TL_BC_GETEL, 1, 0, 3, 0),
+       ins(TL_BC_DETACH, 1, 0, 0, 0), REPLACE(0, 3, 3, 1),
+       ins(TL_BC_DROP, 0, 0, 0, A), RETURN(1));
+  owns(&p, 2, 5, 0);
+  may_own(&p, 3, 5, 1);
+  accept(*state, &p);
+}
+
+static void another_item_does_not(void **state) {
+  OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), ins(TL_BC_GETEL, 1, 0, 3, 0),
+       ins(TL_BC_MOVB, 2, 1, 0, 0), ins(TL_BC_DETACH, 1, 0, 0, 0),
+       REPLACE(0, 3, 3, 1), ins(TL_BC_DROP, 1, 0, 0, A),
+       ins(TL_BC_DROP, 0, 0, 0, A), ins(TL_BC_RET, 2, 0, 0, 0));
+  owns(&p, 2, 6, 0);
+  may_own(&p, 3, 6, 1);
+  refuse(*state, &p, "t2 is read but its lender has ended");
+}
+
+static void nothing_replaces_itself(void **state) {
+  OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), REPLACE(0, 3, 3, 0), RETURN(0));
+  refuse(*state, &p, "t0 is consumed and read");
+}
+
+static void a_view_is_no_replaced_item(void **state) {
+  OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), ins(TL_BC_GETEL, 1, 0, 3, 0),
+       REPLACE(0, 3, 3, 1), RETURN(1));
+  owns(&p, 2, 3, 0);
+  refuse(*state, &p, "t1 is read, but its lender is consumed");
+}
+
 // A list that borrows what is in it.
 #define LIST(d, count) \
   (tl_ins){TL_BC_LIST, 0, 16 * (d), count, 0}, ins(TL_BC_EXTRA, 0, 0, 0, 0)
@@ -717,6 +759,10 @@ int main(void) {
       FIXTURE_TEST(left_items_outlive_their_lender),
       FIXTURE_TEST(what_lends_to_a_list_is_not_stored_in_it),
       FIXTURE_TEST(what_else_the_left_lent_has_ended),
+      FIXTURE_TEST(a_replaced_item_outlives_its_list),
+      FIXTURE_TEST(another_item_does_not),
+      FIXTURE_TEST(nothing_replaces_itself),
+      FIXTURE_TEST(a_view_is_no_replaced_item),
       FIXTURE_TEST(an_alias_ends_with_the_view),
       FIXTURE_TEST(too_many_lenders_prove_nothing),
       FIXTURE_TEST(a_view_is_not_given_without_its_block),
