@@ -18,6 +18,7 @@ typedef struct step {
   tl_region_step kind;
   int32_t consumer;  // the step that uses its result up, -1
   int32_t viewed;    // the first step that takes a view of its result, -1
+  bool is_index;     // its result says where a view is
 } step;
 
 typedef struct finder {
@@ -197,17 +198,52 @@ static void mark_viewed(finder *f, int32_t i, uint32_t slot) {
     f->steps[maker].viewed = i;
 }
 
+// What computes a place from numbers: [j - 1]. Where the numbers are arrays the
+// region ends before the view when it is read.
+static bool computes_place(const step *s) {
+  switch (s->kind == TL_STEP_OPERATION ? tl_region_op(s->d.op, s->d.extra)
+                                       : TL_OP_COUNT) {
+    case TL_OP_ADD:
+    case TL_OP_SUBTRACT:
+    case TL_OP_MULTIPLY:
+    case TL_OP_FLOOR_DIVIDE:
+    case TL_OP_REMAINDER:
+    case TL_OP_NEGATIVE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+static void mark_index(finder *f, int32_t i, uint32_t slot) {
+  int32_t maker = find_maker(f, i, (int32_t)slot);
+  if (maker >= 0 && computes_place(&f->steps[maker])) {
+    f->steps[maker].is_index = true;
+  } else {
+    mark_viewed(f, i, slot);
+  }
+}
+
 // A view is of an array, not of what is still to be computed.
 static void find_viewed(finder *f) {
-  for (int32_t i = 0; i < f->count; i++) f->steps[i].viewed = -1;
+  for (int32_t i = 0; i < f->count; i++) {
+    f->steps[i].viewed = -1;
+    f->steps[i].is_index = false;
+  }
   for (int32_t i = 0; i < f->count; i++) {
     const tl_decoded *d = &f->steps[i].d;
     if (!takes_views(f->p, d, f->steps[i].kind))
       continue;
-    if (f->steps[i].kind == TL_STEP_VIEW)
+    bool is_view = f->steps[i].kind == TL_STEP_VIEW;
+    if (is_view)
       mark_viewed(f, i, d->operands[0]);
-    for (uint32_t k = 0; k < d->window_count; k++)
-      mark_viewed(f, i, d->window + k);
+    for (uint32_t k = 0; k < d->window_count; k++) {
+      if (is_view) {
+        mark_index(f, i, d->window + k);
+      } else {
+        mark_viewed(f, i, d->window + k);
+      }
+    }
   }
 }
 
@@ -250,7 +286,7 @@ static bool find_in_run(finder *f) {
     while (first > 0 && is_used_up(&f->steps[first - 1], last)) first--;
     int32_t operations = 0;
     for (int32_t i = first; i <= last; i++) {
-      operations += makes_array(&f->steps[i]);
+      operations += makes_array(&f->steps[i]) && !f->steps[i].is_index;
     }
     if (operations > (is_sink(end) ? 0 : 1)) {
       starts[n] = f->steps[first].pc;
@@ -337,7 +373,7 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
       return false;
     }
     if (kind != TL_STEP_NONE)
-      f.steps[f.count++] = (step){pc, pc + d.words, d, kind, -1, -1};
+      f.steps[f.count++] = (step){pc, pc + d.words, d, kind, -1, -1, false};
     bool ends = kind == TL_STEP_PLACE || kind == TL_STEP_CALL;
     if (ends && !end_run(&f))
       return false;

@@ -23,11 +23,51 @@ void tl_array_extent(const tl_array *a, char **begin, char **end) {
   }
 }
 
+static int64_t longest_stride(const tl_array *a) {
+  int64_t longest = 0;
+  for (int i = 0; i < tl_ndim(a); i++) {
+    int64_t stride = tl_strides(a)[i];
+    stride = stride < 0 ? -stride : stride;
+    if (tl_shape(a)[i] > 1 && stride > longest)
+      longest = stride;
+  }
+  return longest;
+}
+
+// The bytes from the first to the last of an array's items, but for axes along
+// which they are a multiple of [period] apart.
+static int64_t extent_within(const tl_array *a, int64_t period) {
+  int64_t extent = (int64_t)tl_itemsize(tl_array_dtype(a));
+  for (int i = 0; i < tl_ndim(a); i++) {
+    int64_t stride = tl_strides(a)[i];
+    if (stride % period != 0)
+      extent += (tl_shape(a)[i] - 1) * (stride < 0 ? -stride : stride);
+  }
+  return extent;
+}
+
+// Whether two arrays lie side by side in the rows of one memory, as columns
+// of a matrix do: in each period of bytes one has its part and the other has
+// another.
+static bool are_interleaved(const tl_array *a, const char *a_begin,
+                            const tl_array *b, const char *b_begin) {
+  int64_t a_longest = longest_stride(a), b_longest = longest_stride(b);
+  int64_t period = a_longest > b_longest ? a_longest : b_longest;
+  if (period == 0)
+    return false;
+  int64_t between = (b_begin - a_begin) % period;
+  if (between < 0)
+    between += period;
+  return between >= extent_within(a, period) &&
+         period - between >= extent_within(b, period);
+}
+
 bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
   char *a_begin, *a_end, *b_begin, *b_end;
   tl_array_extent(a, &a_begin, &a_end);
   tl_array_extent(b, &b_begin, &b_end);
-  return a_begin < b_end && b_begin < a_end;
+  return a_begin < b_end && b_begin < a_end &&
+         !are_interleaved(a, a_begin, b, b_begin);
 }
 
 // --- Moving bytes -----------------------------------------------------------

@@ -309,13 +309,31 @@ static void put_may(const explainer *e, uint32_t from, uint32_t end) {
   }
 }
 
+// Whether an instruction of a region only says where a view is: [j - 1].
+static bool says_where(const explainer *e, const tl_region *region, uint32_t pc,
+                       const tl_decoded *d) {
+  tl_decoded next;
+  if (region == NULL || !is_elementwise(d) || d->result < 0)
+    return false;
+  uint32_t slot = (uint32_t)d->result;
+  for (uint32_t at = pc + d->words; at < region->end; at += next.words) {
+    tl_decode(e->p, at, &next);
+    if (mode_of(&next, slot) >= 0)
+      return step_of(e, &next) == TL_STEP_VIEW && next.window <= slot &&
+             slot < next.window + next.window_count;
+    if (next.result == d->result)
+      return false;
+  }
+  return false;
+}
+
 // "in one pass with `a * b` (line 3)" for the others of the region.
 static void put_region(const explainer *e, const operation *o) {
   int count = 0;
   tl_decoded d;
   for (uint32_t pc = o->region->start; pc < o->region->end; pc += d.words) {
     tl_decode(e->p, pc, &d);
-    if (pc == o->pc || !joins(e, &d))
+    if (pc == o->pc || !joins(e, &d) || says_where(e, o->region, pc, &d))
       continue;
     tl_text_puts(e->out, count++ == 0 ? "in one pass with `" : ", `");
     put_source(e->out, e->unit, tl_place_at(e->p, pc));
@@ -565,6 +583,8 @@ static bool is_shown(const explainer *e, const operation *o) {
   if (e->notes == NULL || o->note == NULL)
     return may && e->notes == NULL;
   const tl_note *n = o->note;
+  if (says_where(e, o->region, o->pc, &o->d))
+    return n->fresh + n->inplace + n->copies > 0;
   return may || step_of(e, &o->d) == TL_STEP_NONE || joins(e, &o->d) ||
          n->fresh + n->inplace + n->copies > 0;
 }

@@ -248,6 +248,11 @@ static bool times_vector(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
 bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
                    int64_t a_stride, const char *b, int64_t b_stride,
                    int64_t k) {
+  if (k <= TL_GEMV_LEAF) {
+    memset(item, 0, tl_itemsize(dtype));
+    tl_kernels()->gemv[dtype](item, a, 0, a_stride, b, b_stride, 1, (size_t)k);
+    return tl_poll(vm, 1);
+  }
   return times_vector(vm, dtype, item, a, 0, a_stride, b, b_stride, 1, k);
 }
 

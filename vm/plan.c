@@ -29,6 +29,7 @@ void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
   plan->widest = 1;
   plan->failed = false;
   plan->plain = true;
+  plan->packs = false;
   plan->is_hosts = false;
 }
 
@@ -198,11 +199,12 @@ static void classify(tl_plan *plan, int s) {
                           plan->streams[s].strides[plan->ndim - 1] == 0);
   if (value->single || is_unit(plan, s))
     return;
-  plan->plain = false;
   if (is_transposed(plan, s) && plan->tile_count < TL_PLAN_TILES) {
+    plan->plain = false;
     plan->streams[s].tile = (int8_t)plan->tile_count++;
     return;
   }
+  plan->packs = true;
   plan->streams[s].packed = true;
   value->where = (int8_t)take_register(plan);
 }

@@ -95,7 +95,8 @@ typedef struct tl_plan {
   int64_t rows;   // rows that share a block; 1: blocks are parts of a row
   size_t widest;  // the largest item in a register or stream
   bool failed;    // too many registers or steps
-  bool plain;     // all streams are read and written where they are
+  bool plain;     // no stream is read by tiles or rows
+  bool packs;     // a stream is moved through a register
   bool is_hosts;  // a step is the host's: in one thread
   uint32_t free_registers;
   int once_count;    // steps at the start of the run; they come first

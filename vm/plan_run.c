@@ -7,6 +7,10 @@
 // A run whose streams are all used in place takes blocks of this many bytes.
 enum { DIRECT_BYTES = 256 * 1024, POLL_ITEMS = 64 * 1024, LINE_BYTES = 64 };
 
+// Items of columns lie on a cache line each, of which other columns have their
+// items too: the lines of a block stay in the nearest cache.
+enum { COLUMN_BYTES = 24 * 1024, COLUMN_ITEMS = 32 };
+
 static void call_host(const tl_plan_step *step, const tl_plan_value *values,
                       char *out, size_t n) {
   const int8_t operands[TALLY_MAX_LOOP_INPUTS] = {step->a, step->b, step->c};
@@ -151,6 +155,22 @@ static bool poll(runner *r, int64_t items) {
   return tl_poll(r->vm, work);
 }
 
+// The items of a block of one row, at most [most].
+static int64_t block_of_row(const tl_plan *plan, int64_t most) {
+  if (!plan->packs)
+    return most;
+  int64_t lines = 0;
+  for (int s = 0; s < plan->stream_count; s++) {
+    const tl_plan_stream_state *stream = &plan->streams[s];
+    int64_t step = stream->strides[plan->ndim - 1];
+    lines += stream->packed && (step >= LINE_BYTES || -step >= LINE_BYTES);
+  }
+  if (lines * LINE_BYTES * most <= COLUMN_BYTES)
+    return most;
+  int64_t items = COLUMN_BYTES / LINE_BYTES / lines & ~(int64_t)7;
+  return items < COLUMN_ITEMS ? COLUMN_ITEMS : items;
+}
+
 // The items of a row's first block: fewer where that puts the later ones at the
 // start of a cache line of the output, since writes across two lines are slow.
 static int64_t first_block(const runner *r) {
@@ -258,7 +278,8 @@ static bool run_inner(runner *r) {
 // All index positions of the axes before [axes], in row-major order.
 static bool run_outer(runner *r, int axes) {
   tl_plan *plan = r->plan;
-  int64_t index[TL_MAX_DIMS] = {0};
+  int64_t index[TL_MAX_DIMS];
+  for (int i = 0; i < axes; i++) index[i] = 0;
   for (;;) {
     if (!run_inner(r))
       return false;
@@ -300,6 +321,8 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   // Constants are repeated over no more than a register.
   call_steps(plan, 0, plan->once_count, TL_BLOCK_BYTES / plan->widest);
   bool pairs = plan->rows > 1 || plan->tile_count > 0;
+  if (!pairs)
+    r.block = block_of_row(plan, r.block);
   int64_t units = plan->shape[0];
   plan->shape[0] = to - from;
   bool ok = run_outer(&r, plan->ndim - (pairs ? 2 : 1));
@@ -309,26 +332,36 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
 
 // --- Short runs --------------------------------------------------------------
 
-// One block of one axis, with streams in place: what is left is to say where
-// they are.
+// One block of one axis: what is left is to say where the streams are.
 static bool is_short(const tl_plan *plan) {
-  return plan->ndim == 1 && plan->plain &&
-         plan->size * (int64_t)plan->widest <= TL_BLOCK_BYTES;
+  int64_t most = TL_BLOCK_BYTES / (int64_t)plan->widest;
+  return plan->ndim == 1 && plan->plain && plan->size <= most &&
+         plan->size <= block_of_row(plan, most);
 }
 
 static void run_short(tl_plan *plan) {
   _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
   tl_plan_value *values = plan->values;
   int streams = plan->stream_count;
-  for (int s = 0; s < streams; s++) values[s].at = plan->streams[s].base;
+  for (int s = 0; s < streams; s++) {
+    plan->streams[s].data = plan->streams[s].base;
+    values[s].at = values[s].where >= 0 ? registers[values[s].where]
+                                        : plan->streams[s].base;
+  }
   for (int i = streams; i < plan->value_count; i++) {
     if (values[i].where >= 0)
       values[i].at = registers[values[i].where];
   }
   size_t n = (size_t)plan->size;
+  if (plan->packs)
+    load_streams(plan, 0, 1, n);
   call_steps(plan, 0, plan->step_count, n);
-  if (plan->sink != NULL)
+  if (plan->sink != NULL) {
     plan->sink(plan->context, values[plan->result].at, n);
+  } else if (plan->packs && plan->streams[plan->output].packed) {
+    tl_plan_store(plan, plan->streams[plan->output].base,
+                  values[plan->output].at, 1, n);
+  }
 }
 
 // --- Threads ----------------------------------------------------------------

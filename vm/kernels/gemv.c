@@ -23,10 +23,25 @@ enum { FEW = 8 };
 #define SPELL_OUT _Pragma("GCC unroll 16")
 #endif
 
+#define ITEM(T, at) (*(const T *)(const void *)(at))
+#define FOUR(sfx, T, at, step)                       \
+  ((four_##sfx){ITEM(T, at), ITEM(T, (at) + (step)), \
+                ITEM(T, (at) + 2 * (step)), ITEM(T, (at) + 3 * (step))})
+
 #define REAL_LEAF(sfx, T)                                                    \
   typedef T vector_##sfx                                                     \
       __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_alias));   \
   enum { LANES_##sfx = LANE_BYTES / sizeof(T) };                             \
+  typedef T four_##sfx __attribute__((vector_size(4 * sizeof(T))));          \
+  /* The sum of the lanes of [n] products. */                                \
+  TL_INLINE T folded_##sfx(T *lanes, size_t n) {                             \
+    size_t half = LANES_##sfx / 2;                                           \
+    while (half > 1 && half >= n) half /= 2; /* the others are 0 */          \
+    for (; half > 0; half /= 2)                                              \
+      for (size_t lane = 0; lane < half; lane++)                             \
+        lanes[lane] += lanes[lane + half];                                   \
+    return lanes[0];                                                         \
+  }                                                                          \
   static T few_##sfx(const T *a, const T *x, size_t n) {                     \
     T sum = 0;                                                               \
     for (size_t i = 0; i < n; i++) sum += a[i] * x[i];                       \
@@ -37,7 +52,7 @@ enum { FEW = 8 };
       return few_##sfx(a, x, n);                                             \
     vector_##sfx held[VECTORS];                                              \
     SPELL_OUT for (int v = 0; v < VECTORS; v++) held[v] = (vector_##sfx){0}; \
-    size_t i = 0, half = LANES_##sfx / 2;                                    \
+    size_t i = 0;                                                            \
     for (; i + LANES_##sfx <= n; i += LANES_##sfx) {                         \
       const vector_##sfx *p = (const vector_##sfx *)(a + i);                 \
       const vector_##sfx *q = (const vector_##sfx *)(x + i);                 \
@@ -47,18 +62,45 @@ enum { FEW = 8 };
     memcpy(lanes, held, sizeof lanes);                                       \
     for (size_t lane = 0; i + lane < n; lane++)                              \
       lanes[lane] += a[i + lane] * x[i + lane];                              \
-    while (half > 1 && half >= n) half /= 2; /* the others are 0 */          \
-    for (; half > 0; half /= 2)                                              \
-      for (size_t lane = 0; lane < half; lane++)                             \
-        lanes[lane] += lanes[lane + half];                                   \
-    return lanes[0];                                                         \
+    return folded_##sfx(lanes, n);                                           \
+  }                                                                          \
+  static T dot_apart_##sfx(const char *a, ptrdiff_t a_step, const char *x,   \
+                           ptrdiff_t x_step, size_t n) {                     \
+    if (n < FEW) {                                                           \
+      T sum = 0;                                                             \
+      for (size_t i = 0; i < n; i++, a += a_step, x += x_step)               \
+        sum += ITEM(T, a) * ITEM(T, x);                                      \
+      return sum;                                                            \
+    }                                                                        \
+    four_##sfx held[LANES_##sfx / 4];                                        \
+    SPELL_OUT for (int v = 0; v < LANES_##sfx / 4; v++) held[v] =            \
+        (four_##sfx){0};                                                     \
+    size_t i = 0;                                                            \
+    for (; i + LANES_##sfx <= n; i += LANES_##sfx)                           \
+      SPELL_OUT for (int v = 0; v < LANES_##sfx / 4; v++) {                  \
+        held[v] += FOUR(sfx, T, a, a_step) * FOUR(sfx, T, x, x_step);        \
+        a += 4 * a_step;                                                     \
+        x += 4 * x_step;                                                     \
+      }                                                                      \
+    T lanes[LANES_##sfx];                                                    \
+    memcpy(lanes, held, sizeof lanes);                                       \
+    for (size_t lane = 0; i + lane < n; lane++, a += a_step, x += x_step)    \
+      lanes[lane] += ITEM(T, a) * ITEM(T, x);                                \
+    return folded_##sfx(lanes, n);                                           \
   }
 
-#define INTEGER_LEAF(sfx, T, W)                                           \
-  static T dot_##sfx(const T *a, const T *x, size_t n) {                  \
-    T sum = 0;                                                            \
-    for (size_t i = 0; i < n; i++) sum = (T)((W)sum + (W)a[i] * (W)x[i]); \
-    return sum;                                                           \
+#define INTEGER_LEAF(sfx, T, W)                                            \
+  static T dot_##sfx(const T *a, const T *x, size_t n) {                   \
+    T sum = 0;                                                             \
+    for (size_t i = 0; i < n; i++) sum = (T)((W)sum + (W)a[i] * (W)x[i]);  \
+    return sum;                                                            \
+  }                                                                        \
+  static T dot_apart_##sfx(const char *a, ptrdiff_t a_step, const char *x, \
+                           ptrdiff_t x_step, size_t n) {                   \
+    T sum = 0;                                                             \
+    for (size_t i = 0; i < n; i++, a += a_step, x += x_step)               \
+      sum = (T)((W)sum + (W)ITEM(T, a) * (W)ITEM(T, x));                   \
+    return sum;                                                            \
   }
 
 #define LINES(sfx, T, W)                                                       \

@@ -4,6 +4,7 @@
 #define TALLY_VM_KERNELS_GEMV_H
 
 #include "vm/kernels/search.h"
+#include "vm/kernels/strided.h"
 
 // Rows of the matrix are read from one end to the other where they lie, as
 // memory is fastest, while a strip of the vector stays in the second cache, or
@@ -24,6 +25,8 @@ TL_INLINE ptrdiff_t distance(ptrdiff_t stride) {
 
 // Defines the kernel of items T from these functions:
 //   T dot_sfx(const T *a, const T *x, size_t n), with n <= GEMV_LEAF
+//   T dot_apart_sfx(const char *a, ptrdiff_t a_step, const char *x,
+//                   ptrdiff_t x_step, size_t n): the same of items apart
 //   T plus_sfx(T, T)
 //   void axpy1_sfx(T *out, const T *a, T x, size_t n): out += a * x
 //   void axpy4_sfx(T *out, const T *const a[4], const T *x, size_t n): the same
@@ -35,9 +38,18 @@ TL_INLINE ptrdiff_t distance(ptrdiff_t stride) {
                                size_t n) {                                     \
     if (stride == (ptrdiff_t)sizeof(T))                                        \
       return (const T *)(const void *)a;                                       \
-    TL_BY_FOUR for (size_t i = 0; i < n; i++, a += stride) buffer[i] =         \
-        *(const T *)(const void *)a;                                           \
+    gather_items(buffer, a, stride, n, sizeof(T));                             \
     return buffer;                                                             \
+  }                                                                            \
+  static void one_dot_##sfx(T *out, const char *a, ptrdiff_t a_step,           \
+                            const char *x, ptrdiff_t x_step, size_t k) {       \
+    for (size_t p = 0; p < k; p += GEMV_LEAF) {                                \
+      const size_t n = leaf_of(k - p);                                         \
+      const T dot = dot_apart_##sfx(a, a_step, x, x_step, n);                  \
+      *out = plus_##sfx(*out, dot);                                            \
+      a += (ptrdiff_t)n * a_step;                                              \
+      x += (ptrdiff_t)n * x_step;                                              \
+    }                                                                          \
   }                                                                            \
   static void dots_##sfx(T *out, const char *a, ptrdiff_t a_row,               \
                          ptrdiff_t a_column, const char *x,                    \
@@ -92,6 +104,9 @@ TL_INLINE ptrdiff_t distance(ptrdiff_t stride) {
                         size_t m, size_t k) {                                  \
     if (m > 1 && distance(a_row) < distance(a_column))                         \
       columns_##sfx(out, a, a_row, a_column, x, x_stride, m, k);               \
+    else if (m == 1 && (a_column != (ptrdiff_t)sizeof(T) ||                    \
+                        x_stride != (ptrdiff_t)sizeof(T)))                     \
+      one_dot_##sfx(out, a, a_column, x, x_stride, k);                         \
     else                                                                       \
       dots_##sfx(out, a, a_row, a_column, x, x_stride, m, k);                  \
   }

@@ -32,6 +32,13 @@ enum { LANES = 16 };
     }                                                                          \
     return (T){.re = re[0], .im = im[0]};                                      \
   }                                                                            \
+  static T dot_apart_##sfx(const char *a, ptrdiff_t a_step, const char *x,     \
+                           ptrdiff_t x_step, size_t n) {                       \
+    T p[GEMV_LEAF], q[GEMV_LEAF];                                              \
+    gather_items(p, a, a_step, n, sizeof(T));                                  \
+    gather_items(q, x, x_step, n, sizeof(T));                                  \
+    return dot_##sfx(p, q, n);                                                 \
+  }                                                                            \
   static void axpy1_##sfx(T *out, const T *a, T x, size_t n) {                 \
     TL_LOOP for (size_t i = 0; i < n; i++) out[i] =                            \
         plus_##sfx(out[i], times_##sfx(a[i], x));                              \

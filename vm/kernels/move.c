@@ -2,6 +2,7 @@
 // by index. Items are words of their size.
 #include "vm/kernels/list.h"
 #include "vm/kernels/move.h"
+#include "vm/kernels/strided.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -32,8 +33,7 @@
       if (n > 0)                                                             \
         TL_K(fill_##size)(out, a, n);                                        \
     } else {                                                                 \
-      TL_BY_FOUR for (size_t i = 0; i < n; i++, from += stride) to[i] =      \
-          *(const T *)from;                                                  \
+      gather_##size(to, from, stride, n);                                    \
     }                                                                        \
   }                                                                          \
   void TL_K(unpack_##size)(void *out, ptrdiff_t stride, const void *a,       \
