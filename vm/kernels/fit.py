@@ -2,9 +2,10 @@
 """Computes what vmath.c computes with: polynomials, and a table of erf.
 
 Run by hand when they change, in vm/kernels: python3 fit.py. It writes
-vmath_data.h and erf_table.h. Needs mpmath. Polynomials interpolate at Chebyshev
+vmath_data.h, vmath_tables.h and erf_table.h. Needs mpmath. Polynomials interpolate at Chebyshev
 nodes, which comes within a factor of about two of the best possible error.
 """
+import struct
 import sys
 
 from mpmath import mp, mpf, cos, erf, exp, floor, log, lu_solve, matrix, pi
@@ -44,6 +45,14 @@ def define(name, terms):
     for term in reversed(terms[:-1]):
         print(f'  p = p * x + {hexadecimal(term)};')
     print('  return p;\n}')
+
+
+def define_terms(name, terms):
+    """The same as an array, lowest first, for formulas over vectors."""
+    print(f'static const double {name}[{len(terms)}] = {{')
+    for term in terms:
+        print(f'    {hexadecimal(term)},')
+    print('};')
 
 
 def parts(name, value, bits):
@@ -102,6 +111,37 @@ def polynomials():
         mpf('0.0625') ** 2 * mpf('1.1'), 4))
 
 
+def without_exponent(j):
+    """2^(j/16), with j times 2^-4 taken from its exponent field: adding k times
+    2^-4 there, for k = 16 n + j, leaves n."""
+    bits, = struct.unpack('<Q', struct.pack('<d', float(mpf(2) ** (mpf(j) / 16))))
+    return struct.unpack('<d', struct.pack('<Q', bits - (j << 48)))[0]
+
+
+def exponentials():
+    step = log(mpf(2)) / 16
+    print(f'#define EXP_STEPS {hexadecimal(1 / step)}')
+    parts('EXP_STEP', step, [36])
+    bound = step / 2 * mpf('1.0002')
+    for name, degree, what in (('exp_terms', 4, 'float64: 2^-55'),
+                               ('exp_terms_short', 2, 'float32: 2^-36')):
+        print(f'\n// (e^r - 1 - r) / r^2 for |r| < ln 2 / 32; {what}')
+        define_terms(name, polynomial(exp_tail, -bound, bound, degree))
+    print('\n// 2^(j/16), j / 16 taken from its exponent field.')
+    define_terms('exp_table', map_table(without_exponent))
+    print('\n// What rounding took from 2^(j/16), as a part of it.')
+    define_terms('exp_table_lost', map_table(lost_by_rounding))
+
+
+def map_table(f):
+    return [f(j) for j in range(16)]
+
+
+def lost_by_rounding(j):
+    value = mpf(2) ** (mpf(j) / 16)
+    return value / mpf(float(value)) - 1
+
+
 def table():
     print('// At i / 128: erf rounded, what rounding took, and its slope.')
     print('static const double erf_table[769][3] = {')
@@ -112,6 +152,10 @@ def table():
             hexadecimal(value), hexadecimal(value - mpf(float(value))),
             hexadecimal(2 / sqrt(pi) * exp(-x * x))))
     print('};')
+
+
+def tables():
+    exponentials()
 
 
 def header(path, guard, what):
@@ -127,4 +171,5 @@ def header(path, guard, what):
 
 
 header('vmath_data.h', 'VMATH_DATA_H', polynomials)
+header('vmath_tables.h', 'VMATH_TABLES_H', tables)
 header('erf_table.h', 'ERF_TABLE_H', table)

@@ -3,8 +3,8 @@
 # COMPILE before and links $(KERNEL_OBJS) after.
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
-KERNEL_LOOPS := table arith pair integer divide compare round vmath complex \
-                complex_abs cast move mask reduce extreme extreme_outer outer \
+KERNEL_LOOPS := table arith pair integer divide compare round vmath vmath_exp \
+                complex complex_abs cast move mask reduce extreme extreme_outer outer \
                 search gemm gemv gemv_complex decimal rotate
 # Compiled once.
 KERNEL_PLAIN := isa scratch rare complex_rare sort argsort

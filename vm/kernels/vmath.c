@@ -89,34 +89,12 @@ TL_INLINE double exp_anywhere(double x) {
   return y * power_of_2(half) * power_of_2(other);
 }
 
-static bool all_below(const double *x, size_t n, double limit) {
-  uint64_t beyond = 0;
-  for (size_t i = 0; i < n; i++) beyond |= all_if(!(magnitude(x[i]) < limit));
-  return !beyond;
-}
-
-void TL_K(exp_float64)(void *out, const void *a, size_t n) {
-  double *to = out;
-  const double *from = a;
-  for (size_t start = 0; start < n; start += BLOCK) {
-    const size_t end = n - start < BLOCK ? n : start + BLOCK;
-    if (all_below(from + start, end - start, 708)) {
-      TL_LOOP for (size_t i = start; i < end; i++) to[i] = exp_inside(from[i]);
-    } else {
-      TL_LOOP for (size_t i = start; i < end; i++) to[i] =
-          exp_anywhere(from[i]);
-    }
-  }
-}
-
 // float32 overflows and vanishes long before 150.
 TL_INLINE double exp_single(double x) {
   x = x < -150 ? -150 : x;
   x = x > 150 ? 150 : x;
   return exp_inside(x);
 }
-
-TL_UNARY(exp_float32, float, float, exp_single((double)x))
 
 // e^x - 1 = (2^k - 1) + 2^k (r + r^2 / 2 + ...), summed as a pair, for x < 708.
 // The first term is the larger one, unless k is 0, when it is 0.
