@@ -71,11 +71,11 @@ TL_INLINE vec exp_anywhere(vec x) {
   const steps s = take_steps(clamp(x, -746, 710));
   const vec_bits fraction = s.k & 15;
   const vec y = power(fraction);
-  // 2^11 more than n, so that it is positive.
+  // 2^11 more than it is, so as to be positive; in halves, 1024 more.
   const vec_bits n = (s.k - fraction - (VEC_WHOLE_BITS - (1 << 15))) >> 4;
   const vec_bits half = n >> 1, other = n - half;
-  const vec scale = (vec)((half + (1023 - 1024)) << 52);
-  const vec other_scale = (vec)((other + (1023 - 1024)) << 52);
+  const vec scale = (vec)((half - 1) << 52);
+  const vec other_scale = (vec)((other - 1) << 52);
   return (y + y * rest_float64(s)) * scale * other_scale;
 }
 
