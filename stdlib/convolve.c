@@ -106,6 +106,29 @@ static tl_dtype computed_in(tl_dtype dtype) {
                                     : TL_INT64;
 }
 
+// Sums of 64 bits become items of an integer dtype, which wrap; takes [sums].
+static bool wrap_sums(tl_vm *vm, tl_array *sums, tl_dtype dtype, tl_slot *out) {
+  tl_array *narrow = tl_array_new(vm, dtype, 1, tl_shape(sums));
+  const uint64_t *sum = (const uint64_t *)sums->data;
+  for (int64_t i = 0; narrow && i < sums->size; i++) {
+    switch (tl_itemsize(dtype)) {
+      case 1:
+        ((uint8_t *)narrow->data)[i] = (uint8_t)sum[i];
+        break;
+      case 2:
+        ((uint16_t *)narrow->data)[i] = (uint16_t)sum[i];
+        break;
+      default:
+        ((uint32_t *)narrow->data)[i] = (uint32_t)sum[i];
+        break;
+    }
+  }
+  tl_drop(vm, tl_own_array(sums));
+  if (narrow)
+    *out = tl_own_array(narrow);
+  return narrow != NULL;
+}
+
 static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot x[2] = {tl_none(), tl_none()}, sum = tl_none();
   tl_dtype dtype;
@@ -129,18 +152,19 @@ static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
             convolve_dense(vm, x[0].array, x[1].array, work, p, &sum);
   tl_drop(vm, x[0]);
   tl_drop(vm, x[1]);
-  return ok &&
-         tl_cast_own(vm, sum.array, dtype == TL_BOOL ? TL_INT64 : dtype, out);
+  if (dtype == TL_BOOL)
+    dtype = TL_INT64;
+  if (ok && tl_dtype_is_integer(dtype) && tl_itemsize(dtype) < 8)
+    return wrap_sums(vm, sum.array, dtype, out);
+  return ok && tl_cast_own(vm, sum.array, dtype, out);
 }
 
 const tl_builtin tl_convolve_builtins[] = {
     {"convolve", "a, b, mode: \"full\"", convolve, TL_PURE,
      "The convolution of two vectors, out[i + k] = sum of a[i] b[k]: in full,\n"
      "of the longer one's length (mode \"same\"), or only where they overlap\n"
-     "wholly (\"valid\"; Bracewell, 1965). Any numeric dtypes, promoted; "
-     "integers\n"
-     "wrap. Empty\n"
-     "arrays, or such of more axes, are a shape error.\n"
+     "wholly (\"valid\"; Bracewell, 1965). Any numeric dtypes, promoted;\n"
+     "integers wrap. Empty arrays, or such of more axes, are a shape error.\n"
      "    convolve([1, 2, 3], [1, 1])    # [1, 3, 5, 3]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -29,6 +29,7 @@ extern const tl_builtin tl_shape_builtins[];
 extern const tl_builtin tl_join_builtins[];
 extern const tl_builtin tl_sort_builtins[];
 extern const tl_builtin tl_select_builtins[];
+extern const tl_builtin tl_bins_builtins[];
 extern const tl_builtin tl_search_builtins[];
 extern const tl_builtin tl_places_builtins[];
 extern const tl_builtin tl_convolve_builtins[];

@@ -32,6 +32,7 @@ const tl_family tl_library[] = {
     {NULL, tl_sort_builtins},
     {NULL, tl_select_builtins},
     {NULL, tl_search_builtins},
+    {NULL, tl_bins_builtins},
     {NULL, tl_places_builtins},
     {NULL, tl_convolve_builtins},
     {NULL, tl_neighbour_builtins},

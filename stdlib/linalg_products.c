@@ -68,7 +68,42 @@ static bool matrix_power(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// The sum of |x|^p to the power of 1/p over some axes; p 2 unless given.
+// Folds what a norm is made of, over some axes: in floats of [dtype], and with
+// nothing of size 0.
+static bool fold_norm(tl_vm *vm, tl_reduction reduction, tl_slot x,
+                      uint32_t axes, bool keepdims, tl_dtype dtype,
+                      tl_slot *out) {
+  if (reduction == TL_REDUCE_MAX && tl_is_array(x) && x.array->size == 0)
+    reduction = TL_REDUCE_SUM;
+  tl_slot borrowed = tl_borrow(x), folded;
+  if (!tl_reduce(vm, reduction, &borrowed, axes, keepdims, TL_DTYPE_COUNT, 0,
+                 &folded))
+    return false;
+  return tl_is_array(folded) ? tl_cast_own(vm, folded.array, dtype, out)
+                             : tl_cast(vm, &folded, dtype, out);
+}
+
+// The sum of |x|^p over some axes, to the power of 1/p. Takes [size].
+static bool power_norm(tl_vm *vm, double p, tl_slot size, uint32_t axes,
+                       bool keepdims, tl_dtype dtype, tl_slot *out) {
+  tl_slot operands[2] = {size, tl_weak_float(p)};
+  tl_slot power, sum;
+  bool ok = tl_elementwise(vm, TL_OP_POW, operands, &power);
+  tl_drop(vm, operands[0]);
+  if (!ok)
+    return false;
+  ok = fold_norm(vm, TL_REDUCE_SUM, power, axes, keepdims, dtype, &sum);
+  tl_drop(vm, power);
+  if (!ok)
+    return false;
+  operands[0] = sum;
+  operands[1] = tl_weak_float(1 / p);
+  ok = tl_elementwise(vm, p == 2 ? TL_OP_SQRT : TL_OP_POW, operands, out);
+  tl_drop(vm, operands[0]);
+  return ok;
+}
+
+// The length of vectors along axes, or of all items; ord is 2 unless given.
 static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
   double p = 2;
   bool keepdims;
@@ -83,31 +118,25 @@ static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   uint32_t mask = 0;
   for (int i = 0; i < count; i++) mask |= UINT32_C(1) << axes[i];
-  tl_slot x = tl_borrow(args[0]), size, power, sum;
-  if (!tl_elementwise(vm, TL_OP_ABS, &x, &size))
+  tl_dtype given = tl_array_dtype(args[0].array);
+  tl_dtype dtype =
+      given == TL_FLOAT32 || given == TL_COMPLEX64 ? TL_FLOAT32 : TL_FLOAT64;
+  if (p == 0)
+    return fold_norm(vm, TL_REDUCE_COUNT_NONZERO, args[0], mask, keepdims,
+                     dtype, out);
+  // As floats, so that the magnitude of the least integer is one too.
+  tl_slot x = tl_borrow(args[0]), number, size;
+  if (!tl_cast(vm, &x, given < TL_FLOAT32 ? TL_FLOAT64 : given, &number))
     return false;
-  bool ok;
-  if (isinf(p)) {
-    ok = tl_reduce(vm, p > 0 ? TL_REDUCE_MAX : TL_REDUCE_MIN, &size, mask,
-                   keepdims, TL_DTYPE_COUNT, 0, out);
-    tl_drop(vm, size);
-    return ok;
-  }
-  tl_slot operands[2] = {size, tl_weak_float(p)};
-  ok = tl_elementwise(vm, TL_OP_POW, operands, &power);
-  tl_drop(vm, operands[0]);
+  bool ok = tl_elementwise(vm, TL_OP_ABS, &number, &size);
+  tl_drop(vm, number);
   if (!ok)
     return false;
-  ok = tl_reduce(vm, TL_REDUCE_SUM, &power, mask, keepdims, TL_DTYPE_COUNT, 0,
-                 &sum);
-  tl_drop(vm, power);
-  if (!ok)
-    return false;
-  operands[0] = sum;
-  operands[1] = tl_weak_float(1 / p);
-  ok = p == 2 ? tl_elementwise(vm, TL_OP_SQRT, operands, out)
-              : tl_elementwise(vm, TL_OP_POW, operands, out);
-  tl_drop(vm, operands[0]);
+  if (!isinf(p))
+    return power_norm(vm, p, size, mask, keepdims, dtype, out);
+  ok = fold_norm(vm, p > 0 ? TL_REDUCE_MAX : TL_REDUCE_MIN, size, mask,
+                 keepdims, dtype, out);
+  tl_drop(vm, size);
   return ok;
 }
 

@@ -167,7 +167,8 @@ static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_axis(vm, "diff", args[1], tl_ndim(args[0].array), -1, &axis) ||
       !tl_arg_count(vm, "diff", "n", args[2], &n))
     return false;
-  if ((!tl_is_none(args[3]) || !tl_is_none(args[4])) &&
+  // No differences leave x as it is, without its ends, as NumPy has it.
+  if (n > 0 && (!tl_is_none(args[3]) || !tl_is_none(args[4])) &&
       !join_ends(vm, &args[0], args[3], args[4], axis))
     return false;
   tl_op op = tl_array_dtype(args[0].array) == TL_BOOL ? TL_OP_NOT_EQUAL

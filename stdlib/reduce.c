@@ -155,9 +155,95 @@ bool tl_builtin_fold(tl_vm *vm, const tl_builtin *builtin, int ndim,
 
 // --- Quantiles --------------------------------------------------------------
 
+// Where among n sorted items a quantile lies: the continuous definitions of
+// Hyndman and Fan (1996) by their two plotting positions, the others by a rule.
+typedef enum quantile_rule {
+  CONTINUOUS,
+  LOWER,
+  HIGHER,
+  MIDPOINT,
+  NEAREST,
+  INVERTED,  // of the stepwise distribution function
+  AVERAGED_INVERTED,
+  CLOSEST
+} quantile_rule;
+
+typedef struct quantile_method {
+  const char *name;
+  quantile_rule rule;
+  double alpha, beta;
+} quantile_method;
+
+static const quantile_method methods[] = {
+    {"linear", CONTINUOUS, 1, 1},
+    {"lower", LOWER, 0, 0},
+    {"higher", HIGHER, 0, 0},
+    {"midpoint", MIDPOINT, 0, 0},
+    {"nearest", NEAREST, 0, 0},
+    {"inverted_cdf", INVERTED, 0, 0},
+    {"averaged_inverted_cdf", AVERAGED_INVERTED, 0, 0},
+    {"closest_observation", CLOSEST, 0, 0},
+    {"interpolated_inverted_cdf", CONTINUOUS, 0, 1},
+    {"hazen", CONTINUOUS, 0.5, 0.5},
+    {"weibull", CONTINUOUS, 0, 0},
+    {"median_unbiased", CONTINUOUS, 1.0 / 3, 1.0 / 3},
+    {"normal_unbiased", CONTINUOUS, 0.375, 0.375},
+};
+
+// The place of quantile q among n items: a whole number or one between two.
+static double place_of(const quantile_method *m, double q, int64_t n) {
+  double even = q * (double)(n - 1), step = q * (double)n - 1, whole;
+  switch (m->rule) {
+    case CONTINUOUS:
+      return m->alpha == 1 && m->beta == 1
+                 ? even
+                 : step + m->alpha + q * (1 - m->alpha - m->beta);
+    case LOWER:
+      return floor(even);
+    case HIGHER:
+      return ceil(even);
+    case MIDPOINT:
+      return (floor(even) + ceil(even)) / 2;
+    case NEAREST:
+      return rint(even);
+    case INVERTED:
+      return ceil(step);
+    case AVERAGED_INVERTED:
+      return step == floor(step) ? step + 0.5 : ceil(step);
+    case CLOSEST:
+      break;
+  }
+  // Halves go to the even item, counted from 1.
+  step -= 0.5;
+  whole = floor(step);
+  return step == whole && fmod(whole, 2) != 0 ? whole : whole + 1;
+}
+
+static bool read_method(tl_vm *vm, const char *name, tl_slot s,
+                        const quantile_method **out) {
+  size_t count = sizeof methods / sizeof *methods;
+  tl_string *text;
+  *out = &methods[0];
+  if (tl_is_none(s))
+    return true;
+  if (!tl_arg_string(vm, name, "method", s, &text))
+    return false;
+  for (size_t i = 0; i < count; i++) {
+    *out = &methods[i];
+    if (strcmp(text->text, methods[i].name) == 0)
+      return true;
+  }
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "%s: method must be \"linear\", \"lower\", \"higher\", "
+                 "\"midpoint\", \"nearest\" or one of the definitions that "
+                 "`tally doc quantile` lists, not \"%s\"",
+                 name, text->text);
+}
+
 typedef struct quantiles {
   tl_vm *vm;
   const char *name;
+  const quantile_method *method;
   tl_split split;
   tl_dtype from, dtype;  // the array's; float32 or float64
   int64_t count;         // of quantiles
@@ -184,7 +270,7 @@ static double real_at(tl_dtype dtype, const char *items, int64_t index) {
              : ((const double *)(const void *)items)[index];
 }
 
-// Between the two sorted items around position q * (n - 1).
+// The quantile of the sorted items, between the two around its place.
 static double interpolate(const quantiles *q, double at) {
   int64_t n = q->split.length;
   if (n == 0)
@@ -192,7 +278,9 @@ static double interpolate(const quantiles *q, double at) {
   double last = real_at(q->dtype, q->lane, n - 1);
   if (isnan(last))
     return last;
-  double place = at * (double)(n - 1), whole = floor(place);
+  double place = place_of(q->method, at, n), whole;
+  place = place < 0 ? 0 : place > (double)(n - 1) ? (double)(n - 1) : place;
+  whole = floor(place);
   int64_t index = (int64_t)whole;
   double low = real_at(q->dtype, q->lane, index);
   if (index + 1 >= n || place == whole)
@@ -262,10 +350,19 @@ static tl_array *quantile_result(const quantiles *q, uint32_t axes,
   return tl_array_new(q->vm, q->dtype, ndim, shape);
 }
 
+// What is asked of an array or of each row.
+typedef struct asked {
+  const char *name;
+  int64_t count;
+  const double *at;
+  const quantile_method *method;
+} asked;
+
 // [has_axis]: several quantiles, along a new first axis.
-static bool run_quantiles(tl_vm *vm, const char *name, tl_slot *x, tl_slot axis,
-                          tl_slot keepdims_argument, int64_t count,
-                          const double *at, bool has_axis, tl_slot *out) {
+static bool run_quantiles(tl_vm *vm, const asked *w, tl_slot *x, tl_slot axis,
+                          tl_slot keepdims_argument, bool has_axis,
+                          tl_slot *out) {
+  const char *name = w->name;
   bool keepdims;
   uint32_t axes;
   if (!tl_arg_numeric(vm, name, x) ||
@@ -273,7 +370,11 @@ static bool run_quantiles(tl_vm *vm, const char *name, tl_slot *x, tl_slot axis,
       !tl_arg_bool(vm, name, "keepdims", keepdims_argument, &keepdims)) {
     return false;
   }
-  quantiles q = {.vm = vm, .name = name, .count = count, .at = at};
+  quantiles q = {.vm = vm,
+                 .name = name,
+                 .method = w->method,
+                 .count = w->count,
+                 .at = w->at};
   q.from = tl_array_dtype(x->array);
   if (tl_dtype_is_complex(q.from)) {
     return tl_arg_fail(vm, name, "x", "real", *x);
@@ -299,18 +400,10 @@ static bool run_quantiles(tl_vm *vm, const char *name, tl_slot *x, tl_slot axis,
   return true;
 }
 
-// What is asked of one vector.
-typedef struct asked {
-  const char *name;
-  int64_t count;
-  const double *at;
-} asked;
-
 static bool one_quantile(tl_vm *vm, const void *context, tl_slot *vector,
                          tl_slot *out) {
   const asked *w = context;
-  return run_quantiles(vm, w->name, vector, tl_none(), tl_bool(false), w->count,
-                       w->at, false, out);
+  return run_quantiles(vm, w, vector, tl_none(), tl_bool(false), false, out);
 }
 
 static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
@@ -320,8 +413,7 @@ static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
   if (!tl_arg_bool(vm, w->name, "skip_missing", skip_argument, &skip))
     return false;
   if (!tl_is_nested(*x)) {
-    return run_quantiles(vm, w->name, x, axis, keepdims, w->count, w->at,
-                         has_axis, out);
+    return run_quantiles(vm, w, x, axis, keepdims, has_axis, out);
   }
   if (has_axis || keepdims.i != 0) {
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -334,7 +426,7 @@ static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
 
 static bool median(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const double half = 0.5;
-  const asked w = {"median", 1, &half};
+  const asked w = {"median", 1, &half, &methods[0]};
   return find_quantiles(vm, &w, false, &args[0], args[1], args[2], args[3],
                         out);
 }
@@ -360,9 +452,10 @@ static bool with_fractions(tl_vm *vm, const char *name, double whole,
     ok = tl_fail(vm, TALLY_ERR_VALUE, "%s: q is %g, not from 0 to %g", name,
                  at[i] * whole, whole);
   }
-  const asked w = {name, count, at};
-  ok = ok && find_quantiles(vm, &w, has_axis, &args[0], args[2], args[3],
-                            args[4], out);
+  asked w = {name, count, at, NULL};
+  ok = ok && read_method(vm, name, args[5], &w.method) &&
+       find_quantiles(vm, &w, has_axis, &args[0], args[2], args[3], args[4],
+                      out);
   if (at != NULL)
     tl_free(vm, at, nbytes);
   tl_clear(vm, &wanted);
@@ -381,6 +474,7 @@ static bool percentile(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 #define AXES "x, axis: none, keepdims: false"
 #define SKIP ", skip_missing: false"
+#define METHOD ", method: \"linear\""
 
 const tl_builtin tl_reduce_builtins[] = {
     {"sum", AXES ", dtype: none" SKIP, call_sum, TL_GRIDS,
@@ -471,24 +565,31 @@ const tl_builtin tl_reduce_builtins[] = {
      "(kind type), an axis that x lacks another (index).\n"
      "    median([7, 1, 3])       # 3.0\n"
      "    median([4, 1, 3, 2])    # 2.5\n"},
-    {"quantile", "x, q, axis: none, keepdims: false" SKIP, quantile, TL_PURE,
-     "The value below which the fraction q of the items lies, interpolated\n"
-     "between neighbours (Hyndman and Fan, 1996, their definition 7). Several "
-     "q\n"
-     "give a new first axis.\n"
-     "Of an array of any real dtype, along an axis or of all items; gives\n"
-     "floats. A probability outside its range is an error (kind value), an "
-     "axis\n"
-     "that x lacks another (index).\n"
-     "    quantile([1, 2, 3, 4, 5], 0.25)         # 2.0\n"
-     "    quantile([1, 2, 3, 4], [0.0, 0.5, 1.0]) # [1.0, 2.5, 4.0]\n"},
-    {"percentile", "x, q, axis: none, keepdims: false" SKIP, percentile,
+    {"quantile", "x, q, axis: none, keepdims: false" SKIP METHOD, quantile,
      TL_PURE,
-     "quantile(x, q / 100) (Hyndman and Fan, 1996, their definition 7).\n"
+     "The value below which the fraction q of the items lies. Several q give\n"
+     "a new first axis. method says what lies between two items: \"linear\"\n"
+     "interpolates between neighbours (Hyndman and Fan, 1996, their "
+     "definition\n"
+     "7), \"lower\", \"higher\", \"midpoint\" and \"nearest\" choose there; "
+     "their\n"
+     "other definitions, 1 to 9: \"inverted_cdf\", "
+     "\"averaged_inverted_cdf\",\n"
+     "\"closest_observation\", \"interpolated_inverted_cdf\", \"hazen\",\n"
+     "\"weibull\", \"linear\", \"median_unbiased\", \"normal_unbiased\".\n"
      "Of an array of any real dtype, along an axis or of all items; gives\n"
-     "floats. A probability outside its range is an error (kind value), an "
-     "axis\n"
-     "that x lacks another (index).\n"
+     "floats. A q outside of 0 .. 1 and another method are an error (kind\n"
+     "value), an axis that x lacks another (index).\n"
+     "    quantile([1, 2, 3, 4, 5], 0.25)         # 2.0\n"
+     "    quantile([1, 2, 3, 4], [0.0, 0.5, 1.0]) # [1.0, 2.5, 4.0]\n"
+     "    quantile([1, 2, 3, 4], 0.5, method: \"lower\")    # 2.0\n"},
+    {"percentile", "x, q, axis: none, keepdims: false" SKIP METHOD, percentile,
+     TL_PURE,
+     "quantile(x, q / 100) (Hyndman and Fan, 1996, their definition 7), with\n"
+     "the same methods.\n"
+     "Of an array of any real dtype, along an axis or of all items; gives\n"
+     "floats. A q outside of 0 .. 100 and another method are an error (kind\n"
+     "value), an axis that x lacks another (index).\n"
      "    percentile([1, 2, 3, 4, 5], 50)    # 3.0\n"},
     {NULL, NULL, NULL, TL_PURE, NULL},
 };

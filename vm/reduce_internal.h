@@ -83,7 +83,8 @@ bool tl_reduce_arg(tl_reducer *r, bool largest);
 // Sums of squared deviations at [items] become what is asked for.
 void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
                            double divisor, bool root);
-// The divisor of so many items: infinite results where it is not above 0.
+// The divisor of so many items: NaN where it is not above 0, as the
+// standard has it, so that the results are.
 double tl_reduce_divisor(int64_t length, double correction);
 
 // The mean squared deviation of each lane, or its root.

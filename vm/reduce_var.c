@@ -71,7 +71,7 @@ void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
 
 double tl_reduce_divisor(int64_t length, double correction) {
   double divisor = (double)length - correction;
-  return divisor > 0 ? divisor : 0.0;
+  return divisor > 0 ? divisor : (double)NAN;
 }
 
 typedef struct variance {

@@ -1,0 +1,442 @@
+// Counting items into bins; interpolating between points.
+
+#include <math.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/families.h"
+#include "vm/engine.h"
+#include "vm/kernels/kernels.h"
+#include "vm/list.h"
+#include "vm/vm.h"
+
+// Items are looked at and counted a block at a time, while they are in the
+// first cache. The counts are as long as the largest item so far asks for:
+// where a later block has a larger one, all the rest is looked at, and they
+// grow once.
+enum { COUNT_BLOCK = 4096 };
+
+typedef struct counting {
+  tl_vm *vm;
+  const int64_t *items;
+  const double *weights;  // NULL: each item counts 1
+  int64_t n;
+  tl_array *counts;
+} counting;
+
+// The largest item, negative ones counting as larger than all others.
+static uint64_t largest_unsigned(const int64_t *items, int64_t n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_fold_state state;
+  uint64_t item;
+  tl_fold_begin(&state);
+  kernels->fold_feed[TL_FOLD_MAX][TL_UINT64](&state, items, (size_t)n);
+  kernels->fold_end[TL_FOLD_MAX][TL_UINT64](&state, &item);
+  return item;
+}
+
+static bool fail_negative(const counting *c, int64_t i) {
+  while (c->items[i] >= 0) i++;
+  return tl_fail(c->vm, TALLY_ERR_VALUE,
+                 "bincount: item %lld is %lld, but must not be negative",
+                 (long long)i, (long long)c->items[i]);
+}
+
+// Makes the counts long enough for all items from [at] on.
+static bool counts_grow(counting *c, int64_t at) {
+  uint64_t last = largest_unsigned(c->items + at, c->n - at);
+  if (last > INT64_MAX)
+    return fail_negative(c, at);
+  int64_t length = last < INT64_MAX ? (int64_t)last + 1 : INT64_MAX;
+  tl_array *old = c->counts;
+  tl_array *grown = tl_array_zeros(c->vm, tl_array_dtype(old), 1, &length);
+  if (grown == NULL)
+    return false;
+  memcpy(grown->data, old->data, (size_t)old->size * sizeof(int64_t));
+  tl_drop(c->vm, tl_own_array(old));
+  c->counts = grown;
+  return true;
+}
+
+static bool count_items(counting *c) {
+  const tl_kernel_table *kernels = tl_kernels();
+  for (int64_t at = 0; at < c->n; at += COUNT_BLOCK) {
+    int64_t n = c->n - at < COUNT_BLOCK ? c->n - at : COUNT_BLOCK;
+    if (!tl_poll(c->vm, COUNT_BLOCK / 1024) ||
+        (largest_unsigned(c->items + at, n) >= (uint64_t)c->counts->size &&
+         !counts_grow(c, at)))
+      return false;
+    if (c->weights != NULL)
+      kernels->bincount_weighted((double *)(void *)c->counts->data,
+                                 c->items + at, c->weights + at, (size_t)n);
+    else
+      kernels->bincount((int64_t *)(void *)c->counts->data, c->items + at,
+                        (size_t)n);
+  }
+  return true;
+}
+
+static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t length;
+  tl_slot index, weights = tl_none();
+  if (!tl_arg_numeric(vm, "bincount", &args[0]) ||
+      !tl_arg_count(vm, "bincount", "minlength", args[2], &length))
+    return false;
+  if (tl_ndim(args[0].array) != 1 ||
+      !tl_dtype_is_integer(tl_array_dtype(args[0].array)))
+    return tl_arg_fail(vm, "bincount", "x", "integers along one axis", args[0]);
+  if (!tl_as_contiguous(vm, "bincount", args[0], TL_INT64, &index))
+    return false;
+  counting c = {.vm = vm,
+                .items = (const int64_t *)(const void *)index.array->data,
+                .n = index.array->size};
+  bool weighted = !tl_is_none(args[1]);
+  bool ok = !weighted ||
+            tl_as_contiguous(vm, "bincount", args[1], TL_FLOAT64, &weights);
+  if (ok && weighted && weights.array->size != c.n)
+    ok = tl_fail(vm, TALLY_ERR_SHAPE, "bincount: %lld weights for %lld items",
+                 (long long)weights.array->size, (long long)c.n);
+  if (ok && weighted)
+    c.weights = (const double *)(const void *)weights.array->data;
+  if (ok)
+    c.counts = tl_array_zeros(vm, weighted ? TL_FLOAT64 : TL_INT64, 1, &length);
+  ok = c.counts != NULL && count_items(&c);
+  tl_drop(vm, weights);
+  tl_drop(vm, index);
+  if (ok)
+    *out = tl_own_array(c.counts);
+  else if (c.counts != NULL)
+    tl_drop(vm, tl_own_array(c.counts));
+  return ok;
+}
+
+static bool check_increasing(tl_vm *vm, const char *function, const char *name,
+                             const double *edges, int64_t n) {
+  for (int64_t i = 1; i < n; i++)
+    if (!(edges[i - 1] <= edges[i]))
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "%s: %s must increase, but item %lld "
+                     "is %g after %g",
+                     function, name, (long long)i, edges[i], edges[i - 1]);
+  return true;
+}
+
+// Adds each x between the edges to its bin; the last bin has its upper edge.
+static bool count_bins(tl_vm *vm, const tl_array *x, const tl_array *edges,
+                       const double *weight, double *sums) {
+  const double *edge = (const double *)edges->data;
+  const double *item = (const double *)x->data;
+  int64_t bins = edges->size - 1;
+  for (int64_t at = 0; at < x->size; at += 1024) {
+    int64_t place[1024], n = x->size - at < 1024 ? x->size - at : 1024;
+    if (!tl_poll(vm, 1))
+      return false;
+    tl_kernels()->search[TL_FLOAT64](place, edge, (size_t)edges->size,
+                                     item + at, (size_t)n, true);
+    for (int64_t i = 0; i < n; i++) {
+      int64_t bin = place[i] - 1;
+      if (item[at + i] == edge[bins])
+        bin = bins - 1;
+      if (bin >= 0 && bin < bins)
+        sums[bin] += weight ? weight[at + i] : 1;
+    }
+  }
+  return true;
+}
+
+// The same where the edges are as far apart as rounding allows: a bin is
+// guessed from the distance, and corrected by its edges.
+static bool count_even_bins(tl_vm *vm, const tl_array *x, const tl_array *edges,
+                            const double *weight, double *sums) {
+  const double *edge = (const double *)edges->data;
+  const double *item = (const double *)x->data;
+  int64_t bins = edges->size - 1;
+  double low = edge[0], high = edge[bins];
+  double scale = (double)bins / (high - low);
+  for (int64_t at = 0; at < x->size; at += 1024) {
+    int64_t end = x->size - at < 1024 ? x->size : at + 1024;
+    if (!tl_poll(vm, 1))
+      return false;
+    for (int64_t i = at; i < end; i++) {
+      double v = item[i];
+      if (!(v >= low && v <= high))
+        continue;
+      int64_t bin = (int64_t)((v - low) * scale);
+      if (bin >= bins)
+        bin = bins - 1;
+      while (v < edge[bin]) bin--;
+      while (bin < bins - 1 && v >= edge[bin + 1]) bin++;
+      sums[bin] += weight ? weight[i] : 1;
+    }
+  }
+  return true;
+}
+
+static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
+                       tl_slot *out) {
+  int64_t bins;
+  double low = 0, high = 1;
+  const double *item = (const double *)x->data;
+  if (!tl_arg_count(vm, "histogram", "bins", args[1], &bins))
+    return false;
+  if (bins < 1 || bins == INT64_MAX)
+    return tl_fail(vm, TALLY_ERR_VALUE, "histogram: bins must be 1 or more");
+  if (!tl_is_none(args[2])) {
+    if (!tl_is_list(args[2]) || args[2].list->length != 2)
+      return tl_arg_fail(vm, "histogram", "range", "two numbers", args[2]);
+    if (!tl_arg_float(vm, "histogram", "range", args[2].list->items[0], &low) ||
+        !tl_arg_float(vm, "histogram", "range", args[2].list->items[1], &high))
+      return false;
+  } else if (x->size > 0) {
+    low = high = item[0];
+    for (int64_t i = 0; i < x->size; i++) {
+      if (!isfinite(item[i]))
+        return tl_fail(vm, TALLY_ERR_VALUE,
+                       "histogram: item %lld is %g, so "
+                       "there is no range",
+                       (long long)i, item[i]);
+      if (item[i] < low)
+        low = item[i];
+      if (item[i] > high)
+        high = item[i];
+    }
+  }
+  if (!(low <= high) || !isfinite(low) || !isfinite(high))
+    return tl_fail(vm, TALLY_ERR_VALUE, "histogram: %g to %g is no range", low,
+                   high);
+  if (low == high)
+    low -= 0.5, high += 0.5;
+  int64_t count = bins + 1;
+  tl_array *edges = tl_array_new(vm, TL_FLOAT64, 1, &count);
+  if (!edges)
+    return false;
+  double *edge = (double *)edges->data;
+  double step = (high - low) / (double)bins;
+  if (!isfinite(step))
+    step = high / (double)bins - low / (double)bins;
+  for (int64_t i = 0; i < bins; i++) edge[i] = low + (double)i * step;
+  edge[bins] = high;
+  *out = tl_own_array(edges);
+  return true;
+}
+
+static bool histogram_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
+                            tl_slot *out) {
+  if (!tl_is_array(args[1]))
+    return even_edges(vm, args, x, out);
+  if (!tl_as_contiguous(vm, "histogram", args[1], TL_FLOAT64, out))
+    return false;
+  const tl_array *edges = out->array;
+  if (tl_ndim(edges) != 1 || edges->size < 2)
+    tl_fail(vm, TALLY_ERR_SHAPE,
+            "histogram: the edges of the bins must be 2 "
+            "or more along one axis");
+  else if (check_increasing(vm, "histogram", "the edges",
+                            (const double *)edges->data, edges->size))
+    return true;
+  tl_drop(vm, *out);
+  return false;
+}
+
+static bool pair(tl_vm *vm, tl_slot *first, tl_slot *second, tl_slot *out) {
+  tl_list *list = tl_list_new(vm, 2);
+  if (!list)
+    return false;
+  if (!tl_list_push(vm, &list, first) || !tl_list_push(vm, &list, second)) {
+    tl_drop(vm, tl_own_list(list));
+    return false;
+  }
+  *out = tl_own_list(list);
+  return true;
+}
+
+static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
+                             const tl_array *edges, tl_slot *out) {
+  bool density;
+  tl_slot weights = tl_none();
+  const double *weight = NULL, *edge = (const double *)edges->data;
+  if (!tl_arg_bool(vm, "histogram", "density", args[4], &density))
+    return false;
+  if (!tl_is_none(args[3])) {
+    if (!tl_as_contiguous(vm, "histogram", args[3], TL_FLOAT64, &weights))
+      return false;
+    weight = (const double *)weights.array->data;
+  }
+  int64_t bins = edges->size - 1;
+  bool ok = !weight || weights.array->size == x->size ||
+            tl_fail(vm, TALLY_ERR_SHAPE,
+                    "histogram: %lld weights for %lld "
+                    "items",
+                    (long long)weights.array->size, (long long)x->size);
+  tl_array *sums = ok ? tl_array_zeros(vm, TL_FLOAT64, 1, &bins) : NULL;
+  double width = edge[bins] - edge[0];
+  bool even = !tl_is_array(args[1]) && isfinite(width) &&
+              isfinite((double)bins / width);
+  ok = sums && (even ? count_even_bins : count_bins)(vm, x, edges, weight,
+                                                     (double *)sums->data);
+  tl_drop(vm, weights);
+  if (!ok) {
+    if (sums)
+      tl_drop(vm, tl_own_array(sums));
+    return false;
+  }
+  double *sum = (double *)sums->data, total = 0;
+  for (int64_t i = 0; density && i < bins; i++) total += sum[i];
+  for (int64_t i = 0; density && i < bins; i++)
+    sum[i] /= total * (edge[i + 1] - edge[i]);
+  return tl_cast_own(vm, sums, density || weight ? TL_FLOAT64 : TL_INT64, out);
+}
+
+static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot x, edges, counts;
+  if (!tl_as_contiguous(vm, "histogram", args[0], TL_FLOAT64, &x))
+    return false;
+  bool ok = histogram_edges(vm, args, x.array, &edges);
+  if (ok) {
+    ok = histogram_counts(vm, args, x.array, edges.array, &counts);
+    if (ok) {
+      ok = pair(vm, &counts, &edges, out);
+      tl_drop(vm, counts);
+    }
+    tl_drop(vm, edges);
+  }
+  tl_drop(vm, x);
+  return ok;
+}
+
+// The edges of [bins] in ascending order: of descending ones, a new array of
+// them from their end. Takes [bins], and owns *out where that is new.
+static bool ascending(tl_vm *vm, tl_slot bins, bool *turned, tl_slot *out) {
+  int64_t n = bins.array->size;
+  const double *edge = (const double *)bins.array->data;
+  *turned = n > 1 && edge[0] > edge[n - 1];
+  *out = bins;
+  if (*turned) {
+    tl_array *back = tl_array_new(vm, TL_FLOAT64, 1, &n);
+    for (int64_t i = 0; back && i < n; i++)
+      ((double *)back->data)[i] = edge[n - 1 - i];
+    tl_drop(vm, bins);
+    if (!back)
+      return false;
+    *out = tl_own_array(back);
+    edge = (const double *)back->data;
+  }
+  if (check_increasing(vm, "digitize", "bins", edge, n))
+    return true;
+  tl_drop(vm, *out);
+  return false;
+}
+
+static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool right, turned;
+  tl_slot x, bins;
+  tl_array *found = NULL;
+  if (!tl_arg_bool(vm, "digitize", "right", args[2], &right) ||
+      !tl_take_contiguous(vm, "digitize", &args[0], TL_FLOAT64, &x))
+    return false;
+  if (tl_as_contiguous(vm, "digitize", args[1], TL_FLOAT64, &bins) &&
+      ascending(vm, bins, &turned, &bins)) {
+    int64_t edges = bins.array->size;
+    found = tl_array_over(vm, &x, TL_INT64);
+    if (found && !tl_search_sorted(vm, bins.array, x.array, !right,
+                                   (int64_t *)found->data)) {
+      tl_drop(vm, tl_own_array(found));
+      found = NULL;
+    }
+    // From the other end, where the edges descend.
+    for (int64_t i = 0; found && turned && i < found->size; i++)
+      ((int64_t *)found->data)[i] = edges - ((int64_t *)found->data)[i];
+    tl_drop(vm, bins);
+  }
+  tl_drop(vm, x);
+  if (found)
+    *out = tl_result(vm, found);
+  return found != NULL;
+}
+
+// --- interp -----------------------------------------------------------------
+
+static void interpolate(double *out, const double *x, int64_t n,
+                        const double *xp, const double *fp, int64_t m) {
+  for (int64_t at = 0; at < n; at += 1024) {
+    int64_t place[1024], count = n - at < 1024 ? n - at : 1024;
+    tl_kernels()->search[TL_FLOAT64](place, xp, (size_t)m, x + at,
+                                     (size_t)count, true);
+    for (int64_t i = 0; i < count; i++) {
+      double at_x = x[at + i];
+      int64_t k = place[i];  // xp[k - 1] <= x < xp[k]
+      if (isnan(at_x))
+        out[at + i] = at_x;
+      else if (k == 0)
+        out[at + i] = fp[0];
+      else if (k == m || xp[k - 1] == at_x)
+        out[at + i] = fp[k - 1];
+      else
+        out[at + i] = fp[k - 1] + (fp[k] - fp[k - 1]) * ((at_x - xp[k - 1]) /
+                                                         (xp[k] - xp[k - 1]));
+    }
+  }
+}
+
+static bool interp_arrays(tl_vm *vm, tl_slot *points, const tl_array *xp,
+                          const tl_array *fp, tl_slot *out) {
+  const tl_array *x = points->array;
+  if (xp->size == 0 || xp->size != fp->size)
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "interp: xp has %lld items and fp "
+                   "%lld; they need as many, and one at least",
+                   (long long)xp->size, (long long)fp->size);
+  if (!check_increasing(vm, "interp", "xp", (const double *)xp->data, xp->size))
+    return false;
+  tl_array *a = tl_array_over(vm, points, TL_FLOAT64);
+  if (!a)
+    return false;
+  interpolate((double *)a->data, (const double *)x->data, x->size,
+              (const double *)xp->data, (const double *)fp->data, xp->size);
+  *out = tl_result(vm, a);
+  return true;
+}
+
+static bool interp(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot a[3];
+  int made = 0;
+  while (made < 3 &&
+         tl_take_contiguous(vm, "interp", &args[made], TL_FLOAT64, &a[made]))
+    made++;
+  bool ok = made == 3 && interp_arrays(vm, &a[0], a[1].array, a[2].array, out);
+  while (made > 0) tl_drop(vm, a[--made]);
+  return ok;
+}
+
+// --- The table --------------------------------------------------------------
+
+const tl_builtin tl_bins_builtins[] = {
+    {"bincount", "x, weights: none, minlength: 0", bincount, TL_PURE,
+     "How often each of 0, 1, 2, … occurs in x, or the sum of its weights.\n"
+     "A vector of integers from 0 on; gives int64, or float64 with weights. A\n"
+     "negative item is an error (kind value).\n"
+     "    bincount([0, 2, 2])    # [1, 0, 2]\n"},
+    {"histogram", "x, bins = 10, range: none, weights: none, density: false",
+     histogram, TL_PURE,
+     "Counts of the items in each bin, and the bins' edges, as a list of two\n"
+     "arrays. bins is a number of even bins over range (the smallest and the\n"
+     "largest item unless given), or an array of edges.\n"
+     "Edges that do not ascend are an error (kind value).\n"
+     "    histogram([1, 2, 2, 3], 2)[0]    # [1, 3]\n"},
+    {"digitize", "x, bins, right: false", digitize, TL_PURE,
+     "The bin in which each item lies: how many of the ascending edges are\n"
+     "not above it (with right: below it), or how many of descending edges\n"
+     "are above it (with right: not below it).\n"
+     "Any real dtype; gives int64. Edges that do neither are an error (kind\n"
+     "value).\n"
+     "    digitize([0.5, 1.0, 9.0], [1.0, 2.0])    # [0, 1, 2]\n"},
+    {"interp", "x, xp, fp", interp, TL_PURE,
+     "The values at x of the line through the points (xp, fp), where xp\n"
+     "increases; before and behind them, the first and last fp.\n"
+     "Floats. Lengths of xp and fp that differ are an error (kind shape). "
+     "Gives\n"
+     "float64.\n"
+     "    interp([0.5, 1.5], [0, 1, 2], [0, 10, 0])    # [5.0, 5.0]\n"},
+    {NULL, NULL, NULL, 0, NULL},
+};
