@@ -347,7 +347,7 @@ bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out) {
     a = cast;
   }
   *out = tl_result(vm, a);
-  return true;
+  return !tl_is_unset(*out);
 }
 
 bool tl_as_contiguous(tl_vm *vm, const char *function, tl_slot s,

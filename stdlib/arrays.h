@@ -29,7 +29,7 @@ bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
                    bool descending);
 bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
                       const void *items, int64_t n, bool descending);
-bool tl_argsort_strings(tl_vm *vm, int64_t *order, tl_string *const *items,
+bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
                         int64_t n, bool descending);
 // Where each run of equal items begins in n sorted ones; returns how many.
 int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,

@@ -9,6 +9,7 @@
 #include "vm/kernels/kernels.h"
 #include "vm/list.h"
 #include "vm/nested.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 // --- Filled -----------------------------------------------------------------
@@ -43,7 +44,7 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
   if (!a || !ok)
     return false;
   *out = tl_result(vm, a);
-  return true;
+  return !tl_is_unset(*out);
 }
 
 static bool zeros_of(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
@@ -52,7 +53,7 @@ static bool zeros_of(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
   if (!a)
     return false;
   *out = tl_result(vm, a);
-  return true;
+  return !tl_is_unset(*out);
 }
 
 static bool ones_of(tl_vm *vm, const char *function, tl_slot *like,
@@ -121,7 +122,7 @@ static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return zeros_of(vm, dtype, tl_ndim(x), tl_shape(x), out);
   memset(a->data, 0, (size_t)a->size * tl_itemsize(dtype));
   *out = tl_result(vm, a);
-  return true;
+  return !tl_is_unset(*out);
 }
 
 static bool ones_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -343,7 +344,7 @@ static bool logspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
       return if_filled(vm, a, false);
   }
   *out = tl_result(vm, a);
-  return true;
+  return !tl_is_unset(*out);
 }
 
 static bool geomspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -370,7 +371,7 @@ static bool geomspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (num > 1)
     item[num - 1] = stop;
   *out = tl_result(vm, a);
-  return true;
+  return !tl_is_unset(*out);
 }
 
 // --- Matrices ---------------------------------------------------------------
@@ -637,13 +638,13 @@ static bool from_strings(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_array *a = tl_array_new(vm, TL_STRING, 1, &list->length);
   if (a == NULL)
     return false;
-  tl_string **to = (tl_string **)(void *)a->data;
+  tl_string_item *to = tl_string_items(a);
   bool gives = tl_is_unique(s);
   for (int64_t i = 0; i < list->length; i++) {
-    tl_slot *item = &list->items[i];
-    to[i] = gives ? item->string : tl_retain(vm, *item).string;
     if (gives)
-      *item = tl_none();
+      tl_string_item_take(vm, &to[i], &list->items[i]);
+    else
+      tl_string_item_put(vm, &to[i], list->items[i].string);
   }
   *out = tl_own_array(a);
   return true;
@@ -696,7 +697,7 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *a = tl_take_dense(vm, &args[0]);
   if (a)
     *out = tl_result(vm, a);
-  return a != NULL;
+  return a && !tl_is_unset(*out);
 }
 
 // --- The table --------------------------------------------------------------

@@ -1,35 +1,33 @@
 // The distinct strings of an array. See distinct_strings.h.
 //
 // A table of hashes finds equal strings, so that only the distinct ones are
-// sorted. A string keeps its hash, and pieces of a split text that are equal
-// are one string: then the address says it all.
+// sorted.
 #include "stdlib/distinct_strings.h"
 
 #include <string.h>
 
 #include "stdlib/arrays.h"
-#include "vm/string.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 typedef struct entry {
-  tl_string *string;
-  int64_t count;
+  tl_string_item item;  // counts nothing
+  uint64_t hash;
+  int64_t count;  // 0: free
 } entry;
 
 typedef struct table {
   tl_vm *vm;
-  entry *entries;  // open addressing; a string of NULL: free
+  entry *entries;  // open addressing
   size_t capacity, used;
 } table;
 
-static entry *find(const table *t, tl_string *string) {
+static entry *find(const table *t, const tl_string_item *item, uint64_t hash) {
   size_t mask = t->capacity - 1;
-  uint64_t hash = tl_string_hash(string);
   for (size_t at = (size_t)hash & mask;; at = (at + 1) & mask) {
     entry *e = &t->entries[at];
-    if (e->string == NULL || e->string == string ||
-        (tl_string_hash(e->string) == hash &&
-         tl_string_equal(e->string, string)))
+    if (e->count == 0 ||
+        (e->hash == hash && tl_string_item_equal(&e->item, item)))
       return e;
   }
 }
@@ -44,22 +42,26 @@ static bool grow(table *t) {
     return false;
   }
   for (size_t i = 0; i < old.capacity; i++) {
-    if (old.entries[i].string != NULL)
-      *find(t, old.entries[i].string) = old.entries[i];
+    const entry *e = &old.entries[i];
+    if (e->count > 0)
+      *find(t, &e->item, e->hash) = *e;
   }
   tl_free(t->vm, old.entries, old.capacity * sizeof *old.entries);
   return true;
 }
 
 static bool count_all(table *t, const tl_array *flat) {
-  tl_string *const *items = (tl_string *const *)(const void *)flat->data;
+  const tl_string_item *items = tl_string_items(flat);
   for (int64_t i = 0; i < flat->size; i++) {
     if (3 * t->used >= 2 * t->capacity && !grow(t))
       return false;
-    entry *e = find(t, items[i]);
-    t->used += e->string == NULL;
-    e->string = items[i];
-    e->count++;
+    uint64_t hash = tl_string_item_hash(&items[i]);
+    entry *e = find(t, &items[i], hash);
+    if (e->count++ == 0) {
+      e->item = items[i];
+      e->hash = hash;
+      t->used++;
+    }
     if ((i & 0xffff) == 0xffff && !tl_poll(t->vm, 64))
       return false;
   }
@@ -68,13 +70,12 @@ static bool count_all(table *t, const tl_array *flat) {
 
 // The table's strings and counts, as they lie there.
 static void list_entries(const table *t, tl_array *strings, tl_array *counts) {
-  tl_string **to = (tl_string **)(void *)strings->data;
+  tl_string_item *to = tl_string_items(strings);
   int64_t *count = (int64_t *)(void *)counts->data;
   for (size_t i = 0; i < t->capacity; i++) {
-    if (t->entries[i].string == NULL)
+    if (t->entries[i].count == 0)
       continue;
-    tl_slot s = {.tag = TL_TAG_STRING, .string = t->entries[i].string};
-    *to++ = tl_retain(t->vm, s).string;
+    tl_string_item_copy(t->vm, to++, &t->entries[i].item);
     *count++ = t->entries[i].count;
   }
 }

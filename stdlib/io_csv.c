@@ -18,6 +18,7 @@
 #include "vm/list.h"
 #include "vm/record.h"
 #include "vm/pool.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 // --- A table ----------------------------------------------------------------
@@ -488,23 +489,14 @@ static bool store_text(tl_vm *vm, tl_array *a, int64_t row, const char *text,
                        size_t nbytes) {
   if (nbytes == 0)
     return true;  // the array is born with empty strings
-  char *item = a->data + (size_t)row * sizeof(tl_string *);
+  tl_string_item *item = &tl_string_items(a)[row];
   // Tables often repeat a word: one string serves all of a run.
-  if (row > 0) {
-    tl_slot before = tl_item(vm, a, item - sizeof(tl_string *));
-    bool same = tl_is_string(before) && before.string->length == nbytes &&
-                memcmp(before.string->text, text, nbytes) == 0;
-    bool stored = same && tl_item_store(vm, a, item, before);
-    tl_drop(vm, before);
-    if (same)
-      return stored;
+  if (row > 0 && tl_string_item_length(item - 1) == nbytes &&
+      memcmp(tl_string_item_text(item - 1), text, nbytes) == 0) {
+    tl_string_item_copy(vm, item, item - 1);
+    return true;
   }
-  tl_string *string = tl_string_new(vm, text, nbytes);
-  if (!string)
-    return false;
-  bool ok = tl_item_store(vm, a, item, tl_borrow(tl_own_string(string)));
-  tl_drop(vm, tl_own_string(string));
-  return ok;
+  return tl_string_item_set(vm, item, text, nbytes);
 }
 
 // A cell's text, quotes written twice being one; in [buffer] where it has such.

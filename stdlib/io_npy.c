@@ -12,6 +12,7 @@
 #include "stdlib/npy_struct.h"
 #include "vm/io.h"
 #include "vm/nested.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 // --- Items ------------------------------------------------------------------
@@ -65,15 +66,8 @@ static bool store_string(tl_reader *reader, tl_array *a, int64_t index,
                      reader->path);
     nbytes += put_utf8(text + nbytes, c);
   }
-  tl_string *string = tl_string_new(reader->vm, text, nbytes);
-  if (!string)
-    return false;
-  tl_slot slot = tl_own_string(string);
-  bool ok = tl_item_store(reader->vm, a,
-                          a->data + (size_t)index * sizeof(tl_string *),
-                          tl_borrow(slot));
-  tl_drop(reader->vm, slot);
-  return ok;
+  return tl_string_item_set(reader->vm, &tl_string_items(a)[index], text,
+                            nbytes);
 }
 
 static bool read_strings(tl_reader *reader, const tl_npy *from, tl_array *a) {
@@ -141,7 +135,7 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
   }
   if (!turned) {
     *out = tl_result(vm, a);
-    return true;
+    return !tl_is_unset(*out);
   }
   tl_slot whole = tl_own_array(a);
   ok = tl_permute(vm, &whole, axes, out);

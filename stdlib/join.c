@@ -320,7 +320,7 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   if (a->size == 0) {
     *out = tl_result(vm, a);
-    return true;
+    return !tl_is_unset(*out);
   }
   tl_shape_strides(pieces, split, tl_itemsize(tl_array_dtype(x)), strides);
   tl_slot base = {.tag = tl_array_tag(x), .array = x}, spread;
@@ -329,11 +329,12 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
     ok = tl_assign_part(vm, a, a->data, pieces, split, strides, spread.array);
     tl_drop(vm, spread);
   }
-  if (ok)
-    *out = tl_result(vm, a);
-  else
+  if (!ok) {
     tl_drop(vm, tl_own_array(a));
-  return ok;
+    return false;
+  }
+  *out = tl_result(vm, a);
+  return !tl_is_unset(*out);
 }
 
 // Writes, for each item along the axis, its position as often as it repeats.

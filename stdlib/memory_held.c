@@ -11,6 +11,7 @@
 #include "vm/nested_join.h"
 #include "vm/record.h"
 #include "vm/references.h"
+#include "vm/string_item.h"
 
 static bool fail_look(tl_vm *vm, const char *function) {
   return tl_fail(vm, TALLY_ERR_MEMORY,
@@ -43,10 +44,11 @@ static void add_object(objects *o, const tl_object *object) {
 static bool add_value(void *context, const tl_reference *r);
 
 static void add_strings(objects *o, const tl_array *a) {
-  tl_string *const *items = (tl_string *const *)(const void *)a->data;
+  const tl_string_item *items = tl_string_items(a);
   for (int64_t i = 0; o->ok && i < a->size; i++) {
-    if ((items[i]->head.flags & TL_IMMORTAL) == 0)
-      add_object(o, &items[i]->head);
+    const tl_string *string = tl_string_item_object(&items[i]);
+    if (string != NULL && (string->head.flags & TL_IMMORTAL) == 0)
+      add_object(o, &string->head);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "vm/nested.h"
 #include "vm/range.h"
 #include "vm/record.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 // --- Reading ----------------------------------------------------------------
@@ -373,8 +374,8 @@ static bool write_array(tl_vm *vm, tl_text *text, const tl_array *a, int axis,
       return fail_value(vm, "complex numbers");
     if (dtype != TL_STRING)
       return write_scalar(vm, text, tl_scalar_load(dtype, data));
-    const tl_string *string = *(tl_string *const *)(const void *)data;
-    write_string(text, string->text, string->length);
+    const tl_string_item *item = tl_string_item_at(data);
+    write_string(text, tl_string_item_text(item), tl_string_item_length(item));
     return !text->failed;
   }
   tl_text_putc(text, '[');

@@ -9,26 +9,23 @@
 #include "vm/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/list.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 // --- take -------------------------------------------------------------------
 
-static bool take_strings(tl_vm *vm, tl_array *to, tl_array *from,
+static void take_strings(tl_vm *vm, tl_array *to, tl_array *from,
                          const int64_t *index, int64_t n, int axis) {
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){to, from}, axis);
   for (; !lanes.done; tl_lanes_next(&lanes)) {
     for (int64_t i = 0; i < n; i++) {
-      tl_slot item =
-          tl_item(vm, from, lanes.data[1] + index[i] * lanes.step[1]);
-      char *place = lanes.data[0] + i * lanes.step[0];
-      bool ok = tl_item_store(vm, to, place, item);
-      tl_drop(vm, item);
-      if (!ok)
-        return false;
+      const char *item = lanes.data[1] + index[i] * lanes.step[1];
+      tl_string_item_copy(vm,
+                          tl_string_item_at(lanes.data[0] + i * lanes.step[0]),
+                          tl_string_item_at(item));
     }
   }
-  return true;
 }
 
 // Where the axes behind [axis] are dense, whole rows of them move at once.
@@ -93,7 +90,7 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
   for (int k = axis + 1; k < ndim; k++) row *= (size_t)shape[k];
   bool ok = true;
   if (to->size > 0 && dtype == TL_STRING)
-    ok = take_strings(vm, to, x, index, n, axis);
+    take_strings(vm, to, x, index, n, axis);
   else if (to->size > 0 && axis < ndim - 1 && tl_is_contiguous(x))
     ok = take_rows(vm, to, x, index, n, axis, row);
   else if (to->size > 0)

@@ -14,6 +14,7 @@
 #include "vm/nested_join.h"
 #include "vm/record.h"
 #include "vm/stack.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 // --- Distinct items ---------------------------------------------------------
@@ -403,8 +404,8 @@ static void mark_found(uint8_t *found, const tl_array *sorted,
       continue;
     const char *item = sorted->data + (size_t)(place[i] - 1) * itemsize;
     if (dtype == TL_STRING)
-      found[i] = tl_string_equal(*(tl_string *const *)(const void *)item,
-                                 *(tl_string *const *)(const void *)query);
+      found[i] = tl_string_item_equal(tl_string_item_at(item),
+                                      tl_string_item_at(query));
     else if (dtype == TL_FLOAT64)
       found[i] = *(const double *)(const void *)item ==
                  *(const double *)(const void *)query;

@@ -87,7 +87,7 @@ bool tl_reshape(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
     return false;
   }
   *out = tl_result(vm, a);
-  return true;
+  return !tl_is_unset(*out);
 }
 
 static bool reshape(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -255,7 +255,7 @@ static bool rolled(tl_vm *vm, tl_slot *s, const int64_t *shift, tl_slot *out) {
     return false;
   }
   *out = tl_result(vm, a);
-  return true;
+  return !tl_is_unset(*out);
 }
 
 static int64_t wrap(int64_t shift, int64_t length) {

@@ -14,6 +14,7 @@
 #include "vm/list.h"
 #include "vm/nested_join.h"
 #include "vm/poll.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 // --- Lanes ------------------------------------------------------------------
@@ -70,18 +71,18 @@ bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
 }
 
 // The strings only change places, so that no count changes.
-static bool sort_strings(tl_vm *vm, tl_string **items, int64_t n,
+static bool sort_strings(tl_vm *vm, tl_string_item *items, int64_t n,
                          bool descending) {
   size_t nbytes = ((size_t)n + 1) * (sizeof(int64_t) + sizeof *items);
-  int64_t *order = tl_alloc(vm, nbytes, "sort");
-  if (!order)
+  tl_string_item *sorted = tl_alloc(vm, nbytes, "sort");
+  if (!sorted)
     return false;
+  int64_t *order = (int64_t *)(void *)(sorted + n);
   bool ok = tl_argsort_items(vm, TL_STRING, order, items, n, descending);
-  tl_string **sorted = (tl_string **)(void *)(order + n);
   for (int64_t i = 0; ok && i < n; i++) sorted[i] = items[order[i]];
   if (ok)
     memcpy(items, sorted, (size_t)n * sizeof *items);
-  tl_free(vm, order, nbytes);
+  tl_free(vm, sorted, nbytes);
   return ok;
 }
 
@@ -107,10 +108,10 @@ int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
                          int64_t n) {
   if (dtype != TL_STRING)
     return (int64_t)tl_run_starts(dtype, out, sorted, (size_t)n);
-  tl_string *const *items = sorted;
+  const tl_string_item *items = sorted;
   int64_t count = 0;
   for (int64_t i = 0; i < n; i++)
-    if (i == 0 || !tl_string_equal(items[i - 1], items[i]))
+    if (i == 0 || !tl_string_item_equal(&items[i - 1], &items[i]))
       out[count++] = i;
   return count;
 }
@@ -320,13 +321,14 @@ static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // of the items begin; results over the queries' own memory go by few.
 enum { BLOCK = 1 << 17, FEW = 1024 };
 
-static void search_strings(int64_t *out, tl_string *const *sorted, int64_t m,
-                           tl_string *const *queries, int64_t n, bool right) {
+static void search_strings(int64_t *out, const tl_string_item *sorted,
+                           int64_t m, const tl_string_item *queries, int64_t n,
+                           bool right) {
   for (int64_t i = 0; i < n; i++) {
     int64_t low = 0, high = m;
     while (low < high) {
       int64_t middle = low + (high - low) / 2;
-      int order = tl_string_compare(sorted[middle], queries[i]);
+      int order = tl_string_item_compare(&sorted[middle], &queries[i]);
       if (order < 0 || (right && order == 0))
         low = middle + 1;
       else
@@ -351,8 +353,8 @@ bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
     if (in_place)
       query = memcpy(apart, query, (size_t)n * itemsize);
     if (dtype == TL_STRING)
-      search_strings(out + i, (tl_string **)(void *)sorted->data, sorted->size,
-                     (tl_string *const *)(const void *)query, n, right);
+      search_strings(out + i, tl_string_items(sorted), sorted->size,
+                     tl_string_item_at(query), n, right);
     else
       tl_kernels()->search[dtype](out + i, sorted->data, (size_t)sorted->size,
                                   query, (size_t)n, right);

@@ -7,6 +7,7 @@
 #include "stdlib/arrays.h"
 #include "vm/kernels/kernels.h"
 #include "vm/poll.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 enum {
@@ -18,7 +19,7 @@ enum {
 // Arrays are of all strings; a group has its stretch of each.
 typedef struct sorter {
   tl_vm *vm;
-  tl_string *const *items;
+  const tl_string_item *items;
   bool descending;
   int64_t *order;  // the result
   uint64_t *keys;
@@ -27,7 +28,7 @@ typedef struct sorter {
 } sorter;
 
 static int compare(const sorter *s, int64_t a, int64_t b) {
-  int order = tl_string_compare(s->items[a], s->items[b]);
+  int order = tl_string_item_compare(&s->items[a], &s->items[b]);
   return s->descending ? -order : order;
 }
 
@@ -51,13 +52,15 @@ static bool merge(sorter *s, int64_t begin, int64_t n) {
 }
 
 // The bytes from [depth] on as a number in their order; 0 behind the end.
-static uint64_t key_of(const tl_string *s, size_t depth) {
+static uint64_t key_of(const tl_string_item *item, size_t depth) {
+  const char *text = tl_string_item_text(item);
+  size_t length = tl_string_item_length(item);
   unsigned char bytes[KEY_BYTES] = {0};
   uint64_t key = 0;
-  if (s->length >= depth + KEY_BYTES)
-    memcpy(bytes, s->text + depth, KEY_BYTES);
-  else if (s->length > depth)
-    memcpy(bytes, s->text + depth, s->length - depth);
+  if (length >= depth + KEY_BYTES)
+    memcpy(bytes, text + depth, KEY_BYTES);
+  else if (length > depth)
+    memcpy(bytes, text + depth, length - depth);
   for (int i = 0; i < KEY_BYTES; i++) key = key << 8 | bytes[i];
   return key;
 }
@@ -67,13 +70,15 @@ typedef enum rest { NOTHING, BY_LENGTH, BY_BYTES } rest;
 
 // Strings that end here may still differ in how many zeros they end with.
 static rest rest_of(const sorter *s, int64_t begin, int64_t n, size_t depth) {
-  const tl_string *first = s->items[s->order[begin]];
+  const tl_string_item *first = &s->items[s->order[begin]];
+  const char *text = tl_string_item_text(first);
+  const size_t length = tl_string_item_length(first);
   bool same = true, even = true, longer = false;
   for (int64_t i = 0; i < n; i++) {
-    const tl_string *item = s->items[s->order[begin + i]];
-    same &= item == first;
-    even &= item->length == first->length;
-    longer |= item->length > depth;
+    const tl_string_item *item = &s->items[s->order[begin + i]];
+    same &= tl_string_item_text(item) == text;
+    even &= tl_string_item_length(item) == length;
+    longer |= tl_string_item_length(item) > depth;
   }
   if (same || (even && !longer))
     return NOTHING;
@@ -83,7 +88,7 @@ static rest rest_of(const sorter *s, int64_t begin, int64_t n, size_t depth) {
 static bool sort_by_keys(sorter *s, int64_t begin, int64_t n, size_t depth) {
   int64_t *order = s->order + begin, *places = s->places + begin;
   uint64_t *keys = s->keys + begin;
-  for (int64_t i = 0; i < n; i++) keys[i] = key_of(s->items[order[i]], depth);
+  for (int64_t i = 0; i < n; i++) keys[i] = key_of(&s->items[order[i]], depth);
   tl_stop stop = tl_stop_of(s->vm);
   if (!tl_poll(s->vm, (uint64_t)n >> 10) ||
       !tl_argsort(TL_UINT64, places, keys, (size_t)n, s->descending, s->scratch,
@@ -118,7 +123,7 @@ static bool sort_group(sorter *s, int64_t begin, int64_t n, size_t depth) {
   return true;
 }
 
-bool tl_argsort_strings(tl_vm *vm, int64_t *order, tl_string *const *items,
+bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
                         int64_t n, bool descending) {
   const size_t count = (size_t)n;
   const bool merged = n < SMALL_GROUP;

@@ -9,6 +9,7 @@
 #include "stdlib/text.h"
 #include "vm/list.h"
 #include "vm/ragged.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 // --- What the string functions share ----------------------------------------
@@ -174,10 +175,10 @@ static bool join_array(const tl_array *a, const tl_string *between,
                        tl_text *text) {
   const char *item = a->data;
   for (int64_t i = 0; i < a->size; i++, item += tl_strides(a)[0]) {
-    const tl_string *part = *(tl_string *const *)(const void *)item;
+    const tl_string_item *part = tl_string_item_at(item);
     if (i > 0)
       tl_text_add(text, between->text, between->length);
-    tl_text_add(text, part->text, part->length);
+    tl_text_add(text, tl_string_item_text(part), tl_string_item_length(part));
   }
   return !text->failed;
 }

@@ -1,5 +1,6 @@
 // Functions for values of any kind: print, len, typeof, conversions, errors.
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #include "vm/nested.h"
 #include "vm/range.h"
 #include "vm/record.h"
+#include "vm/string_item.h"
+#include "vm/suggest.h"
 #include "vm/type.h"
 #include "vm/vm.h"
 
@@ -152,49 +155,51 @@ static bool copy(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Conversions ------------------------------------------------------------
 
-static bool fail_text(tl_vm *vm, const char *function, const tl_string *text,
-                      const char *what) {
-  int shown = text->length > 60 ? 60 : (int)text->length;
-  while (shown > 0 && ((unsigned char)text->text[shown] & 0xc0) == 0x80)
-    shown--;
+static bool fail_text(tl_vm *vm, const char *function, const char *text,
+                      size_t nbytes, const char *what) {
+  int shown = tl_clip(text, nbytes, 60);
   return tl_fail(vm, TALLY_ERR_VALUE, "%s: \"%.*s%s\" is not %s", function,
-                 shown, text->text, (size_t)shown < text->length ? "…" : "",
-                 what);
+                 shown, text, (size_t)shown < nbytes ? "…" : "", what);
 }
 
 // 0xff, with a sign; true if the text is one that fits.
-static bool read_hex(const tl_string *text, int64_t *out) {
-  const char *at = text->text;
-  bool negative = *at == '-';
-  if (*at == '-' || *at == '+')
+static bool read_hex(const char *text, size_t nbytes, int64_t *out) {
+  const char *at = text, *end = text + nbytes;
+  bool negative = at < end && *at == '-';
+  if (at < end && (*at == '-' || *at == '+'))
     at++;
-  if (at[0] != '0' || (at[1] != 'x' && at[1] != 'X'))
+  if (end - at < 3 || end - at > 18 || at[0] != '0' ||
+      (at[1] != 'x' && at[1] != 'X'))
     return false;
-  at += 2;
-  size_t digits = strspn(at, "0123456789abcdefABCDEF");
-  if (digits == 0 || digits > 16 || at + digits != text->text + text->length)
-    return false;
-  uint64_t value = strtoull(at, NULL, 16);
+  uint64_t value = 0;
+  for (at += 2; at < end; at++) {
+    if (!isxdigit((unsigned char)*at))
+      return false;
+    value =
+        value << 4 | (uint64_t)(*at <= '9' ? *at - '0' : (*at | 32) - 'a' + 10);
+  }
   if (value > INT64_MAX)
     return false;
   *out = negative ? -(int64_t)value : (int64_t)value;
   return true;
 }
 
-static bool parse_int(tl_vm *vm, const tl_string *text, tl_slot *out) {
+static bool parse_int(tl_vm *vm, const char *text, size_t nbytes,
+                      tl_slot *out) {
   tl_number number = {.kind = TL_NUMBER_INT};
-  if (!read_hex(text, &number.i))
-    number = tl_number_read(text->text, text->length);
+  if (!read_hex(text, nbytes, &number.i))
+    number = tl_number_read(text, nbytes);
   if (number.kind != TL_NUMBER_INT)
-    return fail_text(vm, "int", text, "a whole number that fits int64");
+    return fail_text(vm, "int", text, nbytes, "a whole number that fits int64");
   *out = tl_weak_int(number.i);
   return true;
 }
 
-static bool parse_float(tl_vm *vm, const tl_string *text, tl_slot *out) {
-  tl_number number = tl_number_read(text->text, text->length);
+static bool parse_float(tl_vm *vm, const char *text, size_t nbytes,
+                        tl_slot *out) {
+  tl_number number = tl_number_read(text, nbytes);
   if (number.kind == TL_NUMBER_NONE)
-    return fail_text(vm, "float", text, "a number");
+    return fail_text(vm, "float", text, nbytes, "a number");
   *out = tl_weak_float(number.f);
   return true;
 }
@@ -213,10 +218,12 @@ static bool parse_array(tl_vm *vm, const tl_array *from, tl_dtype dtype,
   bool ok = true;
   for (; ok && !walk.done; tl_walk_next(&walk)) {
     for (int64_t i = 0; ok && i < walk.length; i++) {
-      const tl_string *text = *(tl_string *const *)(const void *)walk.data[0];
+      const tl_string_item *from_item = tl_string_item_at(walk.data[0]);
+      const char *text = tl_string_item_text(from_item);
+      size_t nbytes = tl_string_item_length(from_item);
       tl_slot value = tl_none();
-      ok = dtype == TL_INT64 ? parse_int(vm, text, &value)
-                             : parse_float(vm, text, &value);
+      ok = dtype == TL_INT64 ? parse_int(vm, text, nbytes, &value)
+                             : parse_float(vm, text, nbytes, &value);
       if (ok)
         tl_scalar_store(value, item);
       item += sizeof(int64_t);
@@ -245,7 +252,7 @@ static bool convert(tl_vm *vm, const char *function, tl_slot *s, tl_dtype dtype,
 
 static bool int_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_string(args[0]))
-    return parse_int(vm, args[0].string, out);
+    return parse_int(vm, args[0].string->text, args[0].string->length, out);
   if (is_text_array(args[0]))
     return parse_array(vm, args[0].array, TL_INT64, out);
   return convert(vm, "int", &args[0], TL_INT64, out);
@@ -253,7 +260,7 @@ static bool int_(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool float_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_string(args[0]))
-    return parse_float(vm, args[0].string, out);
+    return parse_float(vm, args[0].string->text, args[0].string->length, out);
   if (is_text_array(args[0]))
     return parse_array(vm, args[0].array, TL_FLOAT64, out);
   return convert(vm, "float", &args[0], TL_FLOAT64, out);
@@ -265,7 +272,7 @@ static bool bool_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_string *text = args[0].string;
   bool yes = strcmp(text->text, "true") == 0;
   if (!yes && strcmp(text->text, "false") != 0)
-    return fail_text(vm, "bool", text, "true or false");
+    return fail_text(vm, "bool", text->text, text->length, "true or false");
   *out = tl_bool(yes);
   return true;
 }

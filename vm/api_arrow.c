@@ -22,6 +22,7 @@
 #include "vm/nested.h"
 #include "vm/ragged.h"
 #include "vm/record.h"
+#include "vm/string_item.h"
 
 typedef struct ArrowSchema schema;
 typedef struct ArrowArray arrow;
@@ -267,22 +268,11 @@ static bool import_texts(tl_vm *vm, const schema *s, arrow *a, bool large,
   const char *text = a->n_buffers < 3 ? NULL : a->buffers[2];
   for (int64_t i = 0; i < a->length; i++) {
     int64_t begin = offset_at(a, large, i), end = offset_at(a, large, i + 1);
-    tl_string *string = NULL;
-    if (text == NULL && end > begin)
-      refuse(vm, s, "has no data");
-    else if (tl_check_host_text(vm, end > begin ? text + begin : "",
-                                (size_t)(end - begin)))
-      string = tl_string_new(vm, end > begin ? text + begin : "",
-                             (size_t)(end - begin));
-    tl_slot item = tl_none();
-    bool ok = string != NULL;
-    if (ok) {
-      item = tl_own_string(string);
-      ok = tl_item_store(vm, array, array->data + (size_t)i * sizeof string,
-                         item);
-    }
-    tl_drop(vm, item);
-    if (!ok) {
+    const char *piece = end > begin ? text + begin : "";
+    size_t nbytes = (size_t)(end - begin);
+    if ((text == NULL && nbytes > 0 && !refuse(vm, s, "has no data")) ||
+        !tl_check_host_text(vm, piece, nbytes) ||
+        !tl_string_item_set(vm, &tl_string_items(array)[i], piece, nbytes)) {
       tl_drop(vm, made);
       return false;
     }
@@ -424,9 +414,8 @@ static const char *bytes_of(const tl_array *a, int64_t i, size_t *nbytes) {
   *nbytes = tl_itemsize(tl_array_dtype(a));
   if (tl_array_dtype(a) != TL_STRING)
     return item;
-  const tl_string *text = *(tl_string *const *)(const void *)item;
-  *nbytes = text->length;
-  return text->text;
+  *nbytes = tl_string_item_length(tl_string_item_at(item));
+  return tl_string_item_text(tl_string_item_at(item));
 }
 
 // Whether values may be categories: each is there once. Floats may not, which

@@ -9,6 +9,7 @@
 #include "vm/nested.h"
 #include "vm/ragged.h"
 #include "vm/record.h"
+#include "vm/string_item.h"
 
 typedef struct ArrowSchema schema;
 typedef struct ArrowArray arrow;
@@ -151,9 +152,10 @@ static bool export_bools(tl_vm *vm, const tl_array *dense, const char *name,
 
 static bool export_texts(tl_vm *vm, const tl_array *dense, const char *name,
                          schema *s, arrow *a) {
-  tl_string *const *items = (tl_string *const *)(const void *)dense->data;
+  const tl_string_item *items = tl_string_items(dense);
   size_t total = 0, offsets = ((size_t)dense->size + 1) * sizeof(int64_t);
-  for (int64_t i = 0; i < dense->size; i++) total += items[i]->length;
+  for (int64_t i = 0; i < dense->size; i++)
+    total += tl_string_item_length(&items[i]);
   char *at = NULL;
   tl_slot none = tl_none();
   if (!make_array(vm, &none, dense->size, 3, 0, offsets + total, a, &at))
@@ -164,8 +166,9 @@ static bool export_texts(tl_vm *vm, const tl_array *dense, const char *name,
   r->buffers[1] = offset;
   r->buffers[2] = text;
   for (int64_t i = 0; i < dense->size; i++) {
-    memcpy(text + offset[i], items[i]->text, items[i]->length);
-    offset[i + 1] = offset[i] + (int64_t)items[i]->length;
+    size_t nbytes = tl_string_item_length(&items[i]);
+    memcpy(text + offset[i], tl_string_item_text(&items[i]), nbytes);
+    offset[i + 1] = offset[i] + (int64_t)nbytes;
   }
   if (make_schema(vm, "U", name, 0, s))
     return true;

@@ -6,6 +6,7 @@
 #include "vm/host.h"
 #include "vm/promise.h"
 #include "vm/range.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 #include "vm/watch.h"
 
@@ -24,13 +25,6 @@ tl_string *tl_empty_string(void) {
                       .flags = TL_IMMORTAL | TL_ASCII,
                       .nbytes = sizeof empty}};
   return (tl_string *)(void *)&empty;
-}
-
-// The slot that refers to a string item, owning it if it is counted.
-static tl_slot string_slot(tl_string *string) {
-  bool immortal = (string->head.flags & TL_IMMORTAL) != 0;
-  return (tl_slot){.tag = TL_TAG_STRING | (immortal ? 0 : TL_OWNED),
-                   .string = string};
 }
 
 // --- Making and freeing -----------------------------------------------------
@@ -85,12 +79,8 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
     memcpy(tl_shape(a), shape, (size_t)ndim * sizeof(int64_t));
     tl_shape_strides(ndim, shape, itemsize, tl_strides(a));
   }
-  if (dtype == TL_STRING) {
-    tl_string **items = (tl_string **)(void *)a->data;
-    for (int64_t i = 0; i < size; i++) {
-      items[i] = tl_empty_string();
-    }
-  }
+  if (dtype == TL_STRING)
+    tl_string_items_clear(tl_string_items(a), size);
   tl_made_fresh(vm, a);
   return a;
 }
@@ -140,11 +130,6 @@ tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
   return a;
 }
 
-static void drop_strings(tl_vm *vm, tl_array *a) {
-  tl_string **items = (tl_string **)(void *)a->data;
-  for (int64_t i = 0; i < a->size; i++) tl_drop(vm, string_slot(items[i]));
-}
-
 void tl_array_free(tl_vm *vm, tl_array *a) {
   if (a->head.flags == 0 && a->head.dtype != TL_STRING) {
     vm->stats.frees++;
@@ -161,7 +146,7 @@ void tl_array_free(tl_vm *vm, tl_array *a) {
     return;
   }
   if (a->head.dtype == TL_STRING)
-    drop_strings(vm, a);
+    tl_string_items_drop(vm, tl_string_items(a), a->size);
   if ((a->head.flags & TL_EXTERNAL) != 0) {
     tl_array_extra *more = tl_array_more(a);
     tl_unaccount_external(vm, more->nbytes);
@@ -231,9 +216,7 @@ tl_slot tl_item(tl_vm *vm, const tl_array *a, const char *item) {
   if (a->head.dtype != TL_STRING) {
     return tl_scalar_load(tl_array_dtype(a), item);
   }
-  tl_slot s = {.tag = TL_TAG_STRING,
-               .string = *(tl_string *const *)(const void *)item};
-  return tl_retain(vm, s);
+  return tl_string_item_value(vm, tl_string_item_at(item));
 }
 
 static bool store_string(tl_vm *vm, char *item, tl_slot value) {
@@ -243,10 +226,7 @@ static bool store_string(tl_vm *vm, char *item, tl_slot value) {
                    "cannot store %s into an array of strings",
                    tl_describe(value, text, sizeof text));
   }
-  tl_string **at = (tl_string **)(void *)item;
-  tl_slot old = string_slot(*at);
-  *at = tl_retain(vm, tl_borrow(value)).string;
-  tl_drop(vm, old);
+  tl_string_item_put(vm, tl_string_item_at(item), value.string);
   return true;
 }
 

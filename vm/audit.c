@@ -15,6 +15,7 @@
 #include "vm/list.h"
 #include "vm/nested.h"
 #include "vm/record.h"
+#include "vm/string_item.h"
 
 typedef struct seen {
   tl_object *object;
@@ -101,8 +102,12 @@ static void look_into_array(audit *a, const tl_array *array) {
     if ((array->head.flags & TL_HOLD) != 0)
       count_object(a, &tl_array_more(array)->owner->head);
   } else if (array->head.dtype == TL_STRING) {
-    tl_string *const *items = (tl_string *const *)(const void *)array->data;
-    for (int64_t i = 0; i < array->size; i++) count_object(a, &items[i]->head);
+    const tl_string_item *items = tl_string_items(array);
+    for (int64_t i = 0; i < array->size; i++) {
+      tl_string *string = tl_string_item_object(&items[i]);
+      if (string != NULL)
+        count_object(a, &string->head);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "vm/array.h"
 #include "vm/kernels/kernels.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 #include "vm/watch.h"
 
@@ -189,12 +190,6 @@ static bool move_items(mover *m, tl_array *to, const tl_array *from,
 
 // --- Strings ----------------------------------------------------------------
 
-static tl_slot string_slot(tl_string *string) {
-  bool immortal = (string->head.flags & TL_IMMORTAL) != 0;
-  return (tl_slot){.tag = TL_TAG_STRING | (immortal ? 0 : TL_OWNED),
-                   .string = string};
-}
-
 static void move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
                          const int64_t *from_strides) {
   tl_walk walk;
@@ -204,11 +199,7 @@ static void move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
   for (; !walk.done; tl_walk_next(&walk)) {
     char *at = walk.data[0], *source = walk.data[1];
     for (int64_t i = 0; i < walk.length; i++) {
-      tl_string **item = (tl_string **)(void *)at, *old = *item;
-      tl_string *new = *(tl_string **)(void *)source;
-      tl_retain(vm, (tl_slot){.tag = TL_TAG_STRING, .string = new});
-      *item = new;
-      tl_drop(vm, string_slot(old));
+      tl_string_item_copy(vm, tl_string_item_at(at), tl_string_item_at(source));
       at += walk.step[0];
       source += walk.step[1];
     }

@@ -19,7 +19,11 @@ typedef struct tl_c128 {
   double re, im;
 } tl_c128;
 
+// An item of a string array: see string_item.h.
 struct tl_string;
+typedef struct tl_string_item {
+  struct tl_string *string;
+} tl_string_item;
 
 // X(ENUM, name, C type of an item, kind)
 //
@@ -38,7 +42,7 @@ struct tl_string;
   X(FLOAT64, float64, double, F)        \
   X(COMPLEX64, complex64, tl_c64, C)    \
   X(COMPLEX128, complex128, tl_c128, C) \
-  X(STRING, string, struct tl_string *, S)
+  X(STRING, string, tl_string_item, S)
 
 typedef enum tl_dtype {
 #define X(ENUM, name, T, kind) TL_##ENUM,

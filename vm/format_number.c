@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "vm/format_internal.h"
+#include "vm/string_item.h"
 
 // --- Digits -----------------------------------------------------------------
 
@@ -295,8 +296,8 @@ void tl_format_scalar(tl_text *text, tl_slot s) {
 
 void tl_format_item(tl_text *text, tl_dtype dtype, const void *item) {
   if (dtype == TL_STRING) {
-    const tl_string *string = *(tl_string *const *)item;
-    tl_format_quoted(text, string->text, string->length);
+    tl_format_quoted(text, tl_string_item_text(item),
+                     tl_string_item_length(item));
   } else if (dtype == TL_COMPLEX128) {
     const tl_c128 *c = item;
     add_complex(text, c->re, c->im, false);

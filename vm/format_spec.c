@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "vm/format_internal.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 enum { LARGEST_WIDTH = 1000000 };
@@ -445,8 +446,8 @@ static bool add_item(tl_text *text, tl_dtype dtype, const void *item,
                      const void *context) {
   const spec *s = context;
   if (dtype == TL_STRING) {
-    const tl_string *string = *(tl_string *const *)item;
-    return add_string(text, s, "a string", string->text, string->length);
+    return add_string(text, s, "a string", tl_string_item_text(item),
+                      tl_string_item_length(item));
   }
   if (dtype == TL_COMPLEX128)
     return add_complex(text, s, *(const tl_c128 *)item, false);

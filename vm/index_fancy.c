@@ -3,6 +3,7 @@
 
 #include "vm/kernels/kernels.h"
 #include "vm/select.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 enum {
@@ -421,13 +422,6 @@ static bool move_all(mover *m) {
 
 // --- Gathering and scattering -----------------------------------------------
 
-static void retain_strings(tl_vm *vm, tl_array *a) {
-  tl_string **items = (tl_string **)(void *)a->data;
-  for (int64_t i = 0; i < a->size; i++) {
-    tl_retain(vm, (tl_slot){.tag = TL_TAG_STRING, .string = items[i]});
-  }
-}
-
 tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
@@ -448,7 +442,7 @@ tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {
     return NULL;
   }
   if (dtype == TL_STRING)
-    retain_strings(vm, out);
+    tl_string_items_keep(vm, tl_string_items(out), out->size);
   return out;
 }
 
@@ -470,24 +464,23 @@ static void scatter_numbers(tl_vm *vm, const tl_selection *selection,
 // Strings are swapped one by one: a place may be there more than once. [from]
 // goes on through value's items, unless that is one for all.
 static void put_strings(tl_vm *vm, const tl_selection *s, char *items,
-                        tl_array *value, char **from) {
+                        const tl_array *value, const tl_string_item **from) {
   tl_walk walk;
   tl_walk_begin(&walk, 1, s->ndim - s->fancy_at, s->shape + s->fancy_at, &items,
                 (const int64_t *[]){s->strides + s->fancy_at});
   for (; !walk.done; tl_walk_next(&walk)) {
     char *item = walk.data[0];
     for (int64_t i = 0; i < walk.length; i++, item += walk.step[0]) {
-      tl_string *string = *(tl_string **)(void *)*from;
-      tl_slot slot = {.tag = TL_TAG_STRING, .string = string};
-      tl_item_store(vm, value, item, slot);
-      *from += value->size > 1 ? sizeof string : 0;
+      tl_string_item_copy(vm, tl_string_item_at(item), *from);
+      *from += value->size > 1;
     }
   }
 }
 
-static void scatter_strings(tl_vm *vm, const tl_selection *s, tl_array *value) {
+static void scatter_strings(tl_vm *vm, const tl_selection *s,
+                            const tl_array *value) {
   int64_t buffer[1];
-  char *from = value->data;
+  const tl_string_item *from = tl_string_items(value);
   tl_walk walk;
   tl_walk_begin(&walk, 1, s->fancy_at, s->shape, (char *[]){s->data},
                 (const int64_t *[]){s->strides});

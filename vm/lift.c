@@ -12,6 +12,7 @@
 #include "vm/ragged.h"
 #include "vm/select.h"
 #include "vm/stack.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,
@@ -104,7 +105,7 @@ static bool in_shape(tl_vm *vm, const tl_array *x, tl_slot *flat,
   tl_clear(vm, flat);
   if (a != NULL)
     *out = tl_result(vm, a);
-  return a != NULL;
+  return a != NULL && !tl_is_unset(*out);
 }
 
 // Lists of strings as rows of strings.
@@ -119,10 +120,11 @@ static bool rows_of_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
   bool ok = items != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
     tl_list *list = lists[i].list;
-    tl_string **to = (tl_string **)(void *)items->data + at[i];
+    tl_string_item *to = tl_string_items(items) + at[i];
     for (int64_t k = 0; ok && k < list->length; k++) {
-      ok = tl_is_string(list->items[k]) &&
-           tl_item_store(vm, items, (char *)&to[k], list->items[k]);
+      ok = tl_is_string(list->items[k]);
+      if (ok)
+        tl_string_item_put(vm, &to[k], list->items[k].string);
     }
   }
   if (ok) {
@@ -194,9 +196,10 @@ static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   tl_slot *results = tl_alloc(vm, nbytes, builtin->name);
   ok = results != NULL;
   for (; ok && made < x->size; made += ok) {
-    given[0] = (tl_slot){.tag = TL_TAG_STRING,
-                         .string = ((tl_string **)(void *)x->data)[made]};
-    ok = call(vm, builtin, count, given, &results[made]);
+    given[0] = tl_string_item_value(vm, &tl_string_items(x)[made]);
+    ok = !tl_is_unset(given[0]) &&
+         call(vm, builtin, count, given, &results[made]);
+    tl_clear(vm, &given[0]);
     if (ok && (made & 0xfff) == 0xfff && !tl_poll(vm, 4)) {
       made++;
       ok = false;

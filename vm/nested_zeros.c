@@ -6,6 +6,7 @@
 #include "vm/grid.h"
 #include "vm/layout.h"
 #include "vm/ragged.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 // The items of a type in a shape of fixed dimensions.
@@ -96,13 +97,9 @@ static bool zero_categories(const maker *m, const tl_type *type, int ndim,
   if (names == NULL)
     return false;
   tl_slot categories = tl_own_array(names);
-  bool ok = true;
-  for (int64_t i = 0; ok && i < type->field_count; i++) {
-    tl_slot name = {.tag = TL_TAG_STRING, .string = type->fields[i].name};
-    ok = tl_item_store(m->vm, names,
-                       names->data + (size_t)i * sizeof(tl_string *), name);
-  }
-  tl_array *codes = ok ? tl_array_zeros(m->vm, TL_INT32, ndim, shape) : NULL;
+  for (int64_t i = 0; i < type->field_count; i++)
+    tl_string_item_put(m->vm, &tl_string_items(names)[i], type->fields[i].name);
+  tl_array *codes = tl_array_zeros(m->vm, TL_INT32, ndim, shape);
   if (codes == NULL) {
     tl_drop(m->vm, categories);
     return false;
@@ -126,7 +123,7 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
     tl_array *a = tl_array_zeros(m->vm, type->dtype, ndim, shape);
     if (a != NULL)
       *out = tl_result(m->vm, a);
-    return a != NULL;
+    return a != NULL && !tl_is_unset(*out);
   }
   if (ndim == 0)
     return fail_zeros(m);

@@ -10,6 +10,7 @@
 #include "vm/memory_internal.h"
 #include "vm/range.h"
 #include "vm/record.h"
+#include "vm/string_item.h"
 #include "vm/type.h"
 
 typedef enum node_kind {
@@ -74,10 +75,11 @@ static node *new_node(tl_vm *vm, tally_parcel *p, node_kind kind, size_t length,
 
 static node *pack(tl_vm *vm, tally_parcel *p, tl_slot *s);
 
-static node *pack_text(tl_vm *vm, tally_parcel *p, const tl_string *string) {
-  node *n = new_node(vm, p, NODE_STRING, string->length, 0);
+static node *pack_text(tl_vm *vm, tally_parcel *p, const char *text,
+                       size_t nbytes) {
+  node *n = new_node(vm, p, NODE_STRING, nbytes, 0);
   if (n != NULL)
-    memcpy(n->data, string->text, string->length);
+    memcpy(n->data, text, nbytes);
   return n;
 }
 
@@ -92,9 +94,10 @@ static node *pack_strings(tl_vm *vm, tally_parcel *p, const tl_array *a) {
   if (n == NULL)
     return NULL;
   set_shape(n, a);
-  tl_string *const *items = (tl_string *const *)(const void *)a->data;
+  const tl_string_item *items = tl_string_items(a);
   for (int64_t i = 0; i < a->size; i++) {
-    n->children[i] = pack_text(vm, p, items[i]);
+    n->children[i] = pack_text(vm, p, tl_string_item_text(&items[i]),
+                               tl_string_item_length(&items[i]));
     if (n->children[i] == NULL)
       return NULL;
   }
@@ -168,7 +171,7 @@ static node *pack_record(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   for (int64_t i = 0; n != NULL && i < record->length; i++) {
     tl_field *field = &record->fields[i];
     tl_slot lent = tl_borrow(field->value);
-    n->children[2 * i] = pack_text(vm, p, field->key);
+    n->children[2 * i] = pack_text(vm, p, field->key->text, field->key->length);
     n->children[2 * i + 1] = pack(vm, p, unique ? &field->value : &lent);
     if (n->children[2 * i] == NULL || n->children[2 * i + 1] == NULL)
       return NULL;
@@ -191,7 +194,7 @@ static node *pack_value(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   }
   switch (tl_dtype_of(*s)) {
     case TL_KIND_STRING:
-      return pack_text(vm, p, s->string);
+      return pack_text(vm, p, s->string->text, s->string->length);
     case TL_KIND_LIST:
       return pack_list(vm, p, s);
     case TL_KIND_RECORD:
@@ -259,18 +262,15 @@ static bool unpack_block(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
   return true;
 }
 
-static bool unpack_strings(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
+static bool unpack_strings(tl_vm *vm, const node *n, tl_slot *out) {
   tl_array *a = tl_array_new(vm, TL_STRING, n->ndim, n->shape);
   if (a == NULL)
     return false;
   *out = tl_own_array(a);
   for (size_t i = 0; i < n->count; i++) {
-    tl_slot item;
-    bool ok = unpack(vm, p, n->children[i], &item);
-    ok = ok && tl_item_store(vm, a, a->data + i * sizeof(tl_string *), item);
-    if (ok)
-      tl_drop(vm, item);
-    if (!ok) {
+    const node *text = n->children[i];
+    if (!tl_string_item_set(vm, &tl_string_items(a)[i], text->data,
+                            text->length)) {
       tl_drop(vm, *out);
       return false;
     }
@@ -330,7 +330,7 @@ static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
     case NODE_ITEMS:
       return unpack_items(vm, n->dtype, n->ndim, n->shape, n->data, out);
     case NODE_STRINGS:
-      return unpack_strings(vm, p, n, out);
+      return unpack_strings(vm, n, out);
     case NODE_LIST:
       return unpack_list(vm, p, n, out);
     case NODE_RECORD:

@@ -17,6 +17,7 @@
 #include "vm/nested.h"
 #include "vm/record.h"
 #include "vm/reach.h"
+#include "vm/string_item.h"
 
 // An object that belongs to a unit: a prototype or a constant.
 typedef struct belonging {
@@ -115,9 +116,9 @@ static void look_into_array(marking *m, const tl_array *a) {
     look(m, (tl_slot){.tag = tl_array_tag(owner), .array = owner});
     return;
   }
-  tl_string *const *items = (tl_string *const *)(const void *)a->data;
+  const tl_string_item *items = tl_string_items(a);
   for (int64_t i = 0; a->head.dtype == TL_STRING && i < a->size; i++)
-    look_string(m, items[i]);
+    look_string(m, tl_string_item_object(&items[i]));
 }
 
 static void look_into_closure(marking *m, const tl_closure *c) {

@@ -13,6 +13,7 @@
 #include "vm/nested.h"
 #include "vm/record.h"
 #include "vm/reach.h"
+#include "vm/string_item.h"
 
 void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
   if (r->from == NULL) {
@@ -153,10 +154,12 @@ static bool visit_array(tl_slot s, tl_reference_visit *visit, void *context) {
   }
   if (a->head.dtype != TL_STRING)
     return true;
-  tl_string *const *items = (tl_string *const *)(const void *)a->data;
+  const tl_string_item *items = tl_string_items(a);
   for (int64_t i = 0; i < a->size; i++) {
-    tl_slot item = {.tag = TL_TAG_STRING, .string = items[i]};
-    if (!visit_item(s, item, visit, context, "[%lld]", (long long)i))
+    tl_slot item = {.tag = TL_TAG_STRING,
+                    .string = tl_string_item_object(&items[i])};
+    if (item.string != NULL &&
+        !visit_item(s, item, visit, context, "[%lld]", (long long)i))
       return false;
   }
   return true;

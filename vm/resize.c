@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "vm/array.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 #include "vm/watch.h"
 
@@ -47,9 +48,8 @@ bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
   }
   a->size = size;
   tl_shape(a)[0] = length;
-  tl_string **items = (tl_string **)(void *)a->data;
-  for (int64_t i = old_size; a->head.dtype == TL_STRING && i < size; i++)
-    items[i] = tl_empty_string();
+  if (a->head.dtype == TL_STRING && size > old_size)
+    tl_string_items_clear(tl_string_items(a) + old_size, size - old_size);
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include "vm/ragged.h"
 #include "vm/range.h"
 #include "vm/record.h"
+#include "vm/string_item.h"
 #include "vm/vm.h"
 
 // Two containers that are being compared, and how far.
@@ -98,8 +99,7 @@ static bool part_same(double a, double b) {
 static bool items_equal(const comparison *c, tl_dtype da, const void *a,
                         tl_dtype db, const void *b) {
   if (da == TL_STRING || db == TL_STRING)
-    return da == db &&
-           tl_string_equal(*(tl_string *const *)a, *(tl_string *const *)b);
+    return da == db && tl_string_item_equal(a, b);
   number x = number_at(da, a), y = number_at(db, b);
   if (c->loose)
     return numbers_equal(x, y);

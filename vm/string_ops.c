@@ -4,6 +4,7 @@
 #include "vm/error.h"
 #include "vm/host.h"
 #include "vm/nested_elementwise.h"
+#include "vm/string_item.h"
 
 // A string, or an array of strings.
 static bool is_text(tl_slot s) {
@@ -11,12 +12,13 @@ static bool is_text(tl_slot s) {
          (tl_is_array(s) && tl_dtype_of(s) == (int)TL_STRING);
 }
 
-static bool compare_strings(tl_op op, const tl_string *a, const tl_string *b) {
+static bool compare_items(tl_op op, const tl_string_item *a,
+                          const tl_string_item *b) {
   if (op == TL_OP_EQUAL)
-    return tl_string_equal(a, b);
+    return tl_string_item_equal(a, b);
   if (op == TL_OP_NOT_EQUAL)
-    return !tl_string_equal(a, b);
-  int order = tl_string_compare(a, b);
+    return !tl_string_item_equal(a, b);
+  int order = tl_string_item_compare(a, b);
   switch (op) {
     case TL_OP_LESS:
       return order < 0;
@@ -37,7 +39,7 @@ static bool is_comparison(tl_op op) {
 // strides of 0.
 typedef struct text_walk {
   tl_walk walk;
-  tl_string *single[TL_MAX_OPERANDS];
+  tl_string_item single[TL_MAX_OPERANDS];
   uint8_t condition;
   int64_t strides[TL_MAX_OPERANDS][TL_MAX_DIMS];
 } text_walk;
@@ -49,7 +51,7 @@ static void text_operand(text_walk *w, int index, tl_slot s, int ndim,
     *data = s.array->data;
     tl_broadcast_strides(s.array, ndim, shape, w->strides[index]);
   } else if (tl_is_string(s)) {
-    w->single[index] = s.string;
+    w->single[index] = tl_string_item_of(s.string);
     *data = (char *)&w->single[index];
   } else {
     w->condition = (uint8_t)s.i;
@@ -57,29 +59,21 @@ static void text_operand(text_walk *w, int index, tl_slot s, int ndim,
   }
 }
 
-static tl_string *string_at(const char *item) {
-  return *(tl_string *const *)(const void *)item;
-}
-
 // One item of the result at [out]; false after tl_fail.
-static bool compute_item(tl_vm *vm, tl_op op, tl_array *result, char *out,
-                         char *const *in) {
+static bool compute_item(tl_vm *vm, tl_op op, char *out, char *const *in) {
   if (is_comparison(op)) {
-    *(uint8_t *)out = compare_strings(op, string_at(in[0]), string_at(in[1]));
+    *(uint8_t *)out =
+        compare_items(op, tl_string_item_at(in[0]), tl_string_item_at(in[1]));
     return true;
   }
+  tl_string_item *item = tl_string_item_at(out);
   if (op == TL_OP_WHERE) {
     const char *chosen = *(const uint8_t *)in[0] != 0 ? in[1] : in[2];
-    tl_slot s = {.tag = TL_TAG_STRING, .string = string_at(chosen)};
-    return tl_item_store(vm, result, out, s);
+    tl_string_item_copy(vm, item, tl_string_item_at(chosen));
+    return true;
   }
-  tl_string *joined = tl_string_concat(vm, string_at(in[0]), string_at(in[1]));
-  if (joined == NULL)
-    return false;
-  tl_slot s = tl_own_string(joined);
-  bool ok = tl_item_store(vm, result, out, s);
-  tl_drop(vm, s);
-  return ok;
+  return tl_string_item_join(vm, item, tl_string_item_at(in[0]),
+                             tl_string_item_at(in[1]));
 }
 
 static bool compute_items(tl_vm *vm, tl_op op, const tl_slot *slots,
@@ -97,7 +91,7 @@ static bool compute_items(tl_vm *vm, tl_op op, const tl_slot *slots,
     char *at[TL_MAX_OPERANDS + 1];
     for (int i = 0; i <= arity; i++) at[i] = w.walk.data[i];
     for (int64_t k = 0; k < w.walk.length; k++) {
-      if (!compute_item(vm, op, result, at[0], at + 1))
+      if (!compute_item(vm, op, at[0], at + 1))
         return false;
       for (int i = 0; i <= arity; i++) at[i] += w.walk.step[i];
     }
@@ -137,7 +131,9 @@ static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
 static bool text_scalars(tl_vm *vm, tl_op op, const tl_slot *slots,
                          tl_slot *out) {
   if (is_comparison(op)) {
-    *out = tl_bool(compare_strings(op, slots[0].string, slots[1].string));
+    tl_string_item a = tl_string_item_of(slots[0].string);
+    tl_string_item b = tl_string_item_of(slots[1].string);
+    *out = tl_bool(compare_items(op, &a, &b));
     return true;
   }
   if (op == TL_OP_WHERE) {
