@@ -11,24 +11,12 @@
 typedef struct signature {
   const char *function;
   int count;
-  struct {
-    const char *name;
-    size_t nbytes;
-    tl_param_kind kind;
-    tl_slot value;  // the default of a built-in; unset for a script's
-  } params[TL_MAX_PARAMS];
+  tl_param params[TL_MAX_PARAMS];  // the values of a script's are unset
 } signature;
 
 static bool builtin_signature(const tl_builtin *builtin, signature *out) {
-  tl_param params[TL_MAX_PARAMS];
   out->function = builtin->name;
-  out->count = tl_params_parse(builtin->params, params);
-  for (int i = 0; i < out->count; i++) {
-    out->params[i].name = params[i].name;
-    out->params[i].nbytes = params[i].name_length;
-    out->params[i].kind = params[i].kind;
-    out->params[i].value = params[i].value;
-  }
+  out->count = tl_params_parse(builtin->params, out->params);
   return true;
 }
 
@@ -46,10 +34,10 @@ static bool script_signature(const tl_ast_function *function, signature *out) {
   out->count = (int)function->count;
   for (int i = 0; i < out->count; i++) {
     const tl_ast_param *param = &function->params[i];
-    out->params[i].name = param->name->text;
-    out->params[i].nbytes = param->name->nbytes;
-    out->params[i].kind = kinds[param->kind];
-    out->params[i].value = tl_unset();
+    out->params[i] = (tl_param){.name = param->name->text,
+                                .name_length = param->name->nbytes,
+                                .kind = kinds[param->kind],
+                                .value = tl_unset()};
   }
   return true;
 }
@@ -78,8 +66,8 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
     if (s->params[i].kind != TL_PARAM_NAMED)
       continue;
     snprintf(hint, sizeof hint, "; did you mean %s(…, %.*s: %.*s)?",
-             s->function, (int)s->params[i].nbytes, s->params[i].name, length,
-             text);
+             s->function, (int)s->params[i].name_length, s->params[i].name,
+             length, text);
     break;
   }
   if (strcmp(s->function, "max") == 0 || strcmp(s->function, "min") == 0) {
@@ -89,14 +77,15 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
              s->function);
   }
   int last = allowed > 0 ? allowed - 1 : 0;
-  if (s->params[last].nbytes == 5 &&
+  if (s->params[last].name_length == 5 &&
       memcmp(s->params[last].name, "shape", 5) == 0) {
     snprintf(hint, sizeof hint,
              "; a shape of several lengths is a list, as in (2, 3)");
   }
-  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, span,
-              "%s takes %d argument%s by position%s", s->function, allowed,
-              allowed == 1 ? "" : "s", hint);
+  char names[TL_PARAMS_TEXT];
+  tl_params_spell(s->params, s->count, names);
+  tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, span, "%s takes %s%s",
+              s->function, names, hint);
 }
 
 static void unknown_argument(tl_lower *l, const signature *s,
@@ -106,7 +95,7 @@ static void unknown_argument(tl_lower *l, const signature *s,
   names[0] = 0;
   for (int i = 0; i < s->count && used + 40 < sizeof names; i++) {
     used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
-                             i == 0 ? "" : ", ", (int)s->params[i].nbytes,
+                             i == 0 ? "" : ", ", (int)s->params[i].name_length,
                              s->params[i].name);
   }
   tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
@@ -116,7 +105,7 @@ static void unknown_argument(tl_lower *l, const signature *s,
 
 static int find_param(const signature *s, const tl_name *name) {
   for (int i = 0; i < s->count; i++) {
-    if (s->params[i].nbytes == name->nbytes &&
+    if (s->params[i].name_length == name->nbytes &&
         memcmp(s->params[i].name, name->text, name->nbytes) == 0) {
       return s->params[i].kind == TL_PARAM_REST ? -1 : i;
     }
@@ -157,7 +146,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
     } else if (next < positions) {
       if (out->argument[next] >= 0) {
         tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
-                    "%.*s is given twice", (int)s->params[next].nbytes,
+                    "%.*s is given twice", (int)s->params[next].name_length,
                     s->params[next].name);
         return false;
       }
@@ -173,7 +162,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
     if (s->params[i].kind == TL_PARAM_REQUIRED && out->argument[i] < 0) {
       tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, ast->span,
                   "%s needs its argument %.*s", s->function,
-                  (int)s->params[i].nbytes, s->params[i].name);
+                  (int)s->params[i].name_length, s->params[i].name);
       return false;
     }
   }

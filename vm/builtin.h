@@ -96,6 +96,12 @@ typedef struct tl_param {
 // checks them all). Returns the number of parameters.
 int tl_params_parse(const char *params, tl_param out[TL_MAX_PARAMS]);
 
+// What a function takes, for errors: "2 arguments by position (x, axis), others
+// by name (keepdims)".
+enum { TL_PARAMS_TEXT = 400 };
+void tl_params_spell(const tl_param *params, int count,
+                     char out[TL_PARAMS_TEXT]);
+
 // Finds a function; module NULL for the global ones. NULL: there is none.
 const tl_builtin *tl_builtin_find(const char *module, const char *name,
                                   size_t nbytes);

@@ -1,5 +1,6 @@
 // Calls of whatever can be called, from bytecode and from C.
 
+#include <stdio.h>
 #include <string.h>
 
 #include "vm/grid.h"
@@ -122,6 +123,63 @@ typedef struct binder {
   int32_t rest;    // the rest parameter, -1
 } binder;
 
+// Appends " (x, y)", the names of one kind.
+static size_t spell_names(const tl_param *params, int count, bool by_name,
+                          char *out, size_t used) {
+  enum { LONG = 40 };  // of a name, more is left out
+  const char *before = " (";
+  for (int i = 0; i < count && used + LONG + 4 < TL_PARAMS_TEXT; i++) {
+    const tl_param *p = &params[i];
+    int length = p->name_length < LONG ? (int)p->name_length : LONG;
+    if (length == LONG)  // not within a code point
+      while ((p->name[length] & 0xc0) == 0x80) length--;
+    if ((p->kind == TL_PARAM_NAMED) != by_name || p->kind == TL_PARAM_REST)
+      continue;
+    used += (size_t)snprintf(out + used, TL_PARAMS_TEXT - used, "%s%.*s",
+                             before, length, p->name);
+    before = ", ";
+  }
+  if (before[0] == ',')
+    out[used++] = ')';
+  out[used] = 0;
+  return used;
+}
+
+void tl_params_spell(const tl_param *params, int count,
+                     char out[TL_PARAMS_TEXT]) {
+  int positions = 0, named = 0;
+  for (int i = 0; i < count; i++) {
+    positions += params[i].kind < TL_PARAM_REST;
+    named += params[i].kind == TL_PARAM_NAMED;
+  }
+  size_t used =
+      (size_t)snprintf(out, TL_PARAMS_TEXT, "%d argument%s by position",
+                       positions, positions == 1 ? "" : "s");
+  used = spell_names(params, count, false, out, used);
+  if (named == 0 || used + 60 > TL_PARAMS_TEXT)
+    return;
+  used +=
+      (size_t)snprintf(out + used, TL_PARAMS_TEXT - used,
+                       positions == 0 ? ", all by name" : ", others by name");
+  spell_names(params, count, true, out, used);
+}
+
+static bool fail_too_many(const binder *b) {
+  tl_param left[TL_MAX_PARAMS];  // those that were not there already
+  int count = 0;
+  if (b->p->count - b->skip > TL_MAX_PARAMS)
+    return tl_fail(b->vm, TALLY_ERR_TYPE, "%s takes fewer arguments",
+                   b->p->function);
+  for (uint32_t i = b->skip; i < b->p->count; i++, count++) {
+    left[count].name = name_of(b->p, i, &left[count].name_length);
+    left[count].kind = kind_of(b->p, i);
+  }
+  char names[TL_PARAMS_TEXT];
+  tl_params_spell(left, count, names);
+  return tl_fail(b->vm, TALLY_ERR_TYPE, "%s takes %s, and got more",
+                 b->p->function, names);
+}
+
 static bool bind_position(binder *b, tl_slot *value) {
   b->given++;
   while (b->next < b->p->count && kind_of(b->p, b->next) < TL_PARAM_REST) {
@@ -135,13 +193,7 @@ static bool bind_position(binder *b, tl_slot *value) {
   if (b->rest >= 0) {
     return tl_list_push(b->vm, &b->out[b->rest].list, value);
   }
-  uint32_t allowed = 0;
-  for (uint32_t i = b->skip; i < b->p->count; i++) {
-    allowed += kind_of(b->p, i) < TL_PARAM_REST;
-  }
-  return tl_fail(b->vm, TALLY_ERR_TYPE,
-                 "%s takes %u argument%s by position, and got more",
-                 b->p->function, allowed, allowed == 1 ? "" : "s");
+  return fail_too_many(b);
 }
 
 static bool bind_name(binder *b, const tl_string *name, tl_slot *value) {
