@@ -95,6 +95,41 @@ static void sums_have_their_order(void **state) {
   }
 }
 
+// Many short rows at once have the bits of each row alone.
+static void sums_of_short_rows(void **state) {
+  (void)state;
+  enum { MOST = 40 };
+  static item items[MOST * TL_SHORT_ROW], sums[MOST];
+  const tl_dtype dtypes[] = {TL_FLOAT32, TL_FLOAT64};
+  FOR_TABLES(table) {
+    for (int d = 0; d < 2; d++) {
+      const tl_dtype dtype = dtypes[d];
+      const size_t size = tl_itemsize(dtype);
+      for (size_t n = 1; n <= TL_SHORT_ROW; n++) {
+        const size_t nrows = 1 + random_bits() % MOST;
+        for (size_t i = 0; i < nrows * n; i++) {
+          const uint64_t kind = random_bits() % 64;
+          const double x = i < 4 * n   ? -0.0
+                           : kind == 0 ? INFINITY
+                           : kind == 1 ? -0.0
+                           : kind == 2 ? 5e-324
+                                       : exp(random_unit() * 40 - 20);
+          if (dtype == TL_FLOAT32)
+            ((float *)(void *)items)[i] = (float)x;
+          else
+            ((double *)(void *)items)[i] = x;
+        }
+        table->sum_rows[dtype](sums, items, nrows, n);
+        for (size_t r = 0; r < nrows; r++) {
+          const item alone = fold_all(table, TL_FOLD_SUM, dtype,
+                                      (char *)items + r * n * size, n);
+          assert_memory_equal((char *)sums + r * size, &alone, size);
+        }
+      }
+    }
+  }
+}
+
 static bool is_true(tl_dtype dtype, item x) {
   tl_c128 z = complex_of(dtype, x);
   return z.re != 0 || z.im != 0;
@@ -458,6 +493,7 @@ static void deviations_of_columns(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_have_their_order),
+      cmocka_unit_test(sums_of_short_rows),
       cmocka_unit_test(every_fold),
       cmocka_unit_test(columns),
       cmocka_unit_test(wide_columns),

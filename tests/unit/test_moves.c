@@ -258,6 +258,43 @@ static void tiles(void **state) {
   }
 }
 
+// Rows of all lengths, one behind the other; nothing behind the last one is
+// written.
+static void rows_of_few_items(void **state) {
+  (void)state;
+  FOR_TABLES(table) {
+    for (unsigned size = 0; size < TL_MOVE_SIZES; size++) {
+      const ptrdiff_t itemsize = (ptrdiff_t)1 << size;
+      for (ptrdiff_t ncols = 1; ncols <= 40; ncols++) {
+        const ptrdiff_t layouts[][2] = {{0, itemsize},
+                                        {0, 2 * itemsize},
+                                        {itemsize, 0},
+                                        {-3 * itemsize, 0},
+                                        {(ncols + 2) * itemsize, itemsize},
+                                        {-itemsize, itemsize},
+                                        {itemsize, 3 * itemsize}};
+        for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
+          ptrdiff_t row = layouts[k][0], column = layouts[k][1];
+          ptrdiff_t nrows = ROOM / 2 / (ncols * itemsize);
+          nrows = nrows < 9 ? nrows : 9;
+          for (size_t i = 0; i < ROOM; i++) a[i] = (unsigned char)random_bits();
+          memset(out, 0xA5, ROOM);
+          const unsigned char *from = a + (row < 0 ? -row * nrows : 0);
+          table->pack_tile[size](out, ncols * itemsize, from, row, column,
+                                 (size_t)nrows, (size_t)ncols);
+          for (ptrdiff_t r = 0; r < nrows; r++)
+            for (ptrdiff_t c = 0; c < ncols; c++)
+              assert_memory_equal(out + (r * ncols + c) * itemsize,
+                                  from + r * row + c * column,
+                                  (size_t)itemsize);
+          for (ptrdiff_t i = nrows * ncols * itemsize; i < ROOM; i++)
+            assert_int_equal(out[i], 0xA5);
+        }
+      }
+    }
+  }
+}
+
 // About one item of 2^rarity, or with a rarity of 0 all.
 static void fill_mask(uint8_t *mask, size_t n, unsigned rarity) {
   for (size_t i = 0; i < n; i++)
@@ -372,10 +409,15 @@ static void fills_and_counts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_cast), cmocka_unit_test(cast_edges),
-      cmocka_unit_test(questions),  cmocka_unit_test(strides),
-      cmocka_unit_test(tiles),      cmocka_unit_test(masks),
-      cmocka_unit_test(indices),    cmocka_unit_test(fills_and_counts),
+      cmocka_unit_test(every_cast),
+      cmocka_unit_test(cast_edges),
+      cmocka_unit_test(questions),
+      cmocka_unit_test(strides),
+      cmocka_unit_test(tiles),
+      cmocka_unit_test(rows_of_few_items),
+      cmocka_unit_test(masks),
+      cmocka_unit_test(indices),
+      cmocka_unit_test(fills_and_counts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

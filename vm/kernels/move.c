@@ -8,6 +8,67 @@
 #include <immintrin.h>
 #endif
 
+// --- Rows of a few items, which are written one behind the other -------------
+
+enum { SHORT_BYTES = 512, ITEM_BYTES = 64 };
+
+// The first row, nrows times.
+static void repeat_row(char *to, size_t row, size_t nrows) {
+  const size_t all = nrows * row;
+  for (size_t done = row; done < all;) {
+    const size_t n = done < all - done ? done : all - done;
+    memcpy(to + done, to, n);
+    done += n;
+  }
+}
+
+// Copies of rows that lie apart. The last bytes of a row are copied along with
+// those before them, in a chunk of constant size.
+#define COPY_ROWS(chunk)                                         \
+  for (size_t r = 0; r < nrows; r++, to += row, from += a_row) { \
+    for (size_t i = 0; i + chunk < row; i += chunk)              \
+      memcpy(to + i, from + i, chunk);                           \
+    memcpy(to + row - chunk, from + row - chunk, chunk);         \
+  }
+static void copy_rows(char *to, const char *from, ptrdiff_t a_row, size_t nrows,
+                      size_t row) {
+  if (row >= 32) {
+    COPY_ROWS(32)
+  } else if (row >= 16) {
+    COPY_ROWS(16)
+  } else if (row >= 8) {
+    COPY_ROWS(8)
+  } else if (row >= 4) {
+    COPY_ROWS(4)
+  } else {
+    COPY_ROWS(1)
+  }
+}
+
+// Each of nrows items ncols times: more often than that, where there is room,
+// so that no jump depends on ncols.
+#define STRETCH(size, T)                                                   \
+  static void stretch_##size(char *out, const char *from, ptrdiff_t a_row, \
+                             size_t nrows, size_t ncols) {                 \
+    enum { CHUNK = ITEM_BYTES / sizeof(T) };                              \
+    T *to = (T *)(void *)out;                                              \
+    size_t left = nrows * ncols;                                           \
+    for (; left > 0; left -= ncols, to += ncols, from += a_row) {          \
+      const T item = *(const T *)(const void *)from;                       \
+      size_t k = 0;                                                        \
+      for (; k < ncols && k + CHUNK <= left; k += CHUNK)                   \
+        TL_LOOP for (size_t i = 0; i < CHUNK; i++) to[k + i] = item;       \
+      for (; k < ncols; k++) to[k] = item;                                 \
+    }                                                                      \
+  }
+STRETCH(1, tl_word1)
+STRETCH(2, tl_word2)
+STRETCH(4, tl_word4)
+STRETCH(8, tl_word8)
+STRETCH(16, tl_word16)
+
+// --- All --------------------------------------------------------------------
+
 // Strided loops are not marked: an unpack of stride 0 writes one item n times.
 #define MOVES(size, T)                                                       \
   void TL_K(copy_##size)(void *out, const void *a, size_t n) {               \
@@ -52,6 +113,22 @@
                               size_t nrows, size_t ncols) {                  \
     char *to = out;                                                          \
     const char *from = a;                                                    \
+    const size_t row = ncols * sizeof(T);                                    \
+    if (nrows > 1 && out_row == (ptrdiff_t)row && row <= SHORT_BYTES) {      \
+      if (a_row == 0) {                                                      \
+        TL_K(pack_##size)(to, from, a_column, ncols);                        \
+        repeat_row(to, row, nrows);                                          \
+        return;                                                              \
+      }                                                                      \
+      if (a_column == 0) {                                                   \
+        stretch_##size(to, from, a_row, nrows, ncols);                       \
+        return;                                                              \
+      }                                                                      \
+      if (a_column == (ptrdiff_t)sizeof(T)) {                                \
+        copy_rows(to, from, a_row, nrows, row);                              \
+        return;                                                              \
+      }                                                                      \
+    }                                                                        \
     if (a_row != (ptrdiff_t)sizeof(T) || a_column == (ptrdiff_t)sizeof(T)) { \
       for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)       \
         TL_K(pack_##size)(to, from, a_column, ncols);                        \

@@ -155,30 +155,49 @@ ORDERED(prod_complex64, float, f32, 2, prod_pairs_float32, 1)
 ORDERED(prod_complex128, double, f64, 2, prod_pairs_float64, 1)
 
 // Item i of each row is lane i, and the lanes are joined by halves as a leaf's
-// are; many rows lie side by side meanwhile. 0 comes first, as in a leaf: a sum
-// of -0.0 alone is 0.0.
-#define X(D, sfx, T, W)                                                     \
-  void TL_K(sum_rows_##sfx)(void *out, const void *a, size_t nrows,         \
-                            size_t n) {                                     \
-    enum { TOGETHER = 16 };                                                 \
-    T lanes[TL_SHORT_ROW * TOGETHER];                                       \
-    const T *items = a;                                                     \
-    T *sums = out;                                                          \
-    size_t width = 1;                                                       \
-    while (width < n) width *= 2;                                           \
-    for (size_t row = 0; row < nrows; row += TOGETHER) {                    \
-      const size_t count = nrows - row < TOGETHER ? nrows - row : TOGETHER; \
-      for (size_t i = count < TOGETHER ? 0 : n * TOGETHER;                  \
-           i < width * TOGETHER; i++)                                       \
-        lanes[i] = 0;                                                       \
-      for (size_t k = 0; k < count; k++)                                    \
-        for (size_t i = 0; i < n; i++)                                      \
-          lanes[i * TOGETHER + k] = (T)0 + items[(row + k) * n + i];        \
-      for (size_t half = width / 2; half > 0; half /= 2)                    \
-        for (size_t i = 0; i < half * TOGETHER; i++)                        \
-          lanes[i] += lanes[i + half * TOGETHER];                           \
-      memcpy(sums + row, lanes, count * sizeof(T));                         \
-    }                                                                       \
+// are. Lengths are constants here, so that many rows are summed side by side. 0
+// comes last, not first as in a leaf: that makes a sum of -0.0 alone 0.0 too.
+#define LANE(i) (i + 8 < n ? x[i] + x[i + 8] : i < n ? x[i] : 0)
+#define ROWS(sfx, T, n)                                  \
+  case n:                                                \
+    TL_LOOP for (size_t i = 0; i < nrows; i++) sums[i] = \
+        sum_row_##sfx(items + i * n, n);                 \
+    break;
+#define X(D, sfx, T, W)                                             \
+  TL_INLINE T sum_row_##sfx(const T *x, size_t n) {                 \
+    T a = LANE(0), b = LANE(1), c = LANE(2), d = LANE(3);           \
+    T e = LANE(4), f = LANE(5), g = LANE(6), h = LANE(7);           \
+    a = n > 4 ? a + e : a;                                          \
+    b = n > 5 ? b + f : b;                                          \
+    c = n > 6 ? c + g : c;                                          \
+    d = n > 7 ? d + h : d;                                          \
+    a = n > 2 ? a + c : a;                                          \
+    b = n > 3 ? b + d : b;                                          \
+    return (n > 1 ? a + b : a) + 0;                                 \
+  }                                                                 \
+  void TL_K(sum_rows_##sfx)(void *out, const void *a, size_t nrows, \
+                            size_t n) {                             \
+    _Static_assert(TL_SHORT_ROW == 16, "a case for each length");   \
+    const T *items = a;                                             \
+    T *sums = out;                                                  \
+    switch (n) {                                                    \
+      ROWS(sfx, T, 1)                                               \
+      ROWS(sfx, T, 2)                                               \
+      ROWS(sfx, T, 3)                                               \
+      ROWS(sfx, T, 4)                                               \
+      ROWS(sfx, T, 5)                                               \
+      ROWS(sfx, T, 6)                                               \
+      ROWS(sfx, T, 7)                                               \
+      ROWS(sfx, T, 8)                                               \
+      ROWS(sfx, T, 9)                                               \
+      ROWS(sfx, T, 10)                                              \
+      ROWS(sfx, T, 11)                                              \
+      ROWS(sfx, T, 12)                                              \
+      ROWS(sfx, T, 13)                                              \
+      ROWS(sfx, T, 14)                                              \
+      ROWS(sfx, T, 15)                                              \
+      ROWS(sfx, T, 16)                                              \
+    }                                                               \
   }
 TL_FLOATS(X)
 #undef X
