@@ -6,6 +6,8 @@
 
 // A run whose streams are all used in place takes blocks of this many bytes.
 enum { DIRECT_BYTES = 256 * 1024, POLL_ITEMS = 64 * 1024, LINE_BYTES = 64 };
+// One of so few does not even ask for threads.
+enum { SHORT_BYTES = 8 * 1024 };
 
 // Items of columns lie on a cache line each, of which other columns have their
 // items too: the lines of a block stay in the nearest cache.
@@ -181,8 +183,37 @@ static int64_t first_block(const runner *r) {
   return r->block - (int64_t)past / plan->values[plan->output].itemsize;
 }
 
+// One row in parts, with streams in place: they only move on.
+static bool run_plain_row(runner *r) {
+  tl_plan *plan = r->plan;
+  int inner = plan->ndim - 1;
+  int64_t length = plan->shape[inner], n = first_block(r);
+  for (int i = 0; i < plan->moving_count; i++) {
+    int s = plan->moving[i];
+    plan->values[s].at = plan->streams[s].data;
+  }
+  for (int64_t at = 0;; n = r->block) {
+    if (length - at < n)
+      n = length - at;
+    call_steps(plan, plan->once_count, plan->step_count, (size_t)n);
+    if (plan->output < 0)
+      plan->sink(plan->context, plan->values[plan->result].at, (size_t)n);
+    if (!poll(r, n))
+      return false;
+    at += n;
+    if (at == length)
+      return true;
+    for (int i = 0; i < plan->moving_count; i++) {
+      int s = plan->moving[i];
+      plan->values[s].at += n * plan->streams[s].strides[inner];
+    }
+  }
+}
+
 // One row in parts.
 static bool run_row(runner *r) {
+  if (r->plan->plain && !r->plan->packs && r->plan->delay == NULL)
+    return run_plain_row(r);
   int64_t length = r->plan->shape[r->plan->ndim - 1];
   int64_t n = first_block(r);
   for (int64_t at = 0; at < length; at += n, n = r->block) {
@@ -334,7 +365,8 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
 
 // One block of one axis: what is left is to say where the streams are.
 static bool is_short(const tl_plan *plan) {
-  int64_t most = TL_BLOCK_BYTES / (int64_t)plan->widest;
+  int64_t nbytes = plan->register_count == 0 ? SHORT_BYTES : TL_BLOCK_BYTES;
+  int64_t most = nbytes / (int64_t)plan->widest;
   return plan->ndim == 1 && plan->plain && plan->size <= most &&
          plan->size <= block_of_row(plan, most);
 }
