@@ -16,6 +16,7 @@ typedef struct step {
   uint32_t pc, end;
   tl_decoded d;
   tl_region_step kind;
+  bool is_scan;
   int32_t consumer;  // the step that uses its result up, -1
   int32_t viewed;    // the first step that takes a view of its result, -1
   bool is_index;     // its result says where a view is
@@ -32,7 +33,7 @@ typedef struct finder {
   uint32_t region_count, capacity;
 } finder;
 
-static bool add_region(finder *f, uint32_t start, uint32_t end) {
+static bool add_region(finder *f, tl_region region) {
   if (f->region_count == f->capacity) {
     uint32_t capacity = f->capacity * 2 + 16;
     tl_region *regions = TL_ARENA_ARRAY(f->b->arena, tl_region, capacity);
@@ -44,7 +45,7 @@ static bool add_region(finder *f, uint32_t start, uint32_t end) {
     f->regions = regions;
     f->capacity = capacity;
   }
-  f->regions[f->region_count++] = (tl_region){.start = start, .end = end};
+  f->regions[f->region_count++] = region;
   return true;
 }
 
@@ -130,6 +131,12 @@ static tl_region_step step_of(const finder *f, const tl_decoded *d) {
   tl_region_step kind = step_in(f->p, d);
   bool names = kind == TL_STEP_LOAD && d->result < f->temporaries;
   return names ? TL_STEP_NONE : kind;
+}
+
+static bool is_scan(const tl_prototype *p, const tl_decoded *d,
+                    tl_region_step kind) {
+  return kind == TL_STEP_CALL &&
+         tl_builtin_is_scan(p->constants[d->extra].pointer);
 }
 
 static bool is_operation(const step *s) {
@@ -258,6 +265,8 @@ static bool is_used_up(const step *s, int32_t last) {
     case TL_STEP_HOLD:
     case TL_STEP_SETTLE:
       return true;
+    case TL_STEP_CALL:
+      return false;
     case TL_STEP_MOVE:
       if (s->d.op == TL_BC_MOVB)
         return true;
@@ -268,34 +277,228 @@ static bool is_used_up(const step *s, int32_t last) {
   return s->consumer >= 0 && s->consumer <= last;
 }
 
-// From the last step backward: a region reaches as far as every result in it
-// is used up inside.
-static bool find_in_run(finder *f) {
-  find_consumers(f);
-  find_viewed(f);
-  int32_t last = f->count - 1;
-  uint32_t starts[RUN_MAX], ends[RUN_MAX];
+// Steps that are computed together; with [part] only as part of a group.
+typedef struct unit {
+  int32_t first, last;  // steps
+  bool part;
+  int32_t group_end;  // the last unit of its group
+} unit;
+
+// From the last step backward: a unit reaches as far as every result in it is
+// used up inside. Returns how many there are.
+static int32_t find_units(finder *f, unit *units) {
   int32_t n = 0;
-  while (last > 0) {
+  for (int32_t last = f->count - 1; last >= 0;) {
     const step *end = &f->steps[last];
     if (!is_operation(end) && !is_sink(end)) {
       last--;
       continue;
     }
-    int32_t first = last;
+    int32_t first = last, operations = 0;
     while (first > 0 && is_used_up(&f->steps[first - 1], last)) first--;
-    int32_t operations = 0;
     for (int32_t i = first; i <= last; i++) {
       operations += makes_array(&f->steps[i]) && !f->steps[i].is_index;
     }
-    if (operations > (is_sink(end) ? 0 : 1)) {
-      starts[n] = f->steps[first].pc;
-      ends[n++] = f->steps[last].end;
-    }
+    bool part = operations <= (is_sink(end) ? 0 : 1);
+    units[n++] = (unit){first, last, part, 0};
     last = first - 1;
   }
-  while (n-- > 0) {
-    if (!add_region(f, starts[n], ends[n]))
+  for (int32_t i = 0; i < n / 2; i++) {
+    unit other = units[i];
+    units[i] = units[n - 1 - i];
+    units[n - 1 - i] = other;
+  }
+  for (int32_t i = 0; i < n; i++) units[i].group_end = i;
+  return n;
+}
+
+// --- Several results --------------------------------------------------------
+
+// Units that share what they read run together, each with a result of its own.
+
+// What a slot holds at step [i]: the step that makes it, *root -1; or the slot
+// that it comes from, and -1.
+static int32_t find_source(const finder *f, int32_t i, int32_t slot,
+                           int32_t *root) {
+  *root = slot;
+  while (--i >= 0) {
+    const step *s = &f->steps[i];
+    if (s->d.result != *root)
+      continue;
+    if (s->kind != TL_STEP_MOVE)
+      return i;
+    *root = (int32_t)s->d.operands[0];
+  }
+  return -1;
+}
+
+// Whether two values are of the same array: the same, or views of the same.
+static bool is_same(const finder *f, int32_t i, int32_t x, int32_t k,
+                    int32_t y) {
+  int32_t x_root, y_root;
+  int32_t a = find_source(f, i, x, &x_root), b = find_source(f, k, y, &y_root);
+  while (a >= 0 && f->steps[a].kind == TL_STEP_VIEW)
+    a = find_source(f, a, (int32_t)f->steps[a].d.operands[0], &x_root);
+  while (b >= 0 && f->steps[b].kind == TL_STEP_VIEW)
+    b = find_source(f, b, (int32_t)f->steps[b].d.operands[0], &y_root);
+  if (a < 0 || b < 0)
+    return a == b && x_root == y_root;
+  const tl_decoded *c = &f->steps[a].d, *d = &f->steps[b].d;
+  bool variables = (c->op == TL_BC_GETG || c->op == TL_BC_GETC) &&
+                   d->op == c->op && d->extra == c->extra;
+  return a == b ? f->steps[a].kind != TL_STEP_LOAD : variables;
+}
+
+static int32_t input_count(const step *s) {
+  return is_operation(s) || is_sink(s)
+             ? (int32_t)(s->d.operand_count + s->d.window_count)
+             : 0;
+}
+
+static int32_t input(const step *s, int32_t i) {
+  int32_t operands = (int32_t)s->d.operand_count;
+  return i < operands ? s->d.operands[i] : (int32_t)s->d.window + i - operands;
+}
+
+static bool shares_with(const finder *f, const unit *u, int32_t k, int32_t y) {
+  for (int32_t i = u->first; i <= u->last; i++) {
+    const step *s = &f->steps[i];
+    for (int32_t n = 0; n < input_count(s); n++) {
+      if (is_same(f, i, input(s, n), k, y))
+        return true;
+    }
+  }
+  return false;
+}
+
+// Whether a unit reads what an earlier one reads or makes.
+static bool shares(const finder *f, const unit *earlier, const unit *u) {
+  for (int32_t k = u->first; k <= u->last; k++) {
+    const step *s = &f->steps[k];
+    for (int32_t n = 0; n < input_count(s); n++) {
+      int32_t root, made = find_source(f, k, input(s, n), &root);
+      if ((made >= earlier->first && made <= earlier->last &&
+           f->steps[made].kind != TL_STEP_LOAD) ||
+          shares_with(f, earlier, k, input(s, n))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Steps before a unit that may stand in its group: what they do is known when
+// it is read.
+static bool is_passive(const step *s) {
+  return s->kind == TL_STEP_LOAD || s->kind == TL_STEP_MOVE ||
+         s->kind == TL_STEP_DROP || s->kind == TL_STEP_HOLD ||
+         s->kind == TL_STEP_SETTLE;
+}
+
+// The result of a reduction is there when all is computed, and no sooner; of
+// what is computed there is no view.
+static bool waits_for(const finder *f, int32_t first, const unit *u) {
+  for (int32_t i = first; i <= u->last; i++) {
+    const step *s = &f->steps[i];
+    if (is_operation(s) && s->viewed >= 0 && s->viewed <= u->last)
+      return true;
+    if (s->kind == TL_STEP_MOVE || s->kind == TL_STEP_LOAD)
+      continue;
+    int32_t count = (int32_t)(s->d.operand_count + s->d.window_count);
+    for (int32_t n = 0; n < count; n++) {
+      int32_t root, made = find_source(f, i, input(s, n), &root);
+      if (made >= first && f->steps[made].kind == TL_STEP_CALL)
+        return true;
+    }
+  }
+  return false;
+}
+
+// Whether a group may go on to unit [u]: a reduction only of what is computed
+// in it.
+static bool may_follow(const finder *f, const unit *units, int32_t from,
+                       int32_t u) {
+  const step *end = &f->steps[units[u].last];
+  if (end->kind == TL_STEP_PLACE || end->is_scan)
+    return false;
+  for (int32_t i = units[u - 1].last + 1; i < units[u].first; i++) {
+    if (!is_passive(&f->steps[i]))
+      return false;
+  }
+  if (end->kind == TL_STEP_CALL) {
+    int32_t root,
+        made = find_source(f, units[u].last, (int32_t)end->d.window, &root);
+    if (made < units[from].first || !is_operation(&f->steps[made]))
+      return false;
+  }
+  return !waits_for(f, units[from].first, &units[u]);
+}
+
+// Whether the result of a unit is still there after step [last].
+static bool is_left(const finder *f, const unit *u, int32_t last) {
+  int32_t at = u->last;
+  while (f->steps[at].consumer >= 0 && f->steps[at].consumer <= last) {
+    at = f->steps[at].consumer;
+    if (f->steps[at].kind != TL_STEP_MOVE)
+      return false;
+  }
+  return true;
+}
+
+static int32_t count_left(const finder *f, const unit *units, int32_t from,
+                          int32_t to) {
+  int32_t left = 0;
+  for (int32_t i = from; i <= to; i++)
+    left += is_left(f, &units[i], units[to].last);
+  return left;
+}
+
+// The last unit of the longest group that begins with unit [from].
+static int32_t find_group(const finder *f, const unit *units, int32_t n,
+                          int32_t from) {
+  const step *begin = &f->steps[units[from].last];
+  int32_t found = from;
+  if (!is_operation(begin) && units[from].part)
+    return from;
+  if (begin->kind == TL_STEP_PLACE || begin->is_scan)
+    return from;
+  for (int32_t u = from + 1; u < n && may_follow(f, units, from, u); u++) {
+    bool joined = false;
+    for (int32_t i = from; i < u && !joined; i++)
+      joined = shares(f, &units[i], &units[u]);
+    if (!joined)
+      break;
+    int32_t left = count_left(f, units, from, u);
+    if (left > 1 && left <= TL_REGION_RESULTS)
+      found = u;
+  }
+  return found;
+}
+
+static void find_groups(const finder *f, unit *units, int32_t n) {
+  for (int32_t i = 0; i < n; i++) {
+    int32_t end = find_group(f, units, n, i);
+    for (; end > i; i++) units[i].group_end = end;
+    units[i].group_end = end;
+  }
+}
+
+static bool find_in_run(finder *f) {
+  unit units[RUN_MAX];
+  find_consumers(f);
+  find_viewed(f);
+  int32_t n = find_units(f, units);
+  find_groups(f, units, n);
+  for (int32_t i = 0; i < n; i++) {
+    const unit *u = &units[i];
+    bool grouped = u->group_end > i || (i > 0 && units[i - 1].group_end >= i);
+    if (u->part && !grouped)
+      continue;
+    tl_region region = {.start = f->steps[u->first].pc,
+                        .end = f->steps[u->last].end,
+                        .together = f->steps[units[u->group_end].last].end,
+                        .is_part = u->part};
+    if (!add_region(f, region))
       return false;
   }
   return true;
@@ -353,7 +556,9 @@ static bool keep_regions(finder *f) {
   memset(p->region_items, TL_NO_REGION, p->code_count);
   for (uint32_t i = 0; i < count; i++) {
     const tl_region *r = &p->regions[i];
-    memset(p->region_items + r->start, least_items(f, r), r->end - r->start);
+    bool alone = r->is_part && r->together == r->end;  // of its group the last
+    memset(p->region_items + r->start, alone ? TL_NO_REGION : least_items(f, r),
+           r->end - r->start);
   }
   p->region_count = count;
   return true;
@@ -373,9 +578,10 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
       return false;
     }
     if (kind != TL_STEP_NONE)
-      f.steps[f.count++] = (step){pc, pc + d.words, d, kind, -1, -1, false};
-    bool ends = kind == TL_STEP_PLACE || kind == TL_STEP_CALL;
-    if (ends && !end_run(&f))
+      f.steps[f.count++] =
+          (step){pc, pc + d.words, d,    kind, is_scan(function, &d, kind),
+                 -1, -1,           false};
+    if (kind == TL_STEP_PLACE && !end_run(&f))
       return false;
     pc += d.words;
   }

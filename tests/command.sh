@@ -123,6 +123,10 @@ expect 0 'ran: fused once; fresh once' 'explain: what a run did'
 expect 0 'fresh: x is used later, in line 6' 'explain: who keeps an operand'
 expect 0 'ran: copied once, 72128 bytes: another name holds it' 'explain: an update that copies'
 absent '^9000' 'explain leaves out what the script prints'
+text 'fn f(x, y) {\n  a = x + y\n  b = x - y\n  (a, b)\n}\nx = ones(9000)\nprint(f(x, x * 2)[0][0])\n'
+run explain "$dir/script.tly"
+expect 0 'may: together with `x - y` .line 3.; fresh' 'explain: several results'
+expect 0 'ran: fused once, together once; in place of x or y 2 times' 'explain: that they ran together'
 text 'x = float64(0..9000)\nl = (a: x)\nx[0] = 1\ny = reshape(x, (9000, 1))[0:2]\nz = float64(0..2)\nz = z + (y + 1.0)\nb = x > 3\nprint(b[0])\nb = b * 2.5\nprint(l.a[0], z, sum(b))\n'
 run explain "$dir/script.tly"
 expect 0 'x is shared with .a of a record .l in the script.' 'explain: who shares'

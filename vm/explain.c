@@ -327,6 +327,16 @@ static bool says_where(const explainer *e, const tl_region *region, uint32_t pc,
   return false;
 }
 
+// "`a * b` (line 3)"
+static void put_other(const explainer *e, const operation *o, uint32_t pc) {
+  tl_text_puts(e->out, "`");
+  put_source(e->out, e->unit, tl_place_at(e->p, pc));
+  tl_text_puts(e->out, "`");
+  uint32_t line = tl_line_at(e->p, pc);
+  if (line != o->line)
+    tl_text_printf(e->out, " (line %" PRIu32 ")", line);
+}
+
 // "in one pass with `a * b` (line 3)" for the others of the region.
 static void put_region(const explainer *e, const operation *o) {
   int count = 0;
@@ -335,12 +345,8 @@ static void put_region(const explainer *e, const operation *o) {
     tl_decode(e->p, pc, &d);
     if (pc == o->pc || !joins(e, &d) || says_where(e, o->region, pc, &d))
       continue;
-    tl_text_puts(e->out, count++ == 0 ? "in one pass with `" : ", `");
-    put_source(e->out, e->unit, tl_place_at(e->p, pc));
-    tl_text_puts(e->out, "`");
-    uint32_t line = tl_line_at(e->p, pc);
-    if (line != o->line)
-      tl_text_printf(e->out, " (line %" PRIu32 ")", line);
+    tl_text_puts(e->out, count++ == 0 ? "in one pass with " : ", ");
+    put_other(e, o, pc);
   }
   tl_text_puts(e->out, count == 0 ? "" : "; ");
 }
@@ -358,6 +364,20 @@ static uint32_t region_result(const explainer *e, const tl_region *r) {
       last = pc;
   }
   return last;
+}
+
+// "together with `x - y` (line 4); " for the results of the regions that it may
+// run together with.
+static void put_together(const explainer *e, const operation *o) {
+  int count = 0;
+  for (uint32_t i = 0; i < e->p->region_count; i++) {
+    const tl_region *r = &e->p->regions[i];
+    if (r == o->region || r->together != o->region->together)
+      continue;
+    tl_text_puts(e->out, count++ == 0 ? "together with " : ", ");
+    put_other(e, o, region_result(e, r));
+  }
+  tl_text_puts(e->out, count == 0 ? "" : "; ");
 }
 
 // Where another elementwise operation uses the result, and is not in the same
@@ -379,6 +399,8 @@ static bool put_apart(const explainer *e, const operation *o) {
       why = "a branch or loop comes between";
     int mode = mode_of(&d, slot);
     bool moves = d.op == TL_BC_MOV || d.op == TL_BC_MOVB;
+    if (mode >= 0 && o->region != NULL && pc < o->region->together)
+      return false;
     if (mode >= 0 && is_elementwise(&d)) {
       if (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER)
         why = "the result is used again after it";
@@ -422,10 +444,13 @@ static void put_code(const explainer *e, const operation *o) {
     put_region(e, o);
     if (o->pc != region_result(e, o->region))
       tl_text_puts(e->out, "no array of its own");
-    else if (step_of(e, &o->d) == TL_STEP_CALL)
-      tl_text_puts(e->out, "takes the items as they are computed");
-    else
-      put_may(e, o->region->start, o->region->end);
+    else {
+      put_together(e, o);
+      if (step_of(e, &o->d) == TL_STEP_CALL)
+        tl_text_puts(e->out, "takes the items as they are computed");
+      else
+        put_may(e, o->region->start, o->region->end);
+    }
   } else if (is_elementwise(&o->d)) {
     put_may(e, o->pc, o->pc + o->d.words);
   } else {
@@ -527,6 +552,10 @@ static void put_ran(const explainer *e, const operation *o) {
     tl_text_puts(e->out, "fused ");
     put_times(e->out, s.fused);
     first = false;
+    if (o->note->together > 0 && !inner) {
+      tl_text_puts(e->out, ", together ");
+      put_times(e->out, o->note->together);
+    }
   }
   if (s.inplace > 0 && !inner) {
     tl_text_puts(e->out, first ? "in place" : "; in place");
@@ -555,13 +584,18 @@ static void put_ran(const explainer *e, const operation *o) {
     }
   }
   if (o->region != NULL && s.fused == 0) {
-    tl_text_puts(e->out, first ? "not fused: " : "; not fused: ");
+    tl_text_puts(e->out, first ? "not " : "; not ");
+    tl_text_puts(e->out, o->region->is_part ? "together: " : "fused: ");
     first = false;
     if (s.largest < TL_REGION_LARGE)
       tl_text_printf(e->out,
                      "fewer than %d items go one by one, but where they come "
                      "again",
                      TL_REGION_LARGE);
+    else if (o->region->is_part)
+      tl_text_puts(e->out,
+                   "what they read or their shapes differ, or it would take "
+                   "more memory");
     else
       tl_text_puts(e->out, "shapes, dtypes or arguments did not fit");
   }
@@ -721,10 +755,11 @@ static void json_operation(const explainer *e, const operation *o) {
   if (e->notes != NULL) {
     observed s = observe(e, o);
     tl_text_printf(out,
-                   ", \"ran\": {\"fused\": %" PRIu64 ", \"inplace\": %" PRIu64
-                   ", \"fresh\": %" PRIu64 ", \"bytes\": %" PRIu64
-                   ", \"copies\": %" PRIu64,
-                   s.fused, s.inplace, s.fresh, s.nbytes, s.copies);
+                   ", \"ran\": {\"fused\": %" PRIu64 ", \"together\": %" PRIu64
+                   ", \"inplace\": %" PRIu64 ", \"fresh\": %" PRIu64
+                   ", \"bytes\": %" PRIu64 ", \"copies\": %" PRIu64,
+                   s.fused, o->note == NULL ? 0 : o->note->together, s.inplace,
+                   s.fresh, s.nbytes, s.copies);
     static const char *const names[TL_REFUSAL_COUNT] = {
         "live", "shared", "shape", "dtype", "external"};
     for (int i = 0; i < TL_REFUSAL_COUNT; i++)

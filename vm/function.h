@@ -47,6 +47,12 @@ typedef struct tl_region {
   uint32_t refusals;      // was found so often,
   uint32_t refused_wait;  // and is not asked so many times
   bool was_small;         // the result of the last run that was read
+  bool is_part;           // no region but together with others
+  // It may run together with the regions behind it up to here; where they last
+  // could not, it runs apart so many times. Without others: its end.
+  uint32_t together;
+  uint16_t apart;
+  uint8_t apart_runs;  // how often they could not, in a row
 } tl_region;
 
 // Where an instruction stands in the source: byte offsets.

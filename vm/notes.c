@@ -138,7 +138,7 @@ void tl_notes_close(tl_vm *vm, tl_notes *notes) {
 
 // All but the last are fused away; that one has counted its own memory.
 void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
-                    const tl_array *array) {
+                    const tl_array *array, bool together) {
   const tl_frame *frame = vm->frame;
   if (vm->watch->notes == NULL)
     return;
@@ -149,8 +149,8 @@ void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
     if (note == NULL)
       return;
     note->fused++;
+    note->together += together;
     if (array != NULL)
-      if (array != NULL)
-        measure(note, array);
+      measure(note, array);
   }
 }

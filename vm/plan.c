@@ -21,7 +21,8 @@ void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
   plan->register_count = plan->once_count = plan->moving_count = 0;
   plan->free_registers = 0;
   plan->tile_count = 0;
-  plan->output = plan->result = -1;
+  plan->output = -1;
+  plan->result_count = 0;
   plan->sink = NULL;
   plan->split = NULL;
   plan->delay = NULL;
@@ -30,6 +31,7 @@ void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
   plan->failed = false;
   plan->plain = true;
   plan->packs = false;
+  plan->several = false;
   plan->is_hosts = false;
 }
 
@@ -398,19 +400,10 @@ static void order_steps(tl_plan *plan) {
            (size_t)count * sizeof *others);
 }
 
-// The last step writes to the output, a single or what a stream holds is
-// copied there.
-static void add_output(tl_plan *plan, int value) {
-  tl_plan_value *v = &plan->values[value];
+// A single or what a stream holds is copied to stream [to].
+static void copy_to(tl_plan *plan, int value, int to) {
+  const tl_plan_value *v = &plan->values[value];
   size_t itemsize = v->itemsize;
-  bool is_last = plan->step_count > 0 &&
-                 plan->steps[plan->step_count - 1].out == value &&
-                 value >= plan->stream_count;
-  if (is_last && !v->single && !v->constant) {
-    plan->steps[plan->step_count - 1].out = (int8_t)plan->output;
-    v->where = -1;  // nobody writes its register
-    return;
-  }
   tl_plan_step *step = new_step(plan, 1);
   unsigned size = tl_move_size(itemsize);
   static const tl_dtype movers[TL_MOVE_SIZES] = {TL_UINT8, TL_UINT16, TL_UINT32,
@@ -419,14 +412,84 @@ static void add_output(tl_plan *plan, int value) {
   step->k1 = repeat ? tl_kernels()->fill[size]
                     : tl_kernels()->unary[TL_OP_POSITIVE][movers[size]];
   step->a = (int8_t)value;
-  step->out = (int8_t)plan->output;
+  step->out = (int8_t)to;
+}
+
+// The last step writes to the output.
+static void add_output(tl_plan *plan, int value) {
+  tl_plan_value *v = &plan->values[value];
+  bool is_last = plan->step_count > 0 &&
+                 plan->steps[plan->step_count - 1].out == value &&
+                 value >= plan->stream_count;
+  if (is_last && !v->single && !v->constant) {
+    plan->steps[plan->step_count - 1].out = (int8_t)plan->output;
+    v->where = -1;  // nobody writes its register
+    return;
+  }
+  copy_to(plan, value, plan->output);
+}
+
+static void add_result(tl_plan *plan, int value) {
+  plan->results[plan->result_count++] = splat(plan, value);
 }
 
 void tl_plan_finish(tl_plan *plan, int value) {
   if (plan->output < 0) {
-    plan->result = splat(plan, value);
+    add_result(plan, value);
   } else {
     add_output(plan, value);
+  }
+  order_steps(plan);
+}
+
+// --- Several results --------------------------------------------------------
+
+// The step that makes a value in a register, -1: none.
+static int find_step(const tl_plan *plan, int value, int count) {
+  const tl_plan_value *v = &plan->values[value];
+  if (value < plan->stream_count || v->single || v->constant)
+    return -1;
+  while (--count >= 0 && plan->steps[count].out != value) {
+  }
+  return count;
+}
+
+// What is made by step [at] goes to a stream at once, where later steps find
+// it.
+static void redirect(tl_plan *plan, int at, int value, int stream) {
+  plan->steps[at].out = (int8_t)stream;
+  for (int i = at + 1; i < plan->step_count; i++) {
+    tl_plan_step *s = &plan->steps[i];
+    int8_t *in[] = {&s->a, &s->b, &s->c, &s->d, &s->e, &s->f};
+    for (size_t k = 0; k < sizeof in / sizeof *in; k++) {
+      if (*in[k] == value)
+        *in[k] = (int8_t)stream;
+    }
+  }
+  for (int i = 0; i < plan->result_count; i++) {
+    if (plan->results[i] == value)
+      plan->results[i] = stream;
+  }
+}
+
+void tl_plan_finish_several(tl_plan *plan, const tl_plan_result *results,
+                            int count) {
+  plan->several = true;
+  for (int i = 0; i < count; i++) {
+    if (results[i].stream < 0)
+      add_result(plan, results[i].value);
+  }
+  int steps = plan->step_count;
+  for (int i = 0; i < count && !plan->failed; i++) {
+    const tl_plan_result *r = &results[i];
+    if (r->stream < 0)
+      continue;
+    int at = find_step(plan, r->value, steps);
+    if (at >= 0 && (!r->last || at == steps - 1)) {
+      redirect(plan, at, r->value, r->stream);
+    } else {
+      copy_to(plan, r->value, r->stream);
+    }
   }
   order_steps(plan);
 }

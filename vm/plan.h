@@ -22,7 +22,8 @@ enum {
   TL_PLAN_REGISTERS = 16,
   TL_PLAN_STREAMS = 40,
   TL_PLAN_STEPS = 80,
-  TL_PLAN_TILES = 2,  // streams that are read by tiles
+  TL_PLAN_TILES = 2,    // streams that are read by tiles
+  TL_PLAN_RESULTS = 4,  // that one run makes
   TL_TILE_ROWS = 8,
   TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_STEPS + 1,
 };
@@ -64,15 +65,15 @@ typedef struct tl_plan_step {
   };
 } tl_plan_step;
 
-// Takes [n] items of the result, contiguous. Blocks come in row-major order.
-typedef void tl_plan_sink(void *context, const void *items, size_t n);
+// Takes [n] items of each result, contiguous. Blocks come in row-major order.
+typedef void tl_plan_sink(void *context, const void *const *items, size_t n);
 
 // How a sink takes parts of the items from several threads.
 typedef struct tl_plan_split {
   int64_t items;  // a part begins at a multiple of so many items
   bool exactly;   // and has so many, the last one perhaps less
   // The context of the sink for the part that begins at item [first]; [local]
-  // has TL_SINK_BYTES, for the time of the part.
+  // has TL_SINK_BYTES for each result and once more, for the time of the part.
   void *(*begin)(void *context, int64_t first, void *local);
 } tl_plan_split;
 enum { TL_SINK_BYTES = 2048 };
@@ -86,8 +87,9 @@ typedef struct tl_plan {
   int64_t size;
   int stream_count, value_count, step_count, register_count;
   int tile_count;
-  int output;  // the stream written; -1: the result goes to the sink
-  int result;  // the value that the sink gets
+  int output;  // the stream written; -1: results go to the sink, or to streams
+  int result_count;
+  int results[TL_PLAN_RESULTS];  // the values that the sink gets
   tl_plan_sink *sink;
   void *context;               // of the sink
   const tl_plan_split *split;  // NULL: the sink wants all items in order
@@ -97,6 +99,7 @@ typedef struct tl_plan {
   bool failed;    // too many registers or steps
   bool plain;     // no stream is read by tiles or rows
   bool packs;     // a stream is moved through a register
+  bool several;   // several streams are written
   bool is_hosts;  // a step is the host's: in one thread
   uint32_t free_registers;
   int once_count;    // steps at the start of the run; they come first
@@ -166,6 +169,15 @@ void tl_plan_release(tl_plan *plan, int value);
 
 // The output gets [value]; without one plan->sink does, which is to be set.
 void tl_plan_finish(tl_plan *plan, int value);
+
+// Instead, for several results and a plan arranged without an output.
+typedef struct tl_plan_result {
+  int value;
+  int stream;  // that is written, dense in row-major order; -1: to the sink
+  bool last;   // others may read what the stream shows until then
+} tl_plan_result;
+void tl_plan_finish_several(tl_plan *plan, const tl_plan_result *results,
+                            int count);
 
 // Runs all blocks. With [may_stop] the VM is polled between them, and false
 // means that it stopped halfway. Without, the caller has polled for all of it.

@@ -113,12 +113,20 @@ static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
   }
 }
 
+static void feed_sink(const tl_plan *plan, size_t n) {
+  const void *items[TL_PLAN_RESULTS];
+  for (int i = 0; i < plan->result_count; i++)
+    items[i] = plan->values[plan->results[i]].at;
+  plan->sink(plan->context, items, n);
+}
+
 static void run_block(tl_plan *plan, int64_t column, size_t nrows,
                       size_t ncols) {
   load_streams(plan, column, nrows, ncols);
   if (plan->output < 0) {
     call_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
-    plan->sink(plan->context, plan->values[plan->result].at, nrows * ncols);
+    if (plan->sink != NULL)
+      feed_sink(plan, nrows * ncols);
     return;
   }
   const tl_plan_stream_state *output = &plan->streams[plan->output];
@@ -330,7 +338,7 @@ static bool run_outer(runner *r, int axes) {
 static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
                       bool may_stop) {
   _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
-  bool direct = plan->tile_count == 0 && plan->delay == NULL;
+  bool direct = plan->tile_count == 0 && plan->delay == NULL && !plan->several;
   for (int i = 0; i < plan->value_count; i++) {
     tl_plan_value *value = &plan->values[i];
     if (value->where < 0)
@@ -389,7 +397,7 @@ static void run_short(tl_plan *plan) {
     load_streams(plan, 0, 1, n);
   call_steps(plan, 0, plan->step_count, n);
   if (plan->sink != NULL) {
-    plan->sink(plan->context, values[plan->result].at, n);
+    feed_sink(plan, n);
   } else if (plan->packs && plan->streams[plan->output].packed) {
     tl_plan_store(plan, plan->streams[plan->output].base,
                   values[plan->output].at, 1, n);
@@ -416,7 +424,7 @@ static void run_part(void *context, int64_t part) {
   tl_plan plan;
   tl_plan_room room;  // large: not cleared
   tl_plan_copy(&plan, &room, s->plan);
-  _Alignas(64) char local[TL_SINK_BYTES];
+  _Alignas(64) char local[(TL_PLAN_RESULTS + 1) * TL_SINK_BYTES];
   int64_t from = (part + 1) * s->units, to = from + s->units;
   if (to > plan.shape[0])
     to = plan.shape[0];

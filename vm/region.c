@@ -423,7 +423,34 @@ static tl_region_status to_place(tl_region_graph *g, tl_slot *out) {
 // --- The whole --------------------------------------------------------------
 
 // Ends what the region has used up and writes what it leaves behind.
-static void commit(tl_region_graph *g, tl_slot result) {
+static bool is_result_slot(const tl_region_graph *g, uint32_t slot) {
+  for (int i = 0; i < g->result_count; i++) {
+    if (g->results[i].slot == slot)
+      return true;
+  }
+  return slot == g->result;
+}
+
+static void put_results(tl_region_graph *g, const tl_slot *results) {
+  if (g->sink != TL_SINK_SEVERAL) {
+    tl_copy_slot(&g->base[g->result], results);
+    return;
+  }
+  for (int i = 0; i < g->result_count; i++)
+    tl_copy_slot(&g->base[g->results[i].slot], &results[i]);
+}
+
+// Operations that have made no array of their own.
+static int count_fused(const tl_region_graph *g) {
+  int fused = 0;
+  for (int i = 0; i <= g->value; i++) fused += g->nodes[i].needed;
+  if (g->sink == TL_SINK_ARRAY)
+    fused--;
+  for (int i = 0; i < g->result_count; i++) fused -= g->results[i].fold == NULL;
+  return fused;
+}
+
+static void commit(tl_region_graph *g, const tl_slot *results) {
   tl_vm *vm = g->vm;
   tl_slot *base = g->base;
   for (int i = 0; i < g->binding_count; i++) {
@@ -437,22 +464,19 @@ static void commit(tl_region_graph *g, tl_slot result) {
     base[g->roots[g->settled[i].from].slot].tag &= ~TL_OWNED;
     base[g->roots[g->settled[i].to].slot].tag |= TL_OWNED;
   }
-  tl_copy_slot(&base[g->result], &result);
+  put_results(g, results);
   for (int i = 0; i < g->root_count; i++) {
     const tl_region_root *root = &g->roots[i];
     if (!root->consumed || !tl_is_owned(root->value))
       continue;
     vm->stats.temps_ended++;
     tl_drop(vm, root->value);
-    if (root->slot != g->result &&
+    if (!is_result_slot(g, root->slot) &&
         base[root->slot].pointer == root->value.pointer) {
       base[root->slot].tag &= ~TL_OWNED;
     }
   }
-  int fused = -1;
-  for (int i = 0; i <= g->value; i++) fused += g->nodes[i].needed;
-  if (g->sink != TL_SINK_ARRAY)
-    fused++;
+  int fused = count_fused(g);
   vm->stats.fused_ops += (uint64_t)fused;
   vm->stats.temps_ended += (uint64_t)fused;
 }
@@ -473,9 +497,12 @@ static tl_region_status to_sink(tl_region_graph *g, tl_slot *out) {
   return rows ? tl_region_fold_rows(g, out) : tl_region_fold(g, out);
 }
 
+// One result; several are in out[] in their order.
 static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
   if (g->sink == TL_SINK_ARRAY)
     return to_value(g, out);
+  if (g->sink == TL_SINK_SEVERAL)
+    return tl_region_several(g, out);
   tl_region_status status = to_sink(g, out);
   if (status != TL_REGION_DECLINED ||
       (g->node_count < 2 && g->seam_count == 0)) {
@@ -524,7 +551,7 @@ static tl_array *written(tl_slot result) {
 }
 
 // A run that an earlier one was like.
-static tl_region_status run_kept(tl_region_kept *k, tl_slot *result) {
+static tl_region_status run_kept(tl_region_kept *k, tl_slot *results) {
   tl_region_graph *g = &k->graph;
   tl_region_planned fresh;
   tl_plan_room room;  // large: not cleared
@@ -533,24 +560,28 @@ static tl_region_status run_kept(tl_region_kept *k, tl_slot *result) {
   g->fresh = &fresh;
   tl_region_sink sink = g->sink;
   k->is_busy = true;
-  tl_region_status status = compute(g, result);
+  tl_region_status status = compute(g, results);
   k->is_busy = false;
   if (status == TL_REGION_DONE)
-    commit(g, *result);
+    commit(g, results);
   k->graph.fresh = NULL;
   // Done without its sink: as another graph.
   k->is_good = g->sink == sink;
   return status;
 }
 
+// With [together] the region and those behind it.
 static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
-                                  uint32_t pc, bool keep, tl_slot *result) {
+                                  uint32_t pc, bool together, bool keep,
+                                  tl_slot *results) {
   tl_region_planned fresh;
   tl_plan_room room;  // large: not cleared
   fresh.room = &room;
   fresh.is_ready = false;
   g->fresh = &fresh;
-  if (!tl_region_read(g, pc, where->end) || !tl_region_resolve(g))
+  bool is_read = together ? tl_region_read_together(g, pc, where->together)
+                          : tl_region_read(g, pc, where->end);
+  if (!is_read || !tl_region_resolve(g))
     return TL_REGION_DECLINED;
   int64_t size = tl_region_size(g);
   bool kept = keep && g->rows == NULL && !g->fleeting;
@@ -560,13 +591,13 @@ static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
     return TL_REGION_DECLINED;
   }
   int view_words = g->view_words;
-  tl_region_status status = compute(g, result);
+  tl_region_status status = compute(g, results);
   if (status != TL_REGION_DONE)
     return status;
   g->view_words = view_words;
   if (keep)
     tl_region_keep(g, where, pc);
-  commit(g, *result);
+  commit(g, results);
   return status;
 }
 
@@ -603,15 +634,40 @@ static void note_refusal(tl_region *where, uint32_t pc) {
   where->refusals += where->refusals < WAIT_MOST;
 }
 
+// Whether the region is to be tried with those behind it: the rarer the more
+// often that could not be.
+static bool may_join(tl_region *where) {
+  if (where->together <= where->end)
+    return false;
+  if (where->apart == 0)
+    return true;
+  where->apart--;
+  return false;
+}
+
+static void note_apart(tl_region *where) {
+  if (where->apart_runs < WAIT_MOST)
+    where->apart_runs++;
+  where->apart = (uint16_t)(1u << where->apart_runs);
+}
+
+// What a run leaves behind.
+typedef struct outcome {
+  tl_slot results[TL_REGION_RESULTS];
+  uint32_t end;  // where to go on
+  bool together;
+} outcome;
+
 static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
                             const tl_prototype *function, tl_slot *base,
-                            uint32_t pc, tl_slot *result, uint32_t *end) {
+                            uint32_t pc, outcome *out) {
   tl_region_kept *kept = tl_region_find_kept(vm, where, pc, base);
   if (kept != NULL) {
     where->runs = 1;
     where->wait = 0;
-    tl_region_status status = run_kept(kept, result);
-    *end = kept->graph.end;
+    tl_region_status status = run_kept(kept, out->results);
+    out->end = kept->graph.end;
+    out->together = kept->graph.sink == TL_SINK_SEVERAL;
     if (!kept->is_good)
       tl_region_drop_kept(vm, kept);
     if (status != TL_REGION_DECLINED)
@@ -629,8 +685,20 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
   tl_region_graph g;
   tl_region_room room;  // large: not cleared
   tl_region_open(&g, &room, vm, function, base);
-  tl_region_status status = run_fresh(&g, where, pc, keep, result);
-  *end = g.end;
+  tl_region_status status = TL_REGION_DECLINED;
+  if (may_join(where)) {
+    status = run_fresh(&g, where, pc, true, keep, out->results);
+    if (status == TL_REGION_DECLINED) {
+      note_apart(where);
+      tl_error_clear(vm);
+    } else {
+      where->apart_runs = 0;
+    }
+  }
+  if (status == TL_REGION_DECLINED && !where->is_part)
+    status = run_fresh(&g, where, pc, false, keep, out->results);
+  out->end = g.end;
+  out->together = g.sink == TL_SINK_SEVERAL;
   if (status == TL_REGION_DECLINED) {
     where->skip = g.skip;
     note_refusal(where, pc);
@@ -641,17 +709,20 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                tl_slot *base, const tl_ins *at, bool large,
                                const tl_ins **next) {
-  uint32_t pc = (uint32_t)(at - function->code), end;
+  uint32_t pc = (uint32_t)(at - function->code);
   tl_region *where = find_region(function, pc);
   if (where == NULL || vm->no_reuse || is_hopeless(where, pc))
     return TL_REGION_DECLINED;
-  tl_slot result;
-  tl_region_status status =
-      run(vm, where, large, function, base, pc, &result, &end);
+  if (where->is_part && where->apart > 0) {
+    where->apart--;
+    return TL_REGION_DECLINED;
+  }
+  outcome out;
+  tl_region_status status = run(vm, where, large, function, base, pc, &out);
   if (status == TL_REGION_DONE) {
-    *next = function->code + end;
+    *next = function->code + out.end;
     if (vm->watch != NULL)
-      tl_watch_fused(vm, at, *next, written(result));
+      tl_watch_fused(vm, at, *next, written(out.results[0]), out.together);
   } else if (status == TL_REGION_DECLINED) {
     where->asked_at = pc;
     // The instruction that is wrong says so itself.

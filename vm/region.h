@@ -19,6 +19,9 @@
 // it; smaller ones pay only where its plan is there already.
 enum { TL_REGION_LARGE = 2048 };
 
+// Results that regions which run together may have.
+enum { TL_REGION_RESULTS = 4 };
+
 typedef enum tl_region_status {
   TL_REGION_DONE,      // results written, *next is where to go on
   TL_REGION_DECLINED,  // nothing has changed: go on one by one

@@ -3,8 +3,8 @@
 // bits are the same.
 #include <string.h>
 
-#include "vm/reduce_internal.h"
 #include "vm/region_internal.h"
+#include "vm/region_lanes.h"
 
 typedef struct folder {
   tl_region_graph *g;
@@ -55,216 +55,26 @@ static bool is_arg(const folder *f) {
   return f->reduction == TL_REDUCE_ARGMIN || f->reduction == TL_REDUCE_ARGMAX;
 }
 
-// --- One result after the other ---------------------------------------------
-
-typedef struct feeder {
-  tl_fold_feed *feed;
-  tl_fold_end *end;
-  tl_sum_rows *rows;     // for sums of a few items each, else NULL
-  size_t in, out;        // item sizes
-  int64_t length, left;  // items of this result to come
-  char *to, *from;       // where results go, and the first one
-  struct feeder *parts;  // of a single result, for threads
-  int64_t part_items;
-  // Of variances: the mean of this result's items and the first one's, and how
-  // deviations from it are squared; else NULL.
-  const char *mean, *means;
-  tl_kernel2 *squares;
-  tl_fold_state state;
-} feeder;
-
-// Items of one result, or the squares of their deviations.
-static void feed_items(feeder *f, const char *items, size_t n) {
-  if (f->mean == NULL) {
-    f->feed(&f->state, items, n);
-    return;
-  }
-  enum { BLOCK = 256 };
-  _Alignas(64) char squares[BLOCK * sizeof(double)];
-  for (size_t at = 0; at < n; at += BLOCK) {
-    size_t count = n - at < BLOCK ? n - at : BLOCK;
-    f->squares(squares, items + at * f->in, f->mean, count);
-    f->feed(&f->state, squares, count);
-  }
-}
-
-static void feed(void *context, const void *items, size_t n) {
-  feeder *f = context;
-  const char *at = items;
-  while (n > 0) {
-    if (f->rows != NULL && f->left == f->length && (int64_t)n >= f->length) {
-      size_t length = (size_t)f->length, nrows = n / length;
-      f->rows(f->to, at, nrows, length);
-      f->to += nrows * f->out;
-      at += nrows * length * f->in;
-      n -= nrows * length;
-      continue;
-    }
-    size_t take = (int64_t)n < f->left ? n : (size_t)f->left;
-    feed_items(f, at, take);
-    at += take * f->in;
-    n -= take;
-    f->left -= (int64_t)take;
-    if (f->left > 0)
-      break;
-    f->end(&f->state, f->to);
-    f->to += f->out;
-    if (f->mean != NULL)
-      f->mean += f->in;
-    f->left = f->length;
-    tl_fold_begin(&f->state);
-  }
-}
-
-typedef struct searcher {
-  tl_dtype dtype;
-  bool largest;
-  int64_t length;
-  int64_t *to, *from;
-  tl_arg_search search;
-} searcher;
-
-static void search(void *context, const void *items, size_t n) {
-  searcher *s = context;
-  const char *at = items;
-  while (n > 0) {
-    int64_t left = s->length - s->search.at;
-    size_t take = (int64_t)n < left ? n : (size_t)left;
-    tl_arg_feed(&s->search, at, take);
-    at += take * s->search.itemsize;
-    n -= take;
-    if ((int64_t)take < left)
-      break;
-    *s->to++ = s->search.best;
-    tl_arg_begin(&s->search, s->dtype, s->largest);
-  }
-}
-
-// Threads: each takes whole results, with a fold of its own.
-static void *begin_results(void *context, int64_t first, void *local) {
-  const feeder *main = context;
-  feeder *own = local;
-  own->feed = main->feed;
-  own->end = main->end;
-  own->rows = main->rows;
-  own->in = main->in;
-  own->out = main->out;
-  own->length = own->left = main->length;
-  own->to = main->from + (size_t)(first / main->length) * main->out;
-  own->squares = main->squares;
-  own->mean = main->means == NULL
-                  ? NULL
-                  : main->means + (size_t)(first / main->length) * main->in;
-  tl_fold_begin(&own->state);
-  return own;
-}
-
-static void *begin_searches(void *context, int64_t first, void *local) {
-  const searcher *main = context;
-  searcher *own = local;
-  *own = *main;
-  own->to = main->from + first / main->length;
-  tl_arg_begin(&own->search, own->dtype, own->largest);
-  return own;
-}
-
-_Static_assert(sizeof(feeder) <= TL_SINK_BYTES, "a fold fits a part's memory");
-
-static tl_region_status fold_searches(folder *f, tl_plan *plan) {
-  searcher s;
-  s.dtype = f->r.dtype;
-  s.largest = f->reduction == TL_REDUCE_ARGMAX;
-  s.length = f->length;
-  s.from = s.to = (int64_t *)(void *)f->r.out;
-  tl_arg_begin(&s.search, s.dtype, s.largest);
-  tl_plan_split split = {f->length, false, begin_searches};
-  plan->sink = search;
-  plan->context = &s;
-  plan->split = f->count > 1 ? &split : NULL;
-  return tl_plan_run(f->g->vm, plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
-}
-
-static tl_region_status fold_results(folder *f, tl_plan *plan) {
-  tl_plan_split split = {f->length, false, begin_results};
-  plan->split = &split;
-  return tl_plan_run(f->g->vm, plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
-}
-
-// A single result: parts of a power of two of items are folded apart, and
-// merged in order.
-enum { PARTS = 16, PART_ITEMS = 16 * 1024 };
-
-static void *begin_part(void *context, int64_t first, void *local) {
-  (void)local;
-  const feeder *main = context;
-  return &main->parts[first / main->part_items];
-}
-
-static tl_region_status fold_single(folder *f, tl_plan *plan, feeder *all) {
-  tl_vm *vm = f->g->vm;
-  int64_t items = vm->pool.eager ? TL_FOLD_LEAF : PART_ITEMS;
-  while (items * PARTS < f->length) items *= 2;
-  size_t count = (size_t)((f->length + items - 1) / items);
-  tl_plan_split split = {items, true, begin_part};
-  feeder parts[PARTS];        // large: not cleared
-  all->left = f->length + 1;  // ended below
-  bool spread = count > 1 && tl_pool_threads(vm) > 1;
-  if (spread) {
-    all->parts = parts;
-    for (size_t i = 0; i < count; i++) {
-      all->parts[i].feed = all->feed;
-      all->parts[i].rows = NULL;
-      all->parts[i].in = all->in;
-      all->parts[i].mean = all->mean;
-      all->parts[i].squares = all->squares;
-      all->parts[i].left = items + 1;
-      tl_fold_begin(&all->parts[i].state);
-    }
-    all->part_items = items;
-    plan->split = &split;
-  }
-  bool ok = tl_plan_run(vm, plan, true);
-  tl_fold fold = tl_reduction_fold(f->reduction);
-  tl_dtype dtype = all->mean != NULL ? f->r.result : f->r.dtype;
-  for (size_t i = 1; spread && i < count; i++) {
-    if (all->parts[i].state.count > 0) {
-      tl_kernels()->fold_merge[fold][dtype](&all->state, &all->parts[i].state);
-    }
-  }
-  if (ok)
-    all->end(&all->state, all->to);
-  return ok ? TL_REGION_DONE : TL_REGION_FAILED;
-}
-
-// With [means] the sums of squared deviations from them.
+// One result after the other. With [means] the sums of squared deviations from
+// them.
 static tl_region_status fold_lanes(folder *f, const char *means) {
+  tl_vm *vm = f->g->vm;
   int64_t shape[TL_MAX_DIMS];
   for (int i = 0; i < f->ndim; i++) shape[i] = f->lengths[f->axes[i]];
   tl_region_box box = {f->ndim, shape, f->axes, NULL};
   tl_plan *plan = tl_region_plan_whole(f->g, &box, NULL, f->dtype, NULL);
   if (plan == NULL)
     return TL_REGION_DECLINED;
-  if (is_arg(f))
-    return fold_searches(f, plan);
-  const tl_kernel_table *kernels = tl_kernels();
-  tl_fold fold = tl_reduction_fold(f->reduction);
-  tl_dtype dtype = means != NULL ? f->r.result : f->r.dtype;
-  feeder all;  // large: not cleared
-  all.feed = kernels->fold_feed[fold][dtype];
-  all.end = kernels->fold_end[fold][dtype];
-  all.in = tl_itemsize(f->r.dtype);
-  all.out = tl_itemsize(tl_fold_result(fold, dtype));
-  all.mean = all.means = means;
-  all.squares = kernels->square_deviation[f->r.dtype];
-  bool short_rows = fold == TL_FOLD_SUM && f->count > 1 &&
-                    f->length <= TL_SHORT_ROW && means == NULL;
-  all.rows = short_rows ? kernels->sum_rows[f->r.dtype] : NULL;
-  all.length = all.left = f->length;
-  all.from = all.to = f->r.out;
-  tl_fold_begin(&all.state);
-  plan->sink = feed;
-  plan->context = &all;
-  return f->count > 1 ? fold_results(f, plan) : fold_single(f, plan, &all);
+  tl_laned lanes;  // large: not cleared
+  tl_lane_feeder parts[TL_LANE_PARTS];
+  tl_laned_open(&lanes, &f->r, f->reduction, f->count, f->length, means);
+  plan->sink = tl_laned_sink(&lanes);
+  plan->context = tl_laned_context(&lanes);
+  plan->split = tl_laned_split(&lanes, parts);
+  if (!tl_plan_run(vm, plan, true))
+    return TL_REGION_FAILED;
+  tl_laned_close(&lanes);
+  return TL_REGION_DONE;
 }
 
 // --- Results side by side ---------------------------------------------------
@@ -520,6 +330,21 @@ tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out) {
   return tl_region_fold_call(g, &call, out);
 }
 
+bool tl_region_reducer(const tl_region_graph *g, int node,
+                       const tl_fold_call *call, tl_reducer *r,
+                       tl_dtype *dtype) {
+  tl_dtype from = g->nodes[node].typing.result;
+  tl_reduction reduction = (tl_reduction)call->reduction;
+  r->vm = g->vm;
+  r->name = tl_reduction_name(reduction);
+  r->from = from;
+  if (!tl_reduce_dtypes(r, reduction, call->dtype, tl_none()))
+    return false;
+  // The bytes of bools order like integers.
+  *dtype = from == TL_BOOL && r->from == TL_UINT8 ? TL_BOOL : r->dtype;
+  return true;
+}
+
 tl_region_status tl_region_fold_call(tl_region_graph *g,
                                      const tl_fold_call *call, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];
@@ -530,15 +355,9 @@ tl_region_status tl_region_fold_call(tl_region_graph *g,
   if (tl_region_has_seam(g))
     return TL_REGION_DECLINED;
   f.reduction = (tl_reduction)call->reduction;
-  f.r.vm = g->vm;
-  f.r.name = tl_reduction_name(f.reduction);
-  f.r.from = n->typing.result;
   f.correction = call->parameter;
-  if (!tl_reduce_dtypes(&f.r, f.reduction, call->dtype, tl_none()))
+  if (!tl_region_reducer(g, g->value, call, &f.r, &f.dtype))
     return TL_REGION_DECLINED;
-  // The bytes of bools order like integers.
-  f.dtype =
-      n->typing.result == TL_BOOL && f.r.from == TL_UINT8 ? TL_BOOL : f.r.dtype;
   split_axes(&f, call->axes);
   tl_region_status status = fold_array(&f, call, out);
   if (status == TL_REGION_DONE &&

@@ -9,7 +9,9 @@
 //   region_plan.c     graph → plan
 //   region_write.c    results into memory
 //   region_fold.c     reductions at the end
+//   region_lanes.c    … one result after the other
 //   region_scan.c     running folds at the end
+//   region_several.c  several results
 //   region_kept.c     graphs and plans of earlier runs
 #ifndef TALLY_VM_REGION_INTERNAL_H
 #define TALLY_VM_REGION_INTERNAL_H
@@ -17,6 +19,7 @@
 #include "vm/engine_internal.h"
 #include "vm/host.h"
 #include "vm/nested.h"
+#include "vm/reduce_internal.h"
 #include "vm/region.h"
 #include "vm/select.h"
 
@@ -71,10 +74,13 @@ typedef struct tl_region_root {
   tl_slot value;
   bool ends;      // it is read for the last time here
   bool consumed;  // likewise, and nothing has taken its memory over yet
+  int8_t ended;   // when: the first node that may be made after it has gone
 } tl_region_root;
 
 // What a slot holds while the region is read: nothing is written until all is
-// computed. [kept]: a scalar or constant that the slot gets in the end.
+// computed. [kept]: a scalar or constant that the slot gets in the end. From
+// TL_REGION_FOLDED on [in] is a reduction among several results.
+enum { TL_REGION_FOLDED = 1000 };
 typedef struct tl_region_binding {
   uint32_t slot;
   int in;
@@ -120,11 +126,20 @@ typedef struct tl_region_shape {
 
 // Where the result goes.
 typedef enum tl_region_sink {
-  TL_SINK_ARRAY,  // a new array, or a dying operand's memory
-  TL_SINK_PLACE,  // a part of an array: a[i:j] = …
-  TL_SINK_FOLD,   // a reduction
-  TL_SINK_SCAN,   // a running fold, into what an array would go into
+  TL_SINK_ARRAY,    // a new array, or a dying operand's memory
+  TL_SINK_PLACE,    // a part of an array: a[i:j] = …
+  TL_SINK_FOLD,     // a reduction
+  TL_SINK_SCAN,     // a running fold, into what an array would go into
+  TL_SINK_SEVERAL,  // g->results, each an array or a reduction
 } tl_region_sink;
+
+// One of several results.
+typedef struct tl_region_result {
+  uint32_t slot;
+  int node;
+  const tl_builtin *fold;  // that it is reduced by; NULL: it is an array
+  tl_fold_call call;       // after tl_region_resolve
+} tl_region_result;
 
 struct tl_region_planned;
 
@@ -168,6 +183,12 @@ typedef struct tl_region_graph {
   const tl_builtin *fold;
   tl_slot arguments[TL_MAX_PARAMS];  // but for the first
 
+  // TL_SINK_SEVERAL, while [together] is read
+  bool together;
+  int result_count;
+  tl_region_result results[TL_REGION_RESULTS];
+  tl_slot (*result_arguments)[TL_MAX_PARAMS];  // until they are resolved
+
   // The first of the ragged arrays, whose rows the others must have; NULL:
   // there is none. Their items are the region's first shape.
   const tl_nested *rows;
@@ -192,6 +213,7 @@ typedef struct tl_region_room {
   tl_region_shape shapes[TL_REGION_SHAPES];
   int64_t views[TL_REGION_VIEW_WORDS];
   int64_t seams[TL_REGION_SEAMS][TL_MAX_DIMS];
+  tl_slot result_arguments[TL_REGION_RESULTS][TL_MAX_PARAMS];
 } tl_region_room;
 
 // An empty graph in [room], which need not be cleared.
@@ -202,6 +224,9 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
 // only one result is left; false where the region cannot be run as one from
 // there.
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end);
+
+// The same for at least two results; the reductions among them end nothing.
+bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end);
 
 // The values of an index's parts.
 void tl_region_parts(const tl_region_graph *g, const tl_region_index *index,
@@ -252,9 +277,15 @@ typedef struct tl_region_planned {
   bool has_output;
   tl_dtype dtype;                    // of the output
   int64_t out_strides[TL_MAX_DIMS];  // of the result's axes
+  int target_count;                  // of several results
+  struct {
+    tl_dtype dtype;
+    bool is_array, last;
+  } targets[TL_REGION_RESULTS];
   // Of each stream: the node whose operand, a scalar, it is, or the use.
   struct {
-    int8_t node, operand;  // node -1: a use; the output: both -1
+    int8_t node, operand;  // node -1: a use; the output: both -1, of several
+                           // results the operand -1 - the target's number
   } streams[TL_PLAN_STREAMS];
   tl_plan_room *room;  // for making it
 } tl_region_planned;
@@ -271,6 +302,18 @@ bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
 tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
                               void *out, tl_dtype dtype,
                               const int64_t *out_strides);
+
+// Where one of several results goes: a dense array of the region's shape.
+typedef struct tl_region_target {
+  int node;
+  tl_dtype dtype;  // of the items
+  void *out;       // NULL: they go to the plan's sink
+  bool last;       // out is an operand's memory
+} tl_region_target;
+
+// As tl_region_plan_whole, for several results.
+tl_plan *tl_region_plan_several(tl_region_graph *g,
+                                const tl_region_target *targets, int count);
 
 // --- Kept graphs: region_kept.c ----------------------------------------------
 
@@ -304,6 +347,16 @@ void tl_region_drop_kept(tl_vm *vm, tl_region_kept *kept);
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
 tl_region_status tl_region_fold_call(tl_region_graph *g,
                                      const tl_fold_call *call, tl_slot *out);
+
+// How a node's items are reduced: r, but for where results go, and the dtype
+// that the plan hands out. False: not so.
+bool tl_region_reducer(const tl_region_graph *g, int node,
+                       const tl_fold_call *call, tl_reducer *r,
+                       tl_dtype *dtype);
+
+// All results of TL_SINK_SEVERAL, into results[]. Nothing is written where it
+// is declined.
+tl_region_status tl_region_several(tl_region_graph *g, tl_slot *results);
 
 // Whether the region can feed the running fold; sets g->scan_dtype.
 bool tl_region_scan_fits(tl_region_graph *g);

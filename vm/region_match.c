@@ -1,5 +1,7 @@
 // Which nodes of a region one kernel computes together (vm/kernels/pair.h): a
 // block is then read and written once for both.
+#include <string.h>
+
 #include "vm/region_internal.h"
 
 typedef struct matcher {
@@ -10,8 +12,11 @@ typedef struct matcher {
 } matcher;
 
 static void count_readers(matcher *m) {
-  for (int i = 0; i <= m->g->value; i++) m->readers[i] = 0;
-  m->readers[m->g->value] = 1;
+  memset(m->readers, 0, sizeof m->readers);
+  m->readers[(unsigned)m->g->value] = 1;
+  for (int i = 0; i < m->g->result_count; i++) {  // to be there: never absorbed
+    m->readers[m->g->results[i].node] = 8;
+  }
   for (int i = 0; i <= m->g->value; i++) {
     const tl_region_node *n = &m->g->nodes[i];
     for (int k = 0; n->needed && k < n->arity; k++) {

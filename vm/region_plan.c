@@ -193,6 +193,14 @@ static bool is_read(const planner *p, int at, int made) {
   return false;
 }
 
+static bool is_result(const planner *p, int node) {
+  for (int i = 0; i < p->g->result_count; i++) {
+    if (p->g->results[i].node == node)
+      return true;
+  }
+  return false;
+}
+
 static bool is_computed(const planner *p, int at) {
   return p->g->nodes[at].needed && !p->kernels[at].absorbed;
 }
@@ -200,7 +208,7 @@ static bool is_computed(const planner *p, int at) {
 // When a node's value has been read for the last time its register is free.
 static void release_dead(planner *p, int at) {
   for (int made = 0; made < at; made++) {
-    if (!is_computed(p, made) || !is_read(p, at, made))
+    if (!is_computed(p, made) || !is_read(p, at, made) || is_result(p, made))
       continue;
     bool again = false;
     for (int k = at + 1; k <= p->g->value && !again; k++) {
@@ -233,17 +241,36 @@ static void find_singles(const planner *p, tl_region_singles *singles) {
   }
 }
 
+static void open_plan(planner *p, const tl_region_graph *g,
+                      tl_region_planned *planned, const tl_region_box *box) {
+  p->g = g;
+  p->planned = planned;
+  p->plan = &planned->plan;
+  p->box = box;
+  tl_plan_open(p->plan, planned->room, box->ndim, box->shape);
+  add_streams(p);
+}
+
+// All nodes, once the streams are there and arranged.
+static void add_nodes(planner *p) {
+  tl_region_singles singles;
+  find_singles(p, &singles);
+  tl_region_match(p->g, &singles, p->kernels);
+  for (int i = 0; i <= p->g->value; i++) {
+    if (!is_computed(p, i))
+      continue;
+    p->values[i] =
+        p->kernels[i].arity > 0 ? add_matched(p, i) : add_alone(p, i);
+    release_dead(p, i);
+  }
+}
+
 bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const tl_region_box *box, void *out, tl_dtype dtype,
                     const int64_t *out_strides) {
   planner p;
   tl_plan *plan = &planned->plan;
-  p.g = g;
-  p.planned = planned;
-  p.plan = plan;
-  p.box = box;
-  tl_plan_open(plan, planned->room, box->ndim, box->shape);
-  add_streams(&p);
+  open_plan(&p, g, planned, box);
   int output = -1;
   if (out != NULL) {
     output = add_stream(&p, -1, -1, out, tl_itemsize(dtype), out_strides);
@@ -251,20 +278,57 @@ bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
   if (plan->failed)
     return false;
   tl_plan_arrange(plan, output);
-  tl_region_singles singles;
-  find_singles(&p, &singles);
-  tl_region_match(g, &singles, p.kernels);
-  for (int i = 0; i <= g->value; i++) {
-    if (!is_computed(&p, i))
-      continue;
-    p.values[i] =
-        p.kernels[i].arity > 0 ? add_matched(&p, i) : add_alone(&p, i);
-    release_dead(&p, i);
-  }
+  add_nodes(&p);
   int value = tl_plan_cast(plan, p.values[g->value],
                            g->nodes[g->value].typing.result, dtype);
   tl_plan_finish(plan, value);
   return !plan->failed;
+}
+
+// The streams of the targets that are arrays, into results[]; returns the first
+// one.
+static int add_targets(planner *p, const tl_region_target *targets, int count,
+                       tl_plan_result *results) {
+  int first = -1;
+  for (int i = 0; i < count; i++) {
+    const tl_region_target *t = &targets[i];
+    int64_t strides[TL_MAX_DIMS], step = (int64_t)tl_itemsize(t->dtype);
+    results[i].stream = -1;
+    if (t->out == NULL)
+      continue;
+    for (int k = p->box->ndim - 1; k >= 0; k--) {
+      strides[k] = step;
+      step *= p->box->shape[k];
+    }
+    results[i].stream =
+        add_stream(p, -1, -1 - i, t->out, tl_itemsize(t->dtype), strides);
+    if (first < 0)
+      first = results[i].stream;
+  }
+  return first;
+}
+
+static bool plan_several(const tl_region_graph *g, tl_region_planned *planned,
+                         const tl_region_box *box,
+                         const tl_region_target *targets, int count) {
+  planner p;
+  tl_plan_result results[TL_REGION_RESULTS];
+  bool sinks = false;
+  open_plan(&p, g, planned, box);
+  int first = add_targets(&p, targets, count, results);
+  for (int i = 0; i < count; i++) sinks = sinks || targets[i].out == NULL;
+  if (p.plan->failed)
+    return false;
+  tl_plan_arrange(p.plan, sinks ? -1 : first);
+  add_nodes(&p);
+  for (int i = 0; i < count; i++) {
+    int node = targets[i].node;
+    results[i].last = targets[i].last;
+    results[i].value = tl_plan_cast(
+        p.plan, p.values[node], g->nodes[node].typing.result, targets[i].dtype);
+  }
+  tl_plan_finish_several(p.plan, results, count);
+  return !p.plan->failed;
 }
 
 // --- Again ------------------------------------------------------------------
@@ -273,8 +337,8 @@ bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
 // shapes and the operands' strides are the same (region_kept.c).
 static bool fits(const tl_region_planned *planned, const tl_region_box *box,
                  const void *out, tl_dtype dtype, const int64_t *out_strides) {
-  if (!planned->is_ready || planned->dtype != dtype ||
-      planned->has_output != (out != NULL)) {
+  if (!planned->is_ready || planned->target_count > 0 ||
+      planned->dtype != dtype || planned->has_output != (out != NULL)) {
     return false;
   }
   return out == NULL || memcmp(planned->out_strides, out_strides,
@@ -282,14 +346,22 @@ static bool fits(const tl_region_planned *planned, const tl_region_box *box,
 }
 
 static void point_streams(const tl_region_graph *g, tl_region_planned *planned,
-                          void *out) {
+                          void *out, const tl_region_target *targets) {
   tl_plan *plan = &planned->plan;
   for (int s = 0; s < plan->stream_count; s++) {
     int node = planned->streams[s].node, operand = planned->streams[s].operand;
     plan->streams[s].base = node >= 0 ? (char *)&g->nodes[node].items[operand]
-                            : operand < 0 ? out
-                                          : g->uses[operand].items.array->data;
+                            : operand >= 0 ? g->uses[operand].items.array->data
+                            : targets != NULL ? targets[-1 - operand].out
+                                              : out;
   }
+}
+
+static tl_plan *use_again(tl_region_planned *planned) {
+  planned->plan.sink = NULL;
+  planned->plan.split = NULL;
+  planned->plan.delay = NULL;
+  return &planned->plan;
 }
 
 tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
@@ -297,22 +369,58 @@ tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
                               const int64_t *out_strides) {
   tl_region_planned *planned = g->kept;
   if (planned != NULL && fits(planned, box, out, dtype, out_strides)) {
-    point_streams(g, planned, out);
-    planned->plan.sink = NULL;
-    planned->plan.split = NULL;
-    planned->plan.delay = NULL;
-    return &planned->plan;
+    point_streams(g, planned, out, NULL);
+    return use_again(planned);
   }
   planned = g->fresh;
   planned->is_ready = false;
   if (!tl_region_plan(g, planned, box, out, dtype, out_strides))
     return NULL;
   planned->is_ready = true;
+  planned->target_count = 0;
   planned->has_output = out != NULL;
   planned->dtype = dtype;
   if (out != NULL) {
     memcpy(planned->out_strides, out_strides,
            (size_t)box->ndim * sizeof *out_strides);
+  }
+  return &planned->plan;
+}
+
+static bool fits_targets(const tl_region_planned *planned,
+                         const tl_region_target *targets, int count) {
+  if (!planned->is_ready || planned->target_count != count)
+    return false;
+  for (int i = 0; i < count; i++) {
+    if (planned->targets[i].dtype != targets[i].dtype ||
+        planned->targets[i].is_array != (targets[i].out != NULL) ||
+        planned->targets[i].last != targets[i].last) {
+      return false;
+    }
+  }
+  return true;
+}
+
+tl_plan *tl_region_plan_several(tl_region_graph *g,
+                                const tl_region_target *targets, int count) {
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  tl_region_box box = {shape->ndim, shape->lengths, NULL, NULL};
+  tl_region_planned *planned = g->kept;
+  if (planned != NULL && fits_targets(planned, targets, count)) {
+    point_streams(g, planned, NULL, targets);
+    return use_again(planned);
+  }
+  planned = g->fresh;
+  planned->is_ready = false;
+  if (!plan_several(g, planned, &box, targets, count))
+    return NULL;
+  planned->is_ready = true;
+  planned->has_output = false;
+  planned->target_count = count;
+  for (int i = 0; i < count; i++) {
+    planned->targets[i].dtype = targets[i].dtype;
+    planned->targets[i].is_array = targets[i].out != NULL;
+    planned->targets[i].last = targets[i].last;
   }
   return &planned->plan;
 }

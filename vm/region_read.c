@@ -180,9 +180,27 @@ static bool read_place(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
   return true;
 }
 
+// A reduction among several results.
+static bool read_result(tl_reader *rd, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  int in, at = g->result_count;
+  const tl_builtin *fold = rd->function->constants[d->extra].pointer;
+  if (at == TL_REGION_RESULTS || tl_builtin_is_scan(fold) ||
+      !tl_reader_arguments(rd, d, g->result_arguments[at]) ||
+      !tl_reader_look_up(rd, d->window, &in) || in < 0) {
+    return false;
+  }
+  tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
+  g->results[g->result_count++] =
+      (tl_region_result){.slot = UINT32_MAX, .node = in, .fold = fold};
+  return tl_reader_bind(rd, (uint32_t)d->result, TL_REGION_FOLDED + at, false);
+}
+
 static bool read_fold(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in;
+  if (g->together)
+    return read_result(rd, d);
   g->fold = rd->function->constants[d->extra].pointer;
   if (!tl_reader_arguments(rd, d, g->arguments) ||
       !tl_reader_look_up(rd, d->window, &in) || in < 0) {
@@ -336,10 +354,47 @@ static bool find_left(tl_region_graph *g) {
   return true;
 }
 
+// Of one that is read together: all of them.
+static bool add_left(tl_region_graph *g, const tl_region_binding *b) {
+  if (b->in >= TL_REGION_FOLDED) {
+    tl_region_result *r = &g->results[b->in - TL_REGION_FOLDED];
+    bool first = r->slot == UINT32_MAX;
+    r->slot = b->slot;
+    return first;
+  }
+  for (int i = 0; i < g->result_count; i++) {
+    if (g->results[i].fold == NULL && g->results[i].node == b->in)
+      return false;
+  }
+  if (g->result_count == TL_REGION_RESULTS)
+    return false;
+  g->results[g->result_count++] =
+      (tl_region_result){.slot = b->slot, .node = b->in};
+  return true;
+}
+
+static bool find_all_left(tl_region_graph *g) {
+  g->sink = TL_SINK_SEVERAL;
+  g->value = -1;
+  for (int i = 0; i < g->binding_count; i++) {
+    const tl_region_binding *b = &g->bindings[i];
+    if (!b->over && !(b->in < 0 ? is_there(g, b) : add_left(g, b)))
+      return false;
+  }
+  for (int i = 0; i < g->result_count; i++) {
+    if (g->results[i].slot == UINT32_MAX)
+      return false;
+    if (g->results[i].node > g->value)
+      g->value = g->results[i].node;
+  }
+  g->result = g->result_count > 0 ? g->results[0].slot : 0;
+  return g->result_count > 1 && g->value == g->node_count - 1;
+}
+
 static void clear(tl_region_graph *g) {
   g->node_count = g->use_count = g->root_count = g->binding_count = 0;
   g->fact_count = g->index_count = g->shape_count = g->settled_count = 0;
-  g->view_words = g->seam_count = 0;
+  g->view_words = g->seam_count = g->result_count = 0;
   g->fleeting = false;
   g->sink = TL_SINK_ARRAY;
   g->place.count = 0;
@@ -360,6 +415,8 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
   g->shapes = room->shapes;
   g->views = room->views;
   g->seams = room->seams;
+  g->result_arguments = room->result_arguments;
+  g->together = false;
   g->view_room = TL_REGION_VIEW_WORDS;
   g->kept = g->fresh = NULL;
 }
@@ -383,9 +440,25 @@ static uint32_t read_to(tl_reader *rd, uint32_t pc, uint32_t end,
   return pc;
 }
 
+bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
+  tl_reader rd = {.g = g, .function = g->function};
+  tl_decoded last;
+  clear(g);
+  g->together = true;
+  uint32_t to = read_to(&rd, pc, end, &last);
+  if (to < end && to > pc) {
+    tl_error_clear(g->vm);
+    clear(g);
+    read_to(&rd, pc, to, &last);
+  }
+  g->together = false;
+  return g->end == to && find_all_left(g);
+}
+
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_reader rd = {.g = g, .function = g->function};
   tl_decoded last;
+  clear(g);
   uint32_t to = read_to(&rd, pc, end, &last);
   if (to == end)
     return find_result(&rd, &last);

@@ -23,6 +23,8 @@ typedef struct tl_reader {
 
 // What a slot holds: the number of a node, or -1 - that of a use, in *in.
 bool tl_reader_look_up(tl_reader *rd, uint32_t slot, int *in);
+// The same, or a reduction among several results, which nothing may read.
+bool tl_reader_look_up_any(tl_reader *rd, uint32_t slot, int *in);
 
 // From here on [slot] holds [in]. [kept]: see tl_region_binding.
 bool tl_reader_bind(tl_reader *rd, uint32_t slot, int in, bool kept);

@@ -92,6 +92,8 @@ static bool node_shape(tl_region_graph *g, tl_region_node *n) {
 
 static void mark_needed(tl_region_graph *g) {
   for (int i = 0; i < g->node_count; i++) g->nodes[i].needed = i == g->value;
+  for (int i = 0; i < g->result_count; i++)
+    g->nodes[g->results[i].node].needed = true;
   for (int i = g->value; i >= 0; i--) {
     const tl_region_node *n = &g->nodes[i];
     for (int k = 0; n->needed && k < n->arity; k++) {
@@ -268,6 +270,19 @@ bool tl_region_resolve_again(tl_region_graph *g, int at) {
   return same;
 }
 
+// What the reductions among several results ask for.
+static bool read_calls(tl_region_graph *g) {
+  int ndim = g->shapes[g->nodes[g->value].shape].ndim;
+  for (int i = 0; i < g->result_count; i++) {
+    tl_region_result *r = &g->results[i];
+    if (r->fold != NULL && !tl_builtin_fold(g->vm, r->fold, ndim,
+                                            g->result_arguments[i], &r->call)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool tl_region_resolve(tl_region_graph *g) {
   if (!find_shapes(g))
     return false;
@@ -281,5 +296,5 @@ bool tl_region_resolve(tl_region_graph *g) {
     g->skip = n->pc;
     return false;
   }
-  return true;
+  return read_calls(g);
 }

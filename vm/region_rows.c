@@ -175,9 +175,9 @@ static bool feed_spans(feeder *f, const char *items, int64_t first, size_t n) {
   return true;
 }
 
-static void feed_rows(void *context, const void *block, size_t n) {
+static void feed_rows(void *context, const void *const *blocks, size_t n) {
   feeder *f = context;
-  const char *items = block;
+  const char *items = blocks[0];
   int64_t first = f->item, end = first + (int64_t)n;
   while (f->item < end) {
     if (f->sums != NULL && f->state.count == 0 && f->item == f->at[f->row] &&

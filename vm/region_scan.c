@@ -44,9 +44,9 @@ static size_t scan_some(scanner *s, const char *items, size_t n) {
   return take;
 }
 
-static void scan_block(void *context, const void *block, size_t n) {
+static void scan_block(void *context, const void *const *blocks, size_t n) {
   scanner *s = context;
-  const char *items = block;
+  const char *items = blocks[0];
   while (n > 0) {
     size_t take = scan_some(s, items, n);
     items += take * s->itemsize;

@@ -75,6 +75,10 @@ static int add_root(tl_reader *rd, uint32_t slot) {
 
 // What a slot holds: a node's number or a use's, in *in.
 bool tl_reader_look_up(tl_reader *rd, uint32_t slot, int *in) {
+  return tl_reader_look_up_any(rd, slot, in) && *in < TL_REGION_FOLDED;
+}
+
+bool tl_reader_look_up_any(tl_reader *rd, uint32_t slot, int *in) {
   const tl_region_binding *binding = binding_of(rd->g, slot);
   if (binding != NULL) {
     *in = binding->in;
@@ -93,8 +97,10 @@ void tl_reader_consume(tl_reader *rd, uint32_t slot, int in, uint8_t mode) {
   if (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER)
     return;
   binding_of(rd->g, slot)->over = true;
-  if (u != NULL && u->direct && u->root >= 0)
+  if (u != NULL && u->direct && u->root >= 0) {
     rd->g->roots[u->root].ends = true;
+    rd->g->roots[u->root].ended = (int8_t)(rd->g->node_count + 1);
+  }
 }
 
 bool tl_region_is_operand(const tl_region_use *u) {
@@ -150,7 +156,7 @@ bool tl_reader_load(tl_reader *rd, const tl_decoded *d) {
 // A number or constant goes to the slot in the end; an array is used up here.
 bool tl_reader_move(tl_reader *rd, const tl_decoded *d) {
   int in;
-  if (!tl_reader_look_up(rd, d->operands[0], &in))
+  if (!tl_reader_look_up_any(rd, d->operands[0], &in))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);
   bool lent = d->op == TL_BC_MOVB;
@@ -169,9 +175,12 @@ bool tl_reader_move(tl_reader *rd, const tl_decoded *d) {
 
 bool tl_reader_drop(tl_reader *rd, const tl_decoded *d) {
   int in;
-  if (!tl_reader_look_up(rd, d->operands[0], &in))
+  if (!tl_reader_look_up_any(rd, d->operands[0], &in))
     return false;
   tl_reader_consume(rd, d->operands[0], in, TL_MODE_EITHER);
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (u != NULL && u->direct && u->root >= 0)  // before the next node
+    rd->g->roots[u->root].ended = (int8_t)rd->g->node_count;
   return true;
 }
 

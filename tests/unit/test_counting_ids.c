@@ -332,7 +332,7 @@ static void r10_explains_in_every_mode(void **state) {
   assert_non_null(text);
   explain(*state, false, OPERATION, 0, text, ROOM);
   says(text, "ran: fused once");
-  says(text, "ran: in place of `zeros(3000)` once");
+  says(text, "ran: fused once, together once; in place of `zeros(3000)` once");
   says(text, "fresh once, 24128 bytes");
   says(text, "copied once, 24128 bytes: x is shared with [0] of a list");
   explain(*state, true, OPERATION, 0, text, ROOM);

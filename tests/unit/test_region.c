@@ -287,6 +287,35 @@ static void reduction(writer *w) {
   put(w, ")");
 }
 
+// Several results of one array, some of them reductions, and all of them
+// returned.
+static void several(writer *w, const char *indent) {
+  static const char *const folds[] = {"sum", "mean", "max", "argmin", "any"};
+  static const char *const ends[] = {"", ", axis: -1", ", axis: 0",
+                                     ", axis: -1, keepdims: true"};
+  unsigned count = 2 + next(w, 3);
+  int first = w->locals;
+  put(w, "%sv%d = ", indent, w->locals++);
+  expression(w, 2);
+  put(w, "\n");
+  for (unsigned i = 1; i < count; i++) {
+    int of = first + (int)next(w, (unsigned)(w->locals - first));
+    put(w, "%sv%d = ", indent, w->locals);
+    if (next(w, 3) == 0) {
+      put(w, "%s(v%d%s)", folds[next(w, 5)], first, ends[next(w, 4)]);
+    } else {
+      expression(w, 1);
+      put(w, " %s v%d", next(w, 2) ? "*" : "-", of);
+    }
+    put(w, "\n");
+    w->locals++;
+  }
+  put(w, "%s(", indent);
+  // The first one may end here, or be a result.
+  for (int i = first + (int)next(w, 2); i < w->locals; i++) put(w, "v%d, ", i);
+  put(w, "1)\n");
+}
+
 static void statements(writer *w, const char *indent) {
   unsigned count = next(w, 4);
   for (unsigned i = 0; i < count; i++) {
@@ -302,6 +331,10 @@ static void statements(writer *w, const char *indent) {
       w->locals++;
     }
     put(w, "\n");
+  }
+  if (next(w, 4) == 0) {
+    several(w, indent);
+    return;
   }
   put(w, "%s", indent);
   unsigned last = next(w, 3);
@@ -399,8 +432,19 @@ static uint64_t mix_item(uint64_t hash, const char *item, size_t itemsize,
   return mix(hash, item, itemsize);
 }
 
-// The items in row-major order, whatever their strides.
+// The items in row-major order, whatever their strides; of a list all of them.
 static uint64_t digest(host *h, tally_value value) {
+  if (strcmp(tally_type(h->vm, value), "list") == 0) {
+    uint64_t hash = 2;
+    for (size_t i = 0; i < tally_length(h->vm, value); i++) {
+      tally_value item;
+      assert_int_equal(tally_item(h->vm, value, i, &item), TALLY_OK);
+      uint64_t one = digest(h, item);
+      hash = mix(hash, &one, sizeof one);
+      tally_release(h->vm, item);
+    }
+    return hash;
+  }
   const char *type = tally_type(h->vm, value);
   uint64_t hash = mix(UINT64_C(14695981039346656037), type, strlen(type));
   tally_array a;
