@@ -47,12 +47,12 @@ TL_CALLED_OPCODES(OP)
 
 // target[i] = value, or target[i, j] = value, where the loop's own way did not
 // do. i and j as [modes] say; false after tl_fail.
-// a[i] = b, where [heir] may be the item that this takes out.
-bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
-                     const tl_slot *i, tl_slot *heir, unsigned modes);
 bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    uint16_t count, const tl_slot *i, const tl_slot *j,
                    unsigned modes);
+// target[i] = value, where [heir] may be the item that this takes out.
+bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
+                     const tl_slot *i, tl_slot *heir, unsigned modes);
 
 // Gives back the window that the instruction, which failed, was to take over.
 void tl_drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins);

@@ -2,6 +2,7 @@
 // shows that the command waits for them.
 
 #define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -50,7 +51,10 @@ static void run_child(const char *name) {
 static void start(terminal *t) {
   memset(t, 0, sizeof *t);
   t->keys = posix_openpt(O_RDWR | O_NOCTTY);
-  assert_true(t->keys >= 0);
+  if (t->keys < 0) {  // such as in a chroot without /dev/pts
+    print_message("no pseudo-terminal to be had: %s\n", strerror(errno));
+    skip();
+  }
   assert_int_equal(grantpt(t->keys), 0);
   assert_int_equal(unlockpt(t->keys), 0);
   const char *name = ptsname(t->keys);
