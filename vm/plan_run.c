@@ -204,8 +204,8 @@ static bool run_plain_row(runner *r) {
     if (length - at < n)
       n = length - at;
     call_steps(plan, plan->once_count, plan->step_count, (size_t)n);
-    if (plan->output < 0)
-      plan->sink(plan->context, plan->values[plan->result].at, (size_t)n);
+    if (plan->sink != NULL)
+      feed_sink(plan, (size_t)n);
     if (!poll(r, n))
       return false;
     at += n;
