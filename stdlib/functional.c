@@ -9,6 +9,7 @@
 #include "stdlib/stacking.h"
 #include "vm/engine.h"
 #include "vm/function.h"
+#include "vm/grid.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
@@ -576,11 +577,73 @@ static bool shape_lanes(tl_vm *vm, const tl_array *x, int axis,
   return ok;
 }
 
+// Calls f with every row; the results in a list.
+static tl_list *map_rows(callee *c, tl_slot rows) {
+  tl_vm *vm = c->vm;
+  int64_t count = tl_value_length(rows, 0);
+  tl_list *list = tl_list_new(vm, count);
+  for (int64_t i = 0; list != NULL && i < count; i++) {
+    tl_slot row, result = tl_none();
+    bool ok = tl_nested_at(vm, rows, i, &row);
+    if (ok) {
+      tl_hold(vm, row, TL_CAUSE_VIEW);
+      ok = call(c, 1, &row, &result) && tl_list_push(vm, &list, &result);
+    }
+    tl_clear(vm, &result);
+    if (!ok) {
+      tl_drop(vm, tl_own_list(list));
+      list = NULL;
+    }
+  }
+  return list;
+}
+
+// Rows of different lengths, each by itself; a vector of values that may be
+// missing, as a whole.
+static bool map_nested(callee *c, tl_slot x, tl_slot axis_argument,
+                       tl_slot *out) {
+  tl_vm *vm = c->vm;
+  int axis, ndim = tl_value_axes(x);
+  if (!tl_arg_axis(vm, "map_axis", axis_argument, ndim, 0, &axis))
+    return false;
+  if (ndim == 1) {
+    tl_slot whole = tl_borrow(x);
+    return call(c, 1, &whole, out);
+  }
+  if (axis != ndim - 1) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "map_axis: f takes the rows of %s, which are along axis: -1",
+                   tl_describe(x, text, sizeof text));
+  }
+  if (tl_is_form(x, TL_FORM_RAGGED) || ndim == 2) {
+    tl_list *list = map_rows(c, x);
+    return list != NULL && tl_stack_results(vm, list, true, out);
+  }
+  int64_t shape[TL_MAX_DIMS];
+  tl_slot flat = tl_retain(vm, tl_borrow(x)), next;
+  for (int i = 0; i < ndim - 1; i++) shape[i] = tl_value_length(x, i);
+  bool ok = true;
+  while (ok && tl_value_ndim(flat) > 2) {
+    ok = tl_value_join_axes(vm, flat, &next);
+    tl_clear(vm, &flat);
+    if (ok)
+      tl_copy_slot(&flat, &next);
+  }
+  tl_list *list = ok ? map_rows(c, flat) : NULL;
+  tl_clear(vm, &flat);
+  return list != NULL && tl_stack_results(vm, list, true, &next) &&
+         tl_value_split_axis(vm, &next, ndim - 1, shape, out);
+}
+
 static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   int axis;
-  if (!open_callee(vm, "map_axis", args[1], &c) ||
-      !tl_arg_array(vm, "map_axis", &args[0]) ||
+  if (!open_callee(vm, "map_axis", args[1], &c))
+    return false;
+  if (tl_is_nested(args[0]))
+    return map_nested(&c, args[0], args[2], out);
+  if (!tl_arg_array(vm, "map_axis", &args[0]) ||
       !tl_arg_axis(vm, "map_axis", args[2], tl_ndim(args[0].array), 0, &axis)) {
     return false;
   }
@@ -674,8 +737,10 @@ const tl_builtin tl_functional_builtins[] = {
      "as\n"
      "is a result that is no bool.\n"
      "    filter([5, 2, 7], x => x > 4)    # [5, 7]\n"},
-    {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS,
-     "f of every vector along an axis, with its result where the axis was.\n"
+    {"map_axis", "x, f, axis: 0", map_axis,
+     TL_CALLS | TL_OF_ROWS | TL_INNERMOST,
+     "f of every vector along an axis, with its result where the axis was; of\n"
+     "rows of different lengths, of each row (axis: -1).\n"
      "Takes any dtype. A value that is no function is an error (kind type), "
      "an\n"
      "axis that x lacks another (index).\n"

@@ -7,34 +7,106 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
+#include "stdlib/ragged.h"
 #include "vm/ragged.h"
 #include "vm/record.h"
 #include "vm/vm.h"
 
-static bool run_lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot dense;
-  if (!tl_arg_array_or_string(vm, "run_lengths", &args[0]))
-    return false;
-  if (tl_ndim(args[0].array) != 1)
-    return tl_arg_fail(vm, "run_lengths", "x", "of one axis", args[0]);
-  tl_slot lent = tl_borrow(args[0]);
+// A flag for each item: whether it differs from the one before. What is
+// missing differs from what is there, and is like what is missing.
+static tl_array *flag_changes(tl_vm *vm, tl_slot items) {
+  bool option = tl_is_form(items, TL_FORM_OPTION);
+  tl_slot lent = tl_borrow(option ? items.nested->parts[1] : items), dense;
   if (!tl_array_contiguous(vm, &lent, &dense))
-    return false;
+    return NULL;
   int64_t n = dense.array->size;
-  tl_array *begins = tl_positions_new(vm, n + 1), *counts = NULL;
-  if (begins != NULL) {
-    int64_t *at = tl_offsets_data(begins);
+  tl_array *begins = tl_positions_new(vm, n + 1);
+  tl_array *flags = begins != NULL ? tl_array_zeros(vm, TL_BOOL, 1, &n) : NULL;
+  if (flags != NULL) {
+    const int64_t *at = tl_offsets_data(begins);
     int64_t runs =
-        tl_run_positions(tl_array_dtype(dense.array), at, dense.array->data, n);
-    counts = tl_positions_new(vm, runs);
-    for (int64_t i = 0; counts != NULL && i < runs; i++)
-      tl_offsets_data(counts)[i] = (i + 1 < runs ? at[i + 1] : n) - at[i];
-    tl_drop(vm, tl_own_array(begins));
+        tl_run_positions(tl_array_dtype(dense.array), tl_offsets_data(begins),
+                         dense.array->data, n);
+    for (int64_t i = 0; i < runs; i++) flags->data[at[i]] = 1;
   }
+  if (begins != NULL)
+    tl_drop(vm, tl_own_array(begins));
   tl_drop(vm, dense);
-  if (counts != NULL)
+  if (!option || flags == NULL)
+    return flags;
+  const tl_array *mask = items.nested->parts[0].array;
+  int64_t step = tl_strides(mask)[0];
+  for (int64_t i = 1; i < n; i++) {
+    bool gap = mask->data[i * step] != 0;
+    if (gap != (mask->data[(i - 1) * step] != 0))
+      flags->data[i] = 1;
+    else if (gap)
+      flags->data[i] = 0;
+  }
+  return flags;
+}
+
+// The lengths of the runs within each row, in rows. Takes the flags.
+static bool count_runs(tl_vm *vm, tl_array *flags, const int64_t *at,
+                       int64_t rows, tl_array **offsets, tl_array **counts) {
+  *offsets = tl_offsets_new(vm, rows);
+  int64_t *to = *offsets != NULL ? tl_offsets_data(*offsets) : NULL;
+  for (int64_t i = 0; to != NULL && i < rows; i++) {
+    to[i + 1] = to[i];
+    if (at[i] < at[i + 1])
+      flags->data[at[i]] = 1;  // a row begins anew
+    for (int64_t k = at[i]; k < at[i + 1]; k++) to[i + 1] += flags->data[k];
+  }
+  *counts = to != NULL ? tl_positions_new(vm, to[rows]) : NULL;
+  int64_t *run = *counts != NULL ? tl_offsets_data(*counts) - 1 : NULL;
+  for (int64_t i = 0; run != NULL && i < rows; i++) {
+    for (int64_t k = at[i]; k < at[i + 1]; k++) {
+      if (flags->data[k] != 0)
+        *++run = 0;
+      ++*run;
+    }
+  }
+  tl_drop(vm, tl_own_array(flags));
+  if (*counts == NULL && *offsets != NULL)
+    tl_drop(vm, tl_own_array(*offsets));
+  return *counts != NULL;
+}
+
+static bool run_lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot at, items, made;
+  tl_array *flags, *offsets, *counts;
+  bool vector =
+      tl_value_ndim(args[0]) < 2 && !tl_is_form(args[0], TL_FORM_RAGGED);
+  if (vector && !tl_is_form(args[0], TL_FORM_OPTION) &&
+      !tl_arg_array_or_string(vm, "run_lengths", &args[0]))
+    return false;
+  if (vector && tl_value_ndim(args[0]) != 1)
+    return tl_arg_fail(vm, "run_lengths", "x", "of an axis", args[0]);
+  if (vector) {
+    int64_t ends[2] = {0, tl_value_length(args[0], 0)};
+    flags = flag_changes(vm, args[0]);
+    if (flags == NULL || !count_runs(vm, flags, ends, 1, &offsets, &counts))
+      return false;
+    tl_drop(vm, tl_own_array(offsets));
     *out = tl_own_array(counts);
-  return counts != NULL;
+    return true;
+  }
+  if (!tl_arg_ragged(vm, "run_lengths", &args[0]) ||
+      !tl_ragged_flat(vm, args[0], &at, &items))
+    return false;
+  bool plain = tl_value_ndim(items) == 1 &&
+               (tl_is_array(items) || tl_is_form(items, TL_FORM_OPTION));
+  if (!plain)
+    tl_arg_fail(vm, "run_lengths", "x", "of rows of plain items", args[0]);
+  flags = plain ? flag_changes(vm, items) : NULL;
+  bool ok = flags != NULL && count_runs(vm, flags, tl_offsets_data(at.array),
+                                        at.array->size - 1, &offsets, &counts);
+  tl_drop(vm, at);
+  tl_drop(vm, items);
+  if (!ok)
+    return false;
+  made = tl_own_array(counts);
+  return tl_ragged_new(vm, offsets, &made, out);
 }
 
 static bool put_field(tl_vm *vm, tl_record **record, const char *name,
@@ -117,11 +189,13 @@ static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_group_builtins[] = {
-    {"run_lengths", "x", run_lengths, TL_PURE,
-     "How often each item of x is repeated before another comes.\n"
-     "Any dtype, which stays.\n"
+    {"run_lengths", "x", run_lengths, TL_OF_ROWS | TL_INNERMOST,
+     "How often each item of x is repeated before another comes; of several\n"
+     "axes or rows, within each row. What is missing is like what is missing.\n"
+     "Any dtype; gives int64.\n"
      "Values other than arrays are an error (kind type).\n"
-     "    run_lengths([7, 7, 8, 7])    # [2, 1, 1]\n"},
+     "    run_lengths([7, 7, 8, 7])    # [2, 1, 1]\n"
+     "    run_lengths([[7, 7], [], [7, 8, 8]])    # [[2], [], [1, 2]]\n"},
     {"group_by", "keys, values", group_by, TL_PURE,
      "The keys in order, each once, and the values of each as a row, in the\n"
      "order they had: a record of keys and values.\n"

@@ -191,14 +191,19 @@ static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
   return true;
 }
 
+static bool has_nested(tl_slot s) {
+  bool found = false;
+  for (int64_t i = 0; !found && tl_is_list(s) && i < s.list->length; i++)
+    found = tl_is_nested(s.list->items[i]);
+  return found;
+}
+
 static bool concat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0]) && args[0].list->length > 0 &&
       tl_is_list(args[0].list->items[0]))
     return concat_lists(vm, args[0], out);
-  for (int64_t i = 0; tl_is_list(args[0]) && i < args[0].list->length; i++) {
-    if (tl_is_nested(args[0].list->items[i]))
-      return tl_nested_concat(vm, args[0].list, args[1], out);
-  }
+  if (has_nested(args[0]))
+    return tl_nested_concat(vm, concat, args[0].list, args[1], out);
   tl_arrays parts;
   if (!tl_arg_arrays(vm, "concat", args[0], &parts))
     return false;
@@ -228,6 +233,8 @@ static bool stack_parts(tl_vm *vm, tl_arrays *parts, tl_slot axis_slot,
 }
 
 static bool stack(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (has_nested(args[0]))
+    return tl_nested_stack(vm, stack, args[0].list, args[1], out);
   tl_arrays parts;
   if (!tl_arg_arrays(vm, "stack", args[0], &parts))
     return false;

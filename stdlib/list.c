@@ -520,6 +520,18 @@ static bool reverse_array(tl_vm *vm, tl_slot *s, tl_slot *out) {
   return true;
 }
 
+static bool reverse_nested(tl_vm *vm, tl_slot s, tl_slot *out) {
+  int64_t length = tl_value_length(s, 0);
+  tl_array *places = tl_array_new(vm, TL_INT64, 1, &length);
+  if (places == NULL)
+    return false;
+  for (int64_t i = 0; i < length; i++)
+    ((int64_t *)(void *)places->data)[i] = length - 1 - i;
+  bool ok = tl_value_take(vm, s, places, out);
+  tl_drop(vm, tl_own_array(places));
+  return ok;
+}
+
 static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0]))
     return reverse_list(vm, &args[0], out);
@@ -529,6 +541,8 @@ static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return reverse_string(vm, args[0].string, out);
   if (tl_is_array(args[0]) && tl_ndim(args[0].array) > 0)
     return reverse_array(vm, &args[0], out);
+  if (tl_value_ndim(args[0]) > 0)
+    return reverse_nested(vm, args[0], out);
   return tl_arg_fail(vm, "reverse", "xs", "a list, array, range or string",
                      args[0]);
 }

@@ -238,15 +238,6 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
   return tl_option_of(vm, &mask, &values, out);
 }
 
-static bool fail_axis(tl_vm *vm, const tl_reduce_call *call, tl_slot x) {
-  char text[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "%s: %s is reduced over all (axis: none), within its rows "
-                 "(axis: -1) or, where they hold plain items, across them "
-                 "(axis: 0)",
-                 call->name, tl_describe(x, text, sizeof text));
-}
-
 // How many rows have an item at each place; the widest row has the last.
 static tl_array *count_places(tl_vm *vm, const int64_t *at, int64_t rows) {
   int64_t width = 0;
@@ -301,47 +292,104 @@ static bool turn_rows(tl_vm *vm, tl_slot *offsets, tl_slot *items) {
   return ok;
 }
 
+// Any value along one axis.
+static bool reduce_along(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
+                         int axis, tl_slot *out) {
+  tl_reduce_call one = *call;
+  one.axis = tl_weak_int(axis);
+  if (tl_is_nested(*x))
+    return tl_nested_reduce(vm, &one, x, out);
+  return tl_reduce(vm, call->reduction, x, UINT32_C(1) << axis, false,
+                   call->dtype, call->correction, out);
+}
+
+// The results of the rows, in rows of their own if they may differ in length.
+static bool join_results(tl_vm *vm, tl_slot items, int64_t count,
+                         const tl_slot *results, tl_slot *out) {
+  return tl_is_form(items, TL_FORM_RAGGED)
+             ? tl_ragged_of_rows(vm, count, results, out)
+             : tl_stack_any(vm, count, results, out);
+}
+
+// Rows of more than plain items: the leading axis of each by itself.
+static bool reduce_tables(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
+                          const int64_t *at, int64_t rows, tl_slot *out) {
+  size_t nbytes = ((size_t)rows + 1) * sizeof(tl_slot);
+  tl_slot *results = tl_alloc(vm, nbytes, call->name), one;
+  int64_t made = 0, count = rows > 0 ? rows : 1;
+  bool ok = results != NULL;
+  // Of no rows at all the result has a type too: that of an empty one.
+  for (; ok && made < count; made += ok) {
+    tl_slot row;
+    ok = (made & 0xff) != 0xff || tl_poll(vm, 1);
+    ok = ok &&
+         tl_value_slice(vm, items, at[made], at[rows > 0 ? made + 1 : 0], &row);
+    if (!ok)
+      break;
+    ok = reduce_along(vm, call, &row, 0, &results[made]);
+    tl_drop(vm, row);
+  }
+  ok = ok && join_results(vm, items, count, results, rows > 0 ? out : &one);
+  while (made > 0) tl_drop(vm, results[--made]);
+  if (results != NULL)
+    tl_free(vm, results, nbytes);
+  if (!ok || rows > 0)
+    return ok;
+  ok = tl_value_slice(vm, one, 0, 0, out);
+  if (ok)
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  tl_drop(vm, one);
+  return ok;
+}
+
+// Each row, of any items.
+static bool reduce_each(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
+                        const tl_array *offsets, tl_slot *out) {
+  const int64_t *at = tl_offsets_data((tl_array *)offsets);
+  int64_t rows = offsets->size - 1;
+  if (tl_is_array(items) && tl_ndim(items.array) == 1)
+    return reduce_rows(vm, call, items, at, rows, out);
+  if (tl_is_form(items, TL_FORM_OPTION) && tl_value_ndim(items) == 1)
+    return reduce_optional_rows(vm, call, items, offsets, out);
+  return reduce_tables(vm, call, items, at, rows, out);
+}
+
 static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
                           tl_slot *out) {
-  tl_slot offsets, items;
-  int64_t axis = 0;
+  tl_slot offsets, items, inner;
+  int axis = -1;
   if (!tl_is_none(call->axis) &&
-      !tl_arg_int(vm, call->name, "axis", call->axis, &axis))
+      !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(x), 0, &axis))
     return false;
+  bool place = call->reduction == TL_REDUCE_ARGMIN ||
+               call->reduction == TL_REDUCE_ARGMAX;
+  if (place && axis == 0) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: across the rows of %s the items have no places: axis: "
+                   "-1 is within the rows",
+                   call->name, tl_describe(x, text, sizeof text));
+  }
   if (!tl_ragged_flat(vm, x, &offsets, &items))
     return false;
   bool ok;
-  if (tl_is_none(call->axis)) {
-    if (tl_is_nested(items)) {
-      ok = tl_nested_reduce(vm, call, &items, out);
-    } else {
-      uint32_t axes = (UINT32_C(1) << tl_ndim(items.array)) - 1;
-      ok = tl_reduce(vm, call->reduction, &items, axes, false, call->dtype,
-                     call->correction, out);
-    }
-  } else if ((axis != -1 && axis != 1 && axis != 0 && axis != -2) ||
-             (axis != -1 && axis != 1 &&
-              (tl_is_form(items, TL_FORM_RAGGED) ||
-               call->reduction == TL_REDUCE_ARGMIN ||
-               call->reduction == TL_REDUCE_ARGMAX))) {
-    ok = fail_axis(vm, call, x);
-  } else if ((axis == 0 || axis == -2) && !turn_rows(vm, &offsets, &items)) {
-    ok = false;
-  } else if (tl_is_form(items, TL_FORM_RAGGED) && axis == -1) {
-    // Within the innermost rows; the outer ones stay.
-    tl_slot inner;
-    ok = reduce_ragged(vm, call, items, &inner);
-    if (ok) {
-      tl_drop(vm, items);
+  if (axis < 0 && tl_is_nested(items)) {
+    ok = tl_nested_reduce(vm, call, &items, out);
+  } else if (axis < 0) {
+    uint32_t axes = (UINT32_C(1) << tl_ndim(items.array)) - 1;
+    ok = tl_reduce(vm, call->reduction, &items, axes, false, call->dtype,
+                   call->correction, out);
+  } else if (axis > 1) {
+    // Within what the rows hold; they stay.
+    ok = reduce_along(vm, call, &items, axis - 1, &inner);
+    tl_drop(vm, items);
+    if (ok)
       return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &inner, out);
-    }
-  } else if (tl_is_array(items) && tl_ndim(items.array) == 1) {
-    const int64_t *at = tl_offsets_data(offsets.array);
-    ok = reduce_rows(vm, call, items, at, offsets.array->size - 1, out);
-  } else if (tl_is_form(items, TL_FORM_OPTION)) {
-    ok = reduce_optional_rows(vm, call, items, offsets.array, out);
+    tl_drop(vm, offsets);
+    return false;
   } else {
-    ok = fail_axis(vm, call, x);
+    ok = (axis == 1 || turn_rows(vm, &offsets, &items)) &&
+         reduce_each(vm, call, items, offsets.array, out);
   }
   tl_drop(vm, offsets);
   tl_drop(vm, items);
@@ -386,18 +434,28 @@ static bool reduce_lanes(tl_vm *vm, const tl_reduce_call *call,
   bool ok = results != NULL;
   tl_reduce_call across = *call;
   across.axis = tl_weak_int(0);
-  for (; ok && made < lanes; made += ok) {
+  int64_t count = lanes > 0 ? lanes : 1;
+  for (; ok && made < count; made += ok) {
     tl_slot rows;
-    ok = lane_rows(vm, n, axis, made, &rows);
+    ok = lanes > 0 ? lane_rows(vm, n, axis, made, &rows)
+                   : tl_value_slice(vm, n->parts[1], 0, 0, &rows);
     if (!ok)
       break;
     ok = reduce_ragged(vm, &across, rows, &results[made]);
     tl_drop(vm, rows);
   }
-  ok = ok && tl_ragged_of_rows(vm, lanes, results, &whole);
+  ok = ok && tl_ragged_of_rows(vm, count, results, &whole);
   while (made > 0) tl_drop(vm, results[--made]);
   if (results != NULL)
     tl_free(vm, results, nbytes);
+  if (ok && lanes == 0) {
+    // No rows at all, of the type that an empty one has.
+    tl_slot one = whole;
+    ok = tl_value_slice(vm, one, 0, 0, &whole);
+    if (ok)
+      tl_hold(vm, whole, TL_CAUSE_VIEW);
+    tl_drop(vm, one);
+  }
   return ok && tl_value_split_axis(vm, &whole, left, shape, out);
 }
 
@@ -406,16 +464,17 @@ static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
   const tl_array *places = n->parts[0].array;
   int axis, ndim = tl_ndim(places);
   bool all = tl_is_none(call->axis);
-  if (!all && !tl_arg_axis(vm, call->name, call->axis, ndim + 1, 0, &axis))
+  tl_slot rows = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)n}, made;
+  if (!all &&
+      !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(rows), 0, &axis))
     return false;
   if (!all && axis < ndim)
     return reduce_lanes(vm, call, n, axis, out);
-  tl_slot rows, made;
   if (!tl_grid_rows(vm, n, &rows))
     return false;
   tl_reduce_call within = *call;
   if (!all)
-    within.axis = tl_weak_int(-1);
+    within.axis = tl_weak_int(axis - ndim + 1);
   bool ok = reduce_ragged(vm, &within, rows, &made);
   tl_drop(vm, rows);
   if (ok && all)
@@ -584,41 +643,119 @@ bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
 
 // --- Any --------------------------------------------------------------------
 
-// The same with axes of length 1 in the place of those reduced. A ragged array
-// counts as two axes, its rows and what is in them.
+// An axis of length 1 more, behind all others.
+static bool add_last_axis(tl_vm *vm, tl_slot *x, tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS + 1];
+  int ndim = tl_value_ndim(*x);
+  if (!tl_is_form(*x, TL_FORM_RAGGED) && !tl_is_form(*x, TL_FORM_GRID)) {
+    for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(*x, i);
+    shape[ndim] = 1;
+    return tl_reshape_value(vm, x, ndim + 1, shape, out);
+  }
+  tl_slot first = tl_none(), rows, wider;
+  bool grid = tl_is_form(*x, TL_FORM_GRID);
+  bool ok = grid ? tl_grid_rows(vm, x->nested, &rows)
+                 : tl_ragged_flat(vm, *x, &first, &rows);
+  if (ok && grid)
+    first = tl_retain(vm, tl_borrow(x->nested->parts[0]));
+  tl_clear(vm, x);
+  ok = ok && add_last_axis(vm, &rows, &wider);
+  if (ok && grid) {
+    const tl_array *places = first.array;
+    ok = tl_value_split_axis(vm, &wider, ndim, tl_shape(places), out);
+  } else if (ok) {
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &first, &wider, out);
+  }
+  tl_clear(vm, &first);
+  return ok;
+}
+
+// Rows that are left get an axis of length 1 in front or behind.
+static bool keep_rows(tl_vm *vm, const tl_reduce_call *call, int axis, int ndim,
+                      tl_slot *flat, tl_slot *out) {
+  if (axis == ndim - 1)
+    return add_last_axis(vm, flat, out);
+  bool ok = axis == 0 ? tl_stack_any(vm, 1, flat, out)
+                      : tl_fail(vm, TALLY_ERR_VALUE,
+                                "%s: keepdims keeps the first or the last axis "
+                                "where there are rows left",
+                                call->name);
+  tl_clear(vm, flat);
+  return ok;
+}
+
+// The same with axes of length 1 in the place of those reduced. Rows count as
+// an axis, and what is in them as more.
 static bool keep_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out) {
-  bool rows = tl_is_form(*x, TL_FORM_RAGGED) || tl_is_form(*x, TL_FORM_GRID);
-  int axis, ndim = tl_nested_ndim(x->nested) + rows;
+  int axis = -1, ndim = tl_value_axes(*x);
   int64_t shape[TL_MAX_DIMS];
   tl_reduce_call plain = *call;
   plain.keepdims = false;
   bool all = tl_is_none(call->axis);
+  if (ndim > TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "%s: more than %d axes", call->name,
+                   TL_MAX_DIMS);
   if (!all && !tl_arg_axis(vm, call->name, call->axis, ndim, 0, &axis))
     return false;
   tl_slot flat, whole;
   if (!tl_nested_reduce(vm, &plain, x, &flat))
     return false;
-  if (tl_is_form(flat, TL_FORM_RAGGED) || tl_is_form(flat, TL_FORM_GRID)) {
-    tl_drop(vm, flat);
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%s: keepdims keeps axes of one length, and there are rows "
-                   "left",
-                   call->name);
-  }
+  if (tl_is_form(flat, TL_FORM_RAGGED) || tl_is_form(flat, TL_FORM_GRID))
+    return keep_rows(vm, call, axis, ndim, &flat, out);
   for (int i = 0, from = 0; i < ndim; i++)
     shape[i] = all || i == axis ? 1 : tl_value_length(flat, from++);
-  if (!all)
+  if (tl_value_ndim(flat) > 0)
     return tl_reshape_value(vm, &flat, ndim, shape, out);
   bool ok = tl_stack_any(vm, 1, &flat, &whole);
   tl_drop(vm, flat);
   return ok && tl_reshape_value(vm, &whole, ndim, shape, out);
 }
 
+// Several axes, from the last on; all of them at once.
+static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
+                        tl_slot *out) {
+  int count, axes[TL_MAX_DIMS], ndim = tl_value_axes(*x);
+  tl_reduce_call one = *call;
+  if (ndim > TL_MAX_DIMS ||
+      !tl_arg_axes(vm, call->name, call->axis, ndim, &count, axes))
+    return false;
+  one.axis = count == 1 ? tl_weak_int(axes[0]) : tl_none();
+  if (count == 1 || count == ndim)
+    return tl_nested_reduce(vm, &one, x, out);
+  tl_fold fold;
+  if (call->keepdims || !fold_of(call->reduction, &fold) ||
+      fold == TL_FOLD_COUNT || call->reduction == TL_REDUCE_MEAN ||
+      count == 0) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: rows and missing values are reduced along one axis, or "
+                   "all of them",
+                   call->name);
+  }
+  uint32_t set = 0;
+  for (int i = 0; i < count; i++) set |= UINT32_C(1) << axes[i];
+  tl_slot sofar = tl_retain(vm, tl_borrow(*x)), next;
+  bool ok = true;
+  for (int axis = ndim - 1; ok && axis >= 0; axis--) {
+    if ((set >> axis & 1) == 0)
+      continue;
+    ok = reduce_along(vm, call, &sofar, axis, &next);
+    tl_clear(vm, &sofar);
+    if (ok)
+      tl_copy_slot(&sofar, &next);
+  }
+  if (ok)
+    tl_copy_slot(out, &sofar);
+  return ok;
+}
+
 bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out) {
   const tl_nested *n = x->nested;
   char text[TL_DESCRIBE];
+  int axis;
+  if (tl_is_list(call->axis) || tl_is_array(call->axis))
+    return reduce_axes(vm, call, x, out);
   if (call->keepdims)
     return keep_axes(vm, call, x, out);
   switch (tl_nested_form(n)) {
@@ -627,10 +764,11 @@ bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
     case TL_FORM_GRID:
       return reduce_grid(vm, call, n, out);
     case TL_FORM_OPTION:
-      return tl_is_none(call->axis) ||
-                     (tl_nested_ndim(n) == 1 && !tl_is_list(call->axis))
-                 ? reduce_all(vm, call, n, out)
-                 : reduce_axis(vm, call, n, out);
+      if (!tl_is_none(call->axis) && tl_nested_ndim(n) > 1)
+        return reduce_axis(vm, call, n, out);
+      return (tl_is_none(call->axis) ||
+              tl_arg_axis(vm, call->name, call->axis, 1, 0, &axis)) &&
+             reduce_all(vm, call, n, out);
     default:
       return tl_fail(vm, TALLY_ERR_TYPE,
                      "%s: structs have no %s: reduce a field of %s, as in "

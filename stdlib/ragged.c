@@ -8,6 +8,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/engine.h"
+#include "vm/grid.h"
 #include "vm/nested_elementwise.h"
 #include "vm/vm.h"
 
@@ -34,9 +35,8 @@ static bool read_counts(tl_vm *vm, const char *function, tl_slot s,
   if (!tl_as_contiguous(vm, function, s, TL_INT64, &counts))
     return false;
   const tl_array *a = counts.array;
-  bool ok = tl_ndim(a) == 1 ||
-            tl_fail(vm, TALLY_ERR_SHAPE, "%s: counts have %d axes, not 1",
-                    function, tl_ndim(a));
+  bool ok = tl_ndim(a) >= 1 ||
+            tl_fail(vm, TALLY_ERR_SHAPE, "%s: counts have no axis", function);
   tl_array *offsets = ok ? tl_offsets_new(vm, a->size) : NULL;
   ok = offsets != NULL;
   for (int64_t i = 0; ok && i < a->size; i++) {
@@ -75,8 +75,15 @@ static bool with_counts(tl_vm *vm, const char *function, tl_slot *args,
   if (!read_counts(vm, function, args[1], tl_value_length(args[0], 0),
                    &offsets))
     return false;
-  tl_slot items = tl_take(vm, &args[0]);
-  return tl_ragged_new(vm, offsets, &items, out);
+  tl_slot items = tl_take(vm, &args[0]), made;
+  if (!tl_ragged_new(vm, offsets, &items, &made))
+    return false;
+  if (!tl_is_array(args[1]) || tl_ndim(args[1].array) == 1) {
+    tl_copy_slot(out, &made);
+    return true;
+  }
+  return tl_value_split_axis(vm, &made, tl_ndim(args[1].array),
+                             tl_shape(args[1].array), out);
 }
 
 static bool ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -115,27 +122,12 @@ static bool to_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    " items, row 0 has %" PRId64,
                    i, at[i + 1] - at[i], width);
   }
-  tl_slot offsets, items, dense;
+  tl_slot offsets, items;
   if (!tl_ragged_flat(vm, args[0], &offsets, &items))
     return false;
   tl_drop(vm, offsets);
-  if (!tl_is_array(items)) {
-    tl_arg_fail(vm, "to_regular", "x", "of rows of plain items", args[0]);
-    tl_drop(vm, items);
-    return false;
-  }
-  bool ok = tl_array_contiguous(vm, &items, &dense);
-  tl_drop(vm, items);
-  if (!ok)
-    return false;
-  int64_t shape[TL_MAX_DIMS + 1] = {rows, width};
-  int ndim = tl_ndim(dense.array) + 1;
-  for (int i = 2; i < ndim; i++) shape[i] = tl_shape(dense.array)[i - 1];
-  ok = tl_reshape(vm, &dense, ndim, shape, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-  tl_drop(vm, dense);
-  return ok;
+  int64_t shape[2] = {rows, width};
+  return tl_value_split_axis(vm, &items, 2, shape, out);
 }
 
 // --- Taking apart -----------------------------------------------------------
@@ -184,55 +176,82 @@ static bool local_index(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
 }
 
+// The items at those places, zeros where there are no items at all. *out may
+// have missing values itself.
+static bool take_or_gap(tl_vm *vm, const char *function, tl_slot content,
+                        tl_array *places, tl_slot *out) {
+  tl_slot values = content;
+  if (tl_is_form(content, TL_FORM_OPTION))
+    values = content.nested->parts[1];
+  if (!tl_is_array(values) || tl_ndim(values.array) != 1) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s: rows of plain items have places to be missing, not "
+                   "rows of %s",
+                   function, tl_describe(content, text, sizeof text));
+  }
+  if (values.array->size > 0)
+    return tl_value_take(vm, content, places, out);
+  tl_array *zeros = tl_array_zeros(vm, tl_array_dtype(values.array),
+                                   tl_ndim(places), tl_shape(places));
+  if (zeros != NULL)
+    *out = tl_own_array(zeros);
+  return zeros != NULL;
+}
+
+// The values, missing where [gaps] is true or where they were. Takes both on
+// every path.
+static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out) {
+  if (!tl_is_form(*values, TL_FORM_OPTION)) {
+    return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(*values), gaps,
+                          values, out);
+  }
+  tl_slot either[2] = {*gaps, tl_borrow(values->nested->parts[0])}, mask;
+  tl_slot there = tl_retain(vm, tl_borrow(values->nested->parts[1]));
+  bool ok = tl_elementwise(vm, TL_OP_LOGICAL_OR, either, &mask);
+  tl_clear(vm, &either[0]);
+  tl_clear(vm, values);
+  if (!ok) {
+    tl_drop(vm, there);
+    return false;
+  }
+  return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(there), &mask, &there,
+                        out);
+}
+
 // x[i, 0] of each row, missing where the row is empty.
 static bool firsts(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_ragged(vm, "firsts", &args[0]))
     return false;
   const tl_nested *n = args[0].nested;
   const int64_t *at = tl_ragged_offsets(n);
-  int64_t rows = tl_ragged_rows(n), length = tl_value_length(n->parts[1], 0);
-  if (!tl_is_array(n->parts[1]))
-    return tl_arg_fail(vm, "firsts", "x", "of rows of plain items", args[0]);
+  int64_t rows = tl_ragged_rows(n);
   tl_array *places = tl_positions_new(vm, rows);
-  tl_array *mask = places != NULL ? tl_array_new(vm, TL_BOOL, 1, &rows) : NULL;
-  bool ok = mask != NULL;
+  tl_array *gaps = places != NULL ? tl_array_new(vm, TL_BOOL, 1, &rows) : NULL;
+  bool ok = gaps != NULL;
   for (int64_t i = 0; ok && i < rows; i++) {
-    mask->data[i] = at[i] == at[i + 1];
+    gaps->data[i] = at[i] == at[i + 1];
     tl_offsets_data(places)[i] = at[i] == at[i + 1] ? 0 : at[i];
   }
   tl_slot values;
-  if (ok && length == 0) {  // nothing to take: all are missing
-    tl_array *zeros =
-        tl_array_zeros(vm, tl_array_dtype(n->parts[1].array), 1, &rows);
-    ok = zeros != NULL;
-    if (ok)
-      values = tl_own_array(zeros);
-  } else if (ok) {
-    ok = tl_value_take(vm, n->parts[1], places, &values);
-  }
+  ok = ok && take_or_gap(vm, "firsts", n->parts[1], places, &values);
   if (places != NULL)
     tl_drop(vm, tl_own_array(places));
-  if (!ok) {
-    if (mask != NULL)
-      tl_drop(vm, tl_own_array(mask));
-    return false;
-  }
-  tl_slot missing = tl_own_array(mask);
-  return tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(values.array), &missing,
-                        &values, out);
+  tl_slot mask = gaps != NULL ? tl_own_array(gaps) : tl_none();
+  if (ok)
+    return with_gaps(vm, &mask, &values, out);
+  tl_clear(vm, &mask);
+  return false;
 }
 
-static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool option = tl_is_form(args[0], TL_FORM_OPTION);
-  if (!option && !tl_arg_array_or_string(vm, "singletons", &args[0]))
-    return false;
-  if (tl_value_ndim(args[0]) != 1)
-    return tl_arg_fail(vm, "singletons", "x", "of one axis", args[0]);
-  int64_t rows = tl_value_length(args[0], 0);
+// Each item of one axis as a row of its own, a missing one as an empty row.
+static bool single_rows(tl_vm *vm, tl_slot *x, tl_slot *out) {
+  bool option = tl_is_form(*x, TL_FORM_OPTION);
+  int64_t rows = tl_value_length(*x, 0);
   tl_array *offsets = tl_offsets_new(vm, rows);
   if (offsets == NULL)
     return false;
-  const tl_array *mask = option ? args[0].nested->parts[0].array : NULL;
+  const tl_array *mask = option ? x->nested->parts[0].array : NULL;
   for (int64_t i = 0; i < rows; i++) {
     bool there = mask == NULL || mask->data[i * tl_strides(mask)[0]] == 0;
     tl_offsets_data(offsets)[i + 1] = tl_offsets_data(offsets)[i] + there;
@@ -240,19 +259,49 @@ static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot items;
   bool ok = true;
   if (option) {
-    tl_slot there, lent = tl_borrow(args[0].nested->parts[0]);
+    tl_slot there, lent = tl_borrow(x->nested->parts[0]);
     ok = tl_elementwise(vm, TL_OP_LOGICAL_NOT, &lent, &there);
     if (ok) {
-      ok = tl_value_take(vm, args[0].nested->parts[1], there.array, &items);
+      ok = tl_value_take(vm, x->nested->parts[1], there.array, &items);
       tl_drop(vm, there);
     }
   } else {
-    items = tl_take(vm, &args[0]);
+    items = tl_take(vm, x);
   }
   if (ok)
     return tl_ragged_new(vm, offsets, &items, out);
   tl_drop(vm, tl_own_array(offsets));
   return false;
+}
+
+static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_form(args[0], TL_FORM_RAGGED)) {
+    tl_slot offsets, items, rows;
+    if (!tl_ragged_flat(vm, args[0], &offsets, &items))
+      return false;
+    bool ok = singletons(vm, &items, &rows);
+    tl_clear(vm, &items);
+    if (ok)
+      return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &rows, out);
+    tl_drop(vm, offsets);
+    return false;
+  }
+  if (!tl_is_form(args[0], TL_FORM_OPTION) &&
+      !tl_arg_array_or_string(vm, "singletons", &args[0]))
+    return false;
+  int ndim = tl_value_ndim(args[0]);
+  if (ndim < 1)
+    return tl_arg_fail(vm, "singletons", "x", "of one axis or more", args[0]);
+  if (ndim == 1)
+    return single_rows(vm, &args[0], out);
+  int64_t shape[TL_MAX_DIMS];
+  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(args[0], i);
+  tl_slot flat, made;
+  if (!tl_value_flatten(vm, args[0], &flat))
+    return false;
+  bool ok = single_rows(vm, &flat, &made);
+  tl_clear(vm, &flat);
+  return ok && tl_value_split_axis(vm, &made, ndim, shape, out);
 }
 
 // --- Padding ----------------------------------------------------------------
@@ -264,12 +313,9 @@ static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_count(vm, "pad_rows", "width", args[1], &width))
     return false;
   const tl_nested *n = args[0].nested;
-  tl_slot content = n->parts[1];
   const int64_t *at = tl_ragged_offsets(n);
   int64_t shape[2] = {tl_ragged_rows(n), width}, size;
   size_t nbytes;
-  if (!tl_is_array(content) || tl_ndim(content.array) != 1)
-    return tl_arg_fail(vm, "pad_rows", "x", "of rows of plain items", args[0]);
   if (!tl_shape_size(vm, 2, shape, sizeof(int64_t), &size, &nbytes))
     return false;
   tl_array *places = tl_array_new(vm, TL_INT64, 2, shape);
@@ -283,15 +329,7 @@ static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
     }
   }
   tl_slot values = tl_none();
-  if (ok && content.array->size == 0) {
-    tl_array *zeros =
-        tl_array_zeros(vm, tl_array_dtype(content.array), 2, shape);
-    ok = zeros != NULL;
-    if (ok)
-      values = tl_own_array(zeros);
-  } else if (ok) {
-    ok = tl_value_take(vm, content, places, &values);
-  }
+  ok = ok && take_or_gap(vm, "pad_rows", n->parts[1], places, &values);
   if (places != NULL)
     tl_drop(vm, tl_own_array(places));
   tl_slot mask = gaps != NULL ? tl_own_array(gaps) : tl_none();
@@ -300,7 +338,7 @@ static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   }
   if (tl_is_none(args[2]))
-    return tl_nested_pair(vm, TL_FORM_OPTION, 2, &mask, &values, out);
+    return with_gaps(vm, &mask, &values, out);
   tl_slot parts[3] = {mask, tl_borrow(args[2]), values};
   ok = tl_elementwise(vm, TL_OP_WHERE, parts, out);
   tl_clear(vm, &parts[0]);
@@ -313,7 +351,8 @@ static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
 const tl_builtin tl_ragged_builtins[] = {
     {"ragged", "values, counts", ragged, TL_PURE,
      "Rows of different lengths: the first counts[0] values, the next\n"
-     "counts[1], and so on. The counts must come to the number of values.\n"
+     "counts[1], and so on. The counts must come to the number of values;\n"
+     "counts of several axes give rows in their shape.\n"
      "Values other than arrays are an error (kind type).\n"
      "    ragged([1, 2, 3], [2, 0, 1])    # [[1, 2], [], [3]]\n"},
     {"unflatten", "x, counts", unflatten, TL_PURE,
@@ -343,17 +382,18 @@ const tl_builtin tl_ragged_builtins[] = {
      "The place of each item within its row.\n"
      "Gives int64. Values other than arrays are an error (kind type).\n"
      "    local_index([[5, 6], [7]])    # [[0, 1], [0]]\n"},
-    {"firsts", "x", firsts, TL_OF_ROWS,
+    {"firsts", "x", firsts, TL_OF_ROWS | TL_INNERMOST,
      "The first item of each row, missing where a row is empty.\n"
      "Any dtype, which stays. Values other than arrays are an error (kind\n"
      "type).\n"
      "    firsts([[1, 2], [], [3]])    # [1, none, 3]\n"},
     {"singletons", "x", singletons, TL_PURE,
-     "Each item as a row of its own, a missing one as an empty row.\n"
+     "Each item as a row of its own, a missing one as an empty row, below the\n"
+     "axes that x has.\n"
      "Any dtype, which stays. Values other than arrays are an error (kind\n"
      "type).\n"
      "    singletons([1, none, 3])    # [[1], [], [3]]\n"},
-    {"pad_rows", "x, width, fill = none", pad_rows, TL_OF_ROWS,
+    {"pad_rows", "x, width, fill = none", pad_rows, TL_OF_ROWS | TL_INNERMOST,
      "The rows of x cut or filled to width items, as an array of two axes;\n"
      "what is filled is missing, or the value of fill.\n"
      "Any dtype, which stays. Values other than arrays are an error (kind\n"

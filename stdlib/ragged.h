@@ -2,6 +2,7 @@
 #ifndef TALLY_STDLIB_RAGGED_H
 #define TALLY_STDLIB_RAGGED_H
 
+#include "vm/builtin.h"
 #include "vm/engine.h"
 #include "vm/ragged.h"
 
@@ -25,10 +26,17 @@ bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
 bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out);
 // A value, or one per row, in rows as [model] has them.
 bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out);
+// The same in the rows of a grid; one value for each of its rows, if x is an
+// array.
+bool tl_grid_broadcast(tl_vm *vm, tl_slot x, const tl_nested *model,
+                       tl_slot *out);
 
-// concat of a list whose first item is nested; append to a nested array.
-bool tl_nested_concat(tl_vm *vm, const tl_list *list, tl_slot axis,
-                      tl_slot *out);
+// concat and stack of a list with nested items, [plain] for arrays without;
+// append to a nested array.
+bool tl_nested_concat(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
+                      tl_slot axis, tl_slot *out);
+bool tl_nested_stack(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
+                     tl_slot axis, tl_slot *out);
 bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out);
 
 #endif

@@ -5,6 +5,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
+#include "vm/grid.h"
 #include "vm/record.h"
 #include "vm/vm.h"
 
@@ -209,20 +210,16 @@ static bool combinations(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!tl_is_record(args[0]) || args[0].record->length == 0)
-    return tl_arg_fail(vm, "zip_ragged", "c", "a record of ragged arrays",
-                       args[0]);
-  const tl_record *r = args[0].record;
-  tl_slot first = r->fields[0].value;
+// The rows of the record's fields, side by side.
+static bool zip_rows(tl_vm *vm, const tl_record *r, const tl_slot *rows,
+                     tl_slot *out) {
   for (int64_t i = 0; i < r->length; i++) {
     int64_t row;
-    if (!tl_is_form(r->fields[i].value, TL_FORM_RAGGED))
+    if (!tl_is_form(rows[i], TL_FORM_RAGGED))
       return tl_arg_fail(vm, "zip_ragged", r->fields[i].key->text,
-                         "a ragged array", r->fields[i].value);
-    if (!tl_ragged_agree(first.nested, r->fields[i].value.nested, &row))
-      return tl_fail_ragged_rows(vm, "zip_ragged", first, r->fields[i].value,
-                                 row);
+                         "a ragged array", rows[i]);
+    if (!tl_ragged_agree(rows[0].nested, rows[i].nested, &row))
+      return tl_fail_ragged_rows(vm, "zip_ragged", rows[0], rows[i], row);
   }
   size_t nbytes = (size_t)r->length * (sizeof(tl_slot) + sizeof(tl_string *));
   tl_slot *columns = tl_alloc(vm, nbytes, "zip_ragged");
@@ -235,7 +232,7 @@ static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (; ok && made < r->length; made += ok) {
     tl_clear(vm, &offsets);
     names[made] = r->fields[made].key;
-    ok = tl_ragged_flat(vm, r->fields[made].value, &offsets, &columns[made]);
+    ok = tl_ragged_flat(vm, rows[made], &offsets, &columns[made]);
     if (!ok)
       offsets = tl_none();
   }
@@ -249,16 +246,58 @@ static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// Whether all fields are rows in a grid of one shape.
+static bool are_grids(const tl_record *r) {
+  tl_slot first = r->fields[0].value;
+  bool all = true;
+  for (int64_t i = 0; all && i < r->length; i++) {
+    tl_slot s = r->fields[i].value;
+    all =
+        tl_is_form(s, TL_FORM_GRID) && tl_value_ndim(s) == tl_value_ndim(first);
+    for (int k = 0; all && k < tl_value_ndim(first); k++)
+      all = tl_value_length(s, k) == tl_value_length(first, k);
+  }
+  return all;
+}
+
+static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!tl_is_record(args[0]) || args[0].record->length == 0)
+    return tl_arg_fail(vm, "zip_ragged", "c", "a record of ragged arrays",
+                       args[0]);
+  const tl_record *r = args[0].record;
+  size_t nbytes = (size_t)r->length * sizeof(tl_slot);
+  tl_slot *rows = tl_alloc(vm, nbytes, "zip_ragged"), made;
+  int64_t opened = 0;
+  bool ok = rows != NULL, grids = are_grids(r);
+  for (; ok && opened < r->length; opened += ok) {
+    rows[opened] = tl_borrow(r->fields[opened].value);
+    if (grids)
+      ok = tl_grid_rows(vm, rows[opened].nested, &rows[opened]);
+  }
+  ok = ok && zip_rows(vm, r, rows, &made);
+  while (opened > 0) tl_clear(vm, &rows[--opened]);
+  if (rows != NULL)
+    tl_free(vm, rows, nbytes);
+  if (!ok)
+    return false;
+  if (!grids) {
+    tl_copy_slot(out, &made);
+    return true;
+  }
+  const tl_array *places = r->fields[0].value.nested->parts[0].array;
+  return tl_value_split_axis(vm, &made, tl_ndim(places), tl_shape(places), out);
+}
+
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_ragged_pairs_builtins[] = {
-    {"cartesian", "a, b", cartesian, TL_PURE,
+    {"cartesian", "a, b", cartesian, TL_OF_ROWS,
      "For each row all pairs of an item of a with one of b, as structs with\n"
      "the fields first and second.\n"
      "Any dtype, which stays. Values other than arrays are an error (kind\n"
      "type).\n"
      "    cartesian([[1, 2], []], [[3], [4]]).second    # [[3, 3], []]\n"},
-    {"combinations", "x, n = 2", combinations, TL_PURE,
+    {"combinations", "x, n = 2", combinations, TL_OF_ROWS,
      "For each row all ways to choose n of its items, each once and in order,\n"
      "as structs with the fields first, second, third …; n is at most 10.\n"
      "Any dtype, which stays. Values other than arrays are an error (kind\n"

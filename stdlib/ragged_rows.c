@@ -1,4 +1,4 @@
-// Each row by itself: order, running folds, joining and appending.
+// Each row by itself: order, running folds, repeating.
 
 #include <inttypes.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
-#include "vm/list.h"
+#include "vm/grid.h"
 #include "vm/nested_elementwise.h"
 #include "vm/nested_join.h"
 #include "vm/vm.h"
@@ -85,11 +85,54 @@ static bool sort_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
   return false;
 }
 
+// The order of each row where some are missing: those that are there, then the
+// others as they stand.
+static bool order_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
+  tl_slot offsets, items, there, order = tl_none();
+  if (!tl_ragged_flat(vm, x, &offsets, &items))
+    return false;
+  int64_t rows = offsets.array->size - 1, total = tl_value_length(items, 0);
+  const int64_t *at = tl_offsets_data(offsets.array);
+  const tl_array *gaps = items.nested->parts[0].array;
+  tl_array *to = NULL, *local = NULL;
+  bool ok = tl_present_rows(vm, items, offsets.array, &there) &&
+            tl_ragged_sort(vm, there, descending, true, &order);
+  tl_clear(vm, &there);
+  ok = ok && (to = tl_positions_new(vm, total)) != NULL &&
+       (local = tl_positions_new(vm, total)) != NULL;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    // Where those that are there stand, then the places of the others.
+    int64_t *stands = tl_offsets_data(local) + at[i], count = 0, last;
+    int64_t start, stop, *place = tl_offsets_data(to) + at[i];
+    tl_ragged_row(order.nested, i, &start, &stop);
+    last = stop - start;
+    for (int64_t k = 0; k < at[i + 1] - at[i]; k++) {
+      if (gaps->data[(at[i] + k) * tl_strides(gaps)[0]] != 0)
+        place[last++] = k;
+      else
+        stands[count++] = k;
+    }
+    const int64_t *from = tl_offsets_data(order.nested->parts[1].array) + start;
+    for (int64_t k = 0; k < count; k++) place[k] = stands[from[k]];
+  }
+  tl_clear(vm, &order);
+  tl_drop(vm, items);
+  if (local != NULL)
+    tl_drop(vm, tl_own_array(local));
+  tl_slot made = to != NULL ? tl_own_array(to) : tl_none();
+  if (ok)
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
+  tl_clear(vm, &made);
+  tl_drop(vm, offsets);
+  return false;
+}
+
 bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
                     tl_slot *out) {
   tl_slot offsets, made;
-  if (!order && tl_is_form(x.nested->parts[1], TL_FORM_OPTION))
-    return sort_present(vm, x, descending, out);
+  if (tl_is_form(x.nested->parts[1], TL_FORM_OPTION))
+    return order ? order_present(vm, x, descending, out)
+                 : sort_present(vm, x, descending, out);
   tl_array *items, *places = NULL;
   const char *name = order ? "argsort" : "sort";
   if (!own_items(vm, name, x, &offsets, &items))
@@ -254,123 +297,43 @@ bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {
   return false;
 }
 
-// --- concat and append ------------------------------------------------------
-
-// Row by row: a of row i, then b of row i.
-static bool concat_rows(tl_vm *vm, const tl_list *list, tl_slot *out) {
-  int64_t count = list->length, total = 0;
-  tl_slot first = list->items[0], content;
-  int64_t rows = tl_ragged_rows(first.nested);
-  size_t nbytes = (size_t)count * (sizeof(tl_slot) + sizeof(int64_t));
-  tl_slot *flat = tl_alloc(vm, nbytes, "concat");
-  if (flat == NULL)
-    return false;
-  int64_t *base = (int64_t *)(void *)(flat + count);
-  int64_t made = 0;
-  bool ok = true;
-  for (; ok && made < count; made += ok) {
-    tl_slot at, s = list->items[made];
-    if (!tl_is_form(s, TL_FORM_RAGGED) || tl_ragged_rows(s.nested) != rows) {
-      ok = tl_is_form(s, TL_FORM_RAGGED)
-               ? tl_fail_ragged_rows(vm, "concat", first, s, 0)
-               : tl_arg_fail(vm, "concat", "each item", "a ragged array", s);
-      continue;
+bool tl_grid_broadcast(tl_vm *vm, tl_slot x, const tl_nested *model,
+                       tl_slot *out) {
+  int ndim = tl_nested_ndim(model);
+  int64_t shape[TL_MAX_DIMS];
+  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)model};
+  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(whole, i);
+  tl_slot rows, flat = tl_borrow(x), made;
+  if (tl_is_nested(x) || (tl_is_array(x) && tl_ndim(x.array) > ndim)) {
+    return tl_arg_fail(vm, "broadcast_to", "x",
+                       "a value, or an array of one for each row", x);
+  }
+  if (tl_is_array(x)) {
+    int64_t strides[TL_MAX_DIMS];
+    for (int i = 0; i < tl_ndim(x.array); i++) {
+      int64_t own = tl_shape(x.array)[i];
+      if (own != 1 && own != shape[ndim - tl_ndim(x.array) + i]) {
+        char a[TL_DESCRIBE], b[TL_DESCRIBE];
+        tl_nested_describe(model, b, sizeof b);
+        return tl_fail(vm, TALLY_ERR_SHAPE,
+                       "broadcast_to: %s is no value for each row of %s",
+                       tl_describe(x, a, sizeof a), b);
+      }
     }
-    ok = tl_ragged_flat(vm, s, &at, &flat[made]);
+    tl_broadcast_strides(x.array, ndim, shape, strides);
+    tl_slot base = tl_borrow(x), spread;
+    if (!tl_view(vm, &base, x.array->data, ndim, shape, strides, &spread))
+      return false;
+    bool ok = tl_value_flatten(vm, spread, &flat);
+    tl_drop(vm, spread);
     if (!ok)
-      continue;
-    tl_drop(vm, at);
-    base[made] = total - tl_ragged_offsets(s.nested)[0];
-    total += tl_value_length(flat[made], 0);
+      return false;
   }
-  ok = ok && tl_value_concat(vm, count, flat, &content);
-  while (made > 0) tl_drop(vm, flat[--made]);
-  tl_array *offsets = ok ? tl_offsets_new(vm, rows) : NULL;
-  tl_array *places = offsets != NULL ? tl_positions_new(vm, total) : NULL;
-  int64_t to = 0;
-  for (int64_t i = 0; places != NULL && i < rows; i++) {
-    for (int64_t k = 0; k < count; k++) {
-      const int64_t *at = tl_ragged_offsets(list->items[k].nested);
-      for (int64_t j = at[i]; j < at[i + 1]; j++)
-        tl_offsets_data(places)[to++] = base[k] + j;
-    }
-    tl_offsets_data(offsets)[i + 1] = to;
-  }
-  tl_free(vm, flat, nbytes);
-  tl_slot items;
-  bool taken = places != NULL && tl_value_take(vm, content, places, &items);
-  if (ok)
-    tl_drop(vm, content);
-  if (places != NULL)
-    tl_drop(vm, tl_own_array(places));
-  if (taken)
-    return tl_ragged_new(vm, offsets, &items, out);
-  if (offsets != NULL)
-    tl_drop(vm, tl_own_array(offsets));
-  return false;
-}
-
-bool tl_nested_concat(tl_vm *vm, const tl_list *list, tl_slot axis,
-                      tl_slot *out) {
-  int64_t along = 0;
-  if (!tl_is_none(axis) && !tl_arg_int(vm, "concat", "axis", axis, &along))
-    return false;
-  if (along == 0)
-    return tl_value_concat(vm, list->length, list->items, out);
-  if (along == 1 && tl_is_form(list->items[0], TL_FORM_RAGGED))
-    return concat_rows(vm, list, out);
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "concat: nested arrays are joined along axis 0, ragged ones "
-                 "also row by row, along axis 1");
-}
-
-bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out) {
-  tl_slot one;
-  bool option = tl_is_form(x, TL_FORM_OPTION);
-  if (tl_is_none(item) && (option || tl_is_array(x))) {
-    // One missing item of the array's own type.
-    int64_t length = 1;
-    tl_array *mask = tl_array_new(vm, TL_BOOL, 1, &length);
-    tl_array *value =
-        mask != NULL
-            ? tl_array_zeros(
-                  vm,
-                  tl_array_dtype(option ? x.nested->parts[1].array : x.array),
-                  1, &length)
-            : NULL;
-    if (value == NULL) {
-      if (mask != NULL)
-        tl_drop(vm, tl_own_array(mask));
-      return false;
-    }
-    mask->data[0] = 1;
-    tl_slot first = tl_own_array(mask), second = tl_own_array(value);
-    if (!tl_nested_pair(vm, TL_FORM_OPTION, 1, &first, &second, &one))
-      return false;
-  } else if (tl_is_form(x, TL_FORM_GRID) && tl_is_array(item) &&
-             tl_ndim(item.array) > 1) {
-    tl_slot rows;
-    if (!tl_ragged_of_regular(vm, item, &rows))
-      return false;
-    bool ok = tl_stack_any(vm, 1, &rows, &one);
+  bool ok = tl_grid_rows(vm, model, &rows);
+  if (ok) {
+    ok = tl_ragged_broadcast(vm, flat, rows, &made);
     tl_drop(vm, rows);
-    if (!ok)
-      return false;
-  } else if (!tl_stack_any(vm, 1, &item, &one)) {
-    return false;
   }
-  // A row stacks to a regular array of one row.
-  if (tl_is_form(x, TL_FORM_RAGGED) && !tl_is_form(one, TL_FORM_GRID) &&
-      tl_value_ndim(one) > 1) {
-    tl_slot row;
-    bool ok = tl_ragged_of_regular(vm, one, &row);
-    tl_drop(vm, one);
-    if (!ok)
-      return false;
-    one = row;
-  }
-  tl_slot both[2] = {tl_borrow(x), one};
-  bool ok = tl_value_concat(vm, 2, both, out);
-  tl_drop(vm, one);
-  return ok;
+  tl_clear(vm, &flat);
+  return ok && tl_value_split_axis(vm, &made, ndim, shape, out);
 }

@@ -559,14 +559,14 @@ const tl_builtin tl_reduce_builtins[] = {
      "an\n"
      "axis that x lacks another (index).\n"
      "    argmin([[3, 1], [0, 5]], axis: 0)    # [1, 0]\n"},
-    {"median", AXES SKIP, median, TL_OF_ROWS,
+    {"median", AXES SKIP, median, TL_OF_ROWS | TL_INNERMOST,
      "The middle item in order, or the mean of the two in the middle.\n"
      "Floats keep their dtype, integers give float64. Strings are an error\n"
      "(kind type), an axis that x lacks another (index).\n"
      "    median([7, 1, 3])       # 3.0\n"
      "    median([4, 1, 3, 2])    # 2.5\n"},
     {"quantile", "x, q, axis: none, keepdims: false" SKIP METHOD, quantile,
-     TL_PURE,
+     TL_OF_ROWS | TL_INNERMOST,
      "The value below which the fraction q of the items lies. Several q give\n"
      "a new first axis. method says what lies between two items: \"linear\"\n"
      "interpolates between neighbours (Hyndman and Fan, 1996, their "
@@ -584,7 +584,7 @@ const tl_builtin tl_reduce_builtins[] = {
      "    quantile([1, 2, 3, 4], [0.0, 0.5, 1.0]) # [1.0, 2.5, 4.0]\n"
      "    quantile([1, 2, 3, 4], 0.5, method: \"lower\")    # 2.0\n"},
     {"percentile", "x, q, axis: none, keepdims: false" SKIP METHOD, percentile,
-     TL_PURE,
+     TL_OF_ROWS | TL_INNERMOST,
      "quantile(x, q / 100) (Hyndman and Fan, 1996, their definition 7), with\n"
      "the same methods.\n"
      "Of an array of any real dtype, along an axis or of all items; gives\n"

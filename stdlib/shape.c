@@ -111,18 +111,8 @@ static bool flatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_drop(vm, offsets);
     return true;
   }
-  if (tl_is_nested(args[0])) {
-    tl_slot flat = tl_retain(vm, tl_borrow(args[0])), next;
-    while (tl_value_ndim(flat) > 1) {
-      bool ok = tl_value_join_axes(vm, flat, &next);
-      tl_drop(vm, flat);
-      if (!ok)
-        return false;
-      flat = next;
-    }
-    tl_copy_slot(out, &flat);
-    return true;
-  }
+  if (tl_is_nested(args[0]))
+    return tl_value_flatten(vm, args[0], out);
   if (!tl_arg_array(vm, "flatten", &args[0]))
     return false;
   int64_t size = args[0].array->size;
@@ -489,6 +479,8 @@ static bool broadcast_view(tl_vm *vm, tl_slot *s, int ndim,
 static bool broadcast_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[1], TL_FORM_RAGGED))
     return tl_ragged_broadcast(vm, args[0], args[1], out);
+  if (tl_is_form(args[1], TL_FORM_GRID))
+    return tl_grid_broadcast(vm, args[0], args[1].nested, out);
   int ndim;
   int64_t shape[TL_MAX_DIMS], size;
   size_t nbytes;
@@ -640,7 +632,7 @@ const tl_builtin tl_shape_builtins[] = {
      "x with axes moved to other positions, the others keeping their order.\n"
      "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
      "    moveaxis(zeros((2, 3, 4)), 0, -1).shape    # (3, 4, 2)\n"},
-    {"broadcast_to", "x, shape", broadcast_to, TL_VIEWS | TL_MOVES,
+    {"broadcast_to", "x, shape", broadcast_to, TL_VIEWS | TL_MOVES | TL_GRIDS,
      "x repeated to fill a shape, without copying; where shape is an array of\n"
      "rows of different lengths, in rows like its own.\n"
      "Any dtype, which stays. A shape that x does not broadcast to is an "

@@ -447,7 +447,7 @@ static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_sort_builtins[] = {
     {"sort", "x, axis: -1, descending: false, stable: true, key: none", sort,
-     TL_CALLS | TL_OF_ROWS,
+     TL_CALLS | TL_OF_ROWS | TL_INNERMOST,
      "x with the items along an axis in order; NaN comes last. Items that are\n"
      "equal keep their order. A list is sorted too, by key(item) where key is\n"
      "given.\n"
@@ -457,7 +457,7 @@ const tl_builtin tl_sort_builtins[] = {
      "    sort([3, 1, 2])    # [1, 2, 3]\n"
      "    sort([3, 1, 2], descending: true)    # [3, 2, 1]\n"},
     {"argsort", "x, axis: -1, descending: false, stable: true", argsort,
-     TL_OF_ROWS,
+     TL_OF_ROWS | TL_INNERMOST,
      "The positions that put the items of x in order: x[argsort(x)] is\n"
      "sorted.\n"
      "Any dtype; gives int64. An axis that x lacks is an error (kind index).\n"

@@ -35,15 +35,16 @@ enum {  // tl_builtin.flags
                       // first argument (lend.c)
   TL_MAY_BORROW = TL_VIEWS | TL_RETURNS | TL_LISTS,
   // What else it is applied to, and how (lift.h):
-  TL_OF_ITEMS = 1024,  // works on each item of its first argument by itself
-  TL_OF_TEXT = 2048,   // takes a string first: also arrays of strings
-  TL_MOVES = 4096,     // moves the items of its first argument
-  TL_BEGINS = 16384,   // a region of large arrays may begin with its call
-  TL_OF_ROWS = 32768,  // works on each row of its first argument by itself
-  TL_GRIDS = 65536,    // takes rows in a grid as they are; else, and but for
-                       // the functions above, it gets rows of rows
-  TL_ANY_FORM = 8192,  // takes categorical arrays as they are; else it gets
-                       // their values
+  TL_OF_ITEMS = 1024,     // works on each item of its first argument by itself
+  TL_OF_TEXT = 2048,      // takes a string first: also arrays of strings
+  TL_MOVES = 4096,        // moves the items of its first argument
+  TL_BEGINS = 16384,      // a region of large arrays may begin with its call
+  TL_OF_ROWS = 32768,     // works on each row of its first argument by itself
+  TL_INNERMOST = 262144,  // with TL_OF_ROWS: of rows of rows the innermost
+  TL_GRIDS = 65536,       // takes rows in a grid as they are; else, and but for
+                          // the functions above, it gets rows of rows
+  TL_ANY_FORM = 8192,     // takes categorical arrays as they are; else it gets
+                          // their values
 };
 
 typedef struct tl_builtin {

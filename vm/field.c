@@ -437,6 +437,12 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
                    "%s has no shape: len(x) rows of lengths(x) items",
                    tl_describe(*base, text, sizeof text));
   }
+  if (form == TL_FORM_RAGGED && is_named(name, "T")) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s has no transpose: its rows differ in length",
+                   tl_describe(*base, text, sizeof text));
+  }
   if (is_named(name, "ndim"))
     return *out = tl_weak_int(tl_nested_ndim(n)), true;
   if (is_named(name, "size"))

@@ -247,6 +247,39 @@ bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out) {
   return made != NULL;
 }
 
+bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot flat = tl_retain(vm, tl_borrow(s)), next;
+  while (tl_value_ndim(flat) > 1) {
+    bool ok = tl_value_join_axes(vm, flat, &next);
+    tl_drop(vm, flat);
+    if (!ok)
+      return false;
+    tl_copy_slot(&flat, &next);
+  }
+  tl_copy_slot(out, &flat);
+  return true;
+}
+
+bool tl_value_as_vars(tl_vm *vm, tl_slot s, int first, int last, tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS];
+  tl_slot flat = tl_retain(vm, tl_borrow(s)), next;
+  for (int i = 0; i <= last; i++) shape[i] = tl_value_length(s, i);
+  bool ok = true;
+  for (int i = 1; ok && i < last; i++) {
+    ok = tl_value_join_axes(vm, flat, &next);
+    tl_clear(vm, &flat);
+    if (ok)
+      tl_copy_slot(&flat, &next);
+  }
+  ok = ok && tl_ragged_of_regular(vm, flat, &next);
+  tl_clear(vm, &flat);
+  for (int i = last - 1; ok && i >= first; i--) {
+    tl_slot rows = next;
+    ok = group_rows(vm, product(i, shape), shape[i], &rows, &next);
+  }
+  return ok && tl_value_split_axis(vm, &next, first, shape, out);
+}
+
 // What has an item for each of the places in the order of their rows: the same
 // in their shape. Takes it on every path.
 static bool in_shape(tl_vm *vm, const tl_array *places, tl_slot *s,
@@ -289,7 +322,8 @@ static bool fail_index(tl_vm *vm, const tl_nested *n) {
 // rows.
 static bool cut_index(tl_vm *vm, const tl_nested *n, const tl_step *step,
                       const tl_slot *parts, cut *out) {
-  int axes = 0, ndim = tl_nested_ndim(n);
+  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)n};
+  int axes = 0, ndim = tl_nested_ndim(n), all = tl_value_axes(whole);
   const tl_slot *at = parts;
   for (int i = 0; i < step->item_count; i++) {
     axes += axes_of(step->items[i], at);
@@ -300,7 +334,7 @@ static bool cut_index(tl_vm *vm, const tl_nested *n, const tl_step *step,
   at = parts;
   for (int i = 0; i < step->item_count; i++) {
     tl_index_item item = step->items[i];
-    int times = item.kind == TL_ITEM_ELLIPSIS ? ndim + 1 - axes : 1;
+    int times = item.kind == TL_ITEM_ELLIPSIS ? all - axes : 1;
     if (item.kind == TL_ITEM_ELLIPSIS)
       item = (tl_index_item){.kind = TL_ITEM_SLICE};
     for (; times > 0; times--) {
@@ -403,6 +437,23 @@ bool tl_grid_get(tl_vm *vm, const tl_nested *n, const tl_step *step,
     }
   }
   tl_drop(vm, places);
+  return ok;
+}
+
+bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
+                      tl_slot *parts, tl_slot *out) {
+  int64_t rows = tl_ragged_rows(ragged.nested);
+  tl_array *places = tl_positions_new(vm, rows);
+  if (places == NULL)
+    return false;
+  tl_kernels()->iota(tl_offsets_data(places), 0, 1, (size_t)rows);
+  tl_slot first = tl_own_array(places), second = tl_borrow(ragged), grid;
+  if (!tl_nested_pair(vm, TL_FORM_GRID, 1, &first, &second, &grid))
+    return false;
+  bool ok = tl_grid_get(vm, grid.nested, step, parts, out);
+  if (ok)
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  tl_drop(vm, grid);
   return ok;
 }
 

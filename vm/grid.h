@@ -31,9 +31,19 @@ bool tl_value_split_axis(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
 // owned.
 bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out);
 
+// The same until one axis is left.
+bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out);
+
+// A value of fixed axes alone whose axes from [first] to [last] become var; 1
+// is the first that can. Borrows; *out is owned.
+bool tl_value_as_vars(tl_vm *vm, tl_slot s, int first, int last, tl_slot *out);
+
 // The parts of the forms' families that are about grids.
 bool tl_grid_get(tl_vm *vm, const tl_nested *n, const tl_step *step,
                  tl_slot *parts, tl_slot *out);
+// The same of a ragged array, as a grid of one fixed axis.
+bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
+                      tl_slot *parts, tl_slot *out);
 bool tl_grid_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value);
 bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                          tl_slot *out);

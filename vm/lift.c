@@ -303,19 +303,29 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 
 // --- Any --------------------------------------------------------------------
 
-// Within the rows of a grid axis [ndim] is the last one.
-static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int ndim,
+// Axis [last] is within the rows, and the only one for functions of rows.
+static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
                         tl_slot *args) {
   int at = (builtin->flags & TL_OF_ROWS) != 0 ? find_axis(builtin) : -1;
   if (at < 0 || tl_class(args[at]) != TL_CLASS_I64 || args[at].i == -1)
     return true;
-  if (args[at].i != ndim) {
+  if (args[at].i != last) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: works within the rows of a ragged array: axis: -1",
                    builtin->name);
   }
   args[at] = tl_weak_int(-1);
   return true;
+}
+
+// Whether a result has an item for each of so many rows. One of an axis that
+// was not named is a result of all items, unless it is rows itself.
+static bool is_of_rows(const tl_builtin *builtin, const tl_slot *args,
+                       tl_slot made, int64_t rows) {
+  int at = find_axis(builtin);
+  bool all =
+      at > 0 && tl_is_none(args[at]) && !tl_is_form(made, TL_FORM_RAGGED);
+  return !all && tl_value_ndim(made) > 0 && tl_value_length(made, 0) == rows;
 }
 
 // The rows of a grid in order; what has an item for each gets the grid's shape.
@@ -332,15 +342,40 @@ static bool of_grid(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     if (tl_is_form(args[opened], TL_FORM_GRID))
       ok = tl_grid_rows(vm, args[opened].nested, &given[opened]);
   }
-  ok = ok && within_rows(vm, builtin, ndim, given) &&
+  ok = ok && within_rows(vm, builtin, tl_value_axes(args[0]) - 1, given) &&
        call(vm, builtin, count, given, &made);
   drop_args(vm, opened, given);
   if (!ok)
     return false;
-  if (tl_value_ndim(made) > 0 && tl_value_length(made, 0) == rows)
+  if (is_of_rows(builtin, args, made, rows))
     return tl_value_split_axis(vm, &made, ndim, shape, out);
   tl_copy_slot(out, &made);
   return true;
+}
+
+static bool has_rows_within(tl_slot s) {
+  return tl_is_form(s, TL_FORM_RAGGED) &&
+         (tl_is_form(s.nested->parts[1], TL_FORM_RAGGED) ||
+          tl_is_form(s.nested->parts[1], TL_FORM_GRID));
+}
+
+// Rows of rows: the inner ones, under the offsets of the outer ones.
+static bool of_inner(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                     const tl_slot *args, tl_slot *out) {
+  tl_slot given[TL_MAX_PARAMS], offsets, made;
+  for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
+  if (!within_rows(vm, builtin, tl_value_axes(args[0]) - 1, given) ||
+      !tl_ragged_flat(vm, args[0], &offsets, &given[0]))
+    return false;
+  int64_t rows = tl_value_length(given[0], 0);
+  bool ok = call(vm, builtin, count, given, &made);
+  drop_args(vm, count, given);
+  if (ok && is_of_rows(builtin, args, made, rows))
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
+  tl_drop(vm, offsets);
+  if (ok)
+    tl_copy_slot(out, &made);
+  return ok;
 }
 
 bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
@@ -355,6 +390,8 @@ bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     return moved(vm, builtin, count, args, out);
   if (tl_is_form(x, TL_FORM_GRID))
     return of_grid(vm, builtin, count, args, out);
+  if ((builtin->flags & TL_INNERMOST) != 0 && has_rows_within(x))
+    return of_inner(vm, builtin, count, args, out);
   if ((builtin->flags & (TL_OF_ITEMS | TL_OF_TEXT)) == 0)
     return builtin->call(vm, args, out);
   if (tl_is_form(x, TL_FORM_RAGGED))

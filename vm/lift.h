@@ -6,6 +6,7 @@
 //                all rows, or over the values that may be missing
 //   TL_OF_TEXT   it takes a string: so it runs over each string of an array
 //   TL_OF_ROWS   it works on each row: so rows in a grid are taken in order
+//   TL_INNERMOST … and of rows of rows the innermost, whatever lies around them
 //   TL_MOVES     it moves items without a look at them: so it is asked where
 //                their numbers go, and the items follow
 #ifndef TALLY_VM_LIFT_H

@@ -77,6 +77,16 @@ int tl_value_ndim(tl_slot s) {
   return tl_is_nested(s) ? tl_nested_ndim(s.nested) : 0;
 }
 
+int tl_value_axes(tl_slot s) {
+  int axes = 0;
+  while (tl_is_form(s, TL_FORM_RAGGED) || tl_is_form(s, TL_FORM_GRID)) {
+    // The rows' own axis counts once, with what is in them.
+    axes += tl_is_form(s, TL_FORM_RAGGED) ? 1 : tl_value_ndim(s) - 1;
+    s = s.nested->parts[1];
+  }
+  return axes + tl_value_ndim(s);
+}
+
 int64_t tl_value_length(tl_slot s, int axis) {
   // At most as deep as an array has axes: each turn is a part's part.
   while (tl_is_nested(s)) {

@@ -87,6 +87,8 @@ bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out);
 int tl_value_ndim(tl_slot s);
 // The length of one of them.
 int64_t tl_value_length(tl_slot s, int axis);
+// All axes: those, and the dimensions of the rows below them.
+int tl_value_axes(tl_slot s);
 // Items: the product of the fixed leading dimensions.
 int64_t tl_nested_size(const tl_nested *n);
 // The bytes of all that a value shows (not of what it holds).

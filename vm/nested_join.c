@@ -438,37 +438,121 @@ static bool is_empty_row(tl_slot s) {
   return tl_is_array(s) && tl_ndim(s.array) == 1 && s.array->size == 0;
 }
 
-static bool same_widths(const tl_array *a, const tl_array *b) {
-  bool same = tl_ndim(a) == tl_ndim(b);
-  for (int i = 1; same && i < tl_ndim(a); i++)
-    same = tl_shape(a)[i] == tl_shape(b)[i];
+static bool same_widths(tl_slot a, tl_slot b) {
+  bool same = tl_value_ndim(a) == tl_value_ndim(b);
+  for (int i = 1; same && i < tl_value_ndim(a); i++)
+    same = tl_value_length(a, i) == tl_value_length(b, i);
   return same;
+}
+
+// The axes of tables, behind the leading one, that differ in length.
+static void differing_axes(tl_slot a, tl_slot b, int *first, int *last) {
+  for (int i = 1; i < tl_value_ndim(a) && i < tl_value_ndim(b); i++) {
+    if (tl_value_length(a, i) == tl_value_length(b, i))
+      continue;
+    *first = i < *first ? i : *first;
+    *last = i > *last ? i : *last;
+  }
 }
 
 // Rows that are tables of other widths, or stand beside ragged ones, become
 // ragged too.
 static bool align_rows(tl_vm *vm, int64_t count, tl_slot *rows) {
   bool needed = false;
-  const tl_array *first = NULL;
+  int first = TL_MAX_DIMS, last = 1;
+  tl_slot model = tl_none();
   for (int64_t i = 0; i < count; i++) {
-    if (tl_is_form(rows[i], TL_FORM_RAGGED))
-      needed = true;
-    if (!tl_is_array(rows[i]) || is_empty_row(rows[i]))
+    bool ragged = tl_is_form(rows[i], TL_FORM_RAGGED);
+    needed = needed || ragged;
+    if (ragged || tl_is_form(rows[i], TL_FORM_GRID) || is_empty_row(rows[i]))
       continue;
-    if (first != NULL && !same_widths(rows[i].array, first))
+    if (!tl_is_none(model) && !same_widths(rows[i], model)) {
       needed = true;
-    first = rows[i].array;
+      differing_axes(rows[i], model, &first, &last);
+    }
+    if (tl_is_none(model))
+      model = tl_borrow(rows[i]);
   }
+  if (first > last)
+    first = 1;
   for (int64_t i = 0; needed && i < count; i++) {
     tl_slot made;
-    if (tl_value_ndim(rows[i]) < 2 || tl_is_form(rows[i], TL_FORM_GRID))
+    if (tl_value_ndim(rows[i]) <= last || tl_is_form(rows[i], TL_FORM_GRID))
       continue;
-    if (!tl_ragged_of_regular(vm, rows[i], &made))
+    if (!tl_value_as_vars(vm, rows[i], first, last, &made))
       return false;
     tl_clear(vm, &rows[i]);
     rows[i] = made;
   }
   return true;
+}
+
+// Nothing but none: of no type of its own (stack_missing chose one).
+static bool is_all_missing(tl_slot s) {
+  if (!tl_is_form(s, TL_FORM_OPTION) || !tl_is_array(s.nested->parts[1]) ||
+      tl_dtype_of(s.nested->parts[1]) != TL_FLOAT64)
+    return false;
+  const tl_array *mask = s.nested->parts[0].array;
+  bool all = tl_is_contiguous(mask);
+  for (int64_t i = 0; all && i < mask->size; i++) all = mask->data[i] != 0;
+  return all;
+}
+
+// The dtype of the items of a row, as deep as they are; TL_DTYPE_COUNT: none.
+static tl_dtype items_dtype(tl_slot s) {
+  while (tl_is_form(s, TL_FORM_RAGGED) || tl_is_form(s, TL_FORM_GRID))
+    s = s.nested->parts[1];
+  if (is_all_missing(s) || (tl_is_array(s) && s.array->size == 0))
+    return TL_DTYPE_COUNT;
+  if (tl_is_form(s, TL_FORM_OPTION))
+    s = s.nested->parts[1];
+  return tl_is_array(s) ? tl_array_dtype(s.array) : TL_DTYPE_COUNT;
+}
+
+// Where all items are missing, *s with missing items of that dtype instead.
+static bool adopt_dtype(tl_vm *vm, tl_dtype dtype, tl_slot *s) {
+  if (tl_is_form(*s, TL_FORM_RAGGED) || tl_is_form(*s, TL_FORM_GRID)) {
+    const tl_nested *n = s->nested;
+    tl_slot first = tl_borrow(n->parts[0]), made;
+    tl_slot items = tl_retain(vm, tl_borrow(n->parts[1]));
+    bool ok = adopt_dtype(vm, dtype, &items);
+    if (!ok)
+      tl_drop(vm, items);
+    ok = ok && tl_nested_pair(vm, tl_nested_form(n), tl_nested_ndim(n), &first,
+                              &items, &made);
+    if (ok) {
+      tl_clear(vm, s);
+      tl_copy_slot(s, &made);
+    }
+    return ok;
+  }
+  if (!is_all_missing(*s))
+    return true;
+  const tl_array *mask = s->nested->parts[0].array;
+  tl_array *values = tl_array_zeros(vm, dtype, tl_ndim(mask), tl_shape(mask));
+  if (values == NULL)
+    return false;
+  tl_slot first = tl_borrow(s->nested->parts[0]), made;
+  tl_slot second = tl_own_array(values);
+  if (!tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(mask), &first, &second,
+                      &made))
+    return false;
+  tl_clear(vm, s);
+  tl_copy_slot(s, &made);
+  return true;
+}
+
+// Rows of nothing but none take the type of the rows beside them.
+static bool adopt_types(tl_vm *vm, int64_t count, tl_slot *rows) {
+  tl_dtype dtype = TL_DTYPE_COUNT;
+  for (int64_t i = 0; dtype == TL_DTYPE_COUNT && i < count; i++)
+    dtype = items_dtype(rows[i]);
+  bool ok = true;
+  for (int64_t i = 0; ok && dtype != TL_DTYPE_COUNT && i < count; i++) {
+    if (tl_is_nested(rows[i]) && items_dtype(rows[i]) == TL_DTYPE_COUNT)
+      ok = adopt_dtype(vm, dtype, &rows[i]);
+  }
+  return ok;
 }
 
 // Whether all have the same fixed axes, and no ragged ones behind.
@@ -509,7 +593,7 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
     if (ok && model < 0 && !is_empty_row(rows[i]))
       model = i;
   }
-  ok = ok && align_rows(vm, count, rows);
+  ok = ok && adopt_types(vm, count, rows) && align_rows(vm, count, rows);
   for (int64_t i = 0; ok && model >= 0 && i < count; i++) {
     if (is_empty_row(rows[i])) {
       tl_clear(vm, &rows[i]);
@@ -540,7 +624,10 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
     int64_t first = tl_is_range(items[0]) ? items[0].range->length
                     : is_row(items[0])    ? tl_value_length(items[0], 0)
                                           : -1;
-    regular = regular && length == first;
+    regular = regular && length == first &&
+              (length < 0 || tl_value_ndim(items[i]) < 2 ||
+               tl_value_ndim(items[i]) != tl_value_ndim(items[0]) ||
+               same_widths(items[i], items[0]));
   }
   if (count > 0 && records == count)
     return stack_records(vm, count, items, out);

@@ -201,10 +201,10 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
   if (!ok)
     return false;
   if (tl_ndim(chosen.array) != 1) {
+    tl_slot rows = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)n};
+    ok = tl_grid_of_places(vm, chosen, rows, out);
     tl_drop(vm, chosen);
-    return tl_fail(vm, TALLY_ERR_INDEX,
-                   "the rows of a ragged array are chosen by an index array of "
-                   "one axis");
+    return ok;
   }
   ok = tl_array_contiguous(vm, &chosen, &dense);
   tl_drop(vm, chosen);
@@ -412,6 +412,34 @@ static bool option_rows(tl_vm *vm, const tl_nested *n, const tl_nested *mask,
   return ok;
 }
 
+// x[rows of rows of bools or integers]: the inner rows by the inner ones.
+static bool index_below(tl_vm *vm, const tl_nested *n, tl_slot index,
+                        tl_slot *out) {
+  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
+  static const tl_step step = {.item_count = 1, .items = &item};
+  int64_t row;
+  if (!tl_ragged_agree(n, index.nested, &row))
+    return fail_rows(vm, n, index.nested, row);
+  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)n};
+  tl_slot offsets, unused, items, inner, made;
+  if (!tl_ragged_flat(vm, whole, &offsets, &items))
+    return false;
+  bool ok = tl_ragged_flat(vm, index, &unused, &inner);
+  if (ok) {
+    tl_slot lent = tl_borrow(items);
+    ok = tl_index_get(vm, &lent, &step, &inner, &made);
+    if (ok)
+      tl_hold(vm, made, TL_CAUSE_VIEW);
+    tl_drop(vm, unused);
+    tl_clear(vm, &inner);
+  }
+  tl_drop(vm, items);
+  if (ok)
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
+  tl_drop(vm, offsets);
+  return false;
+}
+
 static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
                          tl_slot *out) {
   tl_slot items = index.nested->parts[1];
@@ -425,6 +453,8 @@ static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
   if (tl_is_form(items, TL_FORM_OPTION) &&
       tl_dtype_of(items.nested->parts[1]) == TL_BOOL)
     return option_rows(vm, n, index.nested, out);
+  if (tl_is_form(items, TL_FORM_RAGGED) || tl_is_form(items, TL_FORM_GRID))
+    return index_below(vm, n, index, out);
   char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a ragged index is of bools or integers, var * bool or var * "
@@ -441,6 +471,30 @@ static bool fail_index(tl_vm *vm, const tl_nested *n) {
                  "%s is indexed by rows, then within them: x[i], x[i, j], "
                  "x[mask], x[:, j], x[:, a:b]",
                  text);
+}
+
+// found[:, rest]; [within]: of what is in its rows, which stay.
+static bool index_behind(tl_vm *vm, tl_slot found, bool within,
+                         const tl_step *step, tl_slot *parts, tl_slot *out) {
+  tl_slot offsets, items, made, lent;
+  if (!within) {
+    lent = tl_borrow(found);
+    if (!tl_index_get(vm, &lent, step, parts, out))
+      return false;
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+    return true;
+  }
+  if (!tl_ragged_flat(vm, found, &offsets, &items))
+    return false;
+  lent = tl_borrow(items);
+  bool ok = tl_index_get(vm, &lent, step, parts, &made);
+  if (ok)
+    tl_hold(vm, made, TL_CAUSE_VIEW);
+  tl_drop(vm, items);
+  if (ok)
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
+  tl_drop(vm, offsets);
+  return false;
 }
 
 // The second index and what follows it, of all the rows of [base].
@@ -461,10 +515,6 @@ static bool within_rows(tl_vm *vm, tl_slot base, tl_step rest, tl_slot *parts,
       tl_copy_slot(out, &found);
     return ok;
   }
-  if (tl_is_form(found, TL_FORM_RAGGED)) {
-    tl_drop(vm, found);
-    return fail_index(vm, base.nested);
-  }
   // What is left indexes the axes behind: (:, rest).
   tl_index_item items[TL_MAX_DIMS + 1] = {{.kind = TL_ITEM_SLICE}};
   if (rest.item_count > TL_MAX_DIMS) {
@@ -474,9 +524,8 @@ static bool within_rows(tl_vm *vm, tl_slot base, tl_step rest, tl_slot *parts,
   memcpy(items + 1, rest.items + 1,
          (size_t)(rest.item_count - 1) * sizeof *items);
   tl_step more = {.item_count = rest.item_count, .items = items};
-  ok = tl_index_get(vm, &found, &more, parts + tl_item_parts(item), out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  ok = index_behind(vm, found, item.kind == TL_ITEM_SLICE, &more,
+                    parts + tl_item_parts(item), out);
   tl_drop(vm, found);
   return ok;
 }
@@ -499,8 +548,9 @@ bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
   const tl_slot *read = parts;
   tl_slot *more = parts + tl_item_parts(item), rows;
   int64_t i;
-  if (item.kind == TL_ITEM_ELLIPSIS)
-    return fail_index(vm, n);
+  if (item.kind == TL_ITEM_ELLIPSIS ||
+      (item.kind == TL_ITEM_VALUE && tl_is_none(parts[0])))
+    return tl_grid_get_rows(vm, base, step, parts, out);
   if (item.kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &i)) {
     if (!row_at(vm, n, i, rest.item_count == 0 ? out : &rows))
       return false;
