@@ -78,13 +78,13 @@ typedef struct walker {
   int64_t *unpolled;
 } walker;
 
-static bool poll(walker *w, int64_t items) {
-  *w->unpolled += items;
-  if (w->vm == NULL || *w->unpolled < POLL_ITEMS)
+bool tl_lane_poll(tl_vm *vm, int64_t *unpolled, int64_t items) {
+  *unpolled += items;
+  if (vm == NULL || *unpolled < POLL_ITEMS)
     return true;
-  uint64_t work = (uint64_t)*w->unpolled / 1024;
-  *w->unpolled = 0;
-  return tl_poll(w->vm, work);
+  uint64_t work = (uint64_t)*unpolled / 1024;
+  *unpolled = 0;
+  return tl_poll(vm, work);
 }
 
 // Contiguous items, converted if need be.
@@ -117,7 +117,7 @@ static bool give_run(walker *w, const char *items, int64_t step, int64_t n) {
       from = packed;
     }
     give(w, from, (size_t)count);
-    if (!poll(w, count))
+    if (!tl_lane_poll(w->vm, w->unpolled, count))
       return false;
   }
   return true;
@@ -136,7 +136,7 @@ static bool give_tiles(walker *w, const char *base, int64_t nrows,
     pack(tile, (ptrdiff_t)((size_t)ncols * itemsize), base + row * row_step,
          row_step, column_step, (size_t)count, (size_t)ncols);
     give(w, tile, (size_t)(count * ncols));
-    if (!poll(w, count * ncols))
+    if (!tl_lane_poll(w->vm, w->unpolled, count * ncols))
       return false;
   }
   return true;

@@ -18,10 +18,13 @@ typedef struct tl_lane {
 typedef void tl_lane_fn(void *context, const void *items, size_t n);
 
 // Hands out all items; false where the VM was stopped (NULL: a worker's, which
-// polls nothing). [unpolled] counts items
-// since the last poll, over many lanes.
+// polls nothing). [unpolled]
+// counts items since the last poll, over many lanes.
 bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
                   tl_lane_fn *piece, void *context);
+
+// [items] more have been handled; polls now and then, as tl_lane_walk does.
+bool tl_lane_poll(tl_vm *vm, int64_t *unpolled, int64_t items);
 
 // An array's axes in two groups, each without axes of length 1 and merged.
 typedef struct tl_split {

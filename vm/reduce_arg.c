@@ -5,6 +5,8 @@
 #include "vm/reduce_internal.h"
 #include "vm/vm.h"
 
+enum { PLAIN_ITEMS = 64 * 1024 };  // at once, without a poll
+
 // Pieces are searched one by one; the best item so far is compared with each
 // piece's by the same kernel, so that ties and NaN mean the same throughout.
 void tl_arg_begin(tl_arg_search *s, tl_dtype dtype, bool largest) {
@@ -32,10 +34,21 @@ static void search_piece(void *context, const void *items, size_t n) {
   tl_arg_feed(context, items, n);
 }
 
+// A lane that lies in memory as it is needs no search by pieces.
+static bool is_plain(const tl_lane *lane) {
+  return lane->ndim == 1 && lane->from == lane->dtype &&
+         lane->strides[0] == (int64_t)tl_itemsize(lane->dtype) &&
+         lane->shape[0] <= PLAIN_ITEMS;
+}
+
 static bool search_lane(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
                         const void *context, const tl_lane *lane, void *out) {
   tl_arg_search s;
   tl_arg_begin(&s, r->dtype, *(const bool *)context);
+  if (is_plain(lane)) {
+    *(int64_t *)out = (int64_t)s.find(lane->base, (size_t)lane->shape[0]);
+    return tl_lane_poll(vm, unpolled, lane->shape[0]);
+  }
   if (!tl_lane_walk(vm, lane, unpolled, search_piece, &s))
     return false;
   *(int64_t *)out = s.best;

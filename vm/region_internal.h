@@ -25,13 +25,13 @@
 
 enum {
   TL_REGION_NODES = 48,
-  TL_REGION_USES = 64,
+  TL_REGION_USES = 120,  // int8_t, as facts
   TL_REGION_ROOTS = 24,
   TL_REGION_SETTLED = 8,
-  TL_REGION_BINDINGS = 128,
+  TL_REGION_BINDINGS = 240,
   TL_REGION_VIEW_WORDS = 768,  // views' headers, shapes and strides
   TL_REGION_SHAPES = 8,
-  TL_REGION_FACTS = 96,
+  TL_REGION_FACTS = 120,
   TL_REGION_DEPTH = 4,  // of calls in one another
   TL_REGION_INDICES = 32,
   TL_REGION_SEAMS = 16,

@@ -47,18 +47,24 @@ static void copy_rows(char *to, const char *from, ptrdiff_t a_row, size_t nrows,
 
 // Each of nrows items ncols times: more often than that, where there is room,
 // so that no jump depends on ncols.
+#define STRETCH_BY(chunk, T)                                         \
+  for (; left > 0; left -= ncols, to += ncols, from += a_row) {      \
+    const T item = *(const T *)(const void *)from;                   \
+    size_t k = 0;                                                    \
+    for (; k < ncols && k + (chunk) <= left; k += (chunk))           \
+      TL_LOOP for (size_t i = 0; i < (chunk); i++) to[k + i] = item; \
+    for (; k < ncols; k++) to[k] = item;                             \
+  }
 #define STRETCH(size, T)                                                   \
   static void stretch_##size(char *out, const char *from, ptrdiff_t a_row, \
                              size_t nrows, size_t ncols) {                 \
-    enum { CHUNK = ITEM_BYTES / sizeof(T) };                              \
+    enum { CHUNK = ITEM_BYTES / sizeof(T) };                               \
     T *to = (T *)(void *)out;                                              \
     size_t left = nrows * ncols;                                           \
-    for (; left > 0; left -= ncols, to += ncols, from += a_row) {          \
-      const T item = *(const T *)(const void *)from;                       \
-      size_t k = 0;                                                        \
-      for (; k < ncols && k + CHUNK <= left; k += CHUNK)                   \
-        TL_LOOP for (size_t i = 0; i < CHUNK; i++) to[k + i] = item;       \
-      for (; k < ncols; k++) to[k] = item;                                 \
+    if (ncols <= CHUNK / 2) {                                              \
+      STRETCH_BY(CHUNK / 2, T)                                             \
+    } else {                                                               \
+      STRETCH_BY(CHUNK, T)                                                 \
     }                                                                      \
   }
 STRETCH(1, tl_word1)
