@@ -93,16 +93,17 @@ static int64_t next_slot(const tl_plan_delay *delay) {
 
 char *tl_delay_begin(const tl_plan *plan, tl_plan_delay *delay, char *to) {
   while (delay->count > 0) {
-    const tl_waiting *w = &delay->waiting[delay->first];
-    if (w->to + extent(plan, w->nrows, w->ncols) > to - delay->behind)
+    if (delay->waiting[delay->first].end > to - delay->behind)
       break;
     store_first(plan, delay);
   }
   return delay->slots + next_slot(delay) * TL_BLOCK_BYTES;
 }
 
-void tl_delay_end(tl_plan_delay *delay, char *to, size_t nrows, size_t ncols) {
-  delay->waiting[next_slot(delay)] = (tl_waiting){to, nrows, ncols};
+void tl_delay_end(const tl_plan *plan, tl_plan_delay *delay, char *to,
+                  size_t nrows, size_t ncols) {
+  delay->waiting[next_slot(delay)] =
+      (tl_waiting){to, to + extent(plan, nrows, ncols), nrows, ncols};
   delay->count++;
 }
 

@@ -8,9 +8,9 @@
 
 #include "vm/plan.h"
 
-// Rows of a block that wait to be stored from [to] on.
+// Rows of a block that wait to be stored from [to] to [end].
 typedef struct tl_waiting {
-  char *to;
+  char *to, *end;
   size_t nrows, ncols;
 } tl_waiting;
 
@@ -35,7 +35,8 @@ bool tl_delay_open(tl_vm *vm, tl_plan_delay *delay);
 char *tl_delay_begin(const tl_plan *plan, tl_plan_delay *delay, char *to);
 
 // That block is computed.
-void tl_delay_end(tl_plan_delay *delay, char *to, size_t nrows, size_t ncols);
+void tl_delay_end(const tl_plan *plan, tl_plan_delay *delay, char *to,
+                  size_t nrows, size_t ncols);
 
 // Stores the rest.
 void tl_delay_close(tl_vm *vm, const tl_plan *plan, tl_plan_delay *delay);

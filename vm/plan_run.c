@@ -136,7 +136,7 @@ static void run_block(tl_plan *plan, int64_t column, size_t nrows,
     value->at = tl_delay_begin(plan, plan->delay, to);
   call_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
   if (plan->delay != NULL) {
-    tl_delay_end(plan->delay, to, nrows, ncols);
+    tl_delay_end(plan, plan->delay, to, nrows, ncols);
   } else if (output->packed) {
     tl_plan_store(plan, to, value->at, nrows, ncols);
   }
@@ -152,6 +152,7 @@ typedef struct runner {
   int64_t block;     // items
   int64_t unpolled;  // items since the last poll
   bool may_stop;
+  bool plain_rows;
 } runner;
 
 static bool poll(runner *r, int64_t items) {
@@ -240,6 +241,53 @@ static void advance(tl_plan *plan, int axis, int64_t count) {
   }
 }
 
+// Whether every row is one block of streams in place, but for results that
+// wait.
+static bool has_plain_rows(const runner *r) {
+  const tl_plan *plan = r->plan;
+  return plan->plain && !plan->packs && plan->ndim > 1 && plan->rows == 1 &&
+         plan->tile_count == 0 && plan->shape[plan->ndim - 1] <= r->block;
+}
+
+// Such rows one after the other: all that is to be done for each is to say
+// where it is.
+static bool run_plain_rows(runner *r) {
+  tl_plan *plan = r->plan;
+  tl_plan_value *values = plan->values;
+  int axis = plan->ndim - 2, count = 0;
+  tl_plan_value *moving[TL_PLAN_STREAMS];
+  int64_t steps[TL_PLAN_STREAMS], step = 0;
+  size_t length = (size_t)plan->shape[plan->ndim - 1];
+  char *to = NULL;
+  for (int i = 0; i < plan->moving_count; i++) {
+    const tl_plan_stream_state *stream = &plan->streams[plan->moving[i]];
+    if (plan->delay != NULL && plan->moving[i] == plan->output) {
+      to = stream->data;
+      step = stream->strides[axis];
+      continue;
+    }
+    moving[count] = &values[plan->moving[i]];
+    moving[count]->at = stream->data;
+    steps[count++] = stream->strides[axis];
+  }
+  for (int64_t row = 0;;) {
+    if (plan->delay != NULL)
+      values[plan->output].at = tl_delay_begin(plan, plan->delay, to);
+    call_steps(plan, plan->once_count, plan->step_count, length);
+    if (plan->delay != NULL) {
+      tl_delay_end(plan, plan->delay, to, 1, length);
+    } else if (plan->sink != NULL) {
+      feed_sink(plan, length);
+    }
+    if (!poll(r, (int64_t)length))
+      return false;
+    if (++row == plan->shape[axis])
+      return true;
+    to += step;
+    for (int i = 0; i < count; i++) moving[i]->at += steps[i];
+  }
+}
+
 // Several short rows at a time.
 static bool run_rows(runner *r) {
   tl_plan *plan = r->plan;
@@ -309,6 +357,8 @@ static bool run_tiles(runner *r) {
 }
 
 static bool run_inner(runner *r) {
+  if (r->plain_rows)
+    return run_plain_rows(r);
   if (r->plan->tile_count > 0)
     return run_tiles(r);
   return r->plan->rows > 1 ? run_rows(r) : run_row(r);
@@ -359,7 +409,8 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   r.block = (int64_t)((direct ? DIRECT_BYTES : TL_BLOCK_BYTES) / plan->widest);
   // Constants are repeated over no more than a register.
   call_steps(plan, 0, plan->once_count, TL_BLOCK_BYTES / plan->widest);
-  bool pairs = plan->rows > 1 || plan->tile_count > 0;
+  r.plain_rows = has_plain_rows(&r);
+  bool pairs = plan->rows > 1 || plan->tile_count > 0 || r.plain_rows;
   if (!pairs)
     r.block = block_of_row(plan, r.block);
   int64_t units = plan->shape[0];
