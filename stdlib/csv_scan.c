@@ -307,17 +307,21 @@ static bool take_decimals(const tl_csv_source *source, tl_csv_part *part,
   const size_t columns = (size_t)source->count;
   double values[TL_DECIMALS];
   int64_t integers[TL_DECIMALS];
-  uint64_t kinds[TL_DECIMALS];
+  char *items = column->items + 8 * (part->first + part->rows);
+  const uint16_t *begin = b->places.cell + from * columns + (size_t)k;
+  const size_t behind = k + 1 == source->count ? b->behind : 1;
+  const bool floats = learned->kind == TL_CSV_FLOATS;
   unsigned seen = tl_kernels()->decimals(
-      values, integers, kinds, b->text,
-      b->places.cell + from * columns + (size_t)k, columns,
-      k + 1 == source->count ? b->behind : 1, n);
+      floats ? (double *)(void *)items : values, floats ? NULL : integers,
+      b->text, begin, columns, behind, n);
   if (seen & TL_DECIMAL_OTHER)
     return false;
   learned->any = true;
-  if (learned->kind == TL_CSV_INTEGERS && seen == TL_DECIMAL_POINT)
+  if (floats)
+    return true;
+  if (seen == TL_DECIMAL_POINT)
     become_floats(column, part, learned);
-  memcpy(column->items + 8 * (part->first + part->rows),
+  memcpy(items,
          learned->kind == TL_CSV_INTEGERS ? (void *)integers : (void *)values,
          8 * n);
   return true;

@@ -76,9 +76,9 @@ static void numbers_of_cells(void **unused) {
     for (int t = 0; t < count; t++) {
       double values[TL_DECIMALS];
       int64_t integers[TL_DECIMALS];
-      uint64_t kinds[TL_DECIMALS], all = 0;
-      unsigned seen = tables[t]->decimals(values, integers, kinds, text, begin,
-                                          STEP, behind, n);
+      uint64_t all = 0;
+      unsigned seen =
+          tables[t]->decimals(values, integers, text, begin, STEP, behind, n);
       for (size_t i = 0; i < n; i++) {
         char cell[64];
         size_t length =
@@ -87,12 +87,18 @@ static void numbers_of_cells(void **unused) {
         cell[length] = 0;
         uint64_t kind = kind_of(cell, length);
         all |= kind;
+        // Alone, and what lies behind it stays.
+        double alone[2] = {0, -7};
+        unsigned of_one = tables[t]->decimals(
+            alone, NULL, text, begin + STEP * i, STEP, behind, 1);
+        assert_true(alone[1] == -7);
         if (kind == TL_DECIMAL_OTHER) {
-          assert_true(kinds[i] & TL_DECIMAL_OTHER);
+          assert_true(of_one & TL_DECIMAL_OTHER);
           continue;
         }
         double expected = strtod(cell, NULL);
-        assert_int_equal(kinds[i], kind);
+        assert_int_equal(of_one, kind);
+        assert_memory_equal(&alone[0], &expected, sizeof expected);
         assert_memory_equal(&values[i], &expected, sizeof expected);
         if (kind == TL_DECIMAL_INTEGER)
           assert_int_equal(integers[i], strtoll(cell, NULL, 10));

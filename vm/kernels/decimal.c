@@ -4,7 +4,7 @@
 // depends on them, so that loops run over many cells at once.
 #include "vm/kernels/decimal.h"
 
-#if defined(__AVX512BW__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -93,6 +93,32 @@ typedef double doubles __attribute__((vector_size(8 * LANES)));
 // All bits where the condition holds.
 #define WHERE(condition) ((words)(condition))
 
+#if defined(__AVX512BW__)
+#define PACKED(name) _mm512_##name
+typedef __m512i packed;
+TL_INLINE words marked(__mmask64 bytes) {
+  return (words)_mm512_maskz_set1_epi8(bytes, (char)0x80);
+}
+TL_INLINE words bytes_equal(words x, uint64_t byte) {
+  return marked(
+      _mm512_cmpeq_epi8_mask((packed)x, _mm512_set1_epi8((char)byte)));
+}
+TL_INLINE words bytes_above_9(words x) {
+  return marked(_mm512_cmpgt_epu8_mask((packed)x, _mm512_set1_epi8(9)));
+}
+#elif defined(__AVX2__)
+#define PACKED(name) _mm256_##name
+typedef __m256i packed;
+TL_INLINE words bytes_equal(words x, uint64_t byte) {
+  return (words)_mm256_cmpeq_epi8((packed)x, _mm256_set1_epi8((char)byte)) &
+         EACH(0x80);
+}
+TL_INLINE words bytes_above_9(words x) {
+  return (words)_mm256_cmpeq_epi8(
+             _mm256_max_epu8((packed)x, _mm256_set1_epi8(10)), (packed)x) &
+         EACH(0x80);
+}
+#else
 // The highest bit of each byte of x that is [byte].
 TL_INLINE words bytes_equal(words x, uint64_t byte) {
   const words t = x ^ EACH(byte);
@@ -103,15 +129,46 @@ TL_INLINE words bytes_equal(words x, uint64_t byte) {
 TL_INLINE words bytes_above_9(words x) {
   return (((x & EACH(0x7f)) + EACH(0x76)) | x) & EACH(0x80);
 }
+#endif
 
-// The number that eight digits make, the first in the lowest byte: neighbours
-// are joined, then pairs, then fours.
-TL_INLINE words join_digits(words x) {
+#if defined(__AVX2__)
+// The number that sixteen digits make, eight in each word, the first in the
+// lowest byte: neighbours are joined, then pairs, then fours, then eights.
+TL_INLINE words join_digits(words early, words late) {
+  const packed tens = PACKED(set1_epi16)(0x010a);
+  const packed hundreds = PACKED(set1_epi32)(0x00010064);
+  const packed thousands = PACKED(set1_epi32)(0x00012710);
+  const packed first =
+      PACKED(madd_epi16)(PACKED(maddubs_epi16)((packed)early, tens), hundreds);
+  const packed second =
+      PACKED(madd_epi16)(PACKED(maddubs_epi16)((packed)late, tens), hundreds);
+  // In each 16 bytes: eights of two early words, then of the two late ones.
+  const packed eights =
+      PACKED(madd_epi16)(PACKED(packus_epi32)(first, second), thousands);
+  const words high = (words)PACKED(shuffle_epi32)(eights, 0x10);
+  const words low = (words)PACKED(shuffle_epi32)(eights, 0x32);
+  return (words)PACKED(mul_epu32)((packed)high,
+                                  (packed)((words){0} + 100000000)) +
+         (low & 0xffffffffu);
+}
+
+// How many bytes of a mask of whole bytes are set.
+TL_INLINE words count_bytes(words mask) {
+  return (words)PACKED(sad_epu8)((packed)(mask & EACH(1)), (packed)(words){0});
+}
+#else
+TL_INLINE words join_eight(words x) {
   x = (x << 3) + (x << 1) + (x >> 8);
   x &= 0x00ff00ff00ff00ffu;
   x = x * 100 + (x >> 16);
   x &= 0x0000ffff0000ffffu;
   return (x & 0xffffu) * 10000 + (x >> 32);
+}
+
+// The number that sixteen digits make, eight in each word, the first in the
+// lowest byte: neighbours are joined, then pairs, then fours, then eights.
+TL_INLINE words join_digits(words early, words late) {
+  return join_eight(early) * 100000000 + join_eight(late);
 }
 
 // How many bytes of a mask of whole bytes are set: bytes, pairs, fours.
@@ -121,6 +178,7 @@ TL_INLINE words count_bytes(words mask) {
   mask += mask >> 16;
   return (mask + (mask >> 8)) & 15;
 }
+#endif
 
 // Exactly x, which is at most 2^53.
 TL_INLINE doubles exact(words x) {
@@ -130,30 +188,57 @@ TL_INLINE doubles exact(words x) {
   return (high - 0x1p52) * 0x1p32 + (low - 0x1p52);
 }
 
-// What is known of cells: their last 16 bytes, in two words, how many of them
-// count, and the sign's bit.
+// What is known of cells: their last 16 bytes, at places from which a vector of
+// the first and one of the last eight are taken at once; how many of them
+// count, with the sign's bit.
 typedef struct cells {
-  uint64_t early[TL_DECIMALS], late[TL_DECIMALS];
-  uint64_t length[TL_DECIMALS], sign[TL_DECIMALS];
+  char text[TL_DECIMALS][2 * sizeof(uint64_t)];
+  uint64_t about[TL_DECIMALS];
 } cells;
+
+#define SIGN ((uint64_t)1 << 63)
+
+TL_INLINE void gather_cell(cells *c, size_t i, const char *text,
+                           const uint16_t *begin, size_t behind) {
+  const char *at = text + begin[0], *end = text + begin[1] - behind;
+  const uint64_t minus = *at == '-';
+  memcpy(c->text[i / LANES * LANES + i % LANES / 2 + i % 2 * LANES / 2],
+         end - 16, 16);
+  c->about[i] = (uint64_t)(end - at) + minus * (SIGN - 1);
+}
 
 // Up to whole vectors, which zeros fill.
 TL_INLINE void gather_cells(cells *c, const char *text, const uint16_t *begin,
                             size_t step, size_t behind, size_t n) {
+  static const char zero[] = "0000000000000000";
+  static const uint16_t one[2] = {15, 16};
   size_t i = 0;
-  for (; i < n; i++, begin += step) {
-    const char *at = text + begin[0], *end = text + begin[1] - behind;
-    const uint64_t minus = *at == '-';
-    memcpy(&c->early[i], end - 16, 8);
-    memcpy(&c->late[i], end - 8, 8);
-    c->length[i] = (uint64_t)(end - at) - minus;
-    c->sign[i] = minus << 63;
+  for (; i + LANES <= n; i += LANES) {
+#pragma GCC unroll 8
+    for (size_t k = 0; k < LANES; k++, begin += step)
+      gather_cell(c, i + k, text, begin, behind);
   }
-  for (; i % LANES != 0; i++) {
-    c->early[i] = c->late[i] = EACH('0');
-    c->length[i] = 1;
-    c->sign[i] = 0;
+  for (; i < n; i++, begin += step) gather_cell(c, i, text, begin, behind);
+  for (; i % LANES != 0; i++) gather_cell(c, i, zero, one, 0);
+}
+
+// The first and the last eight bytes of LANES cells.
+TL_INLINE void split_cells(const cells *c, size_t i, words *early,
+                           words *late) {
+#if defined(__AVX2__)
+  packed a, b;
+  memcpy(&a, c->text[i], sizeof a);
+  memcpy(&b, c->text[i + LANES / 2], sizeof b);
+  *early = (words)PACKED(unpacklo_epi64)(a, b);
+  *late = (words)PACKED(unpackhi_epi64)(a, b);
+#else
+  uint64_t word[2];
+  for (int k = 0; k < LANES; k++) {
+    memcpy(word, c->text[i + (size_t)(k / 2 + k % 2 * LANES / 2)], 16);
+    (*early)[k] = word[0];
+    (*late)[k] = word[1];
   }
+#endif
 }
 
 // What decimals are made of.
@@ -188,7 +273,7 @@ TL_INLINE parts take_apart(words early, words late, words length) {
                       (late_point & (late_point - 1)) |
                       (early_point & (early_point - 1)) | (in_late & in_early);
   parts p;
-  p.digits = join_digits(early_digits) * 100000000 + join_digits(late_digits);
+  p.digits = join_digits(early_digits, late_digits);
   p.behind = (count_bytes(~late_before) & has_point) +
              (count_bytes(~early_before) & in_early);
   const words other = WHERE(wrong != 0) | WHERE(length <= points) |
@@ -212,26 +297,32 @@ TL_INLINE doubles power_of_ten(words exponent) {
 #endif
 }
 
-unsigned TL_K(decimals)(double *values, int64_t *integers, uint64_t *kinds,
-                        const char *text, const uint16_t *begin, size_t step,
-                        size_t behind, size_t n) {
+// The lanes of a vector, of which [n] are wanted.
+TL_INLINE void put_lanes(void *out, words lanes, size_t n) {
+  if (n >= LANES)
+    memcpy(out, &lanes, sizeof lanes);
+  else
+    memcpy(out, &lanes, n * sizeof(uint64_t));
+}
+
+unsigned TL_K(decimals)(double *values, int64_t *integers, const char *text,
+                        const uint16_t *begin, size_t step, size_t behind,
+                        size_t n) {
   cells c;
   words seen = {0};
   gather_cells(&c, text, begin, step, behind, n);
   for (size_t i = 0; i < n; i += LANES) {
-    words early, late, length, sign;
-    memcpy(&early, c.early + i, sizeof early);
-    memcpy(&late, c.late + i, sizeof late);
-    memcpy(&length, c.length + i, sizeof length);
-    memcpy(&sign, c.sign + i, sizeof sign);
-    parts p = take_apart(early, late, length);
-    const words value =
-        (words)(exact(p.digits) / power_of_ten(p.behind)) | sign;
-    const words minus = WHERE(sign != 0);
-    const words integer = (p.digits ^ minus) - minus;
-    memcpy(values + i, &value, sizeof value);
-    memcpy(integers + i, &integer, sizeof integer);
-    memcpy(kinds + i, &p.kind, sizeof p.kind);
+    words early, late, about;
+    split_cells(&c, i, &early, &late);
+    memcpy(&about, c.about + i, sizeof about);
+    const words sign = about & SIGN;
+    const parts p = take_apart(early, late, about & ~SIGN);
+    put_lanes(values + i,
+              (words)(exact(p.digits) / power_of_ten(p.behind)) | sign, n - i);
+    if (integers != NULL) {
+      const words minus = WHERE(sign != 0);
+      put_lanes(integers + i, (p.digits ^ minus) - minus, n - i);
+    }
     seen |= p.kind;
   }
   unsigned all = LITTLE_ENDIAN_BYTES ? 0 : TL_DECIMAL_OTHER;

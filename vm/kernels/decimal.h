@@ -6,8 +6,8 @@
 
 void TL_K(text_places)(tl_text_places *out, const char *text, char separator,
                        size_t n);
-unsigned TL_K(decimals)(double *values, int64_t *integers, uint64_t *kinds,
-                        const char *text, const uint16_t *begin, size_t step,
-                        size_t behind, size_t n);
+unsigned TL_K(decimals)(double *values, int64_t *integers, const char *text,
+                        const uint16_t *begin, size_t step, size_t behind,
+                        size_t n);
 
 #endif

@@ -93,16 +93,7 @@ typedef uint64_t turn_int64, turn_uint64, turn_float64;
     return at;                                                              \
   }
 
-#define X(D, sfx, T, W)                   \
-  EXTREME(min, sfx, T, <, IS_NAN_INTEGER) \
-  EXTREME(max, sfx, T, >, IS_NAN_INTEGER)
-TL_INTEGERS(X)
-#undef X
-#define X(D, sfx, T, W)                 \
-  EXTREME(min, sfx, T, <, IS_NAN_FLOAT) \
-  EXTREME(max, sfx, T, >, IS_NAN_FLOAT)
-TL_FLOATS(X)
-#undef X
+EXTREMES
 
 #define END(size)                                                \
   void TL_K(end_item_##size)(tl_fold_state * state, void *out) { \

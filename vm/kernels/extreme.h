@@ -27,4 +27,13 @@
     x = moves ? (y) : x;                            \
   }
 
+// EXTREME(name, suffix, type, beats, IS_NAN) for both ends of every real dtype.
+#define EXTREME_INTEGER(D, sfx, T, W)     \
+  EXTREME(min, sfx, T, <, IS_NAN_INTEGER) \
+  EXTREME(max, sfx, T, >, IS_NAN_INTEGER)
+#define EXTREME_FLOAT(D, sfx, T, W)     \
+  EXTREME(min, sfx, T, <, IS_NAN_FLOAT) \
+  EXTREME(max, sfx, T, >, IS_NAN_FLOAT)
+#define EXTREMES TL_INTEGERS(EXTREME_INTEGER) TL_FLOATS(EXTREME_FLOAT)
+
 #endif

@@ -12,6 +12,16 @@ static const void *row_of(const char *a, ptrdiff_t row_stride, size_t row) {
   return a + (ptrdiff_t)row * row_stride;
 }
 
+// One row meets the best so far of each column.
+#define ARG_ROW(T, row, r, STEP, beats, IS_NAN)      \
+  TL_LOOP for (size_t i = 0; i < n; i++) {           \
+    T x = best[i];                                   \
+    int64_t at = out[i];                             \
+    STEP(x, at, row[i], (int64_t)(r), beats, IS_NAN) \
+    best[i] = x;                                     \
+    out[i] = at;                                     \
+  }
+
 #define EXTREME(name, sfx, T, beats, IS_NAN)                                  \
   TL_INLINE T better_##name##_##sfx(T x, T y) {                               \
     return BETTER(x, y, beats, IS_NAN);                                       \
@@ -67,13 +77,7 @@ static const void *row_of(const char *a, ptrdiff_t row_stride, size_t row) {
     memset(out, 0, n * sizeof *out);                                          \
     for (size_t r = 1; r < nrows; r++) {                                      \
       const T *row = row_of(a, row_stride, r);                                \
-      TL_LOOP for (size_t i = 0; i < n; i++) {                                \
-        T x = best[i];                                                        \
-        int64_t at = out[i];                                                  \
-        ARG_STEP(x, at, row[i], (int64_t)r, beats, IS_NAN)                    \
-        best[i] = x;                                                          \
-        out[i] = at;                                                          \
-      }                                                                       \
+      ARG_ROW(T, row, r, ARG_STEP, beats, IS_NAN)                             \
     }                                                                         \
   }                                                                           \
   static void arg_strip_##name##_##sfx(int64_t *out, T *best, const char *a,  \
@@ -101,13 +105,7 @@ static const void *row_of(const char *a, ptrdiff_t row_stride, size_t row) {
     }                                                                         \
     for (; r < nrows; r++) {                                                  \
       const T *row = row_of(a, row_stride, r);                                \
-      TL_LOOP for (size_t i = 0; i < n; i++) {                                \
-        T x = best[i];                                                        \
-        int64_t at = out[i];                                                  \
-        MOVING_STEP(x, at, row[i], (int64_t)r, beats, IS_NAN)                 \
-        best[i] = x;                                                          \
-        out[i] = at;                                                          \
-      }                                                                       \
+      ARG_ROW(T, row, r, MOVING_STEP, beats, IS_NAN)                          \
     }                                                                         \
     bool is_nan = false;                                                      \
     for (size_t i = 0; i < n; i++) is_nan |= IS_NAN(best[i]);                 \
@@ -133,13 +131,4 @@ static const void *row_of(const char *a, ptrdiff_t row_stride, size_t row) {
     *(T *)carry = best;                                                       \
   }
 
-#define X(D, sfx, T, W)                   \
-  EXTREME(min, sfx, T, <, IS_NAN_INTEGER) \
-  EXTREME(max, sfx, T, >, IS_NAN_INTEGER)
-TL_INTEGERS(X)
-#undef X
-#define X(D, sfx, T, W)                 \
-  EXTREME(min, sfx, T, <, IS_NAN_FLOAT) \
-  EXTREME(max, sfx, T, >, IS_NAN_FLOAT)
-TL_FLOATS(X)
-#undef X
+EXTREMES

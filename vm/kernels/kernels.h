@@ -248,10 +248,10 @@ typedef struct tl_kernel_table {
   // n cells, at most TL_DECIMALS: cell i is text[begin[i * step]] up to
   // [behind] bytes before begin[i * step + 1]; 16 bytes before its end may be
   // read. values[i], correctly rounded, and, where there is no point,
-  // integers[i]; kinds[i] says what it is. Returns all kinds joined by or.
-  unsigned (*decimals)(double *values, int64_t *integers, uint64_t *kinds,
-                       const char *text, const uint16_t *begin, size_t step,
-                       size_t behind, size_t n);
+  // integers[i], unless that is NULL. Returns what the cells are, joined by or.
+  unsigned (*decimals)(double *values, int64_t *integers, const char *text,
+                       const uint16_t *begin, size_t step, size_t behind,
+                       size_t n);
   // Copies past the caches; both ends aligned to 64 bytes, out not overlapping.
   void (*stream_copy)(void *out, const void *a, size_t nbytes);
 

@@ -9,24 +9,30 @@ enum { STEPS = 32 };
 enum { STEPS = 16 };
 #endif
 
-// Looks up `count` queries, of which none is left over: count is STEPS but in
-// the last call.
-#define SEARCH_SIDE(side, sfx, T, passes)                           \
-  static void side##_##sfx(int64_t *out, const T *sorted, size_t m, \
-                           const T *queries, size_t count) {        \
-    size_t at[STEPS] = {0};                                         \
-    for (size_t length = m; length > 1; length -= length / 2) {     \
-      const size_t half = length / 2;                               \
-      for (size_t k = 0; k < count; k++) {                          \
-        const T x = sorted[at[k] + half - 1], q = queries[k];       \
-        at[k] += half & ((size_t)0 - (size_t)(passes));             \
-      }                                                             \
-    }                                                               \
-    for (size_t k = 0; k < count; k++) {                            \
-      const T x = sorted[at[k]], q = queries[k];                    \
-      out[k] = (int64_t)(at[k] + ((passes) ? 1 : 0));               \
-    }                                                               \
+// Halves what is left of each query's range, `length` items from at[k] on,
+// until one item is; count is STEPS but in the last call.
+#define SEARCH_SIDE(side, sfx, T, passes)                                     \
+  TL_INLINE void side##_within_##sfx(int64_t *out, size_t *at, size_t length, \
+                                     const T *sorted, const T *queries,       \
+                                     size_t count) {                          \
+    for (; length > 1; length -= length / 2) {                                \
+      const size_t half = length / 2;                                         \
+      for (size_t k = 0; k < count; k++) {                                    \
+        const T x = sorted[at[k] + half - 1], q = queries[k];                 \
+        at[k] += half & ((size_t)0 - (size_t)(passes));                       \
+      }                                                                       \
+    }                                                                         \
+    for (size_t k = 0; k < count; k++) {                                      \
+      const T x = sorted[at[k]], q = queries[k];                              \
+      out[k] = (int64_t)(at[k] + ((passes) ? 1 : 0));                         \
+    }                                                                         \
+  }                                                                           \
+  static void side##_##sfx(int64_t *out, const T *sorted, size_t m,           \
+                           const T *queries, size_t count) {                  \
+    size_t at[STEPS] = {0};                                                   \
+    side##_within_##sfx(out, at, m, sorted, queries, count);                  \
   }
+
 // Where many are looked up in many, a table of evenly wide ranges says where
 // the items of each begin: what is left is a search within one. An item's range
 // grows with the item, however it is rounded.
@@ -56,18 +62,9 @@ TL_INLINE size_t range_of(const ranges *r, double x) {
     }                                                                          \
     for (size_t k = 0; k < count; k++)                                         \
       at[k] = at[k] < m - most ? at[k] : m - most;                             \
-    for (size_t length = most; length > 1; length -= length / 2) {             \
-      const size_t half = length / 2;                                          \
-      for (size_t k = 0; k < count; k++) {                                     \
-        const T x = sorted[at[k] + half - 1], q = queries[k];                  \
-        at[k] += half & ((size_t)0 - (size_t)(passes));                        \
-      }                                                                        \
-    }                                                                          \
-    for (size_t k = 0; k < count; k++) {                                       \
-      const T x = sorted[at[k]], q = queries[k];                               \
-      out[k] = (int64_t)(at[k] + ((passes) ? 1 : 0));                          \
-    }                                                                          \
+    side##_within_##sfx(out, at, most, sorted, queries, count);                \
   }
+
 // False where the items are too few, too many or not all finite.
 #define MAKE_RANGES(sfx, T)                                              \
   static bool make_ranges_##sfx(ranges *r, const T *sorted, size_t m,    \
