@@ -15,7 +15,7 @@
 // Kernels rely on bools being 0 or 1, and a file may hold any byte at any time.
 static bool has_bools(const tl_type *type) {
   while (type->kind == TL_TYPE_FIXED) type = type->of;
-  if (type->kind != TL_TYPE_STRUCT)
+  if (!tl_type_has_fields(type))
     return type->kind == TL_TYPE_DTYPE && type->dtype == TL_BOOL;
   for (int64_t i = 0; i < type->field_count; i++) {
     if (has_bools(type->fields[i].type))

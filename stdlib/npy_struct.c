@@ -256,7 +256,7 @@ bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout) {
     end = layout->offsets[i] + tl_type_size(item);
     add_name(text, field->name);
     while (item->kind == TL_TYPE_FIXED) item = item->of;
-    if (item->kind == TL_TYPE_STRUCT) {
+    if (tl_type_has_fields(item)) {
       if (!tl_npy_write_fields(vm, text, item))
         return false;
     } else if (item->kind == TL_TYPE_FIXED_STRING) {

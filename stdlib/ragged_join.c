@@ -313,10 +313,28 @@ bool tl_nested_stack(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
 
 // --- append ---------------------------------------------------------------
 
+static bool is_tuples(tl_slot x) {
+  return tl_value_ndim(x) == 1 &&
+         (tl_is_form(x, TL_FORM_STRUCT) || tl_is_form(x, TL_FORM_COLUMNS)) &&
+         x.nested->layout->kind == TL_TYPE_TUPLE;
+}
+
 bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out) {
   tl_slot one;
   bool option = tl_is_form(x, TL_FORM_OPTION);
-  if (tl_is_none(item) && (option || tl_is_array(x))) {
+  if (tl_is_list(item) && is_tuples(x)) {
+    tl_type *type = tl_type_below(vm, x, 1);
+    tl_list *list = type != NULL ? tl_list_new(vm, 1) : NULL;
+    tl_slot lent = tl_borrow(item), whole;
+    if (list == NULL)
+      return false;
+    bool ok = tl_list_push(vm, &list, &lent);  // there is room
+    whole = tl_own_list(list);
+    ok = ok && tl_struct_convert(vm, type, whole, &one);
+    tl_drop(vm, whole);
+    if (!ok)
+      return false;
+  } else if (tl_is_none(item) && (option || tl_is_array(x))) {
     // One missing item of the array's own type.
     int64_t length = 1;
     tl_array *mask = tl_array_new(vm, TL_BOOL, 1, &length);

@@ -25,8 +25,29 @@ static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {
 
 // --- Columns ----------------------------------------------------------------
 
+// Of tuples, whose fields have no names: a list.
+static bool columns_of_tuples(tl_vm *vm, tl_slot p, tl_slot *out) {
+  int64_t count = p.nested->layout->field_count;
+  tl_list *list = tl_list_new(vm, count);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < count; i++) {
+    tl_slot lent = tl_borrow(p), field = tl_none();
+    ok = tl_nested_field(vm, &lent, i, &field) &&
+         tl_list_push(vm, &list, &field);
+    if (!ok)
+      tl_clear(vm, &field);
+  }
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list != NULL)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
 bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out) {
   const tl_type *layout = p.nested->layout;
+  if (layout->kind == TL_TYPE_TUPLE)
+    return columns_of_tuples(vm, p, out);
   tl_record *record = tl_record_new(vm, layout->field_count);
   for (int64_t i = 0; record != NULL && i < layout->field_count; i++) {
     tl_slot lent = tl_borrow(p), field;
@@ -67,9 +88,26 @@ static bool as_column(tl_vm *vm, tl_slot s, tl_slot *out) {
   return tl_arg_fail(vm, "rows", "each column", "an array or a list", s);
 }
 
+// A list of columns: tuples.
+static bool rows_of_list(tl_vm *vm, const tl_list *l, tl_slot *out) {
+  size_t nbytes = ((size_t)l->length + 1) * sizeof(tl_slot);
+  tl_slot *made = tl_alloc(vm, nbytes, "rows");
+  int64_t count = 0;
+  bool ok = made != NULL;
+  for (; ok && count < l->length; count += ok)
+    ok = as_column(vm, l->items[count], &made[count]);
+  ok = ok && tl_tuples_of_columns(vm, count, made, out);
+  while (count > 0) tl_clear(vm, &made[--count]);
+  if (made != NULL)
+    tl_free(vm, made, nbytes);
+  return ok;
+}
+
 static bool rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0])) {
     tl_list *l = args[0].list;
+    if (l->length > 0 && !tl_is_record(l->items[0]))
+      return rows_of_list(vm, l, out);
     for (int64_t i = 0; i < l->length; i++) {
       if (!tl_is_record(l->items[i]))
         return tl_arg_fail(vm, "rows", "each item", "a record", l->items[i]);
@@ -276,18 +314,20 @@ static bool sort_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_struct_builtins[] = {
     {"columns", "p", columns, TL_PURE,
-     "The fields of a struct array as a record of columns: views, not "
-     "copies.\n"
+     "The fields of a struct array as a record of columns, of tuples as a "
+     "list:\n"
+     "views, not copies.\n"
      "Values other than struct arrays are an error (kind type).\n"
      "    columns([(x: 1, y: 0.5), (x: 2, y: 1.5)])    # (x: [1, 2], y: [0.5, "
      "1.5])\n"},
     {"rows", "c", rows, TL_PURE,
      "A struct array of columns of one length, given as a record, or of a "
      "list\n"
-     "of records with the same fields.\n"
+     "of records with the same fields. A list of columns gives tuples.\n"
      "Values other than struct arrays are an error (kind type).\n"
      "    rows((x: [1, 2], y: [0.5, 1.5]))    # [(x: 1, y: 0.5), (x: 2, y: "
-     "1.5)]\n"},
+     "1.5)]\n"
+     "    rows(([1, 2], [\"a\", \"b\"]))    # [(1, \"a\"), (2, \"b\")]\n"},
     {"relayout", "p, packed: false, offsets: none, itemsize: none", relayout,
      TL_PURE,
      "The structs p in another layout: as a C compiler lays them out, packed\n"

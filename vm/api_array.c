@@ -51,7 +51,7 @@ static bool struct_shape(tl_vm *vm, tl_type *type, int *ndim, int64_t *shape,
     shape[axes++] = type->size;
     type = type->of;
   }
-  if (axes == 0 || type->kind != TL_TYPE_STRUCT || !tl_type_is_plain(type))
+  if (axes == 0 || !tl_type_has_fields(type) || !tl_type_is_plain(type))
     return true;
   *layout = tl_layout_of(vm, type, false);
   if (*layout == NULL)

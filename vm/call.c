@@ -419,11 +419,16 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
   if (count != 1) {
     ok =
         tl_fail(vm, TALLY_ERR_TYPE, "a type converts one value: got %u", count);
+  } else if (tl_type_has_fields(type) ||
+             (type->kind == TL_TYPE_FIXED && tl_type_has_fields(type->of))) {
+    ok = tl_struct_convert(vm, type, args[0], out);
+    if (ok)
+      tl_hold(vm, *out, TL_CAUSE_VIEW);
   } else if (type->kind != TL_TYPE_DTYPE) {
     tl_string *text = tl_type_text(vm, type);
     ok = text != NULL &&
          tl_fail(vm, TALLY_ERR_TYPE,
-                 "only the dtype of items converts, such as float32(x): "
+                 "only the type of items converts, such as float32(x): "
                  "got %s",
                  text->text);
     if (text != NULL)

@@ -16,7 +16,7 @@ bool tl_type_is_plain(const tl_type *type) {
     return type->dtype != TL_STRING;
   if (tl_type_is_text(type))
     return true;
-  if (type->kind != TL_TYPE_STRUCT || type->field_count == 0)
+  if (!tl_type_has_fields(type) || type->field_count == 0)
     return false;
   for (int64_t i = 0; i < type->field_count; i++) {
     if (!tl_type_is_plain(type->fields[i].type))
@@ -27,7 +27,7 @@ bool tl_type_is_plain(const tl_type *type) {
 
 int64_t tl_type_align(const tl_type *type) {
   while (type->kind == TL_TYPE_FIXED) type = type->of;
-  if (type->kind == TL_TYPE_STRUCT)
+  if (tl_type_has_fields(type))
     return type->align;
   if (tl_type_is_text(type))
     return type->kind == TL_TYPE_CHAR ? 4 : 1;
@@ -42,7 +42,7 @@ static bool size_of(const tl_type *type, int64_t *out) {
     if (__builtin_mul_overflow(count, type->size, &count))
       return false;
   }
-  one = type->kind == TL_TYPE_STRUCT         ? type->itemsize
+  one = tl_type_has_fields(type)             ? type->itemsize
         : type->kind == TL_TYPE_FIXED_STRING ? type->size
         : type->kind == TL_TYPE_CHAR         ? 4
                                      : (int64_t)tl_itemsize(type->dtype);
@@ -78,7 +78,7 @@ static bool fail_size(tl_vm *vm, const tl_string *name) {
 
 // A field's type with every struct in it laid out; NULL after tl_fail.
 static tl_type *lay_out(tl_vm *vm, tl_type *type, bool packed) {
-  if (type->kind == TL_TYPE_STRUCT)
+  if (tl_type_has_fields(type))
     return tl_layout_of(vm, type, packed);
   if (type->kind != TL_TYPE_FIXED)
     return type;
@@ -129,14 +129,14 @@ typedef struct draft {
   size_t nbytes;
 } draft;
 
-static bool open_draft(tl_vm *vm, draft *d, int64_t count) {
+static bool open_draft(tl_vm *vm, draft *d, tl_type_kind kind, int64_t count) {
   size_t one = sizeof(tl_type_field) + sizeof(int64_t);
   d->nbytes = (size_t)(count > 0 ? count : 1) * one;
   d->fields = tl_alloc(vm, d->nbytes, "a layout");
   if (d->fields == NULL)
     return false;
   d->offsets = (int64_t *)(void *)(d->fields + count);
-  d->model = (tl_type){.kind = TL_TYPE_STRUCT,
+  d->model = (tl_type){.kind = kind,
                        .field_count = count,
                        .fields = d->fields,
                        .offsets = d->offsets};
@@ -146,7 +146,7 @@ static bool open_draft(tl_vm *vm, draft *d, int64_t count) {
 static tl_type *make_layout(tl_vm *vm, tl_type *type, const int64_t *given,
                             bool packed, int64_t itemsize) {
   draft d;
-  if (!open_draft(vm, &d, type->field_count))
+  if (!open_draft(vm, &d, type->kind, type->field_count))
     return NULL;
   bool ok = true;
   for (int64_t i = 0; ok && i < type->field_count; i++) {
@@ -202,7 +202,7 @@ tl_type *tl_layout_given(tl_vm *vm, tl_type *type, const int64_t *offsets,
 tl_type *tl_layout_select(tl_vm *vm, const tl_type *layout, uint32_t count,
                           const int64_t *fields) {
   draft d;
-  if (!open_draft(vm, &d, count))
+  if (!open_draft(vm, &d, TL_TYPE_STRUCT, count))
     return NULL;
   for (uint32_t i = 0; i < count; i++) {
     d.fields[i] = layout->fields[fields[i]];
@@ -223,10 +223,10 @@ tl_type *tl_layout_plain(tl_vm *vm, tl_type *layout) {
     tl_type model = {.kind = TL_TYPE_FIXED, .size = layout->size, .of = of};
     return tl_type_intern(vm, &model);
   }
-  if (layout->kind != TL_TYPE_STRUCT || layout->offsets == NULL)
+  if (!tl_type_has_fields(layout) || layout->offsets == NULL)
     return layout;
   draft d;
-  if (!open_draft(vm, &d, layout->field_count))
+  if (!open_draft(vm, &d, layout->kind, layout->field_count))
     return NULL;
   d.model.offsets = NULL;
   bool ok = true;

@@ -185,7 +185,7 @@ int64_t tl_nested_find(const tl_nested *n, const tl_string *name) {
 // --- Types ------------------------------------------------------------------
 
 static tl_type *type_of_columns(tl_vm *vm, const tl_nested *n) {
-  tl_type model = {.kind = TL_TYPE_STRUCT, .field_count = n->count};
+  tl_type model = {.kind = n->layout->kind, .field_count = n->count};
   size_t nbytes = (size_t)n->count * sizeof *model.fields;
   model.fields = tl_alloc(vm, nbytes, "a type");
   if (model.fields == NULL)
@@ -263,15 +263,27 @@ static void add(line *l, const char *text) {
 
 static void describe_type(line *l, const tl_type *type);
 
+// What comes before field i, of a struct its name.
+static void describe_begin(line *l, const tl_type *type, int64_t i) {
+  bool tuple = type->kind == TL_TYPE_TUPLE;
+  add(l, i > 0 ? ", " : tuple ? "(" : "{");
+  if (tuple)
+    return;
+  add(l, type->fields[i].name->text);
+  add(l, ": ");
+}
+
+static void describe_end(line *l, const tl_type *type) {
+  bool tuple = type->kind == TL_TYPE_TUPLE;
+  add(l, !tuple ? "}" : type->field_count == 1 ? ",)" : ")");
+}
+
 static void describe_fields(line *l, const tl_type *type) {
-  add(l, "{");
   for (int64_t i = 0; i < type->field_count && l->left > 0; i++) {
-    add(l, i > 0 ? ", " : "");
-    add(l, type->fields[i].name->text);
-    add(l, ": ");
+    describe_begin(l, type, i);
     describe_type(l, type->fields[i].type);
   }
-  add(l, "}");
+  describe_end(l, type);
 }
 
 static void describe_dimension(line *l, int64_t length) {
@@ -294,7 +306,7 @@ static void describe_type(line *l, const tl_type *type) {
   for (; type->kind == TL_TYPE_FIXED; type = type->of)
     describe_dimension(l, type->size);
   char text[48];
-  if (type->kind == TL_TYPE_STRUCT)
+  if (tl_type_has_fields(type))
     describe_fields(l, type);
   else
     add(l, plain_name(type, text, sizeof text));
@@ -314,14 +326,11 @@ static void describe(line *l, tl_slot s, int skip) {
       describe_fields(l, n->layout);
       break;
     case TL_FORM_COLUMNS:
-      add(l, "{");
       for (int64_t i = 0; i < n->count && l->left > 0; i++) {
-        add(l, i > 0 ? ", " : "");
-        add(l, n->layout->fields[i].name->text);
-        add(l, ": ");
+        describe_begin(l, n->layout, i);
         describe(l, n->parts[i], ndim);
       }
-      add(l, "}");
+      describe_end(l, n->layout);
       break;
     case TL_FORM_OPTION:
       add(l, "?");
@@ -375,10 +384,10 @@ static void tree_fields(tl_text *text, const tl_type *layout, int depth) {
     tl_text_add(text, field->name->text, field->name->length);
     tl_text_printf(text, ": offset %" PRId64, layout->offsets[i]);
     char name[48];
-    if (item->kind != TL_TYPE_STRUCT)
+    if (!tl_type_has_fields(item))
       tl_text_printf(text, ", %s", plain_name(item, name, sizeof name));
     tree_dimensions(text, field->type, depth + 1);
-    if (item->kind == TL_TYPE_STRUCT)
+    if (tl_type_has_fields(item))
       tree_fields(text, item, depth + 1);
   }
 }

@@ -136,6 +136,16 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
 // field is of fixed size. Borrows; *out is owned.
 bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,
                           const tl_slot *columns, tl_slot *out);
+// The same without names: an array of tuples.
+bool tl_tuples_of_columns(tl_vm *vm, int64_t count, const tl_slot *columns,
+                          tl_slot *out);
+// One item with those fields: a record, or of a tuple a list. Takes what the
+// values own where it succeeds; *out is owned.
+bool tl_struct_item(tl_vm *vm, const tl_type *type, tl_slot *values,
+                    tl_slot *out);
+// Structs or tuples of that type (with one fixed dimension before it or none)
+// of a list of records or lists, or of other structs.
+bool tl_struct_convert(tl_vm *vm, tl_type *type, tl_slot value, tl_slot *out);
 
 // --- Indexing ---------------------------------------------------------------
 

@@ -14,6 +14,8 @@
 #include "vm/error.h"
 #include "vm/grid.h"
 #include "vm/kernels/kernels.h"
+#include "vm/list.h"
+#include "vm/nested_set.h"
 #include "vm/ragged.h"
 #include "vm/record.h"
 #include "vm/region.h"
@@ -497,12 +499,16 @@ static bool field_of(tl_vm *vm, tl_slot s, tl_string *name, tl_slot *out) {
     *out = tl_borrow(*tl_record_get(s.record, name));
     return true;
   }
+  if (tl_is_list(s))
+    return tl_struct_value_field(vm, s, name, out);
   tl_slot lent = tl_borrow(s);
   return tl_nested_field(vm, &lent, tl_nested_find(s.nested, name), out);
 }
 
 static bool fields_agree(tl_slot a, tl_slot b) {
   const tl_type *layout = a.nested->layout;
+  if (tl_is_list(b))
+    return tl_struct_has_fields(layout, b);
   bool agree = tl_is_record(b)
                    ? b.record->length == layout->field_count
                    : has_fields(b) &&

@@ -115,18 +115,9 @@ static bool get_category(tl_vm *vm, const tl_nested *n, const tl_step *step,
 
 static bool record_of(tl_vm *vm, const tl_nested *n, tl_slot *values,
                       tl_slot *out) {
-  tl_record *record = tl_record_new(vm, n->count);
-  for (int64_t i = 0; i < n->count; i++) {
-    if (record != NULL &&
-        !tl_record_set(vm, &record, n->layout->fields[i].name, &values[i])) {
-      tl_drop(vm, tl_own_record(record));
-      record = NULL;
-    }
-    tl_drop(vm, values[i]);
-  }
-  if (record != NULL)
-    *out = tl_own_record(record);
-  return record != NULL;
+  bool ok = tl_struct_item(vm, n->layout, values, out);
+  for (int64_t i = 0; i < n->count; i++) tl_clear(vm, &values[i]);
+  return ok;
 }
 
 static bool get_columns(tl_vm *vm, const tl_nested *n, const tl_step *step,

@@ -134,7 +134,10 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
       return zero_rows(m, type->of, ndim, shape, out);
     case TL_TYPE_CATEGORICAL:
       return zero_categories(m, type, ndim, shape, out);
+    case TL_TYPE_BYTES:
+      return zero_rows(m, tl_type_of_dtype(m->vm, TL_UINT8), ndim, shape, out);
     case TL_TYPE_STRUCT:
+    case TL_TYPE_TUPLE:
       if (!tl_type_is_plain(type))
         return zero_columns(m, type, ndim, shape, out);
       type = tl_layout_of(m->vm, type, false);

@@ -1,5 +1,7 @@
 // Struct arrays: their fields as views, records as items, and back.
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "vm/engine.h"
@@ -64,6 +66,35 @@ static tl_array *region_bytes(tl_vm *vm, tl_slot bytes, region *r) {
                      r->strides);
 }
 
+// --- Items ------------------------------------------------------------------
+
+static bool item_list(tl_vm *vm, int64_t count, tl_slot *values, tl_slot *out) {
+  tl_list *list = tl_list_new(vm, count);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < count; i++)
+    ok = tl_list_push(vm, &list, &values[i]);
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list != NULL)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
+bool tl_struct_item(tl_vm *vm, const tl_type *type, tl_slot *values,
+                    tl_slot *out) {
+  if (type->kind == TL_TYPE_TUPLE)
+    return item_list(vm, type->field_count, values, out);
+  tl_record *record = tl_record_new(vm, type->field_count);
+  bool ok = record != NULL;
+  for (int64_t i = 0; ok && i < type->field_count; i++)
+    ok = tl_record_set(vm, &record, type->fields[i].name, &values[i]);
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record != NULL)
+    tl_drop(vm, tl_own_record(record));
+  return ok;
+}
+
 // --- Showing ----------------------------------------------------------------
 
 // Items that cannot be read where they lie: copied, then seen as their dtype.
@@ -110,33 +141,38 @@ static bool show_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   return true;
 }
 
-// A record of one item. Arrays in it are copies: they do not hold the block.
+// Field i of one item. Arrays are copies: they do not hold the block.
+static bool show_field(tl_vm *vm, tl_slot bytes, const tl_type *layout,
+                       int64_t i, tl_slot *out) {
+  tl_slot value;
+  if (!tl_struct_show(vm, bytes, layout->offsets[i], layout->fields[i].type,
+                      &value))
+    return false;
+  if (tl_is_array(value) && tl_is_view(value.array)) {
+    tl_array *copy = tl_array_copy(vm, value.array);
+    tl_drop(vm, value);
+    if (copy == NULL)
+      return false;
+    value = tl_own_array(copy);
+  }
+  tl_copy_slot(out, &value);
+  return true;
+}
+
+// A record of one item, or of a tuple a list.
 static bool show_record(tl_vm *vm, tl_slot bytes, const tl_type *layout,
                         tl_slot *out) {
-  tl_record *record = tl_record_new(vm, layout->field_count);
-  bool ok = record != NULL;
-  for (int64_t i = 0; ok && i < layout->field_count; i++) {
-    tl_slot value;
-    ok = tl_struct_show(vm, bytes, layout->offsets[i], layout->fields[i].type,
-                        &value);
-    if (ok && tl_is_array(value) && tl_is_view(value.array)) {
-      tl_array *copy = tl_array_copy(vm, value.array);
-      tl_drop(vm, value);
-      ok = copy != NULL;
-      value = ok ? tl_own_array(copy) : tl_none();
-    }
-    if (!ok)
-      break;
-    ok = tl_record_set(vm, &record, layout->fields[i].name, &value);
-    tl_drop(vm, value);
-  }
-  if (ok) {
-    *out = tl_own_record(record);
-    return true;
-  }
-  if (record != NULL)
-    tl_drop(vm, tl_own_record(record));
-  return false;
+  size_t nbytes = (size_t)layout->field_count * sizeof(tl_slot);
+  tl_slot *values = tl_alloc(vm, nbytes, "the fields of an item");
+  int64_t made = 0;
+  bool ok = values != NULL;
+  for (; ok && made < layout->field_count; made += ok)
+    ok = show_field(vm, bytes, layout, made, &values[made]);
+  ok = ok && tl_struct_item(vm, layout, values, out);
+  while (made > 0) tl_clear(vm, &values[--made]);
+  if (values != NULL)
+    tl_free(vm, values, nbytes);
+  return ok;
 }
 
 static bool show_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
@@ -165,8 +201,8 @@ bool tl_struct_show(tl_vm *vm, tl_slot bytes, int64_t offset,
     return tl_text_items_show(vm, r.item, r.data, r.ndim, r.shape, r.strides,
                               out);
   }
-  return r.item->kind == TL_TYPE_STRUCT ? show_struct(vm, bytes, &r, out)
-                                        : show_dtype(vm, bytes, &r, out);
+  return tl_type_has_fields(r.item) ? show_struct(vm, bytes, &r, out)
+                                    : show_dtype(vm, bytes, &r, out);
 }
 
 // --- Filling ----------------------------------------------------------------
@@ -231,10 +267,13 @@ bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
     tl_fail(vm, TALLY_ERR_TYPE, "an item of type %s has no field %s",
             text->text, extra);
   } else {
-    tl_fail(vm, TALLY_ERR_TYPE,
-            "an item of type %s is set to a record or a struct array with "
-            "those fields: got %s",
-            text->text, tl_describe(value, got, sizeof got));
+    tl_fail(
+        vm, TALLY_ERR_TYPE,
+        "an item of type %s is set to %s or a struct array with those "
+        "fields: got %s",
+        text->text,
+        layout->kind == TL_TYPE_TUPLE ? "a list of as many values" : "a record",
+        tl_describe(value, got, sizeof got));
   }
   tl_drop(vm, tl_own_string(text));
   return false;
@@ -246,6 +285,10 @@ bool tl_struct_value_field(tl_vm *vm, tl_slot value, tl_string *name,
     *out = tl_borrow(*tl_record_get(value.record, name));
     return true;
   }
+  if (tl_is_list(value)) {
+    *out = tl_borrow(value.list->items[strtoll(name->text, NULL, 10)]);
+    return true;
+  }
   tl_slot lent = tl_borrow(value);
   return tl_nested_field(vm, &lent, tl_nested_find(value.nested, name), out);
 }
@@ -255,6 +298,10 @@ bool tl_struct_has_fields(const tl_type *layout, tl_slot value) {
                   : tl_is_nested(value) && value.nested->layout != NULL
                       ? value.nested->layout->field_count
                       : -1;
+  if (tl_is_list(value)) {
+    return layout->kind == TL_TYPE_TUPLE &&
+           value.list->length == layout->field_count;
+  }
   bool all = count == layout->field_count;
   for (int64_t i = 0; all && i < layout->field_count; i++) {
     tl_string *name = layout->fields[i].name;
@@ -308,8 +355,8 @@ bool tl_struct_fill(tl_vm *vm, tl_slot bytes, int64_t offset,
     return tl_text_items_fill(vm, r.item, r.data, r.ndim, r.shape, r.strides,
                               value);
   }
-  return r.item->kind == TL_TYPE_STRUCT ? fill_struct(vm, bytes, &r, value)
-                                        : fill_dtype(vm, bytes, &r, value);
+  return tl_type_has_fields(r.item) ? fill_struct(vm, bytes, &r, value)
+                                    : fill_dtype(vm, bytes, &r, value);
 }
 
 // --- Fields of an array -----------------------------------------------------
@@ -403,9 +450,10 @@ static bool check_columns(tl_vm *vm, int64_t count, tl_string *const *names,
 
 // The struct type of the columns; its fields' memory is given back by the
 // caller.
-static bool columns_type(tl_vm *vm, int64_t count, tl_string *const *names,
-                         const tl_slot *columns, tl_type **out) {
-  tl_type model = {.kind = TL_TYPE_STRUCT, .field_count = count};
+static bool columns_type(tl_vm *vm, tl_type_kind kind, int64_t count,
+                         tl_string *const *names, const tl_slot *columns,
+                         tl_type **out) {
+  tl_type model = {.kind = kind, .field_count = count};
   size_t nbytes = (size_t)count * sizeof *model.fields;
   model.fields = tl_alloc(vm, nbytes, "a struct type");
   if (model.fields == NULL)
@@ -438,15 +486,16 @@ static bool block_of_columns(tl_vm *vm, tl_type *type, const tl_slot *columns,
   return true;
 }
 
-bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,
-                          const tl_slot *columns, tl_slot *out) {
+static bool of_columns(tl_vm *vm, tl_type_kind kind, int64_t count,
+                       tl_string *const *names, const tl_slot *columns,
+                       tl_slot *out) {
   tl_type *type;
   if (count == 0) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "a struct array has at least one field");
   }
   if (!check_columns(vm, count, names, columns) ||
-      !columns_type(vm, count, names, columns, &type)) {
+      !columns_type(vm, kind, count, names, columns, &type)) {
     return false;
   }
   if (tl_type_is_plain(type))
@@ -460,4 +509,28 @@ bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,
   }
   *out = tl_own_nested(n);
   return true;
+}
+
+bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,
+                          const tl_slot *columns, tl_slot *out) {
+  return of_columns(vm, TL_TYPE_STRUCT, count, names, columns, out);
+}
+
+bool tl_tuples_of_columns(tl_vm *vm, int64_t count, const tl_slot *columns,
+                          tl_slot *out) {
+  size_t nbytes = ((size_t)count + 1) * sizeof(tl_string *);
+  tl_string **names = tl_alloc(vm, nbytes, "tuples");
+  int64_t made = 0;
+  bool ok = names != NULL;
+  for (; ok && made < count; made += ok) {
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, made);
+    names[made] = tl_string_from(vm, number);
+    ok = names[made] != NULL;
+  }
+  ok = ok && of_columns(vm, TL_TYPE_TUPLE, count, names, columns, out);
+  while (made > 0) tl_drop(vm, tl_own_string(names[--made]));
+  if (names != NULL)
+    tl_free(vm, names, nbytes);
+  return ok;
 }

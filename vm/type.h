@@ -18,13 +18,11 @@ typedef enum tl_type_kind {
   // In structs: text in place.
   TL_TYPE_FIXED_STRING,  // fixed_string[n]: n bytes of UTF-8, zeros behind
   TL_TYPE_CHAR,          // char: one code point in 4 bytes
-  // No values have these types; they stand in patterns, signatures and hosts'
-  // types.
-  TL_TYPE_BYTES,
-  TL_TYPE_POINTER,      // pointer[of]
-  TL_TYPE_CATEGORICAL,  // categorical[of, ["a", "b"]]: fields name the values
-  TL_TYPE_TUPLE,        // (int64, string): fields without names
-  TL_TYPE_FUNCTION,     // (int64, float64) -> of: fields without names
+  TL_TYPE_BYTES,         // var * uint8, by another name
+  TL_TYPE_POINTER,       // pointer[of]: in patterns, signatures, hosts' types
+  TL_TYPE_CATEGORICAL,   // categorical[of, ["a", "b"]]: fields name the values
+  TL_TYPE_TUPLE,         // (int64, string): fields named by their numbers
+  TL_TYPE_FUNCTION,      // (int64, float64) -> of: fields without names
 } tl_type_kind;
 
 typedef struct tl_type_field {
@@ -66,6 +64,11 @@ tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype);
 tl_type *tl_type_of(tl_vm *vm, tl_slot value);  // typeof(x)
 tl_slot tl_type_slot(tl_type *type);            // borrowed: types are immortal
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type);
+
+// Structs, and tuples, which are structs whose fields are "0", "1", …
+static inline bool tl_type_has_fields(const tl_type *type) {
+  return type->kind == TL_TYPE_STRUCT || type->kind == TL_TYPE_TUPLE;
+}
 
 static inline bool tl_type_is_dimension(const tl_type *type) {
   return type->kind >= TL_TYPE_FIXED && type->kind <= TL_TYPE_ELLIPSIS;

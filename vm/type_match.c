@@ -121,8 +121,44 @@ static bool match_ellipsis(matching *m, tl_string *name, int first, int last) {
   return dims != NULL && match_bound_type(m, name, dims);
 }
 
+static bool match_value(matching *m, const tl_type *pattern);
+static bool match_type(matching *m, const tl_type *pattern, tl_type *type);
+
+// Structs of the same fields, tuples of as many, ?T: what is in them matches.
+static bool match_within(matching *m, const tl_type *pattern, tl_type *type) {
+  if (pattern->kind == TL_TYPE_OPTION)
+    return match_type(m, pattern->of, type->of);
+  bool same = pattern->field_count == type->field_count;
+  for (int64_t i = 0; same && i < pattern->field_count; i++) {
+    same = tl_string_equal(pattern->fields[i].name, type->fields[i].name) &&
+           match_type(m, pattern->fields[i].type, type->fields[i].type);
+  }
+  return same;
+}
+
+// A field's type against a field's pattern.
+static bool match_type(matching *m, const tl_type *pattern, tl_type *type) {
+  int64_t shape[TL_MAX_DIMS];
+  matching inner = *m;
+  inner.ndim = 0;
+  inner.shape = shape;
+  inner.reason[0] = '\0';
+  for (; tl_type_is_dimension(type) && inner.ndim < TL_MAX_DIMS;
+       type = type->of) {
+    shape[inner.ndim++] = type->kind == TL_TYPE_VAR ? -1 : type->size;
+  }
+  inner.item = type;
+  bool ok = match_value(&inner, pattern);
+  m->failed |= inner.failed;
+  return ok;
+}
+
 static bool match_item(matching *m, const tl_type *pattern) {
   if (pattern == m->item)
+    return true;
+  if (pattern->kind == m->item->kind &&
+      (pattern->kind == TL_TYPE_OPTION || tl_type_has_fields(pattern)) &&
+      match_within(m, pattern, m->item))
     return true;
   if (pattern->kind == TL_TYPE_FUNCTION && m->is_function)
     return true;  // what it takes and gives is seen when it is called
@@ -195,8 +231,30 @@ static bool match_items(tl_vm *vm, const tl_type *pattern, const tl_list *list,
   return true;
 }
 
+// bytes are var * uint8 below a dimension, and a row of uint8 by themselves.
+static const tl_type *spell_bytes(tl_vm *vm, const tl_type *pattern,
+                                  bool below) {
+  tl_type model = {.kind = below ? TL_TYPE_VAR : TL_TYPE_SYMBOL};
+  if (pattern->kind == TL_TYPE_BYTES) {
+    model.of = tl_type_of_dtype(vm, TL_UINT8);
+    return tl_type_intern(vm, &model);
+  }
+  if (!tl_type_is_dimension(pattern))
+    return pattern;
+  const tl_type *of = spell_bytes(vm, pattern->of, true);
+  if (of == NULL || of == pattern->of)
+    return of == NULL ? NULL : pattern;
+  model = (tl_type){.kind = pattern->kind,
+                    .size = pattern->size,
+                    .name = pattern->name,
+                    .of = (tl_type *)of};
+  return tl_type_intern(vm, &model);
+}
+
 bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
                    tl_bindings *bindings, const char *what) {
+  if ((pattern = spell_bytes(vm, pattern, false)) == NULL)
+    return false;
   matching m = {.vm = vm, .bindings = bindings};
   m.is_function = tl_is_function(value);
   if (pattern->kind == TL_TYPE_TUPLE && tl_is_list(value) &&

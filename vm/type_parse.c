@@ -1,4 +1,6 @@
 // The parser of datashapes.
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "vm/suggest.h"
@@ -330,6 +332,18 @@ static bool parse_members(parser *p, tl_type *model, size_t *capacity,
   return true;
 }
 
+// The members' names: "0", "1", …
+static bool number_members(parser *p, tl_type *model) {
+  bool ok = true;
+  for (int64_t i = 0; ok && i < model->field_count; i++) {
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, i);
+    model->fields[i].name = tl_string_from(p->vm, number);
+    ok = model->fields[i].name != NULL;
+  }
+  return ok;
+}
+
 // After "(": a tuple, or the parameters of a function.
 static tl_type *parse_tuple(parser *p) {
   tl_type model = {.kind = TL_TYPE_TUPLE};
@@ -344,6 +358,7 @@ static tl_type *parse_tuple(parser *p) {
   } else if (ok && model.field_count == 1 && !comma) {
     type = model.fields[0].type;  // a type in parentheses
   }
+  ok = ok && (model.kind != TL_TYPE_TUPLE || number_members(p, &model));
   if (ok && type == NULL)
     type = tl_type_intern(p->vm, &model);
   close_model(p, &model, capacity);
