@@ -8,6 +8,7 @@
 #include "stdlib/nested.h"
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
+#include "stdlib/sort_parts.h"
 #include "vm/grid.h"
 #include "vm/ragged.h"
 #include "vm/kernels/kernels.h"
@@ -55,6 +56,8 @@ bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
                       const void *items, int64_t n, bool descending) {
   if (dtype == TL_STRING)
     return tl_argsort_strings(vm, out, items, n, descending);
+  if (tl_sorts_in_parts(vm, dtype, items, n))
+    return tl_argsort_parts(vm, dtype, out, items, n, descending);
   size_t nbytes = tl_argsort_scratch(dtype, (size_t)n);
   if (nbytes < 64)
     nbytes = 64;  // aligned to as much
@@ -90,6 +93,8 @@ bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
                    bool descending) {
   if (dtype == TL_STRING)
     return sort_strings(vm, items, n, descending);
+  if (tl_sorts_in_parts(vm, dtype, items, n))
+    return tl_sort_parts(vm, dtype, items, n, descending);
   size_t nbytes = tl_sort_scratch(dtype, (size_t)n);
   if (nbytes < 64)
     nbytes = 64;

@@ -23,15 +23,19 @@ static const char *const makers[] = {
 
 static const char *const arrays = "abcdefghik";
 
-static void open_both(host *one, host *many) {
+static void open_with(host *one, host *many, int threads) {
   tally_options options = host_options(one);
   options.seeded = 1;
   host_open(one, &options);
   options = host_options(many);
   options.seeded = 1;
-  options.threads = THREADS;
+  options.threads = threads;
   host_open(many, &options);
   many->vm->pool.eager = true;
+}
+
+static void open_both(host *one, host *many) {
+  open_with(one, many, THREADS);
 }
 
 static void run_both(host *one, host *many, const char *text) {
@@ -91,13 +95,54 @@ static void test_reductions(void **state) {
   host_close(&many);
 }
 
+// Sorts in parts of 2, 4 and 8: of NaNs, both zeros, few and many values, one
+// item more than parts can share.
+static void test_sorting(void **state) {
+  (void)state;
+  const char *const items[] = {
+      "random.normal(%d)",
+      "astype(random.normal(%d), float32)",
+      "random.integers(%d, -5, 6)",
+      "random.integers(%d, 0, 1_000_000_000_000)",
+      "astype(random.integers(%d, 0, 300_000), int32)",
+      "random.bits(%d)",
+      "astype(random.integers(%d, -1, 2), float64) * 0.0",
+      "1.0 / (random.integers(%d, -2, 3) * random.integers(1, 0, 2))",
+      "arange(%d)",
+      "astype(random.integers(%d, 0, 9), int8)",
+      "random.normal(%d) * 1i",
+  };
+  const int sizes[] = {255, 256, 257, 1000, 4099, 70001};
+  const int threads[] = {2, 5, 8};
+  for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+    static host one, many;
+    open_with(&one, &many, threads[t]);
+    run_both(&one, &many, "import random");
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+      for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+        char made[TEXT] = "x = ";
+        snprintf(made + 4, sizeof made - 4, items[i], sizes[n]);
+        run_both(&one, &many, made);
+        compare(&one, &many, "sort(x)");
+        compare(&one, &many, "sort(x, descending: true)");
+        compare(&one, &many, "argsort(x)");
+        compare(&one, &many, "argsort(x, descending: true)");
+      }
+    }
+    assert_int_equal(many.vm->pool.workers, threads[t] - 1);
+    host_close(&one);
+    host_close(&many);
+  }
+}
+
 // Where there is no memory for the threads' parts, or none at all, there is an
 // error or the result, and nothing is left behind.
 static void test_no_memory(void **state) {
   (void)state;
   const char *const calls[] = {
       "[var(a, axis: 0)]", "[max(a, axis: 0)]", "[argmax(a, axis: 0)]",
-      "[sum(a, axis: 0)]", "[var(c)]",          "[argmin(c)]"};
+      "[sum(a, axis: 0)]", "[var(c)]",          "[argmin(c)]",
+      "[sort(c)]",         "[argsort(c)]"};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
     static host one, many;
     open_both(&one, &many);
@@ -124,6 +169,7 @@ static void test_no_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_reductions),
+      cmocka_unit_test(test_sorting),
       cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,29 @@ void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
   }
 }
 
+void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending) {
+  switch ((int)dtype) {
+#define X(D, sfx, U, KIND)                              \
+  case TL_##D:                                          \
+    keys_##sfx##_own(a, a, n, descending, false, NULL); \
+    break;
+    KEY_DTYPES(X)
+#undef X
+  }
+}
+
+void tl_sort_from_keys(tl_dtype dtype, void *a, const void *keys, size_t n,
+                       bool descending) {
+  switch ((int)dtype) {
+#define X(D, sfx, U, KIND)                           \
+  case TL_##D:                                       \
+    items_##sfx##_own(a, keys, n, descending, NULL); \
+    break;
+    KEY_DTYPES(X)
+#undef X
+  }
+}
+
 bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n) {
   if (counts[digit_of_first] == n)
     return false;

@@ -36,6 +36,22 @@ static inline bool tl_piece(tl_stop *stop, size_t i, size_t n, size_t *end) {
 void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
                   bool descending, bool same_zero, tl_stop *stop);
 
+// The same in place, as words of the items' own size; and back, where [a] may
+// be [keys]. tl_sort of unsigned integers sorts such keys.
+void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending);
+void tl_sort_from_keys(tl_dtype dtype, void *a, const void *keys, size_t n,
+                       bool descending);
+
+// The sorted runs[0, m) and runs[m, n), merged: what stands at [from, to) of
+// the result goes to the same places of [out]. Keys have 4 or 8 bytes.
+void tl_merge_keys(size_t itemsize, void *out, const void *runs, size_t m,
+                   size_t n, size_t from, size_t to);
+// The same of positions, beside their sorted keys; of equal ones the first
+// run's come first. out_keys NULL: positions alone.
+void tl_merge_places(int64_t *out, const int64_t *runs, uint64_t *out_keys,
+                     const uint64_t *keys, size_t m, size_t n, size_t from,
+                     size_t to);
+
 // Counters for all radix passes over n keys.
 typedef struct tl_radix_counts {
   size_t digit[TL_DIGIT_PASSES][TL_DIGITS];

@@ -1,0 +1,267 @@
+// Sorting in parts: each is sorted by one thread, then neighbours are merged,
+// and all threads share a merge. Equal keys have equal bits, and positions of
+// equal keys keep their order, so that the result is the same for any parts.
+#include "stdlib/sort_parts.h"
+
+#include <string.h>
+
+#include "vm/kernels/sort.h"
+#include "vm/poll.h"
+#include "vm/pool.h"
+
+enum {
+  PARTS_MOST = 16,
+  PIECES = 4,       // of a pass over all items, for each part
+  LEAST = 1 << 17,  // items that are worth it
+  LEAST_EAGER = 1 << 8,
+  NS_AN_ITEM = 10,
+  SAMPLE = 256,
+};
+
+typedef struct parts {
+  tl_vm *vm;
+  tl_dtype dtype;
+  bool descending;
+  size_t itemsize;
+  char *items;
+  int64_t *order;  // of argsort
+  // Of argsort, while merging: the keys in the order of the positions, and
+  // where they go; NULL: they are not needed any more.
+  uint64_t *keys, *to_keys;
+  int64_t n;
+  int count;
+  char *scratch;
+  size_t scratch_each;
+  tl_stop stop;
+  pthread_t owner;
+  atomic_bool stopped;
+  // A round of merging.
+  const char *from;
+  char *to;
+  int run;  // parts in a run
+} parts;
+
+static int part_count(tl_vm *vm) {
+  int threads = tl_pool_threads(vm), count = 1;
+  while (count * 2 <= threads && count < PARTS_MOST) count *= 2;
+  return count;
+}
+
+// Whether keys take more than two passes of a radix sort, as far as some of
+// them tell: with fewer, one thread has sorted before others have merged.
+static bool is_wide(tl_dtype dtype, const char *items, int64_t n) {
+  uint64_t keys[SAMPLE];
+  size_t itemsize = tl_itemsize(dtype);
+  _Alignas(64) char sample[SAMPLE * sizeof(uint64_t)];
+  tl_kernels()->pack[tl_move_size(itemsize)](
+      sample, items, (ptrdiff_t)((size_t)(n / SAMPLE) * itemsize), SAMPLE);
+  tl_sort_keys(dtype, keys, sample, SAMPLE, false, true, NULL);
+  return tl_keys_varying(keys, SAMPLE, NULL) >> 2 * TL_DIGIT_BITS != 0;
+}
+
+bool tl_sorts_in_parts(tl_vm *vm, tl_dtype dtype, const void *items,
+                       int64_t n) {
+  bool fits = dtype < TL_COMPLEX64 && tl_itemsize(dtype) >= 4;
+  return fits && n >= (vm->pool.eager ? LEAST_EAGER : LEAST) &&
+         n <= UINT32_MAX && part_count(vm) > 1 &&
+         tl_pool_pays(vm, (double)n * NS_AN_ITEM * 1e-9) &&
+         (vm->pool.eager || is_wide(dtype, items, n));
+}
+
+// The thread that called polls; the others see what it found.
+static bool asks(void *context) {
+  parts *p = context;
+  if (pthread_equal(pthread_self(), p->owner) && !atomic_load(&p->stopped) &&
+      p->stop.ask(p->stop.context))
+    atomic_store(&p->stopped, true);
+  return atomic_load(&p->stopped);
+}
+
+// Item number of a boundary between [count] equal parts.
+static int64_t boundary(const parts *p, int64_t i, int64_t count) {
+  return p->n / count * i + p->n % count * i / count;
+}
+
+static bool run(parts *p, int64_t chunks, tl_pool_work *work) {
+  uint64_t cost = (uint64_t)(p->n / chunks) / 1024;
+  return tl_pool_run(p->vm, chunks, work, p, true, cost) &&
+         !atomic_load(&p->stopped);
+}
+
+typedef struct piece {
+  int64_t begin, length;
+} piece;
+
+static piece piece_at(const parts *p, int64_t i, int64_t count) {
+  int64_t begin = boundary(p, i, count);
+  return (piece){begin, boundary(p, i + 1, count) - begin};
+}
+
+// --- One step each ----------------------------------------------------------
+
+static void to_keys(void *context, int64_t i) {
+  parts *p = context;
+  piece at = piece_at(p, i, (int64_t)p->count * PIECES);
+  tl_sort_to_keys(p->dtype, p->items + (size_t)at.begin * p->itemsize,
+                  (size_t)at.length, p->descending);
+}
+
+static void from_keys(void *context, int64_t i) {
+  parts *p = context;
+  piece at = piece_at(p, i, (int64_t)p->count * PIECES);
+  size_t offset = (size_t)at.begin * p->itemsize;
+  tl_sort_from_keys(p->dtype, p->items + offset, p->from + offset,
+                    (size_t)at.length, p->descending);
+}
+
+static void sort_part(void *context, int64_t i) {
+  parts *p = context;
+  tl_stop stop = {asks, p, false};
+  piece at = piece_at(p, i, p->count);
+  tl_sort(p->itemsize == 4 ? TL_UINT32 : TL_UINT64,
+          p->items + (size_t)at.begin * p->itemsize, (size_t)at.length, false,
+          p->scratch + (size_t)i * p->scratch_each, &stop);
+}
+
+static void order_part(void *context, int64_t i) {
+  parts *p = context;
+  tl_stop stop = {asks, p, false};
+  piece at = piece_at(p, i, p->count);
+  int64_t *order = p->order + at.begin;
+  if (!tl_argsort(p->dtype, order, p->items + (size_t)at.begin * p->itemsize,
+                  (size_t)at.length, p->descending,
+                  p->scratch + (size_t)i * p->scratch_each, &stop))
+    return;
+  for (int64_t k = 0; k < at.length; k++) order[k] += at.begin;
+}
+
+static void make_keys(void *context, int64_t i) {
+  enum { FEW = 1024 };
+  _Alignas(64) char items[FEW * sizeof(uint64_t)];
+  parts *p = context;
+  piece at = piece_at(p, i, (int64_t)p->count * PIECES);
+  tl_gather *take = tl_kernels()->take[tl_move_size(p->itemsize)];
+  for (int64_t k = 0; k < at.length; k += FEW) {
+    size_t n = at.length - k < FEW ? (size_t)(at.length - k) : FEW;
+    take(items, p->items, (ptrdiff_t)p->itemsize, p->order + at.begin + k, n);
+    tl_sort_keys(p->dtype, p->keys + at.begin + k, items, n, p->descending,
+                 true, NULL);
+  }
+}
+
+// Two runs are merged in as many pieces as their parts have.
+static void merge_piece(void *context, int64_t i) {
+  parts *p = context;
+  int64_t pieces = (int64_t)p->run * 2 * PIECES, pair = i / pieces;
+  int64_t first = pair * 2 * p->run;
+  int64_t begin = boundary(p, first, p->count);
+  size_t m = (size_t)(boundary(p, first + p->run, p->count) - begin);
+  size_t n = (size_t)(boundary(p, first + 2 * p->run, p->count) - begin);
+  size_t k = (size_t)(i % pieces), count = (size_t)pieces;
+  size_t from = n / count * k + n % count * k / count;
+  size_t to = n / count * (k + 1) + n % count * (k + 1) / count;
+  size_t offset = (size_t)begin * (p->order ? sizeof(int64_t) : p->itemsize);
+  if (p->order)
+    tl_merge_places((int64_t *)(void *)(p->to + offset),
+                    (const int64_t *)(const void *)(p->from + offset),
+                    p->to_keys == NULL ? NULL : p->to_keys + begin,
+                    p->keys + begin, m, n, from, to);
+  else
+    tl_merge_keys(p->itemsize, p->to + offset, p->from + offset, m, n, from,
+                  to);
+}
+
+static void copy_order(void *context, int64_t i) {
+  parts *p = context;
+  piece at = piece_at(p, i, (int64_t)p->count * PIECES);
+  memcpy(p->order + at.begin, (const int64_t *)(const void *)p->from + at.begin,
+         (size_t)at.length * sizeof *p->order);
+}
+
+// Merges the sorted parts; p->from is where they are, and then the result.
+static bool merge_all(parts *p, char *from, char *to) {
+  p->from = from;
+  p->to = to;
+  for (p->run = 1; p->run < p->count; p->run *= 2) {
+    uint64_t *other = p->keys;
+    if (p->run * 2 == p->count)
+      p->to_keys = NULL;
+    if (!run(p, (int64_t)p->count * PIECES, merge_piece))
+      return false;
+    char *merged = p->to;
+    p->to = p->to == to ? from : to;
+    p->from = merged;
+    p->keys = p->to_keys;
+    p->to_keys = other;
+  }
+  return true;
+}
+
+// --- The whole --------------------------------------------------------------
+
+static size_t whole_lines(size_t nbytes) {
+  return (nbytes + 63) / 64 * 64;
+}
+
+// Memory for the parts' sorts, and for [merging] bytes after them.
+static bool open_parts(parts *p, size_t each, size_t merging, size_t *nbytes,
+                       const char *what) {
+  p->count = part_count(p->vm);
+  p->itemsize = tl_itemsize(p->dtype);
+  p->scratch_each = whole_lines(each);
+  *nbytes = p->scratch_each * (size_t)p->count;
+  if (*nbytes < merging)
+    *nbytes = merging;
+  p->stop = tl_stop_of(p->vm);
+  p->owner = pthread_self();
+  atomic_init(&p->stopped, false);
+  p->scratch = tl_alloc(p->vm, *nbytes, what);
+  return p->scratch != NULL;
+}
+
+static size_t longest_part(tl_vm *vm, int64_t n) {
+  return (size_t)n / (size_t)part_count(vm) + 1;
+}
+
+bool tl_sort_parts(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
+                   bool descending) {
+  parts p = {.vm = vm,
+             .dtype = dtype,
+             .descending = descending,
+             .items = items,
+             .n = n};
+  size_t nbytes, itemsize = tl_itemsize(dtype);
+  size_t each = tl_sort_scratch(itemsize == 4 ? TL_UINT32 : TL_UINT64,
+                                longest_part(vm, n));
+  if (!open_parts(&p, each, (size_t)n * itemsize, &nbytes, "sort"))
+    return false;
+  int64_t pieces = (int64_t)p.count * PIECES;
+  bool ok = run(&p, pieces, to_keys) && run(&p, p.count, sort_part) &&
+            merge_all(&p, items, p.scratch) && run(&p, pieces, from_keys);
+  tl_free(vm, p.scratch, nbytes);
+  return ok;
+}
+
+bool tl_argsort_parts(tl_vm *vm, tl_dtype dtype, int64_t *out,
+                      const void *items, int64_t n, bool descending) {
+  parts p = {.vm = vm,
+             .dtype = dtype,
+             .descending = descending,
+             .items = (char *)(uintptr_t)items,
+             .order = out,
+             .n = n};
+  size_t nbytes, words = whole_lines((size_t)n * sizeof(uint64_t));
+  size_t each = tl_argsort_scratch(dtype, longest_part(vm, n));
+  // Keys are merged, too, but in the last round.
+  size_t merging = (part_count(vm) > 2 ? 3 : 2) * words;
+  if (!open_parts(&p, each, merging, &nbytes, "argsort"))
+    return false;
+  p.keys = (uint64_t *)(void *)p.scratch;
+  p.to_keys = (uint64_t *)(void *)(p.scratch + 2 * words);
+  int64_t pieces = (int64_t)p.count * PIECES;
+  bool ok = run(&p, p.count, order_part) && run(&p, pieces, make_keys) &&
+            merge_all(&p, (char *)out, p.scratch + words) &&
+            (p.from == (char *)out || run(&p, pieces, copy_order));
+  tl_free(vm, p.scratch, nbytes);
+  return ok;
+}

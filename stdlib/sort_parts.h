@@ -1,0 +1,17 @@
+// Sorting in parts on several threads.
+#ifndef TALLY_STDLIB_SORT_PARTS_H
+#define TALLY_STDLIB_SORT_PARTS_H
+
+#include "vm/value.h"
+
+// Whether the n items are worth to be sorted in parts.
+bool tl_sorts_in_parts(tl_vm *vm, tl_dtype dtype, const void *items, int64_t n);
+
+// As tl_sort and tl_argsort: with the same bits, whatever the parts. False
+// after tl_fail.
+bool tl_sort_parts(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
+                   bool descending);
+bool tl_argsort_parts(tl_vm *vm, tl_dtype dtype, int64_t *out,
+                      const void *items, int64_t n, bool descending);
+
+#endif
