@@ -21,7 +21,7 @@ static bool all_scalars(const tl_region_graph *g, const tl_region_node *n) {
 }
 
 // An operation on scalars alone is computed on the spot.
-static bool compute_scalar(tl_reader *rd, const tl_region_node *n,
+static bool compute_scalar(tl_region_reader *rd, const tl_region_node *n,
                            uint32_t to) {
   tl_region_graph *g = rd->g;
   tl_slot operands[3], result;
@@ -58,8 +58,8 @@ static int find_same(const tl_region_graph *g, const tl_region_node *n) {
 }
 
 // The literal of a K form, which stands behind the slot operand.
-static bool read_literal(tl_reader *rd, const tl_ins *ins, const tl_decoded *d,
-                         int *in) {
+static bool read_literal(tl_region_reader *rd, const tl_ins *ins,
+                         const tl_decoded *d, int *in) {
   tl_slot value = tl_opcodes[ins->op].format == TL_FORMAT_ABI
                       ? tl_weak_int((int16_t)ins->c)
                       : rd->function->constants[d->extra];
@@ -67,7 +67,8 @@ static bool read_literal(tl_reader *rd, const tl_ins *ins, const tl_decoded *d,
   return *in < 0 && tl_region_is_operand(tl_reader_use(rd, *in));
 }
 
-static bool read_operation(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
+static bool read_operation(tl_region_reader *rd, uint32_t pc,
+                           const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   tl_op op = tl_region_op(d->op, d->extra);
   if (op == TL_OP_COUNT || g->node_count == TL_REGION_NODES)
@@ -95,7 +96,7 @@ static bool read_operation(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
 }
 
 // A dtype's call, of an array.
-static bool read_cast(tl_reader *rd, const tl_decoded *d) {
+static bool read_cast(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int dtype;
   tl_region_node *n = &g->nodes[g->node_count];
@@ -126,7 +127,7 @@ static bool read_cast(tl_reader *rd, const tl_decoded *d) {
 
 // A loop of the host's. Two of the same operands may give two results: who
 // knows.
-static bool read_host(tl_reader *rd, const tl_decoded *d) {
+static bool read_host(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   const tl_host_function *f = rd->function->constants[d->extra].pointer;
   tl_region_node *n = &g->nodes[g->node_count];
@@ -157,7 +158,7 @@ static bool read_host(tl_reader *rd, const tl_decoded *d) {
 // --- Sinks ------------------------------------------------------------------
 
 // target[…] = a node
-static bool read_place(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
+static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   uint32_t target = d->operands[0];
   int in, value;
@@ -181,7 +182,7 @@ static bool read_place(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
 }
 
 // A reduction among several results.
-static bool read_result(tl_reader *rd, const tl_decoded *d) {
+static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in, at = g->result_count;
   const tl_builtin *fold = rd->function->constants[d->extra].pointer;
@@ -196,7 +197,7 @@ static bool read_result(tl_reader *rd, const tl_decoded *d) {
   return tl_reader_bind(rd, (uint32_t)d->result, TL_REGION_FOLDED + at, false);
 }
 
-static bool read_fold(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
+static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in;
   if (g->together)
@@ -216,7 +217,7 @@ static bool read_fold(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
 
 // --- The whole --------------------------------------------------------------
 
-static bool read_call(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
+static bool read_call(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   switch (tl_region_call(rd->function->constants[d->extra].pointer)) {
     case TL_STEP_CAST:
       return read_cast(rd, d);
@@ -229,10 +230,11 @@ static bool read_call(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
   }
 }
 
-static bool read_one(tl_reader *rd, uint32_t pc, const tl_decoded *d);
+static bool read_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d);
 
 // What a function returns: what it has computed, or a view.
-static bool read_return(tl_reader *rd, const tl_decoded *d, uint32_t to) {
+static bool read_return(tl_region_reader *rd, const tl_decoded *d,
+                        uint32_t to) {
   int in;
   if (!tl_reader_look_up(rd, d->operands[0], &in))
     return false;
@@ -255,8 +257,8 @@ static bool end_window(tl_region_graph *g, const tl_decoded *call) {
 
 // A call of a small function: its instructions as if they stood here. Its slots
 // are names alone; an error in it is left to the call itself.
-static bool read_inline(tl_reader *rd, const tl_decoded *call) {
-  tl_reader inner = *rd;
+static bool read_inline(tl_region_reader *rd, const tl_decoded *call) {
+  tl_region_reader inner = *rd;
   tl_decoded d;
   inner.function = rd->function->unit->prototypes[call->extra];
   inner.slots = call->window;
@@ -283,7 +285,7 @@ static bool read_inline(tl_reader *rd, const tl_decoded *call) {
   return false;
 }
 
-static bool read_one(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
+static bool read_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   switch (tl_region_step_of(d->op, d->extra)) {
     case TL_STEP_LOAD:
       return tl_reader_load(rd, d);
@@ -312,7 +314,7 @@ static bool read_one(tl_reader *rd, uint32_t pc, const tl_decoded *d) {
 }
 
 // A region that ends in an operation: its result is the last one's.
-static bool find_result(tl_reader *rd, const tl_decoded *last) {
+static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
   if (g->sink != TL_SINK_ARRAY)
     return true;
@@ -422,7 +424,7 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
 }
 
 // The instructions to [end], or how far it comes; *last is the last one.
-static uint32_t read_to(tl_reader *rd, uint32_t pc, uint32_t end,
+static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
                         tl_decoded *last) {
   tl_region_graph *g = rd->g;
   last->result = -1;
@@ -441,7 +443,7 @@ static uint32_t read_to(tl_reader *rd, uint32_t pc, uint32_t end,
 }
 
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_reader rd = {.g = g, .function = g->function};
+  tl_region_reader rd = {.g = g, .function = g->function};
   tl_decoded last;
   clear(g);
   g->together = true;
@@ -456,7 +458,7 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
 }
 
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_reader rd = {.g = g, .function = g->function};
+  tl_region_reader rd = {.g = g, .function = g->function};
   tl_decoded last;
   clear(g);
   uint32_t to = read_to(&rd, pc, end, &last);

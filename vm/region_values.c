@@ -13,7 +13,7 @@ static tl_region_binding *binding_of(const tl_region_graph *g, uint32_t slot) {
   return NULL;
 }
 
-bool tl_reader_bind(tl_reader *rd, uint32_t slot, int in, bool kept) {
+bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool kept) {
   tl_region_graph *g = rd->g;
   if (g->binding_count == TL_REGION_BINDINGS)
     return false;
@@ -25,7 +25,8 @@ bool tl_reader_bind(tl_reader *rd, uint32_t slot, int in, bool kept) {
   return true;
 }
 
-int tl_reader_add_use(tl_reader *rd, tl_slot value, int root, bool direct) {
+int tl_reader_add_use(tl_region_reader *rd, tl_slot value, int root,
+                      bool direct) {
   tl_region_graph *g = rd->g;
   if (g->use_count == TL_REGION_USES)
     return 0;
@@ -36,7 +37,7 @@ int tl_reader_add_use(tl_reader *rd, tl_slot value, int root, bool direct) {
   return -1 - g->use_count++;
 }
 
-int tl_reader_add_literal(tl_reader *rd, tl_slot value) {
+int tl_reader_add_literal(tl_region_reader *rd, tl_slot value) {
   int in = tl_reader_add_use(rd, value, -1, true);
   if (in < 0)
     rd->g->uses[-1 - in].fixed = true;
@@ -44,7 +45,7 @@ int tl_reader_add_literal(tl_reader *rd, tl_slot value) {
 }
 
 // Notes where the use [in] comes from.
-void tl_reader_add_fact(tl_reader *rd, int in, tl_region_fact fact) {
+void tl_reader_add_fact(tl_region_reader *rd, int in, tl_region_fact fact) {
   tl_region_graph *g = rd->g;
   if (in >= 0)
     return;
@@ -57,7 +58,7 @@ void tl_reader_add_fact(tl_reader *rd, int in, tl_region_fact fact) {
 }
 
 // The value of a slot that the region has not seen yet: 0 is a failure.
-static int add_root(tl_reader *rd, uint32_t slot) {
+static int add_root(tl_region_reader *rd, uint32_t slot) {
   tl_region_graph *g = rd->g;
   tl_slot value = g->base[slot];
   int root = -1;
@@ -74,11 +75,11 @@ static int add_root(tl_reader *rd, uint32_t slot) {
 }
 
 // What a slot holds: a node's number or a use's, in *in.
-bool tl_reader_look_up(tl_reader *rd, uint32_t slot, int *in) {
+bool tl_reader_look_up(tl_region_reader *rd, uint32_t slot, int *in) {
   return tl_reader_look_up_any(rd, slot, in) && *in < TL_REGION_FOLDED;
 }
 
-bool tl_reader_look_up_any(tl_reader *rd, uint32_t slot, int *in) {
+bool tl_reader_look_up_any(tl_region_reader *rd, uint32_t slot, int *in) {
   const tl_region_binding *binding = binding_of(rd->g, slot);
   if (binding != NULL) {
     *in = binding->in;
@@ -92,7 +93,8 @@ bool tl_reader_look_up_any(tl_reader *rd, uint32_t slot, int *in) {
 
 // An instruction ends what it reads: of a view only the view's object, which
 // here there is none of.
-void tl_reader_consume(tl_reader *rd, uint32_t slot, int in, uint8_t mode) {
+void tl_reader_consume(tl_region_reader *rd, uint32_t slot, int in,
+                       uint8_t mode) {
   const tl_region_use *u = tl_reader_use(rd, in);
   if (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER)
     return;
@@ -108,7 +110,7 @@ bool tl_region_is_operand(const tl_region_use *u) {
          (tl_is_array(u->items) && u->items.array->head.dtype < TL_STRING);
 }
 
-bool tl_reader_operand(tl_reader *rd, const tl_decoded *d, uint32_t i,
+bool tl_reader_operand(tl_region_reader *rd, const tl_decoded *d, uint32_t i,
                        int *in) {
   if (!tl_reader_look_up(rd, d->operands[i], in) ||
       !tl_region_is_operand(tl_reader_use(rd, *in))) {
@@ -120,7 +122,7 @@ bool tl_reader_operand(tl_reader *rd, const tl_decoded *d, uint32_t i,
 
 // --- Loads, moves and ends --------------------------------------------------
 
-static tl_slot load_value(const tl_reader *rd, const tl_decoded *d) {
+static tl_slot load_value(const tl_region_reader *rd, const tl_decoded *d) {
   const tl_prototype *f = rd->function;
   switch (d->op) {
     case TL_BC_LOADK:
@@ -135,7 +137,7 @@ static tl_slot load_value(const tl_reader *rd, const tl_decoded *d) {
   }
 }
 
-bool tl_reader_load(tl_reader *rd, const tl_decoded *d) {
+bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d) {
   tl_slot value = load_value(rd, d);
   if (tl_is_unset(value))
     return false;
@@ -154,7 +156,7 @@ bool tl_reader_load(tl_reader *rd, const tl_decoded *d) {
 }
 
 // A number or constant goes to the slot in the end; an array is used up here.
-bool tl_reader_move(tl_reader *rd, const tl_decoded *d) {
+bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d) {
   int in;
   if (!tl_reader_look_up_any(rd, d->operands[0], &in))
     return false;
@@ -173,7 +175,7 @@ bool tl_reader_move(tl_reader *rd, const tl_decoded *d) {
   return tl_reader_bind(rd, (uint32_t)d->result, in, kept);
 }
 
-bool tl_reader_drop(tl_reader *rd, const tl_decoded *d) {
+bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d) {
   int in;
   if (!tl_reader_look_up_any(rd, d->operands[0], &in))
     return false;
@@ -186,7 +188,7 @@ bool tl_reader_drop(tl_reader *rd, const tl_decoded *d) {
 
 // A view that the region alone knows needs no hold on its block: what it shows
 // ends after the region.
-bool tl_reader_hold(tl_reader *rd, const tl_decoded *d) {
+bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
   int in;
   int view = d->op == TL_BC_HOLD ? 0 : 1;
   if (!tl_reader_look_up(rd, d->operands[view], &in))
@@ -197,7 +199,7 @@ bool tl_reader_hold(tl_reader *rd, const tl_decoded *d) {
 
 // x's ownership of an object goes to y, which shows the same one
 // (tl_do_settle). What the region makes itself has no such owner.
-bool tl_reader_settle(tl_reader *rd, const tl_decoded *d) {
+bool tl_reader_settle(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int x_in, y_in;
   if (!tl_reader_look_up(rd, d->operands[0], &x_in) ||
@@ -231,7 +233,7 @@ bool tl_reader_settle(tl_reader *rd, const tl_decoded *d) {
 // --- Arguments ---------------------------------------------------------------
 
 // An argument of a call, which ends there: a scalar, a constant or a list.
-static bool read_argument(tl_reader *rd, uint32_t slot, tl_slot *out) {
+static bool read_argument(tl_region_reader *rd, uint32_t slot, tl_slot *out) {
   int in;
   if (!tl_reader_look_up(rd, slot, &in) || in >= 0)
     return false;
@@ -245,7 +247,8 @@ static bool read_argument(tl_reader *rd, uint32_t slot, tl_slot *out) {
   return !tl_is_array(value) || !tl_is_owned(value);
 }
 
-bool tl_reader_arguments(tl_reader *rd, const tl_decoded *d, tl_slot *out) {
+bool tl_reader_arguments(tl_region_reader *rd, const tl_decoded *d,
+                         tl_slot *out) {
   for (uint32_t i = 1; i < d->window_count; i++) {
     if (!read_argument(rd, d->window + i, &out[i]))
       return false;

@@ -59,7 +59,7 @@ typedef struct place {
 } place;
 
 // The same view twice is one use.
-static int add_view(tl_reader *rd, const place *p) {
+static int add_view(tl_region_reader *rd, const place *p) {
   tl_region_graph *g = rd->g;
   const tl_array *base = p->from->value.array;
   tl_region_fact fact = p->fact;
@@ -80,7 +80,7 @@ static int add_view(tl_reader *rd, const place *p) {
   return in;
 }
 
-static bool bind_view(tl_reader *rd, const tl_decoded *d, place *p) {
+static bool bind_view(tl_region_reader *rd, const tl_decoded *d, place *p) {
   uint32_t to = (uint32_t)d->result;
   const tl_array *base = p->from->value.array;
   int in;
@@ -99,7 +99,8 @@ static bool bind_view(tl_reader *rd, const tl_decoded *d, place *p) {
 }
 
 // A value between the brackets: integers, none and parts of slices alone.
-static bool read_part(tl_reader *rd, uint32_t slot, tl_region_index *index) {
+static bool read_part(tl_region_reader *rd, uint32_t slot,
+                      tl_region_index *index) {
   int in;
   if (!tl_reader_look_up(rd, slot, &in) || in >= 0)
     return false;
@@ -118,7 +119,7 @@ static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
 
 // The index of an instruction, whose operands before [first] are others.
-bool tl_reader_index(tl_reader *rd, const tl_decoded *d, uint32_t first,
+bool tl_reader_index(tl_region_reader *rd, const tl_decoded *d, uint32_t first,
                      tl_region_index *index) {
   const tl_path *paths = rd->function->unit->paths;
   index->count = 0;
@@ -144,7 +145,7 @@ bool tl_reader_index(tl_reader *rd, const tl_decoded *d, uint32_t first,
 }
 
 // The array that is indexed: its number among the uses, -1 where it is none.
-static int read_base(tl_reader *rd, const tl_decoded *d) {
+static int read_base(tl_region_reader *rd, const tl_decoded *d) {
   int in;
   if (!tl_reader_look_up(rd, d->operands[0], &in))
     return -1;
@@ -159,7 +160,7 @@ static int read_base(tl_reader *rd, const tl_decoded *d) {
   return -1 - in;
 }
 
-bool tl_reader_view(tl_reader *rd, const tl_decoded *d) {
+bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   tl_region_index index;
   tl_slot parts[TL_MAX_DIMS];
@@ -189,7 +190,7 @@ bool tl_reader_view(tl_reader *rd, const tl_decoded *d) {
 // --- Rolled views -----------------------------------------------------------
 
 // The same array rolled by the same shift is one use.
-static int add_rolled(tl_reader *rd, const tl_region_use *from,
+static int add_rolled(tl_region_reader *rd, const tl_region_use *from,
                       const int64_t *shift) {
   tl_region_graph *g = rd->g;
   const tl_array *a = from->value.array;
@@ -216,7 +217,7 @@ static int add_rolled(tl_reader *rd, const tl_region_use *from,
   return in;
 }
 
-bool tl_reader_roll(tl_reader *rd, const tl_decoded *d) {
+bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
   int in;
   tl_slot arguments[TL_MAX_PARAMS];
   if (!tl_reader_arguments(rd, d, arguments) ||
@@ -246,7 +247,7 @@ static bool is_named(const tl_string *name, const char *text) {
 }
 
 // .T and .mT
-bool tl_reader_transpose(tl_reader *rd, const tl_decoded *d) {
+bool tl_reader_transpose(tl_region_reader *rd, const tl_decoded *d) {
   const tl_string *name = rd->function->unit->names[d->extra];
   bool all = is_named(name, "T");
   if (!all && !is_named(name, "mT"))
