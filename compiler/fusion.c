@@ -16,7 +16,7 @@ typedef struct step {
   uint32_t pc, end;
   tl_decoded d;
   tl_region_step kind;
-  bool is_scan;
+  bool is_fold;
   int32_t consumer;  // the step that uses its result up, -1
   int32_t viewed;    // the first step that takes a view of its result, -1
   bool is_index;     // its result says where a view is
@@ -133,10 +133,11 @@ static tl_region_step step_of(const finder *f, const tl_decoded *d) {
   return names ? TL_STEP_NONE : kind;
 }
 
-static bool is_scan(const tl_prototype *p, const tl_decoded *d,
+// A sink that may be one of several.
+static bool is_fold(const tl_prototype *p, const tl_decoded *d,
                     tl_region_step kind) {
   return kind == TL_STEP_CALL &&
-         tl_builtin_is_scan(p->constants[d->extra].pointer);
+         tl_builtin_is_fold(p->constants[d->extra].pointer);
 }
 
 static bool is_operation(const step *s) {
@@ -419,7 +420,7 @@ static bool waits_for(const finder *f, int32_t first, const unit *u) {
 static bool may_follow(const finder *f, const unit *units, int32_t from,
                        int32_t u) {
   const step *end = &f->steps[units[u].last];
-  if (end->kind == TL_STEP_PLACE || end->is_scan)
+  if (is_sink(end) && !end->is_fold)
     return false;
   for (int32_t i = units[u - 1].last + 1; i < units[u].first; i++) {
     if (!is_passive(&f->steps[i]))
@@ -460,7 +461,7 @@ static int32_t find_group(const finder *f, const unit *units, int32_t n,
   int32_t found = from;
   if (!is_operation(begin) && units[from].part)
     return from;
-  if (begin->kind == TL_STEP_PLACE || begin->is_scan)
+  if (is_sink(begin) && !begin->is_fold)
     return from;
   for (int32_t u = from + 1; u < n && may_follow(f, units, from, u); u++) {
     bool joined = false;
@@ -579,7 +580,7 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
     }
     if (kind != TL_STEP_NONE)
       f.steps[f.count++] =
-          (step){pc, pc + d.words, d,    kind, is_scan(function, &d, kind),
+          (step){pc, pc + d.words, d,    kind, is_fold(function, &d, kind),
                  -1, -1,           false};
     if (kind == TL_STEP_PLACE && !end_run(&f))
       return false;

@@ -122,92 +122,90 @@ static bool check_increasing(tl_vm *vm, const char *function, const char *name,
   return true;
 }
 
-// Adds each x between the edges to its bin; the last bin has its upper edge.
-static bool count_bins(tl_vm *vm, const tl_array *x, const tl_array *edges,
-                       const double *weight, double *sums) {
-  const double *edge = (const double *)edges->data;
-  const double *item = (const double *)x->data;
-  int64_t bins = edges->size - 1;
-  for (int64_t at = 0; at < x->size; at += 1024) {
-    int64_t place[1024], n = x->size - at < 1024 ? x->size - at : 1024;
-    if (!tl_poll(vm, 1))
-      return false;
-    tl_kernels()->search[TL_FLOAT64](place, edge, (size_t)edges->size,
-                                     item + at, (size_t)n, true);
-    for (int64_t i = 0; i < n; i++) {
-      int64_t bin = place[i] - 1;
-      if (item[at + i] == edge[bins])
-        bin = bins - 1;
-      if (bin >= 0 && bin < bins)
-        sums[bin] += weight ? weight[at + i] : 1;
-    }
+// Edges, and the sums between them.
+typedef struct binning {
+  const double *edge;
+  int64_t bins;
+  bool even;  // the edges are as far apart as rounding allows
+  double *sums;
+} binning;
+
+enum { BIN_BLOCK = 1024 };
+
+// Adds each of n <= BIN_BLOCK items between the edges to its bin; the last bin
+// has its upper edge.
+static void count_sorted(const binning *b, const double *item,
+                         const double *weight, int64_t n) {
+  int64_t place[BIN_BLOCK];
+  tl_kernels()->search[TL_FLOAT64](place, b->edge, (size_t)b->bins + 1, item,
+                                   (size_t)n, true);
+  for (int64_t i = 0; i < n; i++) {
+    int64_t bin = place[i] - 1;
+    if (item[i] == b->edge[b->bins])
+      bin = b->bins - 1;
+    if (bin >= 0 && bin < b->bins)
+      b->sums[bin] += weight ? weight[i] : 1;
   }
-  return true;
 }
 
-// The same where the edges are as far apart as rounding allows: a bin is
-// guessed from the distance, and corrected by its edges.
-static bool count_even_bins(tl_vm *vm, const tl_array *x, const tl_array *edges,
-                            const double *weight, double *sums) {
-  const double *edge = (const double *)edges->data;
-  const double *item = (const double *)x->data;
-  int64_t bins = edges->size - 1;
+// The same for even edges: a bin is guessed from the distance, and corrected by
+// its edges.
+static void count_even(const binning *b, const double *item,
+                       const double *weight, int64_t n) {
+  const double *edge = b->edge;
+  int64_t bins = b->bins;
   double low = edge[0], high = edge[bins];
   double scale = (double)bins / (high - low);
-  for (int64_t at = 0; at < x->size; at += 1024) {
-    int64_t end = x->size - at < 1024 ? x->size : at + 1024;
-    if (!tl_poll(vm, 1))
-      return false;
-    for (int64_t i = at; i < end; i++) {
-      double v = item[i];
-      if (!(v >= low && v <= high))
-        continue;
-      int64_t bin = (int64_t)((v - low) * scale);
-      if (bin >= bins)
-        bin = bins - 1;
-      while (v < edge[bin]) bin--;
-      while (bin < bins - 1 && v >= edge[bin + 1]) bin++;
-      sums[bin] += weight ? weight[i] : 1;
-    }
+  for (int64_t i = 0; i < n; i++) {
+    double v = item[i];
+    if (!(v >= low && v <= high))
+      continue;
+    int64_t bin = (int64_t)((v - low) * scale);
+    if (bin >= bins)
+      bin = bins - 1;
+    while (v < edge[bin]) bin--;
+    while (bin < bins - 1 && v >= edge[bin + 1]) bin++;
+    b->sums[bin] += weight ? weight[i] : 1;
   }
-  return true;
 }
 
-static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
-                       tl_slot *out) {
+static void count_block(const binning *b, const double *item,
+                        const double *weight, int64_t n) {
+  (b->even ? count_even : count_sorted)(b, item, weight, n);
+}
+
+// What the arguments say of even bins; *ranged: of their ends too.
+typedef struct even_bins {
   int64_t bins;
-  double low = 0, high = 1;
-  const double *item = (const double *)x->data;
-  if (!tl_arg_count(vm, "histogram", "bins", args[1], &bins))
+  bool ranged;
+  double low, high;
+} even_bins;
+
+static bool read_even_bins(tl_vm *vm, const tl_slot *args, even_bins *out) {
+  *out = (even_bins){.high = 1};
+  if (!tl_arg_count(vm, "histogram", "bins", args[1], &out->bins))
     return false;
-  if (bins < 1 || bins == INT64_MAX)
+  if (out->bins < 1 || out->bins == INT64_MAX)
     return tl_fail(vm, TALLY_ERR_VALUE, "histogram: bins must be 1 or more");
-  if (!tl_is_none(args[2])) {
-    if (!tl_is_list(args[2]) || args[2].list->length != 2)
-      return tl_arg_fail(vm, "histogram", "range", "two numbers", args[2]);
-    if (!tl_arg_float(vm, "histogram", "range", args[2].list->items[0], &low) ||
-        !tl_arg_float(vm, "histogram", "range", args[2].list->items[1], &high))
-      return false;
-  } else if (x->size > 0) {
-    low = high = item[0];
-    for (int64_t i = 0; i < x->size; i++) {
-      if (!isfinite(item[i]))
-        return tl_fail(vm, TALLY_ERR_VALUE,
-                       "histogram: item %lld is %g, so "
-                       "there is no range",
-                       (long long)i, item[i]);
-      if (item[i] < low)
-        low = item[i];
-      if (item[i] > high)
-        high = item[i];
-    }
-  }
+  out->ranged = !tl_is_none(args[2]);
+  if (!out->ranged)
+    return true;
+  if (!tl_is_list(args[2]) || args[2].list->length != 2)
+    return tl_arg_fail(vm, "histogram", "range", "two numbers", args[2]);
+  return tl_arg_float(vm, "histogram", "range", args[2].list->items[0],
+                      &out->low) &&
+         tl_arg_float(vm, "histogram", "range", args[2].list->items[1],
+                      &out->high);
+}
+
+static bool make_edges(tl_vm *vm, const even_bins *b, tl_slot *out) {
+  double low = b->low, high = b->high;
   if (!(low <= high) || !isfinite(low) || !isfinite(high))
     return tl_fail(vm, TALLY_ERR_VALUE, "histogram: %g to %g is no range", low,
                    high);
   if (low == high)
     low -= 0.5, high += 0.5;
-  int64_t count = bins + 1;
+  int64_t bins = b->bins, count = bins + 1;
   tl_array *edges = tl_array_new(vm, TL_FLOAT64, 1, &count);
   if (!edges)
     return false;
@@ -219,6 +217,37 @@ static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
   edge[bins] = high;
   *out = tl_own_array(edges);
   return true;
+}
+
+// Widens the range to n items; returns the first that is not finite, or n.
+static int64_t widen(even_bins *b, const double *item, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    if (!isfinite(item[i]))
+      return i;
+    if (item[i] < b->low)
+      b->low = item[i];
+    if (item[i] > b->high)
+      b->high = item[i];
+  }
+  return n;
+}
+
+static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
+                       tl_slot *out) {
+  even_bins b;
+  const double *item = (const double *)x->data;
+  if (!read_even_bins(vm, args, &b))
+    return false;
+  if (!b.ranged && x->size > 0) {
+    b.low = b.high = item[0];
+    int64_t i = widen(&b, item, x->size);
+    if (i < x->size)
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "histogram: item %lld is %g, so "
+                     "there is no range",
+                     (long long)i, item[i]);
+  }
+  return make_edges(vm, &b, out);
 }
 
 static bool histogram_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
@@ -251,11 +280,35 @@ static bool pair(tl_vm *vm, tl_slot *first, tl_slot *second, tl_slot *out) {
   return true;
 }
 
+static binning open_bins(const tl_array *edges, bool even, tl_array *sums) {
+  const double *edge = (const double *)edges->data;
+  int64_t bins = edges->size - 1;
+  double width = edge[bins] - edge[0];
+  return (binning){
+      .edge = edge,
+      .bins = bins,
+      .even = even && isfinite(width) && isfinite((double)bins / width),
+      .sums = (double *)sums->data};
+}
+
+// Takes [sums].
+static bool end_bins(tl_vm *vm, tl_array *sums, const tl_array *edges,
+                     bool density, bool weighted, tl_slot *out) {
+  const double *edge = (const double *)edges->data;
+  double *sum = (double *)sums->data, total = 0;
+  int64_t bins = sums->size;
+  for (int64_t i = 0; density && i < bins; i++) total += sum[i];
+  for (int64_t i = 0; density && i < bins; i++)
+    sum[i] /= total * (edge[i + 1] - edge[i]);
+  return tl_cast_own(vm, sums, density || weighted ? TL_FLOAT64 : TL_INT64,
+                     out);
+}
+
 static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
                              const tl_array *edges, tl_slot *out) {
   bool density;
   tl_slot weights = tl_none();
-  const double *weight = NULL, *edge = (const double *)edges->data;
+  const double *weight = NULL;
   if (!tl_arg_bool(vm, "histogram", "density", args[4], &density))
     return false;
   if (!tl_is_none(args[3])) {
@@ -270,22 +323,24 @@ static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
                     "items",
                     (long long)weights.array->size, (long long)x->size);
   tl_array *sums = ok ? tl_array_zeros(vm, TL_FLOAT64, 1, &bins) : NULL;
-  double width = edge[bins] - edge[0];
-  bool even = !tl_is_array(args[1]) && isfinite(width) &&
-              isfinite((double)bins / width);
-  ok = sums && (even ? count_even_bins : count_bins)(vm, x, edges, weight,
-                                                     (double *)sums->data);
+  ok = sums != NULL;
+  if (ok) {
+    binning b = open_bins(edges, !tl_is_array(args[1]), sums);
+    for (int64_t at = 0; ok && at < x->size; at += BIN_BLOCK) {
+      int64_t n = x->size - at < BIN_BLOCK ? x->size - at : BIN_BLOCK;
+      ok = tl_poll(vm, 1);
+      if (ok)
+        count_block(&b, (const double *)x->data + at,
+                    weight ? weight + at : NULL, n);
+    }
+  }
   tl_drop(vm, weights);
   if (!ok) {
     if (sums)
       tl_drop(vm, tl_own_array(sums));
     return false;
   }
-  double *sum = (double *)sums->data, total = 0;
-  for (int64_t i = 0; density && i < bins; i++) total += sum[i];
-  for (int64_t i = 0; density && i < bins; i++)
-    sum[i] /= total * (edge[i + 1] - edge[i]);
-  return tl_cast_own(vm, sums, density || weight ? TL_FLOAT64 : TL_INT64, out);
+  return end_bins(vm, sums, edges, density, weight != NULL, out);
 }
 
 static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -303,6 +358,150 @@ static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   tl_drop(vm, x);
   return ok;
+}
+
+// --- In regions (vm/region_intake.c) -----------------------------------------
+
+// Items as they are computed: first how large they are, where that is asked
+// for, then to their bins.
+typedef struct bin_intake {
+  even_bins even;
+  bool any;  // an item was seen
+  bool density;
+  uint64_t last;  // of bincount: the largest item
+  tl_slot edges;
+  tl_array *sums;
+} bin_intake;
+
+_Static_assert(sizeof(bin_intake) <= sizeof((tl_intake *)0)->room,
+               "an intake has room for its bins");
+
+static bin_intake *bins_of(tl_intake *in) {
+  return (bin_intake *)(void *)in->room;
+}
+
+static void close_intake(tl_intake *in) {
+  bin_intake *b = bins_of(in);
+  tl_drop(in->vm, b->edges);
+  if (b->sums != NULL)
+    tl_drop(in->vm, tl_own_array(b->sums));
+}
+
+static void take_integers(tl_intake *in, int pass, const void *items,
+                          size_t n) {
+  bin_intake *b = bins_of(in);
+  if (pass == 0) {
+    uint64_t last = largest_unsigned(items, (int64_t)n);
+    b->last = last > b->last ? last : b->last;
+    in->failed = b->last > INT64_MAX;
+  } else {
+    tl_kernels()->bincount((int64_t *)(void *)b->sums->data, items, n);
+  }
+}
+
+static bool end_integers(tl_intake *in, int pass, tl_slot *out) {
+  bin_intake *b = bins_of(in);
+  if (pass == 0) {
+    int64_t length = b->last < INT64_MAX ? (int64_t)b->last + 1 : INT64_MAX;
+    if (length < b->even.bins)
+      length = b->even.bins;
+    b->sums = tl_array_zeros(in->vm, TL_INT64, 1, &length);
+    return b->sums != NULL;
+  }
+  *out = tl_own_array(b->sums);
+  b->sums = NULL;
+  return true;
+}
+
+static void take_floats(tl_intake *in, int pass, const void *items, size_t n) {
+  bin_intake *b = bins_of(in);
+  const double *item = items;
+  if (pass < in->passes - 1) {
+    if (!b->any && n > 0)
+      b->even.low = b->even.high = item[0];
+    b->any = true;
+    in->failed = in->failed || widen(&b->even, item, (int64_t)n) < (int64_t)n;
+    return;
+  }
+  binning to = open_bins(b->edges.array, b->even.bins > 0, b->sums);
+  for (size_t at = 0; at < n; at += BIN_BLOCK) {
+    size_t count = n - at < BIN_BLOCK ? n - at : BIN_BLOCK;
+    count_block(&to, item + at, NULL, (int64_t)count);
+  }
+}
+
+static bool open_sums(tl_intake *in) {
+  bin_intake *b = bins_of(in);
+  if (b->even.bins > 0 && !make_edges(in->vm, &b->even, &b->edges))
+    return false;
+  int64_t bins = b->edges.array->size - 1;
+  b->sums = tl_array_zeros(in->vm, TL_FLOAT64, 1, &bins);
+  return b->sums != NULL;
+}
+
+static bool end_floats(tl_intake *in, int pass, tl_slot *out) {
+  bin_intake *b = bins_of(in);
+  if (pass < in->passes - 1)
+    return open_sums(in);
+  tl_slot counts;
+  tl_array *sums = b->sums;
+  b->sums = NULL;
+  if (!end_bins(in->vm, sums, b->edges.array, b->density, false, &counts))
+    return false;
+  bool ok = pair(in->vm, &counts, &b->edges, out);
+  tl_drop(in->vm, counts);
+  return ok;
+}
+
+static bool open_integers(tl_intake *in, tl_dtype from, int ndim,
+                          const tl_slot *args) {
+  in->dtype = TL_INT64;
+  in->passes = 2;
+  in->feed = take_integers;
+  in->end = end_integers;
+  return ndim == 1 && tl_dtype_is_integer(from) && tl_is_none(args[1]) &&
+         tl_arg_count(in->vm, "bincount", "minlength", args[2],
+                      &bins_of(in)->even.bins);
+}
+
+static bool open_floats(tl_intake *in, const tl_slot *args) {
+  bin_intake *b = bins_of(in);
+  in->dtype = TL_FLOAT64;
+  in->feed = take_floats;
+  in->end = end_floats;
+  if (!tl_is_none(args[3]) ||
+      !tl_arg_bool(in->vm, "histogram", "density", args[4], &b->density))
+    return false;
+  tl_slot own[3] = {tl_none(), args[1], args[2]};
+  if (tl_is_array(args[1])) {
+    tl_slot edges;
+    in->passes = 1;
+    if (!histogram_edges(in->vm, own, NULL, &edges))
+      return false;
+    b->edges = edges;
+    return open_sums(in);
+  }
+  if (!read_even_bins(in->vm, args, &b->even))
+    return false;
+  in->passes = b->even.ranged ? 1 : 2;
+  return in->passes == 2 || open_sums(in);
+}
+
+bool tl_builtin_is_intake(const tl_builtin *builtin) {
+  return builtin->call == bincount || builtin->call == histogram;
+}
+
+bool tl_builtin_intake(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
+                       int ndim, const tl_slot *args, tl_intake *out) {
+  out->vm = vm;
+  out->failed = false;
+  out->close = close_intake;
+  *bins_of(out) = (bin_intake){.edges = tl_none()};
+  if (builtin->call == bincount ? open_integers(out, from, ndim, args)
+                                : open_floats(out, args))
+    return true;
+  close_intake(out);
+  return false;
 }
 
 // The edges of [bins] in ascending order: of descending ones, a new array of

@@ -83,6 +83,14 @@ static bool fold_norm(tl_vm *vm, tl_reduction reduction, tl_slot x,
                              : tl_cast(vm, &folded, dtype, out);
 }
 
+// A sum of powers to the power of 1/p. Takes [sum].
+static bool root(tl_vm *vm, double p, tl_slot sum, tl_slot *out) {
+  tl_slot operands[2] = {sum, tl_weak_float(1 / p)};
+  bool ok = tl_elementwise(vm, p == 2 ? TL_OP_SQRT : TL_OP_POW, operands, out);
+  tl_drop(vm, operands[0]);
+  return ok;
+}
+
 // The sum of |x|^p over some axes, to the power of 1/p. Takes [size].
 static bool power_norm(tl_vm *vm, double p, tl_slot size, uint32_t axes,
                        bool keepdims, tl_dtype dtype, tl_slot *out) {
@@ -94,48 +102,63 @@ static bool power_norm(tl_vm *vm, double p, tl_slot size, uint32_t axes,
     return false;
   ok = fold_norm(vm, TL_REDUCE_SUM, power, axes, keepdims, dtype, &sum);
   tl_drop(vm, power);
-  if (!ok)
-    return false;
-  operands[0] = sum;
-  operands[1] = tl_weak_float(1 / p);
-  ok = tl_elementwise(vm, p == 2 ? TL_OP_SQRT : TL_OP_POW, operands, out);
-  tl_drop(vm, operands[0]);
-  return ok;
+  return ok && root(vm, p, sum, out);
 }
 
-// The length of vectors along axes, or of all items; ord is 2 unless given.
-static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  double p = 2;
-  bool keepdims;
-  if (!tl_arg_numeric(vm, "norm", &args[0]) ||
-      (!tl_is_none(args[1]) && !tl_arg_float(vm, "norm", "ord", args[1], &p)) ||
-      !tl_arg_bool(vm, "norm", "keepdims", args[3], &keepdims))
+tl_dtype tl_norm_items(tl_dtype given) {
+  // As floats, so that the magnitude of the least integer is one too.
+  return given < TL_FLOAT32 ? TL_FLOAT64 : given;
+}
+
+tl_dtype tl_norm_result(tl_dtype given) {
+  return given == TL_FLOAT32 || given == TL_COMPLEX64 ? TL_FLOAT32 : TL_FLOAT64;
+}
+
+// The arguments behind the first, in the order of norm: ord is 2 unless given.
+static bool read_norm(tl_vm *vm, int ndim, const tl_slot *args,
+                      tl_fold_call *call, double *p) {
+  int count = ndim, axes[TL_MAX_DIMS];
+  *p = 2;
+  if ((!tl_is_none(args[1]) && !tl_arg_float(vm, "norm", "ord", args[1], p)) ||
+      !tl_arg_bool(vm, "norm", "keepdims", args[3], &call->keepdims))
     return false;
-  int ndim = tl_ndim(args[0].array), count = ndim, axes[TL_MAX_DIMS];
   for (int k = 0; k < ndim; k++) axes[k] = k;
   if (!tl_is_none(args[2]) &&
       !tl_arg_axes(vm, "norm", args[2], ndim, &count, axes))
     return false;
-  uint32_t mask = 0;
-  for (int i = 0; i < count; i++) mask |= UINT32_C(1) << axes[i];
-  tl_dtype given = tl_array_dtype(args[0].array);
-  tl_dtype dtype =
-      given == TL_FLOAT32 || given == TL_COMPLEX64 ? TL_FLOAT32 : TL_FLOAT64;
+  call->axes = 0;
+  for (int i = 0; i < count; i++) call->axes |= UINT32_C(1) << axes[i];
+  call->reduction = *p == 0      ? TL_REDUCE_COUNT_NONZERO
+                    : !isinf(*p) ? TL_REDUCE_SUM
+                    : *p > 0     ? TL_REDUCE_MAX
+                                 : TL_REDUCE_MIN;
+  call->dtype = TL_DTYPE_COUNT;
+  call->parameter = 0;
+  return true;
+}
+
+// The length of vectors along axes, or of all items.
+static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_fold_call call;
+  double p;
+  if (!tl_arg_numeric(vm, "norm", &args[0]) ||
+      !read_norm(vm, tl_ndim(args[0].array), args, &call, &p))
+    return false;
+  tl_reduction reduction = (tl_reduction)call.reduction;
+  tl_dtype given = tl_array_dtype(args[0].array), dtype = tl_norm_result(given);
   if (p == 0)
-    return fold_norm(vm, TL_REDUCE_COUNT_NONZERO, args[0], mask, keepdims,
-                     dtype, out);
-  // As floats, so that the magnitude of the least integer is one too.
+    return fold_norm(vm, reduction, args[0], call.axes, call.keepdims, dtype,
+                     out);
   tl_slot x = tl_borrow(args[0]), number, size;
-  if (!tl_cast(vm, &x, given < TL_FLOAT32 ? TL_FLOAT64 : given, &number))
+  if (!tl_cast(vm, &x, tl_norm_items(given), &number))
     return false;
   bool ok = tl_elementwise(vm, TL_OP_ABS, &number, &size);
   tl_drop(vm, number);
   if (!ok)
     return false;
   if (!isinf(p))
-    return power_norm(vm, p, size, mask, keepdims, dtype, out);
-  ok = fold_norm(vm, p > 0 ? TL_REDUCE_MAX : TL_REDUCE_MIN, size, mask,
-                 keepdims, dtype, out);
+    return power_norm(vm, p, size, call.axes, call.keepdims, dtype, out);
+  ok = fold_norm(vm, reduction, size, call.axes, call.keepdims, dtype, out);
   tl_drop(vm, size);
   return ok;
 }
@@ -147,6 +170,33 @@ static bool vector_norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = norm(vm, turned, out);
   args[0] = turned[0];
   return ok;
+}
+
+// --- In regions (vm/region_fold.c) -------------------------------------------
+
+bool tl_builtin_is_norm(const tl_builtin *builtin) {
+  return builtin->call == norm || builtin->call == vector_norm;
+}
+
+bool tl_builtin_norm(tl_vm *vm, const tl_builtin *builtin, int ndim,
+                     const tl_slot *args, tl_fold_call *out, double *p) {
+  bool turned = builtin->call == vector_norm;
+  tl_slot own[4] = {tl_none(), args[turned ? 3 : 1], args[turned ? 1 : 2],
+                    args[turned ? 2 : 3]};
+  return read_norm(vm, ndim, own, out, p);
+}
+
+bool tl_norm_end(tl_vm *vm, double p, tl_dtype dtype, tl_slot folded,
+                 tl_slot *out) {
+  tl_slot result;
+  bool ok = tl_is_array(folded) ? tl_cast_own(vm, folded.array, dtype, &result)
+                                : tl_cast(vm, &folded, dtype, &result);
+  if (!ok || p == 0 || isinf(p)) {
+    if (ok)
+      *out = result;
+    return ok;
+  }
+  return root(vm, p, result, out);
 }
 
 // a[order] along an axis of length 3.

@@ -140,6 +140,37 @@ typedef struct tl_scan_call {
 } tl_scan_call;
 bool tl_builtin_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
                      const tl_slot *args, tl_scan_call *out);
+// Whether it is a norm of its first argument: a fold of |x|^p, and a root.
+bool tl_builtin_is_norm(const tl_builtin *builtin);  // linalg_products.c
+bool tl_builtin_norm(tl_vm *vm, const tl_builtin *builtin, int ndim,
+                     const tl_slot *args, tl_fold_call *out, double *p);
+// What a norm of [given] items is made in: the floats that are folded, and
+// those of the result.
+tl_dtype tl_norm_items(tl_dtype given);
+tl_dtype tl_norm_result(tl_dtype given);
+// The norm of a fold's result, which it takes.
+bool tl_norm_end(tl_vm *vm, double p, tl_dtype dtype, tl_slot folded,
+                 tl_slot *out);
+
+// A call that takes the items of its first argument as they are computed: all
+// of them in order, [passes] times.
+typedef struct tl_intake {
+  tl_vm *vm;
+  tl_dtype dtype;  // of the items fed
+  int passes;
+  bool failed;  // set by feed: the call itself says why
+  void (*feed)(struct tl_intake *in, int pass, const void *items, size_t n);
+  // After each pass; the last one sets *out, which is owned. False: the call
+  // itself says why.
+  bool (*end)(struct tl_intake *in, int pass, tl_slot *out);
+  void (*close)(struct tl_intake *in);  // always, at last
+  _Alignas(16) unsigned char room[96];  // the function's own
+} tl_intake;
+bool tl_builtin_is_intake(const tl_builtin *builtin);  // stdlib/bins.c
+// Of [size] items of dtype [from]. False: these arguments do not serve, and
+// nothing is open; an error may be pending.
+bool tl_builtin_intake(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
+                       int ndim, const tl_slot *args, tl_intake *out);
 // Reads those of roll: item i along an axis goes to i + shift, and from the
 // axis's length on round to its start. False: they do not serve, or the shift
 // is not along axes; an error may be pending.

@@ -115,11 +115,13 @@ tl_region_step tl_region_call(const tl_builtin *builtin) {
                ? TL_STEP_HOST
                : TL_STEP_NONE;
   }
-  return tl_builtin_is_fold(builtin)   ? TL_STEP_CALL
-         : tl_builtin_is_scan(builtin) ? TL_STEP_CALL
-         : tl_builtin_is_cast(builtin) ? TL_STEP_CAST
-         : tl_builtin_is_roll(builtin) ? TL_STEP_ROLL
-                                       : TL_STEP_NONE;
+  return tl_builtin_is_fold(builtin)     ? TL_STEP_CALL
+         : tl_builtin_is_scan(builtin)   ? TL_STEP_CALL
+         : tl_builtin_is_norm(builtin)   ? TL_STEP_CALL
+         : tl_builtin_is_intake(builtin) ? TL_STEP_CALL
+         : tl_builtin_is_cast(builtin)   ? TL_STEP_CAST
+         : tl_builtin_is_roll(builtin)   ? TL_STEP_ROLL
+                                         : TL_STEP_NONE;
 }
 
 // --- Into an array ----------------------------------------------------------
@@ -514,6 +516,9 @@ static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
     g->roots[g->target].consumed = false;
     g->roots[g->target].ends = false;
   }
+  if (g->before_norm >= 0)
+    g->value = g->before_norm;
+  g->before_norm = -1;
   g->sink = TL_SINK_ARRAY;
   g->result = g->unsunk;
   g->end = g->sink_pc;

@@ -246,8 +246,7 @@ static bool is_costly(tl_op op) {
          (op >= TL_OP_EXP && op <= TL_OP_LGAMMA);
 }
 
-// Two passes compute everything twice: worth it for a few simple operations.
-static bool is_cheap(const tl_region_graph *g) {
+bool tl_region_is_cheap(const tl_region_graph *g) {
   enum { MOST = 6 };
   int count = 0;
   for (int i = 0; i <= g->value; i++) {
@@ -261,7 +260,7 @@ static bool is_cheap(const tl_region_graph *g) {
 static tl_region_status fold_variance(folder *f, uint32_t axes, char *to) {
   tl_vm *vm = f->g->vm;
   tl_reduction asked = f->reduction;
-  if (is_outer(f, axes) || !is_cheap(f->g))
+  if (is_outer(f, axes) || !tl_region_is_cheap(f->g))
     return TL_REGION_DECLINED;
   size_t nbytes = (size_t)f->count * tl_itemsize(f->r.dtype);
   char *means = tl_alloc(vm, nbytes, "means");
@@ -322,9 +321,30 @@ static tl_region_status fold_array(folder *f, const tl_fold_call *call,
   return status;
 }
 
+// A norm: what tl_region_resolve has added to the graph is folded.
+static tl_region_status fold_norm(tl_region_graph *g, tl_slot *out) {
+  tl_fold_call call;
+  tl_slot folded;
+  double p;
+  int ndim = g->shapes[g->nodes[g->value].shape].ndim;
+  if (!tl_builtin_norm(g->vm, g->fold, ndim, g->arguments, &call, &p))
+    return TL_REGION_DECLINED;
+  tl_region_status status = tl_region_fold_call(g, &call, &folded);
+  if (status != TL_REGION_DONE)
+    return status;
+  tl_dtype given = g->nodes[g->before_norm].typing.result;
+  return tl_norm_end(g->vm, p, tl_norm_result(given), folded, out)
+             ? TL_REGION_DONE
+             : TL_REGION_FAILED;
+}
+
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out) {
   tl_fold_call call;
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
+  if (tl_builtin_is_norm(g->fold))
+    return fold_norm(g, out);
+  if (tl_builtin_is_intake(g->fold))
+    return tl_region_take(g, out);
   if (!tl_builtin_fold(g->vm, g->fold, ndim, g->arguments, &call))
     return TL_REGION_DECLINED;
   return tl_region_fold_call(g, &call, out);

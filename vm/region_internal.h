@@ -11,6 +11,7 @@
 //   region_fold.c     reductions at the end
 //   region_lanes.c    … one result after the other
 //   region_scan.c     running folds at the end
+//   region_intake.c   histograms and counts at the end
 //   region_several.c  several results
 //   region_kept.c     graphs and plans of earlier runs
 #ifndef TALLY_VM_REGION_INTERNAL_H
@@ -182,6 +183,7 @@ typedef struct tl_region_graph {
   // TL_SINK_FOLD
   const tl_builtin *fold;
   tl_slot arguments[TL_MAX_PARAMS];  // but for the first
+  int before_norm;  // the node whose norm it is, value being of it; or -1
 
   // TL_SINK_SEVERAL, while [together] is read
   bool together;
@@ -347,6 +349,12 @@ void tl_region_drop_kept(tl_vm *vm, tl_region_kept *kept);
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
 tl_region_status tl_region_fold_call(tl_region_graph *g,
                                      const tl_fold_call *call, tl_slot *out);
+
+// A histogram or counts of g->value.
+tl_region_status tl_region_take(tl_region_graph *g, tl_slot *out);
+
+// Whether computing everything twice is worth it: a few simple operations.
+bool tl_region_is_cheap(const tl_region_graph *g);
 
 // How a node's items are reduced: r, but for where results go, and the dtype
 // that the plan hands out. False: not so.

@@ -186,7 +186,7 @@ static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in, at = g->result_count;
   const tl_builtin *fold = rd->function->constants[d->extra].pointer;
-  if (at == TL_REGION_RESULTS || tl_builtin_is_scan(fold) ||
+  if (at == TL_REGION_RESULTS || !tl_builtin_is_fold(fold) ||
       !tl_reader_arguments(rd, d, g->result_arguments[at]) ||
       !tl_reader_look_up(rd, d->window, &in) || in < 0) {
     return false;
@@ -398,6 +398,7 @@ static void clear(tl_region_graph *g) {
   g->fact_count = g->index_count = g->shape_count = g->settled_count = 0;
   g->view_words = g->seam_count = g->result_count = 0;
   g->fleeting = false;
+  g->before_norm = -1;
   g->sink = TL_SINK_ARRAY;
   g->place.count = 0;
 }

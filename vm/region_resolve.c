@@ -1,4 +1,5 @@
 // The shapes and dtypes of a region's nodes.
+#include <math.h>
 #include <string.h>
 
 #include "vm/error.h"
@@ -283,6 +284,58 @@ static bool read_calls(tl_region_graph *g) {
   return true;
 }
 
+// --- Norms ------------------------------------------------------------------
+
+static bool add_node(tl_region_graph *g, tl_op op, tl_dtype cast, int other) {
+  if (g->node_count == TL_REGION_NODES)
+    return false;
+  const tl_region_node *of = &g->nodes[g->value];
+  tl_region_node *n = &g->nodes[g->node_count];
+  *n = (tl_region_node){
+      .op = op,
+      .cast = cast,
+      .arity = (int8_t)(cast == TL_DTYPE_COUNT ? tl_ops[op].arity : 1),
+      .shape = of->shape,
+      .needed = true,
+      .is_power = op == TL_OP_POW,
+      .in = {g->value, other},
+      .pc = of->pc};
+  if (!(cast == TL_DTYPE_COUNT ? resolve_node(g, n) : resolve_cast(g, n)))
+    return false;
+  g->value = g->node_count++;
+  return true;
+}
+
+// What is folded of a norm: |x|, to the power of p.
+static bool add_norm(tl_region_graph *g) {
+  tl_fold_call call;
+  double p;
+  const tl_region_node *of = &g->nodes[g->value];
+  tl_dtype given = of->typing.result, made = tl_norm_items(given);
+  if (!tl_builtin_norm(g->vm, g->fold, g->shapes[of->shape].ndim, g->arguments,
+                       &call, &p) ||
+      g->use_count == TL_REGION_USES)
+    return false;
+  // The nodes behind the result are nobody's.
+  g->node_count = g->value + 1;
+  g->before_norm = g->value;
+  if (p == 0)
+    return true;
+  if ((made != given && !add_node(g, TL_OP_POSITIVE, made, 0)) ||
+      !add_node(g, TL_OP_ABS, TL_DTYPE_COUNT, 0))
+    return false;
+  if (isinf(p))
+    return true;
+  tl_slot power = tl_weak_float(p);
+  g->uses[g->use_count++] = (tl_region_use){.value = power,
+                                            .items = power,
+                                            .root = -1,
+                                            .direct = true,
+                                            .read = true,
+                                            .fixed = true};
+  return add_node(g, TL_OP_POW, TL_DTYPE_COUNT, -g->use_count);
+}
+
 bool tl_region_resolve(tl_region_graph *g) {
   if (!find_shapes(g))
     return false;
@@ -296,5 +349,6 @@ bool tl_region_resolve(tl_region_graph *g) {
     g->skip = n->pc;
     return false;
   }
-  return read_calls(g);
+  bool norm = g->sink == TL_SINK_FOLD && tl_builtin_is_norm(g->fold);
+  return norm ? add_norm(g) : read_calls(g);
 }

@@ -255,7 +255,8 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
 
 tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out) {
   tl_fold_call call;
-  if (!tl_builtin_fold(g->vm, g->fold, 2, g->arguments, &call) || call.keepdims)
+  if (!tl_builtin_is_fold(g->fold) ||
+      !tl_builtin_fold(g->vm, g->fold, 2, g->arguments, &call) || call.keepdims)
     return TL_REGION_DECLINED;
   if (call.axes == 3) {  // all items, as one row
     call.axes = 1;

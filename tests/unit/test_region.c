@@ -256,9 +256,36 @@ static void running(writer *w) {
   put(w, ", axis: %d)", (int)next(w, 2) - 1);
 }
 
+// What takes the items as they are computed and is no fold of them alone.
+static void intake(writer *w) {
+  static const char *const ends[] = {
+      "histogram", ", 5)",
+      "histogram", ", 4, range: (-2, 9))",
+      "histogram", ", [-1.0, 0.5, 3.0], density: true)"};
+  static const char *const norms[] = {")",           ", ord: 1)",
+                                      ", ord: inf)", ", ord: 3, axis: -1)",
+                                      ", axis: 0)",  ", ord: 0, axis: 1)"};
+  unsigned i = next(w, 5);
+  w->inner = next(w, 2);
+  if (i < 3) {
+    put(w, "%s(", ends[2 * i]);
+    expression(w, 3);
+    put(w, "%s", ends[2 * i + 1]);
+  } else {
+    put(w, "linalg.%s(", i == 3 ? "norm" : "vector_norm");
+    expression(w, 3);
+    put(w, "%s", norms[next(w, 6)]);
+  }
+  w->inner = false;
+}
+
 static void reduction(writer *w) {
   if (next(w, 3) == 0) {
     running(w);
+    return;
+  }
+  if (next(w, 4) == 0) {
+    intake(w);
     return;
   }
   static const char *const names[] = {
@@ -354,6 +381,7 @@ static void program(writer *w, int shape, uint64_t seed) {
                 .columns = shapes[shape].columns};
   w->typed = next(w, 2);
   put(w,
+      "import linalg\n"
       "fn bent(a) = a * a + 1\n"
       "fn cut(a) {\n  b = a - 2\n  where(b > 1, b, 1)\n}\n"
       "fn less(a, b) = bent(a) - b * 0.5\n");
