@@ -473,7 +473,10 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
       tl_slot args[2] = {tl_item(vm, a, item_pointer(a, i)),
                          tl_item(vm, b, item_pointer(b, j))};
       tl_slot result = tl_none();
-      bool ok = call(c, 2, args, &result) && tl_list_push(vm, &list, &result);
+      bool made = !tl_is_unset(args[0]) && !tl_is_unset(args[1]);
+      for (int k = 0; !made && k < 2; k++) tl_drop(vm, args[k]);
+      bool ok =
+          made && call(c, 2, args, &result) && tl_list_push(vm, &list, &result);
       if (tl_is_owned(result))
         tl_drop(vm, result);
       if (!ok) {

@@ -212,9 +212,11 @@ static uint32_t next_point(const char *text, size_t *at) {
   return c;
 }
 
-static int64_t count_points(const tl_string *s) {
+static int64_t count_points(const tl_string_item *item) {
+  const char *text = tl_string_item_text(item);
+  size_t nbytes = tl_string_item_length(item);
   int64_t count = 0;
-  for (size_t at = 0; at < s->length; count++) next_point(s->text, &at);
+  for (size_t at = 0; at < nbytes; count++) next_point(text, &at);
   return count;
 }
 
@@ -243,28 +245,22 @@ typedef struct output {
 
 static bool measure_string(void *context, const char *item) {
   output *o = context;
-  tl_slot s = tl_item(o->vm, o->a, item);
-  if (tl_is_unset(s))
-    return false;
-  int64_t n = count_points(s.string);
+  int64_t n = count_points(tl_string_item_at(item));
   if (n > o->width)
     o->width = n;
-  tl_drop(o->vm, s);
   return true;
 }
 
 static bool write_string(void *context, const char *item) {
   output *o = context;
-  tl_slot s = tl_item(o->vm, o->a, item);
-  if (tl_is_unset(s))
-    return false;
+  const char *text = tl_string_item_text(tl_string_item_at(item));
+  size_t nbytes = tl_string_item_length(tl_string_item_at(item));
   bool ok = true;
   size_t at = 0;
   for (int64_t i = 0; ok && i < o->width; i++) {
-    uint32_t c = at < s.string->length ? next_point(s.string->text, &at) : 0;
+    uint32_t c = at < nbytes ? next_point(text, &at) : 0;
     ok = tl_writer_write(&o->file, &c, sizeof c);
   }
-  tl_drop(o->vm, s);
   return ok;
 }
 

@@ -22,7 +22,12 @@ typedef struct tl_c128 {
 // An item of a string array: see string_item.h.
 struct tl_string;
 typedef struct tl_string_item {
-  struct tl_string *string;
+  uint32_t length;  // bytes; UINT32_MAX: that many or more
+  char start[4];    // the first ones, zeros behind
+  union {
+    char rest[8];              // of up to 12 bytes: those behind start
+    struct tl_string *string;  // of more: all of them
+  };
 } tl_string_item;
 
 // X(ENUM, name, C type of an item, kind)

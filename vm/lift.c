@@ -178,6 +178,75 @@ static bool of_no_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return ok;
 }
 
+// The call for the string at [i], which is lent where there is one.
+static bool call_on(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                    tl_slot *given, const tl_array *x, int64_t i,
+                    tl_slot *out) {
+  const tl_string_item *item = &tl_string_items(x)[i];
+  tl_string *string = tl_string_item_object(item);
+  given[0] = string != NULL ? (tl_slot){.tag = TL_TAG_STRING, .string = string}
+                            : tl_string_item_value(vm, item);
+  bool ok = !tl_is_unset(given[0]) && call(vm, builtin, count, given, out);
+  tl_clear(vm, &given[0]);
+  if (!ok || (i & 0xfff) != 0xfff || tl_poll(vm, 4))
+    return ok;
+  tl_drop(vm, *out);
+  return false;
+}
+
+// A string for each: they go into the array as they are made. Takes [first].
+static bool to_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                       tl_slot *given, const tl_array *x, tl_slot first,
+                       tl_slot *out) {
+  tl_array *to = tl_array_new(vm, TL_STRING, tl_ndim(x), tl_shape(x));
+  if (to == NULL) {
+    tl_drop(vm, first);
+    return false;
+  }
+  tl_string_item *items = tl_string_items(to);
+  tl_string_item_take(vm, &items[0], &first);
+  bool ok = true;
+  for (int64_t i = 1; ok && i < x->size; i++) {
+    tl_slot made;
+    ok = call_on(vm, builtin, count, given, x, i, &made);
+    if (!ok)
+      break;
+    ok = tl_is_string(made) ||
+         fail_kind(vm, builtin, made, "each string gives a string");
+    if (ok)
+      tl_string_item_take(vm, &items[i], &made);
+    else
+      tl_drop(vm, made);
+  }
+  if (!ok) {
+    tl_drop(vm, tl_own_array(to));
+    return false;
+  }
+  *out = tl_result(vm, to);
+  return !tl_is_unset(*out);
+}
+
+// A number or a row for each, side by side once all are there. Takes [first].
+static bool to_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                      tl_slot *given, const tl_array *x, tl_slot first,
+                      tl_slot *out) {
+  size_t nbytes = (size_t)x->size * sizeof(tl_slot);
+  tl_slot *results = tl_alloc(vm, nbytes, builtin->name);
+  if (results == NULL) {
+    tl_drop(vm, first);
+    return false;
+  }
+  int64_t made = 1;
+  results[0] = first;
+  while (made < x->size &&
+         call_on(vm, builtin, count, given, x, made, &results[made]))
+    made++;
+  bool ok = made == x->size && join_results(vm, builtin, x, results, out);
+  while (made > 0) tl_drop(vm, results[--made]);
+  tl_free(vm, results, nbytes);
+  return ok;
+}
+
 static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                        const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], dense, lent = tl_borrow(args[0]);
@@ -185,31 +254,16 @@ static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (!tl_array_contiguous(vm, &lent, &dense))
     return false;
   const tl_array *x = dense.array;
-  int64_t made = 0;
+  tl_slot first;
   bool ok;
-  if (x->size == 0) {
+  if (x->size == 0)
     ok = of_no_strings(vm, builtin, count, given, x, out);
-    tl_drop(vm, dense);
-    return ok;
-  }
-  size_t nbytes = (size_t)x->size * sizeof(tl_slot);
-  tl_slot *results = tl_alloc(vm, nbytes, builtin->name);
-  ok = results != NULL;
-  for (; ok && made < x->size; made += ok) {
-    given[0] = tl_string_item_value(vm, &tl_string_items(x)[made]);
-    ok = !tl_is_unset(given[0]) &&
-         call(vm, builtin, count, given, &results[made]);
-    tl_clear(vm, &given[0]);
-    if (ok && (made & 0xfff) == 0xfff && !tl_poll(vm, 4)) {
-      made++;
-      ok = false;
-      break;
-    }
-  }
-  ok = ok && join_results(vm, builtin, x, results, out);
-  while (made > 0) tl_drop(vm, results[--made]);
-  if (results != NULL)
-    tl_free(vm, results, nbytes);
+  else if (!call_on(vm, builtin, count, given, x, 0, &first))
+    ok = false;
+  else if (tl_is_string(first))
+    ok = to_strings(vm, builtin, count, given, x, first, out);
+  else
+    ok = to_values(vm, builtin, count, given, x, first, out);
   tl_drop(vm, dense);
   return ok;
 }

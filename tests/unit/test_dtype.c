@@ -66,7 +66,7 @@ static void weak_promotion(void **state) {
 static void names_and_sizes(void **state) {
   (void)state;
   static const unsigned char sizes[] = {1, 1, 2, 4, 8, 1,  2,
-                                        4, 8, 4, 8, 8, 16, sizeof(void *)};
+                                        4, 8, 4, 8, 8, 16, 16};
   for (tl_dtype dtype = 0; dtype < TL_DTYPE_COUNT; dtype++) {
     const char *name = tl_dtypes[dtype].name;
     assert_int_equal(tl_itemsize(dtype), sizes[dtype]);

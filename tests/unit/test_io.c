@@ -479,18 +479,18 @@ static void npy_round_trip(void **state) {
 static void npy_views_and_strings(void **state) {
   tl_vm *vm = *state;
   tl_slot out, again;
-  int64_t two = 2, step = -16;
+  int64_t two = 2, step = -2 * (int64_t)sizeof(tl_string_item);
   tl_array *words = tl_array_new(vm, TL_STRING, 1, &(int64_t){3});
   static const char *const texts[3] = {"", "größe", "😀"};
   for (int i = 0; i < 3; i++) {
     tl_slot s = text_slot(vm, texts[i]);
-    assert_true(tl_item_store(vm, words, words->data + 8 * i, s));
+    assert_true(tl_item_store(vm, words, words->data + 16 * i, s));
     tl_drop(vm, s);
   }
   // Every second item, backwards.
   tl_slot base = tl_own_array(words);
   tl_array *view =
-      tl_view_new(vm, &base, TL_STRING, words->data + 16, 1, &two, &step);
+      tl_view_new(vm, &base, TL_STRING, words->data + 32, 1, &two, &step);
   tl_drop(vm, base);
   tl_slot args[1] = {tl_own_array(view)};
   assert_true(call(vm, "write_npy", "t.npy", 1, args, &out));
