@@ -95,6 +95,7 @@ typedef struct tl_flow {
   bool pins_slots;    // definition by definition took too many searches
   bool gives_back;    // operand 0 is, where the current instruction fails
   bool leaves;        // what is settled ends with it
+  bool ends;          // or soon, and has no aliases
   bool again;         // a slot was pinned: search from the start
 } tl_flow;
 

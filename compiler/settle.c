@@ -232,9 +232,11 @@ static void keep_part(tl_flow *flow, int32_t x, int32_t y) {
 }
 
 static void settle_part(tl_flow *flow, int32_t x, int32_t y) {
-  tl_put(flow, flow->leaves ? TL_BC_LEAVE : TL_BC_KEEP, -1, x, y,
-         TL_MODE_BORROW);
+  int op = flow->leaves ? TL_BC_LEAVE : flow->ends ? TL_BC_INHERIT : TL_BC_KEEP;
+  tl_put(flow, op, -1, x, y, TL_MODE_BORROW);
   keep_part(flow, x, y);
+  if (flow->leaves)  // the view that y may be has its hold, too
+    tl_state_remove(&flow->now[y], (uint32_t)x, 1u << TL_HELD);
 }
 
 void tl_settle_heir(tl_flow *flow, int32_t x) {
@@ -274,7 +276,8 @@ static bool settle_same(tl_flow *flow, int32_t x, int32_t y) {
 static bool settle_one(tl_flow *flow, int32_t x, int32_t y,
                        const tl_cfg_ins *update) {
   unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
-  if ((relations & 1u << TL_HELD) != 0)
+  bool inherits = flow->leaves && (relations & 1u << TL_PART) != 0;
+  if ((relations & 1u << TL_HELD) != 0 && !inherits)
     settle_hold(flow, x, y, update);
   if ((relations & 1u << TL_LENDS) != 0)
     settle_items(flow, x, y, flow->leaves && (relations & 1u << TL_PART) == 0);
@@ -332,15 +335,13 @@ static bool inherits_many(const tl_flow *flow, int32_t x, int32_t y) {
 }
 
 // The borrower that may take its item out of [x] where that ends, or better its
-// many items; -1: none. An alias of x would still see the item there.
+// many items; -1: none.
 static int32_t find_heir(const tl_flow *flow, int32_t x, const uint64_t *live) {
   int32_t one = -1, many = -1;
   TL_EACH_BIT(y, flow->present, flow->function->words) {
     unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
     if (y == x || !tl_bit(live, y) || relations == 0)
       continue;
-    if ((relations & 1u << TL_SAME) != 0)
-      return -1;
     if ((relations & 1u << TL_PART) != 0)
       one = y;
     else if (inherits_many(flow, x, y))
@@ -349,17 +350,45 @@ static int32_t find_heir(const tl_flow *flow, int32_t x, const uint64_t *live) {
   return many >= 0 ? many : one;
 }
 
-// Settles the borrowers of [x], which ends; the last may inherit.
+// Settles what may be [x] itself, which ends: it would still see the items that
+// others inherit. True: one of them took over for certain.
+static bool settle_aliases(tl_flow *flow, int32_t x, const uint64_t *live) {
+  for (int pass = 0; pass < 2; pass++) {
+    TL_EACH_BIT(y, flow->present, flow->function->words) {
+      bool is_alias =
+          (tl_state_relations(&flow->now[y], (uint32_t)x) & 1u << TL_SAME) != 0;
+      if (is_alias && borrows_from(flow, y, x, live) &&
+          (pass == 1 || takes_over(flow, x, y)) && settle_one(flow, x, y, NULL))
+        return true;
+    }
+  }
+  return false;
+}
+
+// Whether the container in [y] borrows [x] or its items.
+static bool lends_to(const tl_flow *flow, int32_t x, int32_t y) {
+  return tl_state_has(&flow->now[y], tl_lender_of((uint32_t)x, TL_LENDS));
+}
+
+// Settles the borrowers of [x], which ends; they may inherit, the last of them
+// all that is left.
 static void settle_end(tl_flow *flow, int32_t x, const uint64_t *live) {
+  if (settle_aliases(flow, x, live))
+    return;
   int32_t heir = find_heir(flow, x, live);
+  // So would a container that x is in.
   TL_EACH_BIT(y, flow->present, flow->function->words) {
-    if (heir >= 0 && y != heir && borrows_from(flow, y, x, live))
+    if (y != heir && borrows_from(flow, y, x, live) && lends_to(flow, x, y))
+      settle_items(flow, x, y, false);
+  }
+  flow->ends = heir >= 0 && !lends_to(flow, x, heir);
+  TL_EACH_BIT(y, flow->present, flow->function->words) {
+    if (y != heir && borrows_from(flow, y, x, live))
       settle_one(flow, x, y, NULL);
   }
-  if (heir < 0) {
-    tl_settle(flow, x, live, NULL);
+  flow->ends = false;
+  if (heir < 0)
     return;
-  }
   flow->leaves = true;
   settle_one(flow, x, heir, NULL);
   flow->leaves = false;

@@ -207,6 +207,17 @@ static bool lends_to_operand(const tl_flow *flow, const tl_cfg_ins *ins,
   return false;
 }
 
+// Whether something that lives on may be an item of what an item is loaded
+// from. Then all of them part it among them where it ends, behind the load.
+static bool lends_items(const tl_flow *flow, int32_t slot) {
+  TL_EACH_BIT(y, flow->present, flow->function->words) {
+    if (y != slot && tl_bit(flow->after, y) &&
+        tl_state_has(&flow->now[y], tl_lender_of((uint32_t)slot, TL_PART)))
+      return true;
+  }
+  return false;
+}
+
 static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
                          const uint64_t *err, bool risky, int32_t lent_count) {
   int32_t x = flow->operands[i];
@@ -229,6 +240,8 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
   if (flow->uses[x] > 1 && !may_consume_one(flow, ins, x))
     return false;
   if (lends_to_operand(flow, ins, x, role, flow->risk, lent_count))
+    return false;
+  if (role == TL_ROLE_CONTAINER && lends_items(flow, x))
     return false;
   return role != TL_ROLE_ARG ||
          ((!tl_state_in(state, TL_HELD) || tl_bit(flow->taken, x)) &&

@@ -139,6 +139,10 @@ dispatch:
       tl_do_keep(vm, RA, RB);
       NEXT;
     }
+    OP(INHERIT) {
+      tl_do_inherit(vm, RA, RB);
+      NEXT;
+    }
     OP(LEAVE) {
       tl_do_leave(vm, RA, RB);
       NEXT;

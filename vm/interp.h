@@ -106,6 +106,7 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
 
 // --- Ownership (ops_ownership.c) --------------------------------------------
 void tl_do_settle(tl_slot *x, tl_slot *y);
+void tl_do_inherit(tl_vm *vm, const tl_slot *x, tl_slot *y);
 void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y);
 void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y);
 void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x);

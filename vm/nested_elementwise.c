@@ -233,7 +233,9 @@ static bool rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
       return false;
     tl_drop(vm, unused);
   }
-  bool ok = true;
+  // Made before anything is written into an operand: then nothing fails.
+  tl_nested *made = tl_nested_new(vm, TL_FORM_RAGGED, 1, 2, NULL);
+  bool ok = made != NULL;
   while (ok && opened < arity) {
     ok = row_items(vm, &slots[opened], model, &items[opened]);
     values[opened] = ok ? items[opened].value : tl_none();
@@ -244,11 +246,17 @@ static bool rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     items[i].value = values[i];
     give_back(vm, &items[i], ok);
   }
+  if (made != NULL)
+    *out = tl_own_nested(made);
   if (!ok) {
     tl_drop(vm, offsets);
+    if (made != NULL)
+      tl_drop(vm, *out);
     return false;
   }
-  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &result, out);
+  tl_nested_put(vm, made, 0, &offsets);
+  tl_nested_put(vm, made, 1, &result);
+  return true;
 }
 
 // --- Missing values ---------------------------------------------------------
@@ -375,7 +383,8 @@ static bool same_shape(const tl_array *a, const tl_array *b) {
                 (size_t)tl_ndim(a) * sizeof(int64_t)) == 0;
 }
 
-bool tl_option_of(tl_vm *vm, tl_slot *mask, tl_slot *values, tl_slot *out) {
+// The mask as an array of the values' shape; takes both where it fails.
+static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
   const tl_array *v = values->array;
   if (!tl_is_array(*mask) || !same_shape(mask->array, v)) {
     tl_slot item;
@@ -394,7 +403,13 @@ bool tl_option_of(tl_vm *vm, tl_slot *mask, tl_slot *values, tl_slot *out) {
     }
     *mask = tl_own_array(whole);
   }
-  return tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(v), mask, values, out);
+  return true;
+}
+
+bool tl_option_of(tl_vm *vm, tl_slot *mask, tl_slot *values, tl_slot *out) {
+  return spread_mask(vm, mask, values) &&
+         tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(values->array), mask,
+                        values, out);
 }
 
 static bool is_logic(tl_op op, bool *deciding) {
@@ -415,10 +430,25 @@ static bool is_checked(tl_op op) {
          op == TL_OP_LEFT_SHIFT || op == TL_OP_RIGHT_SHIFT;
 }
 
+// Values may be written where they are if the mask is that of the result:
+// nothing fails behind that.
+static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask,
+                             borrowed *parts, tl_slot *plain) {
+  for (int i = 0; i < arity; i++) {
+    if (parts[i].home == NULL || (tl_is_array(mask) && tl_is_array(plain[i]) &&
+                                  same_shape(mask.array, plain[i].array)))
+      continue;
+    give_back(vm, &parts[i], false);
+    plain[i] = tl_borrow(plain[i]);
+    parts[i] = (borrowed){plain[i], NULL};
+  }
+}
+
 static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                                 tl_slot *out) {
   borrowed parts[MOST];
   tl_slot plain[MOST], mask = tl_none(), result = tl_none();
+  tl_nested *made = NULL;
   bool deciding = false;
   for (int i = 0; i < arity; i++) {
     if (!tl_is_none(slots[i]))
@@ -460,15 +490,27 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     ok = logic_mask(vm, deciding, slots, plain, &mask) &&
          logic_value(vm, deciding, slots, plain, &result);
   } else if (ok) {
-    ok = tl_elementwise(vm, op, plain, &result);
+    keep_unlike_mask(vm, arity, mask, parts, plain);
+    made = tl_nested_new(vm, TL_FORM_OPTION, 0, 2, NULL);
+    ok = made != NULL && tl_elementwise(vm, op, plain, &result);
   }
   for (int i = 0; i < arity; i++) {
     parts[i].value = plain[i];
     give_back(vm, &parts[i], ok);
   }
-  if (ok)
+  if (made == NULL && ok)
     return tl_option_of(vm, &mask, &result, out);
-  tl_clear(vm, &mask);
+  if (ok && spread_mask(vm, &mask, &result)) {
+    made->head.ndim = (uint8_t)tl_ndim(result.array);
+    tl_nested_put(vm, made, 0, &mask);
+    tl_nested_put(vm, made, 1, &result);
+    *out = tl_own_nested(made);
+    return true;
+  }
+  if (made != NULL)
+    tl_drop(vm, tl_own_nested(made));
+  if (!ok)
+    tl_clear(vm, &mask);
   return false;
 }
 

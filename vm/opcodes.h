@@ -96,7 +96,8 @@ typedef enum tl_format {
   OP(DROP, NONE, USE, NONE, NONE, NONE, NEVER, A)                              \
   OP(SETTLE, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                          \
   OP(KEEP, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                            \
-  OP(LEAVE, NONE, NONE, NONE, NONE, NONE, NEVER, AA) /* KEEP, then DROP a */   \
+  OP(INHERIT, NONE, NONE, NONE, NONE, NONE, NEVER, AA) /* where a ends   */    \
+  OP(LEAVE, NONE, NONE, NONE, NONE, NONE, NEVER, AA) /* HOLD, KEEP, DROP a */  \
   OP(HOLD, NONE, NONE, NONE, NONE, NONE, NEVER, AA)                            \
   OP(DETACH, NONE, NONE, NONE, NONE, NONE, EARLY, AA)                          \
   OP(OWN, NONE, NONE, NONE, NONE, NONE, NEVER, A)                              \

@@ -585,12 +585,15 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
   return true;
 }
 
-static bool next_pair(tl_vm *vm, tl_field *field, tl_slot *a) {
+// Of a record that [gives], the value moves out.
+static bool next_pair(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
   tl_list *pair = tl_list_new(vm, 2);
   if (pair == NULL)
     return false;
   tl_slot key = {.tag = TL_TAG_STRING, .string = field->key};
-  tl_slot value = tl_borrow(field->value);
+  tl_slot value = gives ? field->value : tl_borrow(field->value);
+  if (gives)
+    field->value = tl_none();
   pair->items[0] = tl_escape(vm, &key, TL_CAUSE_KEEP);
   pair->items[1] = tl_escape(vm, &value, TL_CAUSE_KEEP);
   pair->length = 2;
@@ -642,7 +645,8 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
   } else if (tl_is_record(c)) {
     tl_field *field = &c.record->fields[i];
     if (what == TL_NEXT_PAIR) {
-      if (!next_pair(vm, field, a))
+      bool gives = mode != TL_MODE_BORROW && tl_is_unique(c);
+      if (!next_pair(vm, field, gives, a))
         return false;
     } else {
       put(a, (tl_slot){.tag = TL_TAG_STRING, .string = field->key});

@@ -31,25 +31,34 @@ void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
     promote(vm, y);
 }
 
-// Whether y is an item of x, which ends: y becomes its owner, without a count.
-// A long list is not searched.
-static bool inherit(const tl_slot *x, tl_slot *y) {
-  enum { FEW = 64 };
+// Whether y is an item of x, which ends, or of what only x has: y becomes its
+// owner, without a count. Of many items the last are not looked at.
+static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
   if (x->object->count != 1)
     return false;
   bool is_list = tl_is_list(*x);
   int64_t count = is_list            ? x->list->length
                   : tl_is_record(*x) ? x->record->length
                                      : 0;
-  for (int64_t i = 0; i < count && i < FEW; i++) {
+  for (int64_t i = 0; i < count && --*left >= 0; i++) {
     tl_slot *item = is_list ? &x->list->items[i] : &x->record->fields[i].value;
-    if (!tl_is_owned(*item) || item->pointer != y->pointer)
+    if (!tl_is_owned(*item))
       continue;
-    item->tag &= ~TL_OWNED;
-    y->tag |= TL_OWNED;
-    return true;
+    if (item->pointer == y->pointer) {
+      item->tag &= ~TL_OWNED;
+      y->tag |= TL_OWNED;
+      return true;
+    }
+    if (inherit_within(item, y, left))
+      return true;
   }
   return false;
+}
+
+static bool inherit(const tl_slot *x, tl_slot *y) {
+  enum { FEW = 64 };
+  int left = FEW;
+  return inherit_within(x, y, &left);
 }
 
 // x itself is what the container borrows: that becomes its owner.
@@ -85,13 +94,9 @@ static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
   tl_keep_items(vm, y->object);
 }
 
-void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y) {
-  inherit_items(vm, x, y);
-  if (!tl_is_owned(*x))
-    return;
-  if (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(x, y))
+void tl_do_inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
+  if (tl_is_owned(*x) && (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(x, y)))
     promote(vm, y);
-  tl_drop(vm, *x);
 }
 
 static bool borrows_block(tl_slot y) {
@@ -108,6 +113,28 @@ void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
     return;
   }
   tl_hold(vm, *y, TL_CAUSE_VIEW);
+}
+
+// The same where x ends: a view that only its slot has gives its hold away.
+static void inherit_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
+  bool gives = borrows_block(*y) && tl_is_array(*x) && tl_is_owned(*x) &&
+               tl_is_view(x->array) && x->object->count == 1 &&
+               (x->object->flags & TL_HOLD) != 0 &&
+               tl_array_owner(x->array) == tl_array_owner(y->array);
+  if (!gives) {
+    tl_do_hold(vm, y, x);
+    return;
+  }
+  y->array->head.flags |= TL_HOLD;
+  x->array->head.flags &= (uint8_t)~TL_HOLD;
+}
+
+void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y) {
+  inherit_items(vm, x, y);
+  inherit_hold(vm, y, x);
+  tl_do_inherit(vm, x, y);
+  if (tl_is_owned(*x))
+    tl_drop(vm, *x);
 }
 
 // Before x is written in place: a view of it keeps what it shows. The view

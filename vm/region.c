@@ -86,6 +86,8 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
       return TL_STEP_DROP;
     case TL_BC_HOLD:
     case TL_BC_KEEP:
+    case TL_BC_INHERIT:
+    case TL_BC_LEAVE:
       return TL_STEP_HOLD;
     case TL_BC_SETTLE:
       return TL_STEP_SETTLE;

@@ -194,7 +194,9 @@ bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
   if (!tl_reader_look_up(rd, d->operands[view], &in))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);
-  return u == NULL || !u->direct || !tl_is_heap(u->value);
+  if (u != NULL && u->direct && tl_is_heap(u->value))
+    return false;
+  return d->op != TL_BC_LEAVE || tl_reader_drop(rd, d);
 }
 
 // x's ownership of an object goes to y, which shows the same one

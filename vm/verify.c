@@ -215,6 +215,7 @@ static void load_point(tl_checker *c, const tl_join_point *point) {
 // From a leader on, to where the path ends or joins another.
 static bool follow(tl_checker *c, uint32_t pc) {
   load_point(c, &c->points[pc]);
+  c->parting = -1;
   for (;;) {
     c->pc = pc;
     tl_decode(c->p, pc, &c->ins);
@@ -229,7 +230,9 @@ static bool follow(tl_checker *c, uint32_t pc) {
       return true;
     pc += c->ins.words;
     if (c->points[pc].is_leader)
-      return tl_check_join(c, pc, c->now);
+      return c->parting >= 0
+                 ? tl_refuse(c, (uint32_t)c->parting, TL_RULE_PARTING)
+                 : tl_check_join(c, pc, c->now);
   }
 }
 

@@ -38,8 +38,9 @@ typedef struct tl_checker {
   tl_join_point *points;  // for each pc
   uint32_t *work;         // leaders to look at again
   uint32_t work_count;
-  bool settled;  // states have reached their fixpoint: the unwind map
-                 // can be held against them
+  int64_t parting;  // the slot that INHERIT takes apart, until it ends; or -1
+  bool settled;     // states have reached their fixpoint: the unwind map
+                    // can be held against them
   bool refused;
   // After the search: called once for each reachable instruction, before it.
   void (*visit)(struct tl_checker *checker, void *context);

@@ -587,11 +587,37 @@ static bool check_return(tl_checker *c) {
   return true;
 }
 
+// What gives items to its heirs ends at once: until then only it is settled,
+// since its heirs are all that keeps these items.
+static bool check_parting(tl_checker *c) {
+  uint32_t x = (uint32_t)c->parting;
+  const uint16_t *s = c->ins.operands;
+  switch (c->ins.op) {
+    case TL_BC_INHERIT:
+      return s[0] == x || tl_refuse(c, x, TL_RULE_PARTING);
+    case TL_BC_HOLD:
+      return s[1] == x || tl_refuse(c, x, TL_RULE_PARTING);
+    case TL_BC_LEAVE:
+      c->parting = -1;
+      return (s[0] == x &&
+              !tl_state_has(&c->now[s[1]], tl_lender_of(x, TL_LENDS))) ||
+             tl_refuse(c, x, TL_RULE_PARTING);
+    case TL_BC_DROP:
+      c->parting = -1;
+      return s[0] == x || tl_refuse(c, x, TL_RULE_PARTING);
+    default:
+      return tl_refuse(c, x, TL_RULE_PARTING);
+  }
+}
+
 bool tl_check_ins(tl_checker *c) {
+  if (c->parting >= 0 && !check_parting(c))
+    return false;
   switch (c->ins.op) {
     case TL_BC_DROP:
     case TL_BC_SETTLE:
     case TL_BC_KEEP:
+    case TL_BC_INHERIT:
     case TL_BC_LEAVE:
     case TL_BC_HOLD:
     case TL_BC_OWN:

@@ -38,6 +38,7 @@
   RULE(DROPPED_MODELESS, "%s is dropped without a mode")                       \
   RULE(SETTLED_ITSELF, "%s is settled against itself")                         \
   RULE(SETTLED_ABSENT, "%s is settled but has no value")                       \
+  RULE(PARTING, "%s has given items to its heirs but does not end")            \
   /* calls and module variables */                                             \
   RULE(GIVEN_LENT_BLOCK, "%s is given away, but its block is lent")            \
   RULE(GIVEN_TO_BORROWER, "%s is given to a parameter that borrows")           \

@@ -224,9 +224,13 @@ bool tl_check_ownership(tl_checker *c) {
     return false;
   if (c->ins.op == TL_BC_SETTLE) {
     check_settle(c, lender, borrower);
-  } else if (c->ins.op == TL_BC_KEEP || c->ins.op == TL_BC_LEAVE) {
+  } else if (c->ins.op == TL_BC_KEEP || c->ins.op == TL_BC_INHERIT ||
+             c->ins.op == TL_BC_LEAVE) {
     tl_check_kept(c, lender, borrower);
+    if (c->ins.op == TL_BC_INHERIT)
+      c->parting = (int64_t)lender;
     if (c->ins.op == TL_BC_LEAVE) {
+      tl_state_remove(&c->now[borrower], lender, 1u << TL_HELD);
       tl_state_strip(&c->now[borrower], 1u << TL_LENDS);
       return check_drop(c, lender, TL_MODE_EITHER);
     }

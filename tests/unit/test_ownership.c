@@ -376,7 +376,6 @@ static void a_view_takes_its_dead_array_along(void **state) {
             "  t1 = loadi\n"
             "  t2 = getel t0, t1 owned: t0\n"
             "  show t0 owned: t0 t2?\n"
-            "  hold t2, t0\n"
             "  leave t0, t2\n"
             "  show t2 owned: t2\n"
             "  drop t2!\n"
@@ -393,7 +392,6 @@ static void e1_a_result_never_hides_its_operand(void **state) {
             "  t0 = takeg\n"
             "  t2 = copy t0!\n"
             "  t0 = getel t2, t2 owned: t2\n"
-            "  hold t0, t2\n"
             "  leave t2, t0\n"
             "  ret t0!\n");
 }

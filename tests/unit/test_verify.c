@@ -466,16 +466,49 @@ static void what_else_the_left_lent_has_ended(void **state) {
   refuse(*state, &p, "t2 is read but its lender has ended");
 }
 
+// In [start, end) the slot may own.
+static void may_own(program *p, uint32_t start, uint32_t end, uint16_t slot) {
+  p->ranges[p->main.range_count++] = (tl_unwind_range){start, end, slot, 1};
+}
+
+// A list that borrows what is in it.
+#define LIST(d, count) \
+  (tl_ins){TL_BC_LIST, 0, 16 * (d), count, 0}, ins(TL_BC_EXTRA, 0, 0, 0, 0)
+
+// INHERIT: two items of a list outlive it.
+#define PART(...)                                                           \
+  OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), ins(TL_BC_GETEL, 1, 0, 3, 0), \
+       ins(TL_BC_GETEL, 2, 0, 3, 0), ins(TL_BC_HOLD, 1, 0, 0, 0),           \
+       ins(TL_BC_HOLD, 2, 0, 0, 0), ins(TL_BC_INHERIT, 0, 1, 0, 0),         \
+       __VA_ARGS__);                                                        \
+  owns(&p, 2, 4, 0);                                                        \
+  may_own(&p, 3, 4, 1)
+
+static void two_items_outlive_their_list(void **state) {
+  PART(ins(TL_BC_LEAVE, 0, 2, 0, 0), ins(TL_BC_DROP, 1, 0, 0, EITHER_A),
+       ins(TL_BC_DROP, 2, 0, 0, EITHER_A), TAKE(4), RETURN(4));
+  accept(*state, &p);
+}
+
+static void what_is_parted_ends_at_once(void **state) {
+  PART(ins(TL_BC_DROP, 2, 0, 0, EITHER_A), RETURN(1));
+  refuse(*state, &p, "t0 has given items to its heirs but does not end");
+}
+
+static void what_is_parted_is_in_no_list(void **state) {
+  OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), ins(TL_BC_GETEL, 1, 0, 3, 0),
+       ins(TL_BC_MOVB, 5, 0, 0, 0), LIST(4, 1), ins(TL_BC_HOLD, 1, 0, 0, 0),
+       ins(TL_BC_INHERIT, 0, 1, 0, 0), ins(TL_BC_LEAVE, 0, 4, 0, 0), RETURN(4));
+  owns(&p, 2, 5, 0);
+  may_own(&p, 3, 5, 1);
+  refuse(*state, &p, "t0 has given items to its heirs but does not end");
+}
+
 // REPLACE: t1, an item of t0, lives on when another takes its place.
 #define REPLACE(x, value, index, heir)               \
   ins(TL_BC_REPLACE, x, value, index, A), (tl_ins) { \
     TL_BC_EXTRA, 0, 16 * (heir), 0, 0                \
   }
-
-// In [start, end) the slot may own.
-static void may_own(program *p, uint32_t start, uint32_t end, uint16_t slot) {
-  p->ranges[p->main.range_count++] = (tl_unwind_range){start, end, slot, 1};
-}
 
 static void a_replaced_item_outlives_its_list(void **state) {
   OPEN(ins(TL_BC_LOADI, 3, 0, 0, 0), TAKE(0), ins(TL_BC_GETEL, 1, 0, 3, 0),
@@ -507,10 +540,6 @@ static void a_view_is_no_replaced_item(void **state) {
   owns(&p, 2, 3, 0);
   refuse(*state, &p, "t1 is read, but its lender is consumed");
 }
-
-// A list that borrows what is in it.
-#define LIST(d, count) \
-  (tl_ins){TL_BC_LIST, 0, 16 * (d), count, 0}, ins(TL_BC_EXTRA, 0, 0, 0, 0)
 
 static void lent_items_end_with_their_lender(void **state) {
   OPEN(TAKE(0), ins(TL_BC_MOVB, 2, 0, 0, 0), LIST(1, 1),
@@ -759,6 +788,9 @@ int main(void) {
       FIXTURE_TEST(left_items_outlive_their_lender),
       FIXTURE_TEST(what_lends_to_a_list_is_not_stored_in_it),
       FIXTURE_TEST(what_else_the_left_lent_has_ended),
+      FIXTURE_TEST(two_items_outlive_their_list),
+      FIXTURE_TEST(what_is_parted_ends_at_once),
+      FIXTURE_TEST(what_is_parted_is_in_no_list),
       FIXTURE_TEST(a_replaced_item_outlives_its_list),
       FIXTURE_TEST(another_item_does_not),
       FIXTURE_TEST(nothing_replaces_itself),
