@@ -72,11 +72,9 @@ def exp_tail(x):
 
 def polynomials():
     parts('LN2', log(mpf(2)), [32])
-    parts('HALF_PI', pi / 2, [33, 33])
     parts('LOG2_E', 1 / log(mpf(2)), [21])
     print(f'#define ONE_OVER_LN2 {hexadecimal(1 / log(mpf(2)))}')
-    print(f'#define TWO_OVER_PI {hexadecimal(2 / pi)}\n')
-
+    print()
     bound = log(mpf(2)) / 2 * mpf('1.0001')
     print('// (e^x - 1 - x) / x^2')
     define('exp_rest', polynomial(
@@ -91,13 +89,6 @@ def polynomials():
     define('log_rest', polynomial(
         lambda z: (log((1 + sqrt(z)) / (1 - sqrt(z))) / sqrt(z) - 2) / z,
         mpf(10) ** -12, s * s * mpf('1.0001'), 6))
-    q = (pi / 4 * mpf('1.0001')) ** 2
-    print('\n// (sin(r) - r) / r^3 for x = r^2')
-    define('sin_rest', polynomial(
-        lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, mpf(10) ** -12, q, 5))
-    print('\n// (cos(r) - 1 + r^2 / 2) / r^4 for x = r^2')
-    define('cos_rest', polynomial(
-        lambda z: (cos(sqrt(z)) - 1 + z / 2) / z ** 2, mpf(10) ** -12, q, 5))
     upper, lower = rational(
         lambda z: (tanh(sqrt(z)) / sqrt(z) - 1) / z, mpf(10) ** -12,
         mpf('0.625') ** 2, 2, 3)
@@ -111,6 +102,18 @@ def polynomials():
         mpf('0.0625') ** 2 * mpf('1.1'), 4))
 
 
+def round_to(value, bits):
+    unit = mpf(2) ** -bits
+    return floor(value / unit + mpf('0.5')) * unit
+
+
+def short_parts(name, value, bits, more_bits):
+    """Two parts of so many bits after the point: products are exact."""
+    high = round_to(value, bits)
+    print(f'#define {name}_1 {hexadecimal(high)}')
+    print(f'#define {name}_2 {hexadecimal(round_to(value - high, more_bits))}')
+
+
 def without_exponent(j):
     """2^(j/16), with j times 2^-4 taken from its exponent field: adding k times
     2^-4 there, for k = 16 n + j, leaves n."""
@@ -121,7 +124,7 @@ def without_exponent(j):
 def exponentials():
     step = log(mpf(2)) / 16
     print(f'#define EXP_STEPS {hexadecimal(1 / step)}')
-    parts('EXP_STEP', step, [36])
+    short_parts('EXP_STEP', step, 40, 77)
     bound = step / 2 * mpf('1.0002')
     for name, degree, what in (('exp_terms', 4, 'float64: 2^-55'),
                                ('exp_terms_short', 2, 'float32: 2^-36')):
@@ -154,8 +157,81 @@ def table():
     print('};')
 
 
+# Where the interval of 1 begins, one of the sixteen that m = x / 2^k lies in. In
+# bits all are as long: those below 1 are half as wide.
+LOG_FIRST = 0x3fef555500000000
+INTERVALS = [tuple(
+    mpf(struct.unpack('<d', struct.pack('<Q', LOG_FIRST + (i << 48)))[0])
+    for i in (j, j + 1)) for j in range(16)]
+
+
+def close_to_reciprocal(j):
+    """A c of 29 bits after the point near 1 / m, for which -log c - j log(2) / 16
+    is next to a multiple of 2^-43: so the table needs no second part. (Gal's
+    accurate tables.)"""
+    middle = int(2 / sum(INTERVALS[j]) * 2 ** 29)
+    one = 1 << 120
+    start = int((-log(mpf(middle) / 2 ** 29) - j * log(mpf(2)) / 16) * one)
+    grid = one >> 43
+
+    def distance(i):
+        x = (i * one) // middle
+        x2 = (x * x) >> 120
+        x3 = (x2 * x) >> 120
+        value = start - x + x2 // 2 - x3 // 3 + ((x3 * x) >> 120) // 4
+        return abs((value + grid // 2) % grid - grid // 2)
+
+    return mpf(middle + min(range(-1 << 17, 1 << 17), key=distance)) / 2 ** 29
+
+
+def log_tail(x):
+    if abs(x) < mpf(10) ** -30:
+        return x / 3 - mpf('0.5')
+    return (log(1 + x) - x) / x ** 2
+
+
+def logarithms():
+    print(f'#define LOG_FIRST 0x{LOG_FIRST:x}u')
+    step = log(mpf(2)) / 16
+    short_parts('LOG_STEP', step, 43, 82)
+    close = [mpf(1)] + [close_to_reciprocal(j) for j in range(1, 16)]
+    bound = max(abs(c * m - 1) for c, ends in zip(close, INTERVALS)
+                for m in ends)
+    for name, degree, what in (('log_terms', 7, 'float64'),
+                               ('log_terms_short', 3, 'float32')):
+        terms = polynomial(log_tail, -bound, bound, degree)
+        print(f'\n// (log(1 + r) - r) / r^2 for |r| < {float(bound):.3f}; {what}')
+        define_terms(name, terms)
+    print('\n// 2^512 c for each interval of m, where c m is next to 1.')
+    define_terms('log_close', [c * mpf(2) ** 512 for c in close])
+    exact = [-log(c) - j * step for j, c in enumerate(close)]
+    table = [round_to(value, 43) for value in exact]
+    worst = max(abs(a - b) for a, b in zip(exact, table))
+    print(f'\n// -log c - j ln(2) / 16, off by 2^{float(log(worst, 2)):.1f}.')
+    define_terms('log_table', table)
+
+
+def sines():
+    """1/6 - z/120 ...: sin b = b - b z (these), for z = b^2."""
+    quarter = pi / 4 * mpf('1.0001')
+    print(f'#define TWO_OVER_PI {hexadecimal(2 / pi)}')
+    parts('HALF_PI', pi / 2, [36, 36])
+    first = floor(pi / 2 * 2 ** 35) / 2 ** 35
+    print(f'#define HALF_PI_23 {hexadecimal(pi / 2 - first)}')
+    for name, degree, what in (('sin_terms', 5, 'float64'),
+                               ('sin_terms_short', 3, 'float32')):
+        print(f'\n// (b - sin b) / b^3 for z = b^2; {what}')
+        define_terms(name, polynomial(
+            lambda z: (1 - sin(sqrt(z)) / sqrt(z)) / z,
+            mpf(10) ** -12, quarter ** 2, degree))
+
+
 def tables():
     exponentials()
+    print()
+    logarithms()
+    print()
+    sines()
 
 
 def header(path, guard, what):

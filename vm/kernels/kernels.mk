@@ -4,8 +4,9 @@
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
 KERNEL_LOOPS := table arith pair integer divide compare round vmath vmath_exp \
-                complex complex_abs cast move mask reduce extreme extreme_outer outer \
-                search gemm gemv gemv_complex decimal rotate
+                vmath_log vmath_sin complex complex_abs cast move mask reduce \
+                extreme extreme_outer outer search gemm gemv gemv_complex \
+                decimal rotate
 # Compiled once.
 KERNEL_PLAIN := isa scratch rare complex_rare sort argsort merge
 
@@ -19,6 +20,10 @@ KERNEL_FLAGS += -fno-unroll-loops
 else
 KERNEL_FLAGS += -ftree-vectorize -fvect-cost-model=dynamic \
                 --param vect-epilogues-nomask=0 -fno-trapping-math
+# The two vectors that a turn works on are interleaved.
+KERNEL_FLAGS_vmath_exp := -fschedule-insns
+KERNEL_FLAGS_vmath_log := -fschedule-insns
+KERNEL_FLAGS_vmath_sin := -fschedule-insns -fsched-pressure
 endif
 
 # Tiles and lanes stay in registers only if short loops are spelled out.

@@ -51,10 +51,56 @@ TL_INLINE vec vec_choose(vec_bits mask, vec x, vec y) {
   return (vec)(((vec_bits)x & mask) | ((vec_bits)y & ~mask));
 }
 
+// A choice for each lane, made once and used where the next functions stand.
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+typedef __mmask8 vec_mask;
+#else
+typedef vec_bits vec_mask;
+#endif
+
+TL_INLINE vec_mask has_lowest_bit(vec_bits x) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return _mm512_test_epi64_mask((__m512i)x, _mm512_set1_epi64(1));
+#else
+  return 0 - (x & 1);
+#endif
+}
+
+TL_INLINE vec choose_where(vec_mask mask, vec x, vec y) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return (vec)_mm512_mask_blend_pd(mask, (__m512d)y, (__m512d)x);
+#elif defined(__AVX2__)
+  return (vec)_mm256_blendv_pd((__m256d)y, (__m256d)x, (__m256d)mask);
+#else
+  return vec_choose(mask, x, y);
+#endif
+}
+
+TL_INLINE vec halve_where(vec_mask mask, vec x) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return (vec)_mm512_mask_mul_pd((__m512d)x, mask, (__m512d)x,
+                                 _mm512_set1_pd(0.5));
+#else
+  // 1 less half where the mask is.
+  return x * (vec)((vec_bits)all_of(1) - (mask & ((uint64_t)1 << 52)));
+#endif
+}
+
 // Adding it rounds numbers below 2^51 to whole ones, which then are in the low
 // bits: no instruction set needs to convert.
 #define VEC_WHOLE 0x1.8p52
 #define VEC_WHOLE_BITS 0x4338000000000000u
+
+// a b + c where a b is exact, so that it is the same fused or not.
+TL_INLINE vec multiply_add(vec a, vec b, vec c) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return (vec)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__AVX2__) && defined(__FMA__)
+  return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+  return a * b + c;
+#endif
+}
 
 // table[index mod 16] of each lane.
 TL_INLINE vec look_up(const double *table, vec_bits index) {

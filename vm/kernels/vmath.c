@@ -182,15 +182,6 @@ TL_INLINE double log_special(double x, double y) {
   return x != x ? x : y;
 }
 
-// Subnormal numbers are scaled up first; specials are put in at the end.
-TL_INLINE double log_anywhere(double x) {
-  const bool tiny = x < 0x1p-1022;
-  return log_special(x, log_normal(tiny ? x * 0x1p54 : x, tiny ? -54.0 : 0.0));
-}
-
-TL_UNARY(log_float64, double, double, log_anywhere(x))
-TL_UNARY(log_float32, float, float, log_anywhere((double)x))
-
 // log(1 + x) = log u + lost / u, where u is the rounded sum.
 TL_INLINE double log1p_anywhere(double x) {
   const double u = 1 + x;
@@ -220,100 +211,6 @@ TL_INLINE double log2_anywhere(double x) {
 
 TL_UNARY(log2_float64, double, double, log2_anywhere(x))
 TL_UNARY(log2_float32, float, float, log2_anywhere((double)x))
-
-// ---- sines ------------------------------------------------------------------
-
-// |x| < ANGLE_LIMIT = quadrant * pi / 2 + high + low.
-#define ANGLE_LIMIT 1e5
-
-typedef struct angle {
-  double high, low;
-  uint64_t quadrant;
-} angle;
-
-// The products with the first two parts of pi / 2 are exact.
-TL_INLINE angle reduce_angle(double x) {
-  const double shifted = x * TWO_OVER_PI + WHOLE, k = shifted - WHOLE;
-  const double first = x - k * HALF_PI_1, second = k * HALF_PI_2;
-  const double a = first - second, lost_a = (first - a) - second;
-  const double third = k * HALF_PI_3;
-  const double b = a - third, lost_b = ((a - b) - third) + lost_a;
-  const double high = b + lost_b;
-  return (angle){high, (b - high) + lost_b, bits_of(shifted)};
-}
-
-TL_INLINE double sin_near_0(double x, double low) {
-  const double z = x * x;
-  return x + (x * z * sin_rest(z) + (low - 0.5 * z * low));
-}
-
-TL_INLINE double cos_near_0(double x, double low) {
-  const double z = x * x, half = 0.5 * z, most = 1 - half;
-  return most + (((1 - most) - half) + (z * z * cos_rest(z) - x * low));
-}
-
-// The sine of x + turns * pi / 2.
-TL_INLINE double sin_turned(double x, uint64_t turns) {
-  const angle v = reduce_angle(x);
-  const uint64_t quadrant = v.quadrant + turns;
-  const double y = choose((uint64_t)0 - (quadrant & 1),
-                          cos_near_0(v.high, v.low), sin_near_0(v.high, v.low));
-  return from_bits(bits_of(y) ^ (quadrant & 2) << 62);
-}
-
-// -0.0 loses its sign in the reduction.
-TL_INLINE double sin_inside(double x) {
-  return x == 0 ? x : sin_turned(x, 0);
-}
-
-TL_INLINE double cos_inside(double x) {
-  return sin_turned(x, 1);
-}
-
-// Blocks with an angle that is too large are computed from a copy, as the
-// results may be written over the angles.
-#define ANGLE_KERNEL(name, T)                                        \
-  static void patch_##name##_##T(T *to, const T *copy, size_t n) {   \
-    for (size_t i = 0; i < n; i++)                                   \
-      if (!(magnitude((double)copy[i]) < ANGLE_LIMIT))               \
-        to[i] = (T)name((double)copy[i]);                            \
-  }                                                                  \
-  static bool fits_##name##_##T(const T *from, size_t n) {           \
-    uint64_t beyond = 0;                                             \
-    for (size_t i = 0; i < n; i++)                                   \
-      beyond |= all_if(!(magnitude((double)from[i]) < ANGLE_LIMIT)); \
-    return !beyond;                                                  \
-  }                                                                  \
-  static void name##_block_##T(T *to, const T *from, size_t n) {     \
-    TL_LOOP for (size_t i = 0; i < n; i++) to[i] =                   \
-        (T)name##_inside((double)from[i]);                           \
-  }                                                                  \
-  static void name##_blocks_##T(T *to, const T *from, size_t n) {    \
-    for (size_t i = 0; i < n; i += BLOCK) {                          \
-      const size_t count = n - i < BLOCK ? n - i : BLOCK;            \
-      if (fits_##name##_##T(from + i, count)) {                      \
-        name##_block_##T(to + i, from + i, count);                   \
-      } else {                                                       \
-        T copy[BLOCK];                                               \
-        memcpy(copy, from + i, count * sizeof(T));                   \
-        name##_block_##T(to + i, copy, count);                       \
-        patch_##name##_##T(to + i, copy, count);                     \
-      }                                                              \
-    }                                                                \
-  }
-ANGLE_KERNEL(sin, double)
-ANGLE_KERNEL(cos, double)
-ANGLE_KERNEL(sin, float)
-ANGLE_KERNEL(cos, float)
-
-#define ANGLE_ENTRY(name, sfx, T)                               \
-  void TL_K(name##_##sfx)(void *out, const void *a, size_t n) { \
-    name##_blocks_##T(out, a, n);                               \
-  }
-ANGLE_ENTRY(sin, float64, double)
-ANGLE_ENTRY(cos, float64, double)
-ANGLE_ENTRY(sin, float32, float)
-ANGLE_ENTRY(cos, float32, float)
 
 // ---- hyperbolic tangent -----------------------------------------------------
 

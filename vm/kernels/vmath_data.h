@@ -6,13 +6,9 @@
 
 #define LN2_1 0x1.62e42fee00000p-1
 #define LN2_2 0x1.a39ef35793c76p-33
-#define HALF_PI_1 0x1.921fb54400000p+0
-#define HALF_PI_2 0x1.0b4611a600000p-34
-#define HALF_PI_3 0x1.3198a2e037073p-69
 #define LOG2_E_1 0x1.7154700000000p+0
 #define LOG2_E_2 0x1.94ae0bf85ddf4p-22
 #define ONE_OVER_LN2 0x1.71547652b82fep+0
-#define TWO_OVER_PI 0x1.45f306dc9c883p-1
 
 // (e^x - 1 - x) / x^2
 TL_INLINE double exp_rest(double x) {
@@ -53,28 +49,6 @@ TL_INLINE double log_rest(double x) {
   p = p * x + 0x1.2492492df281ap-2;
   p = p * x + 0x1.99999999952d7p-2;
   p = p * x + 0x1.5555555555558p-1;
-  return p;
-}
-
-// (sin(r) - r) / r^3 for x = r^2
-TL_INLINE double sin_rest(double x) {
-  double p = 0x1.5e0af186af6e1p-33;
-  p = p * x + -0x1.ae600a926c899p-26;
-  p = p * x + 0x1.71de37961e4c6p-19;
-  p = p * x + -0x1.a01a019e8357dp-13;
-  p = p * x + 0x1.1111111110bb1p-7;
-  p = p * x + -0x1.5555555555555p-3;
-  return p;
-}
-
-// (cos(r) - 1 + r^2 / 2) / r^4 for x = r^2
-TL_INLINE double cos_rest(double x) {
-  double p = -0x1.907d7aebd5de5p-37;
-  p = p * x + 0x1.1eeb68b109172p-29;
-  p = p * x + -0x1.27e4fa17a41b4p-22;
-  p = p * x + 0x1.a01a019f4e867p-16;
-  p = p * x + -0x1.6c16c16c16966p-10;
-  p = p * x + 0x1.5555555555555p-5;
   return p;
 }
 

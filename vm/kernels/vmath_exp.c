@@ -16,7 +16,8 @@ typedef struct steps {
 
 TL_INLINE steps take_steps(vec x) {
   const vec shifted = x * EXP_STEPS + VEC_WHOLE, k = shifted - VEC_WHOLE;
-  return (steps){(vec_bits)shifted, (x - k * EXP_STEP_1) - k * EXP_STEP_2};
+  const vec most = multiply_add(k, all_of(-EXP_STEP_1), x);
+  return (steps){(vec_bits)shifted, multiply_add(k, all_of(-EXP_STEP_2), most)};
 }
 
 // Sets bits above the low `log2_limit + 1` in *odd unless |k| < 2^log2_limit.

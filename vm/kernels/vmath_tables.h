@@ -6,7 +6,7 @@
 
 #define EXP_STEPS 0x1.71547652b82fep+4
 #define EXP_STEP_1 0x1.62e42fefa0000p-5
-#define EXP_STEP_2 0x1.cf79abc9e3b3ap-44
+#define EXP_STEP_2 0x1.cf79abca00000p-44
 
 // (e^r - 1 - r) / r^2 for |r| < ln 2 / 32; float64: 2^-55
 static const double exp_terms[5] = {
@@ -62,6 +62,94 @@ static const double exp_table_lost[16] = {
     0x1.36eae30af0cb3p-56,
     0x1.4a385a63d07a7p-56,
     -0x1.ff7128fd391f0p-55,
+};
+
+#define LOG_FIRST 0x3fef555500000000u
+#define LOG_STEP_1 0x1.62e42fefa4000p-5
+#define LOG_STEP_2 -0x1.8432a1b0e0000p-47
+
+// (log(1 + r) - r) / r^2 for |r| < 0.030; float64
+static const double log_terms[8] = {
+    -0x1.ffffffffffff7p-2,
+    0x1.555555555554dp-2,
+    -0x1.000000004ce01p-2,
+    0x1.9999999a25605p-3,
+    -0x1.5555481cbbef9p-3,
+    0x1.24923d1f999c5p-3,
+    -0x1.005d1dcc8aa68p-3,
+    0x1.c7c5bfe89d110p-4,
+};
+
+// (log(1 + r) - r) / r^2 for |r| < 0.030; float32
+static const double log_terms_short[4] = {
+    -0x1.fffffee623428p-2,
+    0x1.55555463bb2c9p-2,
+    -0x1.0026c819e9293p-2,
+    0x1.99dc1591b7c7ap-3,
+};
+
+// 2^512 c for each interval of m, where c m is next to 1.
+static const double log_close[16] = {
+    0x1.0000000000000p+512,
+    0x1.e6b1346000000p+511,
+    0x1.cb52334000000p+511,
+    0x1.b2fff35000000p+511,
+    0x1.9d22b29000000p+511,
+    0x1.89325ba000000p+511,
+    0x1.773cfeb000000p+511,
+    0x1.66bc866000000p+511,
+    0x1.57d0235000000p+511,
+    0x1.49daa23000000p+511,
+    0x1.3d281bf000000p+511,
+    0x1.315e903000000p+511,
+    0x1.26336e1000000p+511,
+    0x1.1c348b4000000p+511,
+    0x1.1283088000000p+511,
+    0x1.09a21b7000000p+511,
+};
+
+// -log c - j ln(2) / 16, off by 2^-58.7.
+static const double log_table[16] = {
+    0x0.0p+0,
+    0x1.e31145f920000p-8,
+    0x1.675441f0a8000p-6,
+    0x1.0e73417ef8000p-5,
+    0x1.5204ec980c000p-5,
+    0x1.8459d0c600000p-5,
+    0x1.a06d0a8698000p-5,
+    0x1.adf49d8d70000p-5,
+    0x1.a7243a4ca4000p-5,
+    0x1.97ca51c7ac000p-5,
+    0x1.767876b398000p-5,
+    0x1.49d74861b8000p-5,
+    0x1.182d7d48c0000p-5,
+    0x1.a0e7a4d090000p-6,
+    0x1.13af1d0e40000p-6,
+    0x1.a24a87a980000p-8,
+};
+
+#define TWO_OVER_PI 0x1.45f306dc9c883p-1
+#define HALF_PI_1 0x1.921fb54440000p+0
+#define HALF_PI_2 0x1.68c234c4c0000p-39
+#define HALF_PI_3 0x1.98a2e03707345p-77
+#define HALF_PI_23 0x1.68c234c4c6629p-39
+
+// (b - sin b) / b^3 for z = b^2; float64
+static const double sin_terms[6] = {
+    0x1.5555555555555p-3,
+    -0x1.1111111110bb1p-7,
+    0x1.a01a019e8357dp-13,
+    -0x1.71de37961e4c6p-19,
+    0x1.ae600a926c899p-26,
+    -0x1.5e0af186af6e1p-33,
+};
+
+// (b - sin b) / b^3 for z = b^2; float32
+static const double sin_terms_short[4] = {
+    0x1.555555545dd83p-3,
+    -0x1.11110deeb33b2p-7,
+    0x1.a013a6edc8f32p-13,
+    -0x1.6dbdd26f56cb7p-19,
 };
 
 #endif

@@ -1,0 +1,98 @@
+// Logarithms over vectors: x = 2^(K/16) m, and log x = K ln(2)/16 + t + log(c
+// m), where a table has for the interval that m is in a short c near 1/m, and
+// with it t = -log c.
+//
+// m is cut in two so that high = K ln(2)/16 + t + (c m - 1) is exact but for
+// its tail. All else is small: float64 is within 0.75 ulp next to 1 and within
+// 0.7 elsewhere; float32 computes in double. What is fused is exact: all
+// instruction sets give the same bits.
+#include "vm/kernels/list.h"
+#include "vm/kernels/vector.h"
+#include "vm/kernels/vmath_tables.h"
+
+// x = 2^k m for m from LOG_FIRST to its double, in interval K mod 16 of it.
+typedef struct split {
+  vec K;        // 16 k and the interval
+  vec scaled;   // m / 2^512
+  vec_bits at;  // K + 2^13
+} split;
+
+// 2^-LOG_RANGE < x < 2^LOG_RANGE is inside. So much more than k is positive.
+enum { LOG_RANGE = 512 };
+#define BIAS ((uint64_t)LOG_RANGE << 52)
+
+TL_INLINE split split_exponent(vec x, vec_bits *odd) {
+  const vec_bits bits = (vec_bits)x, above = bits - (LOG_FIRST - BIAS);
+  *odd |= above;
+  const vec_bits at = above >> 48;
+  const vec K = (vec)(at | 0x4330000000000000u) - (0x1p52 + 16 * LOG_RANGE);
+  return (split){K, (vec)(bits - (above & 0xfff0000000000000u)), at};
+}
+
+TL_INLINE vec log_of_split(split s) {
+  const vec c = look_up(log_close, s.at);
+  // 14 bits of m; with the 29 of c they fit into a double.
+  const vec_bits half = (vec_bits)s.scaled + ((uint64_t)1 << 37);
+  const vec m_high = (vec)(half & ~(((uint64_t)1 << 38) - 1));
+  const vec r_high = multiply_add(m_high, c, all_of(-1));
+  const vec r_low = (s.scaled - m_high) * c;
+  const vec r = r_high + r_low, z = r * r;
+  const double *t = log_terms;
+  const vec high_terms = (t[4] + r * t[5]) + z * (t[6] + r * t[7]);
+  const vec terms =
+      (t[0] + r * t[1]) + z * ((t[2] + r * t[3]) + z * high_terms);
+  const vec high =
+      multiply_add(s.K, all_of(LOG_STEP_1), look_up(log_table, s.at)) + r_high;
+  const vec low = multiply_add(s.K, all_of(LOG_STEP_2), r_low);
+  return high + (low + z * terms);
+}
+
+TL_INLINE vec log_of_split_short(split s) {
+  const vec r = s.scaled * look_up(log_close, s.at) - 1, z = r * r;
+  const double *t = log_terms_short;
+  const vec terms = (t[0] + r * t[1]) + z * (t[2] + r * t[3]);
+  const vec high =
+      multiply_add(s.K, all_of(LOG_STEP_1), look_up(log_table, s.at));
+  return high + (r + z * terms);
+}
+
+TL_INLINE vec log_inside(vec x, vec_bits *odd) {
+  return log_of_split(split_exponent(x, odd));
+}
+
+TL_INLINE vec log_inside_short(vec x, vec_bits *odd) {
+  return log_of_split_short(split_exponent(x, odd));
+}
+
+// Numbers far from 1 are scaled towards it first.
+TL_INLINE split split_anywhere(vec x) {
+  const vec_bits small = (vec_bits)(x < 0x1p-500),
+                 large = (vec_bits)(x > 0x1p500);
+  const vec factor = vec_choose(small, all_of(0x1p600),
+                                vec_choose(large, all_of(0x1p-600), all_of(1)));
+  vec_bits odd = {0};
+  split s = split_exponent(x * factor, &odd);
+  s.K += vec_choose(small, all_of(-16 * 600),
+                    vec_choose(large, all_of(16 * 600), all_of(0)));
+  return s;
+}
+
+// y, or what x has instead where it is no positive number.
+TL_INLINE vec log_special(vec x, vec y) {
+  y = vec_choose((vec_bits)(x < (double)INFINITY), y, x);
+  y = vec_choose((vec_bits)(x > 0), y, all_of((double)NAN));
+  y = vec_choose((vec_bits)(x == 0), all_of(-(double)INFINITY), y);
+  return vec_choose((vec_bits)(x == x), y, x);
+}
+
+TL_INLINE vec log_anywhere(vec x) {
+  return log_special(x, log_of_split(split_anywhere(x)));
+}
+
+TL_INLINE vec log_anywhere_short(vec x) {
+  return log_special(x, log_of_split_short(split_anywhere(x)));
+}
+
+#define INSIDE (2 * BIAS - 1)
+VECTOR_UNARY(log, float64, double, log_inside, log_anywhere, INSIDE)
+VECTOR_UNARY(log, float32, float, log_inside_short, log_anywhere_short, INSIDE)
