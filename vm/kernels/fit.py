@@ -89,13 +89,6 @@ def polynomials():
     define('log_rest', polynomial(
         lambda z: (log((1 + sqrt(z)) / (1 - sqrt(z))) / sqrt(z) - 2) / z,
         mpf(10) ** -12, s * s * mpf('1.0001'), 6))
-    upper, lower = rational(
-        lambda z: (tanh(sqrt(z)) / sqrt(z) - 1) / z, mpf(10) ** -12,
-        mpf('0.625') ** 2, 2, 3)
-    print('\n// (tanh(r) / r - 1) / r^2 for x = r^2, as a quotient')
-    define('tanh_upper', upper)
-    print()
-    define('tanh_lower', lower)
     print('\n// erf(r) / r - 1 for x = r^2')
     define('erf_rest', polynomial(
         lambda z: erf(sqrt(z)) / sqrt(z) - 1, mpf(10) ** -12,
@@ -226,12 +219,24 @@ def sines():
             mpf(10) ** -12, quarter ** 2, degree))
 
 
+def tangents():
+    upper, lower = rational(
+        lambda z: (tanh(sqrt(z)) / sqrt(z) - 1) / z, mpf(10) ** -12,
+        mpf('0.625') ** 2, 2, 3)
+    print('// (tanh(x) / x - 1) / x^2 for z = x^2, as a quotient; below, z^3 is'
+          ' one more')
+    define_terms('tanh_upper', upper)
+    define_terms('tanh_lower', lower[:-1])
+
+
 def tables():
     exponentials()
     print()
     logarithms()
     print()
     sines()
+    print()
+    tangents()
 
 
 def header(path, guard, what):

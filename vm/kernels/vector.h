@@ -66,6 +66,25 @@ TL_INLINE vec_mask has_lowest_bit(vec_bits x) {
 #endif
 }
 
+TL_INLINE vec_mask is_less(vec x, double limit) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return _mm512_cmp_pd_mask((__m512d)x, _mm512_set1_pd(limit), _CMP_LT_OQ);
+#else
+  return (vec_bits)(x < limit);
+#endif
+}
+
+// The smaller one; NaN stays NaN.
+TL_INLINE vec at_most(vec x, double limit) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return (vec)_mm512_min_pd(_mm512_set1_pd(limit), (__m512d)x);
+#elif defined(__AVX2__)
+  return (vec)_mm256_min_pd(_mm256_set1_pd(limit), (__m256d)x);
+#else
+  return vec_choose((vec_bits)(x > limit), all_of(limit), x);
+#endif
+}
+
 TL_INLINE vec choose_where(vec_mask mask, vec x, vec y) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   return (vec)_mm512_mask_blend_pd(mask, (__m512d)y, (__m512d)x);

@@ -1,9 +1,11 @@
-// Exponentials, logarithms, sines and their like, as loops that vectorise.
+// expm1, log1p, log2, erf and pow as loops that vectorise; those that look up in
+// tables in registers are beside this file (vmath_exp.c, vmath_log.c,
+// vmath_sin.c).
 //
 // Everything is plain multiplication and addition, never fused, and choices are
 // made by masks: so all instruction sets give the same bits, at most 1 ulp from
-// the truth. What the formulas do not cover (huge angles, powers of negative
-// numbers) is put right item by item afterwards with the C library.
+// the truth. What the formulas do not cover (powers of negative numbers) is put
+// right item by item afterwards with the C library.
 //
 // float32 computes in double with the same formulas and rounds once.
 #include "vm/kernels/erf_table.h"
@@ -211,33 +213,6 @@ TL_INLINE double log2_anywhere(double x) {
 
 TL_UNARY(log2_float64, double, double, log2_anywhere(x))
 TL_UNARY(log2_float32, float, float, log2_anywhere((double)x))
-
-// ---- hyperbolic tangent -----------------------------------------------------
-
-// Below 0.625 x + x^3 p / q; above, 1 - 2 / (e^2x + 1), with the exponential
-// and the sum each carried as a pair. One division serves both.
-TL_INLINE double tanh_anywhere(double x) {
-  const double square = x * x;
-  double a = magnitude(x);
-  a = a > 22 ? 22 : a;
-  const reduced v = reduce_exp(2 * a);
-  const double rest = v.e + v.r * v.r * exp_rest(v.r);
-  const double sum = 1 + v.r, lost_sum = ((1 - sum) + v.r) + rest;
-  const double y = sum + lost_sum, lost_y = (sum - y) + lost_sum;
-  const double scale = power_of_2(v.shifted);
-  const double e = y * scale, lost_e = lost_y * scale;
-  const double d = e + 1, lost_d = ((e - d) + 1) + lost_e;
-  const bool small = a < 0.625;
-  const double upper = small ? x * square * tanh_upper(square) : -2.0;
-  const double t = upper / (small ? tanh_lower(square) : d);
-  const double most = 1 + t, lost_most = (1 - most) + t;
-  const double large = most + (lost_most + t * t * lost_d * 0.5);
-  const double result = with_sign(small ? x + t : large, x);
-  return x != x ? x : result;
-}
-
-TL_UNARY(tanh_float64, double, double, tanh_anywhere(x))
-TL_UNARY(tanh_float32, float, float, tanh_anywhere((double)x))
 
 // ---- error function ---------------------------------------------------------
 

@@ -52,22 +52,6 @@ TL_INLINE double log_rest(double x) {
   return p;
 }
 
-// (tanh(r) / r - 1) / r^2 for x = r^2, as a quotient
-TL_INLINE double tanh_upper(double x) {
-  double p = -0x1.edc3dfbe15720p-1;
-  p = p * x + -0x1.8d019e1c5db9ep+6;
-  p = p * x + -0x1.937c3e9ef00acp+10;
-  return p;
-}
-
-TL_INLINE double tanh_lower(double x) {
-  double p = 0x1.0000000000000p+0;
-  p = p * x + 0x1.c31711cfcd6a7p+6;
-  p = p * x + 0x1.174f7f986c00cp+11;
-  p = p * x + 0x1.2e9d2ef734081p+12;
-  return p;
-}
-
 // erf(r) / r - 1 for x = r^2
 TL_INLINE double erf_rest(double x) {
   double p = 0x1.55c1e42783f3ep-8;

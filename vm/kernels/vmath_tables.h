@@ -152,4 +152,16 @@ static const double sin_terms_short[4] = {
     -0x1.6dbdd26f56cb7p-19,
 };
 
+// (tanh(x) / x - 1) / x^2 for z = x^2, as a quotient; below, z^3 is one more
+static const double tanh_upper[3] = {
+    -0x1.937c3e9ef00acp+10,
+    -0x1.8d019e1c5db9ep+6,
+    -0x1.edc3dfbe15720p-1,
+};
+static const double tanh_lower[3] = {
+    0x1.2e9d2ef734081p+12,
+    0x1.174f7f986c00cp+11,
+    0x1.c31711cfcd6a7p+6,
+};
+
 #endif
