@@ -370,7 +370,7 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
                    "-1 is within the rows",
                    call->name, tl_describe(x, text, sizeof text));
   }
-  if (!tl_ragged_flat(vm, x, &offsets, &items))
+  if (!tl_ragged_lend(vm, x, &offsets, &items))
     return false;
   bool ok;
   if (axis < 0 && tl_is_nested(items)) {

@@ -273,7 +273,7 @@ bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out) {
 
 bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {
   tl_slot offsets, items, spread;
-  if (!tl_ragged_flat(vm, model, &offsets, &items))
+  if (!tl_ragged_lend(vm, model, &offsets, &items))
     return false;
   int64_t length = tl_value_length(items, 0);
   tl_drop(vm, items);

@@ -305,7 +305,9 @@ static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
   *missing = 0;
   while (tl_is_form(*x, TL_FORM_RAGGED)) {
     tl_slot offsets, items;
-    if (!tl_ragged_flat(vm, *x, &offsets, &items))
+    bool ends = tl_is_owned(*x);
+    if (!(ends ? tl_ragged_flat(vm, *x, &offsets, &items)
+               : tl_ragged_lend(vm, *x, &offsets, &items)))
       return false;
     tl_drop(vm, offsets);
     tl_clear(vm, x);

@@ -106,9 +106,12 @@ static bool reshape(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool flatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_RAGGED)) {
     tl_slot offsets;
-    if (!tl_ragged_flat(vm, args[0], &offsets, out))
+    if (!tl_ragged_lend(vm, args[0], &offsets, out))
       return false;
     tl_drop(vm, offsets);
+    if (!tl_is_owned(*out))
+      *out = tl_retain(vm, *out);
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
     return true;
   }
   if (tl_is_nested(args[0]))

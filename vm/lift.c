@@ -46,7 +46,7 @@ static bool of_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                     const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], offsets, made;
   uint32_t opened = 1;
-  if (!tl_ragged_flat(vm, args[0], &offsets, &given[0]))
+  if (!tl_ragged_lend(vm, args[0], &offsets, &given[0]))
     return false;
   bool ok = true;
   for (; ok && opened < count; opened += ok) {

@@ -36,24 +36,20 @@ bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out) {
   return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &first, items, out);
 }
 
-bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
+bool tl_ragged_lend(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
                     tl_slot *items) {
   const tl_nested *n = ragged.nested;
   const int64_t *at = tl_ragged_offsets(n);
   int64_t rows = tl_ragged_rows(n), first = at[0];
   int64_t length = tl_value_length(n->parts[1], 0);
-  if (first == 0 && at[rows] == length) {
-    *offsets = tl_retain(vm, tl_borrow(n->parts[0]));
-    *items = tl_retain(vm, tl_borrow(n->parts[1]));
+  *offsets = tl_borrow(n->parts[0]);
+  *items = tl_borrow(n->parts[1]);
+  if (first == 0 && at[rows] == length)
     return true;
-  }
   if (!tl_value_slice(vm, n->parts[1], first, at[rows], items))
     return false;
-  tl_hold(vm, *items, TL_CAUSE_VIEW);
-  if (first == 0) {
-    *offsets = tl_retain(vm, tl_borrow(n->parts[0]));
+  if (first == 0)
     return true;
-  }
   tl_array *moved = tl_offsets_new(vm, rows);
   if (moved == NULL) {
     tl_drop(vm, *items);
@@ -61,6 +57,18 @@ bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
   }
   for (int64_t i = 0; i <= rows; i++) tl_offsets_data(moved)[i] = at[i] - first;
   *offsets = tl_own_array(moved);
+  return true;
+}
+
+bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
+                    tl_slot *items) {
+  if (!tl_ragged_lend(vm, ragged, offsets, items))
+    return false;
+  if (!tl_is_owned(*offsets))
+    *offsets = tl_retain(vm, *offsets);
+  if (!tl_is_owned(*items))
+    *items = tl_retain(vm, *items);
+  tl_hold(vm, *items, TL_CAUSE_VIEW);
   return true;
 }
 
@@ -313,7 +321,7 @@ static bool mask_rows(tl_vm *vm, const tl_nested *n, tl_slot mask,
   if (!tl_ragged_agree(n, mask.nested, &row))
     return fail_rows(vm, n, mask.nested, row);
   tl_slot of_mask, flags, dense, at, items, chosen;
-  if (!tl_ragged_flat(vm, mask, &of_mask, &flags))
+  if (!tl_ragged_lend(vm, mask, &of_mask, &flags))
     return false;
   bool ok = tl_array_contiguous(vm, &flags, &dense);
   tl_drop(vm, flags);
@@ -327,7 +335,7 @@ static bool mask_rows(tl_vm *vm, const tl_nested *n, tl_slot mask,
   }
   tl_drop(vm, of_mask);
   bool flat = offsets != NULL &&
-              tl_ragged_flat(
+              tl_ragged_lend(
                   vm, (tl_slot){.tag = TL_TAG_NESTED, .nested = (tl_nested *)n},
                   &at, &items);
   if (flat) {
@@ -352,7 +360,7 @@ static bool places_in_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
   if (tl_ragged_rows(index.nested) != rows)
     return fail_rows(vm, n, index.nested, -1);
   tl_slot offsets, items;
-  if (!tl_ragged_flat(vm, index, &offsets, &items))
+  if (!tl_ragged_lend(vm, index, &offsets, &items))
     return false;
   tl_array *places = tl_array_cast(vm, items.array, TL_INT64);
   tl_drop(vm, items);

@@ -22,8 +22,11 @@ static inline int64_t *tl_offsets_data(tl_array *offsets) {
 bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out);
 
 // The items of all rows, as a view of the content, and offsets from 0 on for
-// them: those that the array has, or a copy where its rows begin later. Both
-// are owned by the caller.
+// them: those that the array has, or a copy where its rows begin later. What
+// the array has is lent, good while it lives; what is made here is owned.
+bool tl_ragged_lend(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
+                    tl_slot *items);
+// The same, both owned by the caller.
 bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
                     tl_slot *items);
 
