@@ -55,12 +55,29 @@ static void copy_rows(char *to, const char *from, ptrdiff_t a_row, size_t nrows,
       TL_LOOP for (size_t i = 0; i < (chunk); i++) to[k + i] = item; \
     for (; k < ncols; k++) to[k] = item;                             \
   }
+// Two to four times are constants, where the items lie side by side.
+#define TIMES_2(to) (to)[0] = (to)[1] = item;
+#define TIMES_3(to) (to)[0] = (to)[1] = (to)[2] = item;
+#define TIMES_4(to) (to)[0] = (to)[1] = (to)[2] = (to)[3] = item;
+#define STRETCH_TIMES(n, T)                      \
+  if (ncols == n && dense) {                     \
+    TL_LOOP for (size_t r = 0; r < nrows; r++) { \
+      const T item = items[r];                   \
+      TIMES_##n(to + r * n)                      \
+    }                                            \
+    return;                                      \
+  }
 #define STRETCH(size, T)                                                   \
   static void stretch_##size(char *out, const char *from, ptrdiff_t a_row, \
                              size_t nrows, size_t ncols) {                 \
     enum { CHUNK = ITEM_BYTES / sizeof(T) };                               \
     T *to = (T *)(void *)out;                                              \
+    const T *items = (const T *)(const void *)from;                        \
+    const bool dense = a_row == (ptrdiff_t)sizeof(T);                      \
     size_t left = nrows * ncols;                                           \
+    STRETCH_TIMES(2, T)                                                    \
+    STRETCH_TIMES(3, T)                                                    \
+    STRETCH_TIMES(4, T)                                                    \
     if (ncols <= CHUNK / 2) {                                              \
       STRETCH_BY(CHUNK / 2, T)                                             \
     } else {                                                               \

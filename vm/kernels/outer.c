@@ -8,13 +8,14 @@ static const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
 
 // Sums of reals go down in strips: 8 rows by a fixed tree, then a binary
 // counter of rows, so that errors stay small and columns do not depend on how
-// many there are beside them.
+// many there are beside them. Two to four columns are constants: their loops
+// are no loops then.
 #define X(D, sfx, T, W)                                                       \
-  static void add_row_##sfx(T *into, const T *row, size_t n) {                \
+  TL_INLINE void add_row_##sfx(T *into, const T *row, size_t n) {             \
     TL_LOOP for (size_t i = 0; i < n; i++) into[i] += row[i];                 \
   }                                                                           \
-  static void add_group_##sfx(T *out, const void *a, ptrdiff_t row_stride,    \
-                              size_t n) {                                     \
+  TL_INLINE void add_group_##sfx(T *out, const void *a, ptrdiff_t row_stride, \
+                                 size_t n) {                                  \
     const T *r0 = a, *r1 = row_of(a, row_stride, 1);                          \
     const T *r2 = row_of(a, row_stride, 2), *r3 = row_of(a, row_stride, 3);   \
     const T *r4 = row_of(a, row_stride, 4), *r5 = row_of(a, row_stride, 5);   \
@@ -24,14 +25,14 @@ static const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
                ((r4[i] + r5[i]) + (r6[i] + r7[i]));                           \
     }                                                                         \
   }                                                                           \
-  static void add_few_##sfx(T *out, const void *a, ptrdiff_t row_stride,      \
-                            size_t nrows, size_t n) {                         \
+  TL_INLINE void add_few_##sfx(T *out, const void *a, ptrdiff_t row_stride,   \
+                               size_t nrows, size_t n) {                      \
     memcpy(out, a, n * sizeof(T));                                            \
     for (size_t r = 1; r < nrows; r++)                                        \
       add_row_##sfx(out, row_of(a, row_stride, r), n);                        \
   }                                                                           \
-  static void add_strip_##sfx(T *out, const void *a, ptrdiff_t row_stride,    \
-                              size_t nrows, size_t n, T *counter) {           \
+  TL_INLINE void add_strip_##sfx(T *out, const void *a, ptrdiff_t row_stride, \
+                                 size_t nrows, size_t n, T *counter) {        \
     size_t waiting = 0, groups = 0;                                           \
     for (size_t r = 0; r < nrows; r += TL_OUTER_GROUP) {                      \
       T *group = counter + waiting++ * n;                                     \
@@ -58,7 +59,19 @@ static const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
     }                                                                         \
     for (size_t i = 0; i < nreals; i += TL_OUTER_STRIP) {                     \
       size_t n = nreals - i < TL_OUTER_STRIP ? nreals - i : TL_OUTER_STRIP;   \
-      add_strip_##sfx(out + i, a + i, row_stride, nrows, n, counter);         \
+      switch (n) {                                                            \
+        case 2:                                                               \
+          add_strip_##sfx(out + i, a + i, row_stride, nrows, 2, counter);     \
+          break;                                                              \
+        case 3:                                                               \
+          add_strip_##sfx(out + i, a + i, row_stride, nrows, 3, counter);     \
+          break;                                                              \
+        case 4:                                                               \
+          add_strip_##sfx(out + i, a + i, row_stride, nrows, 4, counter);     \
+          break;                                                              \
+        default:                                                              \
+          add_strip_##sfx(out + i, a + i, row_stride, nrows, n, counter);     \
+      }                                                                       \
     }                                                                         \
   }                                                                           \
   void TL_K(outer_sum_##sfx)(void *out, const void *a, ptrdiff_t row_stride,  \
