@@ -10,6 +10,7 @@
 //   region_write.c    results into memory
 //   region_fold.c     reductions at the end
 //   region_lanes.c    … one result after the other
+//   region_columns.c  … results side by side
 //   region_scan.c     running folds at the end
 //   region_intake.c   histograms and counts at the end
 //   region_several.c  several results
@@ -298,6 +299,12 @@ typedef struct tl_region_planned {
 bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const tl_region_box *box, void *out, tl_dtype dtype,
                     const int64_t *out_strides);
+
+// The plan that was made for another box of the same shape, for this one, to
+// the same memory. No operand is rolled.
+tl_plan *tl_region_plan_again(const tl_region_graph *g,
+                              tl_region_planned *planned,
+                              const tl_region_box *box);
 
 // The same for the whole result, its axes in the order of [axes] (NULL: as they
 // are): the plan of an earlier run where it fits. NULL: too much for one plan.

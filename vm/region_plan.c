@@ -31,27 +31,34 @@ static int add_stream(planner *p, int node, int operand, const void *data,
   return tl_plan_stream(p->plan, data, itemsize, strides);
 }
 
-static int add_array(planner *p, int u) {
-  const tl_region_use *use = &p->g->uses[u];
+// Where a use's items of a box begin; [strides] are those of all axes.
+static char *box_data(const tl_region_graph *g, const tl_region_use *use,
+                      const tl_region_box *box, int64_t *strides) {
   const tl_array *a = use->items.array;
-  const tl_region_box *box = p->box;
-  int shape = p->g->nodes[p->g->value].shape;
-  int ndim = p->g->shapes[shape].ndim;
-  int64_t strides[TL_MAX_DIMS], walked[TL_MAX_DIMS];
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   char *data = a->data;
-  tl_broadcast_strides(a, ndim, p->g->shapes[shape].lengths, strides);
-  for (int i = 0; i < box->ndim; i++) {
-    walked[i] = strides[box->axes == NULL ? i : box->axes[i]];
-  }
-  for (int i = 0; i < ndim; i++) {
+  tl_broadcast_strides(a, shape->ndim, shape->lengths, strides);
+  for (int i = 0; i < shape->ndim; i++) {
     int64_t from = box->from == NULL ? 0 : box->from[i];
     if (use->seam > 0 && strides[i] != 0) {
-      int axis = i - (ndim - tl_ndim(a));
-      from -= tl_region_shift(p->g, use)[axis];
+      int axis = i - (shape->ndim - tl_ndim(a));
+      from -= tl_region_shift(g, use)[axis];
       if (from < 0)
         from += tl_shape(a)[axis];
     }
     data += from * strides[i];
+  }
+  return data;
+}
+
+static int add_array(planner *p, int u) {
+  const tl_region_use *use = &p->g->uses[u];
+  const tl_array *a = use->items.array;
+  const tl_region_box *box = p->box;
+  int64_t strides[TL_MAX_DIMS], walked[TL_MAX_DIMS];
+  char *data = box_data(p->g, use, box, strides);
+  for (int i = 0; i < box->ndim; i++) {
+    walked[i] = strides[box->axes == NULL ? i : box->axes[i]];
   }
   return add_stream(p, -1, u, data, tl_itemsize(tl_array_dtype(a)), walked);
 }
@@ -362,6 +369,19 @@ static tl_plan *use_again(tl_region_planned *planned) {
   planned->plan.split = NULL;
   planned->plan.delay = NULL;
   return &planned->plan;
+}
+
+tl_plan *tl_region_plan_again(const tl_region_graph *g,
+                              tl_region_planned *planned,
+                              const tl_region_box *box) {
+  tl_plan *plan = &planned->plan;
+  int64_t strides[TL_MAX_DIMS];
+  for (int s = 0; s < plan->stream_count; s++) {
+    int operand = planned->streams[s].operand;
+    if (planned->streams[s].node < 0 && operand >= 0)
+      plan->streams[s].base = box_data(g, &g->uses[operand], box, strides);
+  }
+  return plan;
 }
 
 tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
