@@ -170,6 +170,8 @@ static void exponentials(void **state) {
   (void)state;
   fill_arguments(-750, 715);
   check(TL_OP_EXP, expl, NULL);
+  fill_whole(-720, -700);
+  check(TL_OP_EXP, expl, NULL);
   fill_arguments(-104, 89);
   check(TL_OP_EXP, expl, NULL);
   fill_arguments(-1, 1);
@@ -186,6 +188,8 @@ static void logarithms(void **state) {
   fill_arguments(0, 2);
   check(TL_OP_LOG, logl, NULL);
   fill_arguments(0.5, 2);
+  check(TL_OP_LOG, logl, NULL);
+  fill_whole(0.97, 1.03);
   check(TL_OP_LOG, logl, NULL);
   check(TL_OP_LOG2, log2l, NULL);
   fill_arguments(0, 1e300);
@@ -219,6 +223,11 @@ static void sines(void **state) {
     check(TL_OP_SIN, sinl, NULL);
     check(TL_OP_COS, cosl, NULL);
   }
+  // Where most is lost: next to an odd multiple of pi / 4.
+  fill_whole(-7.07, -7.05);
+  check(TL_OP_SIN, sinl, NULL);
+  fill_whole(0.7854, 0.83);
+  check(TL_OP_COS, cosl, NULL);
 }
 
 static void others(void **state) {

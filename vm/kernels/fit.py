@@ -2,8 +2,10 @@
 """Computes what vmath.c computes with: polynomials, and a table of erf.
 
 Run by hand when they change, in vm/kernels: python3 fit.py. It writes
-vmath_data.h, vmath_tables.h and erf_table.h. Needs mpmath. Polynomials interpolate at Chebyshev
-nodes, which comes within a factor of about two of the best possible error.
+vmath_data.h, vmath_tables.h and erf_table.h. Needs mpmath. Polynomials
+interpolate at Chebyshev nodes, which comes within a factor of about two of the
+best possible error; that of sines alone is Sollya's, whose command stands beside
+it.
 """
 import struct
 import sys
@@ -211,12 +213,18 @@ def sines():
     parts('HALF_PI', pi / 2, [36, 36])
     first = floor(pi / 2 * 2 ** 35) / 2 ** 35
     print(f'#define HALF_PI_23 {hexadecimal(pi / 2 - first)}')
-    for name, degree, what in (('sin_terms', 5, 'float64'),
-                               ('sin_terms_short', 3, 'float32')):
-        print(f'\n// (b - sin b) / b^3 for z = b^2; {what}')
-        define_terms(name, polynomial(
-            lambda z: (1 - sin(sqrt(z)) / sqrt(z)) / z,
-            mpf(10) ** -12, quarter ** 2, degree))
+    # Sollya 8's, which weighs the rounding of each: 2^-58 of sin b.
+    # p = fpminimax(sin(x), [|3,5,7,9,11,13|], [|D...|], [2^-30;0.78555],
+    #               relative, x);
+    print('\n// (b - sin b) / b^3 for z = b^2; float64')
+    define_terms('sin_terms', [float.fromhex(term) for term in (
+        '0x1.5555555555548p-3', '-0x1.111111110f75cp-7',
+        '0x1.a01a019bf1ed8p-13', '-0x1.71de355ec94b6p-19',
+        '0x1.ae5e543a6106ap-26', '-0x1.5d8e22e597a35p-33')])
+    print('\n// float32')
+    define_terms('sin_terms_short', polynomial(
+        lambda z: (1 - sin(sqrt(z)) / sqrt(z)) / z,
+        mpf(10) ** -12, quarter ** 2, 3))
 
 
 def tangents():

@@ -2,7 +2,7 @@
 // the part of r that does not fit beside it.
 //
 // One polynomial serves all quadrants: s = sin b, with b = r for sines and
-// b = r / 2 for cosines, which are 1 - 2 s^2. float64 is within 0.9 ulp;
+// b = r / 2 for cosines, which are 1 - 2 s^2. float64 is within 0.91 ulp;
 // float32 computes in double. What is fused is exact: all instruction sets give
 // the same bits. From |x| = 2^16 pi/2 on, the C library's functions are called.
 #include "vm/kernels/list.h"

@@ -136,15 +136,15 @@ static const double log_table[16] = {
 
 // (b - sin b) / b^3 for z = b^2; float64
 static const double sin_terms[6] = {
-    0x1.5555555555555p-3,
-    -0x1.1111111110bb1p-7,
-    0x1.a01a019e8357dp-13,
-    -0x1.71de37961e4c6p-19,
-    0x1.ae600a926c899p-26,
-    -0x1.5e0af186af6e1p-33,
+    0x1.5555555555548p-3,
+    -0x1.111111110f75cp-7,
+    0x1.a01a019bf1ed8p-13,
+    -0x1.71de355ec94b6p-19,
+    0x1.ae5e543a6106ap-26,
+    -0x1.5d8e22e597a35p-33,
 };
 
-// (b - sin b) / b^3 for z = b^2; float32
+// float32
 static const double sin_terms_short[4] = {
     0x1.555555545dd83p-3,
     -0x1.11110deeb33b2p-7,
