@@ -632,6 +632,8 @@ static bool all_strings(const tl_list *list) {
   return list->length > 0;
 }
 
+enum { AHEAD = 12 };
+
 // A list that ends here gives its strings away.
 static bool from_strings(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_list *list = s.list;
@@ -641,6 +643,9 @@ static bool from_strings(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_string_item *to = tl_string_items(a);
   bool gives = tl_is_unique(s);
   for (int64_t i = 0; i < list->length; i++) {
+    // Strings lie anywhere: the text of a later one is on its way meanwhile.
+    if (i + AHEAD < list->length)
+      __builtin_prefetch(list->items[i + AHEAD].string->text, 1);
     if (gives)
       tl_string_item_take(vm, &to[i], &list->items[i]);
     else
