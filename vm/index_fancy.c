@@ -269,7 +269,7 @@ bool tl_positions_make(tl_vm *vm, const tl_array *base, int count,
 static const int64_t *read_positions(tl_vm *vm, const tl_positions *p,
                                      int64_t at, size_t n, int64_t *buffer) {
   const int64_t *index = p->index + at;
-  if (p->length < 0)
+  if (p->length < 0 || tl_kernels()->indices_within(index, p->length, n))
     return index;
   size_t bad = tl_kernels()->wrap_indices(buffer, index, p->length, n);
   if (bad == n)

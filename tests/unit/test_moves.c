@@ -369,6 +369,20 @@ static void indices(void **state) {
       }
     }
     static const int64_t bad[] = {0, -30, 29, 30, -31};
+    for (size_t n = 0; n <= LONGEST; n++) {
+      for (size_t i = 0; i < n; i++) index[i] = (int64_t)(random_bits() % 30);
+      assert_true(table->indices_within(index, 30, n));
+      for (size_t i = 0; i < n && n < 40; i++) {
+        static const int64_t outside[] = {-1, 30, INT64_MIN, INT64_MAX};
+        for (int k = 0; k < 4; k++) {
+          const int64_t inside = index[i];
+          index[i] = outside[k];
+          assert_false(table->indices_within(index, 30, n));
+          index[i] = inside;
+        }
+      }
+    }
+    assert_false(table->indices_within(bad, 0, 1));
     assert_int_equal(table->wrap_indices(wrapped, bad, 30, 5), 3);
     assert_int_equal(table->wrap_indices(wrapped, bad + 4, 30, 1), 0);
     assert_int_equal(table->wrap_indices(wrapped, bad, 0, 1), 0);

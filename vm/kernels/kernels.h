@@ -231,6 +231,8 @@ typedef struct tl_kernel_table {
   // base + i for every true mask[i]; returns their count.
   size_t (*true_indices)(int64_t *out, const uint8_t *mask, int64_t base,
                          size_t n);
+  // Whether all are in [0, length).
+  bool (*indices_within)(const int64_t *index, int64_t length, size_t n);
   // out[i] = index[i], plus length if negative. Returns the position of the
   // first index outside [-length, length), or n; items after it are undefined.
   size_t (*wrap_indices)(int64_t *out, const int64_t *index, int64_t length,

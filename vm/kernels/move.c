@@ -229,6 +229,15 @@ SPREAD(4, tl_word4)
 SPREAD(8, tl_word8)
 SPREAD(16, tl_word16)
 
+bool TL_K(indices_within)(const int64_t *index, int64_t length, size_t n) {
+  // The highest bit of either is set where an index is below 0 or too large.
+  uint64_t bits = 0;
+  const uint64_t last = (uint64_t)length - 1;
+  for (size_t i = 0; i < n; i++)
+    bits |= (uint64_t)index[i] | (last - (uint64_t)index[i]);
+  return bits >> 63 == 0;
+}
+
 size_t TL_K(wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
                           size_t n) {
   enum { BLOCK = 512 };

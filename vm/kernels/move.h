@@ -25,6 +25,7 @@ TL_MOVES(X)
 
 size_t TL_K(true_indices)(int64_t *out, const uint8_t *mask, int64_t base,
                           size_t n);
+bool TL_K(indices_within)(const int64_t *index, int64_t length, size_t n);
 size_t TL_K(wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
                           size_t n);
 void TL_K(iota)(int64_t *out, int64_t start, int64_t step, size_t n);

@@ -131,6 +131,7 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .put = {TL_MOVES(X)},
 #undef X
     .true_indices = TL_K(true_indices),
+    .indices_within = TL_K(indices_within),
     .wrap_indices = TL_K(wrap_indices),
     .iota = TL_K(iota),
     .bincount = TL_K(bincount),
