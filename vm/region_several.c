@@ -341,6 +341,7 @@ tl_region_status tl_region_several(tl_region_graph *g, tl_slot *results) {
   if (g->rows != NULL || tl_region_has_seam(g) || tl_is_promised(g->vm) ||
       !share(g) || !choose_folds(&s) || !choose_arrays(&s) ||
       !make_results(&s)) {
+    tl_error_clear(g->vm);  // without memory for all at once
     return TL_REGION_DECLINED;
   }
   tl_region_status status = run(&s);
