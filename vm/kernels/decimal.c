@@ -95,27 +95,29 @@ typedef double doubles __attribute__((vector_size(8 * LANES)));
 
 #if defined(__AVX512BW__)
 #define PACKED(name) _mm512_##name
-typedef __m512i packed;
+#define PACKED_VECTOR __m512i
 TL_INLINE words marked(__mmask64 bytes) {
   return (words)_mm512_maskz_set1_epi8(bytes, (char)0x80);
 }
 TL_INLINE words bytes_equal(words x, uint64_t byte) {
   return marked(
-      _mm512_cmpeq_epi8_mask((packed)x, _mm512_set1_epi8((char)byte)));
+      _mm512_cmpeq_epi8_mask((PACKED_VECTOR)x, _mm512_set1_epi8((char)byte)));
 }
 TL_INLINE words bytes_above_9(words x) {
-  return marked(_mm512_cmpgt_epu8_mask((packed)x, _mm512_set1_epi8(9)));
+  return marked(_mm512_cmpgt_epu8_mask((PACKED_VECTOR)x, _mm512_set1_epi8(9)));
 }
 #elif defined(__AVX2__)
 #define PACKED(name) _mm256_##name
-typedef __m256i packed;
+#define PACKED_VECTOR __m256i
 TL_INLINE words bytes_equal(words x, uint64_t byte) {
-  return (words)_mm256_cmpeq_epi8((packed)x, _mm256_set1_epi8((char)byte)) &
+  return (words)_mm256_cmpeq_epi8((PACKED_VECTOR)x,
+                                  _mm256_set1_epi8((char)byte)) &
          EACH(0x80);
 }
 TL_INLINE words bytes_above_9(words x) {
   return (words)_mm256_cmpeq_epi8(
-             _mm256_max_epu8((packed)x, _mm256_set1_epi8(10)), (packed)x) &
+             _mm256_max_epu8((PACKED_VECTOR)x, _mm256_set1_epi8(10)),
+             (PACKED_VECTOR)x) &
          EACH(0x80);
 }
 #else
@@ -135,26 +137,27 @@ TL_INLINE words bytes_above_9(words x) {
 // The number that sixteen digits make, eight in each word, the first in the
 // lowest byte: neighbours are joined, then pairs, then fours, then eights.
 TL_INLINE words join_digits(words early, words late) {
-  const packed tens = PACKED(set1_epi16)(0x010a);
-  const packed hundreds = PACKED(set1_epi32)(0x00010064);
-  const packed thousands = PACKED(set1_epi32)(0x00012710);
-  const packed first =
-      PACKED(madd_epi16)(PACKED(maddubs_epi16)((packed)early, tens), hundreds);
-  const packed second =
-      PACKED(madd_epi16)(PACKED(maddubs_epi16)((packed)late, tens), hundreds);
+  const PACKED_VECTOR tens = PACKED(set1_epi16)(0x010a);
+  const PACKED_VECTOR hundreds = PACKED(set1_epi32)(0x00010064);
+  const PACKED_VECTOR thousands = PACKED(set1_epi32)(0x00012710);
+  const PACKED_VECTOR first = PACKED(madd_epi16)(
+      PACKED(maddubs_epi16)((PACKED_VECTOR)early, tens), hundreds);
+  const PACKED_VECTOR second = PACKED(madd_epi16)(
+      PACKED(maddubs_epi16)((PACKED_VECTOR)late, tens), hundreds);
   // In each 16 bytes: eights of two early words, then of the two late ones.
-  const packed eights =
+  const PACKED_VECTOR eights =
       PACKED(madd_epi16)(PACKED(packus_epi32)(first, second), thousands);
   const words high = (words)PACKED(shuffle_epi32)(eights, 0x10);
   const words low = (words)PACKED(shuffle_epi32)(eights, 0x32);
-  return (words)PACKED(mul_epu32)((packed)high,
-                                  (packed)((words){0} + 100000000)) +
+  return (words)PACKED(mul_epu32)((PACKED_VECTOR)high,
+                                  (PACKED_VECTOR)((words){0} + 100000000)) +
          (low & 0xffffffffu);
 }
 
 // How many bytes of a mask of whole bytes are set.
 TL_INLINE words count_bytes(words mask) {
-  return (words)PACKED(sad_epu8)((packed)(mask & EACH(1)), (packed)(words){0});
+  return (words)PACKED(sad_epu8)((PACKED_VECTOR)(mask & EACH(1)),
+                                 (PACKED_VECTOR)(words){0});
 }
 #else
 TL_INLINE words join_eight(words x) {
@@ -226,7 +229,7 @@ TL_INLINE void gather_cells(cells *c, const char *text, const uint16_t *begin,
 TL_INLINE void split_cells(const cells *c, size_t i, words *early,
                            words *late) {
 #if defined(__AVX2__)
-  packed a, b;
+  PACKED_VECTOR a, b;
   memcpy(&a, c->text[i], sizeof a);
   memcpy(&b, c->text[i + LANES / 2], sizeof b);
   *early = (words)PACKED(unpacklo_epi64)(a, b);
