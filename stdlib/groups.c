@@ -118,13 +118,14 @@ static bool put_field(tl_vm *vm, tl_record **record, const char *name,
 
 // The keys in order, each once, and the values of each as a row.
 static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!tl_arg_array_or_string(vm, "group_by", &args[0]))
+  if (!tl_is_form(args[0], TL_FORM_OPTION) &&
+      !tl_arg_array_or_string(vm, "group_by", &args[0]))
     return false;
-  if (tl_ndim(args[0].array) != 1)
+  if (tl_value_ndim(args[0]) != 1)
     return tl_arg_fail(vm, "group_by", "keys", "of one axis", args[0]);
   if (tl_value_ndim(args[1]) == 0 && !tl_arg_array(vm, "group_by", &args[1]))
     return false;
-  int64_t n = args[0].array->size;
+  int64_t n = tl_value_length(args[0], 0);
   if (tl_value_ndim(args[1]) == 0 || tl_value_length(args[1], 0) != n) {
     return tl_fail(
         vm, TALLY_ERR_SHAPE,
@@ -139,9 +140,14 @@ static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
             tl_value_take(vm, args[1], order, &values) &&
             (begins = tl_positions_new(vm, n + 1)) != NULL;
   int64_t runs = 0;
+  tl_array *flags = ok ? flag_changes(vm, sorted) : NULL;
+  ok = flags != NULL;
   if (ok) {
-    runs = tl_run_positions(tl_array_dtype(sorted.array),
-                            tl_offsets_data(begins), sorted.array->data, n);
+    for (int64_t i = 0; i < n; i++) {
+      if (i == 0 || flags->data[i] != 0)
+        tl_offsets_data(begins)[runs++] = i;
+    }
+    tl_drop(vm, tl_own_array(flags));
     offsets = tl_offsets_new(vm, runs);
     ok = offsets != NULL;
   }
@@ -198,7 +204,7 @@ const tl_builtin tl_group_builtins[] = {
      "    run_lengths([[7, 7], [], [7, 8, 8]])    # [[2], [], [1, 2]]\n"},
     {"group_by", "keys, values", group_by, TL_PURE,
      "The keys in order, each once, and the values of each as a row, in the\n"
-     "order they had: a record of keys and values.\n"
+     "order they had: a record of keys and values. A missing key is the last.\n"
      "Keys of another length are an error (kind shape).\n"
      "    group_by([\"b\", \"a\", \"b\"], [1, 2, 3]).values    # [[2], [1, "
      "3]]\n"},

@@ -1,5 +1,5 @@
 // Functions of one vector on arrays with missing values and on rows of
-// different lengths: medians, quantiles, distinct items.
+// different lengths: medians, quantiles, distinct items; their shapes.
 
 #include "stdlib/arguments.h"
 #include "stdlib/nested_reduce.h"
@@ -89,4 +89,39 @@ bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
                      "of numbers, or with missing values or rows of different "
                      "lengths, of which all items or each row are taken",
                      x);
+}
+
+// --- Shapes -----------------------------------------------------------------
+
+bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
+                      tl_slot *out) {
+  tl_slot parts[2];
+  bool option = tl_is_nested(*s);
+  for (int k = 0; k <= option; k++) {
+    tl_slot part = tl_borrow(option ? s->nested->parts[k] : *s), dense;
+    bool ok = tl_array_contiguous(vm, &part, &dense);
+    int64_t strides[TL_MAX_DIMS];
+    tl_array *view = NULL;
+    if (ok) {
+      tl_dtype dtype = tl_array_dtype(dense.array);
+      tl_shape_strides(ndim, shape, tl_itemsize(dtype), strides);
+      view = tl_view_new(vm, &dense, dtype, dense.array->data, ndim, shape,
+                         strides);
+      tl_drop(vm, dense);
+    }
+    if (view == NULL) {
+      if (k > 0)
+        tl_drop(vm, parts[0]);
+      tl_clear(vm, s);
+      return false;
+    }
+    parts[k] = tl_own_array(view);
+    tl_hold(vm, parts[k], TL_CAUSE_VIEW);
+  }
+  tl_clear(vm, s);
+  if (option) {
+    return tl_nested_pair(vm, TL_FORM_OPTION, ndim, &parts[0], &parts[1], out);
+  }
+  tl_copy_slot(out, &parts[0]);
+  return true;
 }

@@ -211,6 +211,30 @@ bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
          tl_ragged_new(vm, fewer, &there, out);
 }
 
+static bool is_place(tl_reduction reduction) {
+  return reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
+}
+
+// The place of the item in [begin, end) that has so many before it that are
+// there.
+static int64_t place_among(const tl_array *missing, int64_t begin, int64_t end,
+                           int64_t present) {
+  int64_t at = begin;
+  for (; at < end; at++) {
+    if (missing->data[at * tl_strides(missing)[0]] == 0 && present-- == 0)
+      break;
+  }
+  return at - begin;
+}
+
+// Places among the items that are there as places among all of each row.
+static void spread_places(const tl_array *missing, const int64_t *at,
+                          int64_t rows, tl_array *places) {
+  int64_t *place = tl_offsets_data(places);
+  for (int64_t i = 0; i < rows; i++)
+    place[i] = place_among(missing, at[i], at[i + 1], place[i]);
+}
+
 static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
                                  tl_slot items, const tl_array *offsets,
                                  tl_slot *out) {
@@ -222,6 +246,8 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
     if (!present_rows(vm, items, offsets, &fewer, &there))
       return false;
     bool ok = reduce_rows(vm, call, there, tl_offsets_data(fewer), rows, out);
+    if (ok && is_place(call->reduction) && rows > 0)
+      spread_places(items.nested->parts[0].array, at, rows, out->array);
     tl_drop(vm, there);
     tl_drop(vm, tl_own_array(fewer));
     return ok;
@@ -361,9 +387,7 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
   if (!tl_is_none(call->axis) &&
       !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(x), 0, &axis))
     return false;
-  bool place = call->reduction == TL_REDUCE_ARGMIN ||
-               call->reduction == TL_REDUCE_ARGMAX;
-  if (place && axis == 0) {
+  if (is_place(call->reduction) && axis == 0) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: across the rows of %s the items have no places: axis: "
@@ -536,7 +560,15 @@ static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
   ok = tl_reduce(vm, call->reduction, &values, 1, false, call->dtype,
                  call->correction, out);
   tl_drop(vm, values);
-  return ok;
+  if (!ok || !is_place(call->reduction))
+    return ok;
+  // In row-major order, whatever the axes.
+  tl_slot flat, mask = tl_borrow(missing);
+  if (!tl_value_flatten(vm, mask, &flat))
+    return false;
+  *out = tl_int(place_among(flat.array, 0, flat.array->size, out->i));
+  tl_drop(vm, flat);
+  return true;
 }
 
 // Along axes: the lanes of a transposed copy, as rows with missing items.
@@ -606,39 +638,6 @@ static bool reduce_axis(tl_vm *vm, const tl_reduce_call *call,
     return true;
   }
   return tl_reshape_value(vm, &flat, outer, kept, out);
-}
-
-bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
-                      tl_slot *out) {
-  tl_slot parts[2];
-  bool option = tl_is_nested(*s);
-  for (int k = 0; k <= option; k++) {
-    tl_slot part = tl_borrow(option ? s->nested->parts[k] : *s), dense;
-    bool ok = tl_array_contiguous(vm, &part, &dense);
-    int64_t strides[TL_MAX_DIMS];
-    tl_array *view = NULL;
-    if (ok) {
-      tl_dtype dtype = tl_array_dtype(dense.array);
-      tl_shape_strides(ndim, shape, tl_itemsize(dtype), strides);
-      view = tl_view_new(vm, &dense, dtype, dense.array->data, ndim, shape,
-                         strides);
-      tl_drop(vm, dense);
-    }
-    if (view == NULL) {
-      if (k > 0)
-        tl_drop(vm, parts[0]);
-      tl_clear(vm, s);
-      return false;
-    }
-    parts[k] = tl_own_array(view);
-    tl_hold(vm, parts[k], TL_CAUSE_VIEW);
-  }
-  tl_clear(vm, s);
-  if (option) {
-    return tl_nested_pair(vm, TL_FORM_OPTION, ndim, &parts[0], &parts[1], out);
-  }
-  tl_copy_slot(out, &parts[0]);
-  return true;
 }
 
 // --- Any --------------------------------------------------------------------

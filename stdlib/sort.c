@@ -171,12 +171,13 @@ static bool sort_arguments(tl_vm *vm, const char *function, tl_slot *args,
 }
 
 // Each row of two axes of values that may be missing.
-static bool sort_table(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
+static bool sort_table(tl_vm *vm, tl_slot x, bool descending, bool order,
+                       tl_slot *out) {
   int64_t shape[2] = {tl_value_length(x, 0), tl_value_length(x, 1)};
   tl_slot rows, sorted, items;
   if (!tl_ragged_of_regular(vm, x, &rows))
     return false;
-  bool ok = tl_ragged_sort(vm, rows, descending, false, &sorted);
+  bool ok = tl_ragged_sort(vm, rows, descending, order, &sorted);
   tl_drop(vm, rows);
   if (!ok)
     return false;
@@ -199,9 +200,9 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
                      "%s: ragged rows are sorted within: axis: -1", name);
     return tl_ragged_sort(vm, args[0], descending, order, out);
   }
-  if (!order && tl_is_form(args[0], TL_FORM_OPTION) &&
-      tl_value_ndim(args[0]) == 2 && (axis == -1 || axis == 1))
-    return sort_table(vm, args[0], descending, out);
+  if (tl_is_form(args[0], TL_FORM_OPTION) && tl_value_ndim(args[0]) == 2 &&
+      (axis == -1 || axis == 1))
+    return sort_table(vm, args[0], descending, order, out);
   tl_array *places;
   if (!tl_order_of(vm, name, args[0], descending, &places))
     return false;
