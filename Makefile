@@ -48,7 +48,8 @@ INTERP_FLAGS = $(call accepts,-fno-gcse -fno-crossjumping \
 
 # vm/kernels has rules of its own, one object per instruction set: its
 # kernels.mk lists them in KERNEL_OBJS.
-SOURCES   := $(wildcard vm/*.c compiler/*.c stdlib/*.c)
+SOURCES   := $(filter-out vm/kernels/%,$(wildcard vm/*.c vm/*/*.c)) \
+  $(wildcard compiler/*.c stdlib/*.c)
 OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
@@ -91,14 +92,15 @@ $(BUILD)/%.o: %.c Makefile
 # Where no loop over items runs, as few bytes as can be: the compiler, and of
 # the VM and the library what is called now and then.
 SMALLER := $(if $(filter -O2,$(CFLAGS)),-Os)
-COLD := $(patsubst %.c,%,$(wildcard compiler/*.c)) \
-  $(addprefix vm/,api_arrow api_arrow_out api_complete api_dlpack api_watch \
-  audit category disassemble display documentation error explain exports \
-  format_spec grid interp_counting io layout lift mapping matmul_stack module \
-  native nested nested_elementwise nested_format nested_index nested_join \
-  nested_set nested_zeros notes parcel ragged ragged_set reach reclaim references \
-  refusal resource struct suggest timeline type type_match type_parse verify \
-  verify_ins verify_state) \
+COLD := $(patsubst %.c,%,$(wildcard compiler/*.c vm/nested/*.c \
+  vm/verify/verify*.c vm/types/[lt]*.c)) \
+  $(addprefix vm/api/,api_arrow api_arrow_out api_complete api_dlpack \
+  api_watch documentation exports native parcel resource) \
+  $(addprefix vm/memory/,mapping reach reclaim references timeline) \
+  $(addprefix vm/interp/,disassemble explain interp_counting module notes \
+  refusal) \
+  $(addprefix vm/text/,display format_spec suggest) \
+  $(addprefix vm/,engine/matmul_stack error io values/category verify/audit) \
   $(addprefix stdlib/,arguments categorical create cumulative dense_complex \
   dtype elementwise fft functional image_png io_csv_write io_image io_map \
   io_npy io_open io_text join lapack library linalg linalg_factor \

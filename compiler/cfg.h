@@ -8,7 +8,7 @@
 
 #include "compiler/arena.h"
 #include "compiler/source.h"
-#include "vm/function.h"
+#include "vm/interp/function.h"
 
 // The rules lowering keeps (ownership.md, "What comes in"):
 // 1. Evaluation order is explicit. Every expression result is a temporary.

@@ -2,7 +2,7 @@
 #include <ctype.h>
 
 #include "compiler/cfg.h"
-#include "vm/string.h"
+#include "vm/values/string.h"
 
 static void print_slot(const tl_cfg_function *f, int32_t slot, tl_text *out) {
   const tl_prototype *p = f->prototype;

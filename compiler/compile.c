@@ -10,8 +10,8 @@
 #include "compiler/layout.h"
 #include "compiler/marks.h"
 #include "compiler/parser.h"
-#include "vm/memory.h"
-#include "vm/module.h"
+#include "vm/memory/memory.h"
+#include "vm/interp/module.h"
 
 // The arena's memory goes through the VM's door like all other.
 static void *resize(void *context, void *block, size_t old_size,

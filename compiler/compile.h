@@ -2,7 +2,7 @@
 #ifndef TALLY_COMPILER_COMPILE_H
 #define TALLY_COMPILER_COMPILE_H
 
-#include "vm/function.h"
+#include "vm/interp/function.h"
 
 // Compiles a text into a unit of [module]; [mode] is a tl_unit_mode. NULL
 // after tl_fail (kind syntax, name …): the report names each of up to 20

@@ -1,14 +1,14 @@
 // Fusion: runs of instructions around elementwise operations in which each
 // result but the last is used up. The analysis of ownership has marked where
 // that is: a consumed operand is read for the last time. The VM computes such a
-// run in one pass where it meets arrays (vm/region.h). A store to a part of an
-// array, or a reduction, takes the last result and ends the run.
+// run in one pass where it meets arrays (vm/region/region.h). A store to a part
+// of an array, or a reduction, takes the last result and ends the run.
 
 #include "compiler/fusion.h"
 
 #include <string.h>
 
-#include "vm/region.h"
+#include "vm/region/region.h"
 
 enum { RUN_MAX = 256 };  // instructions looked at together
 

@@ -6,7 +6,7 @@
 #include "compiler/cfg.h"
 #include "compiler/resolver.h"
 #include "compiler/scope.h"
-#include "vm/module.h"
+#include "vm/interp/module.h"
 
 // What one unit collects while its functions are lowered.
 typedef struct tl_builder {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compiler/lower.h"
-#include "vm/elementwise.h"
+#include "vm/engine/elementwise.h"
 
 // A callee's parameters, whether it is a script's or the library's.
 typedef struct signature {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "compiler/lower.h"
-#include "vm/array.h"
-#include "vm/engine.h"
+#include "vm/array/array.h"
+#include "vm/engine/engine.h"
 
 // --- Names ------------------------------------------------------------------
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "compiler/lexer.h"
-#include "vm/module.h"
-#include "vm/region.h"
-#include "vm/suggest.h"
+#include "vm/interp/module.h"
+#include "vm/region/region.h"
+#include "vm/text/suggest.h"
 
 // --- Finding ----------------------------------------------------------------
 

@@ -10,7 +10,7 @@
 #define TALLY_COMPILER_OWNERSHIP_INTERNAL_H
 
 #include "compiler/cfg.h"
-#include "vm/lenders.h"
+#include "vm/verify/lenders.h"
 
 // A slot whose set would pass this is owned at its definitions instead.
 enum { TL_LENDER_LIMIT = 8 };

@@ -9,7 +9,7 @@
 #include "compiler/parser.h"
 #include "compiler/scope.h"
 #include "stdlib/embedded.h"
-#include "vm/host.h"
+#include "vm/api/host.h"
 
 // --- What a function assigns ------------------------------------------------
 

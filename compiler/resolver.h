@@ -5,7 +5,7 @@
 
 #include "compiler/ast.h"
 #include "compiler/diagnostics.h"
-#include "vm/function.h"
+#include "vm/interp/function.h"
 
 typedef struct tl_scope tl_scope;
 typedef struct tl_closure_group tl_closure_group;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "stdlib/embedded.h"
-#include "vm/host.h"
-#include "vm/suggest.h"
+#include "vm/api/host.h"
+#include "vm/text/suggest.h"
 
 tl_scope *tl_scope_new(tl_arena *arena, tl_scope_kind kind, tl_scope *parent) {
   tl_scope *scope = TL_ARENA_NEW(arena, tl_scope);

@@ -2,12 +2,12 @@
 
 #include "stdlib/arguments.h"
 
-#include "vm/engine.h"
-#include "vm/list.h"
-#include "vm/range.h"
-#include "vm/type.h"
+#include "vm/engine/engine.h"
+#include "vm/values/list.h"
+#include "vm/values/range.h"
+#include "vm/types/type.h"
 #include "vm/vm.h"
-#include "vm/watch.h"
+#include "vm/api/watch.h"
 
 bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
                  const char *expected, tl_slot s) {

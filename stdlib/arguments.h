@@ -5,9 +5,9 @@
 #ifndef TALLY_STDLIB_ARGUMENTS_H
 #define TALLY_STDLIB_ARGUMENTS_H
 
-#include "vm/array.h"
+#include "vm/array/array.h"
 #include "vm/error.h"
-#include "vm/string.h"
+#include "vm/values/string.h"
 
 // Fails (kind type): "roll: shift must be an integer, not a list". false.
 bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,

@@ -2,7 +2,7 @@
 #ifndef TALLY_STDLIB_ARRAYS_H
 #define TALLY_STDLIB_ARRAYS_H
 
-#include "vm/array.h"
+#include "vm/array/array.h"
 
 // A view of the array in [s] with another geometry over the same block; it
 // takes over what s owns.

@@ -6,9 +6,9 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/engine.h"
+#include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
-#include "vm/list.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // Items are looked at and counted a block at a time, while they are in the
@@ -360,7 +360,8 @@ static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// --- In regions (vm/region_intake.c) -----------------------------------------
+// --- In regions (vm/region/region_intake.c)
+// -----------------------------------------
 
 // Items as they are computed: first how large they are, where that is asked
 // for, then to their bins.

@@ -4,7 +4,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
-#include "vm/category.h"
+#include "vm/values/category.h"
 #include "vm/vm.h"
 
 // The distinct values in order, and the place of each value among them.

@@ -76,11 +76,11 @@ static struct {
                      int level);
 } zstd;
 
-#define ZSTD(X)                                                 \
-  X(ZSTD_createDStream)                                         \
-  X(ZSTD_freeDStream)                                           \
-  X(ZSTD_decompressStream) X(ZSTD_isError) X(ZSTD_getErrorName) \
-      X(ZSTD_compressBound) X(ZSTD_compress)
+#define ZSTD(X)            \
+  X(ZSTD_createDStream)    \
+  X(ZSTD_freeDStream)      \
+  X(ZSTD_decompressStream) \
+  X(ZSTD_isError) X(ZSTD_getErrorName) X(ZSTD_compressBound) X(ZSTD_compress)
 #ifdef TALLY_WITH_ZSTD
 ZSTD(TL_LIBRARY_DECLARE)
 #endif

@@ -5,11 +5,11 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/engine.h"
+#include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
-#include "vm/list.h"
-#include "vm/nested.h"
-#include "vm/string_item.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 // --- Filled -----------------------------------------------------------------

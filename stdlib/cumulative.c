@@ -5,8 +5,8 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "vm/engine.h"
-#include "vm/ragged.h"
+#include "vm/engine/engine.h"
+#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 typedef struct running {

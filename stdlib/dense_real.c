@@ -9,7 +9,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/dense.h"
 #include "vm/kernels/kernels.h"
-#include "vm/memory.h"
+#include "vm/memory/memory.h"
 #include "vm/vm.h"
 
 #define T double

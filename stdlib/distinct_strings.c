@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "stdlib/arrays.h"
-#include "vm/string_item.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 typedef struct entry {

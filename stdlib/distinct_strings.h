@@ -2,7 +2,7 @@
 #ifndef TALLY_STDLIB_DISTINCT_STRINGS_H
 #define TALLY_STDLIB_DISTINCT_STRINGS_H
 
-#include "vm/array.h"
+#include "vm/array/array.h"
 
 // The distinct items of a dense array of strings in code-point order, and how
 // often each occurs where [counts] is not NULL. Both returns are owned.

@@ -5,10 +5,10 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/engine.h"
-#include "vm/list.h"
-#include "vm/record.h"
-#include "vm/type.h"
+#include "vm/engine/engine.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+#include "vm/types/type.h"
 #include "vm/vm.h"
 
 static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {

@@ -1,10 +1,10 @@
 // The elementwise functions: a built-in for every row of the table in
-// vm/elementwise.h, and those made of several.
+// vm/engine/elementwise.h, and those made of several.
 
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/engine.h"
+#include "vm/engine/engine.h"
 
 #define X(ENUM, name, arity, rule, sign, doc)                       \
   static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) { \

@@ -12,7 +12,7 @@
 
 #include "stdlib/fft_library.h"
 #include "vm/error.h"
-#include "vm/memory.h"
+#include "vm/memory/memory.h"
 #include "vm/vm.h"
 
 enum { MAX_RADIX = 31 };  // a larger prime factor: Bluestein

@@ -7,9 +7,9 @@
 #include "stdlib/families.h"
 #include "stdlib/shared.h"
 #include "stdlib/stacking.h"
-#include "vm/engine.h"
-#include "vm/function.h"
-#include "vm/grid.h"
+#include "vm/engine/engine.h"
+#include "vm/interp/function.h"
+#include "vm/nested/grid.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 

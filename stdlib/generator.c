@@ -11,8 +11,8 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/host.h"
-#include "vm/list.h"
+#include "vm/api/host.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // --- Keys -------------------------------------------------------------------

@@ -8,8 +8,8 @@
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
 #include "stdlib/ragged.h"
-#include "vm/ragged.h"
-#include "vm/record.h"
+#include "vm/nested/ragged.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // A flag for each item: whether it differs from the one before. What is

@@ -2,7 +2,7 @@
 #ifndef TALLY_STDLIB_IMAGE_H
 #define TALLY_STDLIB_IMAGE_H
 
-#include "vm/array.h"
+#include "vm/array/array.h"
 #include "vm/io.h"
 
 // What is written: dense rows of pixels of 1 to 4 channels, of 1 byte or of 2

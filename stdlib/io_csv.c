@@ -13,12 +13,12 @@
 #include "stdlib/csv_scan.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
-#include "vm/format.h"
+#include "vm/text/format.h"
 #include "vm/io.h"
-#include "vm/list.h"
-#include "vm/record.h"
-#include "vm/pool.h"
-#include "vm/string_item.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+#include "vm/engine/pool.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 // --- A table ----------------------------------------------------------------

@@ -8,11 +8,11 @@
 #include "stdlib/csv.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
-#include "vm/format.h"
+#include "vm/text/format.h"
 #include "vm/io.h"
-#include "vm/list.h"
-#include "vm/range.h"
-#include "vm/record.h"
+#include "vm/values/list.h"
+#include "vm/values/range.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 static bool is_line_end(char c) {

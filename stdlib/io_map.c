@@ -5,9 +5,9 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/npy_header.h"
-#include "vm/layout.h"
-#include "vm/mapping.h"
-#include "vm/nested.h"
+#include "vm/types/layout.h"
+#include "vm/memory/mapping.h"
+#include "vm/nested/nested.h"
 #include "vm/vm.h"
 
 // --- What can be mapped -----------------------------------------------------

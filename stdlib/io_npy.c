@@ -11,8 +11,8 @@
 #include "stdlib/npy_header.h"
 #include "stdlib/npy_struct.h"
 #include "vm/io.h"
-#include "vm/nested.h"
-#include "vm/string_item.h"
+#include "vm/nested/nested.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 // --- Items ------------------------------------------------------------------

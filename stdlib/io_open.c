@@ -4,7 +4,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/host.h"
+#include "vm/api/host.h"
 #include "vm/io.h"
 #include "vm/vm.h"
 

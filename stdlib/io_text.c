@@ -6,7 +6,7 @@
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
 #include "vm/io.h"
-#include "vm/list.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 static const char bom[3] = {'\xef', '\xbb', '\xbf'};

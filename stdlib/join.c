@@ -6,9 +6,9 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "vm/list.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
-#include "vm/watch.h"
+#include "vm/api/watch.h"
 
 // --- Joining ----------------------------------------------------------------
 

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "stdlib/dense.h"
-#include "vm/blas.h"
-#include "vm/memory.h"
-#include "vm/pool.h"
+#include "vm/engine/blas.h"
+#include "vm/memory/memory.h"
+#include "vm/engine/pool.h"
 #include "vm/vm.h"
 
 // Matrices whose smaller side is shorter go through Tally's own code, which has

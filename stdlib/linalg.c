@@ -11,7 +11,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/record.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // --- Stacks -----------------------------------------------------------------

@@ -4,7 +4,7 @@
 #define TALLY_STDLIB_LINALG_H
 
 #include "stdlib/dense.h"
-#include "vm/array.h"
+#include "vm/array/array.h"
 
 // An argument as a stack of dense matrices of the dtype [compute].
 typedef struct tl_matrix_stack {

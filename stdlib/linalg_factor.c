@@ -6,7 +6,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/linalg.h"
-#include "vm/engine.h"
+#include "vm/engine/engine.h"
 #include "vm/vm.h"
 
 static void drop_array(tl_vm *vm, tl_array *a) {

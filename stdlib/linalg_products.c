@@ -6,8 +6,8 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/linalg.h"
-#include "vm/engine.h"
-#include "vm/matmul.h"
+#include "vm/engine/engine.h"
+#include "vm/engine/matmul.h"
 
 // --- matrix_power -----------------------------------------------------------
 
@@ -172,7 +172,8 @@ static bool vector_norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// --- In regions (vm/region_fold.c) -------------------------------------------
+// --- In regions (vm/region/region_fold.c)
+// -------------------------------------------
 
 bool tl_builtin_is_norm(const tl_builtin *builtin) {
   return builtin->call == norm || builtin->call == vector_norm;

@@ -5,7 +5,7 @@
 
 #include "stdlib/arrays.h"
 #include "stdlib/linalg.h"
-#include "vm/memory.h"
+#include "vm/memory/memory.h"
 
 static void store(tl_dtype dtype, void *a, int64_t i, tl_c128 x) {
   switch (dtype) {

@@ -5,10 +5,10 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/engine.h"
+#include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
-#include "vm/list.h"
-#include "vm/matmul.h"
+#include "vm/values/list.h"
+#include "vm/engine/matmul.h"
 #include "vm/vm.h"
 
 static bool matmul(tl_vm *vm, tl_slot *args, tl_slot *out) {

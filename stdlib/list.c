@@ -10,13 +10,13 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
-#include "vm/engine.h"
-#include "vm/list.h"
-#include "vm/nested.h"
-#include "vm/range.h"
-#include "vm/record.h"
+#include "vm/engine/engine.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested.h"
+#include "vm/values/range.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
-#include "vm/watch.h"
+#include "vm/api/watch.h"
 
 // --- Items of anything that for walks ---------------------------------------
 

@@ -8,9 +8,9 @@
 #include "stdlib/families.h"
 #include "stdlib/memory_plot.h"
 #include "stdlib/text.h"
-#include "vm/list.h"
-#include "vm/record.h"
-#include "vm/references.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+#include "vm/memory/references.h"
 
 static const char *const count_names[] = {"virtual", "embedded", "immediate"};
 

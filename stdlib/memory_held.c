@@ -6,12 +6,12 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/text.h"
-#include "vm/list.h"
-#include "vm/nested.h"
-#include "vm/nested_join.h"
-#include "vm/record.h"
-#include "vm/references.h"
-#include "vm/string_item.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested.h"
+#include "vm/nested/nested_join.h"
+#include "vm/values/record.h"
+#include "vm/memory/references.h"
+#include "vm/values/string_item.h"
 
 static bool fail_look(tl_vm *vm, const char *function) {
   return tl_fail(vm, TALLY_ERR_MEMORY,

@@ -2,8 +2,8 @@
 #ifndef TALLY_STDLIB_MEMORY_PLOT_H
 #define TALLY_STDLIB_MEMORY_PLOT_H
 
-#include "vm/string.h"
-#include "vm/watch.h"
+#include "vm/values/string.h"
+#include "vm/api/watch.h"
 
 // For a terminal of [width] columns (at least 40), and for a page. Only memory
 // can be missing, which text->failed tells.

@@ -2,11 +2,11 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/engine.h"
-#include "vm/list.h"
+#include "vm/engine/engine.h"
+#include "vm/values/list.h"
 #include "vm/kernels/kernels.h"
-#include "vm/nested_elementwise.h"
-#include "vm/ragged.h"
+#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 // --- Asking -----------------------------------------------------------------

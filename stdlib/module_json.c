@@ -10,12 +10,12 @@
 #include "stdlib/families.h"
 #include "stdlib/number.h"
 #include "stdlib/text.h"
-#include "vm/format.h"
-#include "vm/list.h"
-#include "vm/nested.h"
-#include "vm/range.h"
-#include "vm/record.h"
-#include "vm/string_item.h"
+#include "vm/text/format.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested.h"
+#include "vm/values/range.h"
+#include "vm/values/record.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 // --- Reading ----------------------------------------------------------------

@@ -2,14 +2,14 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/mapping.h"
-#include "vm/module.h"
-#include "vm/nested.h"
-#include "vm/record.h"
-#include "vm/string.h"
-#include "vm/type.h"
+#include "vm/memory/mapping.h"
+#include "vm/interp/module.h"
+#include "vm/nested/nested.h"
+#include "vm/values/record.h"
+#include "vm/values/string.h"
+#include "vm/types/type.h"
 #include "vm/vm.h"
-#include "vm/watch.h"
+#include "vm/api/watch.h"
 
 // --- Counters ---------------------------------------------------------------
 

@@ -12,8 +12,8 @@
 #include "stdlib/shared.h"
 #include "stdlib/text.h"
 #include "vm/io.h"
-#include "vm/list.h"
-#include "vm/record.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 static bool os_fail(tl_vm *vm, const char *function, const char *path) {

@@ -9,8 +9,8 @@
 #include "stdlib/families.h"
 #include "stdlib/shared_library.h"
 #include "stdlib/text.h"
-#include "vm/list.h"
-#include "vm/record.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // --- PCRE2 ------------------------------------------------------------------
@@ -33,14 +33,14 @@ static struct {
   int (*message)(int error, char *text, size_t room);
 } pcre;
 
-#define PCRE(X)                                                         \
-  X(pcre2_compile_8)                                                    \
-  X(pcre2_code_free_8)                                                  \
-  X(pcre2_match_data_create_from_pattern_8) X(pcre2_match_data_free_8)  \
-      X(pcre2_match_8) X(pcre2_get_ovector_pointer_8)                   \
-          X(pcre2_match_context_create_8) X(pcre2_match_context_free_8) \
-              X(pcre2_set_match_limit_8) X(pcre2_set_heap_limit_8)      \
-                  X(pcre2_pattern_info_8) X(pcre2_get_error_message_8)
+#define PCRE(X)                                                              \
+  X(pcre2_compile_8)                                                         \
+  X(pcre2_code_free_8)                                                       \
+  X(pcre2_match_data_create_from_pattern_8)                                  \
+  X(pcre2_match_data_free_8) X(pcre2_match_8) X(pcre2_get_ovector_pointer_8) \
+      X(pcre2_match_context_create_8) X(pcre2_match_context_free_8)          \
+          X(pcre2_set_match_limit_8) X(pcre2_set_heap_limit_8)               \
+              X(pcre2_pattern_info_8) X(pcre2_get_error_message_8)
 #ifdef TALLY_WITH_PCRE2
 PCRE(TL_LIBRARY_DECLARE)
 #endif

@@ -7,7 +7,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/engine.h"
+#include "vm/engine/engine.h"
 #include "vm/vm.h"
 
 typedef struct recipe {

@@ -5,8 +5,8 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/engine.h"
-#include "vm/list.h"
+#include "vm/engine/engine.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // x without its first or last item along an axis.

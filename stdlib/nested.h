@@ -2,7 +2,7 @@
 #ifndef TALLY_STDLIB_NESTED_H
 #define TALLY_STDLIB_NESTED_H
 
-#include "vm/nested.h"
+#include "vm/nested/nested.h"
 
 // Whether the value is an array of structs, in one block or by columns.
 bool tl_has_fields(tl_slot s);

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "vm/grid.h"
+#include "vm/nested/grid.h"
 #include "vm/kernels/kernels.h"
-#include "vm/nested_elementwise.h"
-#include "vm/nested_join.h"
-#include "vm/ragged.h"
+#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/nested_join.h"
+#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 // --- Rows -------------------------------------------------------------------

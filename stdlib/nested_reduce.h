@@ -2,8 +2,8 @@
 #ifndef TALLY_STDLIB_NESTED_REDUCE_H
 #define TALLY_STDLIB_NESTED_REDUCE_H
 
-#include "vm/engine.h"
-#include "vm/nested.h"
+#include "vm/engine/engine.h"
+#include "vm/nested/nested.h"
 
 typedef struct tl_reduce_call {
   const char *name;

@@ -6,9 +6,9 @@
 #ifndef TALLY_STDLIB_NPY_HEADER_H
 #define TALLY_STDLIB_NPY_HEADER_H
 
-#include "vm/array.h"
+#include "vm/array/array.h"
 #include "vm/io.h"
-#include "vm/type.h"
+#include "vm/types/type.h"
 
 enum { TL_NPY_PREFIX = 8 };  // magic, version
 

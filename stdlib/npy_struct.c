@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "vm/error.h"
-#include "vm/layout.h"
-#include "vm/memory.h"
+#include "vm/types/layout.h"
+#include "vm/memory/memory.h"
 
 enum { MOST_FIELDS = 1000, MOST_NAME = 200, MOST_DEPTH = 20, MOST_DIMS = 8 };
 

@@ -2,8 +2,8 @@
 #ifndef TALLY_STDLIB_NPY_STRUCT_H
 #define TALLY_STDLIB_NPY_STRUCT_H
 
-#include "vm/string.h"
-#include "vm/type.h"
+#include "vm/values/string.h"
+#include "vm/types/type.h"
 
 // Reads a list of fields, [('x', '<f8'), ('y', '<i4', (3,)), …], after its
 // opening bracket: *at is moved behind it. Unnamed fields of kind V are

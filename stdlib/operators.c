@@ -2,8 +2,8 @@
 
 #include "stdlib/families.h"
 #include "vm/error.h"
-#include "vm/function.h"
-#include "vm/interp.h"
+#include "vm/interp/function.h"
+#include "vm/interp/interp.h"
 
 static bool contained(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool found;

@@ -7,9 +7,9 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/engine.h"
-#include "vm/grid.h"
-#include "vm/nested_elementwise.h"
+#include "vm/engine/engine.h"
+#include "vm/nested/grid.h"
+#include "vm/nested/nested_elementwise.h"
 #include "vm/vm.h"
 
 // An array of two axes or more is taken as rows: the slot then owns them.

@@ -3,8 +3,8 @@
 #define TALLY_STDLIB_RAGGED_H
 
 #include "vm/builtin.h"
-#include "vm/engine.h"
-#include "vm/ragged.h"
+#include "vm/engine/engine.h"
+#include "vm/nested/ragged.h"
 
 // An array of two axes or more is taken as rows: the slot then owns them.
 bool tl_arg_ragged(tl_vm *vm, const char *function, tl_slot *s);

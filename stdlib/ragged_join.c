@@ -8,9 +8,9 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/ragged.h"
-#include "vm/grid.h"
-#include "vm/list.h"
-#include "vm/nested_join.h"
+#include "vm/nested/grid.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested_join.h"
 #include "vm/vm.h"
 
 // A call of concat (which has the axis already) or stack (which makes it).

@@ -5,8 +5,8 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "vm/grid.h"
-#include "vm/record.h"
+#include "vm/nested/grid.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // Rows of structs: offsets over columns, each taken from its own content.

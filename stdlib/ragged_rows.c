@@ -7,9 +7,9 @@
 #include "stdlib/arrays.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
-#include "vm/grid.h"
-#include "vm/nested_elementwise.h"
-#include "vm/nested_join.h"
+#include "vm/nested/grid.h"
+#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/nested_join.h"
 #include "vm/vm.h"
 
 bool tl_fail_ragged_rows(tl_vm *vm, const char *function, tl_slot a, tl_slot b,

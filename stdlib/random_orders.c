@@ -8,7 +8,7 @@
 #include "stdlib/distributions.h"
 #include "stdlib/families.h"
 #include "stdlib/generator.h"
-#include "vm/list.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 enum { PIECE = 1024 };  // items between two polls

@@ -2,9 +2,9 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/index.h"
-#include "vm/list.h"
-#include "vm/record.h"
+#include "vm/index/index.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // --- Asking -----------------------------------------------------------------

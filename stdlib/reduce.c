@@ -7,9 +7,9 @@
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
-#include "vm/engine.h"
+#include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
-#include "vm/lane.h"
+#include "vm/engine/lane.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
 

@@ -6,10 +6,10 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/engine.h"
+#include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
-#include "vm/list.h"
-#include "vm/string_item.h"
+#include "vm/values/list.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 // --- take -------------------------------------------------------------------

@@ -13,7 +13,7 @@
 #include "stdlib/families.h"
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
-#include "vm/record.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // --- Selection ---------------------------------------------------------------

@@ -7,9 +7,9 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "vm/grid.h"
-#include "vm/ragged.h"
-#include "vm/list.h"
+#include "vm/nested/grid.h"
+#include "vm/nested/ragged.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 bool tl_view(tl_vm *vm, tl_slot *s, char *data, int ndim, const int64_t *shape,

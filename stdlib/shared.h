@@ -3,8 +3,8 @@
 #define TALLY_STDLIB_SHARED_H
 
 #include "vm/builtin.h"
-#include "vm/list.h"
-#include "vm/string.h"
+#include "vm/values/list.h"
+#include "vm/values/string.h"
 
 // --- list.c -----------------------------------------------------------------
 

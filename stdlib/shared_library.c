@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "vm/dl.h"
+#include "vm/engine/dl.h"
 #include "vm/error.h"
 
 static bool find_all(void *handle, const tl_shared_library *library) {

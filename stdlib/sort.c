@@ -9,13 +9,13 @@
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "stdlib/sort_parts.h"
-#include "vm/grid.h"
-#include "vm/ragged.h"
+#include "vm/nested/grid.h"
+#include "vm/nested/ragged.h"
 #include "vm/kernels/kernels.h"
-#include "vm/list.h"
-#include "vm/nested_join.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested_join.h"
 #include "vm/poll.h"
-#include "vm/string_item.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 // --- Lanes ------------------------------------------------------------------

@@ -7,7 +7,7 @@
 #include "stdlib/arrays.h"
 #include "vm/kernels/kernels.h"
 #include "vm/poll.h"
-#include "vm/string_item.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 enum {

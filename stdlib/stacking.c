@@ -1,8 +1,8 @@
 #include "stdlib/stacking.h"
 
-#include "vm/array.h"
-#include "vm/nested_join.h"
-#include "vm/stack.h"
+#include "vm/array/array.h"
+#include "vm/nested/nested_join.h"
+#include "vm/array/stack.h"
 #include "vm/vm.h"
 
 static bool empty_array(tl_vm *vm, tl_slot *out) {

@@ -2,7 +2,7 @@
 #ifndef TALLY_STDLIB_STACKING_H
 #define TALLY_STDLIB_STACKING_H
 
-#include "vm/list.h"
+#include "vm/values/list.h"
 
 // An array of a list's items where they stack: scalars to one dimension, arrays
 // of one shape to one more, strings to a string array; where [nested] is true

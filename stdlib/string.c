@@ -7,9 +7,9 @@
 #include "stdlib/families.h"
 #include "stdlib/interner.h"
 #include "stdlib/text.h"
-#include "vm/list.h"
-#include "vm/ragged.h"
-#include "vm/string_item.h"
+#include "vm/values/list.h"
+#include "vm/nested/ragged.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 // --- What the string functions share ----------------------------------------

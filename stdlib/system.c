@@ -6,7 +6,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/list.h"
+#include "vm/values/list.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
 

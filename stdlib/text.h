@@ -2,8 +2,8 @@
 #ifndef TALLY_STDLIB_TEXT_H
 #define TALLY_STDLIB_TEXT_H
 
-#include "vm/list.h"
-#include "vm/string.h"
+#include "vm/values/list.h"
+#include "vm/values/string.h"
 
 // The code point that text begins with, and how many bytes it takes.
 size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point);

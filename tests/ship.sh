@@ -66,7 +66,7 @@ needs() {  # SOURCE NAME FLAG: whether its object does
 }
 loads_nothing() {
   ! needs stdlib/shared_library.c dlopen -DTALLY_NO_DLOPEN &&
-    ! needs vm/blas.c dlopen -DTALLY_NO_DLOPEN
+    ! needs vm/engine/blas.c dlopen -DTALLY_NO_DLOPEN
 }
 check 'zlib linked' needs stdlib/compress.c inflate -DTALLY_WITH_ZLIB
 check 'Zstandard linked' needs stdlib/compress.c ZSTD_compress -DTALLY_WITH_ZSTD

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/list.h"
-#include "vm/memory_internal.h"
-#include "vm/record.h"
+#include "vm/values/list.h"
+#include "vm/memory/memory_internal.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // In the order of tally_status.

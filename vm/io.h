@@ -6,7 +6,7 @@
 #ifndef TALLY_VM_IO_H
 #define TALLY_VM_IO_H
 
-#include "vm/memory.h"
+#include "vm/memory/memory.h"
 
 // The path in a string; NULL (kind value) where it contains a NUL byte or is
 // empty. Returns borrowed.

@@ -4,8 +4,8 @@
 
 #include <time.h>
 
-#include "vm/mapping.h"
-#include "vm/memory_internal.h"
+#include "vm/memory/mapping.h"
+#include "vm/memory/memory_internal.h"
 
 enum { LOOKS_TO_REST = 1024 };  // looks between two thoughts about old memory
 

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/array.h"
-#include "vm/function.h"
-#include "vm/host.h"
-#include "vm/list.h"
-#include "vm/nested.h"
-#include "vm/record.h"
+#include "vm/array/array.h"
+#include "vm/interp/function.h"
+#include "vm/api/host.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // --- Scalars ----------------------------------------------------------------

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vm/dtype.h"
+#include "vm/types/dtype.h"
 
 typedef struct tally_vm tl_vm;  // vm.h
 

@@ -1,18 +1,18 @@
 // Opening and closing a VM, and its doors to the host.
 
 #include "vm/vm.h"
-#include "vm/watch.h"
+#include "vm/api/watch.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/host.h"
-#include "vm/interp.h"
-#include "vm/memory.h"
-#include "vm/module.h"
-#include "vm/open.h"
+#include "vm/api/host.h"
+#include "vm/interp/interp.h"
+#include "vm/memory/memory.h"
+#include "vm/interp/module.h"
+#include "vm/api/open.h"
 #include "vm/poll.h"
-#include "vm/slots.h"
+#include "vm/interp/slots.h"
 
 static int default_write(void *context, const char *text, size_t nbytes) {
   (void)context;

@@ -7,8 +7,8 @@
 #include "tally.h"
 #include "vm/builtin.h"
 #include "vm/error.h"
-#include "vm/pool.h"
-#include "vm/string.h"
+#include "vm/engine/pool.h"
+#include "vm/values/string.h"
 
 typedef struct tl_unit tl_unit;      // a compiled module's code (function.h)
 typedef struct tl_module tl_module;  // its variables (module.h)

@@ -13,7 +13,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
 cat >"$dir/stub.c" <<'END'
-#include "vm/interp.h"
+#include "vm/interp/interp.h"
 bool tl_interpret_counting(tl_vm *vm) {
   return tl_interpret(vm);
 }

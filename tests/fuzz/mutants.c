@@ -23,7 +23,7 @@
 #include "compiler/resolver.h"
 #include "tests/fuzz/host.h"
 #include "tests/fuzz/writer.h"
-#include "vm/interp.h"
+#include "vm/interp/interp.h"
 
 enum { EACH = 16, STATEMENTS = 5 };
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "tests/unit/host.h"
-#include "vm/api.h"
+#include "vm/api/api.h"
 
 // One at a time, as the tests run.
 static struct counting_host {

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "vm/list.h"
-#include "vm/memory_internal.h"
-#include "vm/pool.h"
-#include "vm/record.h"
+#include "vm/values/list.h"
+#include "vm/memory/memory_internal.h"
+#include "vm/engine/pool.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 static inline tl_vm *fixture_open(void) {

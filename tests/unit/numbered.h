@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
-#include "vm/array.h"
-#include "vm/index.h"
-#include "vm/range.h"
-#include "vm/type.h"
+#include "vm/array/array.h"
+#include "vm/index/index.h"
+#include "vm/values/range.h"
+#include "vm/types/type.h"
 
 #define SHAPE(...) ((const int64_t[]){__VA_ARGS__})
 

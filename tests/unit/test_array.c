@@ -1,8 +1,8 @@
 // Arrays: views over views, broadcasting, sizes that overflow, walks, copies.
 #include "tests/unit/fixture.h"
 
-#include "vm/array.h"
-#include "vm/range.h"
+#include "vm/array/array.h"
+#include "vm/values/range.h"
 
 // 0, 1, 2, … in the given shape.
 static tl_slot counting_array(tl_vm *vm, tl_dtype dtype, int ndim,

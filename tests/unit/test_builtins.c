@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "vm/array.h"
+#include "vm/array/array.h"
 #include "vm/builtin.h"
-#include "vm/format.h"
+#include "vm/text/format.h"
 
 enum { MOST = 4 };
 

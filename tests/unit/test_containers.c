@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "vm/array.h"
-#include "vm/range.h"
+#include "vm/array/array.h"
+#include "vm/values/range.h"
 
 // --- Lists ------------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "vm/array.h"
+#include "vm/array/array.h"
 #include "vm/vm.h"
 
 // --- What the host moves in -------------------------------------------------

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "vm/engine.h"
+#include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
-#include "vm/range.h"
+#include "vm/values/range.h"
 
 // --- Helpers ----------------------------------------------------------------
 

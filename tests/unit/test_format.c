@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "vm/array.h"
-#include "vm/format.h"
-#include "vm/range.h"
+#include "vm/array/array.h"
+#include "vm/text/format.h"
+#include "vm/values/range.h"
 
 static void shows(tl_vm *vm, tl_slot value, const char *expected) {
   tl_text text;

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "tests/unit/fixture.h"
-#include "vm/array.h"
+#include "vm/array/array.h"
 #include "vm/builtin.h"
-#include "vm/format.h"
+#include "vm/text/format.h"
 #include "vm/io.h"
 
 // --- A folder for the test --------------------------------------------------

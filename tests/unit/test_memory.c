@@ -1,7 +1,7 @@
 // The allocator's door, counts, death and the pending error.
 #include "tests/unit/fixture.h"
 
-#include "vm/array.h"
+#include "vm/array/array.h"
 
 static void accounting_is_exact(void **state) {
   tl_vm *vm = *state;

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "vm/module.h"
+#include "vm/interp/module.h"
 
 static uint64_t live(host *h) {
   tally_stats stats;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "vm/engine.h"
+#include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 
 // --- Helpers ----------------------------------------------------------------

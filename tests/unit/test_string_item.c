@@ -1,6 +1,6 @@
 // Items of string arrays: what lies in them, how they are compared and counted.
 #include "tests/unit/fixture.h"
-#include "vm/string_item.h"
+#include "vm/values/string_item.h"
 
 // The texts around the border, in the order of their bytes. Some share their
 // first 4, 8 and 12 bytes, some end with zeros.

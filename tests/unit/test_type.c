@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "vm/array.h"
-#include "vm/suggest.h"
-#include "vm/type.h"
+#include "vm/array/array.h"
+#include "vm/text/suggest.h"
+#include "vm/types/type.h"
 
 static int type_teardown(void **state) {
   tl_types_close(*state);

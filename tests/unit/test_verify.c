@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "tests/unit/fixture.h"
-#include "vm/verify.h"
+#include "vm/verify/verify.h"
 
 enum {
   B = TL_MODE_CONSUME,

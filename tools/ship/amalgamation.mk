@@ -15,7 +15,7 @@ units = $(foreach isa,$(KERNEL_ISAS),\
   $(call unit,$(AMALGAMATION)/embedded.c)
 
 $(AMALGAMATION)/tally.c: $(SOURCES) $(MODULES) tally.h $(wildcard vm/*.h \
-  vm/kernels/*.[ch] compiler/*.h stdlib/*.h) tools/amalgamate tools/embed \
+  vm/*/*.h vm/kernels/*.c compiler/*.h stdlib/*.h) tools/amalgamate tools/embed \
   tools/ship/amalgamation.mk Makefile vm/kernels/kernels.mk
 	@mkdir -p $(@D)
 	@tools/embed $(MODULES) > $(@D)/embedded.c

@@ -11,8 +11,8 @@
 #ifndef TALLY_VM_KERNELS_KERNELS_H
 #define TALLY_VM_KERNELS_KERNELS_H
 
-#include "vm/dtype.h"
-#include "vm/elementwise.h"
+#include "vm/types/dtype.h"
+#include "vm/engine/elementwise.h"
 #include "vm/kernels/pair.h"
 
 typedef void tl_kernel1(void *out, const void *a, size_t n);

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "vm/dtype.h"
+#include "vm/types/dtype.h"
 
 typedef void tl_kernel3(void *out, const void *a, const void *b, const void *c,
                         size_t n);

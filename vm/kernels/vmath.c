@@ -1,5 +1,5 @@
-// expm1, log1p, log2, erf and pow as loops that vectorise; those that look up in
-// tables in registers are beside this file (vmath_exp.c, vmath_log.c,
+// expm1, log1p, log2, erf and pow as loops that vectorise; those that look up
+// in tables in registers are beside this file (vmath_exp.c, vmath_log.c,
 // vmath_sin.c).
 //
 // Everything is plain multiplication and addition, never fused, and choices are

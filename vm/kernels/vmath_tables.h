@@ -10,11 +10,8 @@
 
 // (e^r - 1 - r) / r^2 for |r| < ln 2 / 32; float64: 2^-55
 static const double exp_terms[5] = {
-    0x1.0000000000000p-1,
-    0x1.55555554dd2c3p-3,
-    0x1.555555551940dp-5,
-    0x1.11120b10997fdp-7,
-    0x1.6c17bb6b89d39p-10,
+    0x1.0000000000000p-1, 0x1.55555554dd2c3p-3,  0x1.555555551940dp-5,
+    0x1.11120b10997fdp-7, 0x1.6c17bb6b89d39p-10,
 };
 
 // (e^r - 1 - r) / r^2 for |r| < ln 2 / 32; float32: 2^-36
@@ -26,21 +23,11 @@ static const double exp_terms_short[3] = {
 
 // 2^(j/16), j / 16 taken from its exponent field.
 static const double exp_table[16] = {
-    0x1.0000000000000p+0,
-    0x1.fb5586cf9890fp-1,
-    0x1.f72b83c7d517bp-1,
-    0x1.f387a6e756238p-1,
-    0x1.f06fe0a31b715p-1,
-    0x1.edea64c123422p-1,
-    0x1.ebfdad5362a27p-1,
-    0x1.eab07dd485429p-1,
-    0x1.ea09e667f3bcdp-1,
-    0x1.ea11473eb0187p-1,
-    0x1.eace5422aa0dbp-1,
-    0x1.ec49182a3f090p-1,
-    0x1.ee89f995ad3adp-1,
-    0x1.f199bdd85529cp-1,
-    0x1.f5818dcfba487p-1,
+    0x1.0000000000000p+0, 0x1.fb5586cf9890fp-1, 0x1.f72b83c7d517bp-1,
+    0x1.f387a6e756238p-1, 0x1.f06fe0a31b715p-1, 0x1.edea64c123422p-1,
+    0x1.ebfdad5362a27p-1, 0x1.eab07dd485429p-1, 0x1.ea09e667f3bcdp-1,
+    0x1.ea11473eb0187p-1, 0x1.eace5422aa0dbp-1, 0x1.ec49182a3f090p-1,
+    0x1.ee89f995ad3adp-1, 0x1.f199bdd85529cp-1, 0x1.f5818dcfba487p-1,
     0x1.fa4afa2a490dap-1,
 };
 
@@ -70,14 +57,9 @@ static const double exp_table_lost[16] = {
 
 // (log(1 + r) - r) / r^2 for |r| < 0.030; float64
 static const double log_terms[8] = {
-    -0x1.ffffffffffff7p-2,
-    0x1.555555555554dp-2,
-    -0x1.000000004ce01p-2,
-    0x1.9999999a25605p-3,
-    -0x1.5555481cbbef9p-3,
-    0x1.24923d1f999c5p-3,
-    -0x1.005d1dcc8aa68p-3,
-    0x1.c7c5bfe89d110p-4,
+    -0x1.ffffffffffff7p-2, 0x1.555555555554dp-2,  -0x1.000000004ce01p-2,
+    0x1.9999999a25605p-3,  -0x1.5555481cbbef9p-3, 0x1.24923d1f999c5p-3,
+    -0x1.005d1dcc8aa68p-3, 0x1.c7c5bfe89d110p-4,
 };
 
 // (log(1 + r) - r) / r^2 for |r| < 0.030; float32
@@ -90,21 +72,11 @@ static const double log_terms_short[4] = {
 
 // 2^512 c for each interval of m, where c m is next to 1.
 static const double log_close[16] = {
-    0x1.0000000000000p+512,
-    0x1.e6b1346000000p+511,
-    0x1.cb52334000000p+511,
-    0x1.b2fff35000000p+511,
-    0x1.9d22b29000000p+511,
-    0x1.89325ba000000p+511,
-    0x1.773cfeb000000p+511,
-    0x1.66bc866000000p+511,
-    0x1.57d0235000000p+511,
-    0x1.49daa23000000p+511,
-    0x1.3d281bf000000p+511,
-    0x1.315e903000000p+511,
-    0x1.26336e1000000p+511,
-    0x1.1c348b4000000p+511,
-    0x1.1283088000000p+511,
+    0x1.0000000000000p+512, 0x1.e6b1346000000p+511, 0x1.cb52334000000p+511,
+    0x1.b2fff35000000p+511, 0x1.9d22b29000000p+511, 0x1.89325ba000000p+511,
+    0x1.773cfeb000000p+511, 0x1.66bc866000000p+511, 0x1.57d0235000000p+511,
+    0x1.49daa23000000p+511, 0x1.3d281bf000000p+511, 0x1.315e903000000p+511,
+    0x1.26336e1000000p+511, 0x1.1c348b4000000p+511, 0x1.1283088000000p+511,
     0x1.09a21b7000000p+511,
 };
 
@@ -136,12 +108,8 @@ static const double log_table[16] = {
 
 // (b - sin b) / b^3 for z = b^2; float64
 static const double sin_terms[6] = {
-    0x1.5555555555548p-3,
-    -0x1.111111110f75cp-7,
-    0x1.a01a019bf1ed8p-13,
-    -0x1.71de355ec94b6p-19,
-    0x1.ae5e543a6106ap-26,
-    -0x1.5d8e22e597a35p-33,
+    0x1.5555555555548p-3,   -0x1.111111110f75cp-7, 0x1.a01a019bf1ed8p-13,
+    -0x1.71de355ec94b6p-19, 0x1.ae5e543a6106ap-26, -0x1.5d8e22e597a35p-33,
 };
 
 // float32

@@ -1,0 +1,208 @@
+// tally.h: arrays over the host's memory, and arrays shown to the host.
+
+#include <string.h>
+
+#include "vm/api/api.h"
+#include "vm/array/array.h"
+#include "vm/api/exports.h"
+#include "vm/types/layout.h"
+#include "vm/nested/nested.h"
+
+tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
+  TL_ENTER(vm);
+  tl_slot s;
+  if (!tl_given(vm, out, "the place for the result") ||
+      !tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  // A complex128 is boxed in an array of rank 0, which no one sees.
+  if (!tl_is_array(s) || tl_is_number(s))
+    return tl_report_wrong_type(vm, "an array", s);
+  const tl_array *a = s.array;
+  *out = (tally_array){.data = a->data,
+                       .dtype = tl_dtypes[a->head.dtype].name,
+                       .ndim = tl_ndim(a),
+                       .size = (size_t)a->size};
+  for (int i = 0; i < out->ndim; i++) {
+    out->shape[i] = tl_shape(a)[i];
+    out->strides[i] = tl_strides(a)[i];
+  }
+  return TALLY_OK;
+}
+
+// Shape and dtype of a fixed-size array type; false: it is no such type.
+static bool fixed_shape(const tl_type *type, int *ndim, int64_t *shape,
+                        tl_dtype *dtype) {
+  *ndim = 0;
+  while (type->kind == TL_TYPE_FIXED && *ndim < TL_MAX_DIMS) {
+    shape[(*ndim)++] = type->size;
+    type = type->of;
+  }
+  *dtype = type->dtype;
+  return *ndim > 0 && type->kind == TL_TYPE_DTYPE && type->dtype < TL_STRING;
+}
+
+// The same of an array of C structs, whose bytes are one axis more; *layout
+// stays NULL where the type is none. False after tl_fail.
+static bool struct_shape(tl_vm *vm, tl_type *type, int *ndim, int64_t *shape,
+                         tl_type **layout) {
+  int axes = 0;
+  *layout = NULL;
+  while (type->kind == TL_TYPE_FIXED && axes < TL_MAX_DIMS - 1) {
+    shape[axes++] = type->size;
+    type = type->of;
+  }
+  if (axes == 0 || !tl_type_has_fields(type) || !tl_type_is_plain(type))
+    return true;
+  *layout = tl_layout_of(vm, type, false);
+  if (*layout == NULL)
+    return false;
+  shape[axes] = (*layout)->itemsize;
+  *ndim = axes + 1;
+  return true;
+}
+
+// Whether every item lies inside [0, nbytes).
+//
+// A stride of INT64_MIN has no magnitude, and passes any block.
+static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
+                 size_t itemsize, size_t nbytes) {
+  int64_t low = 0, high = (int64_t)itemsize;
+  for (int i = 0; i < ndim; i++) {
+    if (shape[i] == 0)
+      return true;
+  }
+  for (int i = 0; i < ndim; i++) {
+    int64_t span;
+    if (strides[i] == INT64_MIN)
+      return false;
+    if (__builtin_mul_overflow(shape[i] - 1, strides[i], &span))
+      return false;
+    int64_t *end = span < 0 ? &low : &high;
+    if (__builtin_add_overflow(*end, span, end))
+      return false;
+  }
+  return low >= 0 && (uint64_t)high <= nbytes;
+}
+
+// Kernels read whole items. A complex one is aligned as its two parts are.
+bool tl_is_aligned(int ndim, const int64_t *strides, const void *data,
+                   tl_dtype dtype) {
+  bool is_complex = dtype == TL_COMPLEX64 || dtype == TL_COMPLEX128;
+  uint64_t alignment = tl_itemsize(dtype) / (is_complex ? 2 : 1);
+  uint64_t bits = (uint64_t)(uintptr_t)data;
+  for (int i = 0; i < ndim; i++) bits |= (uint64_t)strides[i];
+  return (bits & (alignment - 1)) == 0;
+}
+
+static int64_t magnitude(int64_t i) {
+  return i < 0 ? -i : i;
+}
+
+// Whether no two items share memory: each axis, from the shortest stride to the
+// longest, steps over all that the ones before it cover.
+static bool is_injective(int ndim, const int64_t *shape, const int64_t *strides,
+                         size_t itemsize) {
+  int order[TL_MAX_DIMS], count = 0;
+  for (int i = 0; i < ndim; i++) {
+    if (shape[i] < 2)
+      continue;
+    int at = count++;
+    for (; at > 0 && magnitude(strides[order[at - 1]]) > magnitude(strides[i]);
+         at--)
+      order[at] = order[at - 1];
+    order[at] = i;
+  }
+  int64_t covered = (int64_t)itemsize;
+  for (int i = 0; i < count; i++) {
+    int64_t stride = magnitude(strides[order[i]]);
+    if (stride < covered)
+      return false;
+    covered += stride * (shape[order[i]] - 1);
+  }
+  return true;
+}
+
+tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
+                               tally_value *out) {
+  TL_ENTER(vm);
+  if (!tl_given(vm, buffer, "the buffer") ||
+      !tl_given(vm, buffer->type, "the buffer's type") ||
+      !tl_given(vm, out, "the place for the result") ||
+      !tl_check_host_text(vm, buffer->type, strlen(buffer->type)))
+    return tl_report(vm);
+  tl_type *type = tl_type_parse(vm, buffer->type, strlen(buffer->type));
+  if (type == NULL)
+    return tl_report(vm);
+  int ndim;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS], size;
+  tl_dtype dtype;
+  size_t nbytes;
+  tl_type *layout;
+  if (!struct_shape(vm, type, &ndim, shape, &layout))
+    return tl_report(vm);
+  if (layout != NULL) {
+    dtype = TL_UINT8;
+  } else if (!fixed_shape(type, &ndim, shape, &dtype)) {
+    tl_fail(vm, TALLY_ERR_TYPE,
+            "%s is not a type of fixed size over numbers or structs of them, "
+            "such as 1080 * 1920 * float32",
+            buffer->type);
+    return tl_report(vm);
+  }
+  if (!tl_shape_size(vm, ndim, shape, tl_itemsize(dtype), &size, &nbytes)) {
+    return tl_report(vm);
+  }
+  tl_shape_strides(ndim, shape, tl_itemsize(dtype), strides);
+  if (buffer->strides != NULL) {
+    size_t given = (size_t)ndim - (layout != NULL);  // a struct's bytes: 1
+    memcpy(strides, buffer->strides, given * sizeof *strides);
+  }
+  if (!fits(ndim, shape, strides, tl_itemsize(dtype), buffer->nbytes)) {
+    tl_fail(vm, TALLY_ERR_SHAPE,
+            "%s with these strides does not lie in the "
+            "%zu bytes given",
+            buffer->type, buffer->nbytes);
+    return tl_report(vm);
+  }
+  if (size > 0 && !tl_given(vm, buffer->data, "the buffer's data"))
+    return tl_report(vm);
+  if (size > 0 && !tl_is_aligned(ndim, strides, buffer->data, dtype)) {
+    tl_fail(vm, TALLY_ERR_VALUE,
+            "the data at %p of %s, or a stride, are no multiple of the item's "
+            "alignment",
+            buffer->data, buffer->type);
+    return tl_report(vm);
+  }
+  bool read_only = buffer->read_only != 0 || size == 0 ||
+                   !is_injective(ndim, shape, strides, tl_itemsize(dtype));
+  // The handle first: when the array is made, nothing may fail any more, since
+  // giving the array up would release the data.
+  tally_value handle;
+  if (!tl_handle_reserve(vm, &handle))
+    return tl_report(vm);
+  tl_nested *nested = NULL;
+  if (layout != NULL) {
+    nested = tl_nested_new(vm, TL_FORM_STRUCT, ndim - 1, 1, layout);
+    if (nested == NULL) {
+      tally_release(vm, handle);
+      return tl_report(vm);
+    }
+  }
+  tl_array *array = tl_array_external(vm, dtype, ndim, shape, strides,
+                                      buffer->data, buffer->nbytes, read_only,
+                                      buffer->release, buffer->context);
+  if (array == NULL) {
+    if (nested != NULL)
+      tl_drop(vm, tl_own_nested(nested));
+    tally_release(vm, handle);
+    return tl_report(vm);
+  }
+  tl_slot value = tl_own_array(array);
+  if (nested != NULL) {
+    nested->parts[0] = value;
+    value = tl_own_nested(nested);
+  }
+  tl_handle_fill(vm, handle, value);
+  *out = handle;
+  return TALLY_OK;
+}

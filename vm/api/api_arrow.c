@@ -1,0 +1,610 @@
+// tally.h: Arrow arrays in, through its C data interface; out is in
+// api_arrow_out.c.
+//
+//   numbers            an array over Arrow's own buffer, not copied
+//   dates and times    their integers
+//   bool, utf8         an array, copied: Arrow packs bits, and texts end to end
+//   fixed-size list    an array with one dimension more, not copied
+//   list               rows of different lengths, their items not copied
+//   dictionary         categories, or the values where these are no categories
+//   missing values     ?T where a column has some
+//   struct             a record of columns
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/array/array.h"
+#include "vm/api/arrow.h"
+#include "vm/values/category.h"
+#include "vm/api/exports.h"
+#include "vm/memory/memory.h"
+#include "vm/nested/nested.h"
+#include "vm/nested/ragged.h"
+#include "vm/values/record.h"
+#include "vm/values/string_item.h"
+
+typedef struct ArrowSchema schema;
+typedef struct ArrowArray arrow;
+
+// --- Formats ----------------------------------------------------------------
+
+static const struct {
+  char format;
+  uint8_t dtype;
+} formats[] = {
+    {'c', TL_INT8},    {'C', TL_UINT8},   {'s', TL_INT16}, {'S', TL_UINT16},
+    {'i', TL_INT32},   {'I', TL_UINT32},  {'l', TL_INT64}, {'L', TL_UINT64},
+    {'f', TL_FLOAT32}, {'g', TL_FLOAT64},
+};
+enum { FORMATS = sizeof formats / sizeof *formats, MAX_DEPTH = 32 };
+
+// Beginnings of the formats whose items are integers with a unit.
+static const struct {
+  char format[4];
+  uint8_t dtype;
+} times[] = {
+    {"tdD", TL_INT32}, {"tdm", TL_INT64}, {"tts", TL_INT32},
+    {"ttm", TL_INT32}, {"ttu", TL_INT64}, {"ttn", TL_INT64},
+    {"ts", TL_INT64},  {"tD", TL_INT64},  {"tiM", TL_INT32},
+};
+
+static tl_dtype dtype_of(const char *format) {
+  for (int i = 0; i < FORMATS; i++) {
+    if (formats[i].format == format[0] && format[1] == 0)
+      return (tl_dtype)formats[i].dtype;
+  }
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+    if (strncmp(format, times[i].format, strlen(times[i].format)) == 0)
+      return (tl_dtype)times[i].dtype;
+  }
+  return TL_DTYPE_COUNT;
+}
+
+char tl_arrow_format(tl_dtype dtype) {
+  for (int i = 0; i < FORMATS; i++) {
+    if (formats[i].dtype == dtype)
+      return formats[i].format;
+  }
+  return 0;
+}
+
+// What a host may do with a format that has no type here.
+static const struct {
+  char format[3];
+  const char *hint;
+} refused[] = {
+    {"e", "is of half precision: cast it to float32"},
+    {"d:", "is of decimals: cast it to float64 or int64"},
+    {"z", "is of bytes: Tally's strings are utf8"},
+    {"Z", "is of bytes: Tally's strings are utf8"},
+    {"w:", "is of bytes: Tally's strings are utf8"},
+    {"vz", "is of bytes: Tally's strings are utf8"},
+    {"vu", "is of string views: cast it to utf8"},
+    {"+v", "is of list views: cast it to lists"},
+    {"+m", "is of maps: cast it to lists of structs"},
+    {"+u", "is of unions, which have no type here"},
+    {"+r", "is run-end encoded: decode it first"},
+};
+
+// --- In: checks -------------------------------------------------------------
+
+static bool bit_at(const void *bits, int64_t i) {
+  return (((const uint8_t *)bits)[i / 8] >> (i % 8) & 1) != 0;
+}
+
+static bool refuse(tl_vm *vm, const schema *s, const char *what) {
+  return tl_fail(vm, TALLY_ERR_TYPE, "the Arrow column \"%s\" of format %s %s",
+                 s->name == NULL ? "" : s->name, s->format, what);
+}
+
+static bool has_validity(const arrow *a) {
+  return a->null_count != 0 && a->n_buffers > 0 && a->buffers != NULL &&
+         a->buffers[0] != NULL && a->length > 0 && a->offset >= 0;
+}
+
+static int64_t count_missing(const arrow *a) {
+  int64_t missing = 0;
+  for (int64_t i = 0; has_validity(a) && i < a->length; i++)
+    missing += !bit_at(a->buffers[0], a->offset + i);
+  return missing;
+}
+
+// Lists and structs as a whole have no missing ones here; their items may.
+static bool check_valid(tl_vm *vm, const schema *s, const arrow *a) {
+  int64_t missing = count_missing(a);
+  if (missing == 0)
+    return true;
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "the Arrow column \"%s\" has %lld missing values, and lists "
+                 "and structs hold none: fill or drop them first",
+                 s->name == NULL ? "" : s->name, (long long)missing);
+}
+
+// true where an item is missing; none where no item is.
+static bool read_missing(tl_vm *vm, const arrow *a, tl_slot *out) {
+  *out = tl_none();
+  if (count_missing(a) == 0)
+    return true;
+  tl_array *array = tl_array_new(vm, TL_BOOL, 1, &a->length);
+  if (array == NULL)
+    return false;
+  for (int64_t i = 0; i < a->length; i++)
+    array->data[i] = !bit_at(a->buffers[0], a->offset + i);
+  *out = tl_own_array(array);
+  return true;
+}
+
+static bool check_counts(tl_vm *vm, const schema *s, const arrow *a,
+                         int64_t buffers, int64_t children) {
+  bool ok =
+      a->length >= 0 && a->offset >= 0 &&
+      a->length <= INT64_MAX - 1 - a->offset &&
+      (a->n_buffers == buffers && s->n_children == a->n_children) &&
+      (children < 0 || a->n_children == children) &&
+      (a->n_buffers == 0 || a->buffers != NULL) &&
+      (a->n_children == 0 || (a->children != NULL && s->children != NULL));
+  for (int64_t i = 0; ok && i < a->n_children; i++) {
+    ok = a->children[i] != NULL && s->children[i] != NULL &&
+         s->children[i]->format != NULL;
+  }
+  return ok || refuse(vm, s, "is not laid out as that format is");
+}
+
+// --- In: columns ------------------------------------------------------------
+
+// An Arrow array that an array of ours is over: moved here, and released with
+// it.
+typedef struct holder {
+  arrow array;
+  void *(*resize)(void *context, void *block, size_t old_size, size_t new_size);
+  void *context;
+} holder;
+
+static void let_go(void *context, void *data) {
+  (void)data;
+  holder *h = context;
+  if (h->array.release != NULL)
+    h->array.release(&h->array);
+  h->resize(h->context, h, sizeof *h, 0);
+}
+
+static bool import(tl_vm *vm, const schema *s, arrow *a, int depth,
+                   tl_slot *out);
+
+// Numbers: [rows] of [width] items each, 0: a plain column. On success [a] has
+// been moved from.
+static bool over_buffer(tl_vm *vm, const schema *s, arrow *a, tl_dtype dtype,
+                        arrow *owner, int64_t first, int64_t rows,
+                        int64_t width, tl_slot *out) {
+  int64_t shape[2] = {rows, width}, strides[2], size;
+  int ndim = width < 0 ? 1 : 2;
+  size_t itemsize = tl_itemsize(dtype), nbytes;
+  if (!tl_shape_size(vm, ndim, shape, itemsize, &size, &nbytes))
+    return false;
+  tl_shape_strides(ndim, shape, itemsize, strides);
+  char *data = size == 0 ? NULL : (char *)(uintptr_t)a->buffers[1];
+  if (size > 0 && data == NULL)
+    return refuse(vm, s, "has no data");
+  if (size > 0)
+    data += (size_t)first * itemsize;
+  if (size == 0 || !tl_is_aligned(ndim, strides, data, dtype)) {
+    tl_array *copy = tl_array_new(vm, dtype, ndim, shape);
+    if (copy == NULL)
+      return false;
+    if (size > 0)
+      memcpy(copy->data, data, nbytes);
+    *out = tl_own_array(copy);
+    return true;  // [owner] goes with its parent
+  }
+  holder *h = vm->options.resize(vm->options.context, NULL, 0, sizeof *h);
+  if (h == NULL)
+    return tl_fail_memory(vm, sizeof *h, "an Arrow array");
+  *h = (holder){.resize = vm->options.resize, .context = vm->options.context};
+  tl_array *array = tl_array_external(vm, dtype, ndim, shape, strides, data,
+                                      nbytes, true, let_go, h);
+  if (array == NULL) {
+    vm->options.resize(vm->options.context, h, sizeof *h, 0);
+    return false;
+  }
+  h->array = *owner;
+  owner->release = NULL;
+  *out = tl_own_array(array);
+  return true;
+}
+
+static bool import_numbers(tl_vm *vm, const schema *s, arrow *a, tl_dtype dtype,
+                           tl_slot *out) {
+  return check_counts(vm, s, a, 2, 0) &&
+         over_buffer(vm, s, a, dtype, a, a->offset, a->length, -1, out);
+}
+
+static bool import_bools(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
+  if (!check_counts(vm, s, a, 2, 0))
+    return false;
+  if (a->length > 0 && a->buffers[1] == NULL)
+    return refuse(vm, s, "has no data");
+  tl_array *array = tl_array_new(vm, TL_BOOL, 1, &a->length);
+  if (array == NULL)
+    return false;
+  for (int64_t i = 0; i < a->length; i++)
+    array->data[i] = bit_at(a->buffers[1], a->offset + i);
+  *out = tl_own_array(array);
+  return true;
+}
+
+// The offset of item [i]; -1 where it is less than the one before.
+static int64_t offset_at(const arrow *a, bool large, int64_t i) {
+  int64_t at = a->offset + i;
+  return large ? ((const int64_t *)a->buffers[1])[at]
+               : ((const int32_t *)a->buffers[1])[at];
+}
+
+static bool check_offsets(tl_vm *vm, const schema *s, const arrow *a,
+                          bool large) {
+  if (a->length == 0)
+    return true;
+  size_t alignment = large ? 8 : 4;
+  if (a->buffers[1] == NULL || (uintptr_t)a->buffers[1] % alignment != 0)
+    return refuse(vm, s, "has no offsets, or misaligned ones");
+  int64_t last = offset_at(a, large, 0);
+  bool ok = last >= 0;
+  for (int64_t i = 1; ok && i <= a->length; i++) {
+    int64_t next = offset_at(a, large, i);
+    ok = next >= last;
+    last = next;
+  }
+  return ok || refuse(vm, s, "has offsets that go back");
+}
+
+static bool import_texts(tl_vm *vm, const schema *s, arrow *a, bool large,
+                         tl_slot *out) {
+  if (!check_counts(vm, s, a, 3, 0) || !check_offsets(vm, s, a, large))
+    return false;
+  tl_array *array = tl_array_new(vm, TL_STRING, 1, &a->length);
+  if (array == NULL)
+    return false;
+  tl_slot made = tl_own_array(array);
+  const char *text = a->n_buffers < 3 ? NULL : a->buffers[2];
+  for (int64_t i = 0; i < a->length; i++) {
+    int64_t begin = offset_at(a, large, i), end = offset_at(a, large, i + 1);
+    const char *piece = end > begin ? text + begin : "";
+    size_t nbytes = (size_t)(end - begin);
+    if ((text == NULL && nbytes > 0 && !refuse(vm, s, "has no data")) ||
+        !tl_check_host_text(vm, piece, nbytes) ||
+        !tl_string_item_set(vm, &tl_string_items(array)[i], piece, nbytes)) {
+      tl_drop(vm, made);
+      return false;
+    }
+  }
+  *out = made;
+  return true;
+}
+
+// "+w:3": rows of three.
+static bool import_rows(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
+  char *end;
+  long long width = strtoll(s->format + 3, &end, 10);
+  if (*end != 0 || width < 0)
+    return refuse(vm, s, "is no format");
+  if (!check_counts(vm, s, a, 1, 1) || !check_valid(vm, s, a))
+    return false;
+  arrow *child = a->children[0];
+  const schema *of = s->children[0];
+  tl_dtype dtype = dtype_of(of->format);
+  int64_t needed, first;
+  if (dtype == TL_DTYPE_COUNT)
+    return refuse(vm, of, "makes no array of two dimensions");
+  if (!check_counts(vm, of, child, 2, 0) || !check_valid(vm, of, child))
+    return false;
+  if (__builtin_mul_overflow(a->offset + a->length, (int64_t)width, &needed) ||
+      needed > child->length)
+    return refuse(vm, s, "has fewer items than its rows need");
+  first = child->offset + a->offset * width;
+  return over_buffer(vm, of, child, dtype, child, first, a->length, width, out);
+}
+
+// Rows of different lengths, over the items' array.
+static bool import_lists(tl_vm *vm, const schema *s, arrow *a, bool large,
+                         int depth, tl_slot *out) {
+  if (!check_counts(vm, s, a, 2, 1) || !check_valid(vm, s, a) ||
+      !check_offsets(vm, s, a, large))
+    return false;
+  if (a->length > 0 && offset_at(a, large, a->length) > a->children[0]->length)
+    return refuse(vm, s, "has fewer items than its lists need");
+  tl_slot items;
+  if (!import(vm, s->children[0], a->children[0], depth + 1, &items))
+    return false;
+  tl_array *offsets = NULL;
+  if (!tl_is_array(items) && !tl_is_nested(items))
+    refuse(vm, s->children[0], "is no format for items of a list");
+  else
+    offsets = tl_offsets_new(vm, a->length);
+  if (offsets == NULL) {
+    tl_drop(vm, items);
+    return false;
+  }
+  int64_t *at = tl_offsets_data(offsets);
+  for (int64_t i = 0; a->length > 0 && i <= a->length; i++)
+    at[i] = offset_at(a, large, i);
+  return tl_ragged_new(vm, offsets, &items, out);
+}
+
+static bool import_record(tl_vm *vm, const schema *s, arrow *a, int depth,
+                          tl_slot *out) {
+  if (!check_counts(vm, s, a, 1, -1) || !check_valid(vm, s, a))
+    return false;
+  tl_record *record = tl_record_new(vm, a->n_children);
+  bool ok = record != NULL;
+  for (int64_t i = 0; ok && i < a->n_children; i++) {
+    const schema *of = s->children[i];
+    arrow *child = a->children[i];
+    const char *name = of->name == NULL ? "" : of->name;
+    tl_slot column = tl_none();
+    // A slice of a struct is one of each child.
+    ok = child->length - a->offset >= a->length ||
+         refuse(vm, of, "is shorter than its struct");
+    if (ok) {
+      child->offset += a->offset;
+      child->length = a->length;
+      if (a->offset > 0 || child->null_count > 0)
+        child->null_count = -1;
+    }
+    ok = ok && tl_check_host_text(vm, name, strlen(name)) &&
+         import(vm, of, child, depth + 1, &column) &&
+         tl_record_set_name(vm, &record, name, &column);
+    tl_drop(vm, column);
+  }
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record != NULL)
+    tl_drop(vm, tl_own_record(record));
+  return ok;
+}
+
+// Nothing but missing values.
+static bool import_nulls(tl_vm *vm, const schema *s, const arrow *a,
+                         tl_slot *out) {
+  if (a->length < 0)
+    return refuse(vm, s, "is not laid out as that format is");
+  tl_array *missing = tl_array_new(vm, TL_BOOL, 1, &a->length);
+  tl_array *values =
+      missing == NULL ? NULL : tl_array_new(vm, TL_INT64, 1, &a->length);
+  if (values == NULL) {
+    if (missing != NULL)
+      tl_drop(vm, tl_own_array(missing));
+    return false;
+  }
+  if (a->length > 0) {
+    memset(missing->data, 1, (size_t)a->length);
+    memset(values->data, 0, (size_t)a->length * sizeof(int64_t));
+  }
+  tl_slot parts[2] = {tl_own_array(missing), tl_own_array(values)};
+  return tl_nested_pair(vm, TL_FORM_OPTION, 1, &parts[0], &parts[1], out);
+}
+
+static bool refuse_format(tl_vm *vm, const schema *s) {
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    if (strncmp(s->format, refused[i].format, strlen(refused[i].format)) == 0)
+      return refuse(vm, s, refused[i].hint);
+  }
+  return refuse(vm, s,
+                "has no type here: numbers, bools, utf8, dates, lists, structs "
+                "and dictionaries have");
+}
+
+static bool import_leaf(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
+  tl_dtype dtype = dtype_of(s->format);
+  if (dtype != TL_DTYPE_COUNT)
+    return import_numbers(vm, s, a, dtype, out);
+  if (strcmp(s->format, "b") == 0)
+    return import_bools(vm, s, a, out);
+  if (strcmp(s->format, "u") == 0 || strcmp(s->format, "U") == 0)
+    return import_texts(vm, s, a, s->format[0] == 'U', out);
+  return refuse_format(vm, s);
+}
+
+// --- In: dictionaries -------------------------------------------------------
+
+enum { MOST_CATEGORIES = 1 << 20 };
+
+// The bytes by which an item is known.
+static const char *bytes_of(const tl_array *a, int64_t i, size_t *nbytes) {
+  const char *item = a->data + i * tl_strides(a)[0];
+  *nbytes = tl_itemsize(tl_array_dtype(a));
+  if (tl_array_dtype(a) != TL_STRING)
+    return item;
+  *nbytes = tl_string_item_length(tl_string_item_at(item));
+  return tl_string_item_text(tl_string_item_at(item));
+}
+
+// Whether values may be categories: each is there once. Floats may not, which
+// are equal in other ways than bit by bit.
+static bool are_categories(tl_vm *vm, const tl_array *a, bool *out) {
+  tl_dtype dtype = tl_array_dtype(a);
+  *out = false;
+  if (a->size > MOST_CATEGORIES ||
+      (dtype != TL_STRING && dtype != TL_BOOL && !tl_dtype_is_integer(dtype)))
+    return true;
+  size_t room = 16;
+  while (room < (size_t)a->size * 2) room *= 2;
+  int32_t *table = tl_alloc_zeroed(vm, room * sizeof *table, "categories");
+  if (table == NULL)
+    return false;
+  bool distinct = true;
+  for (int64_t i = 0; distinct && i < a->size; i++) {
+    size_t n, m;
+    const char *item = bytes_of(a, i, &n);
+    uint64_t hash = UINT64_C(14695981039346656037);  // FNV-1a
+    for (size_t k = 0; k < n; k++)
+      hash = (hash ^ (unsigned char)item[k]) * UINT64_C(1099511628211);
+    size_t at = (hash ^ hash >> 32) & (room - 1);
+    for (; distinct && table[at] != 0; at = (at + 1) & (room - 1)) {
+      const char *other = bytes_of(a, table[at] - 1, &m);
+      distinct = n != m || memcmp(item, other, n) != 0;
+    }
+    table[at] = (int32_t)(i + 1);
+  }
+  tl_free(vm, table, room * sizeof *table);
+  *out = distinct;
+  return true;
+}
+
+static int64_t code_at(const arrow *a, tl_dtype dtype, int64_t i) {
+  const void *codes = a->buffers[1];
+  int64_t at = a->offset + i;
+  switch (dtype) {
+    case TL_INT8:
+      return ((const int8_t *)codes)[at];
+    case TL_UINT8:
+      return ((const uint8_t *)codes)[at];
+    case TL_INT16:
+      return ((const int16_t *)codes)[at];
+    case TL_UINT16:
+      return ((const uint16_t *)codes)[at];
+    case TL_INT32:
+      return ((const int32_t *)codes)[at];
+    case TL_UINT32:
+      return ((const uint32_t *)codes)[at];
+    default:
+      return ((const int64_t *)codes)[at];
+  }
+}
+
+// The codes as int32, 0 for missing ones; NULL after tl_fail.
+static tl_array *read_codes(tl_vm *vm, const schema *s, const arrow *a,
+                            tl_dtype dtype, int64_t count) {
+  if (a->length > 0 && (a->buffers[1] == NULL ||
+                        (uintptr_t)a->buffers[1] % tl_itemsize(dtype) != 0)) {
+    refuse(vm, s, "has no codes, or misaligned ones");
+    return NULL;
+  }
+  tl_array *codes = tl_array_new(vm, TL_INT32, 1, &a->length);
+  bool missing = has_validity(a);
+  for (int64_t i = 0; codes != NULL && i < a->length; i++) {
+    bool is_missing = missing && !bit_at(a->buffers[0], a->offset + i);
+    int64_t code = is_missing ? 0 : code_at(a, dtype, i);
+    ((int32_t *)(void *)codes->data)[i] = (int32_t)code;
+    if (code < 0 || code >= count) {
+      refuse(vm, s, "has a code that is outside its dictionary");
+      tl_drop(vm, tl_own_array(codes));
+      return NULL;
+    }
+  }
+  return codes;
+}
+
+// The dictionary's values as an array of our own: another library's dictionary
+// may not be moved out of its array.
+static bool read_dictionary(tl_vm *vm, const schema *s, const arrow *a,
+                            int depth, tl_slot *out) {
+  arrow lent = *a;
+  lent.release = NULL;
+  if (!import(vm, s, &lent, depth + 1, out))
+    return false;
+  if (!tl_is_array(*out) || tl_ndim(out->array) != 1) {
+    tl_drop(vm, *out);
+    return refuse(vm, s,
+                  "is no dictionary here: numbers, bools and utf8 are, without "
+                  "missing values");
+  }
+  tl_array *copy = tl_array_copy(vm, out->array);
+  tl_drop(vm, *out);
+  if (copy != NULL)
+    *out = tl_own_array(copy);
+  return copy != NULL;
+}
+
+static bool import_dictionary(tl_vm *vm, const schema *s, const arrow *a,
+                              int depth, tl_slot *out) {
+  tl_dtype dtype = dtype_of(s->format);
+  if (s->dictionary == NULL || a->dictionary == NULL ||
+      s->dictionary->format == NULL || dtype == TL_DTYPE_COUNT ||
+      !tl_dtype_is_integer(dtype))
+    return refuse(vm, s, "is not laid out as one with a dictionary is");
+  tl_slot values, missing, made;
+  if (!check_counts(vm, s, a, 2, 0) ||
+      !read_dictionary(vm, s->dictionary, a->dictionary, depth, &values))
+    return false;
+  bool are = false;
+  tl_array *array = are_categories(vm, values.array, &are)
+                        ? read_codes(vm, s, a, dtype, values.array->size)
+                        : NULL;
+  tl_slot codes = array == NULL ? tl_none() : tl_own_array(array);
+  if (array == NULL || !read_missing(vm, a, &missing)) {
+    tl_drop(vm, codes);
+    tl_drop(vm, values);
+    return false;
+  }
+  if (are && tl_is_none(missing))
+    return tl_category_new(vm, &codes, &values, out);
+  bool ok = tl_value_take(vm, values, array, &made);
+  tl_drop(vm, codes);
+  tl_drop(vm, values);
+  if (ok && !tl_is_none(missing))
+    return tl_nested_pair(vm, TL_FORM_OPTION, 1, &missing, &made, out);
+  tl_drop(vm, missing);
+  if (ok)
+    *out = made;
+  return ok;
+}
+
+// --- In ---------------------------------------------------------------------
+
+static bool import(tl_vm *vm, const schema *s, arrow *a, int depth,
+                   tl_slot *out) {
+  const char *format = s->format;
+  tl_slot missing, values;
+  if (depth > MAX_DEPTH)
+    return refuse(vm, s, "nests too deeply");
+  if (s->dictionary != NULL || a->dictionary != NULL)
+    return import_dictionary(vm, s, a, depth, out);
+  if (strcmp(format, "n") == 0)
+    return import_nulls(vm, s, a, out);
+  if (strncmp(format, "+w:", 3) == 0)
+    return import_rows(vm, s, a, out);
+  if (strcmp(format, "+l") == 0 || strcmp(format, "+L") == 0)
+    return import_lists(vm, s, a, format[1] == 'L', depth, out);
+  if (strcmp(format, "+s") == 0)
+    return import_record(vm, s, a, depth, out);
+  if (format[0] == '+')
+    return refuse_format(vm, s);
+  if (!read_missing(vm, a, &missing))
+    return false;
+  if (!import_leaf(vm, s, a, &values)) {
+    tl_drop(vm, missing);
+    return false;
+  }
+  if (!tl_is_none(missing))
+    return tl_nested_pair(vm, TL_FORM_OPTION, 1, &missing, &values, out);
+  *out = values;
+  return true;
+}
+
+static void release_both(schema *s, arrow *a) {
+  if (a->release != NULL)
+    a->release(a);
+  if (s->release != NULL)
+    s->release(s);
+}
+
+tally_status tally_from_arrow(tally_vm *vm, struct ArrowSchema *s,
+                              struct ArrowArray *a, tally_value *out) {
+  if (s == NULL || a == NULL || !tl_enter(vm)) {
+    if (s != NULL && s->release != NULL)
+      s->release(s);
+    if (a != NULL && a->release != NULL)
+      a->release(a);
+    if (!tl_enter(vm))
+      return TALLY_ERR_HOST;
+    tl_fail_null(vm, s == NULL ? "the schema" : "the array");
+    return tl_report(vm);
+  }
+  tl_slot value;
+  bool ok = s->release != NULL && a->release != NULL && s->format != NULL;
+  if (!ok)
+    tl_fail(vm, TALLY_ERR_HOST, "the Arrow schema or array was released");
+  ok = ok && import(vm, s, a, 0, &value);
+  release_both(s, a);  // what was moved out is marked
+  return ok ? tl_give(vm, value, out) : tl_report(vm);
+}

@@ -1,0 +1,375 @@
+// tally.h: values as Arrow arrays, through its C data interface.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/array/array.h"
+#include "vm/api/arrow.h"
+#include "vm/api/exports.h"
+#include "vm/nested/nested.h"
+#include "vm/nested/ragged.h"
+#include "vm/values/record.h"
+#include "vm/values/string_item.h"
+
+typedef struct ArrowSchema schema;
+typedef struct ArrowArray arrow;
+
+// A column and what it needs: one record for the schema and one for the array,
+// whose children are records of their own.
+
+typedef struct array_record {
+  tl_export head;
+  const void *buffers[3];
+  uint8_t *valid;  // a bit for each item, where some are missing
+  size_t valid_size;
+} array_record;
+
+static bool fail_out(tl_vm *vm, tl_slot got) {
+  char text[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "Arrow takes arrays of one dimension, ragged and categorical "
+                 "ones, matrices, and records of those: got %s",
+                 tl_describe(got, text, sizeof text));
+}
+
+static void release_schema(schema *s) {
+  for (int64_t i = 0; i < s->n_children; i++) {
+    if (s->children[i]->release != NULL)
+      s->children[i]->release(s->children[i]);
+  }
+  if (s->dictionary != NULL && s->dictionary->release != NULL)
+    s->dictionary->release(s->dictionary);
+  s->release = NULL;
+  tl_export_end(s->private_data);
+}
+
+static void release_array(arrow *a) {
+  for (int64_t i = 0; i < a->n_children; i++) {
+    if (a->children[i]->release != NULL)
+      a->children[i]->release(a->children[i]);
+  }
+  if (a->dictionary != NULL && a->dictionary->release != NULL)
+    a->dictionary->release(a->dictionary);
+  a->release = NULL;
+  array_record *r = a->private_data;
+  if (r->valid != NULL)
+    r->head.resize(r->head.context, r->valid, r->valid_size, 0);
+  tl_export_end(&r->head);
+}
+
+// A table at [at] of pointers to [count] children, which lie behind it.
+static void **children_at(char *at, int64_t count, size_t each) {
+  void **table = (void **)(void *)at;
+  char *items = at + (size_t)count * sizeof(void *);
+  for (int64_t i = 0; i < count; i++) table[i] = items + (size_t)i * each;
+  return table;
+}
+
+static bool make_schema(tl_vm *vm, const char *format, const char *name,
+                        int64_t count, schema *out) {
+  size_t length = strlen(name) + 1, flat = strlen(format) + 1;
+  size_t texts = (length + flat + 15) / 16 * 16;
+  size_t behind = (size_t)count * (sizeof(void *) + sizeof(schema));
+  tl_slot none = tl_none();
+  tl_export *e = tl_export_new(vm, sizeof *e + texts + behind, &none);
+  if (e == NULL)
+    return false;
+  char *at = (char *)(e + 1);
+  memcpy(at, format, flat);
+  memcpy(at + flat, name, length);
+  void **table = children_at(at + texts, count, sizeof(schema));
+  *out = (schema){.format = at,
+                  .name = at + flat,
+                  .n_children = count,
+                  .children = count == 0 ? NULL : (schema **)(void *)table,
+                  .release = release_schema,
+                  .private_data = e};
+  return true;
+}
+
+// An array over [value], or with [room] bytes of its own at *room_at.
+static bool make_array(tl_vm *vm, tl_slot *value, int64_t length,
+                       int64_t buffers, int64_t count, size_t room, arrow *out,
+                       char **room_at) {
+  size_t head = (sizeof(array_record) + 63) / 64 * 64;
+  size_t behind = (size_t)count * (sizeof(void *) + sizeof(arrow)), nbytes;
+  if (tl_add_overflows(head + behind + 64, room, &nbytes))
+    return tl_fail_memory(vm, room, "an Arrow array");
+  array_record *r = tl_export_new(vm, nbytes, value);
+  if (r == NULL)
+    return false;
+  void **table = children_at((char *)r + head, count, sizeof(arrow));
+  if (room_at != NULL) {
+    uintptr_t at = (uintptr_t)r + head + behind;
+    *room_at = (char *)((at + 63) / 64 * 64);
+  }
+  *out = (arrow){.length = length,
+                 .n_buffers = buffers,
+                 .n_children = count,
+                 .buffers = r->buffers,
+                 .children = count == 0 ? NULL : (arrow **)(void *)table,
+                 .release = release_array,
+                 .private_data = r};
+  return true;
+}
+
+static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
+                   arrow *a);
+
+// Takes what [dense] owns.
+static bool export_numbers(tl_vm *vm, tl_slot *dense, const char *name,
+                           schema *s, arrow *a) {
+  char format[2] = {tl_arrow_format(tl_array_dtype(dense->array)), 0};
+  if (!make_array(vm, dense, dense->array->size, 2, 0, 0, a, NULL))
+    return false;
+  array_record *r = a->private_data;
+  tl_slot held;
+  tl_handle_get(vm, r->head.held, &held);
+  r->buffers[1] = held.array->data;
+  if (make_schema(vm, format, name, 0, s))
+    return true;
+  a->release(a);
+  return false;
+}
+
+static bool export_bools(tl_vm *vm, const tl_array *dense, const char *name,
+                         schema *s, arrow *a) {
+  char *bits = NULL;
+  tl_slot none = tl_none();
+  size_t nbytes = ((size_t)dense->size + 7) / 8;
+  if (!make_array(vm, &none, dense->size, 2, 0, nbytes, a, &bits))
+    return false;
+  for (int64_t i = 0; i < dense->size; i++) {
+    if (dense->data[i] != 0)
+      bits[i / 8] = (char)(bits[i / 8] | 1 << (i % 8));
+  }
+  ((array_record *)a->private_data)->buffers[1] = bits;
+  if (make_schema(vm, "b", name, 0, s))
+    return true;
+  a->release(a);
+  return false;
+}
+
+static bool export_texts(tl_vm *vm, const tl_array *dense, const char *name,
+                         schema *s, arrow *a) {
+  const tl_string_item *items = tl_string_items(dense);
+  size_t total = 0, offsets = ((size_t)dense->size + 1) * sizeof(int64_t);
+  for (int64_t i = 0; i < dense->size; i++)
+    total += tl_string_item_length(&items[i]);
+  char *at = NULL;
+  tl_slot none = tl_none();
+  if (!make_array(vm, &none, dense->size, 3, 0, offsets + total, a, &at))
+    return false;
+  int64_t *offset = (int64_t *)(void *)at;
+  char *text = at + offsets;
+  array_record *r = a->private_data;
+  r->buffers[1] = offset;
+  r->buffers[2] = text;
+  for (int64_t i = 0; i < dense->size; i++) {
+    size_t nbytes = tl_string_item_length(&items[i]);
+    memcpy(text + offset[i], tl_string_item_text(&items[i]), nbytes);
+    offset[i + 1] = offset[i] + (int64_t)nbytes;
+  }
+  if (make_schema(vm, "U", name, 0, s))
+    return true;
+  a->release(a);
+  return false;
+}
+
+// Rows of a matrix as a fixed-size list.
+static bool export_rows(tl_vm *vm, tl_slot *dense, const char *name, schema *s,
+                        arrow *a) {
+  int64_t rows = tl_shape(dense->array)[0], width = tl_shape(dense->array)[1];
+  char format[24];
+  snprintf(format, sizeof format, "+w:%lld", (long long)width);
+  tl_slot none = tl_none();
+  if (!make_array(vm, &none, rows, 1, 1, 0, a, NULL))
+    return false;
+  if (make_schema(vm, format, name, 1, s)) {
+    if (export_numbers(vm, dense, "item", s->children[0], a->children[0]))
+      return true;
+    s->release(s);
+  }
+  a->release(a);
+  return false;
+}
+
+static bool export_array(tl_vm *vm, tl_slot value, const char *name, schema *s,
+                         arrow *a) {
+  int ndim = tl_ndim(value.array);
+  tl_dtype dtype = tl_array_dtype(value.array);
+  bool is_number = tl_arrow_format(dtype) != 0;
+  if (ndim != 1 && !(ndim == 2 && is_number))
+    return fail_out(vm, value);
+  if (!is_number && dtype != TL_BOOL && dtype != TL_STRING)
+    return fail_out(vm, value);
+  tl_slot from = tl_borrow(value), dense;
+  if (!tl_array_contiguous(vm, &from, &dense))
+    return false;
+  bool ok = ndim == 2            ? export_rows(vm, &dense, name, s, a)
+            : is_number          ? export_numbers(vm, &dense, name, s, a)
+            : dtype == TL_STRING ? export_texts(vm, dense.array, name, s, a)
+                                 : export_bools(vm, dense.array, name, s, a);
+  tl_drop(vm, dense);
+  return ok;
+}
+
+// Values with a bit each that says whether they are there.
+static bool export_option(tl_vm *vm, const tl_nested *n, const char *name,
+                          schema *s, arrow *a) {
+  tl_slot from = tl_borrow(n->parts[0]), missing;
+  if (!tl_array_contiguous(vm, &from, &missing))
+    return false;
+  bool ok = export(vm, tl_borrow(n->parts[1]), name, s, a);
+  if (ok) {
+    array_record *r = a->private_data;
+    size_t nbytes = ((size_t)a->length + 7) / 8 + 1;
+    r->valid = r->head.resize(r->head.context, NULL, 0, nbytes);
+    r->valid_size = nbytes;
+    ok = r->valid != NULL;
+    if (ok) {
+      memset(r->valid, 0, nbytes);
+      for (int64_t i = 0; i < a->length; i++) {
+        bool is_missing = missing.array->data[i] != 0;
+        a->null_count += is_missing;
+        if (!is_missing)
+          r->valid[i / 8] = (uint8_t)(r->valid[i / 8] | 1 << (i % 8));
+      }
+      r->buffers[0] = r->valid;
+    } else {
+      tl_fail_memory(vm, nbytes, "an Arrow array");
+      s->release(s);
+      a->release(a);
+    }
+  }
+  tl_drop(vm, missing);
+  return ok;
+}
+
+static bool export_ragged(tl_vm *vm, tl_slot value, const char *name, schema *s,
+                          arrow *a) {
+  tl_slot offsets, items, held;
+  if (!tl_ragged_flat(vm, value, &offsets, &items))
+    return false;
+  int64_t rows = tl_shape(offsets.array)[0] - 1;
+  bool ok = false;
+  tl_slot dense;
+  if (tl_array_contiguous(vm, &offsets, &dense)) {
+    ok = make_array(vm, &dense, rows, 2, 1, 0, a, NULL);
+    tl_drop(vm, dense);
+  }
+  if (ok) {
+    array_record *r = a->private_data;
+    tl_handle_get(vm, r->head.held, &held);
+    r->buffers[1] = held.array->data;
+    ok = make_schema(vm, "+L", name, 1, s);
+    if (ok &&
+        !export(vm, tl_borrow(items), "item", s->children[0], a->children[0])) {
+      s->release(s);
+      ok = false;
+    }
+    if (!ok)
+      a->release(a);
+  }
+  tl_drop(vm, offsets);
+  tl_drop(vm, items);
+  return ok;
+}
+
+// Codes, whose only child is the dictionary.
+static bool export_category(tl_vm *vm, const tl_nested *n, const char *name,
+                            schema *s, arrow *a) {
+  tl_slot from = tl_borrow(n->parts[0]), codes, held;
+  if (!tl_array_contiguous(vm, &from, &codes))
+    return false;
+  bool ok = make_array(vm, &codes, codes.array->size, 2, 1, 0, a, NULL);
+  tl_drop(vm, codes);
+  if (!ok)
+    return false;
+  array_record *r = a->private_data;
+  tl_handle_get(vm, r->head.held, &held);
+  r->buffers[1] = held.array->data;
+  a->dictionary = a->children[0];
+  a->n_children = 0;
+  a->children = NULL;
+  if (!make_schema(vm, "i", name, 1, s)) {
+    a->release(a);
+    return false;
+  }
+  s->dictionary = s->children[0];
+  s->n_children = 0;
+  s->children = NULL;
+  if (export(vm, tl_borrow(n->parts[1]), "", s->dictionary, a->dictionary))
+    return true;
+  s->release(s);
+  a->release(a);
+  return false;
+}
+
+static bool export_record(tl_vm *vm, const tl_record *record, const char *name,
+                          schema *s, arrow *a) {
+  int64_t count = record->length, length = 0;
+  for (int64_t i = 0; i < count; i++) {
+    tl_slot column = record->fields[i].value;
+    if (tl_value_ndim(column) == 0)
+      return fail_out(vm, column);
+    int64_t n = tl_value_length(column, 0);
+    if (i > 0 && n != length) {
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "the columns of a struct have one length: %s has %lld, "
+                     "%s %lld",
+                     record->fields[0].key->text, (long long)length,
+                     record->fields[i].key->text, (long long)n);
+    }
+    length = n;
+  }
+  tl_slot none = tl_none();
+  if (!make_array(vm, &none, length, 1, count, 0, a, NULL))
+    return false;
+  bool ok = make_schema(vm, "+s", name, count, s);
+  if (!ok) {
+    a->release(a);
+    return false;
+  }
+  for (int64_t i = 0; ok && i < count; i++) {
+    ok = export(vm, tl_borrow(record->fields[i].value),
+                record->fields[i].key->text, s->children[i], a->children[i]);
+  }
+  if (!ok) {
+    s->release(s);
+    a->release(a);
+  }
+  return ok;
+}
+
+static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
+                   arrow *a) {
+  if (tl_is_record(value))
+    return export_record(vm, value.record, name, s, a);
+  if (tl_is_form(value, TL_FORM_OPTION) && tl_nested_ndim(value.nested) == 1)
+    return export_option(vm, value.nested, name, s, a);
+  if (tl_is_form(value, TL_FORM_CATEGORY) && tl_nested_ndim(value.nested) == 1)
+    return export_category(vm, value.nested, name, s, a);
+  if (tl_is_form(value, TL_FORM_RAGGED))
+    return export_ragged(vm, value, name, s, a);
+  return tl_is_array(value) ? export_array(vm, value, name, s, a)
+                            : fail_out(vm, value);
+}
+
+tally_status tally_to_arrow(tally_vm *vm, tally_value v,
+                            struct ArrowSchema *schema_out,
+                            struct ArrowArray *array_out) {
+  TL_ENTER(vm);
+  tl_slot value;
+  if (!tl_given(vm, schema_out, "the place for the schema") ||
+      !tl_given(vm, array_out, "the place for the array") ||
+      !tl_handle_get(vm, v, &value))
+    return tl_report(vm);
+  schema s;
+  arrow a;
+  if (!export(vm, value, "", &s, &a))
+    return tl_report(vm);
+  *schema_out = s;
+  *array_out = a;
+  return TALLY_OK;
+}

@@ -1,0 +1,335 @@
+// tally.h: values in and out. Arrays are in api_array.c.
+
+#include <string.h>
+
+#include "vm/api/api.h"
+#include "vm/array/array.h"
+#include "vm/engine/engine.h"
+#include "vm/text/format.h"
+#include "vm/index/index.h"
+#include "vm/values/list.h"
+#include "vm/values/range.h"
+#include "vm/values/record.h"
+#include "vm/types/type.h"
+
+// --- From C -----------------------------------------------------------------
+
+static inline tally_status give_plain(tl_vm *vm, tl_slot value,
+                                      tally_value *out) {
+  if (out == NULL)
+    return tl_give(vm, value, out);
+  *out = tl_plain_value(value);
+  return TALLY_OK;
+}
+
+tally_status tally_from_none(tally_vm *vm, tally_value *out) {
+  TL_ENTER(vm);
+  return give_plain(vm, tl_none(), out);
+}
+
+tally_status tally_from_bool(tally_vm *vm, int b, tally_value *out) {
+  TL_ENTER(vm);
+  return give_plain(vm, tl_bool(b != 0), out);
+}
+
+tally_status tally_from_int(tally_vm *vm, int64_t i, tally_value *out) {
+  TL_ENTER(vm);
+  return give_plain(vm, tl_weak_int(i), out);
+}
+
+tally_status tally_from_float(tally_vm *vm, double f, tally_value *out) {
+  TL_ENTER(vm);
+  return give_plain(vm, tl_weak_float(f), out);
+}
+
+tally_status tally_from_complex(tally_vm *vm, double re, double im,
+                                tally_value *out) {
+  TL_ENTER(vm);
+  tl_slot value = tl_new_complex(vm, re, im, true);
+  return tl_is_unset(value) ? tl_report(vm) : tl_give(vm, value, out);
+}
+
+bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes) {
+  size_t at;
+  if (!tl_given(vm, text, "a text"))
+    return false;
+  if (tl_utf8_check(text, nbytes, &at))
+    return true;
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "text from the host is not UTF-8: the byte at offset %zu is "
+                 "wrong",
+                 at);
+}
+
+tally_status tally_from_string(tally_vm *vm, const char *text, size_t nbytes,
+                               tally_value *out) {
+  TL_ENTER(vm);
+  if (text == NULL && nbytes == 0)
+    text = "";
+  if (!tl_check_host_text(vm, text, nbytes))
+    return tl_report(vm);
+  tl_string *string = tl_string_new(vm, text, nbytes);
+  return string == NULL ? tl_report(vm)
+                        : tl_give(vm, tl_own_string(string), out);
+}
+
+static bool fill_list(tl_vm *vm, tl_list *list, size_t count,
+                      const tally_value *items) {
+  for (size_t i = 0; i < count; i++) {
+    tl_slot item;
+    if (!tl_handle_argument(vm, items[i], &item)) {
+      tl_handles_abandon(vm, count - i, items + i);
+      return false;
+    }
+    list->items[list->length++] = tl_escape(vm, &item, TL_CAUSE_ITEM);
+  }
+  return true;
+}
+
+tally_status tally_from_list(tally_vm *vm, size_t count,
+                             const tally_value *items, tally_value *out) {
+  TL_ENTER(vm);
+  if (count > 0 && !tl_given(vm, items, "the items"))
+    return tl_report(vm);
+  if (count > PTRDIFF_MAX / sizeof(tl_slot)) {
+    tl_fail_memory(vm, count, "a list");  // so many items there cannot be
+    return tl_report(vm);
+  }
+  tl_list *list = tl_list_new(vm, (int64_t)count);
+  if (list == NULL) {
+    tl_handles_abandon(vm, count, items);
+    return tl_report(vm);
+  }
+  if (!fill_list(vm, list, count, items)) {
+    tl_drop(vm, tl_own_list(list));
+    return tl_report(vm);
+  }
+  return tl_give(vm, tl_own_list(list), out);
+}
+
+static bool set_field(tl_vm *vm, tl_record **record, const char *key,
+                      tally_value value) {
+  tl_slot s;
+  if (!tl_given(vm, key, "a key") ||
+      !tl_check_host_text(vm, key, strlen(key)) ||
+      !tl_handle_argument(vm, value, &s)) {
+    tl_handles_abandon(vm, 1, &value);
+    return false;
+  }
+  bool ok = tl_record_set_name(vm, record, key, &s);
+  tl_drop(vm, s);
+  return ok;
+}
+
+tally_status tally_from_record(tally_vm *vm, size_t count,
+                               const char *const *keys,
+                               const tally_value *values, tally_value *out) {
+  TL_ENTER(vm);
+  if (count > 0 &&
+      (!tl_given(vm, keys, "the keys") || !tl_given(vm, values, "the values")))
+    return tl_report(vm);
+  if (count > INT32_MAX) {
+    tl_fail_memory(vm, count, "a record");
+    return tl_report(vm);
+  }
+  tl_record *record = tl_record_new(vm, (int64_t)count);
+  if (record == NULL) {
+    tl_handles_abandon(vm, count, values);
+    return tl_report(vm);
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (set_field(vm, &record, keys[i], values[i]))
+      continue;
+    tl_handles_abandon(vm, count - i - 1, values + i + 1);
+    tl_drop(vm, tl_own_record(record));
+    return tl_report(vm);
+  }
+  return tl_give(vm, tl_own_record(record), out);
+}
+
+// --- To C -------------------------------------------------------------------
+
+tally_status tl_report_wrong_type(tl_vm *vm, const char *wanted, tl_slot got) {
+  char text[TL_DESCRIBE];
+  tl_fail(vm, TALLY_ERR_TYPE, "the host asks for %s, and the value is %s",
+          wanted, tl_describe(got, text, sizeof text));
+  return tl_report(vm);
+}
+
+tally_status tally_to_bool(tally_vm *vm, tally_value v, int *out) {
+  TL_ENTER(vm);
+  tl_slot s;
+  if (!tl_given(vm, out, "the place for the result") ||
+      !tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (!tl_is_bool(s))
+    return tl_report_wrong_type(vm, "a bool", s);
+  *out = (int)s.i;
+  return TALLY_OK;
+}
+
+tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out) {
+  TL_ENTER(vm);
+  tl_slot s;
+  if (!tl_given(vm, out, "the place for the result") ||
+      !tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s))) {
+    return tl_report_wrong_type(vm, "an integer", s);
+  }
+  if (tl_dtype_of(s) == TL_UINT64 && s.u > INT64_MAX) {
+    return tl_report_wrong_type(vm, "an int64", s);
+  }
+  *out = s.i;
+  return TALLY_OK;
+}
+
+tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
+                              double *im) {
+  TL_ENTER(vm);
+  tl_slot s, wide;
+  if (!tl_given(vm, re, "the place for the result") ||
+      !tl_given(vm, im, "the place for the result") ||
+      !tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (!tl_is_number(s) || tl_is_bool(s))
+    return tl_report_wrong_type(vm, "a number", s);
+  if (!tl_cast(vm, &s, TL_COMPLEX128, &wide))
+    return tl_report(vm);
+  const tl_c128 *z = (const tl_c128 *)(const void *)wide.array->data;
+  *re = z->re;
+  *im = z->im;
+  tl_drop(vm, wide);
+  return TALLY_OK;
+}
+
+tally_status tally_to_float(tally_vm *vm, tally_value v, double *out) {
+  TL_ENTER(vm);
+  tl_slot s;
+  if ((v.handle & ~TL_WEAK) == (TL_PLAIN | TL_TAG_F64) && out != NULL) {
+    memcpy(out, &v.check, sizeof *out);
+    return TALLY_OK;
+  }
+  if (!tl_given(vm, out, "the place for the result") ||
+      (!tl_is_plain(v, &s) && !tl_handle_get(vm, v, &s)))
+    return tl_report(vm);
+  switch (tl_is_scalar(s) ? tl_dtypes[tl_dtype_of(s)].kind : 0) {
+    case 'F':
+      *out = tl_dtype_of(s) == TL_FLOAT64 ? s.f : (double)s.f32;
+      return TALLY_OK;
+    case 'I':
+      *out = (double)s.i;
+      return TALLY_OK;
+    case 'U':
+      *out = (double)s.u;
+      return TALLY_OK;
+    default:
+      return tl_report_wrong_type(vm, "a real number", s);
+  }
+}
+
+tally_status tally_to_string(tally_vm *vm, tally_value v, const char **text,
+                             size_t *nbytes) {
+  TL_ENTER(vm);
+  tl_slot s;
+  if (!tl_given(vm, text, "the place for the result") ||
+      !tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (!tl_is_string(s))
+    return tl_report_wrong_type(vm, "a string", s);
+  *text = s.string->text;
+  if (nbytes != NULL)
+    *nbytes = s.string->length;
+  return TALLY_OK;
+}
+
+const char *tally_type(tally_vm *vm, tally_value v) {
+  tl_slot s;
+  if (!tl_enter(vm))
+    return "released";
+  if (!tl_handle_get(vm, v, &s)) {
+    tl_error_clear(vm);
+    return "released";
+  }
+  return tl_describe(s, vm->type_text, sizeof vm->type_text);
+}
+
+tally_status tally_format(tally_vm *vm, tally_value v, tally_value *out) {
+  TL_ENTER(vm);
+  tl_slot s;
+  if (!tl_given(vm, out, "the place for the result") ||
+      !tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  tl_text text;
+  tl_text_open(&text, vm);
+  if (!tl_format_value(vm, &text, s, false, 0)) {
+    tl_text_close(&text);
+    return tl_report(vm);
+  }
+  tl_string *string = tl_text_finish(&text);
+  return string == NULL ? tl_report(vm)
+                        : tl_give(vm, tl_own_string(string), out);
+}
+
+size_t tally_length(tally_vm *vm, tally_value v) {
+  tl_slot s;
+  if (!tl_enter(vm))
+    return 0;
+  if (!tl_handle_get(vm, v, &s)) {
+    tl_error_clear(vm);
+    return 0;
+  }
+  if (tl_is_list(s))
+    return (size_t)s.list->length;
+  if (tl_is_record(s))
+    return (size_t)s.record->length;
+  if (tl_is_string(s))
+    return s.string->length;
+  if (tl_is_range(s))
+    return (size_t)s.range->length;
+  if (tl_is_array(s) && tl_ndim(s.array) > 0) {
+    return (size_t)tl_shape(s.array)[0];
+  }
+  return 0;
+}
+
+tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
+                        tally_value *out) {
+  TL_ENTER(vm);
+  static const tl_index_item one = {TL_ITEM_VALUE, 0};
+  static const tl_step step = {.item_count = 1, .items = &one};
+  tl_slot s, item, at = tl_weak_int((int64_t)index);
+  if (!tl_given(vm, out, "the place for the result") ||
+      !tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (tl_is_record(s)) {
+    if (index >= (size_t)s.record->length) {
+      tl_fail(vm, TALLY_ERR_INDEX,
+              "field %zu is out of range for a record of %lld", index,
+              (long long)s.record->length);
+      return tl_report(vm);
+    }
+    return tl_give(vm, tl_borrow(s.record->fields[index].value), out);
+  }
+  if (!tl_index_get(vm, &s, &step, &at, &item))
+    return tl_report(vm);
+  return tl_give(vm, item, out);
+}
+
+tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
+                         tally_value *out) {
+  TL_ENTER(vm);
+  tl_slot s, item;
+  if (!tl_given(vm, out, "the place for the result") ||
+      !tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (!tl_given(vm, key, "the key") ||
+      !tl_check_host_text(vm, key, strlen(key)))
+    return tl_report(vm);
+  tl_string *name = tl_string_from(vm, key);
+  if (name == NULL)
+    return tl_report(vm);
+  bool ok = tl_field_get(vm, &s, name, &item);
+  tl_drop(vm, tl_own_string(name));
+  return ok ? tl_give(vm, item, out) : tl_report(vm);
+}

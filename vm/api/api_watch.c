@@ -1,0 +1,113 @@
+// tally.h: watching what runs do with memory.
+#include "stdlib/memory_plot.h"
+#include "compiler/compile.h"
+#include "compiler/resolver.h"
+#include "vm/api/api.h"
+#include "vm/interp/explain.h"
+#include "vm/io.h"
+#include "vm/interp/module.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Closes the text; *out gets its string.
+static tally_status give_text(tl_vm *vm, tl_text *text, tally_value *out) {
+  tl_string *string = tl_text_finish(text);
+  if (string == NULL && !tl_failed(vm))
+    tl_fail_memory(vm, text->length, "a text");
+  if (string == NULL)
+    return tl_report(vm);
+  tl_slot value = tl_own_string(string);
+  bool ok = tl_handle_new(vm, &value, out);
+  tl_drop(vm, value);
+  return ok ? TALLY_OK : tl_report(vm);
+}
+
+tally_status tally_watch(tally_vm *vm, unsigned what) {
+  TL_ENTER(vm);
+  tl_watch_stop(vm);
+  if (((what & TALLY_WATCH_MEMORY) != 0 && !tl_watch_memory(vm)) ||
+      ((what & TALLY_WATCH_OPERATIONS) != 0 && !tl_watch_operations(vm))) {
+    tl_fail_memory(vm, sizeof(tl_timeline), "a record of the run");
+    return tl_report(vm);
+  }
+  return TALLY_OK;
+}
+
+tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
+                               tally_value *out) {
+  TL_ENTER(vm);
+  if (!tl_given(vm, out, "the place for the result"))
+    return tl_report(vm);
+  tl_watch_stop(vm);
+  if (vm->watched == NULL || vm->watched->timeline == NULL) {
+    tl_fail(vm, TALLY_ERR_HOST, "tally_plot_memory: nothing was recorded");
+    return tl_report(vm);
+  }
+  tl_text text;
+  tl_text_open(&text, vm);
+  if (form == TALLY_PLOT_SVG)
+    tl_plot_svg(&text, vm->watched->timeline);
+  else
+    tl_plot_text(&text, vm->watched->timeline, width);
+  return give_text(vm, &text, out);
+}
+
+// --- Explaining --------------------------------------------------------------
+
+static tl_unit *compile_file(tl_vm *vm, const char *path) {
+  tl_bytes file = {.data = NULL};
+  if (!tl_io_read(vm, NULL, path, &file))
+    return NULL;
+  tl_unit *unit =
+      tl_compile(vm, vm->main, path, file.data, file.nbytes, TL_UNIT_SCRIPT);
+  tl_bytes_free(vm, &file);
+  return unit;
+}
+
+static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
+                              const char *error, tl_text *text) {
+  const tl_notes *notes =
+      (flags & TALLY_EXPLAIN_STATIC) != 0 ? NULL : vm->watched->notes;
+  tl_text_open(text, vm);
+  if ((flags & TALLY_EXPLAIN_JSON) != 0)
+    tl_explain_json(text, unit, notes, error);
+  else
+    tl_explain_text(text, unit, notes, error);
+  return !text->failed;
+}
+
+tally_status tally_explain(tally_vm *vm, const char *path, int argc,
+                           const char *const *argv, unsigned flags,
+                           tally_value *out) {
+  TL_ENTER(vm);
+  tl_text text;
+  if (!tl_may_run(vm) || !tl_given(vm, path, "the path") ||
+      !tl_given(vm, out, "the place for the result"))
+    return tl_report(vm);
+  if (strcmp(path, "-") == 0)
+    path = "/dev/stdin";
+  if ((flags & TALLY_EXPLAIN_STATIC) != 0) {
+    tl_unit *unit = compile_file(vm, path);
+    if (unit == NULL)
+      return tl_report(vm);
+    write_explanation(vm, unit, flags, NULL, &text);
+    tl_unit_free(vm, unit);
+    return give_text(vm, &text, out);
+  }
+  const tl_unit *before = vm->main->units;
+  tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
+  if (status != TALLY_OK)
+    return status;
+  status = tally_run(vm, path, argc, argv);
+  tl_watch_stop(vm);
+  const tl_unit *unit = vm->main->units;
+  if (unit == before || unit == NULL)
+    return status;  // it did not compile
+  const tally_error_info *info = tally_error(vm);
+  char error[300];
+  snprintf(error, sizeof error, "line %d: %s error: %s", info->line, info->kind,
+           info->message);
+  write_explanation(vm, unit, flags, status == TALLY_OK ? NULL : error, &text);
+  return give_text(vm, &text, out);
+}

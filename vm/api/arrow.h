@@ -1,0 +1,32 @@
+// Arrow's C data interface, as tally_from_arrow (api_arrow.c) and
+// tally_to_arrow (api_arrow_out.c) see it.
+#ifndef TALLY_VM_ARROW_H
+#define TALLY_VM_ARROW_H
+
+#include <stdint.h>
+
+#include "vm/types/dtype.h"
+
+struct ArrowSchema {
+  const char *format, *name, *metadata;
+  int64_t flags;
+  int64_t n_children;
+  struct ArrowSchema **children;
+  struct ArrowSchema *dictionary;
+  void (*release)(struct ArrowSchema *);
+  void *private_data;
+};
+
+struct ArrowArray {
+  int64_t length, null_count, offset, n_buffers, n_children;
+  const void **buffers;
+  struct ArrowArray **children;
+  struct ArrowArray *dictionary;
+  void (*release)(struct ArrowArray *);
+  void *private_data;
+};
+
+// The format of plain numbers; 0: none.
+char tl_arrow_format(tl_dtype dtype);
+
+#endif

@@ -1,0 +1,85 @@
+// tally.h: what `tally doc` says of the library's functions, in C and in Tally,
+// and of the host's.
+
+#include "vm/api/documentation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "stdlib/embedded.h"
+#include "vm/api/host.h"
+#include "vm/vm.h"
+
+static tl_documented of_row(const char *module, const tl_builtin *row) {
+  return (tl_documented){module, row->name, row->params, row->doc};
+}
+
+bool tl_documented_at(const tl_vm *vm, size_t index, tl_documented *out) {
+  for (const tl_family *f = tl_library; f->rows != NULL; f++) {
+    for (const tl_builtin *row = f->rows; row->name != NULL; row++) {
+      *out = of_row(f->module, row);
+      if (index-- == 0)
+        return true;
+    }
+  }
+  for (const tl_constant *c = tl_constants; c->name != NULL; c++) {
+    *out = (tl_documented){c->module, c->name, NULL, c->doc};
+    if (index-- == 0)
+      return true;
+  }
+  for (const struct tl_embedded *e = tl_embedded_modules; e->name != NULL;
+       e++) {
+    for (const struct tl_embedded_function *f = e->functions; f->name != NULL;
+         f++) {
+      *out = (tl_documented){e->is_global ? NULL : e->name, f->name, f->params,
+                             f->doc};
+      if (index-- == 0)
+        return true;
+    }
+  }
+  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
+    *out = of_row(f->module, &f->row);
+    if (index-- == 0)
+      return true;
+  }
+  return false;
+}
+
+// Of modules under "module.name".
+const char *tally_documented(tally_vm *vm, size_t index) {
+  tl_documented d;
+  if (vm == NULL || !tl_documented_at(vm, index, &d))
+    return NULL;
+  if (d.module == NULL)
+    return d.name;
+  snprintf(vm->report_file, sizeof vm->report_file, "%s.%s", d.module, d.name);
+  return vm->report_file;
+}
+
+static bool is_in(const tl_documented *d, const char *module, size_t nbytes) {
+  if (d->module == NULL || nbytes == 0)
+    return d->module == NULL && nbytes == 0;
+  return strlen(d->module) == nbytes && memcmp(d->module, module, nbytes) == 0;
+}
+
+static bool find(const tl_vm *vm, const char *name, tl_documented *out) {
+  if (vm == NULL || name == NULL)
+    return false;
+  const char *dot = strchr(name, '.');
+  const char *member = dot == NULL ? name : dot + 1;
+  size_t nbytes = dot == NULL ? 0 : (size_t)(dot - name);
+  for (size_t i = 0; tl_documented_at(vm, i, out); i++)
+    if (strcmp(out->name, member) == 0 && is_in(out, name, nbytes))
+      return true;
+  return false;
+}
+
+const char *tally_documentation(tally_vm *vm, const char *name) {
+  tl_documented d;
+  return find(vm, name, &d) ? d.doc : NULL;
+}
+
+const char *tally_signature(tally_vm *vm, const char *name) {
+  tl_documented d;
+  return find(vm, name, &d) ? d.params : NULL;
+}

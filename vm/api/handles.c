@@ -1,0 +1,305 @@
+// Values held by the host: tally_value.
+//
+// A bool or a number up to 8 bytes, or none, is in the handle itself. Any other
+// is an index, and a check made of its place's generation and its VM: one that
+// was released or is another VM's is recognised, whatever stands there now.
+
+#include <string.h>
+
+#include "vm/api/api.h"
+#include "vm/array/array.h"
+#include "vm/api/host.h"
+#include "vm/memory/memory.h"
+
+typedef struct place {
+  tl_slot value;
+  uint32_t generation;  // odd: in use
+  uint32_t owners;
+  uint32_t next_free;
+  bool is_lent;  // the value outlives the handle, and is not owned
+} place;
+
+struct tl_handles {
+  place *places;
+  uint32_t count, capacity, first_free;
+  uint32_t first_deferred;  // released while a release hook ran
+  bool draining;
+};
+
+static const uint32_t NO_PLACE = UINT32_MAX;
+static const uint64_t TAKE = UINT64_C(1) << 63;  // set by tally_take
+
+bool tl_handles_open(tl_vm *vm) {
+  vm->handles = tl_alloc_zeroed(vm, sizeof *vm->handles, "handles");
+  if (vm->handles == NULL)
+    return false;
+  vm->handles->first_free = vm->handles->first_deferred = NO_PLACE;
+  return true;
+}
+
+static void free_place(tl_vm *vm, place *p) {
+  struct tl_handles *h = vm->handles;
+  p->generation++;
+  p->next_free = h->first_free;
+  h->first_free = (uint32_t)(p - h->places);
+}
+
+size_t tl_handles_close(tl_vm *vm) {
+  struct tl_handles *h = vm->handles;
+  if (h == NULL)
+    return 0;
+  size_t held = 0;
+  for (uint32_t i = 0; i < h->count; i++) {
+    place *p = &h->places[i];
+    if ((p->generation & 1) == 0)
+      continue;
+    held++;
+    // The place first: a resource's release may release its handle too.
+    tl_slot value = p->value;
+    free_place(vm, p);
+    tl_drop(vm, value);
+  }
+  if (h->places != NULL) {
+    tl_free(vm, h->places, h->capacity * sizeof *h->places);
+  }
+  tl_free(vm, h, sizeof *h);
+  vm->handles = NULL;
+  return held;
+}
+
+void tl_handles_each(const tl_vm *vm,
+                     void (*each)(void *context, tl_slot value),
+                     void *context) {
+  const struct tl_handles *h = vm->handles;
+  for (uint32_t i = 0; h != NULL && i < h->count; i++) {
+    if ((h->places[i].generation & 1) != 0)
+      each(context, h->places[i].value);
+  }
+}
+
+// --- Places -----------------------------------------------------------------
+
+static bool new_place(tl_vm *vm, uint32_t *out) {
+  struct tl_handles *h = vm->handles;
+  if (h->first_free != NO_PLACE) {
+    *out = h->first_free;
+    h->first_free = h->places[*out].next_free;
+    return true;
+  }
+  if (h->count == h->capacity) {
+    uint32_t capacity = h->capacity * 2 + 16;
+    place *places = tl_realloc(vm, h->places, h->capacity * sizeof *places,
+                               capacity * sizeof *places, "handles");
+    if (places == NULL)
+      return false;
+    h->places = places;
+    h->capacity = capacity;
+  }
+  *out = h->count++;
+  h->places[*out].generation = 0;
+  return true;
+}
+
+static uint64_t check_of(const tl_vm *vm, const place *p) {
+  return ((uint64_t)(uintptr_t)vm << 28) + p->generation;
+}
+
+static place *find(const tl_vm *vm, tally_value handle) {
+  struct tl_handles *h = vm->handles;
+  if (handle.handle >= h->count)
+    return NULL;
+  place *p = &h->places[handle.handle];
+  return check_of(vm, p) == handle.check && (p->generation & 1) != 0 ? p : NULL;
+}
+
+static bool open_place(tl_vm *vm, tl_slot value, bool is_lent,
+                       tally_value *out) {
+  uint32_t index;
+  if (!new_place(vm, &index))
+    return false;
+  place *p = &vm->handles->places[index];
+  p->value = value;
+  p->generation++;
+  p->owners = 1;
+  p->is_lent = is_lent;
+  *out = (tally_value){index, check_of(vm, p)};
+  return true;
+}
+
+// --- Making and reading -----------------------------------------------------
+
+bool tl_handle_new(tl_vm *vm, tl_slot *value, tally_value *out) {
+  if (!tl_is_heap(*value)) {
+    *out = tl_plain_value(*value);
+    return true;
+  }
+  if (!open_place(vm, tl_none(), false, out))
+    return false;
+  find(vm, *out)->value = tl_escape(vm, value, TL_CAUSE_HOST);
+  return true;
+}
+
+bool tl_handle_lend(tl_vm *vm, tl_slot value, tally_value *out) {
+  if (!tl_is_heap(value)) {
+    *out = tl_plain_value(value);
+    return true;
+  }
+  return open_place(vm, tl_borrow(value), true, out);
+}
+
+bool tl_handle_reserve(tl_vm *vm, tally_value *out) {
+  return open_place(vm, tl_none(), false, out);
+}
+
+void tl_handle_fill(tl_vm *vm, tally_value handle, tl_slot value) {
+  find(vm, handle)->value = tl_escape(vm, &value, TL_CAUSE_HOST);
+}
+
+bool tl_handle_get(tl_vm *vm, tally_value handle, tl_slot *out) {
+  if (tl_is_plain(handle, out))
+    return true;
+  place *p = find(vm, handle);
+  if (p == NULL) {
+    return tl_fail(vm, TALLY_ERR_HOST,
+                   (handle.handle & TAKE) != 0
+                       ? "the value is marked by tally_take where nothing is "
+                         "taken"
+                       : "the value was released already, or is of another VM");
+  }
+  *out = tl_borrow(p->value);
+  return true;
+}
+
+// What is lent becomes a value of the handle's own.
+static void own_place(tl_vm *vm, place *p) {
+  if (!p->is_lent)
+    return;
+  tl_slot value = tl_borrow(p->value);
+  p->is_lent = false;
+  p->value = tl_escape(vm, &value, TL_CAUSE_HOST);
+}
+
+bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out) {
+  handle.handle &= ~TAKE;
+  if (!tl_handle_get(vm, handle, out))
+    return false;
+  place *p = find(vm, handle);
+  if (p == NULL)
+    return true;
+  own_place(vm, p);
+  if (p->owners > 1) {
+    p->owners--;
+    *out = tl_retain(vm, p->value);
+    return true;
+  }
+  *out = p->value;
+  free_place(vm, p);
+  return true;
+}
+
+bool tl_handles_read(tl_vm *vm, int count, const tally_value *handles,
+                     tl_slot *out) {
+  int done = 0;
+  for (; done < count; done++) {
+    if (!tl_is_plain(handles[done], &out[done]) &&
+        !tl_handle_argument(vm, handles[done], &out[done]))
+      break;
+  }
+  if (done == count)
+    return true;
+  for (int i = 0; i < done; i++) tl_drop(vm, out[i]);
+  tl_handles_abandon(vm, (size_t)(count - done), handles + done);
+  return false;
+}
+
+bool tl_handle_argument(tl_vm *vm, tally_value handle, tl_slot *out) {
+  return (handle.handle & TAKE) != 0 ? tl_handle_take(vm, handle, out)
+                                     : tl_handle_get(vm, handle, out);
+}
+
+static void release(tl_vm *vm, tally_value v) {
+  place *p = find(vm, v);
+  if (p == NULL || --p->owners > 0)
+    return;
+  if (vm->access == TL_ACCESS_NONE) {
+    p->generation++;
+    p->next_free = vm->handles->first_deferred;
+    vm->handles->first_deferred = (uint32_t)(p - vm->handles->places);
+    return;
+  }
+  tl_slot value = p->value;
+  free_place(vm, p);
+  if (tl_is_owned(value))
+    tl_drop(vm, value);
+}
+
+// One after the other: what is released here may release more.
+static void drain(tl_vm *vm) {
+  struct tl_handles *h = vm->handles;
+  if (h == NULL || h->draining)
+    return;
+  h->draining = true;
+  while (h->first_deferred != NO_PLACE) {
+    place *p = &h->places[h->first_deferred];
+    h->first_deferred = p->next_free;
+    tl_slot value = p->value;
+    p->next_free = h->first_free;
+    h->first_free = (uint32_t)(p - h->places);
+    tl_drop(vm, value);
+  }
+  h->draining = false;
+}
+
+void tl_release_hook(tl_vm *vm, void (*hook)(void *context, void *data),
+                     void *context, void *data) {
+  if (hook == NULL)
+    return;
+  tl_access before = vm->access;
+  vm->access = TL_ACCESS_NONE;
+  hook(context, data);
+  vm->access = before;
+  if (before != TL_ACCESS_NONE)
+    drain(vm);
+}
+
+void tl_handles_abandon(tl_vm *vm, size_t count, const tally_value *handles) {
+  for (size_t i = 0; i < count; i++) {
+    if ((handles[i].handle & TAKE) == 0)
+      continue;
+    release(vm, (tally_value){handles[i].handle & ~TAKE, handles[i].check});
+  }
+}
+
+tally_status tl_give(tl_vm *vm, tl_slot value, tally_value *out) {
+  if (tl_given(vm, out, "the place for the result") &&
+      tl_handle_new(vm, &value, out))
+    return TALLY_OK;
+  tl_drop(vm, value);
+  return tl_report(vm);
+}
+
+// --- tally.h ----------------------------------------------------------------
+
+tally_value tally_take(tally_value v) {
+  v.handle |= TAKE;
+  return v;
+}
+
+tally_value tally_retain(tally_vm *vm, tally_value v) {
+  place *p = tl_enter(vm) ? find(vm, v) : NULL;
+  if (p == NULL)
+    return v;
+  own_place(vm, p);
+  p->owners++;
+  return v;
+}
+
+void tally_release(tally_vm *vm, tally_value v) {
+  if (v.handle >> 32 != TL_PLAIN >> 32 && vm != NULL && vm->handles != NULL)
+    release(vm, v);
+}
+
+int tally_is_live(tally_vm *vm, tally_value v) {
+  tl_slot value;
+  return tl_enter(vm) && (tl_is_plain(v, &value) || find(vm, v) != NULL);
+}

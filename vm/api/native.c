@@ -1,0 +1,450 @@
+// Functions of the host's: registering them, finding them, calling them.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/api/api.h"
+#include "vm/array/array.h"
+#include "vm/api/host.h"
+#include "vm/memory/memory.h"
+
+// --- Finding ----------------------------------------------------------------
+
+static bool is_same(const char *a, const char *b) {
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool is_named(const char *text, const char *name, size_t nbytes) {
+  return strncmp(text, name, nbytes) == 0 && text[nbytes] == 0;
+}
+
+const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
+                                   const char *name, size_t nbytes) {
+  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
+    if (is_same(f->module, module) && is_named(f->row.name, name, nbytes))
+      return &f->row;
+  }
+  return tl_builtin_find(module, name, nbytes);
+}
+
+const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes) {
+  for (const tl_host_module *m = vm->host_modules; m != NULL; m = m->next) {
+    if (is_named(m->name, name, nbytes))
+      return m->name;
+  }
+  for (const tl_family *f = tl_library; f->rows != NULL; f++) {
+    if (f->module != NULL && is_named(f->module, name, nbytes))
+      return f->module;
+  }
+  return NULL;
+}
+
+// --- Registering ------------------------------------------------------------
+
+static const char *copy_text(char **at, const char *text) {
+  if (text == NULL)
+    return NULL;
+  size_t nbytes = strlen(text) + 1;
+  char *to = memcpy(*at, text, nbytes);
+  *at += nbytes;
+  return to;
+}
+
+static size_t text_size(const char *text) {
+  return text == NULL ? 0 : strlen(text) + 1;
+}
+
+static bool is_name(const char *text) {
+  if (text == NULL || strchr("0123456789", *text) != NULL)
+    return false;
+  for (const char *p = text; *p != 0; p++) {
+    bool ascii_word = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                      (*p >= '0' && *p <= '9') || *p == '_';
+    if (!ascii_word && (*p & 0x80) == 0)
+      return false;
+  }
+  return true;
+}
+
+// Finds the end of one type of a list: a comma or a bracket outside others.
+static const char *type_end(const char *at) {
+  int depth = 0;
+  for (; *at != 0; at++) {
+    if (depth == 0 && (*at == ',' || *at == ')'))
+      return at;
+    depth += (*at == '{' || *at == '(') - (*at == '}' || *at == ')');
+  }
+  return at;
+}
+
+static const char *skip_blanks(const char *at) {
+  while (*at == ' ' || *at == '\n') at++;
+  return at;
+}
+
+static bool bad_signature(tl_vm *vm, const char *name, const char *signature) {
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "%s: the signature %s is not of the form (TYPE, TYPE) -> TYPE "
+                 "with a type for each parameter",
+                 name, signature);
+}
+
+static bool parse_type(tl_vm *vm, const char *text, size_t nbytes,
+                       tl_type **out) {
+  // _ stands for anything.
+  while (nbytes > 0 && text[nbytes - 1] == ' ') nbytes--;
+  if (nbytes == 1 && *text == '_')
+    return true;
+  *out = tl_type_parse(vm, text, nbytes);
+  return *out != NULL;
+}
+
+static bool parse_signature(tl_vm *vm, tl_host_function *f,
+                            const char *signature) {
+  const char *at = skip_blanks(signature);
+  int count = 0;
+  if (*at != '(')
+    return bad_signature(vm, f->row.name, signature);
+  at = skip_blanks(at + 1);
+  while (*at != ')') {
+    const char *end = type_end(at);
+    if (*end == 0 || end == at || count == f->param_count)
+      return bad_signature(vm, f->row.name, signature);
+    if (!parse_type(vm, at, (size_t)(end - at), &f->params[count++]))
+      return false;
+    at = skip_blanks(*end == ',' ? end + 1 : end);
+  }
+  at = skip_blanks(at + 1);
+  if (count != f->param_count)
+    return bad_signature(vm, f->row.name, signature);
+  if (*at == 0)
+    return true;
+  if (strncmp(at, "->", 2) != 0)
+    return bad_signature(vm, f->row.name, signature);
+  at = skip_blanks(at + 2);
+  return parse_type(vm, at, strlen(at), &f->result);
+}
+
+static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
+  if (!is_name(row->name)) {
+    return tl_fail(vm, TALLY_ERR_NAME, "a function's name is a word: got %s",
+                   row->name == NULL ? "NULL" : row->name);
+  }
+  if ((row->call == NULL) == (row->loop == NULL)) {
+    return tl_fail(vm, TALLY_ERR_HOST, "%s: a function has either call or loop",
+                   row->name);
+  }
+  const char *const texts[] = {row->name, row->params, row->doc,
+                               row->signature};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    if (texts[i] != NULL && !tl_check_host_text(vm, texts[i], strlen(texts[i])))
+      return false;
+  }
+  if (tl_function_find(vm, module, row->name, strlen(row->name)) != NULL) {
+    return tl_fail(vm, TALLY_ERR_NAME, "there is a function %s already",
+                   row->name);
+  }
+  return true;
+}
+
+static unsigned flags_of(const tally_native *row) {
+  unsigned flags = TL_HOST;
+  if ((row->needs & TALLY_MAY_FILES) != 0)
+    flags |= TL_FILES;
+  if ((row->needs & TALLY_MAY_CLOCK) != 0)
+    flags |= TL_CLOCK;
+  if ((row->needs & TALLY_MAY_ENVIRONMENT) != 0)
+    flags |= TL_ENVIRONMENT;
+  // A loop sees numbers alone; anything else may run scripts.
+  return row->loop != NULL ? flags : flags | TL_EFFECT | TL_CALLS;
+}
+
+static void free_function(tl_vm *vm, tl_host_function *f) {
+  tl_free(vm, f, f->nbytes);
+}
+
+static bool check_params(tl_vm *vm, tl_host_function *f) {
+  tl_param params[TL_MAX_PARAMS];
+  f->param_count = tl_params_parse(f->row.params, params);
+  bool is_plain = true;
+  for (int i = 0; i < f->param_count; i++) {
+    size_t n = params[i].name_length;
+    is_plain = is_plain && params[i].kind == TL_PARAM_REQUIRED && n > 0;
+    if (n == 0 || n > 60) {
+      return tl_fail(vm, TALLY_ERR_NAME,
+                     "%s: the parameters are words and defaults, such as "
+                     "\"x, axis: none, ...rest\": got %s",
+                     f->row.name, f->row.params);
+    }
+  }
+  if (f->loop != NULL && (!is_plain || f->param_count < 1 ||
+                          f->param_count > TALLY_MAX_LOOP_INPUTS)) {
+    return tl_fail(vm, TALLY_ERR_HOST,
+                   "%s: an elementwise function has 1 to %d parameters, all "
+                   "required",
+                   f->row.name, TALLY_MAX_LOOP_INPUTS);
+  }
+  return true;
+}
+
+// The item type of a loop's parameter or result.
+static bool is_loop_type(const tl_type *type) {
+  return type != NULL && type->kind == TL_TYPE_DTYPE && type->dtype < TL_STRING;
+}
+
+static bool check_loop(tl_vm *vm, const tl_host_function *f) {
+  bool ok = f->loop == NULL || is_loop_type(f->result);
+  for (int i = 0; ok && f->loop != NULL && i < f->param_count; i++) {
+    ok = is_loop_type(f->params[i]);
+  }
+  return ok || tl_fail(vm, TALLY_ERR_TYPE,
+                       "%s: the signature of an elementwise function has "
+                       "dtypes alone, such as (float64, float64) -> float64",
+                       f->row.name);
+}
+
+static tl_host_function *make_function(tl_vm *vm, const char *module,
+                                       const tally_native *row) {
+  if (!check_row(vm, module, row))
+    return NULL;
+  const char *doc = row->doc == NULL ? "" : row->doc;
+  const char *params = row->params == NULL ? "" : row->params;
+  size_t nbytes = sizeof(tl_host_function) + text_size(row->name) +
+                  text_size(params) + text_size(doc);
+  tl_host_function *f = tl_alloc_zeroed(vm, nbytes, "a function of the host");
+  if (f == NULL)
+    return NULL;
+  char *at = (char *)(f + 1);
+  f->nbytes = nbytes;
+  f->module = module;
+  f->call = row->call;
+  f->loop = row->loop;
+  f->context = row->context;
+  f->takes = row->takes;
+  f->row = (tl_builtin){.name = copy_text(&at, row->name),
+                        .params = copy_text(&at, params),
+                        .doc = copy_text(&at, doc),
+                        .flags = flags_of(row)};
+  if (check_params(vm, f) &&
+      (row->signature == NULL || parse_signature(vm, f, row->signature)) &&
+      check_loop(vm, f))
+    return f;
+  free_function(vm, f);
+  return NULL;
+}
+
+static tl_host_module *make_module(tl_vm *vm, const tally_module *module) {
+  if (!is_name(module->name)) {
+    tl_fail(vm, TALLY_ERR_NAME, "a module's name is a word: got %s",
+            module->name);
+    return NULL;
+  }
+  if (tl_native_module(vm, module->name, strlen(module->name)) != NULL) {
+    tl_fail(vm, TALLY_ERR_NAME, "there is a module %s already", module->name);
+    return NULL;
+  }
+  const char *doc = module->doc == NULL ? "" : module->doc;
+  size_t nbytes =
+      sizeof(tl_host_module) + text_size(module->name) + text_size(doc);
+  tl_host_module *m = tl_alloc_zeroed(vm, nbytes, "a module of the host");
+  if (m == NULL)
+    return NULL;
+  char *at = (char *)(m + 1);
+  m->nbytes = nbytes;
+  m->name = copy_text(&at, module->name);
+  m->doc = copy_text(&at, doc);
+  m->next = vm->host_modules;
+  vm->host_modules = m;
+  return m;
+}
+
+static void free_newest(tl_vm *vm, const tl_host_function *until) {
+  while (vm->host_functions != until) {
+    tl_host_function *f = vm->host_functions;
+    vm->host_functions = f->next;
+    free_function(vm, f);
+  }
+}
+
+static void free_newest_module(tl_vm *vm) {
+  tl_host_module *m = vm->host_modules;
+  vm->host_modules = m->next;
+  tl_free(vm, m, m->nbytes);
+}
+
+void tl_host_close(tl_vm *vm) {
+  free_newest(vm, NULL);
+  while (vm->host_modules != NULL) free_newest_module(vm);
+}
+
+// The [index]th row, whatever the size of rows was when the host was compiled.
+static tally_native row_at(const tally_module *module, size_t index) {
+  size_t size = module->function_size;
+  tally_native row = {.name = NULL};
+  const char *from = (const char *)module->functions + index * size;
+  memcpy(&row, from, size < sizeof row ? size : sizeof row);
+  return row;
+}
+
+static bool add_functions(tl_vm *vm, const tally_module *module) {
+  tl_host_module *m = NULL;
+  tl_host_function *before = vm->host_functions;
+  if (module->name != NULL) {
+    m = make_module(vm, module);
+    if (m == NULL)
+      return false;
+  }
+  for (size_t i = 0; i < module->function_count; i++) {
+    tally_native row = row_at(module, i);
+    tl_host_function *f = make_function(vm, m == NULL ? NULL : m->name, &row);
+    if (f == NULL) {
+      free_newest(vm, before);
+      if (m != NULL)
+        free_newest_module(vm);
+      return false;
+    }
+    f->next = vm->host_functions;
+    vm->host_functions = f;
+  }
+  return true;
+}
+
+tally_status tally_add_module(tally_vm *vm, const tally_module *module) {
+  if (!tl_enter(vm))
+    return TALLY_ERR_HOST;
+  if (!tl_may_run(vm) || !tl_given(vm, module, "the module"))
+    return tl_report(vm);
+  tally_module given = {.size = 0};
+  memcpy(&given, module,
+         module->size < sizeof given ? module->size : sizeof given);
+  bool ok = given.function_count == 0 ||
+            tl_given(vm, given.functions, "the module's functions");
+  if (ok && given.function_count > 0 &&
+      given.function_size < offsetof(tally_native, call) + sizeof(void *)) {
+    ok = tl_fail(vm, TALLY_ERR_HOST,
+                 "function_size is sizeof(tally_native): got %zu",
+                 given.function_size);
+  }
+  if (given.name != NULL)
+    ok = ok && tl_check_host_text(vm, given.name, strlen(given.name));
+  ok = ok && add_functions(vm, &given);
+  return ok ? TALLY_OK : tl_report(vm);
+}
+
+// --- Running hooks ----------------------------------------------------------
+
+static bool make_handles(tl_vm *vm, const tl_hook_call *call,
+                         tally_value *handles, uint32_t *made) {
+  for (*made = 0; *made < call->count; ++*made) {
+    tl_slot *arg = &call->args[*made];
+    bool takes = *made < 64 && (call->takes >> *made & 1) != 0;
+    if (takes ? !tl_handle_new(vm, arg, &handles[*made])
+              : !tl_handle_lend(vm, *arg, &handles[*made]))
+      return false;
+  }
+  return true;
+}
+
+// What a hook raised, or that it failed without saying why.
+static bool pass_on(tl_vm *vm, const tl_hook_call *call, tally_status status) {
+  if (tl_report_raise(vm, status))
+    return false;
+  if (status <= TALLY_OK || status >= TALLY_STATUS_COUNT)
+    status = TALLY_ERR_HOST;
+  return tl_fail(vm, status, "%s failed", call->name);
+}
+
+static bool take_result(tl_vm *vm, const tl_hook_call *call, tally_value out,
+                        tl_slot *result, bool *declined) {
+  *result = tl_none();
+  if (out.handle == 0 && out.check == 0) {  // untouched
+    if (declined != NULL)
+      *declined = true;
+    return true;
+  }
+  if (tl_handle_take(vm, out, result))
+    return true;
+  tl_error_clear(vm);
+  return tl_fail(vm, TALLY_ERR_HOST, "%s gave a value that was released",
+                 call->name);
+}
+
+bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
+                 void *context, tl_slot *out, bool *declined) {
+  tally_value handles[TL_MAX_CALL_ARGUMENTS], result = {0, 0};
+  uint32_t made = 0;
+  tl_access before = vm->access;
+  if (call->count > TL_MAX_CALL_ARGUMENTS) {
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s takes at most %d arguments",
+                   call->name, TL_MAX_CALL_ARGUMENTS);
+  }
+  if (vm->host_depth >= TALLY_MAX_DEPTH) {
+    return tl_fail(vm, TALLY_ERR_LIMIT,
+                   "functions of the host call each other too deeply");
+  }
+  bool ok = make_handles(vm, call, handles, &made);
+  if (ok) {
+    vm->host_depth++;
+    vm->native_depth++;
+    if (call->access > before)
+      vm->access = call->access;
+    tally_status status = hook(vm, context, call->count, handles, &result);
+    vm->access = before;
+    if (status != TALLY_OK)
+      ok = pass_on(vm, call, status);
+    else if (tl_report_is_final(vm))  // the host went on after an interrupt
+      ok = !tl_report_raise(vm, TALLY_ERR_LIMIT);
+    tl_report_forget(vm);
+    ok = ok && take_result(vm, call, result, out, declined);
+    vm->native_depth--;
+    vm->host_depth--;
+  }
+  if (!ok)
+    tally_release(vm, result);
+  // In order; what the hook released or retained is known by its generation.
+  for (uint32_t i = 0; i < made; i++) tally_release(vm, handles[i]);
+  return ok;
+}
+
+// --- Calling ----------------------------------------------------------------
+
+static bool check_types(tl_vm *vm, const tl_host_function *f,
+                        const tl_slot *args, tl_bindings *bindings) {
+  tl_param params[TL_MAX_PARAMS];
+  bool parsed = false;
+  for (int i = 0; i < f->param_count; i++) {
+    if (f->params[i] == NULL)
+      continue;
+    if (!parsed) {
+      tl_params_parse(f->row.params, params);
+      parsed = true;
+    }
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)params[i].name_length,
+             params[i].name);
+    if (!tl_type_match(vm, f->params[i], args[i], bindings, name))
+      return false;
+  }
+  return true;
+}
+
+bool tl_host_call(tl_vm *vm, const tl_builtin *builtin, tl_slot *args,
+                  tl_slot *out) {
+  const tl_host_function *f = (const tl_host_function *)(const void *)builtin;
+  if (f->loop != NULL)
+    return tl_host_loop(vm, f, args, out);
+  tl_bindings bindings = {.count = 0};
+  if (!check_types(vm, f, args, &bindings))
+    return false;
+  tl_hook_call call = {.name = f->row.name,
+                       .count = (uint32_t)f->param_count,
+                       .args = args,
+                       .takes = f->takes};
+  if (!tl_hook_run(vm, &call, f->call, f->context, out, NULL))
+    return false;
+  if (f->result == NULL ||
+      tl_type_match(vm, f->result, *out, &bindings, "the result"))
+    return true;
+  tl_drop(vm, *out);
+  return false;
+}

@@ -1,0 +1,404 @@
+// tally.h: values on their way from one VM to another, in another thread
+// perhaps. A parcel belongs to no VM. Large arrays that nobody else has go with
+// their block; everything else is copied.
+
+#include <string.h>
+
+#include "vm/api/api.h"
+#include "vm/array/array.h"
+#include "vm/values/list.h"
+#include "vm/memory/memory_internal.h"
+#include "vm/values/range.h"
+#include "vm/values/record.h"
+#include "vm/values/string_item.h"
+#include "vm/types/type.h"
+
+typedef enum node_kind {
+  NODE_PLAIN,    // a number, bool or none
+  NODE_STRING,   // text
+  NODE_BLOCK,    // an array object, handed over whole
+  NODE_ITEMS,    // an array's shape and items
+  NODE_STRINGS,  // an array of strings: its shape, and a child for each
+  NODE_LIST,
+  NODE_RECORD,  // children: key, value, key, value
+  NODE_RANGE,
+} node_kind;
+
+typedef struct node {
+  struct node *next;  // of all in the parcel, for freeing
+  size_t nbytes;      // of this allocation
+  node_kind kind;
+  tl_slot plain;
+  tl_array *block;
+  tl_dtype dtype;
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  size_t length;           // of data
+  size_t count;            // children
+  struct node **children;  // behind the node, as data are
+  char *data;
+} node;
+
+struct tally_parcel {
+  void *(*resize)(void *context, void *block, size_t old_size, size_t new_size);
+  void *context;
+  node *nodes, *root;
+  int depth;
+};
+
+enum { MAX_DEPTH = 200 };
+
+// --- Packing ----------------------------------------------------------------
+
+static node *new_node(tl_vm *vm, tally_parcel *p, node_kind kind, size_t length,
+                      size_t count) {
+  size_t nbytes, links;
+  node *n = NULL;
+  if (!tl_mul_overflows(count, sizeof(node *), &links) &&
+      !tl_add_overflows(sizeof *n + length, links, &nbytes) && nbytes > length)
+    n = p->resize(p->context, NULL, 0, nbytes);
+  if (n == NULL) {
+    tl_fail_memory(vm, length, "a value for another VM");
+    return NULL;
+  }
+  memset(n, 0, sizeof *n);
+  n->nbytes = nbytes;
+  n->kind = kind;
+  n->count = count;
+  n->children = (node **)(void *)(n + 1);
+  n->data = (char *)(n + 1) + links;
+  n->length = length;
+  n->next = p->nodes;
+  p->nodes = n;
+  return n;
+}
+
+static node *pack(tl_vm *vm, tally_parcel *p, tl_slot *s);
+
+static node *pack_text(tl_vm *vm, tally_parcel *p, const char *text,
+                       size_t nbytes) {
+  node *n = new_node(vm, p, NODE_STRING, nbytes, 0);
+  if (n != NULL)
+    memcpy(n->data, text, nbytes);
+  return n;
+}
+
+static void set_shape(node *n, const tl_array *a) {
+  n->dtype = tl_array_dtype(a);
+  n->ndim = tl_ndim(a);
+  memcpy(n->shape, tl_shape(a), (size_t)n->ndim * sizeof(int64_t));
+}
+
+static node *pack_strings(tl_vm *vm, tally_parcel *p, const tl_array *a) {
+  node *n = new_node(vm, p, NODE_STRINGS, 0, (size_t)a->size);
+  if (n == NULL)
+    return NULL;
+  set_shape(n, a);
+  const tl_string_item *items = tl_string_items(a);
+  for (int64_t i = 0; i < a->size; i++) {
+    n->children[i] = pack_text(vm, p, tl_string_item_text(&items[i]),
+                               tl_string_item_length(&items[i]));
+    if (n->children[i] == NULL)
+      return NULL;
+  }
+  return n;
+}
+
+// A block of its own, that nothing else refers to, leaves the VM.
+static node *pack_block(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+  tl_array *a = s->array;
+  node *n = new_node(vm, p, NODE_BLOCK, 0, 0);
+  if (n == NULL)
+    return NULL;
+  tl_block_leave(vm, a->head.nbytes);
+  vm->stats.live--;
+  n->block = a;
+  s->tag &= ~TL_OWNED;
+  return n;
+}
+
+static bool may_leave(const tl_vm *vm, tl_slot s) {
+  enum { NOT_OURS = TL_VIEW | TL_EXTERNAL | TL_READONLY | TL_IMMORTAL };
+  return tl_is_unique(s) && (s.array->head.flags & NOT_OURS) == 0 &&
+         tl_block_may_leave(vm, s.array->head.nbytes);
+}
+
+static node *pack_array(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+  if (tl_is_array(*s) && tl_array_dtype(s->array) != TL_STRING &&
+      may_leave(vm, *s))
+    return pack_block(vm, p, s);
+  tl_array *copy = tl_array_copy(vm, s->array);  // dense
+  if (copy == NULL)
+    return NULL;
+  tl_slot made = tl_own_array(copy);
+  node *n;
+  if (tl_array_dtype(copy) == TL_STRING) {
+    n = pack_strings(vm, p, copy);
+  } else if (may_leave(vm, made)) {
+    n = pack_block(vm, p, &made);
+  } else {
+    size_t nbytes = (size_t)copy->size * tl_itemsize(tl_array_dtype(copy));
+    n = new_node(vm, p, NODE_ITEMS, nbytes, 0);
+    if (n != NULL) {
+      set_shape(n, copy);
+      memcpy(n->data, copy->data, nbytes);
+    }
+  }
+  tl_drop(vm, made);
+  return n;
+}
+
+// Items are moved out of a list that nobody else has.
+static node *pack_list(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+  tl_list *list = s->list;
+  bool unique = tl_is_unique(*s);
+  node *n = new_node(vm, p, NODE_LIST, 0, (size_t)list->length);
+  for (int64_t i = 0; n != NULL && i < list->length; i++) {
+    tl_slot lent = tl_borrow(list->items[i]);
+    n->children[i] = pack(vm, p, unique ? &list->items[i] : &lent);
+    if (n->children[i] == NULL)
+      return NULL;
+    if (unique && !tl_is_owned(list->items[i]))
+      list->items[i] = tl_none();
+  }
+  return n;
+}
+
+static node *pack_record(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+  tl_record *record = s->record;
+  bool unique = tl_is_unique(*s);
+  node *n = new_node(vm, p, NODE_RECORD, 0, 2 * (size_t)record->length);
+  for (int64_t i = 0; n != NULL && i < record->length; i++) {
+    tl_field *field = &record->fields[i];
+    tl_slot lent = tl_borrow(field->value);
+    n->children[2 * i] = pack_text(vm, p, field->key->text, field->key->length);
+    n->children[2 * i + 1] = pack(vm, p, unique ? &field->value : &lent);
+    if (n->children[2 * i] == NULL || n->children[2 * i + 1] == NULL)
+      return NULL;
+    if (unique && !tl_is_owned(field->value))
+      field->value = tl_none();
+  }
+  return n;
+}
+
+static node *pack_value(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+  node *n;
+  char text[TL_DESCRIBE];
+  if (tl_is_array(*s))
+    return pack_array(vm, p, s);
+  if (tl_is_scalar(*s) || tl_is_none(*s)) {
+    n = new_node(vm, p, NODE_PLAIN, 0, 0);
+    if (n != NULL)
+      n->plain = *s;
+    return n;
+  }
+  switch (tl_dtype_of(*s)) {
+    case TL_KIND_STRING:
+      return pack_text(vm, p, s->string->text, s->string->length);
+    case TL_KIND_LIST:
+      return pack_list(vm, p, s);
+    case TL_KIND_RECORD:
+      return pack_record(vm, p, s);
+    case TL_KIND_RANGE:
+      n = new_node(vm, p, NODE_RANGE, 0, 0);
+      if (n != NULL) {
+        n->shape[0] = s->range->start;
+        n->shape[1] = s->range->stop;
+        n->shape[2] = s->range->step;
+      }
+      return n;
+    default:
+      tl_fail(vm, TALLY_ERR_TYPE,
+              "numbers, strings, arrays, ranges, and lists and records of "
+              "them go to another VM: got %s",
+              tl_describe(*s, text, sizeof text));
+      return NULL;
+  }
+}
+
+static node *pack(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+  if (p->depth == MAX_DEPTH) {
+    tl_fail(vm, TALLY_ERR_LIMIT, "a value for another VM nests at most %d deep",
+            MAX_DEPTH);
+    return NULL;
+  }
+  p->depth++;
+  node *n = pack_value(vm, p, s);
+  p->depth--;
+  return n;
+}
+
+// --- Unpacking --------------------------------------------------------------
+
+static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out);
+
+static bool is_same_allocator(const tl_vm *vm, const tally_parcel *p) {
+  return vm->options.resize == p->resize &&
+         (vm->memory->system || vm->options.context == p->context);
+}
+
+static bool unpack_items(tl_vm *vm, tl_dtype dtype, int ndim,
+                         const int64_t *shape, const char *data, tl_slot *out) {
+  tl_array *a = tl_array_new(vm, dtype, ndim, shape);
+  if (a == NULL)
+    return false;
+  if (a->size > 0)
+    memcpy(a->data, data, (size_t)a->size * tl_itemsize(dtype));
+  *out = tl_own_array(a);
+  return true;
+}
+
+static bool unpack_block(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
+  tl_array *a = n->block;
+  if (!is_same_allocator(vm, p)) {
+    return unpack_items(vm, tl_array_dtype(a), tl_ndim(a), tl_shape(a), a->data,
+                        out);
+  }
+  if (!tl_account(vm, a->head.nbytes))
+    return tl_fail_memory(vm, a->head.nbytes, "an array from another VM");
+  vm->stats.live++;
+  n->block = NULL;
+  *out = tl_own_array(a);
+  return true;
+}
+
+static bool unpack_strings(tl_vm *vm, const node *n, tl_slot *out) {
+  tl_array *a = tl_array_new(vm, TL_STRING, n->ndim, n->shape);
+  if (a == NULL)
+    return false;
+  *out = tl_own_array(a);
+  for (size_t i = 0; i < n->count; i++) {
+    const node *text = n->children[i];
+    if (!tl_string_item_set(vm, &tl_string_items(a)[i], text->data,
+                            text->length)) {
+      tl_drop(vm, *out);
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool unpack_list(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
+  tl_list *list = tl_list_new(vm, (int64_t)n->count);
+  if (list == NULL)
+    return false;
+  *out = tl_own_list(list);
+  for (size_t i = 0; i < n->count; i++) {
+    if (!unpack(vm, p, n->children[i], &list->items[i])) {
+      tl_drop(vm, *out);
+      return false;
+    }
+    list->length++;
+  }
+  return true;
+}
+
+static bool unpack_record(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
+  tl_record *record = tl_record_new(vm, (int64_t)(n->count / 2));
+  if (record == NULL)
+    return false;
+  for (size_t i = 0; i < n->count; i += 2) {
+    tl_slot key = tl_none(), value = tl_none();
+    bool ok = unpack(vm, p, n->children[i], &key) &&
+              unpack(vm, p, n->children[i + 1], &value) &&
+              tl_record_set(vm, &record, key.string, &value);
+    tl_drop(vm, key);
+    tl_drop(vm, value);
+    if (!ok) {
+      tl_drop(vm, tl_own_record(record));
+      return false;
+    }
+  }
+  *out = tl_own_record(record);
+  return true;
+}
+
+static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
+  *out = tl_none();
+  switch (n->kind) {
+    case NODE_PLAIN:
+      *out = n->plain;
+      return true;
+    case NODE_STRING: {
+      tl_string *string = tl_string_new(vm, n->data, n->length);
+      if (string != NULL)
+        *out = tl_own_string(string);
+      return string != NULL;
+    }
+    case NODE_BLOCK:
+      return unpack_block(vm, p, n, out);
+    case NODE_ITEMS:
+      return unpack_items(vm, n->dtype, n->ndim, n->shape, n->data, out);
+    case NODE_STRINGS:
+      return unpack_strings(vm, n, out);
+    case NODE_LIST:
+      return unpack_list(vm, p, n, out);
+    case NODE_RECORD:
+      return unpack_record(vm, p, n, out);
+    case NODE_RANGE: {
+      tl_range *range = tl_range_new(vm, n->shape[0], n->shape[1], n->shape[2]);
+      if (range != NULL)
+        *out = tl_own_range(range);
+      return range != NULL;
+    }
+  }
+  return false;
+}
+
+// --- tally.h ----------------------------------------------------------------
+
+void tally_free_parcel(tally_parcel *p) {
+  if (p == NULL)
+    return;
+  for (node *n = p->nodes; n != NULL;) {
+    node *next = n->next;
+    if (n->block != NULL) {
+      tl_block_free(p->resize, p->context, n->block, n->block->head.nbytes);
+    }
+    p->resize(p->context, n, n->nbytes, 0);
+    n = next;
+  }
+  p->resize(p->context, p, sizeof *p, 0);
+}
+
+tally_status tally_send(tally_vm *vm, tally_value v, tally_parcel **out) {
+  TL_ENTER(vm);
+  tl_slot value;
+  if (!tl_handle_take(vm, v, &value))
+    return tl_report(vm);
+  tally_parcel *p = NULL;
+  if (tl_given(vm, out, "the place for the parcel")) {
+    p = vm->options.resize(vm->options.context, NULL, 0, sizeof *p);
+    if (p == NULL)
+      tl_fail_memory(vm, sizeof *p, "a value for another VM");
+  }
+  if (p == NULL) {
+    tl_drop(vm, value);
+    return tl_report(vm);
+  }
+  *p = (tally_parcel){.resize = vm->options.resize,
+                      .context = vm->options.context};
+  p->root = pack(vm, p, &value);
+  tl_drop(vm, value);
+  if (p->root == NULL) {
+    tally_free_parcel(p);
+    return tl_report(vm);
+  }
+  *out = p;
+  return TALLY_OK;
+}
+
+tally_status tally_receive(tally_vm *vm, tally_parcel *parcel,
+                           tally_value *out) {
+  tl_slot value;
+  if (!tl_enter(vm) || parcel == NULL) {
+    tally_free_parcel(parcel);
+    if (!tl_enter(vm))
+      return TALLY_ERR_HOST;
+    tl_given(vm, parcel, "the parcel");
+    return tl_report(vm);
+  }
+  bool ok = unpack(vm, parcel, parcel->root, &value);
+  tally_free_parcel(parcel);
+  return ok ? tl_give(vm, value, out) : tl_report(vm);
+}

@@ -1,0 +1,216 @@
+// Values of a host's own types: what the language does with them is asked of
+// the type's hooks, and the object goes with its last owner.
+
+#include <string.h>
+
+#include "vm/api/api.h"
+#include "vm/text/format.h"
+#include "vm/api/host.h"
+#include "vm/memory/memory.h"
+#include "vm/engine/operand.h"
+
+static tl_resource *resource_of(tl_slot s) {
+  return s.pointer;
+}
+
+// The hook, or NULL where the host was compiled before there was one.
+#define HOOK(type, name)                                               \
+  ((type)->size >= offsetof(tally_resource, name) + sizeof(type)->name \
+       ? (type)->name                                                  \
+       : NULL)
+
+// --- Life -------------------------------------------------------------------
+
+tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
+                                 void *object, tally_value *out) {
+  if (!tl_enter(vm))
+    return TALLY_ERR_HOST;
+  if (!tl_given(vm, type, "the type") ||
+      !tl_given(vm, type->name, "the type's name") ||
+      !tl_given(vm, out, "the place for the result") ||
+      !tl_check_host_text(vm, type->name, strlen(type->name)))
+    return tl_report(vm);
+  size_t nbytes =
+      HOOK(type, nbytes) == NULL ? 0 : type->nbytes(type->context, object);
+  // The handle first: when the value is made, nothing may fail any more, since
+  // giving it up would release the object.
+  tally_value handle;
+  if (!tl_handle_reserve(vm, &handle))
+    return tl_report(vm);
+  tl_resource *resource = NULL;
+  if (tl_account_external(vm, nbytes)) {
+    resource =
+        tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a resource");
+    if (resource == NULL)
+      tl_unaccount_external(vm, nbytes);
+  }
+  if (resource == NULL) {
+    tally_release(vm, handle);
+    return tl_report(vm);
+  }
+  resource->type = type;
+  resource->object = object;
+  resource->nbytes = nbytes;
+  resource->walked = NULL;
+  tl_handle_fill(
+      vm, handle,
+      (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource});
+  *out = handle;
+  return TALLY_OK;
+}
+
+tally_status tally_to_resource(tally_vm *vm, tally_value v,
+                               const tally_resource *type, void **object) {
+  if (!tl_enter(vm))
+    return TALLY_ERR_HOST;
+  tl_slot s;
+  if (!tl_given(vm, type, "the type") ||
+      !tl_given(vm, object, "the place for the object") ||
+      !tl_handle_get(vm, v, &s))
+    return tl_report(vm);
+  if (!tl_is_resource(s) || resource_of(s)->type != type)
+    return tl_report_wrong_type(vm, type->name, s);
+  *object = resource_of(s)->object;
+  return TALLY_OK;
+}
+
+void tl_resource_free(tl_vm *vm, tl_resource *resource) {
+  const tally_resource *type = resource->type;
+  void *object = resource->object;
+  tl_unaccount_external(vm, resource->nbytes);
+  tl_object_free(vm, &resource->head);
+  tl_release_hook(vm, type->release, type->context, object);
+}
+
+// --- What the language asks -------------------------------------------------
+
+// The way from a hook of a resource to one that tl_hook_run calls.
+typedef struct asking {
+  const tally_resource *type;
+  void *object;
+  const char *text;  // the attribute's or the operator's name
+} asking;
+
+static tally_status ask_attribute(tl_vm *vm, void *context, size_t count,
+                                  const tally_value *args, tally_value *out) {
+  (void)count;
+  (void)args;
+  const asking *a = context;
+  return a->type->attribute(vm, a->type->context, a->object, a->text, out);
+}
+
+static tally_status ask_index(tl_vm *vm, void *context, size_t count,
+                              const tally_value *args, tally_value *out) {
+  const asking *a = context;
+  return a->type->index(vm, a->type->context, a->object, count, args, out);
+}
+
+static tally_status ask_call(tl_vm *vm, void *context, size_t count,
+                             const tally_value *args, tally_value *out) {
+  const asking *a = context;
+  return a->type->call(vm, a->type->context, a->object, count, args, out);
+}
+
+static tally_status ask_operator(tl_vm *vm, void *context, size_t count,
+                                 const tally_value *args, tally_value *out) {
+  const asking *a = context;
+  return a->type->operate(vm, a->type->context, a->text, count, args, out);
+}
+
+static tally_status ask_repr(tl_vm *vm, void *context, size_t count,
+                             const tally_value *args, tally_value *out) {
+  (void)count;
+  (void)args;
+  const asking *a = context;
+  return a->type->repr(vm, a->type->context, a->object, out);
+}
+
+static asking asking_of(tl_slot s) {
+  return (asking){resource_of(s)->type, resource_of(s)->object, ""};
+}
+
+static bool fail_attribute(tl_vm *vm, tl_slot base, const tl_string *name) {
+  return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s",
+                 resource_of(base)->type->name, name->text);
+}
+
+bool tl_resource_attribute(tl_vm *vm, tl_slot base, const tl_string *name,
+                           tl_slot *out) {
+  asking a = asking_of(base);
+  a.text = name->text;
+  if (HOOK(a.type, attribute) == NULL)
+    return fail_attribute(vm, base, name);
+  tl_hook_call call = {.name = a.type->name, .access = TL_ACCESS_VALUES};
+  bool declined = false;
+  if (!tl_hook_run(vm, &call, ask_attribute, &a, out, &declined))
+    return false;
+  return !declined || fail_attribute(vm, base, name);
+}
+
+bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
+                       tl_slot *out) {
+  asking a = asking_of(base);
+  if (HOOK(a.type, index) == NULL) {
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s cannot be indexed", a.type->name);
+  }
+  tl_hook_call call = {.name = a.type->name,
+                       .access = TL_ACCESS_VALUES,
+                       .count = count,
+                       .args = parts};
+  return tl_hook_run(vm, &call, ask_index, &a, out, NULL);
+}
+
+bool tl_resource_call(tl_vm *vm, tl_slot callee, uint32_t count, tl_slot *args,
+                      tl_slot *out) {
+  asking a = asking_of(callee);
+  if (HOOK(a.type, call) == NULL) {
+    return tl_fail(vm, TALLY_ERR_TYPE, "a call needs a function: got %s",
+                   a.type->name);
+  }
+  tl_hook_call call = {.name = a.type->name, .count = count, .args = args};
+  return tl_hook_run(vm, &call, ask_call, &a, out, NULL);
+}
+
+// The operand that answers: the first of a type with the hook.
+bool tl_resource_operate(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out,
+                         bool *known) {
+  *known = false;
+  uint32_t arity = (uint32_t)tl_ops[op].arity;
+  for (uint32_t i = 0; i < arity; i++) {
+    if (!tl_is_resource(operands[i]))
+      continue;
+    asking a = asking_of(operands[i]);
+    a.text = tl_op_label(op);
+    if (HOOK(a.type, operate) == NULL)
+      continue;
+    tl_hook_call call = {.name = a.type->name,
+                         .access = TL_ACCESS_VALUES,
+                         .count = arity,
+                         .args = operands};
+    bool declined = false;
+    *known = true;
+    if (!tl_hook_run(vm, &call, ask_operator, &a, out, &declined))
+      return false;
+    if (!declined)
+      return true;
+    *known = false;
+  }
+  return true;
+}
+
+tl_string *tl_resource_text(tl_vm *vm, tl_slot s) {
+  asking a = asking_of(s);
+  tl_slot out = tl_none();
+  if (HOOK(a.type, repr) != NULL) {
+    tl_hook_call call = {.name = a.type->name, .access = TL_ACCESS_VALUES};
+    if (!tl_hook_run(vm, &call, ask_repr, &a, &out, NULL))
+      return NULL;
+    if (tl_is_string(out))
+      return tl_is_owned(out) ? out.string : tl_retain(vm, out).string;
+    tl_drop(vm, out);
+  }
+  tl_text text;
+  tl_text_open(&text, vm);
+  tl_text_printf(&text, "<%s>", a.type->name);
+  return tl_text_finish(&text);
+}

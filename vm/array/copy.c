@@ -1,0 +1,461 @@
+// Copying items: into new arrays, converted, or over other items.
+#include <inttypes.h>
+#include <string.h>
+
+#include "vm/array/array.h"
+#include "vm/kernels/kernels.h"
+#include "vm/values/string_item.h"
+#include "vm/vm.h"
+#include "vm/api/watch.h"
+
+// --- Extents ----------------------------------------------------------------
+
+void tl_array_extent(const tl_array *a, char **begin, char **end) {
+  *begin = *end = a->data;
+  if (a->size == 0)
+    return;
+  *end += tl_itemsize(tl_array_dtype(a));
+  for (int i = 0; i < tl_ndim(a); i++) {
+    int64_t reach = (tl_shape(a)[i] - 1) * tl_strides(a)[i];
+    if (reach < 0)
+      *begin += reach;
+    else
+      *end += reach;
+  }
+}
+
+static int64_t longest_stride(const tl_array *a) {
+  int64_t longest = 0;
+  for (int i = 0; i < tl_ndim(a); i++) {
+    int64_t stride = tl_strides(a)[i];
+    stride = stride < 0 ? -stride : stride;
+    if (tl_shape(a)[i] > 1 && stride > longest)
+      longest = stride;
+  }
+  return longest;
+}
+
+// The bytes from the first to the last of an array's items, but for axes along
+// which they are a multiple of [period] apart.
+static int64_t extent_within(const tl_array *a, int64_t period) {
+  int64_t extent = (int64_t)tl_itemsize(tl_array_dtype(a));
+  for (int i = 0; i < tl_ndim(a); i++) {
+    int64_t stride = tl_strides(a)[i];
+    if (stride % period != 0)
+      extent += (tl_shape(a)[i] - 1) * (stride < 0 ? -stride : stride);
+  }
+  return extent;
+}
+
+// Whether two arrays lie side by side in the rows of one memory, as columns
+// of a matrix do: in each period of bytes one has its part and the other has
+// another.
+static bool are_interleaved(const tl_array *a, const char *a_begin,
+                            const tl_array *b, const char *b_begin) {
+  int64_t a_longest = longest_stride(a), b_longest = longest_stride(b);
+  int64_t period = a_longest > b_longest ? a_longest : b_longest;
+  if (period == 0)
+    return false;
+  int64_t between = (b_begin - a_begin) % period;
+  if (between < 0)
+    between += period;
+  return between >= extent_within(a, period) &&
+         period - between >= extent_within(b, period);
+}
+
+bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
+  char *a_begin, *a_end, *b_begin, *b_end;
+  tl_array_extent(a, &a_begin, &a_end);
+  tl_array_extent(b, &b_begin, &b_end);
+  return a_begin < b_end && b_begin < a_end &&
+         !are_interleaved(a, a_begin, b, b_begin);
+}
+
+// --- Moving bytes -----------------------------------------------------------
+
+// One run of a walk, from its operand 1 to its operand 0.
+static void copy_run(char *to, ptrdiff_t to_step, const char *from,
+                     ptrdiff_t from_step, size_t n, size_t itemsize) {
+  const tl_kernel_table *kernels = tl_kernels();
+  unsigned move = tl_move_size(itemsize);
+  if (n == 1 || (to_step == (ptrdiff_t)itemsize && from_step == to_step)) {
+    memcpy(to, from, n * itemsize);
+  } else if (to_step == (ptrdiff_t)itemsize && from_step == 0) {
+    kernels->fill[move](to, from, n);
+  } else if (to_step == (ptrdiff_t)itemsize) {
+    kernels->pack[move](to, from, from_step, n);
+  } else if (from_step == (ptrdiff_t)itemsize) {
+    kernels->unpack[move](to, to_step, from, n);
+  } else {
+    for (; n > 0; n--, to += to_step, from += from_step) {
+      memcpy(to, from, itemsize);
+    }
+  }
+}
+
+// How a copy may be stopped: a new array's may, since nobody has seen it; one
+// over a script's array runs to its end.
+typedef struct mover {
+  tl_vm *vm;  // NULL: does not stop
+  int64_t unpolled;
+} mover;
+
+enum { POLL_ITEMS = 1 << 17 };
+
+// [n] more items are to be moved; false after tl_fail.
+static bool may_move(mover *m, int64_t n) {
+  m->unpolled += n;
+  if (m->vm == NULL || m->unpolled < POLL_ITEMS)
+    return true;
+  uint64_t work = (uint64_t)m->unpolled / 1024;
+  m->unpolled = 0;
+  return tl_poll(m->vm, work);
+}
+
+// A long run goes in pieces.
+static bool copy_runs(mover *m, tl_walk *walk, size_t itemsize) {
+  for (; !walk->done; tl_walk_next(walk)) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < walk->length; i += n) {
+      n = walk->length - i < POLL_ITEMS ? walk->length - i : POLL_ITEMS;
+      if (!may_move(m, n))
+        return false;
+      copy_run(walk->data[0] + i * walk->step[0], walk->step[0],
+               walk->data[1] + i * walk->step[1], walk->step[1], (size_t)n,
+               itemsize);
+    }
+  }
+  return true;
+}
+
+// Columns of a transposed matrix lie together, its rows do not: tiles of a few
+// rows read whole cache lines.
+enum { TILE_ROWS = 8, TILE_COLUMNS = 256 };
+
+static bool copy_tiles(mover *m, char *to, int64_t to_row, const char *from,
+                       int64_t from_row, int64_t from_column, int64_t rows,
+                       int64_t columns, size_t itemsize) {
+  tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
+  for (int64_t i = 0; i < rows; i += TILE_ROWS) {
+    int64_t height = rows - i < TILE_ROWS ? rows - i : TILE_ROWS;
+    if (!may_move(m, height * columns))
+      return false;
+    for (int64_t j = 0; j < columns; j += TILE_COLUMNS) {
+      int64_t width = columns - j < TILE_COLUMNS ? columns - j : TILE_COLUMNS;
+      pack(to + i * to_row + j * (int64_t)itemsize, (ptrdiff_t)to_row,
+           from + i * from_row + j * from_column, (ptrdiff_t)from_row,
+           (ptrdiff_t)from_column, (size_t)height, (size_t)width);
+    }
+  }
+  return true;
+}
+
+static int64_t distance(int64_t a) {
+  return a < 0 ? -a : a;
+}
+
+// Copies the two innermost dimensions as tiles where that pays: the target's
+// rows are contiguous, the source's are not but its columns nearly are.
+static bool wants_tiles(const tl_walk *walk, size_t itemsize) {
+  if (walk->ndim == 0 || walk->step[0] != (int64_t)itemsize)
+    return false;
+  int row = walk->ndim - 1;
+  return walk->length >= 8 && walk->shape[row] >= 4 &&
+         distance(walk->strides[1][row]) < distance(walk->step[1]);
+}
+
+static bool copy_by_tiles(mover *m, tl_walk *walk, size_t itemsize) {
+  int row = --walk->ndim;  // the tiles take this dimension too
+  for (; !walk->done; tl_walk_next(walk)) {
+    if (!copy_tiles(m, walk->data[0], walk->strides[0][row], walk->data[1],
+                    walk->strides[1][row], walk->step[1], walk->shape[row],
+                    walk->length, itemsize)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Copies the bytes of [from], walked with [from_strides], over [to].
+static bool move_items(mover *m, tl_array *to, const tl_array *from,
+                       const int64_t *from_strides) {
+  tl_walk walk;
+  size_t itemsize = tl_itemsize(tl_array_dtype(to));
+  tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
+                (char *[]){to->data, from->data},
+                (const int64_t *[]){tl_strides(to), from_strides});
+  return wants_tiles(&walk, itemsize) ? copy_by_tiles(m, &walk, itemsize)
+                                      : copy_runs(m, &walk, itemsize);
+}
+
+// --- Strings ----------------------------------------------------------------
+
+static void move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
+                         const int64_t *from_strides) {
+  tl_walk walk;
+  tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
+                (char *[]){to->data, from->data},
+                (const int64_t *[]){tl_strides(to), from_strides});
+  for (; !walk.done; tl_walk_next(&walk)) {
+    char *at = walk.data[0], *source = walk.data[1];
+    for (int64_t i = 0; i < walk.length; i++) {
+      tl_string_item_copy(vm, tl_string_item_at(at), tl_string_item_at(source));
+      at += walk.step[0];
+      source += walk.step[1];
+    }
+  }
+}
+
+// --- Whole arrays -----------------------------------------------------------
+
+// [may_stop] says that nobody has seen [to]; else it cannot fail.
+static bool copy_items(tl_vm *vm, tl_array *to, const tl_array *from,
+                       bool may_stop) {
+  int64_t strides[TL_MAX_DIMS];
+  mover m = {may_stop ? vm : NULL, 0};
+  tl_broadcast_strides(from, tl_ndim(to), tl_shape(to), strides);
+  if (to->head.dtype != TL_STRING)
+    return move_items(&m, to, from, strides);
+  move_strings(vm, to, from, strides);
+  return true;
+}
+
+tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
+  tl_dtype dtype = tl_array_dtype(a);
+  tl_array *copy = tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
+  if (copy == NULL)
+    return NULL;
+  if (!copy_items(vm, copy, a, true)) {
+    tl_drop(vm, tl_own_array(copy));
+    return NULL;
+  }
+  vm->stats.copies++;
+  if (vm->watch != NULL)
+    tl_watch_copy(vm, copy);
+  vm->stats.copy_bytes += (uint64_t)a->size * tl_itemsize(dtype);
+  return copy;
+}
+
+// Whether two arrays of one shape have the same strides too, none negative:
+// then all items lie a constant distance apart.
+static bool is_shifted(const tl_array *to, const tl_array *from) {
+  if (to->head.dtype == TL_STRING || tl_ndim(to) != tl_ndim(from)) {
+    return false;
+  }
+  for (int i = 0; i < tl_ndim(to); i++) {
+    if (tl_shape(to)[i] != tl_shape(from)[i] ||
+        tl_strides(to)[i] != tl_strides(from)[i] || tl_strides(to)[i] < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Begins a walk by falling addresses, which is by rising ones from the end.
+static void walk_backwards(tl_walk *walk, tl_array *to, const tl_array *from) {
+  int64_t strides[TL_MAX_DIMS];
+  char *data[] = {to->data, from->data};
+  for (int i = 0; i < tl_ndim(to); i++) {
+    strides[i] = -tl_strides(to)[i];
+    data[0] += tl_strides(to)[i] * (tl_shape(to)[i] - 1);
+    data[1] += tl_strides(to)[i] * (tl_shape(to)[i] - 1);
+  }
+  tl_walk_begin(walk, 2, tl_ndim(to), tl_shape(to), data,
+                (const int64_t *[]){strides, strides});
+}
+
+// Whether the walk's addresses only rise, or only fall.
+static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
+  int64_t reach = distance(walk->step[0]) * (walk->length - 1);
+  if (walk->length > 1 && distance(walk->step[0]) < (int64_t)itemsize) {
+    return false;
+  }
+  for (int i = walk->ndim - 1; i >= 0; i--) {
+    int64_t stride = distance(walk->strides[0][i]);
+    if (stride < reach + (int64_t)itemsize) {
+      return false;
+    }
+    reach += stride * (walk->shape[i] - 1);
+  }
+  return true;
+}
+
+// Always inlined, so that a literal item size makes each move an instruction.
+static inline __attribute__((always_inline)) void move_each(const tl_walk *walk,
+                                                            size_t itemsize) {
+  char *to = walk->data[0], *from = walk->data[1];
+  for (int64_t n = walk->length, step = walk->step[0]; n > 0; n--) {
+    memcpy(to, from, itemsize);
+    to += step;
+    from += step;
+  }
+}
+
+static void move_run(const tl_walk *walk, size_t itemsize) {
+  char *to = walk->data[0], *from = walk->data[1];
+  int64_t step = walk->step[0], n = walk->length;
+  if (distance(step) == (int64_t)itemsize) {
+    int64_t back = step < 0 ? step * (n - 1) : 0;
+    memmove(to + back, from + back, (size_t)n * itemsize);
+    return;
+  }
+  switch (itemsize) {
+    case 1:
+      move_each(walk, 1);
+      break;
+    case 2:
+      move_each(walk, 2);
+      break;
+    case 4:
+      move_each(walk, 4);
+      break;
+    case 8:
+      move_each(walk, 8);
+      break;
+    default:
+      move_each(walk, itemsize);
+      break;
+  }
+}
+
+// x[:, 1:] = x[:, :-1]: each item is read before it is written over if the walk
+// goes the way that the items do not. False: not such a case.
+static bool move_shifted(tl_array *to, const tl_array *from) {
+  tl_walk walk;
+  size_t itemsize = tl_itemsize(tl_array_dtype(to));
+  if (!is_shifted(to, from)) {
+    return false;
+  }
+  if (to->data == from->data) {
+    return true;
+  }
+  if (to->data > from->data) {
+    walk_backwards(&walk, to, from);
+  } else {
+    tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
+                  (char *[]){to->data, from->data},
+                  (const int64_t *[]){tl_strides(to), tl_strides(from)});
+  }
+  if (!is_monotonic(&walk, itemsize)) {
+    return false;
+  }
+  for (; !walk.done; tl_walk_next(&walk)) {
+    move_run(&walk, itemsize);
+  }
+  return true;
+}
+
+bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from) {
+  if (!tl_arrays_overlap(to, from)) {
+    return copy_items(vm, to, from, false);
+  }
+  if (move_shifted(to, from)) {
+    return true;
+  }
+  tl_array *apart = tl_array_copy(vm, from);
+  if (apart == NULL)
+    return false;
+  copy_items(vm, to, apart, false);
+  tl_drop(vm, tl_own_array(apart));
+  return true;
+}
+
+bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from) {
+  return copy_items(vm, to, from, true);
+}
+
+bool tl_array_contiguous(tl_vm *vm, tl_slot *s, tl_slot *out) {
+  if ((s->tag & TL_DENSE) != 0) {
+    tl_copy_slot(out, s);
+    s->tag &= ~TL_OWNED;
+    return true;
+  }
+  tl_array *copy = tl_array_copy(vm, s->array);
+  if (copy == NULL)
+    return false;
+  *out = tl_own_array(copy);
+  return true;
+}
+
+// --- Conversion -------------------------------------------------------------
+
+static bool fail_item(tl_vm *vm, tl_dtype from, const char *item, tl_dtype to) {
+  const char *name = tl_dtypes[to].name;
+  if (tl_dtype_is_real(from)) {
+    double value = from == TL_FLOAT64 ? *(const double *)(const void *)item
+                                      : *(const float *)(const void *)item;
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s(%.17g) is out of range", name,
+                   value);
+  }
+  tl_slot s = tl_scalar_load(from, item);
+  if (tl_dtypes[from].kind == 'U') {
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s(%" PRIu64 ") is out of range", name,
+                   s.u);
+  }
+  return tl_fail(vm, TALLY_ERR_VALUE, "%s(%" PRId64 ") is out of range", name,
+                 s.i);
+}
+
+enum { BLOCK = 256 };  // items that are converted at a time
+
+// Converts [n] items, [step] bytes apart, to the contiguous [to].
+static bool cast_run(tl_vm *vm, tl_dtype from, const char *items, int64_t step,
+                     tl_dtype dtype, char *to, int64_t n) {
+  _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];
+  const tl_kernel_table *kernels = tl_kernels();
+  size_t size = tl_itemsize(from);
+  tl_check *fits = kernels->cast_check[from][dtype];
+  for (int64_t i = 0; i < n; i += BLOCK) {
+    size_t count = (size_t)(n - i < BLOCK ? n - i : BLOCK);
+    const char *block = items + i * step;
+    if (step != (int64_t)size) {
+      kernels->pack[tl_move_size(size)](packed, block, (ptrdiff_t)step, count);
+      block = packed;
+    }
+    if (fits != NULL && !fits(block, count)) {
+      while (fits(block, 1)) block += size;
+      return fail_item(vm, from, block, dtype);
+    }
+    kernels->cast[from][dtype](to + (size_t)i * tl_itemsize(dtype), block,
+                               count);
+  }
+  return true;
+}
+
+tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
+  tl_dtype from = tl_array_dtype(a);
+  if (from == dtype)
+    return tl_array_copy(vm, a);
+  if (from == TL_STRING || dtype == TL_STRING ||
+      tl_kernels()->cast[from][dtype] == NULL) {
+    const char *hint = tl_dtype_is_complex(from) && dtype != TL_STRING
+                           ? ": take .real, .imag or abs(x)"
+                           : "";
+    tl_fail(vm, TALLY_ERR_TYPE, "cannot convert %s items to %s%s",
+            tl_dtypes[from].name, tl_dtypes[dtype].name, hint);
+    return NULL;
+  }
+  tl_array *out = tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
+  if (out == NULL)
+    return NULL;
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), (char *[]){a->data},
+                (const int64_t *[]){tl_strides(a)});
+  mover m = {vm, 0};
+  char *to = out->data;
+  bool ok = true;
+  for (; ok && !walk.done; tl_walk_next(&walk)) {
+    for (int64_t i = 0, n; ok && i < walk.length; i += n) {
+      n = walk.length - i < POLL_ITEMS ? walk.length - i : POLL_ITEMS;
+      ok =
+          may_move(&m, n) && cast_run(vm, from, walk.data[0] + i * walk.step[0],
+                                      walk.step[0], dtype, to, n);
+      to += (size_t)n * tl_itemsize(dtype);
+    }
+  }
+  if (!ok) {
+    tl_drop(vm, tl_own_array(out));
+    return NULL;
+  }
+  return out;
+}

@@ -1,0 +1,189 @@
+// Items of arrays and lists, read and written by the dispatch loop itself:
+// scalars in, scalars out, nothing allocated. What is not plain (another rank,
+// an index out of range, a shared array) is left to the general ways, which
+// also raise the errors.
+#ifndef TALLY_VM_ELEMENT_H
+#define TALLY_VM_ELEMENT_H
+
+#include <string.h>
+
+#include "vm/array/array.h"
+#include "vm/values/list.h"
+
+// The tag's rank.
+#define TL_RANK(tag) ((tag) >> 24 & 7u)
+
+// Wraps a negative index; false where it is out of range.
+static inline bool tl_index_wrap(int64_t *index, int64_t length) {
+  uint64_t i = (uint64_t)*index, n = (uint64_t)length;
+  if (__builtin_expect(i < n, 1))
+    return true;
+  i += n;
+  *index = (int64_t)i;
+  return i < n;
+}
+
+static inline bool tl_element_load(tl_slot *a, int dtype, const char *item) {
+  uint64_t bits;
+  switch (dtype) {
+    case TL_FLOAT64:
+      memcpy(&bits, item, sizeof bits);
+      a->tag = TL_TAG_F64;
+      a->u = bits;
+      return true;
+    case TL_INT64:
+      memcpy(&bits, item, sizeof bits);
+      a->tag = TL_TAG_I64;
+      a->u = bits;
+      return true;
+    case TL_BOOL:
+      a->tag = TL_TAG_BOOL;
+      a->i = *item != 0;
+      return true;
+    default:
+      if (dtype >= TL_COMPLEX128)
+        return false;
+      tl_slot s = tl_scalar_load((tl_dtype)dtype, item);
+      tl_copy_slot(a, &s);
+      return true;
+  }
+}
+
+// a = base[index] of an array of rank 1, or of a list, whose item is lent.
+static inline bool tl_element_get(tl_slot *a, const tl_slot *base,
+                                  const tl_slot *index) {
+  if (__builtin_expect((uint8_t)index->tag != TL_CLASS_I64, 0))
+    return false;
+  int64_t i = index->i;
+  if (__builtin_expect((uint8_t)base->tag == TL_CLASS_ARRAY, 1)) {
+    const tl_array *x = base->array;
+    if (TL_RANK(base->tag) != 1 || !tl_index_wrap(&i, x->dims[0]))
+      return false;
+    return tl_element_load(a, tl_dtype_of(*base), x->data + i * x->dims[1]);
+  }
+  if ((uint8_t)base->tag == TL_CLASS_LIST) {
+    const tl_list *list = base->list;
+    if (!tl_index_wrap(&i, list->length))
+      return false;
+    uint64_t tag = list->items[i].tag & ~TL_OWNED, bits = list->items[i].u;
+    a->tag = tag;
+    a->u = bits;
+    return true;
+  }
+  return false;
+}
+
+// The same where there is nothing to take: the item is a scalar.
+static inline bool tl_element_peek(tl_slot *a, const tl_slot *base,
+                                   const tl_slot *index) {
+  int64_t i = index->i;
+  if ((uint8_t)base->tag == TL_CLASS_LIST &&
+      (uint8_t)index->tag == TL_CLASS_I64 &&
+      tl_index_wrap(&i, base->list->length) &&
+      tl_is_owned(base->list->items[i])) {
+    return false;
+  }
+  return tl_element_get(a, base, index);
+}
+
+// Where base[first, second] of an array of rank 2 is; NULL: not there.
+static inline char *tl_element_at2(const tl_slot *base, const tl_slot *first,
+                                   const tl_slot *second) {
+  if ((uint8_t)(first->tag | second->tag) != TL_CLASS_I64)
+    return NULL;
+  const tl_array *x = base->array;
+  int64_t i = first->i, j = second->i;
+  if (!tl_index_wrap(&i, x->dims[0]) || !tl_index_wrap(&j, x->dims[1]))
+    return NULL;
+  return x->data + i * x->dims[2] + j * x->dims[3];
+}
+
+static inline bool tl_element_get2(tl_slot *a, const tl_slot *base,
+                                   const tl_slot *first,
+                                   const tl_slot *second) {
+  if ((uint8_t)base->tag != TL_CLASS_ARRAY || TL_RANK(base->tag) != 2)
+    return false;
+  const char *item = tl_element_at2(base, first, second);
+  return item != NULL && tl_element_load(a, tl_dtype_of(*base), item);
+}
+
+// Stores a scalar whose dtype is the array's, or a weak number into floats.
+static inline bool tl_element_store(char *item, int dtype,
+                                    const tl_slot *value) {
+  unsigned class = (uint8_t)value->tag;
+  switch (dtype) {
+    case TL_FLOAT64: {
+      double v = class == TL_CLASS_F64 ? value->f : (double)value->i;
+      if ((class & (TL_CLASS_F64 | TL_CLASS_I64)) == 0)
+        return false;
+      memcpy(item, &v, sizeof v);
+      return true;
+    }
+    case TL_INT64:
+      if (class != TL_CLASS_I64)
+        return false;
+      memcpy(item, &value->i, sizeof value->i);
+      return true;
+    case TL_BOOL:
+      if (class != TL_CLASS_BOOL)
+        return false;
+      *item = (char)value->i;
+      return true;
+    default:
+      if (dtype >= TL_COMPLEX128 || tl_dtype_of(*value) != dtype ||
+          class != TL_CLASS_SMALL)
+        return false;
+      tl_scalar_store(*value, item);
+      return true;
+  }
+}
+
+// Whether the slot is the only owner of an array of that rank whose items may
+// be written.
+static inline bool tl_element_is_writable(const tl_slot *s, uint64_t rank) {
+  const uint64_t mask =
+      UINT64_C(0xff) | TL_OWNED | TL_DIRECT | UINT64_C(7) << 24;
+  return (s->tag & mask) ==
+             (TL_CLASS_ARRAY | TL_OWNED | TL_DIRECT | rank << 24) &&
+         s->object->count == 1;
+}
+
+// list[index] = value where the slot is the list's only owner, and neither the
+// old item nor the new one needs a count.
+static inline bool tl_item_set(const tl_slot *target, const tl_slot *value,
+                               const tl_slot *index) {
+  int64_t i = index->i;
+  if ((uint8_t)target->tag != TL_CLASS_LIST || !tl_is_unique(*target) ||
+      (uint8_t)index->tag != TL_CLASS_I64 || tl_is_heap(*value) ||
+      !tl_index_wrap(&i, target->list->length) ||
+      tl_is_owned(target->list->items[i])) {
+    return false;
+  }
+  tl_copy_slot(&target->list->items[i], value);
+  return true;
+}
+
+// target[index] = value.
+static inline bool tl_element_set(const tl_slot *target, const tl_slot *value,
+                                  const tl_slot *index) {
+  if (__builtin_expect(!tl_element_is_writable(target, 1), 0) ||
+      (uint8_t)index->tag != TL_CLASS_I64) {
+    return false;
+  }
+  tl_array *x = target->array;
+  int64_t i = index->i;
+  return tl_index_wrap(&i, x->dims[0]) &&
+         tl_element_store(x->data + i * x->dims[1], tl_dtype_of(*target),
+                          value);
+}
+
+static inline bool tl_element_set2(const tl_slot *target, const tl_slot *value,
+                                   const tl_slot *first,
+                                   const tl_slot *second) {
+  if (__builtin_expect(!tl_element_is_writable(target, 2), 0))
+    return false;
+  char *item = tl_element_at2(target, first, second);
+  return item != NULL && tl_element_store(item, tl_dtype_of(*target), value);
+}
+
+#endif

@@ -1,0 +1,156 @@
+// Array literals and comprehensions: items stacked to one more dimension.
+
+#include "vm/array/stack.h"
+
+#include <string.h>
+
+#include "vm/engine/engine.h"
+#include "vm/error.h"
+#include "vm/values/range.h"
+#include "vm/values/string.h"
+
+// The dtype that holds all items: promoted among typed ones, which weak ones
+// then join. false after tl_fail.
+typedef struct survey {
+  tl_dtype typed, weak;  // TL_DTYPE_COUNT: none of that sort yet
+  bool strings;
+} survey;
+
+static bool refuse(tl_vm *vm, tl_slot first, tl_slot item, int64_t index) {
+  char a[TL_DESCRIBE], b[TL_DESCRIBE];
+  if (index == 0) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "an array holds numbers, strings, or arrays of them, and "
+                   "item 0 is %s; a list in ( ) holds any values",
+                   tl_describe(first, a, sizeof a));
+  }
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "an array holds items of one kind: item 0 is %s, item %lld "
+                 "is %s; a list in ( ) holds any values",
+                 tl_describe(first, a, sizeof a), (long long)index,
+                 tl_describe(item, b, sizeof b));
+}
+
+static void join_dtype(survey *s, tl_dtype dtype, bool weak) {
+  tl_dtype *into = weak ? &s->weak : &s->typed;
+  *into = *into == TL_DTYPE_COUNT ? dtype : tl_dtype_promote(*into, dtype);
+}
+
+static bool add_item(tl_vm *vm, survey *s, const tl_slot *items, int64_t i) {
+  tl_slot item = items[i];
+  bool is_array = tl_is_array(item);
+  bool is_text =
+      tl_is_string(item) || (is_array && item.array->head.dtype == TL_STRING);
+  if (!is_text && !is_array && !tl_is_number(item) && !tl_is_range(item)) {
+    return refuse(vm, items[0], item, i);
+  }
+  if (i > 0 && is_text != s->strings)
+    return refuse(vm, items[0], item, i);
+  s->strings = is_text;
+  if (is_text)
+    return true;
+  if (tl_is_range(item)) {
+    join_dtype(s, TL_INT64, true);
+  } else {
+    join_dtype(s, (tl_dtype)tl_dtype_of(item), tl_is_weak(item));
+  }
+  return true;
+}
+
+static tl_dtype result_dtype(const survey *s) {
+  if (s->strings)
+    return TL_STRING;
+  if (s->typed == TL_DTYPE_COUNT)
+    return s->weak;
+  if (s->weak == TL_DTYPE_COUNT)
+    return s->typed;
+  return tl_dtype_promote_weak(s->weak, s->typed);
+}
+
+static int item_ndim(tl_slot item) {
+  return tl_is_array(item) ? tl_ndim(item.array) : tl_is_range(item) ? 1 : 0;
+}
+
+static int64_t item_length(tl_slot item, int axis) {
+  return tl_is_range(item) ? item.range->length : tl_shape(item.array)[axis];
+}
+
+static bool same_shape(tl_vm *vm, const tl_slot *items, int64_t i) {
+  int ndim = item_ndim(items[0]);
+  bool same = item_ndim(items[i]) == ndim;
+  for (int axis = 0; same && axis < ndim; axis++) {
+    same = item_length(items[i], axis) == item_length(items[0], axis);
+  }
+  if (same)
+    return true;
+  char a[TL_DESCRIBE], b[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "the items of an array have one shape: item 0 is %s, item "
+                 "%lld is %s; a list in ( ) holds any values",
+                 tl_describe(items[0], a, sizeof a), (long long)i,
+                 tl_describe(items[i], b, sizeof b));
+}
+
+// Scalars of the array's own dtype need no conversion.
+static bool store_scalar(tl_vm *vm, tl_array *to, char *at, tl_slot item) {
+  if (tl_is_scalar(item) && tl_dtype_of(item) == to->head.dtype) {
+    tl_scalar_store(item, at);
+    return true;
+  }
+  return tl_item_store(vm, to, at, item);
+}
+
+static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
+  tl_slot row = tl_borrow(item), converted, whole = tl_own_array(to);
+  if (tl_is_range(item)) {
+    if (!tl_as_array(vm, "[ ]", item, &row))
+      return false;
+  }
+  if (!tl_cast(vm, &row, tl_array_dtype(to), &converted)) {
+    tl_drop(vm, row);
+    return false;
+  }
+  whole = tl_borrow(whole);
+  tl_array *view = tl_view_new(
+      vm, &whole, tl_array_dtype(to), to->data + i * tl_strides(to)[0],
+      tl_ndim(to) - 1, tl_shape(to) + 1, tl_strides(to) + 1);
+  bool ok = view != NULL && tl_array_fill(vm, view, converted.array);
+  if (view != NULL)
+    tl_drop(vm, tl_own_array(view));
+  tl_drop(vm, converted);
+  tl_drop(vm, row);
+  return ok;
+}
+
+bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
+  survey s = {TL_DTYPE_COUNT, TL_DTYPE_COUNT, false};
+  for (int64_t i = 0; i < count; i++) {
+    if (!add_item(vm, &s, items, i) || !same_shape(vm, items, i))
+      return false;
+  }
+  tl_dtype dtype = count == 0 ? TL_FLOAT64 : result_dtype(&s);
+  int ndim = 1 + (count == 0 ? 0 : item_ndim(items[0]));
+  if (ndim > TL_MAX_DIMS) {
+    return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
+                   TL_MAX_DIMS);
+  }
+  int64_t shape[TL_MAX_DIMS] = {count};
+  for (int axis = 1; axis < ndim; axis++) {
+    shape[axis] = item_length(items[0], axis - 1);
+  }
+  tl_array *array = tl_array_new(vm, dtype, ndim, shape);
+  if (array == NULL)
+    return false;
+  for (int64_t i = 0; i < count; i++) {
+    bool ok = ndim > 1 ? store_row(vm, array, i, items[i])
+                       : store_scalar(vm, array,
+                                      array->data + i * tl_strides(array)[0],
+                                      items[i]);
+    if (!ok) {
+      tl_drop(vm, tl_own_array(array));
+      return false;
+    }
+  }
+  *out = tl_own_array(array);
+  return true;
+}

@@ -1,0 +1,66 @@
+// Walking the items of arrays in row-major order, in runs.
+#include "vm/array/array.h"
+
+// Whether dimension [inner] continues dimension [outer] for every operand, so
+// that the two are one.
+static bool merges(const tl_walk *walk, int outer, int64_t inner_length,
+                   const int64_t *inner_strides) {
+  for (int k = 0; k < walk->n; k++) {
+    if (walk->strides[k][outer] != inner_strides[k] * inner_length) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void add_dimension(tl_walk *walk, int64_t length,
+                          const int64_t *strides) {
+  int last = walk->ndim - 1;
+  if (last >= 0 && merges(walk, last, length, strides)) {
+    walk->shape[last] *= length;
+  } else {
+    last = walk->ndim++;
+    walk->shape[last] = length;
+  }
+  for (int k = 0; k < walk->n; k++) walk->strides[k][last] = strides[k];
+}
+
+void tl_walk_begin(tl_walk *walk, int n, int ndim, const int64_t *shape,
+                   char *const *data, const int64_t *const *strides) {
+  walk->n = n;
+  walk->ndim = 0;
+  walk->done = false;
+  for (int k = 0; k < n; k++) walk->data[k] = data[k];
+  for (int i = 0; i < ndim; i++) {
+    if (shape[i] == 0)
+      walk->done = true;
+    if (shape[i] == 1)
+      continue;
+    int64_t own[4];
+    for (int k = 0; k < n; k++) own[k] = strides[k][i];
+    add_dimension(walk, shape[i], own);
+  }
+  if (walk->ndim == 0) {  // one item
+    walk->length = walk->done ? 0 : 1;
+    for (int k = 0; k < n; k++) walk->step[k] = 0;
+    return;
+  }
+  int last = --walk->ndim;  // the runs; what is left is counted in index
+  walk->length = walk->done ? 0 : walk->shape[last];
+  for (int k = 0; k < n; k++) walk->step[k] = walk->strides[k][last];
+  for (int i = 0; i < last; i++) walk->index[i] = 0;
+}
+
+void tl_walk_next(tl_walk *walk) {
+  for (int i = walk->ndim - 1; i >= 0; i--) {
+    if (++walk->index[i] < walk->shape[i]) {
+      for (int k = 0; k < walk->n; k++) walk->data[k] += walk->strides[k][i];
+      return;
+    }
+    walk->index[i] = 0;
+    for (int k = 0; k < walk->n; k++) {
+      walk->data[k] -= walk->strides[k][i] * (walk->shape[i] - 1);
+    }
+  }
+  walk->done = true;
+}

@@ -1,0 +1,235 @@
+// Loads BLAS and LAPACK, and calls their matrix product.
+
+#include "vm/engine/blas.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/engine/dl.h"
+#include "vm/vm.h"
+
+static const char letters[] = "sdcz";
+
+char tl_blas_letter(tl_dtype dtype) {
+  switch (dtype) {
+    case TL_FLOAT32:
+      return 's';
+    case TL_FLOAT64:
+      return 'd';
+    case TL_COMPLEX64:
+      return 'c';
+    case TL_COMPLEX128:
+      return 'z';
+    default:
+      return 0;
+  }
+}
+
+// --- Loading ----------------------------------------------------------------
+
+// One library may lie in two files: products in the first, LAPACK in either.
+static struct {
+  void *files[2];
+  char name[256];
+  void (*set_threads)(int);
+  void *gemm[4], *syrk[4];  // s, d, c, z
+  int threads;  // set last; the library has one number for the process
+} loaded;
+
+static void *find(const char *symbol) {
+  for (int i = 0; i < 2; i++) {
+    void *at = loaded.files[i] ? tl_dl_find(loaded.files[i], symbol) : NULL;
+    if (at)
+      return at;
+  }
+  return NULL;
+}
+
+// Whether the open file is known to be fast, by a function of its own.
+static bool is_tuned(void *file) {
+  static const char *const marks[] = {"openblas_get_config",
+                                      "bli_info_get_version_str",
+                                      "mkl_get_version", NULL};
+  for (int i = 0; marks[i]; i++)
+    if (tl_dl_find(file, marks[i]))
+      return true;
+  return false;
+}
+
+static bool take(const char *file, const char *lapack, bool trusted) {
+  loaded.files[0] = tl_dl_open(file);
+  if (!loaded.files[0])
+    return false;
+  if (lapack)
+    loaded.files[1] = tl_dl_open(lapack);
+  if (tl_dl_find(loaded.files[0], "dgemm_") &&
+      (trusted || is_tuned(loaded.files[0]))) {
+    snprintf(loaded.name, sizeof loaded.name, "%s", file);
+    return true;
+  }
+  for (int i = 0; i < 2; i++) {
+    if (loaded.files[i])
+      tl_dl_close(loaded.files[i]);
+    loaded.files[i] = NULL;
+  }
+  return false;
+}
+
+static void look(void) {
+  static const struct {
+    const char *file, *lapack;
+    bool trusted;
+  } places[] = {
+      {"libopenblas.so.0", NULL, true},
+      {"libopenblas.so", NULL, true},
+      {"libopenblasp.so.0", NULL, true},
+      {"libblis.so.4", "libflame.so.1", true},
+      {"libblas.so.3", "liblapack.so.3", false},
+      {"/System/Library/Frameworks/Accelerate.framework/Accelerate", NULL,
+       true},
+      {"libopenblas.dylib", NULL, true},
+      {NULL, NULL, false},
+  };
+  const char *wish = getenv("TALLY_BLAS");
+  if (wish && *wish) {
+    if (strcmp(wish, "off") != 0)
+      take(wish, NULL, true);
+    return;
+  }
+  for (int i = 0; places[i].file; i++)
+    if (take(places[i].file, places[i].lapack, places[i].trusted))
+      return;
+}
+
+// dlsym gives functions as objects, which C does not convert.
+static void as_function(void *address, void *to) {
+  memcpy(to, &address, sizeof address);
+}
+
+static void load(void) {
+  look();
+  if (!loaded.files[0])
+    return;
+  as_function(find("openblas_set_num_threads"), &loaded.set_threads);
+  for (int i = 0; i < 4; i++) {
+    loaded.gemm[i] = tl_blas_function(letters[i], "gemm");
+    loaded.syrk[i] = tl_blas_function(letters[i], "syrk");
+  }
+}
+
+bool tl_blas_ready(tl_vm *vm, int threads) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (vm->options.no_blas || (vm->options.capabilities & TALLY_MAY_FILES) == 0)
+    return false;
+  pthread_once(&once, load);
+  if (!loaded.files[0])
+    return false;
+  if (loaded.set_threads && __atomic_exchange_n(&loaded.threads, threads,
+                                                __ATOMIC_RELAXED) != threads)
+    loaded.set_threads(threads);
+  return true;
+}
+
+void *tl_blas_function(char letter, const char *name) {
+  char symbol[40];
+  snprintf(symbol, sizeof symbol, "%c%s_", letter, name);
+  return find(symbol);
+}
+
+const char *tl_blas_name(void) {
+  return loaded.name;
+}
+
+// --- Products ---------------------------------------------------------------
+
+// Fortran's order is by columns: its matrices are ours transposed, so that the
+// rows of c are its columns, b comes first, and 'N' stands for dense rows.
+typedef void gemm_fn(const char *transa, const char *transb, const int *m,
+                     const int *n, const int *k, const void *alpha,
+                     const void *a, const int *lda, const void *b,
+                     const int *ldb, const void *beta, void *c, const int *ldc,
+                     size_t, size_t);
+typedef void syrk_fn(const char *uplo, const char *trans, const int *n,
+                     const int *k, const void *alpha, const void *a,
+                     const int *lda, const void *beta, void *c, const int *ldc,
+                     size_t, size_t);
+
+// How a matrix is told to Fortran; false: its items do not lie side by side.
+static bool layout(int64_t rows, int64_t columns, int64_t row, int64_t column,
+                   int64_t size, char *order, int *leading) {
+  if (rows == 1)
+    row = column == size ? columns * size : size;
+  if (columns == 1)
+    column = row == size && rows > 1 ? rows * size : size;
+  bool by_rows = column == size && row >= columns * size;
+  int64_t step = by_rows ? row : column;
+  if ((!by_rows && (row != size || column < rows * size)) || step % size != 0 ||
+      step / size > INT_MAX)
+    return false;
+  *order = by_rows ? 'N' : 'T';
+  *leading = (int)(step / size);
+  return *leading > 0;
+}
+
+static bool fits(int64_t m, int64_t n, int64_t k) {
+  return m <= INT_MAX && n <= INT_MAX && k <= INT_MAX;
+}
+
+// The number that scales a product, in the letter's dtype.
+static const void *one_of(char letter) {
+  static const float one32[2] = {1, 0};
+  static const double one64[2] = {1, 0};
+  return letter == 's' || letter == 'c' ? (const void *)one32
+                                        : (const void *)one64;
+}
+
+static const double zero[2] = {0, 0};  // of every dtype
+
+// The address of one of the functions of a dtype's letter, or NULL.
+static void *of_letter(void *const functions[4], char letter) {
+  return functions[strchr(letters, letter) - letters];
+}
+
+bool tl_blas_gemm(tl_dtype dtype, void *c, int64_t c_row, const void *a,
+                  int64_t a_row, int64_t a_column, const void *b, int64_t b_row,
+                  int64_t b_column, int64_t m, int64_t n, int64_t k) {
+  char letter = tl_blas_letter(dtype), order_a, order_b, order_c;
+  int lda, ldb, ldc;
+  const int64_t size = (int64_t)tl_itemsize(dtype);
+  if (letter == 0 || !fits(m, n, k) ||
+      !layout(m, k, a_row, a_column, size, &order_a, &lda) ||
+      !layout(k, n, b_row, b_column, size, &order_b, &ldb) ||
+      !layout(m, n, c_row, size, size, &order_c, &ldc))
+    return false;
+  gemm_fn *gemm;
+  as_function(of_letter(loaded.gemm, letter), &gemm);
+  if (!gemm)
+    return false;
+  const int rows = (int)m, columns = (int)n, terms = (int)k;
+  gemm(&order_b, &order_a, &columns, &rows, &terms, one_of(letter), b, &ldb, a,
+       &lda, zero, c, &ldc, 1, 1);
+  return true;
+}
+
+bool tl_blas_syrk(tl_dtype dtype, void *c, int64_t c_row, const void *a,
+                  int64_t a_row, int64_t a_column, int64_t m, int64_t k) {
+  char letter = tl_blas_letter(dtype), order_a, order_c;
+  int lda, ldc;
+  const int64_t size = (int64_t)tl_itemsize(dtype);
+  if (letter == 0 || !fits(m, m, k) ||
+      !layout(m, k, a_row, a_column, size, &order_a, &lda) ||
+      !layout(m, m, c_row, size, size, &order_c, &ldc))
+    return false;
+  syrk_fn *syrk;
+  as_function(of_letter(loaded.syrk, letter), &syrk);
+  if (!syrk)
+    return false;
+  const int rows = (int)m, terms = (int)k;
+  // Below our diagonal is above Fortran's.
+  syrk("U", order_a == 'N' ? "T" : "N", &rows, &terms, one_of(letter), a, &lda,
+       zero, c, &ldc, 1, 1);
+  return true;
+}

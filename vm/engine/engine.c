@@ -1,0 +1,431 @@
+// Elementwise operations on any operands, by a plan; what is plain goes the
+// short way first.
+#include "vm/engine/engine_internal.h"
+
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/engine/short.h"
+
+// --- Checks -----------------------------------------------------------------
+
+// Asks [check] about all items of an operand, whatever its layout.
+static bool any_item(const tl_operand *x, tl_check *check) {
+  if (x->array == NULL)
+    return check(x->data, 1);
+  const tl_array *a = x->array;
+  if (tl_is_contiguous(a))
+    return check(a->data, (size_t)a->size);
+  enum { ITEMS = 256 };
+  _Alignas(64) char buffer[ITEMS * sizeof(tl_c128)];
+  const int64_t *strides = tl_strides(a);
+  size_t itemsize = tl_itemsize(x->dtype);
+  tl_pack *pack = tl_kernels()->pack[tl_move_size(itemsize)];
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), (char *const[]){a->data},
+                &strides);
+  for (; !walk.done; tl_walk_next(&walk)) {
+    for (int64_t at = 0; at < walk.length; at += ITEMS) {
+      int64_t left = walk.length - at;
+      size_t n = (size_t)(left < ITEMS ? left : ITEMS);
+      pack(buffer, walk.data[0] + at * walk.step[0], walk.step[0], n);
+      if (check(buffer, n))
+        return true;
+    }
+  }
+  return false;
+}
+
+bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
+                       const tl_typing *typing) {
+  if (!tl_dtype_is_integer(typing->computed))
+    return true;
+  const tl_kernel_table *kernels = tl_kernels();
+  switch (op) {
+    case TL_OP_FLOOR_DIVIDE:
+    case TL_OP_REMAINDER: {
+      tl_dtype dtype = x[1].dtype == TL_BOOL ? TL_UINT8 : x[1].dtype;
+      if (!any_item(&x[1], kernels->any_zero[dtype]))
+        return true;
+      return tl_fail(vm, TALLY_ERR_DOMAIN, "integer %s by zero",
+                     tl_op_label(op));
+    }
+    case TL_OP_POW:
+    case TL_OP_LEFT_SHIFT:
+    case TL_OP_RIGHT_SHIFT: {
+      tl_check *negative = kernels->any_negative[x[1].dtype];
+      if (negative == NULL || !any_item(&x[1], negative))
+        return true;
+      if (op == TL_OP_POW) {
+        return tl_fail(vm, TALLY_ERR_DOMAIN,
+                       "%s integers ** a negative power; float64(x) ** p is a "
+                       "float",
+                       tl_dtypes[typing->computed].name);
+      }
+      return tl_fail(vm, TALLY_ERR_DOMAIN, "%s by a negative count",
+                     tl_op_label(op));
+    }
+    default:
+      return true;
+  }
+}
+
+// --- The general way --------------------------------------------------------
+
+// Adds the operation's steps over the operands' streams; returns the result's
+// value.
+static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
+                      const tl_typing *typing) {
+  const tl_kernel_table *kernels = tl_kernels();
+  int values[TL_MAX_OPERANDS] = {0, 0, 0};
+  int arity = tl_ops[op].arity;
+  size_t itemsize = tl_itemsize(typing->result);
+  for (int i = 0; i < arity; i++) {
+    values[i] = tl_plan_cast(plan, i, x[i].dtype, typing->operands[i]);
+  }
+  tl_dtype dtype = typing->computed;
+  switch (arity) {
+    case 1:
+      return tl_plan_unary(plan, kernels->unary[op][dtype], values[0],
+                           itemsize);
+    case 2: {
+      bool alike = typing->operands[0] == typing->operands[1];
+      return tl_plan_binary(plan, tl_binary_kernel(op, typing),
+                            alike ? kernels->binary_vs[op][dtype] : NULL,
+                            alike ? kernels->binary_sv[op][dtype] : NULL,
+                            values[0], values[1], itemsize);
+    }
+    default:
+      return tl_plan_select(plan, kernels->select[dtype], values[0], values[1],
+                            values[2], itemsize);
+  }
+}
+
+// Runs the operation into [target], whose dtype is the result's or one that it
+// is cast to.
+static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
+                     const tl_typing *typing, tl_array *target, bool may_stop) {
+  tl_plan plan;
+  tl_plan_room room;  // large: not cleared
+  int ndim = tl_ndim(target), arity = tl_ops[op].arity;
+  tl_plan_open(&plan, &room, ndim, tl_shape(target));
+  for (int i = 0; i < arity; i++) {
+    int64_t strides[TL_MAX_DIMS];
+    if (x[i].array != NULL) {
+      tl_broadcast_strides(x[i].array, ndim, tl_shape(target), strides);
+    }
+    tl_plan_stream(&plan, x[i].data, tl_itemsize(x[i].dtype),
+                   x[i].array != NULL ? strides : NULL);
+  }
+  tl_dtype dtype = tl_array_dtype(target);
+  int output = tl_plan_stream(&plan, target->data, tl_itemsize(dtype),
+                              tl_strides(target));
+  tl_plan_arrange(&plan, output);
+  int value = plan_steps(&plan, op, x, typing);
+  tl_plan_finish(&plan, tl_plan_cast(&plan, value, typing->result, dtype));
+  return tl_plan_run(vm, &plan, may_stop);
+}
+
+// --- Small results ----------------------------------------------------------
+
+// Up to this many items, of at most two axes, no plan is made: operands that
+// are no plain run of the dtype computed in go through buffers.
+enum { SMALL_ITEMS = 256 };
+typedef char small_buffer[SMALL_ITEMS * sizeof(tl_c128)];
+
+// The items of an array as [to] walks them, in a row.
+static const char *small_items(const tl_operand *x, const tl_array *to,
+                               small_buffer buffer) {
+  const tl_array *a = x->array;
+  if (a->size == to->size && tl_is_contiguous(a))
+    return a->data;
+  const tl_kernel_table *kernels = tl_kernels();
+  int64_t strides[TL_MAX_DIMS];
+  size_t itemsize = tl_itemsize(x->dtype);
+  unsigned size = tl_move_size(itemsize);
+  tl_broadcast_strides(a, tl_ndim(to), tl_shape(to), strides);
+  if (tl_ndim(to) == 1) {
+    kernels->pack[size](buffer, a->data, strides[0], (size_t)to->size);
+    return buffer;
+  }
+  size_t ncols = (size_t)tl_shape(to)[1];
+  kernels->pack_tile[size](buffer, (ptrdiff_t)(ncols * itemsize), a->data,
+                           strides[0], strides[1], (size_t)tl_shape(to)[0],
+                           ncols);
+  return buffer;
+}
+
+static void run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
+                      tl_array *target) {
+  const tl_kernel_table *kernels = tl_kernels();
+  _Alignas(64) small_buffer items[TL_MAX_OPERANDS], converted[TL_MAX_OPERANDS];
+  const char *in[TL_MAX_OPERANDS];
+  size_t n = (size_t)target->size;
+  int arity = tl_ops[op].arity;
+  for (int i = 0; i < arity; i++) {
+    tl_dtype from = x[i].dtype, to = typing->operands[i];
+    if (x[i].array == NULL) {  // converted when dtypes were decided
+      in[i] = items[i];
+      kernels->fill[tl_move_size(tl_itemsize(to))](items[i], x[i].data, n);
+      continue;
+    }
+    in[i] = small_items(&x[i], target, items[i]);
+    if (from == to)
+      continue;
+    kernels->cast[from][to](converted[i], in[i], n);
+    in[i] = converted[i];
+  }
+  switch (arity) {
+    case 1:
+      kernels->unary[op][typing->computed](target->data, in[0], n);
+      break;
+    case 2:
+      tl_binary_kernel(op, typing)(target->data, in[0], in[1], n);
+      break;
+    default:
+      kernels->select[typing->computed](target->data, in[0], in[1], in[2], n);
+      break;
+  }
+}
+
+static bool is_small(const tl_array *target) {
+  return target->size <= SMALL_ITEMS && (unsigned)tl_ndim(target) - 1 < 2;
+}
+
+// --- Arrays of any size -----------------------------------------------------
+
+static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
+                         const tl_slot *slots, int *ndim, int64_t *shape) {
+  const tl_array *arrays[TL_MAX_OPERANDS] = {NULL};
+  int count = 0;
+  for (int i = 0; i < tl_ops[op].arity; i++) {
+    if (x[i].array != NULL)
+      arrays[count++] = x[i].array;
+  }
+  if (tl_broadcast(vm, count, arrays, ndim, shape))
+    return true;
+  if (tl_ops[op].arity == 2)
+    tl_fail_operands(vm, slots[0], slots[1]);
+  return false;
+}
+
+// Whether operand [index] may be written while the others are read.
+static bool is_safe_target(const tl_operand *x, int arity, int index) {
+  for (int i = 0; i < arity; i++) {
+    if (i == index || x[i].array == NULL)
+      continue;
+    if (tl_arrays_overlap(x[i].array, x[index].array) &&
+        !tl_arrays_coincide(x[i].array, x[index].array)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+enum { POLL_ITEMS = 64 * 1024 };
+
+// The dying operand that takes the result; NULL with *failed where the VM was
+// stopped. A pass over it must finish, so it is paid for before it starts.
+static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
+                             const tl_typing *typing, int ndim,
+                             const int64_t *shape, bool *failed) {
+  int arity = tl_ops[op].arity, refused = -1;
+  for (int i = 0; i < arity; i++) {
+    if (x[i].array == NULL)
+      continue;
+    if (refused < 0)
+      refused = i;
+    if (!tl_can_reuse(vm, *x[i].owner, typing->result, ndim, shape) ||
+        !is_safe_target(x, arity, i)) {
+      continue;
+    }
+    int64_t size = x[i].array->size;
+    if (size >= POLL_ITEMS && !tl_poll(vm, (uint64_t)size / 1024)) {
+      *failed = true;
+      return NULL;
+    }
+    return tl_reuse(vm, x[i].owner, typing->result, ndim, shape);
+  }
+  // Counts why not, for the first array.
+  if (refused >= 0 &&
+      !tl_can_reuse(vm, *x[refused].owner, typing->result, ndim, shape)) {
+    tl_reuse(vm, x[refused].owner, typing->result, ndim, shape);
+  }
+  return NULL;
+}
+
+static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
+                           const tl_slot *slots, tl_slot *out) {
+  tl_typing typing;
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  if (!tl_operands_resolve(vm, op, x, slots, &typing) ||
+      !result_shape(vm, op, x, slots, &ndim, shape) ||
+      !tl_operands_check(vm, op, x, &typing)) {
+    return false;
+  }
+  bool failed = false;
+  tl_array *target = find_target(vm, op, x, &typing, ndim, shape, &failed);
+  bool reused = target != NULL;
+  if (failed)
+    return false;
+  if (target == NULL)
+    target = tl_array_new(vm, typing.result, ndim, shape);
+  if (target == NULL)
+    return false;
+  // From here on the exponent may be left out.
+  if (op == TL_OP_POW)
+    op = tl_power_form(&x[1], typing.computed);
+  bool ok = true;
+  if (is_small(target)) {
+    run_small(op, x, &typing, target);
+  } else {
+    ok = run_into(vm, op, x, &typing, target, !reused);
+  }
+  tl_slot result = tl_own_array(target);
+  if (!ok) {
+    tl_drop(vm, result);
+    return false;
+  }
+  tl_copy_slot(out, &result);
+  return true;
+}
+
+static bool compute(tl_vm *vm, tl_op op, tl_operand *x, const tl_slot *slots,
+                    tl_slot *out) {
+  for (int i = 0; i < tl_ops[op].arity; i++) {
+    if (x[i].array != NULL)
+      return compute_arrays(vm, op, x, slots, out);
+  }
+  tl_typing typing;
+  return tl_operands_resolve(vm, op, x, slots, &typing) &&
+         tl_scalar_compute(vm, op, x, &typing, out);
+}
+
+bool tl_elementwise(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
+  if (tl_short(vm, op, operands, out))
+    return true;
+  tl_operand x[TL_MAX_OPERANDS];
+  int arity = tl_ops[op].arity, opened = 0;
+  bool ok = true, all_numbers = true;
+  while (ok && all_numbers && opened < arity) {
+    ok = tl_operand_open(vm, &operands[opened], &x[opened], &all_numbers);
+    if (ok)
+      opened++;
+  }
+  if (ok) {
+    ok = all_numbers ? compute(vm, op, x, operands, out)
+                     : tl_elementwise_other(vm, op, operands, out);
+  }
+  while (opened > 0) tl_operand_close(vm, &x[--opened]);
+  return ok;
+}
+
+// --- Into a part of an array ------------------------------------------------
+
+// Operands that overlap the target otherwise than item on item are copied.
+static bool copy_overlapping(tl_vm *vm, tl_operand *x, int arity,
+                             const tl_array *target) {
+  for (int i = 0; i < arity; i++) {
+    if (x[i].array == NULL || tl_arrays_coincide(x[i].array, target) ||
+        !tl_arrays_overlap(x[i].array, target)) {
+      continue;
+    }
+    tl_array *copy = tl_array_copy(vm, x[i].array);
+    if (copy == NULL)
+      return false;
+    tl_clear(vm, &x[i].made);
+    x[i].made = tl_own_array(copy);
+    x[i].array = copy;
+    x[i].data = copy->data;
+  }
+  return true;
+}
+
+static bool fits_target(tl_vm *vm, int ndim, const int64_t *shape,
+                        const tl_array *target) {
+  bool same = ndim <= tl_ndim(target);
+  for (int i = 0; same && i < ndim; i++) {
+    int64_t length = tl_shape(target)[tl_ndim(target) - ndim + i];
+    same = shape[i] == length || shape[i] == 1;
+  }
+  if (same)
+    return true;
+  char text[TL_DESCRIBE];
+  tl_slot s = {.tag = tl_array_tag(target), .array = (tl_array *)target};
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "the result does not fit the part assigned to, %s",
+                 tl_describe(s, text, sizeof text));
+}
+
+static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
+                         const tl_slot *slots, tl_array *target) {
+  tl_typing typing;
+  int ndim = 0;
+  int64_t shape[TL_MAX_DIMS];
+  tl_dtype dtype = tl_array_dtype(target);
+  if (!tl_operands_resolve(vm, op, x, slots, &typing))
+    return false;
+  if (tl_kind_rank(typing.result) > tl_kind_rank(dtype)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s gives %s, which an array of %s cannot hold; convert "
+                   "with %s(x)",
+                   tl_op_label(op), tl_dtypes[typing.result].name,
+                   tl_dtypes[dtype].name, tl_dtypes[dtype].name);
+  }
+  if (!result_shape(vm, op, x, slots, &ndim, shape) ||
+      !fits_target(vm, ndim, shape, target) ||
+      !tl_operands_check(vm, op, x, &typing) ||
+      !copy_overlapping(vm, x, tl_ops[op].arity, target)) {
+    return false;
+  }
+  if (target->size >= POLL_ITEMS &&
+      !tl_poll(vm, (uint64_t)target->size / 1024)) {
+    return false;
+  }
+  if (op == TL_OP_POW)
+    op = tl_power_form(&x[1], typing.computed);
+  return run_into(vm, op, x, &typing, target, false);
+}
+
+// Strings and the like: computed apart, then assigned.
+static bool other_into(tl_vm *vm, tl_op op, tl_slot *operands,
+                       tl_array *target) {
+  tl_slot result, array;
+  if (!tl_elementwise_other(vm, op, operands, &result))
+    return false;
+  bool ok = false;
+  if (tl_is_array(result) &&
+      tl_dtype_of(result) == (int)tl_array_dtype(target)) {
+    ok = fits_target(vm, tl_ndim(result.array), tl_shape(result.array),
+                     target) &&
+         tl_array_assign(vm, target, result.array);
+  } else {
+    array = (tl_slot){.tag = tl_array_tag(target), .array = target};
+    char left[TL_DESCRIBE], right[TL_DESCRIBE];
+    tl_fail(vm, TALLY_ERR_TYPE, "%s gives %s, which %s cannot hold",
+            tl_op_label(op), tl_describe(result, left, sizeof left),
+            tl_describe(array, right, sizeof right));
+  }
+  if (tl_is_owned(result))
+    tl_drop(vm, result);
+  return ok;
+}
+
+bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
+                         tl_array *target) {
+  tl_operand x[TL_MAX_OPERANDS];
+  int arity = tl_ops[op].arity, opened = 0;
+  bool ok = true, all_numbers = true;
+  while (ok && all_numbers && opened < arity) {
+    ok = tl_operand_open(vm, &operands[opened], &x[opened], &all_numbers);
+    if (ok)
+      opened++;
+  }
+  if (ok) {
+    ok = all_numbers ? compute_into(vm, op, x, operands, target)
+                     : other_into(vm, op, operands, target);
+  }
+  while (opened > 0) tl_operand_close(vm, &x[--opened]);
+  return ok;
+}

@@ -1,0 +1,40 @@
+// Shared by the files of the vector engine.
+#ifndef TALLY_VM_ENGINE_INTERNAL_H
+#define TALLY_VM_ENGINE_INTERNAL_H
+
+#include "vm/engine/engine.h"
+#include "vm/engine/operand.h"
+#include "vm/engine/plan.h"
+#include "vm/vm.h"
+
+// The operation on what is no number: strings and arrays of them are joined,
+// compared and selected, == and != answer for everything; else refused.
+bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out);
+
+// The operation on scalars that are opened and resolved.
+bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *operands,
+                       const tl_typing *typing, tl_slot *out);
+
+// What must be asked before the first write: zero divisors, negative powers
+// and shifts of integers (kind domain). Operands may be broadcast later.
+bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *operands,
+                       const tl_typing *typing);
+
+// The kernel of a binary operation; comparisons of int64 with uint64 have
+// their own.
+tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing);
+
+// A dying array of this dtype's size and this shape, its memory to be written
+// as [dtype]: *slot no longer owns. NULL where it cannot be (counted, where
+// [slot] is an array).
+tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
+                   const int64_t *shape);
+// Whether tl_reuse would; counts nothing.
+bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
+                  const int64_t *shape);
+
+// Whether two arrays are walked alike, so that item i of both is at one
+// address.
+bool tl_arrays_coincide(const tl_array *a, const tl_array *b);
+
+#endif

@@ -1,0 +1,178 @@
+// Elementwise functions of the host's: operands are converted to the dtypes
+// that the signature names and broadcast; the host's loop gets runs of items.
+// The result is written over a dying operand where one fits.
+
+#include "vm/api/api.h"
+#include "vm/engine/engine_internal.h"
+#include "vm/api/host.h"
+#include "vm/engine/operand.h"
+
+enum { CHUNK = 16 * 1024 };  // items between two polls
+
+// An operand in the dtype that the loop reads.
+typedef struct input {
+  tl_slot slot;     // what of it must be dropped
+  tl_array *array;  // NULL: a scalar, its item is at data
+  char *data;
+  tl_c128 item;
+} input;
+
+static bool refuse(tl_vm *vm, const tl_host_function *f, int index,
+                   tl_slot got) {
+  char text[TL_DESCRIBE];
+  tl_param params[TL_MAX_PARAMS];
+  tl_params_parse(f->row.params, params);
+  return tl_fail(vm, TALLY_ERR_TYPE, "%s: %.*s is of %s: got %s", f->row.name,
+                 (int)params[index].name_length, params[index].name,
+                 tl_dtypes[f->params[index]->dtype].name,
+                 tl_describe(got, text, sizeof text));
+}
+
+// Converts where no value of a higher kind would be lost: int into float, but
+// not float into int. Takes what [arg] owns where that helps.
+static bool open_input(tl_vm *vm, const tl_host_function *f, int index,
+                       tl_slot *arg, input *in) {
+  tl_dtype dtype = f->params[index]->dtype;
+  in->slot = tl_none();
+  in->array = NULL;
+  in->data = (char *)&in->item;
+  if (tl_is_scalar(*arg))
+    return tl_scalar_convert(vm, *arg, dtype, &in->item);
+  if (!tl_is_range(*arg) &&
+      (!tl_is_array(*arg) || tl_array_dtype(arg->array) >= TL_STRING))
+    return refuse(vm, f, index, *arg);
+  tl_slot from;
+  if (!tl_as_array(vm, f->row.name, *arg, &from))
+    return false;
+  if (tl_is_array(*arg) && from.array == arg->array && !tl_is_owned(from)) {
+    from.tag |= arg->tag & TL_OWNED;
+    arg->tag &= ~TL_OWNED;
+  }
+  in->slot = from;
+  if (tl_array_dtype(from.array) != dtype) {
+    if (tl_kind_rank(tl_array_dtype(from.array)) > tl_kind_rank(dtype))
+      return refuse(vm, f, index, from);
+    tl_slot cast;
+    if (!tl_cast(vm, &in->slot, dtype, &cast))
+      return false;
+    tl_drop(vm, in->slot);
+    in->slot = cast;
+  }
+  if (tl_is_scalar(in->slot)) {  // of a rank-0 array
+    tl_scalar_store(in->slot, &in->item);
+    return true;
+  }
+  in->array = in->slot.array;
+  in->data = in->array->data;
+  return true;
+}
+
+static tl_array *find_target(tl_vm *vm, input *inputs, int count,
+                             tl_dtype dtype, int ndim, const int64_t *shape) {
+  for (int i = 0; i < count; i++) {
+    bool ok = inputs[i].array != NULL &&
+              tl_can_reuse(vm, inputs[i].slot, dtype, ndim, shape);
+    for (int k = 0; ok && k < count; k++) {
+      ok = k == i || inputs[k].array == NULL ||
+           !tl_arrays_overlap(inputs[k].array, inputs[i].array);
+    }
+    if (ok)
+      return tl_reuse(vm, &inputs[i].slot, dtype, ndim, shape);
+  }
+  return tl_array_new(vm, dtype, ndim, shape);
+}
+
+static void run(const tl_host_function *f, size_t n, const void *const *inputs,
+                const ptrdiff_t *steps, void *output) {
+  f->loop(f->context, n, inputs, steps, output);
+}
+
+static bool walk(tl_vm *vm, const tl_host_function *f, const input *inputs,
+                 tl_array *out) {
+  int count = f->param_count, ndim = tl_ndim(out);
+  static const int64_t still[TL_MAX_DIMS];
+  int64_t strides[TALLY_MAX_LOOP_INPUTS][TL_MAX_DIMS];
+  char *data[TALLY_MAX_LOOP_INPUTS + 1] = {out->data};
+  const int64_t *steps[TALLY_MAX_LOOP_INPUTS + 1] = {tl_strides(out)};
+  for (int i = 0; i < count; i++) {
+    data[i + 1] = inputs[i].data;
+    steps[i + 1] = still;
+    if (inputs[i].array == NULL)
+      continue;
+    tl_broadcast_strides(inputs[i].array, ndim, tl_shape(out), strides[i]);
+    steps[i + 1] = strides[i];
+  }
+  tl_walk w;
+  tl_walk_begin(&w, count + 1, ndim, tl_shape(out), data, steps);
+  for (; !w.done; tl_walk_next(&w)) {
+    for (int64_t at = 0; at < w.length; at += CHUNK) {
+      int64_t n = w.length - at < CHUNK ? w.length - at : CHUNK;
+      const void *from[TALLY_MAX_LOOP_INPUTS];
+      ptrdiff_t from_steps[TALLY_MAX_LOOP_INPUTS];
+      for (int i = 0; i < count; i++) {
+        from[i] = w.data[i + 1] + at * w.step[i + 1];
+        from_steps[i] = (ptrdiff_t)w.step[i + 1];
+      }
+      run(f, (size_t)n, from, from_steps, w.data[0] + at * w.step[0]);
+      if (!tl_poll(vm, 1 + (uint64_t)n / 1024))
+        return false;
+    }
+  }
+  return true;
+}
+
+static bool apply_scalars(tl_vm *vm, const tl_host_function *f,
+                          const input *inputs, tl_slot *out) {
+  const void *from[TALLY_MAX_LOOP_INPUTS];
+  ptrdiff_t steps[TALLY_MAX_LOOP_INPUTS] = {0};
+  tl_c128 item = {0, 0};
+  for (int i = 0; i < f->param_count; i++) from[i] = inputs[i].data;
+  run(f, 1, from, steps, &item);
+  if (f->result->dtype == TL_COMPLEX128) {
+    *out = tl_new_complex(vm, item.re, item.im, false);
+    return !tl_is_unset(*out);
+  }
+  *out = tl_scalar_load(f->result->dtype, &item);
+  return true;
+}
+
+static bool apply_arrays(tl_vm *vm, const tl_host_function *f, input *inputs,
+                         int count, const tl_array *const *arrays,
+                         tl_slot *out) {
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  if (!tl_broadcast(vm, count, arrays, &ndim, shape))
+    return false;
+  tl_array *array =
+      find_target(vm, inputs, f->param_count, f->result->dtype, ndim, shape);
+  if (array == NULL)
+    return false;
+  if (array->size > 0 && !walk(vm, f, inputs, array)) {
+    tl_drop(vm, tl_own_array(array));
+    return false;
+  }
+  *out = tl_result(vm, array);
+  return true;
+}
+
+bool tl_host_loop(tl_vm *vm, const tl_host_function *f, tl_slot *args,
+                  tl_slot *out) {
+  input inputs[TALLY_MAX_LOOP_INPUTS];
+  const tl_array *arrays[TALLY_MAX_LOOP_INPUTS];
+  int opened = 0, count = 0;
+  bool ok = true;
+  while (ok && opened < f->param_count) {
+    input *in = &inputs[opened];
+    ok = open_input(vm, f, opened, &args[opened], in);
+    opened++;
+    if (ok && in->array != NULL)
+      arrays[count++] = in->array;
+  }
+  tl_access before = vm->access;
+  vm->access = TL_ACCESS_NONE;  // a loop has no business in the VM
+  ok = ok && (count == 0 ? apply_scalars(vm, f, inputs, out)
+                         : apply_arrays(vm, f, inputs, count, arrays, out));
+  vm->access = before;
+  for (int i = 0; i < opened; i++) tl_drop(vm, inputs[i].slot);
+  return ok;
+}

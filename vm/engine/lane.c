@@ -1,0 +1,164 @@
+#include "vm/engine/lane.h"
+
+#include "vm/vm.h"
+
+// --- Positions --------------------------------------------------------------
+
+void tl_counter_begin(tl_counter *counter, int ndim, const int64_t *shape,
+                      const int64_t *strides, const char *base) {
+  counter->ndim = ndim;
+  counter->shape = shape;
+  counter->strides = strides;
+  counter->at = base;
+  counter->done = false;
+  for (int i = 0; i < ndim; i++) {
+    counter->index[i] = 0;
+    if (shape[i] == 0)
+      counter->done = true;
+  }
+}
+
+void tl_counter_next(tl_counter *counter) {
+  for (int i = counter->ndim - 1; i >= 0; i--) {
+    counter->at += counter->strides[i];
+    if (++counter->index[i] < counter->shape[i])
+      return;
+    counter->at -= counter->strides[i] * counter->shape[i];
+    counter->index[i] = 0;
+  }
+  counter->done = true;
+}
+
+// --- Axes -------------------------------------------------------------------
+
+// Appends an axis, or merges it with the one before.
+static void add_axis(int *ndim, int64_t *shape, int64_t *strides,
+                     int64_t length, int64_t stride) {
+  int last = *ndim - 1;
+  if (last >= 0 && strides[last] == stride * length) {
+    shape[last] *= length;
+    strides[last] = stride;
+    return;
+  }
+  shape[*ndim] = length;
+  strides[*ndim] = stride;
+  ++*ndim;
+}
+
+void tl_split_axes(const tl_array *array, uint32_t axes, tl_split *out) {
+  out->array = array;
+  out->kept = out->reduced = 0;
+  out->count = out->length = 1;
+  out->outer = false;
+  for (int i = 0; i < tl_ndim(array); i++) {
+    int64_t length = tl_shape(array)[i], stride = tl_strides(array)[i];
+    bool reduced = (axes >> i & 1) != 0;
+    *(reduced ? &out->length : &out->count) *= length;
+    if (length == 1)
+      continue;
+    if (reduced) {
+      add_axis(&out->reduced, out->reduced_shape, out->reduced_strides, length,
+               stride);
+    } else {
+      add_axis(&out->kept, out->kept_shape, out->kept_strides, length, stride);
+    }
+    out->outer = !reduced;
+  }
+}
+
+// --- Lanes ------------------------------------------------------------------
+
+enum { BLOCK = 256, POLL_ITEMS = 64 * 1024, TILE_ROWS = 8, TILE_COLUMNS = 128 };
+
+typedef struct walker {
+  tl_vm *vm;
+  const tl_lane *lane;
+  tl_lane_fn *piece;
+  void *context;
+  int64_t *unpolled;
+} walker;
+
+bool tl_lane_poll(tl_vm *vm, int64_t *unpolled, int64_t items) {
+  *unpolled += items;
+  if (vm == NULL || *unpolled < POLL_ITEMS)
+    return true;
+  uint64_t work = (uint64_t)*unpolled / 1024;
+  *unpolled = 0;
+  return tl_poll(vm, work);
+}
+
+// Contiguous items, converted if need be.
+static void give(walker *w, const char *items, size_t n) {
+  tl_dtype from = w->lane->from, to = w->lane->dtype;
+  if (from == to) {
+    w->piece(w->context, items, n);
+    return;
+  }
+  _Alignas(64) char converted[BLOCK * sizeof(tl_c128)];
+  tl_kernel1 *cast = tl_kernels()->cast[from][to];
+  for (size_t at = 0; at < n; at += BLOCK) {
+    size_t count = n - at < BLOCK ? n - at : BLOCK;
+    cast(converted, items + at * tl_itemsize(from), count);
+    w->piece(w->context, converted, count);
+  }
+}
+
+static bool give_run(walker *w, const char *items, int64_t step, int64_t n) {
+  int64_t itemsize = (int64_t)tl_itemsize(w->lane->from);
+  _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];
+  bool plain = step == itemsize || n == 1;
+  int64_t block = plain ? POLL_ITEMS : BLOCK;
+  tl_pack *pack = tl_kernels()->pack[tl_move_size((size_t)itemsize)];
+  for (int64_t at = 0; at < n; at += block) {
+    int64_t count = n - at < block ? n - at : block;
+    const char *from = items + at * step;
+    if (!plain) {
+      pack(packed, from, step, (size_t)count);
+      from = packed;
+    }
+    give(w, from, (size_t)count);
+    if (!tl_lane_poll(w->vm, w->unpolled, count))
+      return false;
+  }
+  return true;
+}
+
+// Rows of a transposed matrix: read by tiles, so that whole cache lines are
+// used. Rows too long for that go one by one.
+static bool give_tiles(walker *w, const char *base, int64_t nrows,
+                       int64_t row_step, int64_t ncols, int64_t column_step) {
+  size_t itemsize = tl_itemsize(w->lane->from);
+  _Alignas(64) char tile[TILE_ROWS * TILE_COLUMNS * sizeof(tl_c128)];
+  tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
+  int64_t step = TILE_ROWS * TILE_COLUMNS / ncols;
+  for (int64_t row = 0; row < nrows; row += step) {
+    int64_t count = nrows - row < step ? nrows - row : step;
+    pack(tile, (ptrdiff_t)((size_t)ncols * itemsize), base + row * row_step,
+         row_step, column_step, (size_t)count, (size_t)ncols);
+    give(w, tile, (size_t)(count * ncols));
+    if (!tl_lane_poll(w->vm, w->unpolled, count * ncols))
+      return false;
+  }
+  return true;
+}
+
+bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
+                  tl_lane_fn *piece, void *context) {
+  walker w = {vm, lane, piece, context, unpolled};
+  if (lane->ndim == 0)
+    return give_run(&w, lane->base, 0, 1);
+  int inner = lane->ndim - 1;
+  int64_t length = lane->shape[inner], step = lane->strides[inner];
+  bool tiles = inner > 0 && length > 0 && length <= TILE_COLUMNS;
+  tl_counter counter;
+  tl_counter_begin(&counter, inner - (tiles ? 1 : 0), lane->shape,
+                   lane->strides, lane->base);
+  for (; !counter.done; tl_counter_next(&counter)) {
+    bool ok = tiles ? give_tiles(&w, counter.at, lane->shape[inner - 1],
+                                 lane->strides[inner - 1], length, step)
+                    : give_run(&w, counter.at, step, length);
+    if (!ok)
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,56 @@
+// Lanes: the items that one result of a reduction is made of, in row-major
+// order of the reduced axes, whatever the array's layout.
+#ifndef TALLY_VM_LANE_H
+#define TALLY_VM_LANE_H
+
+#include "vm/array/array.h"
+#include "vm/kernels/kernels.h"
+
+// Items in logical order, given in contiguous pieces of [dtype].
+typedef struct tl_lane {
+  const char *base;
+  int ndim;
+  const int64_t *shape, *strides;  // bytes
+  tl_dtype from;                   // of the items in memory
+  tl_dtype dtype;                  // of what is handed out
+} tl_lane;
+
+typedef void tl_lane_fn(void *context, const void *items, size_t n);
+
+// Hands out all items; false where the VM was stopped (NULL: a worker's, which
+// polls nothing). [unpolled]
+// counts items since the last poll, over many lanes.
+bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
+                  tl_lane_fn *piece, void *context);
+
+// [items] more have been handled; polls now and then, as tl_lane_walk does.
+bool tl_lane_poll(tl_vm *vm, int64_t *unpolled, int64_t items);
+
+// An array's axes in two groups, each without axes of length 1 and merged.
+typedef struct tl_split {
+  const tl_array *array;
+  int kept, reduced;  // how many axes
+  int64_t kept_shape[TL_MAX_DIMS], kept_strides[TL_MAX_DIMS];
+  int64_t reduced_shape[TL_MAX_DIMS], reduced_strides[TL_MAX_DIMS];
+  int64_t count;   // results
+  int64_t length;  // items of each
+  // The last axis is kept: results lie side by side, and go together. Then the
+  // last kept axis is the columns.
+  bool outer;
+} tl_split;
+
+void tl_split_axes(const tl_array *array, uint32_t axes, tl_split *out);
+
+// Walks positions of the first [ndim] axes in row-major order.
+typedef struct tl_counter {
+  int ndim;
+  const int64_t *shape, *strides;
+  int64_t index[TL_MAX_DIMS];
+  const char *at;
+  bool done;
+} tl_counter;
+void tl_counter_begin(tl_counter *counter, int ndim, const int64_t *shape,
+                      const int64_t *strides, const char *base);
+void tl_counter_next(tl_counter *counter);
+
+#endif

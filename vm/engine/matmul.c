@@ -1,0 +1,184 @@
+// The operator @: what its operands are as stacks of matrices.
+
+#include "vm/engine/matmul.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/vm.h"
+
+static bool wrong_shapes(tl_vm *vm, const tl_slot *operands,
+                         const char *reason) {
+  char left[TL_DESCRIBE], right[TL_DESCRIBE];
+  tl_fail(vm, TALLY_ERR_SHAPE, "@ of %s and %s: %s",
+          tl_describe(operands[0], left, sizeof left),
+          tl_describe(operands[1], right, sizeof right), reason);
+  tl_fail_operands(vm, operands[0], operands[1]);
+  return false;
+}
+
+// The geometry of a product of two arrays.
+typedef struct product {
+  int ndim;                    // of the stack
+  int64_t shape[TL_MAX_DIMS];  // of the stack, then of the result
+  tl_matrices a, b;
+  int64_t m, n, k;
+  int out_ndim;
+} product;
+
+// An array's matrices: a vector is one row (left) or one column.
+static void matrices_of(const tl_array *x, bool left, tl_matrices *out,
+                        int64_t *rows, int64_t *columns) {
+  int ndim = tl_ndim(x);
+  const int64_t *shape = tl_shape(x), *strides = tl_strides(x);
+  memset(out, 0, sizeof *out);
+  out->data = x->data;
+  *rows = *columns = 1;
+  if (ndim > 1) {
+    *rows = shape[ndim - 2];
+    *columns = shape[ndim - 1];
+    out->row = strides[ndim - 2];
+    out->column = strides[ndim - 1];
+  } else if (left) {
+    *columns = shape[0];
+    out->column = strides[0];
+  } else {
+    *rows = shape[0];
+    out->row = strides[0];
+  }
+}
+
+static bool stack_shape(tl_vm *vm, const tl_slot *operands, product *p) {
+  const tl_array *x[2] = {operands[0].array, operands[1].array};
+  tl_matrices *matrices[2] = {&p->a, &p->b};
+  int own[2];
+  for (int i = 0; i < 2; i++)
+    own[i] = tl_ndim(x[i]) > 2 ? tl_ndim(x[i]) - 2 : 0;
+  p->ndim = own[0] > own[1] ? own[0] : own[1];
+  for (int k = 0; k < p->ndim; k++) {
+    p->shape[k] = 1;
+    for (int i = 0; i < 2; i++) {
+      int axis = k - (p->ndim - own[i]);
+      if (axis < 0 || tl_shape(x[i])[axis] == 1)
+        continue;
+      if (p->shape[k] != 1 && p->shape[k] != tl_shape(x[i])[axis])
+        return wrong_shapes(vm, operands, "their stacks do not broadcast");
+      p->shape[k] = tl_shape(x[i])[axis];
+      matrices[i]->strides[k] = tl_strides(x[i])[axis];
+    }
+  }
+  return true;
+}
+
+static bool plan(tl_vm *vm, const tl_slot *operands, product *p) {
+  const tl_array *a = operands[0].array, *b = operands[1].array;
+  int64_t k_of_b;
+  if (tl_ndim(a) == 0 || tl_ndim(b) == 0)
+    return wrong_shapes(vm, operands, "a scalar is no matrix; use *");
+  matrices_of(a, true, &p->a, &p->m, &p->k);
+  matrices_of(b, false, &p->b, &k_of_b, &p->n);
+  if (p->k != k_of_b) {
+    char reason[80];
+    bool vectors = tl_ndim(a) == 1 && tl_ndim(b) == 1;
+    snprintf(
+        reason, sizeof reason,
+        vectors ? "%lld items against %lld" : "%lld columns against %lld rows",
+        (long long)p->k, (long long)k_of_b);
+    return wrong_shapes(vm, operands, reason);
+  }
+  if (!stack_shape(vm, operands, p))
+    return false;
+  p->out_ndim = p->ndim;
+  if (tl_ndim(a) > 1)
+    p->shape[p->out_ndim++] = p->m;
+  if (tl_ndim(b) > 1)
+    p->shape[p->out_ndim++] = p->n;
+  return true;
+}
+
+// The items computed in, and the result's: bools count in int64, and a result
+// other than 0 is true.
+static bool product_dtypes(tl_vm *vm, const tl_slot *operands,
+                           tl_dtype *compute, tl_dtype *result) {
+  tl_dtype dtypes[2];
+  for (int i = 0; i < 2; i++) {
+    dtypes[i] = tl_array_dtype(operands[i].array);
+    if (dtypes[i] < TL_STRING)
+      continue;
+    return tl_fail(vm, TALLY_ERR_TYPE, "@ takes numbers, not strings");
+  }
+  *result = tl_dtype_promote(dtypes[0], dtypes[1]);
+  *compute = *result == TL_BOOL ? TL_INT64 : *result;
+  return true;
+}
+
+static bool converted(tl_vm *vm, tl_slot *s, tl_dtype dtype) {
+  if (tl_array_dtype(s->array) == dtype)
+    return true;
+  tl_array *cast = tl_array_cast(vm, s->array, dtype);
+  if (!cast)
+    return false;
+  if (tl_is_owned(*s))
+    tl_drop(vm, *s);
+  *s = tl_own_array(cast);
+  return true;
+}
+
+static bool multiply(tl_vm *vm, tl_slot *operands, tl_slot *out) {
+  product p;
+  tl_dtype compute = TL_FLOAT64, result = TL_FLOAT64;
+  if (!product_dtypes(vm, operands, &compute, &result) ||
+      !plan(vm, operands, &p) || !converted(vm, &operands[0], compute) ||
+      !converted(vm, &operands[1], compute) || !plan(vm, operands, &p))
+    return false;
+  tl_array *c = tl_array_new(vm, compute, p.out_ndim, p.shape);
+  if (!c)
+    return false;
+  bool ok = tl_matmul_stack(vm, compute, c->data, p.ndim, p.shape, &p.a, &p.b,
+                            p.m, p.n, p.k);
+  if (ok && result != compute) {
+    tl_array *cast = tl_array_cast(vm, c, result);
+    tl_drop(vm, tl_own_array(c));
+    if (!cast)
+      return false;
+    c = cast;
+  }
+  if (ok)
+    *out = tl_result(vm, c);
+  else
+    tl_drop(vm, tl_own_array(c));
+  return ok;
+}
+
+// Two vectors of one dtype of numbers: their product is made in place.
+static bool is_dot(const tl_slot *operands) {
+  if (!tl_is_array(operands[0]) || !tl_is_array(operands[1]))
+    return false;
+  const tl_array *a = operands[0].array, *b = operands[1].array;
+  return tl_ndim(a) == 1 && tl_ndim(b) == 1 && a->head.dtype == b->head.dtype &&
+         a->head.dtype != TL_BOOL && a->head.dtype < TL_COMPLEX128 &&
+         tl_shape(a)[0] == tl_shape(b)[0];
+}
+
+static bool dot(tl_vm *vm, const tl_slot *operands, tl_slot *out) {
+  const tl_array *a = operands[0].array, *b = operands[1].array;
+  const tl_dtype dtype = tl_array_dtype(a);
+  _Alignas(16) char item[16];
+  if (!tl_matmul_dot(vm, dtype, item, a->data, tl_strides(a)[0], b->data,
+                     tl_strides(b)[0], tl_shape(a)[0]))
+    return false;
+  *out = tl_scalar_load(dtype, item);
+  return true;
+}
+
+bool tl_matmul(tl_vm *vm, tl_slot *operands, tl_slot *out) {
+  if (is_dot(operands))
+    return dot(vm, operands, out);
+  tl_slot arrays[2];
+  int made = 0;
+  while (made < 2 && tl_as_array(vm, "@", operands[made], &arrays[made]))
+    made++;
+  bool ok = made == 2 && multiply(vm, arrays, out);
+  while (made > 0) tl_drop(vm, arrays[--made]);
+  return ok;
+}

@@ -1,0 +1,317 @@
+// Products of stacks of matrices: by a loaded BLAS or the kernels' blocked
+// product; those with a vector, on either side, by one that reads the matrix
+// where it lies; those of a matrix with its own transpose at half the work.
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "vm/engine/blas.h"
+#include "vm/kernels/kernels.h"
+#include "vm/engine/matmul.h"
+#include "vm/engine/pool.h"
+#include "vm/vm.h"
+
+// Multiplications between two polls, some tens of milliseconds: of a product
+// with a vector, which waits for memory, of a product of matrices of floats,
+// and of one of integers or complex numbers.
+enum { VECTOR_WORK = 1 << 25, REAL_WORK = 1 << 30, OTHER_WORK = 1 << 28 };
+
+// The least rows and columns of a block that is not the whole: never so few
+// that packing the operands anew for each block would count.
+enum { LEAST_REAL = 768, LEAST_OTHER = 256 };
+
+// A product of m by k items at a and k by n at b, into dense rows of out.
+typedef struct task {
+  tl_vm *vm;
+  tl_dtype dtype;
+  char *out;
+  const char *a, *b;
+  int64_t a_row, a_column, b_row, b_column;  // bytes
+  int64_t m, n, k;
+  int64_t rows, columns;  // of a block
+  int threads;
+  bool blas;             // a loaded library takes part
+  char *scratch;         // for our own product: made when it is first needed
+  size_t scratch_bytes;  // of each thread
+} task;
+
+// The least number of equal parts of n that are at most [most], or [least].
+static int64_t part_of(int64_t n, double most, double least) {
+  if (most < least)
+    most = least;
+  if ((double)n <= most)
+    return n;
+  int64_t count = (int64_t)((double)n / most) + 1;
+  return (n + count - 1) / count;
+}
+
+// A matrix times its transpose, as views of one block.
+static bool is_symmetric(const task *t) {
+  return t->a == t->b && t->m == t->n && t->a_row == t->b_column &&
+         t->a_column == t->b_row;
+}
+
+static void plan_blocks(task *t) {
+  const bool real = tl_dtype_is_real(t->dtype);
+  const double share = is_symmetric(t) ? 2 : 1;  // half of it is computed
+  const double work = share * (real ? REAL_WORK : OTHER_WORK);
+  const double least = real ? LEAST_REAL : LEAST_OTHER, k = (double)t->k + 1;
+  t->rows = part_of(t->m, work / ((double)t->n * k), least);
+  t->columns = part_of(t->n, work / ((double)t->rows * k), least);
+}
+
+static bool poll_work(tl_vm *vm, int64_t rows, int64_t columns, int64_t terms) {
+  double work = (double)rows * (double)columns * (double)terms / 1024;
+  return tl_poll(vm, work < 1 ? 1 : (uint64_t)work);
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+// Room for every thread, in lines of memory of its own.
+static bool make_scratch(task *t) {
+  size_t nbytes = tl_gemm_scratch(t->dtype, (size_t)t->rows, (size_t)t->columns,
+                                  (size_t)t->k);
+  t->scratch_bytes = (nbytes + 64) / 64 * 64;
+  t->scratch = tl_alloc(t->vm, t->scratch_bytes * (size_t)t->threads,
+                        "the matrix product");
+  return t->scratch != NULL;
+}
+
+// Some rows i.. and columns j.. of the result, whose rows are done in parts.
+typedef struct piece {
+  const task *task;
+  int64_t i, j, rows, columns, parts;
+  atomic_bool refused;  // by the library
+} piece;
+
+// Parts begin at multiples of TILE_ROWS, have at least LEAST_PART_ROWS and so
+// many multiplications: then every item has the same bits for any number of
+// threads, since libraries keep tiles of 4 to 48 rows in registers and do small
+// products in other ways.
+enum { TILE_ROWS = 48, LEAST_PART_ROWS = 96, LEAST_PART_WORK = 1 << 22 };
+
+static int64_t part_begin(const piece *p, int64_t part) {
+  if (part == p->parts)
+    return p->rows;
+  return p->rows * part / p->parts / TILE_ROWS * TILE_ROWS;
+}
+
+static void multiply_part(piece *p, int64_t part, bool blas) {
+  const task *t = p->task;
+  const int64_t size = (int64_t)tl_itemsize(t->dtype), out_row = t->n * size;
+  const int64_t begin = part_begin(p, part), i = p->i + begin;
+  const int64_t rows = part_begin(p, part + 1) - begin;
+  char *out = t->out + i * out_row + p->j * size;
+  const char *a = t->a + i * t->a_row, *b = t->b + p->j * t->b_column;
+  if (!blas)
+    tl_kernels()->gemm[t->dtype](out, out_row, a, t->a_row, t->a_column, b,
+                                 t->b_row, t->b_column, (size_t)rows,
+                                 (size_t)p->columns, (size_t)t->k,
+                                 t->scratch + (size_t)part * t->scratch_bytes);
+  else if (!tl_blas_gemm(t->dtype, out, out_row, a, t->a_row, t->a_column, b,
+                         t->b_row, t->b_column, rows, p->columns, t->k))
+    atomic_store(&p->refused, true);
+}
+
+static void by_blas(void *context, int64_t part) {
+  multiply_part(context, part, true);
+}
+
+static void by_ours(void *context, int64_t part) {
+  multiply_part(context, part, false);
+}
+
+static void run_parts(piece *p, tl_pool_work *work) {
+  if (p->parts == 1)
+    work(p, 0);
+  else
+    tl_pool_run(p->task->vm, p->parts, work, p, false, 0);
+}
+
+// Rows i.. and columns j.. of the result, at most a block of them.
+static bool block(task *t, int64_t i, int64_t j, int64_t rows,
+                  int64_t columns) {
+  const double work = (double)rows * (double)columns * (double)t->k;
+  const double parts = work / LEAST_PART_WORK;
+  piece p = {.task = t, .i = i, .j = j, .rows = rows, .columns = columns};
+  p.parts = smaller(t->threads, rows / LEAST_PART_ROWS);
+  if (parts < (double)p.parts)
+    p.parts = (int64_t)parts;
+  if (p.parts < 1)
+    p.parts = 1;
+  if (!poll_work(t->vm, rows, columns, t->k))
+    return false;
+  if (t->blas) {
+    run_parts(&p, by_blas);
+    if (!atomic_load(&p.refused))
+      return true;
+  }
+  if (!t->scratch && !make_scratch(t))
+    return false;
+  run_parts(&p, by_ours);
+  return true;
+}
+
+static bool all_blocks(task *t) {
+  for (int64_t i = 0; i < t->m; i += t->rows)
+    for (int64_t j = 0; j < t->n; j += t->columns)
+      if (!block(t, i, j, smaller(t->m - i, t->rows),
+                 smaller(t->n - j, t->columns)))
+        return false;
+  return true;
+}
+
+// --- A matrix times its transpose --------------------------------------------
+
+// Below so many multiplications the half is not worth its mirror.
+enum { LEAST_SYMMETRIC = 64 * 64 * 64 };
+
+// Into how many strips a symmetric result is cut, unless a library does it at
+// once: each is computed up to its diagonal block.
+enum { STRIPS = 8 };
+
+static bool is_worth_halving(const task *t) {
+  return is_symmetric(t) &&
+         (double)t->m * (double)t->n * (double)t->k >= LEAST_SYMMETRIC;
+}
+
+// Copies what is below the diagonal to its place above.
+static void mirror(task *t) {
+  enum { TILE = 16 };
+  const size_t itemsize = tl_itemsize(t->dtype);
+  const int64_t item = (int64_t)itemsize, row = t->n * item, n = t->n;
+  tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
+  for (int64_t i = 0; i < n; i += TILE) {
+    const int64_t height = smaller(n - i, TILE);
+    for (int64_t j = 0; j < i; j += TILE)
+      pack(t->out + j * row + i * item, row, t->out + i * row + j * item, item,
+           row, TILE, (size_t)height);
+    for (int64_t p = i; p < i + height; p++)
+      for (int64_t q = i; q < p; q++)
+        memcpy(t->out + q * row + p * item, t->out + p * row + q * item,
+               itemsize);
+  }
+}
+
+static bool diagonal_block(task *t, int64_t i, int64_t rows) {
+  const int64_t item = (int64_t)tl_itemsize(t->dtype), out_row = t->n * item;
+  if (t->blas &&
+      tl_blas_syrk(t->dtype, t->out + i * (out_row + item), out_row,
+                   t->a + i * t->a_row, t->a_row, t->a_column, rows, t->k))
+    return poll_work(t->vm, rows, rows / 2, t->k);
+  return block(t, i, i, rows, rows);
+}
+
+static bool symmetric_product(task *t) {
+  const int64_t strip = (t->m + STRIPS - 1) / STRIPS;
+  const bool at_once = t->blas && t->rows == t->m && t->columns == t->n;
+  const int64_t step =
+      at_once ? t->m : smaller(strip, smaller(t->rows, t->columns));
+  for (int64_t i = 0; i < t->m; i += step) {
+    const int64_t rows = smaller(t->m - i, step);
+    for (int64_t j = 0; j < i; j += t->columns)
+      if (!block(t, i, j, rows, smaller(i - j, t->columns)))
+        return false;
+    if (!diagonal_block(t, i, rows))
+      return false;
+  }
+  mirror(t);
+  return true;
+}
+
+// --- With a vector -----------------------------------------------------------
+
+// A matrix of m rows and k columns, times a vector of k items.
+static bool times_vector(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
+                         int64_t a_row, int64_t a_column, const char *x,
+                         int64_t x_stride, int64_t m, int64_t k) {
+  const int64_t size = (int64_t)tl_itemsize(dtype);
+  const int64_t most = VECTOR_WORK / TL_GEMV_LEAF;
+  memset(out, 0, (size_t)(m * size));
+  for (int64_t i = 0; i < m; i += most) {
+    int64_t rows = m - i < most ? m - i : most;
+    int64_t panel = VECTOR_WORK / rows / TL_GEMV_LEAF * TL_GEMV_LEAF;
+    for (int64_t p = 0; p < k; p += panel) {
+      int64_t terms = k - p < panel ? k - p : panel;
+      if (!tl_poll(vm, 1 + (uint64_t)(rows * terms) / 1024))
+        return false;
+      tl_kernels()->gemv[dtype](out + i * size, a + i * a_row + p * a_column,
+                                a_row, a_column, x + p * x_stride, x_stride,
+                                (size_t)rows, (size_t)terms);
+    }
+  }
+  return true;
+}
+
+bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
+                   int64_t a_stride, const char *b, int64_t b_stride,
+                   int64_t k) {
+  if (k <= TL_GEMV_LEAF) {
+    memset(item, 0, tl_itemsize(dtype));
+    tl_kernels()->gemv[dtype](item, a, 0, a_stride, b, b_stride, 1, (size_t)k);
+    return tl_poll(vm, 1);
+  }
+  return times_vector(vm, dtype, item, a, 0, a_stride, b, b_stride, 1, k);
+}
+
+// A row times a matrix is that matrix, turned, times the row.
+static bool vector_product(const task *t) {
+  if (t->n == 1)
+    return times_vector(t->vm, t->dtype, t->out, t->a, t->a_row, t->a_column,
+                        t->b, t->b_row, t->m, t->k);
+  return times_vector(t->vm, t->dtype, t->out, t->b, t->b_column, t->b_row,
+                      t->a, t->a_column, t->n, t->k);
+}
+
+// --- Stacks ------------------------------------------------------------------
+
+static bool one_product(task *t) {
+  if (t->m == 1 || t->n == 1)
+    return vector_product(t);
+  return is_worth_halving(t) ? symmetric_product(t) : all_blocks(t);
+}
+
+bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
+                     const int64_t *shape, const tl_matrices *a,
+                     const tl_matrices *b, int64_t m, int64_t n, int64_t k) {
+  int64_t count = 1, index[TL_MAX_DIMS] = {0};
+  for (int i = 0; i < ndim; i++) count *= shape[i];
+  if (count == 0 || m == 0 || n == 0)
+    return true;
+  task t = {.vm = vm,
+            .dtype = dtype,
+            .out = out,
+            .a = a->data,
+            .b = b->data,
+            .a_row = a->row,
+            .a_column = a->column,
+            .b_row = b->row,
+            .b_column = b->column,
+            .m = m,
+            .n = n,
+            .k = k};
+  plan_blocks(&t);
+  t.threads = tl_pool_threads(vm);
+  t.blas = m > 1 && n > 1 && tl_blas_letter(dtype) != 0 &&
+           (double)m * (double)n * (double)k >= TL_BLAS_LEAST &&
+           tl_blas_ready(vm, 1);
+  const int64_t step = m * n * (int64_t)tl_itemsize(dtype);
+  bool ok = true;
+  for (int64_t done = 0; ok && done < count; done++, t.out += step) {
+    ok = one_product(&t);
+    for (int i = ndim - 1; i >= 0; i--) {
+      t.a += a->strides[i];
+      t.b += b->strides[i];
+      if (++index[i] < shape[i])
+        break;
+      t.a -= a->strides[i] * shape[i];
+      t.b -= b->strides[i] * shape[i];
+      index[i] = 0;
+    }
+  }
+  if (t.scratch)
+    tl_free(vm, t.scratch, t.scratch_bytes * (size_t)t.threads);
+  return ok;
+}

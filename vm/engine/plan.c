@@ -1,0 +1,523 @@
+// Building plans: see plan.h; running them is in plan_run.c.
+#include "vm/engine/plan.h"
+
+#include <string.h>
+
+#include "vm/api/host.h"
+
+void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
+                  const int64_t *shape) {
+  plan->room = room;
+  plan->streams = room->streams;
+  plan->values = room->values;
+  plan->steps = room->steps;
+  plan->ndim = ndim;
+  plan->size = 1;
+  for (int i = 0; i < ndim; i++) {
+    plan->shape[i] = shape[i];
+    plan->size *= shape[i];
+  }
+  plan->stream_count = plan->value_count = plan->step_count = 0;
+  plan->register_count = plan->once_count = plan->moving_count = 0;
+  plan->free_registers = 0;
+  plan->tile_count = 0;
+  plan->output = -1;
+  plan->result_count = 0;
+  plan->sink = NULL;
+  plan->split = NULL;
+  plan->delay = NULL;
+  plan->rows = 1;
+  plan->widest = 1;
+  plan->failed = false;
+  plan->plain = true;
+  plan->packs = false;
+  plan->several = false;
+  plan->is_hosts = false;
+}
+
+static int new_value(tl_plan *plan, size_t itemsize) {
+  if (plan->value_count >= TL_PLAN_VALUES) {
+    plan->failed = true;
+    return 0;
+  }
+  if (itemsize > plan->widest)
+    plan->widest = itemsize;
+  plan->values[plan->value_count] =
+      (tl_plan_value){.where = -1, .itemsize = (uint8_t)itemsize};
+  return plan->value_count++;
+}
+
+int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
+                   const int64_t *strides) {
+  if (plan->stream_count >= TL_PLAN_STREAMS) {
+    plan->failed = true;
+    return 0;
+  }
+  tl_plan_stream_state *stream = &plan->streams[plan->stream_count];
+  stream->strides = plan->room->strides[plan->stream_count++];
+  stream->base = (char *)data;
+  stream->offsets = NULL;
+  stream->packed = false;
+  stream->tile = -1;
+  for (int i = 0; i < plan->ndim; i++) {
+    stream->strides[i] = strides == NULL ? 0 : strides[i];
+  }
+  return new_value(plan, itemsize);
+}
+
+int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
+                 const int64_t *offsets, int64_t row_count) {
+  int value = tl_plan_stream(plan, data, itemsize, NULL);
+  tl_plan_stream_state *stream = &plan->streams[value];
+  stream->offsets = offsets;
+  stream->row_count = row_count;
+  stream->step = step;
+  return value;
+}
+
+static int64_t magnitude(int64_t stride) {
+  return stride < 0 ? -stride : stride;
+}
+
+static void drop_short_axes(tl_plan *plan) {
+  int kept = 0;
+  for (int i = 0; i < plan->ndim; i++) {
+    if (plan->shape[i] == 1)
+      continue;
+    plan->shape[kept] = plan->shape[i];
+    for (int s = 0; s < plan->stream_count; s++) {
+      plan->streams[s].strides[kept] = plan->streams[s].strides[i];
+    }
+    kept++;
+  }
+  plan->ndim = kept;
+}
+
+static void swap_axes(tl_plan *plan, int i, int j) {
+  int64_t length = plan->shape[i];
+  plan->shape[i] = plan->shape[j];
+  plan->shape[j] = length;
+  for (int s = 0; s < plan->stream_count; s++) {
+    int64_t *strides = plan->streams[s].strides;
+    int64_t stride = strides[i];
+    strides[i] = strides[j];
+    strides[j] = stride;
+  }
+}
+
+// The output's largest strides outside, so that it is written in order.
+static void order_axes(tl_plan *plan) {
+  const int64_t *out = plan->streams[plan->output].strides;
+  for (int i = 1; i < plan->ndim; i++) {
+    for (int j = i; j > 0 && magnitude(out[j]) > magnitude(out[j - 1]); j--) {
+      swap_axes(plan, j, j - 1);
+    }
+  }
+}
+
+static bool can_merge(const tl_plan *plan, int outer, int inner) {
+  for (int s = 0; s < plan->stream_count; s++) {
+    const int64_t *strides = plan->streams[s].strides;
+    if (strides[outer] != strides[inner] * plan->shape[inner])
+      return false;
+  }
+  return true;
+}
+
+static void merge_axes(tl_plan *plan) {
+  int last = 0;
+  for (int i = 1; i < plan->ndim; i++) {
+    if (can_merge(plan, last, i)) {
+      plan->shape[last] *= plan->shape[i];
+    } else {
+      plan->shape[++last] = plan->shape[i];
+    }
+    for (int s = 0; s < plan->stream_count; s++) {
+      plan->streams[s].strides[last] = plan->streams[s].strides[i];
+    }
+  }
+  plan->ndim = last + 1;
+}
+
+// Below this length of the inner axis, several rows go through a block.
+enum { SHORT_ROW = 64 };
+
+static bool is_unit(const tl_plan *plan, int s) {
+  const int64_t *strides = plan->streams[s].strides;
+  int inner = plan->ndim - 1;
+  if (strides[inner] != plan->values[s].itemsize)
+    return false;
+  return plan->rows == 1 ||
+         strides[inner - 1] == strides[inner] * plan->shape[inner];
+}
+
+static bool is_constant(const tl_plan *plan, int s) {
+  for (int i = 0; i < plan->ndim; i++) {
+    if (plan->streams[s].strides[i] != 0)
+      return false;
+  }
+  return true;
+}
+
+// An input whose neighbours lie along the rows: read by tiles of some rows, so
+// that whole cache lines are used.
+static bool is_transposed(const tl_plan *plan, int s) {
+  int inner = plan->ndim - 1;
+  if (plan->rows > 1 || inner < 1 || plan->output < 0 || s == plan->output) {
+    return false;
+  }
+  const int64_t *strides = plan->streams[s].strides;
+  return strides[inner - 1] != 0 &&
+         magnitude(strides[inner - 1]) < magnitude(strides[inner]);
+}
+
+static int new_register(tl_plan *plan) {
+  if (plan->register_count >= TL_PLAN_REGISTERS) {
+    plan->failed = true;
+    return 0;
+  }
+  return plan->register_count++;
+}
+
+static int take_register(tl_plan *plan) {
+  if (plan->free_registers == 0)
+    return new_register(plan);
+  int index = __builtin_ctz(plan->free_registers);
+  plan->free_registers &= plan->free_registers - 1;
+  return index;
+}
+
+static void classify(tl_plan *plan, int s) {
+  tl_plan_value *value = &plan->values[s];
+  if (plan->streams[s].offsets != NULL) {
+    plan->failed |= plan->ndim != 1;
+    plan->plain = false;
+    value->where = (int8_t)take_register(plan);
+    return;
+  }
+  value->constant = s != plan->output && is_constant(plan, s);
+  value->single =
+      value->constant || (plan->rows == 1 && s != plan->output &&
+                          plan->streams[s].strides[plan->ndim - 1] == 0);
+  if (value->single || is_unit(plan, s))
+    return;
+  if (is_transposed(plan, s) && plan->tile_count < TL_PLAN_TILES) {
+    plan->plain = false;
+    plan->streams[s].tile = (int8_t)plan->tile_count++;
+    return;
+  }
+  plan->packs = true;
+  plan->streams[s].packed = true;
+  value->where = (int8_t)take_register(plan);
+}
+
+void tl_plan_arrange(tl_plan *plan, int output) {
+  plan->output = output;
+  drop_short_axes(plan);
+  if (output >= 0)
+    order_axes(plan);
+  if (plan->ndim > 1)
+    merge_axes(plan);
+  if (plan->ndim == 0) {  // one item
+    plan->ndim = 1;
+    plan->shape[0] = 1;
+    for (int s = 0; s < plan->stream_count; s++) {
+      plan->streams[s].strides[0] = plan->values[s].itemsize;
+    }
+  }
+  if (plan->ndim > 1 && plan->shape[plan->ndim - 1] < SHORT_ROW) {
+    plan->rows = plan->shape[plan->ndim - 2];  // at most; see tl_plan_run
+  }
+  for (int s = 0; s < plan->stream_count; s++) {
+    classify(plan, s);
+    if (!plan->values[s].constant && plan->streams[s].tile < 0)
+      plan->moving[plan->moving_count++] = (int8_t)s;
+  }
+}
+
+static tl_plan_step *new_step(tl_plan *plan, int arity) {
+  if (plan->step_count >= TL_PLAN_STEPS) {
+    plan->failed = true;
+    return &plan->steps[0];
+  }
+  tl_plan_step *step = &plan->steps[plan->step_count++];
+  *step = (tl_plan_step){.arity = (uint8_t)arity};
+  return step;
+}
+
+// A value in a fresh register, as single and constant as the step's inputs.
+static int step_result(tl_plan *plan, tl_plan_step *step, size_t itemsize,
+                       bool single, bool constant) {
+  int value = new_value(plan, itemsize);
+  // Constants are computed before all steps, so that a register which an
+  // earlier step has given back would be overwritten by that step.
+  plan->values[value].where =
+      (int8_t)(constant ? new_register(plan) : take_register(plan));
+  plan->values[value].single = single;
+  plan->values[value].constant = constant;
+  step->single = single;
+  step->once = constant;
+  step->out = (int8_t)value;
+  return value;
+}
+
+int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize) {
+  tl_plan_step *step = new_step(plan, 1);
+  step->k1 = kernel;
+  step->a = (int8_t)a;
+  return step_result(plan, step, itemsize, plan->values[a].single,
+                     plan->values[a].constant);
+}
+
+int tl_plan_cast(tl_plan *plan, int value, tl_dtype from, tl_dtype to) {
+  if (from == to)
+    return value;
+  return tl_plan_unary(plan, tl_kernels()->cast[from][to], value,
+                       tl_itemsize(to));
+}
+
+// A single value repeated over a register.
+static int splat(tl_plan *plan, int value) {
+  if (!plan->values[value].single || plan->values[value].splat)
+    return value;
+  if (plan->values[value].repeated != 0)
+    return plan->values[value].repeated;
+  size_t itemsize = plan->values[value].itemsize;
+  int out = tl_plan_unary(plan, tl_kernels()->fill[tl_move_size(itemsize)],
+                          value, itemsize);
+  plan->values[out].splat = true;
+  plan->values[value].repeated = (int8_t)out;
+  plan->steps[plan->step_count - 1].single = false;
+  return out;
+}
+
+int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
+                   tl_kernel2 *sv, int a, int b, size_t itemsize) {
+  bool single_a = plan->values[a].single && !plan->values[a].splat;
+  bool single_b = plan->values[b].single && !plan->values[b].splat;
+  bool both = plan->values[a].single && plan->values[b].single;
+  tl_kernel2 *kernel = vv;
+  if (!both && single_b) {
+    if (vs != NULL) {
+      kernel = vs;
+    } else {
+      b = splat(plan, b);
+    }
+  } else if (!both && single_a) {
+    if (sv != NULL) {
+      kernel = sv;
+    } else {
+      a = splat(plan, a);
+    }
+  }
+  tl_plan_step *step = new_step(plan, 2);
+  step->k2 = kernel;
+  step->a = (int8_t)a;
+  step->b = (int8_t)b;
+  return step_result(plan, step, itemsize, both,
+                     plan->values[a].constant && plan->values[b].constant);
+}
+
+int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
+                   size_t itemsize) {
+  const tl_plan_value *values = plan->values;
+  bool single = values[a].single && values[b].single && values[c].single;
+  if (!single) {
+    a = splat(plan, a);
+    b = splat(plan, b);
+    c = splat(plan, c);
+  }
+  tl_plan_step *step = new_step(plan, 3);
+  step->k3 = kernel;
+  step->a = (int8_t)a;
+  step->b = (int8_t)b;
+  step->c = (int8_t)c;
+  return step_result(
+      plan, step, itemsize, single,
+      values[a].constant && values[b].constant && values[c].constant);
+}
+
+int tl_plan_several(tl_plan *plan, tl_plan_kernel kernel, int arity,
+                    const int *in, size_t itemsize) {
+  tl_plan_step *step = new_step(plan, arity);
+  step->a = (int8_t)in[0];
+  step->b = (int8_t)in[1];
+  step->c = (int8_t)in[2];
+  if (arity == 3) {
+    step->k3 = kernel.k3;
+    return step_result(plan, step, itemsize, false, false);
+  }
+  step->d = (int8_t)in[3];
+  if (arity == 4) {
+    step->k4 = kernel.k4;
+  } else {
+    step->k6 = kernel.k6;
+    step->e = (int8_t)in[4];
+    step->f = (int8_t)in[5];
+  }
+  return step_result(plan, step, itemsize, false, false);
+}
+
+int tl_plan_host(tl_plan *plan, const tl_host_function *function, const int *in,
+                 size_t itemsize) {
+  tl_plan_step *step = new_step(plan, 0);
+  bool single = true, constant = true;
+  int8_t *const operands[TALLY_MAX_LOOP_INPUTS] = {&step->a, &step->b,
+                                                   &step->c};
+  for (int i = 0; i < function->param_count; i++) {
+    *operands[i] = (int8_t)in[i];
+    single = single && plan->values[in[i]].single;
+    constant = constant && plan->values[in[i]].constant;
+  }
+  step->host = function;
+  plan->is_hosts = true;
+  return step_result(plan, step, itemsize, single, constant);
+}
+
+void tl_plan_release(tl_plan *plan, int value) {
+  const tl_plan_value *v = &plan->values[value];
+  // Streams keep theirs for the whole run, as constants do, and what another
+  // step may still ask for: singles that were repeated.
+  if (value < plan->stream_count || v->where < 0 || v->constant || v->splat) {
+    return;
+  }
+  plan->free_registers |= UINT32_C(1) << v->where;
+}
+
+// Steps that run once to the front: they read nothing that the others make.
+static void order_steps(tl_plan *plan) {
+  tl_plan_step others[TL_PLAN_STEPS];
+  int count = 0;
+  for (int i = 0; i < plan->step_count; i++) {
+    if (plan->steps[i].once) {
+      plan->steps[plan->once_count++] = plan->steps[i];
+    } else {
+      others[count++] = plan->steps[i];
+    }
+  }
+  if (plan->once_count > 0)
+    memcpy(&plan->steps[plan->once_count], others,
+           (size_t)count * sizeof *others);
+}
+
+// A single or what a stream holds is copied to stream [to].
+static void copy_to(tl_plan *plan, int value, int to) {
+  const tl_plan_value *v = &plan->values[value];
+  size_t itemsize = v->itemsize;
+  tl_plan_step *step = new_step(plan, 1);
+  unsigned size = tl_move_size(itemsize);
+  static const tl_dtype movers[TL_MOVE_SIZES] = {TL_UINT8, TL_UINT16, TL_UINT32,
+                                                 TL_UINT64, TL_COMPLEX128};
+  bool repeat = v->single && !v->splat;
+  step->k1 = repeat ? tl_kernels()->fill[size]
+                    : tl_kernels()->unary[TL_OP_POSITIVE][movers[size]];
+  step->a = (int8_t)value;
+  step->out = (int8_t)to;
+}
+
+// The last step writes to the output.
+static void add_output(tl_plan *plan, int value) {
+  tl_plan_value *v = &plan->values[value];
+  bool is_last = plan->step_count > 0 &&
+                 plan->steps[plan->step_count - 1].out == value &&
+                 value >= plan->stream_count;
+  if (is_last && !v->single && !v->constant) {
+    plan->steps[plan->step_count - 1].out = (int8_t)plan->output;
+    v->where = -1;  // nobody writes its register
+    return;
+  }
+  copy_to(plan, value, plan->output);
+}
+
+static void add_result(tl_plan *plan, int value) {
+  plan->results[plan->result_count++] = splat(plan, value);
+}
+
+void tl_plan_finish(tl_plan *plan, int value) {
+  if (plan->output < 0) {
+    add_result(plan, value);
+  } else {
+    add_output(plan, value);
+  }
+  order_steps(plan);
+}
+
+// --- Several results --------------------------------------------------------
+
+// The step that makes a value in a register, -1: none.
+static int find_step(const tl_plan *plan, int value, int count) {
+  const tl_plan_value *v = &plan->values[value];
+  if (value < plan->stream_count || v->single || v->constant)
+    return -1;
+  while (--count >= 0 && plan->steps[count].out != value) {
+  }
+  return count;
+}
+
+// What is made by step [at] goes to a stream at once, where later steps find
+// it.
+static void redirect(tl_plan *plan, int at, int value, int stream) {
+  plan->steps[at].out = (int8_t)stream;
+  for (int i = at + 1; i < plan->step_count; i++) {
+    tl_plan_step *s = &plan->steps[i];
+    int8_t *in[] = {&s->a, &s->b, &s->c, &s->d, &s->e, &s->f};
+    for (size_t k = 0; k < sizeof in / sizeof *in; k++) {
+      if (*in[k] == value)
+        *in[k] = (int8_t)stream;
+    }
+  }
+  for (int i = 0; i < plan->result_count; i++) {
+    if (plan->results[i] == value)
+      plan->results[i] = stream;
+  }
+}
+
+void tl_plan_finish_several(tl_plan *plan, const tl_plan_result *results,
+                            int count) {
+  plan->several = true;
+  for (int i = 0; i < count; i++) {
+    if (results[i].stream < 0)
+      add_result(plan, results[i].value);
+  }
+  int steps = plan->step_count;
+  for (int i = 0; i < count && !plan->failed; i++) {
+    const tl_plan_result *r = &results[i];
+    if (r->stream < 0)
+      continue;
+    int at = find_step(plan, r->value, steps);
+    if (at >= 0 && (!r->last || at == steps - 1)) {
+      redirect(plan, at, r->value, r->stream);
+    } else {
+      copy_to(plan, r->value, r->stream);
+    }
+  }
+  order_steps(plan);
+}
+
+// --- Copies -----------------------------------------------------------------
+
+size_t tl_plan_nbytes(const tl_plan *plan) {
+  size_t streams = (size_t)plan->stream_count;
+  return streams * (size_t)plan->ndim * sizeof(int64_t) +
+         streams * sizeof *plan->streams +
+         (size_t)plan->step_count * sizeof *plan->steps +
+         (size_t)plan->value_count * sizeof *plan->values;
+}
+
+void tl_plan_copy(tl_plan *to, void *memory, const tl_plan *from) {
+  size_t streams = (size_t)from->stream_count, ndim = (size_t)from->ndim;
+  int64_t *strides = memory;
+  *to = *from;
+  to->room = NULL;
+  to->streams = (tl_plan_stream_state *)(void *)(strides + streams * ndim);
+  to->steps = (tl_plan_step *)(void *)(to->streams + streams);
+  to->values = (tl_plan_value *)(void *)(to->steps + from->step_count);
+  for (size_t s = 0; s < streams; s++, strides += ndim) {
+    to->streams[s] = from->streams[s];
+    to->streams[s].strides = strides;
+    memcpy(strides, from->streams[s].strides, ndim * sizeof *strides);
+  }
+  memcpy(to->steps, from->steps, (size_t)from->step_count * sizeof *to->steps);
+  memcpy(to->values, from->values,
+         (size_t)from->value_count * sizeof *to->values);
+}

@@ -1,0 +1,187 @@
+// Plans: elementwise operations over arrays of any layout, in blocks that stay
+// in cache.
+//
+// A plan holds streams (arrays walked together), values (what a step reads or
+// writes: a stream's items of this block, or a register) and steps (one kernel
+// call a block). Made in this order:
+//
+//   tl_plan_open       the shape, and memory to write in
+//   tl_plan_stream     each operand, and the output
+//   tl_plan_arrange    merges axes; from here on it is known which are single
+//   tl_plan_cast …     the steps, in order
+//   tl_plan_finish     what goes to the output, or to the sink
+//   tl_plan_run
+#ifndef TALLY_VM_PLAN_H
+#define TALLY_VM_PLAN_H
+
+#include "vm/array/array.h"
+#include "vm/kernels/kernels.h"
+
+enum {
+  TL_BLOCK_BYTES = 2048,  // of a register
+  TL_PLAN_REGISTERS = 16,
+  TL_PLAN_STREAMS = 40,
+  TL_PLAN_STEPS = 80,
+  TL_PLAN_TILES = 2,    // streams that are read by tiles
+  TL_PLAN_RESULTS = 4,  // that one run makes
+  TL_TILE_ROWS = 8,
+  TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_STEPS + 1,
+};
+
+typedef struct tl_plan_value {
+  char *at;      // the items of this block
+  int8_t where;  // its register, -1: a stream read or written in place
+  uint8_t itemsize;
+  bool single;      // one item for the whole inner axis
+  bool constant;    // one item for the whole run
+  bool splat;       // a register filled with a single's item
+  int8_t repeated;  // of a single: the value that is its splat; 0: none yet
+} tl_plan_value;
+
+typedef struct tl_plan_stream_state {
+  char *data;  // of the current row
+  char *base;
+  bool packed;  // its items are moved through a register
+  int8_t tile;  // transposed: through a tile of some rows; -1: not
+  // One item for each row of a ragged array (tl_plan_rows); NULL: no rows.
+  const int64_t *offsets;
+  int64_t row_count, step;
+  int64_t row, at;  // of the next block: its first item, and that item's row
+  int64_t *strides;
+} tl_plan_stream_state;
+
+typedef struct tl_plan_step {
+  uint8_t arity;
+  bool single;  // one item is enough
+  bool once;    // at the start of the run
+  int8_t out, a, b, c, d, e, f;
+  union {
+    const struct tl_host_function *host;  // arity 0
+    tl_kernel1 *k1;
+    tl_kernel2 *k2;
+    tl_kernel3 *k3;
+    tl_kernel4 *k4;
+    tl_kernel6 *k6;
+  };
+} tl_plan_step;
+
+// Takes [n] items of each result, contiguous. Blocks come in row-major order.
+typedef void tl_plan_sink(void *context, const void *const *items, size_t n);
+
+// How a sink takes parts of the items from several threads.
+typedef struct tl_plan_split {
+  int64_t items;  // a part begins at a multiple of so many items
+  bool exactly;   // and has so many, the last one perhaps less
+  // The context of the sink for the part that begins at item [first]; [local]
+  // has TL_SINK_BYTES for each result and once more, for the time of the part.
+  void *(*begin)(void *context, int64_t first, void *local);
+} tl_plan_split;
+enum { TL_SINK_BYTES = 2048 };
+
+typedef struct tl_plan_delay tl_plan_delay;
+typedef struct tl_plan_room tl_plan_room;
+
+typedef struct tl_plan {
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  int64_t size;
+  int stream_count, value_count, step_count, register_count;
+  int tile_count;
+  int output;  // the stream written; -1: results go to the sink, or to streams
+  int result_count;
+  int results[TL_PLAN_RESULTS];  // the values that the sink gets
+  tl_plan_sink *sink;
+  void *context;               // of the sink
+  const tl_plan_split *split;  // NULL: the sink wants all items in order
+  tl_plan_delay *delay;  // of the output (vm/engine/plan_delay.h); NULL: none
+  int64_t rows;   // rows that share a block; 1: blocks are parts of a row
+  size_t widest;  // the largest item in a register or stream
+  bool failed;    // too many registers or steps
+  bool plain;     // no stream is read by tiles or rows
+  bool packs;     // a stream is moved through a register
+  bool several;   // several streams are written
+  bool is_hosts;  // a step is the host's: in one thread
+  uint32_t free_registers;
+  int once_count;    // steps at the start of the run; they come first
+  int moving_count;  // streams that are read or written at each block anew
+  int8_t moving[TL_PLAN_STREAMS];
+  tl_plan_room *room;  // while it is made
+  tl_plan_stream_state *streams;
+  tl_plan_value *values;
+  tl_plan_step *steps;
+} tl_plan;
+
+// Memory for the largest plan.
+struct tl_plan_room {
+  int64_t strides[TL_PLAN_STREAMS][TL_MAX_DIMS];
+  tl_plan_stream_state streams[TL_PLAN_STREAMS];
+  tl_plan_value values[TL_PLAN_VALUES];
+  tl_plan_step steps[TL_PLAN_STEPS];
+};
+
+// [room] need not be cleared, and is the plan's as long as it is used.
+void tl_plan_open(tl_plan *plan, tl_plan_room *room, int ndim,
+                  const int64_t *shape);
+
+// A finished plan in memory of tl_plan_nbytes, aligned as pointers are, which
+// is at most a room's.
+size_t tl_plan_nbytes(const tl_plan *plan);
+void tl_plan_copy(tl_plan *to, void *memory, const tl_plan *from);
+
+// Adds an array walked with these strides, in bytes; returns its value. All
+// strides NULL: one item, which stays where it is.
+int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
+                   const int64_t *strides);
+
+// Adds one item for each row, [step] bytes apart: row r stands for the items
+// [offsets[r], offsets[r + 1]) of a plan of one axis, which begins at 0.
+int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
+                 const int64_t *offsets, int64_t row_count);
+
+// Merges and orders the axes; [output] is the stream that is written. -1: the
+// axes stay in order, for the sink.
+void tl_plan_arrange(tl_plan *plan, int output);
+
+// Steps; each returns the value it makes. Casts of a value to its own dtype
+// are left out.
+int tl_plan_cast(tl_plan *plan, int value, tl_dtype from, tl_dtype to);
+int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize);
+// vs, sv: the forms with one single operand, or NULL.
+int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
+                   tl_kernel2 *sv, int a, int b, size_t itemsize);
+int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
+                   size_t itemsize);
+// A step of 3, 4 or 6 operands, which are used as they are: singles where the
+// kernel says so.
+typedef union tl_plan_kernel {
+  tl_kernel3 *k3;
+  tl_kernel4 *k4;
+  tl_kernel6 *k6;
+} tl_plan_kernel;
+int tl_plan_several(tl_plan *plan, tl_plan_kernel kernel, int arity,
+                    const int *in, size_t itemsize);
+// A step of the host's (vm/api/host.h), with as many operands as it has
+// parameters, of the dtypes that it names.
+int tl_plan_host(tl_plan *plan, const struct tl_host_function *function,
+                 const int *in, size_t itemsize);
+// A register that is not read any more is free for the next step.
+void tl_plan_release(tl_plan *plan, int value);
+
+// The output gets [value]; without one plan->sink does, which is to be set.
+void tl_plan_finish(tl_plan *plan, int value);
+
+// Instead, for several results and a plan arranged without an output.
+typedef struct tl_plan_result {
+  int value;
+  int stream;  // that is written, dense in row-major order; -1: to the sink
+  bool last;   // others may read what the stream shows until then
+} tl_plan_result;
+void tl_plan_finish_several(tl_plan *plan, const tl_plan_result *results,
+                            int count);
+
+// Runs all blocks. With [may_stop] the VM is polled between them, and false
+// means that it stopped halfway. Without, the caller has polled for all of it.
+// Long runs are spread over threads.
+bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop);
+
+#endif

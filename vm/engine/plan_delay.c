@@ -1,0 +1,113 @@
+// Delayed results: see plan_delay.h.
+#include "vm/engine/plan_delay.h"
+
+#include <string.h>
+
+#include "vm/vm.h"
+
+enum { DELAY_BYTES = 1024 * 1024 };  // at most that wait
+
+// Bytes from the first item to the end of the last one of [nrows] rows.
+static int64_t extent(const tl_plan *plan, size_t nrows, size_t ncols) {
+  const int64_t *strides = plan->streams[plan->output].strides;
+  int inner = plan->ndim - 1;
+  int64_t bytes = ((int64_t)ncols - 1) * strides[inner] +
+                  plan->values[plan->output].itemsize;
+  if (nrows > 1)
+    bytes += ((int64_t)nrows - 1) * strides[inner - 1];
+  return bytes;
+}
+
+static bool is_rising(const tl_plan *plan) {
+  const int64_t *strides = plan->streams[plan->output].strides;
+  int64_t end = plan->values[plan->output].itemsize;
+  for (int i = plan->ndim - 1; i >= 0; i--) {
+    if (strides[i] < end)
+      return false;
+    end += (plan->shape[i] - 1) * strides[i];
+  }
+  return true;
+}
+
+bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind) {
+  if (plan->tile_count > 0 || !is_rising(plan))
+    return false;
+  const int64_t *strides = plan->streams[plan->output].strides;
+  int inner = plan->ndim - 1;
+  int64_t block = TL_BLOCK_BYTES / (int64_t)plan->widest;
+  int64_t blocks = 1, step = block * strides[inner];
+  if (plan->ndim > 1) {  // rows, of some blocks each
+    int64_t length = plan->shape[inner];
+    blocks = (length + block - 1) / block;
+    step = strides[inner - 1];
+  }
+  delay->behind = behind;
+  delay->capacity = (behind / step + 3) * blocks;
+  return delay->capacity <= DELAY_BYTES / TL_BLOCK_BYTES;
+}
+
+bool tl_delay_open(tl_vm *vm, tl_plan_delay *delay) {
+  size_t count = (size_t)delay->capacity;
+  delay->nbytes = count * (TL_BLOCK_BYTES + sizeof *delay->waiting) + 64;
+  delay->block = tl_alloc(vm, delay->nbytes, "results that wait");
+  if (delay->block == NULL)
+    return false;
+  delay->slots = (char *)(((uintptr_t)delay->block + 63) / 64 * 64);
+  delay->waiting =
+      (tl_waiting *)(void *)(delay->slots + count * TL_BLOCK_BYTES);
+  delay->first = delay->count = 0;
+  return true;
+}
+
+void tl_plan_store(const tl_plan *plan, char *to, const char *from,
+                   size_t nrows, size_t ncols) {
+  const int64_t *strides = plan->streams[plan->output].strides;
+  size_t itemsize = plan->values[plan->output].itemsize;
+  int inner = plan->ndim - 1;
+  unsigned size = tl_move_size(itemsize);
+  for (size_t row = 0; row < nrows; row++) {
+    if (strides[inner] == (int64_t)itemsize) {
+      memcpy(to, from, ncols * itemsize);
+    } else {
+      tl_kernels()->unpack[size](to, strides[inner], from, ncols);
+    }
+    if (row + 1 == nrows)
+      break;
+    to += strides[inner - 1];
+    from += ncols * itemsize;
+  }
+}
+
+static void store_first(const tl_plan *plan, tl_plan_delay *delay) {
+  const tl_waiting *w = &delay->waiting[delay->first];
+  tl_plan_store(plan, w->to, delay->slots + delay->first * TL_BLOCK_BYTES,
+                w->nrows, w->ncols);
+  delay->first = delay->first + 1 == delay->capacity ? 0 : delay->first + 1;
+  delay->count--;
+}
+
+static int64_t next_slot(const tl_plan_delay *delay) {
+  int64_t slot = delay->first + delay->count;
+  return slot < delay->capacity ? slot : slot - delay->capacity;
+}
+
+char *tl_delay_begin(const tl_plan *plan, tl_plan_delay *delay, char *to) {
+  while (delay->count > 0) {
+    if (delay->waiting[delay->first].end > to - delay->behind)
+      break;
+    store_first(plan, delay);
+  }
+  return delay->slots + next_slot(delay) * TL_BLOCK_BYTES;
+}
+
+void tl_delay_end(const tl_plan *plan, tl_plan_delay *delay, char *to,
+                  size_t nrows, size_t ncols) {
+  delay->waiting[next_slot(delay)] =
+      (tl_waiting){to, to + extent(plan, nrows, ncols), nrows, ncols};
+  delay->count++;
+}
+
+void tl_delay_close(tl_vm *vm, const tl_plan *plan, tl_plan_delay *delay) {
+  while (delay->count > 0) store_first(plan, delay);
+  tl_free(vm, delay->block, delay->nbytes);
+}

@@ -1,0 +1,48 @@
+// Delayed results: where a plan writes a part of an array that it reads at
+// other places of too, a[1:-1] = a[:-2] + a[2:], each block of the result waits
+// until no later block reads what it overwrites. What waits is about as much as
+// lies between a place and the one read farthest behind it: for a grid, a row
+// or two.
+#ifndef TALLY_VM_PLAN_DELAY_H
+#define TALLY_VM_PLAN_DELAY_H
+
+#include "vm/engine/plan.h"
+
+// Rows of a block that wait to be stored from [to] to [end].
+typedef struct tl_waiting {
+  char *to, *end;
+  size_t nrows, ncols;
+} tl_waiting;
+
+struct tl_plan_delay {
+  int64_t behind;  // bytes from a place to the one read farthest behind it
+  char *slots;     // a ring of blocks of TL_BLOCK_BYTES
+  tl_waiting *waiting;
+  int64_t capacity, first, count;
+  void *block;
+  size_t nbytes;
+};
+
+// Whether [plan], finished, can be run so: the items of its output are written
+// at rising addresses, and what waits is little. Sets delay->capacity.
+bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind);
+
+// Makes the ring; false after tl_fail.
+bool tl_delay_open(tl_vm *vm, tl_plan_delay *delay);
+
+// Memory for the block of the output whose first item belongs at [to]; stores
+// what no block from here on reads.
+char *tl_delay_begin(const tl_plan *plan, tl_plan_delay *delay, char *to);
+
+// That block is computed.
+void tl_delay_end(const tl_plan *plan, tl_plan_delay *delay, char *to,
+                  size_t nrows, size_t ncols);
+
+// Stores the rest.
+void tl_delay_close(tl_vm *vm, const tl_plan *plan, tl_plan_delay *delay);
+
+// Moves rows of items from a block to their places.
+void tl_plan_store(const tl_plan *plan, char *to, const char *from,
+                   size_t nrows, size_t ncols);
+
+#endif

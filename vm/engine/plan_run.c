@@ -1,0 +1,563 @@
+// Running plans: the loops over axes, rows and blocks.
+#include "vm/api/host.h"
+#include "vm/engine/plan_delay.h"
+#include "vm/poll.h"
+#include "vm/vm.h"
+
+// A run whose streams are all used in place takes blocks of this many bytes.
+enum { DIRECT_BYTES = 256 * 1024, POLL_ITEMS = 64 * 1024, LINE_BYTES = 64 };
+// One of so few does not even ask for threads.
+enum { SHORT_BYTES = 8 * 1024 };
+
+// Items of columns lie on a cache line each, of which other columns have their
+// items too: the lines of a block stay in the nearest cache.
+enum { COLUMN_BYTES = 24 * 1024, COLUMN_ITEMS = 32 };
+
+static void call_host(const tl_plan_step *step, const tl_plan_value *values,
+                      char *out, size_t n) {
+  const int8_t operands[TALLY_MAX_LOOP_INPUTS] = {step->a, step->b, step->c};
+  const void *inputs[TALLY_MAX_LOOP_INPUTS];
+  ptrdiff_t steps[TALLY_MAX_LOOP_INPUTS];
+  for (int i = 0; i < step->host->param_count; i++) {
+    const tl_plan_value *v = &values[operands[i]];
+    inputs[i] = v->at;
+    steps[i] = v->single && !v->splat ? 0 : v->itemsize;
+  }
+  step->host->loop(step->host->context, n, inputs, steps, out);
+}
+
+static void call_step(const tl_plan_step *step, tl_plan_value *values,
+                      size_t n) {
+  char *out = values[step->out].at;
+  if (step->single)
+    n = 1;
+  switch (step->arity) {
+    case 0:
+      call_host(step, values, out, n);
+      break;
+    case 1:
+      step->k1(out, values[step->a].at, n);
+      break;
+    case 2:
+      step->k2(out, values[step->a].at, values[step->b].at, n);
+      break;
+    case 3:
+      step->k3(out, values[step->a].at, values[step->b].at, values[step->c].at,
+               n);
+      break;
+    case 4:
+      step->k4(out, values[step->a].at, values[step->b].at, values[step->c].at,
+               values[step->d].at, n);
+      break;
+    default:
+      step->k6(out, values[step->a].at, values[step->b].at, values[step->c].at,
+               values[step->d].at, values[step->e].at, values[step->f].at, n);
+      break;
+  }
+}
+
+static void call_steps(tl_plan *plan, int from, int to, size_t n) {
+  for (int i = from; i < to; i++) call_step(&plan->steps[i], plan->values, n);
+}
+
+// The next items of a value for each row.
+static void spread_rows(tl_plan_stream_state *stream, tl_plan_value *value,
+                        size_t n) {
+  tl_spread *spread = tl_kernels()->spread[tl_move_size(value->itemsize)];
+  stream->row += (int64_t)spread(
+      value->at, stream->base + stream->row * stream->step, stream->step,
+      stream->offsets + stream->row, stream->at, n);
+  stream->at += (int64_t)n;
+}
+
+// Sets the begin of a run at item [at].
+static void find_row(tl_plan_stream_state *stream, int64_t at) {
+  int64_t low = 0, high = stream->row_count;
+  while (high - low > 1) {
+    int64_t middle = low + (high - low) / 2;
+    if (stream->offsets[middle] <= at) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  stream->row = low;
+  stream->at = at;
+}
+
+// Points each stream's value at [nrows] rows of [ncols] items from [column]
+// on, moving those that are no plain run into their registers.
+static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
+                         size_t ncols) {
+  int inner = plan->ndim - 1;
+  for (int i = 0; i < plan->moving_count; i++) {
+    int s = plan->moving[i];
+    tl_plan_stream_state *stream = &plan->streams[s];
+    tl_plan_value *value = &plan->values[s];
+    int64_t step = stream->strides[inner];
+    char *from = stream->data + column * step;
+    if (stream->offsets != NULL) {
+      spread_rows(stream, value, ncols);
+    } else if (!stream->packed) {
+      value->at = from;
+    } else if (s != plan->output) {
+      unsigned size = tl_move_size(value->itemsize);
+      if (nrows == 1) {
+        tl_kernels()->pack[size](value->at, from, step, ncols);
+      } else {
+        tl_kernels()->pack_tile[size](
+            value->at, (ptrdiff_t)(ncols * value->itemsize), from,
+            stream->strides[inner - 1], step, nrows, ncols);
+      }
+    }
+  }
+}
+
+static void feed_sink(const tl_plan *plan, size_t n) {
+  const void *items[TL_PLAN_RESULTS];
+  for (int i = 0; i < plan->result_count; i++)
+    items[i] = plan->values[plan->results[i]].at;
+  plan->sink(plan->context, items, n);
+}
+
+static void run_block(tl_plan *plan, int64_t column, size_t nrows,
+                      size_t ncols) {
+  load_streams(plan, column, nrows, ncols);
+  if (plan->output < 0) {
+    call_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
+    if (plan->sink != NULL)
+      feed_sink(plan, nrows * ncols);
+    return;
+  }
+  const tl_plan_stream_state *output = &plan->streams[plan->output];
+  tl_plan_value *value = &plan->values[plan->output];
+  char *to = output->data + column * output->strides[plan->ndim - 1];
+  if (plan->delay != NULL)
+    value->at = tl_delay_begin(plan, plan->delay, to);
+  call_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
+  if (plan->delay != NULL) {
+    tl_delay_end(plan, plan->delay, to, nrows, ncols);
+  } else if (output->packed) {
+    tl_plan_store(plan, to, value->at, nrows, ncols);
+  }
+}
+
+// Room for some rows of the streams that are read by tiles.
+typedef char tile[TL_TILE_ROWS][TL_BLOCK_BYTES];
+
+typedef struct runner {
+  tl_vm *vm;
+  tl_plan *plan;
+  tile *tiles;       // TL_PLAN_TILES of them
+  int64_t block;     // items
+  int64_t unpolled;  // items since the last poll
+  bool may_stop;
+  bool plain_rows;
+} runner;
+
+static bool poll(runner *r, int64_t items) {
+  if (!r->may_stop)
+    return true;
+  r->unpolled += items;
+  if (r->unpolled < POLL_ITEMS)
+    return true;
+  uint64_t work = (uint64_t)r->unpolled / 1024;
+  r->unpolled = 0;
+  return tl_poll(r->vm, work);
+}
+
+// The items of a block of one row, at most [most].
+static int64_t block_of_row(const tl_plan *plan, int64_t most) {
+  if (!plan->packs)
+    return most;
+  int64_t lines = 0;
+  for (int s = 0; s < plan->stream_count; s++) {
+    const tl_plan_stream_state *stream = &plan->streams[s];
+    int64_t step = stream->strides[plan->ndim - 1];
+    lines += stream->packed && (step >= LINE_BYTES || -step >= LINE_BYTES);
+  }
+  if (lines * LINE_BYTES * most <= COLUMN_BYTES)
+    return most;
+  int64_t items = COLUMN_BYTES / LINE_BYTES / lines & ~(int64_t)7;
+  return items < COLUMN_ITEMS ? COLUMN_ITEMS : items;
+}
+
+// The items of a row's first block: fewer where that puts the later ones at the
+// start of a cache line of the output, since writes across two lines are slow.
+static int64_t first_block(const runner *r) {
+  const tl_plan *plan = r->plan;
+  if (plan->output < 0 || plan->streams[plan->output].packed)
+    return r->block;
+  uintptr_t past = (uintptr_t)plan->streams[plan->output].data % LINE_BYTES;
+  return r->block - (int64_t)past / plan->values[plan->output].itemsize;
+}
+
+// One row in parts, with streams in place: they only move on.
+static bool run_plain_row(runner *r) {
+  tl_plan *plan = r->plan;
+  int inner = plan->ndim - 1;
+  int64_t length = plan->shape[inner], n = first_block(r);
+  for (int i = 0; i < plan->moving_count; i++) {
+    int s = plan->moving[i];
+    plan->values[s].at = plan->streams[s].data;
+  }
+  for (int64_t at = 0;; n = r->block) {
+    if (length - at < n)
+      n = length - at;
+    call_steps(plan, plan->once_count, plan->step_count, (size_t)n);
+    if (plan->sink != NULL)
+      feed_sink(plan, (size_t)n);
+    if (!poll(r, n))
+      return false;
+    at += n;
+    if (at == length)
+      return true;
+    for (int i = 0; i < plan->moving_count; i++) {
+      int s = plan->moving[i];
+      plan->values[s].at += n * plan->streams[s].strides[inner];
+    }
+  }
+}
+
+// One row in parts.
+static bool run_row(runner *r) {
+  if (r->plan->plain && !r->plan->packs && r->plan->delay == NULL)
+    return run_plain_row(r);
+  int64_t length = r->plan->shape[r->plan->ndim - 1];
+  int64_t n = first_block(r);
+  for (int64_t at = 0; at < length; at += n, n = r->block) {
+    if (length - at < n)
+      n = length - at;
+    run_block(r->plan, at, 1, (size_t)n);
+    if (!poll(r, n))
+      return false;
+  }
+  return true;
+}
+
+static void advance(tl_plan *plan, int axis, int64_t count) {
+  for (int s = 0; s < plan->stream_count; s++) {
+    plan->streams[s].data += plan->streams[s].strides[axis] * count;
+  }
+}
+
+// Whether every row is one block of streams in place, but for results that
+// wait.
+static bool has_plain_rows(const runner *r) {
+  const tl_plan *plan = r->plan;
+  return plan->plain && !plan->packs && plan->ndim > 1 && plan->rows == 1 &&
+         plan->tile_count == 0 && plan->shape[plan->ndim - 1] <= r->block;
+}
+
+// Such rows one after the other: all that is to be done for each is to say
+// where it is.
+static bool run_plain_rows(runner *r) {
+  tl_plan *plan = r->plan;
+  tl_plan_value *values = plan->values;
+  int axis = plan->ndim - 2, count = 0;
+  tl_plan_value *moving[TL_PLAN_STREAMS];
+  int64_t steps[TL_PLAN_STREAMS], step = 0;
+  size_t length = (size_t)plan->shape[plan->ndim - 1];
+  char *to = NULL;
+  for (int i = 0; i < plan->moving_count; i++) {
+    const tl_plan_stream_state *stream = &plan->streams[plan->moving[i]];
+    if (plan->delay != NULL && plan->moving[i] == plan->output) {
+      to = stream->data;
+      step = stream->strides[axis];
+      continue;
+    }
+    moving[count] = &values[plan->moving[i]];
+    moving[count]->at = stream->data;
+    steps[count++] = stream->strides[axis];
+  }
+  for (int64_t row = 0;;) {
+    if (plan->delay != NULL)
+      values[plan->output].at = tl_delay_begin(plan, plan->delay, to);
+    call_steps(plan, plan->once_count, plan->step_count, length);
+    if (plan->delay != NULL) {
+      tl_delay_end(plan, plan->delay, to, 1, length);
+    } else if (plan->sink != NULL) {
+      feed_sink(plan, length);
+    }
+    if (!poll(r, (int64_t)length))
+      return false;
+    if (++row == plan->shape[axis])
+      return true;
+    to += step;
+    for (int i = 0; i < count; i++) moving[i]->at += steps[i];
+  }
+}
+
+// Several short rows at a time.
+static bool run_rows(runner *r) {
+  tl_plan *plan = r->plan;
+  int axis = plan->ndim - 2;
+  int64_t length = plan->shape[plan->ndim - 1], count = plan->shape[axis];
+  int64_t step = r->block / length;
+  if (step < 1)
+    step = 1;
+  for (int64_t at = 0; at < count; at += step) {
+    int64_t n = count - at < step ? count - at : step;
+    run_block(plan, 0, (size_t)n, (size_t)length);
+    advance(plan, axis, n);
+    if (!poll(r, n * length))
+      return false;
+  }
+  advance(plan, axis, -count);
+  return true;
+}
+
+static void load_tiles(runner *r, int64_t column, size_t nrows, size_t ncols) {
+  tl_plan *plan = r->plan;
+  int inner = plan->ndim - 1;
+  for (int s = 0; s < plan->stream_count; s++) {
+    const tl_plan_stream_state *stream = &plan->streams[s];
+    if (stream->tile < 0)
+      continue;
+    unsigned size = tl_move_size(plan->values[s].itemsize);
+    tl_kernels()->pack_tile[size](
+        r->tiles[stream->tile], TL_BLOCK_BYTES,
+        stream->data + column * stream->strides[inner],
+        stream->strides[inner - 1], stream->strides[inner], nrows, ncols);
+  }
+}
+
+static void point_at_tiles(runner *r, int64_t row) {
+  tl_plan *plan = r->plan;
+  for (int s = 0; s < plan->stream_count; s++) {
+    int index = plan->streams[s].tile;
+    if (index >= 0)
+      plan->values[s].at = r->tiles[index][row];
+  }
+}
+
+// Eight rows at a time, where a stream is transposed.
+static bool run_tiles(runner *r) {
+  tl_plan *plan = r->plan;
+  int axis = plan->ndim - 2;
+  int64_t length = plan->shape[plan->ndim - 1], count = plan->shape[axis];
+  for (int64_t row = 0; row < count; row += TL_TILE_ROWS) {
+    int64_t rows = count - row < TL_TILE_ROWS ? count - row : TL_TILE_ROWS;
+    for (int64_t at = 0; at < length; at += r->block) {
+      int64_t n = length - at < r->block ? length - at : r->block;
+      load_tiles(r, at, (size_t)rows, (size_t)n);
+      for (int64_t k = 0; k < rows; k++) {
+        point_at_tiles(r, k);
+        run_block(plan, at, 1, (size_t)n);
+        advance(plan, axis, 1);
+      }
+      advance(plan, axis, -rows);
+      if (!poll(r, rows * n))
+        return false;
+    }
+    advance(plan, axis, rows);
+  }
+  advance(plan, axis, -count);
+  return true;
+}
+
+static bool run_inner(runner *r) {
+  if (r->plain_rows)
+    return run_plain_rows(r);
+  if (r->plan->tile_count > 0)
+    return run_tiles(r);
+  return r->plan->rows > 1 ? run_rows(r) : run_row(r);
+}
+
+// All index positions of the axes before [axes], in row-major order.
+static bool run_outer(runner *r, int axes) {
+  tl_plan *plan = r->plan;
+  int64_t index[TL_MAX_DIMS];
+  for (int i = 0; i < axes; i++) index[i] = 0;
+  for (;;) {
+    if (!run_inner(r))
+      return false;
+    int axis = axes - 1;
+    while (axis >= 0 && ++index[axis] == plan->shape[axis]) {
+      advance(plan, axis, 1 - plan->shape[axis]);
+      index[axis--] = 0;
+    }
+    if (axis < 0)
+      return true;
+    advance(plan, axis, 1);
+  }
+}
+
+// Units [from, to) of the first axis; vm NULL: on a worker, which polls
+// nothing.
+static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
+                      bool may_stop) {
+  _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
+  bool direct = plan->tile_count == 0 && plan->delay == NULL && !plan->several;
+  for (int i = 0; i < plan->value_count; i++) {
+    tl_plan_value *value = &plan->values[i];
+    if (value->where < 0)
+      continue;
+    value->at = registers[value->where];
+    direct = false;
+  }
+  for (int s = 0; s < plan->stream_count; s++) {
+    tl_plan_stream_state *stream = &plan->streams[s];
+    stream->data = stream->base + from * stream->strides[0];
+    if (stream->offsets != NULL)
+      find_row(stream, from);
+    if (plan->values[s].constant)
+      plan->values[s].at = stream->base;
+  }
+  _Alignas(64) tile tiles[TL_PLAN_TILES];
+  runner r = {.vm = vm, .plan = plan, .tiles = tiles, .may_stop = may_stop};
+  r.block = (int64_t)((direct ? DIRECT_BYTES : TL_BLOCK_BYTES) / plan->widest);
+  // Constants are repeated over no more than a register.
+  call_steps(plan, 0, plan->once_count, TL_BLOCK_BYTES / plan->widest);
+  r.plain_rows = has_plain_rows(&r);
+  bool pairs = plan->rows > 1 || plan->tile_count > 0 || r.plain_rows;
+  if (!pairs)
+    r.block = block_of_row(plan, r.block);
+  int64_t units = plan->shape[0];
+  plan->shape[0] = to - from;
+  bool ok = run_outer(&r, plan->ndim - (pairs ? 2 : 1));
+  plan->shape[0] = units;
+  return ok;
+}
+
+// --- Short runs --------------------------------------------------------------
+
+// One block of one axis: what is left is to say where the streams are.
+static bool is_short(const tl_plan *plan) {
+  int64_t nbytes = plan->register_count == 0 ? SHORT_BYTES : TL_BLOCK_BYTES;
+  int64_t most = nbytes / (int64_t)plan->widest;
+  return plan->ndim == 1 && plan->plain && plan->size <= most &&
+         plan->size <= block_of_row(plan, most);
+}
+
+static void run_short(tl_plan *plan) {
+  _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
+  tl_plan_value *values = plan->values;
+  int streams = plan->stream_count;
+  for (int s = 0; s < streams; s++) {
+    plan->streams[s].data = plan->streams[s].base;
+    values[s].at = values[s].where >= 0 ? registers[values[s].where]
+                                        : plan->streams[s].base;
+  }
+  for (int i = streams; i < plan->value_count; i++) {
+    if (values[i].where >= 0)
+      values[i].at = registers[values[i].where];
+  }
+  size_t n = (size_t)plan->size;
+  if (plan->packs)
+    load_streams(plan, 0, 1, n);
+  call_steps(plan, 0, plan->step_count, n);
+  if (plan->sink != NULL) {
+    feed_sink(plan, n);
+  } else if (plan->packs && plan->streams[plan->output].packed) {
+    tl_plan_store(plan, plan->streams[plan->output].base,
+                  values[plan->output].at, 1, n);
+  }
+}
+
+// --- Threads ----------------------------------------------------------------
+
+enum {
+  SPREAD_ITEMS = 32 * 1024,  // below, one thread does it all
+  PART_ITEMS = 16 * 1024,
+  PARTS = 16,
+};
+
+// A run in parts of some units of the first axis.
+typedef struct spread {
+  const tl_plan *plan;
+  int64_t units;  // of a part
+  int64_t items;  // of a unit
+} spread;
+
+static void run_part(void *context, int64_t part) {
+  const spread *s = context;
+  tl_plan plan;
+  tl_plan_room room;  // large: not cleared
+  tl_plan_copy(&plan, &room, s->plan);
+  _Alignas(64) char local[(TL_PLAN_RESULTS + 1) * TL_SINK_BYTES];
+  int64_t from = (part + 1) * s->units, to = from + s->units;
+  if (to > plan.shape[0])
+    to = plan.shape[0];
+  if (plan.sink != NULL) {
+    plan.context = plan.split->begin(plan.context, from * s->items, local);
+  }
+  run_units(NULL, &plan, from, to, false);
+}
+
+static int64_t common(int64_t a, int64_t b) {
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// The units of a part; 0: the run cannot be cut.
+static int64_t part_units(const tl_plan *plan, int64_t items, bool eager) {
+  int64_t units = plan->shape[0], step = 1;
+  if (plan->sink != NULL) {
+    if (plan->split == NULL)
+      return 0;
+    step = plan->split->items / common(plan->split->items, items);
+    if (plan->split->exactly)
+      return step * items == plan->split->items && step < units ? step : 0;
+  }
+  int64_t least = (eager ? 256 : PART_ITEMS) / items + 1;
+  int64_t part = units / PARTS > least ? units / PARTS : least;
+  if (plan->ndim == 1)  // whole blocks
+    part = (part + TL_BLOCK_BYTES - 1) / TL_BLOCK_BYTES * TL_BLOCK_BYTES;
+  part = (part + step - 1) / step * step;
+  return part < units ? part : 0;
+}
+
+// What waits goes in order: on this thread alone.
+static bool run_delayed(tl_vm *vm, tl_plan *plan) {
+  if (!tl_delay_open(vm, plan->delay))
+    return false;
+  run_units(vm, plan, 0, plan->shape[0], false);
+  tl_delay_close(vm, plan, plan->delay);
+  return true;
+}
+
+// A loop of the host's has no business in the VM, and is in one thread.
+static bool run_hosts(tl_vm *vm, tl_plan *plan, bool may_stop) {
+  tl_access before = vm->access;
+  vm->access = TL_ACCESS_NONE;
+  bool ok = plan->delay != NULL
+                ? run_delayed(vm, plan)
+                : run_units(vm, plan, 0, plan->shape[0], may_stop);
+  vm->access = before;
+  return ok;
+}
+
+bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
+  if (plan->size == 0)
+    return true;
+  if (plan->is_hosts)
+    return run_hosts(vm, plan, may_stop);
+  if (plan->delay != NULL)
+    return run_delayed(vm, plan);
+  if (is_short(plan)) {
+    run_short(plan);
+    return true;
+  }
+  int64_t units = plan->shape[0], items = plan->size / units;
+  int64_t part = 0;
+  if ((plan->size >= SPREAD_ITEMS || vm->pool.eager) && tl_pool_threads(vm) > 1)
+    part = part_units(plan, items, vm->pool.eager);
+  if (part == 0)
+    return run_units(vm, plan, 0, units, may_stop);
+  // The first part tells how long the others will take.
+  double start = tl_clock();
+  if (!run_units(vm, plan, 0, part, may_stop))
+    return false;
+  double each = tl_clock() - start;
+  if (!tl_pool_pays(vm, each * (double)(units - part) / (double)part))
+    return run_units(vm, plan, part, units, may_stop);
+  spread s = {plan, part, items};
+  int64_t parts = (units - 1) / part;
+  return tl_pool_run(vm, parts, run_part, &s, may_stop,
+                     (uint64_t)(part * items) / 1024);
+}

@@ -1,0 +1,262 @@
+// Which dtype an elementwise operation is computed in.
+//
+// Weak scalars follow NEP 50: they take the other operand's dtype where it has
+// the same or a higher kind, and must then fit it. Comparisons are the
+// exception: they are exact for any two integers, as in NumPy 2.
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/kernels/kernels.h"
+#include "vm/engine/operand.h"
+#include "vm/values/range.h"
+
+bool tl_operand_open(tl_vm *vm, tl_slot *slot, tl_operand *out,
+                     bool *is_number) {
+  *is_number = true;
+  out->array = NULL;
+  out->owner = slot;
+  out->made = tl_none();
+  out->weak = tl_is_weak(*slot);
+  if (tl_is_scalar(*slot)) {
+    out->dtype = (tl_dtype)tl_dtype_of(*slot);
+    out->data = (char *)&out->item;
+    tl_scalar_store(*slot, &out->item);
+    return true;
+  }
+  if (tl_is_array(*slot) && tl_dtype_of(*slot) < TL_STRING) {
+    tl_array *array = slot->array;
+    out->dtype = tl_array_dtype(array);
+    out->data = array->data;
+    if (array->head.ndim != 0) {
+      out->array = array;
+    } else {
+      memcpy(&out->item, array->data, tl_itemsize(out->dtype));
+      out->data = (char *)&out->item;
+    }
+    return true;
+  }
+  if (tl_is_range(*slot)) {
+    tl_array *array = tl_range_to_array(vm, slot->range);
+    if (array == NULL)
+      return false;
+    out->made = tl_own_array(array);
+    out->owner = &out->made;
+    out->array = array;
+    out->data = array->data;
+    out->dtype = TL_INT64;
+    out->weak = false;
+    return true;
+  }
+  *is_number = false;
+  return true;
+}
+
+void tl_operand_close(tl_vm *vm, tl_operand *operand) {
+  tl_clear(vm, &operand->made);
+}
+
+const char *tl_op_label(tl_op op) {
+  const tl_op_info *info = &tl_ops[op];
+  // The root sign is not what most people typed.
+  return info->sign[0] != '\0' && op != TL_OP_SQRT ? info->sign : info->name;
+}
+
+bool tl_int_fits(int64_t value, tl_dtype dtype) {
+  unsigned bits = 8 * (unsigned)tl_itemsize(dtype);
+  if (tl_dtypes[dtype].kind == 'U') {
+    return value >= 0 && (bits == 64 || value >> bits == 0);
+  }
+  int64_t top = (int64_t)(UINT64_MAX >> (65 - bits));
+  return value >= -top - 1 && value <= top;
+}
+
+static const char *needs(tl_op op) {
+  switch ((tl_rule)tl_ops[op].rule) {
+    case TL_RULE_ARITH:
+      return op == TL_OP_ADD ? "numbers or strings" : "numbers";
+    case TL_RULE_NUMERIC:
+      return "numbers (bools are converted by int64(x))";
+    case TL_RULE_REAL:
+    case TL_RULE_FLOATR:
+      return "real numbers";
+    case TL_RULE_COMPARE:
+      return op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL
+                 ? "two numbers or two strings"
+                 : "two real numbers or two strings";
+    case TL_RULE_LOGICAL:
+      return "bools (write x != 0)";
+    case TL_RULE_BITWISE:
+      return "integers or bools";
+    case TL_RULE_SHIFT:
+      return "integers";
+    case TL_RULE_SELECT:
+      return "bools as the condition, then numbers or strings";
+    default:
+      return "numbers";
+  }
+}
+
+// "; use concat((a, b))" and the like, for what people try first.
+static const char *proposal(tl_op op, const tl_slot *slots) {
+  if (tl_ops[op].arity != 2)
+    return "";
+  bool lists = tl_is_list(slots[0]) || tl_is_list(slots[1]);
+  if (op == TL_OP_ADD && tl_is_list(slots[0]) && tl_is_list(slots[1])) {
+    return "; lists are joined by concat((a, b))";
+  }
+  if (op == TL_OP_ADD && lists)
+    return "; append(list, item) adds an item";
+  if (lists)
+    return "; each(list, f) applies a function to the items";
+  if (op == TL_OP_ADD && (tl_is_string(slots[0]) || tl_is_string(slots[1]))) {
+    return "; string(x) or \"{x}\" makes a string of a number";
+  }
+  if (op == TL_OP_MULTIPLY &&
+      (tl_is_string(slots[0]) || tl_is_string(slots[1]))) {
+    return "; strings.repeat(s, count) repeats a string";
+  }
+  if (op == TL_OP_POW || op == TL_OP_BITWISE_XOR) {
+    return op == TL_OP_BITWISE_XOR ? "; a power is x ** y" : "";
+  }
+  return "";
+}
+
+bool tl_op_refuse(tl_vm *vm, tl_op op, const tl_slot *slots) {
+  char text[TL_MAX_OPERANDS][TL_DESCRIBE];
+  int arity = tl_ops[op].arity;
+  for (int i = 0; i < arity; i++) {
+    tl_describe(slots[i], text[i], sizeof text[i]);
+  }
+  const char *label = tl_op_label(op);
+  if (arity == 1) {
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s", label, needs(op),
+                   text[0]);
+  }
+  if (arity == 3) {
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s, %s and %s", label,
+                   needs(op), text[0], text[1], text[2]);
+  }
+  tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s and %s%s", label, needs(op),
+          text[0], text[1], proposal(op, slots));
+  tl_fail_operands(vm, slots[0], slots[1]);
+  return false;
+}
+
+tl_dtype tl_operands_promote(const tl_operand *a, const tl_operand *b) {
+  if (a->weak != b->weak) {
+    return a->weak ? tl_dtype_promote_weak(a->dtype, b->dtype)
+                   : tl_dtype_promote_weak(b->dtype, a->dtype);
+  }
+  return tl_dtype_promote(a->dtype, b->dtype);
+}
+
+static int64_t int_item(const tl_operand *operand) {
+  int64_t value;
+  memcpy(&value, &operand->item, sizeof value);
+  return value;
+}
+
+static bool is_weak_int(const tl_operand *operand) {
+  return operand->weak && operand->dtype == TL_INT64;
+}
+
+// A weak integer that the other side cannot hold is compared as an int64.
+static void strengthen(tl_operand *a, const tl_operand *other) {
+  if (is_weak_int(a) && !other->weak && tl_dtype_is_integer(other->dtype) &&
+      !tl_int_fits(int_item(a), other->dtype)) {
+    a->weak = false;
+  }
+}
+
+static bool is_signed(tl_dtype dtype) {
+  return tl_dtypes[dtype].kind == 'I';
+}
+
+// uint64 with a signed integer: compared exactly, not as float64.
+static bool is_mixed_compare(const tl_operand *a, const tl_operand *b) {
+  return !a->weak && !b->weak &&
+         ((a->dtype == TL_UINT64 && is_signed(b->dtype)) ||
+          (b->dtype == TL_UINT64 && is_signed(a->dtype)));
+}
+
+// Turns a scalar's item into one of [dtype].
+static bool convert_scalar(tl_vm *vm, tl_operand *operand, tl_dtype dtype) {
+  if (operand->array != NULL || operand->dtype == dtype)
+    return true;
+  if (is_weak_int(operand) && tl_dtype_is_integer(dtype) &&
+      !tl_int_fits(int_item(operand), dtype)) {
+    return tl_fail(vm, TALLY_ERR_VALUE, "%lld does not fit %s",
+                   (long long)int_item(operand), tl_dtypes[dtype].name);
+  }
+  tl_c128 item = operand->item;
+  tl_kernels()->cast[operand->dtype][dtype](&operand->item, &item, 1);
+  operand->dtype = dtype;
+  return true;
+}
+
+static tl_dtype promote_all(tl_op op, tl_operand *x) {
+  if (tl_ops[op].arity == 1)
+    return x[0].dtype;
+  if (op == TL_OP_WHERE)
+    return tl_operands_promote(&x[1], &x[2]);
+  if (tl_ops[op].rule == TL_RULE_COMPARE) {
+    strengthen(&x[0], &x[1]);
+    strengthen(&x[1], &x[0]);
+  }
+  // 10 ** -3 of weak integers is a float.
+  if (op == TL_OP_POW && is_weak_int(&x[0]) && is_weak_int(&x[1]) &&
+      int_item(&x[1]) < 0) {
+    return TL_FLOAT64;
+  }
+  return tl_operands_promote(&x[0], &x[1]);
+}
+
+bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *x,
+                         const tl_slot *slots, tl_typing *out) {
+  int arity = tl_ops[op].arity;
+  tl_dtype promoted = promote_all(op, x);
+  out->computed = tl_op_compute_dtype(op, promoted);
+  if (out->computed == TL_DTYPE_COUNT ||
+      (op == TL_OP_WHERE && x[0].dtype != TL_BOOL)) {
+    return tl_op_refuse(vm, op, slots);
+  }
+  out->result = tl_op_result(op, out->computed);
+  out->weak = true;
+  for (int i = 0; i < arity; i++) {
+    out->operands[i] = out->computed;
+    if (!x[i].weak && !(op == TL_OP_WHERE && i == 0))
+      out->weak = false;
+  }
+  if (op == TL_OP_WHERE)
+    out->operands[0] = TL_BOOL;
+  if (tl_ops[op].rule == TL_RULE_COMPARE && is_mixed_compare(&x[0], &x[1])) {
+    for (int i = 0; i < 2; i++) {
+      out->operands[i] = x[i].dtype == TL_UINT64 ? TL_UINT64 : TL_INT64;
+    }
+  }
+  if (out->result == TL_BOOL)
+    out->weak = false;
+  for (int i = 0; i < arity; i++) {
+    if (!convert_scalar(vm, &x[i], out->operands[i]))
+      return false;
+  }
+  return true;
+}
+
+tl_op tl_power_form(const tl_operand *exponent, tl_dtype computed) {
+  if (exponent->array != NULL || exponent->dtype != computed)
+    return TL_OP_POW;
+  tl_c128 power;
+  tl_kernels()->cast[computed][TL_COMPLEX128](&power, &exponent->item, 1);
+  if (power.im != 0)
+    return TL_OP_POW;
+  if (power.re == 1)
+    return TL_OP_POSITIVE;
+  if (power.re == 2)
+    return TL_OP_SQUARE;
+  // Integers have no roots and no reciprocals; complex ones differ in signs.
+  if (!tl_dtype_is_real(computed))
+    return TL_OP_POW;
+  // The kernels of pow take roots; theirs of -0.0 and -inf differ from sqrt's.
+  return power.re == -1 ? TL_OP_RECIPROCAL : TL_OP_POW;
+}

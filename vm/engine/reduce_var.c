@@ -1,0 +1,178 @@
+// Variances: the mean of each lane or column, then the mean of squared
+// deviations, each sum in the order that sums have.
+#include <math.h>
+#include <string.h>
+
+#include "vm/engine/reduce_internal.h"
+#include "vm/vm.h"
+
+// The two passes over one lane.
+typedef struct lane_passes {
+  tl_dtype dtype, real;
+  tl_fold_state state;
+  tl_c128 mean;
+} lane_passes;
+
+enum { BLOCK = 256 };
+
+static void sum_piece(void *context, const void *items, size_t n) {
+  lane_passes *p = context;
+  tl_kernels()->fold_feed[TL_FOLD_SUM][p->dtype](&p->state, items, n);
+}
+
+static void deviation_piece(void *context, const void *items, size_t n) {
+  lane_passes *p = context;
+  const tl_kernel_table *kernels = tl_kernels();
+  _Alignas(64) char squares[BLOCK * sizeof(double)];
+  size_t itemsize = tl_itemsize(p->dtype);
+  for (size_t at = 0; at < n; at += BLOCK) {
+    size_t count = n - at < BLOCK ? n - at : BLOCK;
+    kernels->square_deviation[p->dtype](
+        squares, (const char *)items + at * itemsize, &p->mean, count);
+    kernels->fold_feed[TL_FOLD_SUM][p->real](&p->state, squares, count);
+  }
+}
+
+// *item /= by, for a real or both parts of a complex item.
+static void divide_item(tl_dtype dtype, void *item, double by) {
+  switch (dtype) {
+    case TL_FLOAT32:
+      *(float *)item /= (float)by;
+      break;
+    case TL_COMPLEX64:
+      ((tl_c64 *)item)->re /= (float)by;
+      ((tl_c64 *)item)->im /= (float)by;
+      break;
+    case TL_COMPLEX128:
+      ((tl_c128 *)item)->re /= by;
+      ((tl_c128 *)item)->im /= by;
+      break;
+    default:
+      *(double *)item /= by;
+      break;
+  }
+}
+
+static void take_root(tl_dtype real, void *item) {
+  if (real == TL_FLOAT32) {
+    *(float *)item = sqrtf(*(float *)item);
+  } else {
+    *(double *)item = sqrt(*(double *)item);
+  }
+}
+
+void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
+                           double divisor, bool root) {
+  tl_reduce_divide(real, items, n, divisor);
+  for (int64_t i = 0; root && i < n; i++, items += tl_itemsize(real)) {
+    take_root(real, items);
+  }
+}
+
+double tl_reduce_divisor(int64_t length, double correction) {
+  double divisor = (double)length - correction;
+  return divisor > 0 ? divisor : (double)NAN;
+}
+
+typedef struct variance {
+  double divisor;
+  bool root;
+} variance;
+
+static void end_sum(lane_passes *p, double length) {
+  tl_kernels()->fold_end[TL_FOLD_SUM][p->dtype](&p->state, &p->mean);
+  divide_item(p->dtype, &p->mean, length);
+  tl_fold_begin(&p->state);
+}
+
+static void end_squares(lane_passes *p, const variance *v, void *out) {
+  tl_kernels()->fold_end[TL_FOLD_SUM][p->real](&p->state, out);
+  tl_reduce_end_squares(p->real, out, 1, v->divisor, v->root);
+}
+
+static bool one_lane(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
+                     const void *context, const tl_lane *lane, void *out) {
+  lane_passes p;  // large: not cleared
+  p.dtype = lane->dtype;
+  p.real = r->result;
+  tl_fold_begin(&p.state);
+  if (!tl_lane_walk(vm, lane, unpolled, sum_piece, &p))
+    return false;
+  end_sum(&p, (double)r->split.length);
+  if (!tl_lane_walk(vm, lane, unpolled, deviation_piece, &p))
+    return false;
+  end_squares(&p, context, out);
+  return true;
+}
+
+static void merge(lane_passes *p, int64_t count, tl_dtype dtype) {
+  for (int64_t i = 1; i < count; i++) {
+    tl_kernels()->fold_merge[TL_FOLD_SUM][dtype](&p[0].state, &p[i].state);
+  }
+}
+
+static bool one_lane_in_parts(tl_reducer *r, const variance *v,
+                              const tl_parts *parts) {
+  lane_passes p[TL_REDUCE_PARTS];  // large: not cleared
+  for (int64_t i = 0; i < parts->count; i++) {
+    p[i].dtype = r->dtype;
+    p[i].real = r->result;
+    tl_fold_begin(&p[i].state);
+  }
+  if (!tl_reduce_feed_parts(r, parts, sum_piece, p, sizeof p[0]))
+    return false;
+  merge(p, parts->count, r->dtype);
+  end_sum(&p[0], (double)r->split.length);
+  for (int64_t i = 1; i < parts->count; i++) {
+    p[i].mean = p[0].mean;
+    tl_fold_begin(&p[i].state);
+  }
+  if (!tl_reduce_feed_parts(r, parts, deviation_piece, p, sizeof p[0])) {
+    return false;
+  }
+  merge(p, parts->count, r->result);
+  end_squares(&p[0], v, r->out);
+  return true;
+}
+
+// --- Columns ----------------------------------------------------------------
+
+// The means, then what the sums need.
+static size_t means_size(const tl_reducer *r, size_t ncols) {
+  return (ncols * tl_itemsize(r->dtype) + 63) / 64 * 64;
+}
+
+static size_t strip_scratch(const tl_reducer *r, const void *context,
+                            size_t nrows, size_t ncols) {
+  (void)context;
+  size_t sums = tl_fold_outer_scratch(TL_FOLD_SUM, r->dtype, nrows, ncols);
+  size_t squares = tl_fold_outer_scratch(TL_FOLD_SUM, r->result, nrows, ncols);
+  return means_size(r, ncols) + (sums > squares ? sums : squares);
+}
+
+static void one_strip(const tl_reducer *r, const void *context, void *out,
+                      const void *a, ptrdiff_t row_stride, size_t nrows,
+                      size_t ncols, void *scratch) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const variance *v = context;
+  char *means = scratch, *counter = means + means_size(r, ncols);
+  kernels->fold_outer[TL_FOLD_SUM][r->dtype](means, a, row_stride, nrows, ncols,
+                                             counter);
+  tl_reduce_divide(r->dtype, means, (int64_t)ncols, (double)nrows);
+  kernels->outer_squares[r->dtype](out, means, a, row_stride, nrows, ncols,
+                                   counter);
+  tl_reduce_end_squares(r->result, out, (int64_t)ncols, v->divisor, v->root);
+}
+
+bool tl_reduce_variance(tl_reducer *r, double correction, bool root) {
+  const tl_split *split = &r->split;
+  variance v = {tl_reduce_divisor(split->length, correction), root};
+  if (split->outer && split->kept > 0 && split->length > 0) {
+    tl_strip strip = {one_strip, strip_scratch, &v, NULL};
+    return tl_reduce_strips(r, &strip);
+  }
+  tl_parts parts;
+  if (tl_reduce_in_parts(r, &parts))
+    return one_lane_in_parts(r, &v, &parts);
+  return tl_reduce_lanes(r, one_lane, &v);
+}

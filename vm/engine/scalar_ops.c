@@ -1,0 +1,76 @@
+// Elementwise operations on scalars: the array kernels with n = 1, so that a
+// scalar's result has the bits of an array's.
+#include <string.h>
+
+#include "vm/engine/engine_internal.h"
+
+tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing) {
+  const tl_kernel_table *kernels = tl_kernels();
+  if (typing->operands[0] == typing->operands[1]) {
+    return kernels->binary[op][typing->computed];
+  }
+  return typing->operands[0] == TL_INT64
+             ? kernels->compare_iu[op - TL_OP_EQUAL]
+             : kernels->compare_ui[op - TL_OP_EQUAL];
+}
+
+static tl_slot make_result(tl_vm *vm, const tl_c128 *item, tl_dtype dtype,
+                           bool weak) {
+  if (dtype == TL_COMPLEX128)
+    return tl_new_complex(vm, item->re, item->im, weak);
+  tl_slot s = tl_scalar_load(dtype, item);
+  if (weak)
+    s.tag |= TL_WEAK;
+  return s;
+}
+
+bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *x,
+                       const tl_typing *typing, tl_slot *out) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_c128 item = {0, 0};
+  if (!tl_operands_check(vm, op, x, typing))
+    return false;
+  if (op == TL_OP_POW)
+    op = tl_power_form(&x[1], typing->computed);
+  switch (tl_ops[op].arity) {
+    case 1:
+      kernels->unary[op][typing->computed](&item, x[0].data, 1);
+      break;
+    case 2:
+      tl_binary_kernel(op, typing)(&item, x[0].data, x[1].data, 1);
+      break;
+    default:
+      kernels->select[typing->computed](&item, x[0].data, x[1].data, x[2].data,
+                                        1);
+      break;
+  }
+  // Narrow weak results (of bools) do not exist.
+  bool weak = typing->weak && tl_itemsize(typing->result) >= 8;
+  tl_slot result = make_result(vm, &item, typing->result, weak);
+  if (tl_is_unset(result))
+    return false;
+  *out = result;
+  return true;
+}
+
+bool tl_elementwise_scalar(tl_vm *vm, tl_op op, const tl_slot *operands,
+                           tl_slot *out) {
+  tl_operand x[TL_MAX_OPERANDS];
+  tl_slot slots[TL_MAX_OPERANDS];
+  tl_typing typing;
+  for (int i = 0; i < tl_ops[op].arity; i++) {
+    bool is_number;
+    tl_copy_slot(&slots[i], &operands[i]);
+    slots[i].tag &= ~TL_OWNED;
+    if (!tl_operand_open(vm, &slots[i], &x[i], &is_number))
+      return false;
+    if (!is_number || x[i].array != NULL) {
+      if (is_number)
+        tl_operand_close(vm, &x[i]);
+      return tl_elementwise(vm, op, slots, out);
+    }
+  }
+  if (!tl_operands_resolve(vm, op, x, slots, &typing))
+    return false;
+  return tl_scalar_compute(vm, op, x, &typing, out);
+}

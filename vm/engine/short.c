@@ -1,0 +1,467 @@
+// The shortest way to a kernel: see short.h.
+
+#include "vm/engine/short.h"
+
+#include <string.h>
+
+#include "vm/interp/function.h"
+#include "vm/kernels/kernels.h"
+#include "vm/region/region.h"
+#include "vm/vm.h"
+#include "vm/api/watch.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum {
+  NONE,
+  SAME,           // the result's dtype is the operands'
+  BOOL,           // comparisons
+  ITEMS = 16384,  // above, blocks and polls
+};
+
+// Operations that never fail on equal dtypes, and their result's dtype.
+static const uint8_t results[TL_OP_COUNT] = {
+    [TL_OP_ADD] = SAME,         [TL_OP_SUBTRACT] = SAME,
+    [TL_OP_MULTIPLY] = SAME,    [TL_OP_DIVIDE] = SAME,
+    [TL_OP_MAXIMUM] = SAME,     [TL_OP_MINIMUM] = SAME,
+    [TL_OP_BITWISE_AND] = SAME, [TL_OP_BITWISE_OR] = SAME,
+    [TL_OP_BITWISE_XOR] = SAME, [TL_OP_LOGICAL_AND] = SAME,
+    [TL_OP_LOGICAL_OR] = SAME,  [TL_OP_LOGICAL_XOR] = SAME,
+    [TL_OP_ATAN2] = SAME,       [TL_OP_HYPOT] = SAME,
+    [TL_OP_EQUAL] = BOOL,       [TL_OP_NOT_EQUAL] = BOOL,
+    [TL_OP_LESS] = BOOL,        [TL_OP_LESS_EQUAL] = BOOL,
+    [TL_OP_GREATER] = BOOL,     [TL_OP_GREATER_EQUAL] = BOOL,
+};
+
+#define TAG_NDIM (UINT64_C(7) << 24)
+#define TAG_TYPE (UINT64_C(0xffff) | TAG_NDIM | TL_DENSE)
+
+// A dense array of numbers of rank 1 or 2, told by its tag.
+INLINE bool is_plain(uint64_t tag) {
+  return (tag & (0xff | TL_DENSE)) == (TL_CLASS_ARRAY | TL_DENSE) &&
+         ((tag & TAG_NDIM) >> 24) - 1 < 2 && (tag >> 8 & 0xff) < TL_STRING;
+}
+
+INLINE bool same_shape(const tl_array *a, const tl_array *b) {
+  return a->dims[0] == b->dims[0] &&
+         (a->head.ndim == 1 || a->dims[1] == b->dims[1]);
+}
+
+// Whether the operand ends here and its memory may be written.
+INLINE bool is_dying(const tl_vm *vm, tl_slot s) {
+  const uint64_t mine = TL_OWNED | TL_DIRECT;
+  return (s.tag & mine) == mine && s.array->head.count == 1 && !vm->no_reuse;
+}
+
+// Whether [other] may be read while [target] is written: another block, or the
+// very same items.
+INLINE bool is_apart(tl_slot target, tl_slot other) {
+  return (other.tag & TL_DIRECT) != 0 ||
+         tl_array_owner(other.array) != target.array;
+}
+
+INLINE tl_slot take_over(tl_vm *vm, tl_slot *operand) {
+  tl_slot taken = *operand;
+  operand->tag &= ~TL_OWNED;
+  tl_written_in_place(vm, taken.array);
+  vm->stats.temps_ended++;
+  return taken;
+}
+
+// An array as [like] is, whose items lie behind its header: made without
+// measuring its shape again. Half of what a small operation costs is this.
+INLINE bool new_twin(tl_vm *vm, tl_slot model, tl_slot *out) {
+  const tl_array *like = model.array;
+  tl_array *array =
+      tl_object_new(vm, TL_KIND_ARRAY, like->head.nbytes, "an array");
+  if (array == NULL)
+    return false;
+  array->head.dtype = like->head.dtype;
+  array->head.ndim = like->head.ndim;
+  array->data = (char *)array + (like->data - (const char *)like);
+  array->size = like->size;
+  for (int i = 0; i < 4; i++) array->dims[i] = like->dims[i];  // rank 1 or 2
+  tl_made_fresh(vm, array);
+  *out = (tl_slot){.tag = (model.tag & ~TL_WEAK) | TL_OWNED, .array = array};
+  return true;
+}
+
+INLINE bool has_twin(tl_slot s) {
+  const tl_array *like = s.array;
+  return (s.tag & TL_DIRECT) != 0 &&
+         (size_t)(like->data - (const char *)like) < like->head.nbytes;
+}
+
+// A new array of the model's shape. Without memory the general way says so.
+INLINE bool fresh_like(tl_vm *vm, tl_slot model, tl_dtype dtype, tl_slot *out) {
+  if ((int)dtype == tl_dtype_of(model) && has_twin(model)) {
+    if (new_twin(vm, model, out))
+      return true;
+  } else {
+    const tl_array *like = model.array;
+    tl_array *array = tl_array_new(vm, dtype, tl_ndim(like), tl_shape(like));
+    if (array != NULL) {
+      *out = tl_own_array(array);
+      return true;
+    }
+  }
+  tl_error_clear(vm);
+  return false;
+}
+
+// Why the result of the operand's own dtype is a new array.
+INLINE void count_fresh(tl_vm *vm, tl_slot a) {
+  if (vm->no_reuse)
+    return;
+  tl_refused(vm,
+             !tl_is_owned(a)            ? TL_REFUSED_LIVE
+             : (a.tag & TL_DIRECT) == 0 ? TL_REFUSED_EXTERNAL
+                                        : TL_REFUSED_SHARED,
+             a);
+}
+
+// Two plain arrays of one type.
+INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
+                       tl_slot *out) {
+  const tl_array *a = x[0].array, *b = x[1].array;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(x[0]);
+  tl_kernel2 *kernel = tl_kernels()->binary[op][dtype];
+  if (kernel == NULL || a->size > limit || !same_shape(a, b))
+    return false;
+  if (results[op] == BOOL) {
+    if (tl_itemsize(dtype) == 1 || !fresh_like(vm, x[0], TL_BOOL, out))
+      return false;
+  } else if (is_dying(vm, x[0]) && is_apart(x[0], x[1])) {
+    *out = take_over(vm, &x[0]);
+  } else if (is_dying(vm, x[1]) && is_apart(x[1], x[0])) {
+    *out = take_over(vm, &x[1]);
+  } else {
+    if (!fresh_like(vm, x[0], dtype, out))
+      return false;
+    count_fresh(vm, x[0]);
+  }
+  kernel(out->array->data, a->data, b->data, (size_t)a->size);
+  return true;
+}
+
+// A scalar as an item of [dtype], where promotion leaves the array's dtype and
+// nothing can fail; false: the general way.
+INLINE bool scalar_item(tl_slot s, tl_dtype dtype, uint64_t *item) {
+  int from = tl_dtype_of(s);
+  if ((s.tag & (TL_CLASS_I64 | TL_CLASS_F64)) == 0)
+    return false;
+  if ((int)dtype == from) {
+    *item = s.u;
+    return true;
+  }
+  if (!tl_is_weak(s))
+    return false;
+  if (dtype == TL_FLOAT64) {
+    double value = from == TL_FLOAT64 ? s.f : (double)s.i;
+    memcpy(item, &value, sizeof value);
+    return true;
+  }
+  if (dtype == TL_FLOAT32) {
+    float value = from == TL_FLOAT64 ? (float)s.f : (float)s.i;
+    memcpy(item, &value, sizeof value);
+    return true;
+  }
+  return false;
+}
+
+// A plain array with a scalar; [at] is the array's position.
+INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
+                        tl_slot *out) {
+  const tl_array *a = x[at].array;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(x[at]);
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_kernel2 *kernel =
+      at == 0 ? kernels->binary_vs[op][dtype] : kernels->binary_sv[op][dtype];
+  uint64_t item;
+  if (kernel == NULL || a->size > limit ||
+      !scalar_item(x[1 - at], dtype, &item)) {
+    return false;
+  }
+  if (results[op] == BOOL) {
+    if (!fresh_like(vm, x[at], TL_BOOL, out))
+      return false;
+  } else if (is_dying(vm, x[at])) {
+    *out = take_over(vm, &x[at]);
+  } else {
+    if (!fresh_like(vm, x[at], dtype, out))
+      return false;
+    count_fresh(vm, x[at]);
+  }
+  if (at == 0)
+    kernel(out->array->data, a->data, &item, (size_t)a->size);
+  else
+    kernel(out->array->data, &item, a->data, (size_t)a->size);
+  return true;
+}
+
+INLINE bool binary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
+                   tl_slot *out) {
+  uint64_t a = x[0].tag, b = x[1].tag;
+  if (results[op] == NONE)
+    return false;
+  if (is_plain(a)) {
+    if (((a ^ b) & TAG_TYPE) == 0)
+      return two_arrays(vm, op, x, limit, out);
+    return with_scalar(vm, op, x, 0, limit, out);
+  }
+  return is_plain(b) && with_scalar(vm, op, x, 1, limit, out);
+}
+
+INLINE bool unary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
+                  tl_slot *out) {
+  if (!is_plain(x->tag))
+    return false;
+  const tl_array *a = x->array;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(*x);
+  tl_kernel1 *kernel = tl_kernels()->unary[op][dtype];
+  if (kernel == NULL || a->size > limit)
+    return false;
+  tl_dtype result = tl_op_result(op, dtype);
+  if (result == dtype && is_dying(vm, *x)) {
+    *out = take_over(vm, x);
+  } else {
+    if (!fresh_like(vm, *x, result, out))
+      return false;
+    if (result == dtype)
+      count_fresh(vm, *x);
+  }
+  kernel(out->array->data, a->data, (size_t)a->size);
+  return true;
+}
+
+// --- Scalars of any dtype ---------------------------------------------------
+
+// The dtype of an unboxed number, or TL_DTYPE_COUNT.
+INLINE tl_dtype scalar_dtype(tl_slot s) {
+  int dtype = tl_dtype_of(s);
+  return (s.tag & TL_CLASS_SCALAR) != 0 && dtype < TL_COMPLEX128
+             ? (tl_dtype)dtype
+             : TL_DTYPE_COUNT;
+}
+
+// Only items of 8 bytes are ever weak, and bools never.
+INLINE tl_slot scalar_result(tl_dtype dtype, const uint64_t *item,
+                             uint64_t weak) {
+  tl_slot s = tl_scalar_load(dtype, item);
+  if (dtype != TL_BOOL && tl_itemsize(dtype) == 8)
+    s.tag |= weak & TL_WEAK;
+  return s;
+}
+
+// Two of one dtype, or a float32 with a weak number.
+static bool scalar_binary(tl_op op, tl_slot b, tl_slot c, tl_slot *out) {
+  tl_dtype dtype = scalar_dtype(b), other = scalar_dtype(c);
+  if (results[op] == NONE || dtype == TL_DTYPE_COUNT || other == TL_DTYPE_COUNT)
+    return false;
+  uint64_t x, y, result = 0;
+  if (dtype == other) {
+    tl_scalar_store(b, &x);
+    tl_scalar_store(c, &y);
+  } else {
+    dtype = TL_FLOAT32;
+    if (scalar_dtype(b) == dtype && scalar_item(c, dtype, &y))
+      tl_scalar_store(b, &x);
+    else if (other == dtype && scalar_item(b, dtype, &x))
+      tl_scalar_store(c, &y);
+    else
+      return false;
+  }
+  tl_kernel2 *kernel = tl_kernels()->binary[op][dtype];
+  if (kernel == NULL)
+    return false;
+  kernel(&result, &x, &y, 1);
+  *out = scalar_result(results[op] == BOOL ? TL_BOOL : dtype, &result,
+                       b.tag & c.tag);
+  return true;
+}
+
+static bool scalar_unary(tl_op op, tl_slot b, tl_slot *out) {
+  tl_dtype dtype = scalar_dtype(b);
+  if (dtype == TL_DTYPE_COUNT)
+    return false;
+  tl_kernel1 *kernel = tl_kernels()->unary[op][dtype];
+  tl_dtype to = tl_op_result(op, dtype);
+  if (kernel == NULL || to >= TL_COMPLEX128)
+    return false;
+  uint64_t x, result = 0;
+  tl_scalar_store(b, &x);
+  kernel(&result, &x, 1);
+  *out = scalar_result(to, &result, b.tag);
+  return true;
+}
+
+// --- Entrances --------------------------------------------------------------
+
+// An operand as its mode says: a borrowed one shows no owned bit.
+INLINE tl_slot read(const tl_slot *s, unsigned mode) {
+  bool ends = (mode & 3u) == TL_MODE_CONSUME || (mode & 3u) == TL_MODE_EITHER;
+  return (tl_slot){.tag = ends ? s->tag : s->tag & ~TL_OWNED, .u = s->u};
+}
+
+INLINE void end(tl_vm *vm, tl_slot operand) {
+  if (!tl_is_owned(operand))
+    return;
+  vm->stats.temps_ended += tl_is_unique(operand);
+  tl_drop(vm, operand);
+}
+
+bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
+                     const tl_slot *c, unsigned modes) {
+  tl_slot x[2] = {read(b, modes), read(c, modes >> 2)}, result;
+  if (((b->tag | c->tag) & TL_CLASS_HEAP) == 0) {
+    if (!scalar_binary(op, x[0], x[1], &result))
+      return false;
+    tl_copy_slot(a, &result);
+    return true;
+  }
+  if (vm->has_promises || !binary(vm, op, x, ITEMS, &result))
+    return false;
+  end(vm, x[0]);
+  end(vm, x[1]);
+  tl_copy_slot(a, &result);
+  return true;
+}
+
+// --- Two operations ---------------------------------------------------------
+
+enum { PAIR_ITEMS = 256 };  // of an intermediate result, on the stack
+
+// An operand of a pair: an array's items or one scalar.
+typedef struct side {
+  const void *items;
+  uint64_t item;
+  bool is_scalar;
+} side;
+
+INLINE bool open_side(tl_slot s, tl_slot model, side *out) {
+  out->is_scalar = !tl_is_array(s);
+  if (out->is_scalar) {
+    out->items = &out->item;
+    return scalar_item(s, (tl_dtype)tl_dtype_of(model), &out->item);
+  }
+  out->items = s.array->data;
+  return ((s.tag ^ model.tag) & TAG_TYPE) == 0 &&
+         same_shape(s.array, model.array);
+}
+
+INLINE tl_kernel2 *find_kernel(const tl_kernel_table *kernels, tl_op op,
+                               tl_dtype dtype, bool left_scalar,
+                               bool right_scalar) {
+  return left_scalar    ? kernels->binary_sv[op][dtype]
+         : right_scalar ? kernels->binary_vs[op][dtype]
+                        : kernels->binary[op][dtype];
+}
+
+// A dying array among the three: the intermediate result is apart, so that
+// only the last operand is read while it is written.
+INLINE bool take_one(tl_vm *vm, tl_slot *x, tl_slot *out) {
+  if (tl_is_array(x[2]) && is_dying(vm, x[2])) {
+    *out = take_over(vm, &x[2]);
+    return true;
+  }
+  for (int i = 0; i < 2; i++) {
+    if (tl_is_array(x[i]) && is_dying(vm, x[i]) &&
+        (!tl_is_array(x[2]) || is_apart(x[i], x[2]))) {
+      *out = take_over(vm, &x[i]);
+      return true;
+    }
+  }
+  return false;
+}
+
+// Runs both over a model's items; false: no memory, nothing has changed.
+INLINE bool run_two(tl_vm *vm, const tl_short_pair *p, tl_slot model,
+                    tl_kernel2 *first, tl_kernel2 *second, const void *b,
+                    const void *c, const void *d, tl_slot *a) {
+  bool left = p->side == 0;
+  tl_slot x[3] = {read(p->b, p->modes), read(p->c, p->modes >> 2),
+                  read(p->d, left ? p->then_modes >> 2 : p->then_modes)};
+  tl_slot result;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(model);
+  if (!take_one(vm, x, &result) && !fresh_like(vm, model, dtype, &result))
+    return false;
+  _Alignas(64) char between[PAIR_ITEMS * sizeof(tl_c128)];
+  size_t n = (size_t)model.array->size;
+  first(between, b, c, n);
+  if (left)
+    second(result.array->data, between, d, n);
+  else
+    second(result.array->data, d, between, n);
+  for (int i = 0; i < 3; i++) end(vm, x[i]);
+  vm->stats.fused_ops++;
+  vm->stats.temps_ended++;
+  tl_copy_slot(a, &result);
+  return true;
+}
+
+// Some of the three are scalars.
+static bool two_mixed(tl_vm *vm, const tl_short_pair *p, tl_slot *a) {
+  tl_slot model = tl_is_array(*p->b) ? *p->b : *p->c;
+  if (!is_plain(model.tag) || model.array->size > PAIR_ITEMS || vm->no_reuse)
+    return false;
+  tl_dtype dtype = (tl_dtype)tl_dtype_of(model);
+  side b, c, d;
+  if (!open_side(*p->b, model, &b) || !open_side(*p->c, model, &c) ||
+      !open_side(*p->d, model, &d)) {
+    return false;
+  }
+  const tl_kernel_table *kernels = tl_kernels();
+  bool left = p->side == 0;
+  tl_kernel2 *first =
+      find_kernel(kernels, p->op, dtype, b.is_scalar, c.is_scalar);
+  tl_kernel2 *second = find_kernel(kernels, p->then, dtype,
+                                   !left && d.is_scalar, left && d.is_scalar);
+  return first != NULL && second != NULL &&
+         run_two(vm, p, model, first, second, b.items, c.items, d.items, a);
+}
+
+bool tl_short_two(tl_vm *vm, const tl_short_pair *p, tl_slot *a) {
+  if (vm->has_promises)
+    return false;
+  tl_slot model = *p->b;
+  uint64_t others = (model.tag ^ p->c->tag) | (model.tag ^ p->d->tag);
+  if ((others & TAG_TYPE) != 0 || !is_plain(model.tag))
+    return two_mixed(vm, p, a);
+  const tl_array *b = model.array, *c = p->c->array, *d = p->d->array;
+  int dtype = tl_dtype_of(model);
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_kernel2 *first = kernels->binary[p->op][dtype];
+  tl_kernel2 *second = kernels->binary[p->then][dtype];
+  return b->size <= PAIR_ITEMS && first != NULL && second != NULL &&
+         !vm->no_reuse && same_shape(b, c) && same_shape(b, d) &&
+         run_two(vm, p, model, first, second, b->data, c->data, d->data, a);
+}
+
+bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
+                    unsigned mode) {
+  tl_slot x = read(b, mode), result;
+  if (!tl_is_heap(x)) {
+    if (!scalar_unary(op, x, &result))
+      return false;
+    tl_copy_slot(a, &result);
+    return true;
+  }
+  if (vm->has_promises || !unary(vm, op, &x, ITEMS, &result))
+    return false;
+  end(vm, x);
+  tl_copy_slot(a, &result);
+  return true;
+}
+
+bool tl_short(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
+  if (vm->has_promises)  // a refusal must come before the new array
+    return false;
+  switch (tl_ops[op].arity) {
+    case 1:
+      return unary(vm, op, operands, ITEMS, out);
+    case 2:
+      return binary(vm, op, operands, ITEMS, out);
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,456 @@
+// Reading by index: arrays, lists, records, strings, ranges.
+#include "vm/index/index.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "vm/api/host.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested.h"
+#include "vm/values/range.h"
+#include "vm/values/record.h"
+#include "vm/index/select.h"
+#include "vm/vm.h"
+
+// --- Arrays -----------------------------------------------------------------
+
+bool tl_index_item_at(const tl_array *a, const tl_step *step,
+                      const tl_slot *parts, char **item) {
+  *item = a->data;
+  if (step->item_count != tl_ndim(a))
+    return false;
+  for (int i = 0; i < step->item_count; i++) {
+    if (step->items[i].kind != TL_ITEM_VALUE ||
+        (parts[i].tag & TL_CLASS_I64) == 0) {
+      return false;
+    }
+    int64_t length = tl_shape(a)[i], at = parts[i].i;
+    if (at < 0)
+      at += length;
+    // What is out of range is reported by the general way, in its order.
+    if ((uint64_t)at >= (uint64_t)length)
+      return false;
+    *item += at * tl_strides(a)[i];
+  }
+  return true;
+}
+
+static bool finish_item(tl_vm *vm, const tl_array *a, const char *item,
+                        tl_slot *out) {
+  *out = tl_item(vm, a, item);
+  return !tl_is_unset(*out);
+}
+
+static bool whole_mask(tl_vm *vm, tl_slot *base, const tl_array *mask,
+                       tl_slot *out) {
+  if (tl_compress_in_place(vm, base, mask, out))
+    return true;
+  tl_array *made =
+      tl_failed(vm) ? NULL : tl_compress_items(vm, base->array, mask);
+  if (made == NULL)
+    return false;
+  *out = tl_own_array(made);
+  return true;
+}
+
+static bool finish_selection(tl_vm *vm, tl_slot *base, tl_selection *selection,
+                             tl_slot *out) {
+  tl_dtype dtype = tl_array_dtype(base->array);
+  tl_array *made;
+  if (selection->is_fancy) {
+    bool given = tl_gather_in_place(vm, base, selection, out);
+    made =
+        given || tl_failed(vm) ? NULL : tl_gather_items(vm, selection, dtype);
+    tl_selection_close(vm, selection);
+    if (given)
+      return true;
+  } else if (selection->ndim == 0) {
+    return finish_item(vm, base->array, selection->data, out);
+  } else {
+    made = tl_view_new(vm, base, dtype, selection->data, selection->ndim,
+                       selection->shape, selection->strides);
+  }
+  if (made == NULL)
+    return false;
+  *out = tl_own_array(made);
+  return true;
+}
+
+static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
+                      const tl_slot *parts, tl_slot *out) {
+  char *item;
+  const tl_array *a = base->array;
+  if (tl_index_item_at(a, step, parts, &item)) {
+    return finish_item(vm, a, item, out);
+  }
+  const tl_array *mask = tl_whole_mask(a, step, parts);
+  if (mask != NULL)
+    return whole_mask(vm, base, mask, out);
+  if (tl_is_option_mask(step, parts))
+    return tl_option_mask_get(vm, *base, parts[0].nested, out);
+  tl_selection selection;
+  return tl_select(vm, a, step, parts, &selection) &&
+         finish_selection(vm, base, &selection, out);
+}
+
+// --- One index of one axis --------------------------------------------------
+
+typedef enum one_kind { ONE_ITEM, ONE_SLICE, ONE_ARRAY } one_kind;
+
+// What a list, string or range of [length] items is indexed by.
+typedef struct one {
+  one_kind kind;
+  int64_t at;
+  tl_slice slice;
+  tl_slot array;  // borrowed
+} one;
+
+static bool fail_one(tl_vm *vm, const char *what, tl_slot s) {
+  char text[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "a %s is indexed by integers, slices and ranges: got %s", what,
+                 tl_describe(s, text, sizeof text));
+}
+
+static bool read_value(tl_vm *vm, const char *what, tl_slot s, int64_t length,
+                       one *out) {
+  if (tl_index_integer(s, &out->at)) {
+    out->kind = ONE_ITEM;
+    int64_t at = out->at < 0 ? out->at + length : out->at;
+    if (at < 0 || at >= length) {
+      const char *unit = what[0] == 's' ? "character" : "item";
+      return tl_fail(vm, TALLY_ERR_INDEX,
+                     "index %" PRId64 " is out of range for a %s of %" PRId64
+                     " %s%s",
+                     out->at, what, length, unit, length == 1 ? "" : "s");
+    }
+    out->at = at;
+    return true;
+  }
+  if (tl_is_range(s)) {
+    out->kind = ONE_SLICE;
+    out->slice = tl_slice_of_range(s.range, length);
+    return true;
+  }
+  if (tl_is_array(s) && tl_ndim(s.array) > 0) {
+    out->kind = ONE_ARRAY;
+    out->array = s;
+    return true;
+  }
+  return fail_one(vm, what, s);
+}
+
+static bool read_one(tl_vm *vm, const char *what, const tl_step *step,
+                     const tl_slot *parts, int64_t length, one *out) {
+  if (step->item_count != 1 || step->items[0].kind == TL_ITEM_ELLIPSIS) {
+    return tl_fail(vm, TALLY_ERR_INDEX, "a %s has one axis: it takes one index",
+                   what);
+  }
+  if (step->items[0].kind == TL_ITEM_VALUE) {
+    return read_value(vm, what, parts[0], length, out);
+  }
+  out->kind = ONE_SLICE;
+  return tl_slice_resolve(vm, step->items[0], &parts, length, &out->slice);
+}
+
+// The places that an index array or a mask chooses among [length] items.
+static tl_array *places_of(tl_vm *vm, tl_slot array, int64_t length) {
+  tl_range all = {.stop = length, .step = 1, .length = length};
+  tl_array *numbers = tl_range_to_array(vm, &all);
+  if (numbers == NULL)
+    return NULL;
+  tl_index_item item = {.kind = TL_ITEM_VALUE};
+  tl_step step = {.item_count = 1, .items = &item};
+  tl_slot base = tl_own_array(numbers), out;
+  bool ok = array_get(vm, &base, &step, &array, &out);
+  tl_drop(vm, base);
+  return ok ? out.array : NULL;
+}
+
+// --- Lists ------------------------------------------------------------------
+
+// An item: moved out of a list that nobody else has, else as the list lives.
+static void list_item(tl_vm *vm, const tl_slot *base, tl_slot *item,
+                      tl_slot *out) {
+  if (!tl_is_owned(*base)) {
+    *out = tl_borrow(*item);
+  } else if (tl_is_unique(*base)) {
+    tl_copy_slot(out, item);
+    *item = tl_none();
+  } else {
+    *out = tl_retain(vm, tl_borrow(*item));
+  }
+}
+
+static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
+                       tl_slot *out) {
+  tl_list *made = tl_list_new(vm, slice.length);
+  if (made == NULL)
+    return false;
+  // What the list borrows the slice borrows.
+  bool moves = tl_is_owned(*base) && base->object->count == 1;
+  if (moves)
+    made->head.flags |= base->object->flags & TL_LENT;
+  for (int64_t i = 0; i < slice.length; i++) {
+    tl_slot *item = &base->list->items[slice.start + i * slice.step];
+    if (moves) {
+      tl_copy_slot(&made->items[i], item);
+      *item = tl_none();
+    } else {
+      tl_slot borrowed = tl_borrow(*item);
+      made->items[i] = tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
+    }
+  }
+  made->length = slice.length;
+  *out = tl_own_list(made);
+  return true;
+}
+
+static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
+                        tl_slot *out) {
+  tl_array *places = places_of(vm, array, base->list->length);
+  if (places == NULL)
+    return false;
+  const int64_t *at = (const int64_t *)(const void *)places->data;
+  bool ok = tl_ndim(places) == 1;
+  if (!ok) {
+    tl_fail(vm, TALLY_ERR_INDEX, "a list has one axis: the index array has %d",
+            tl_ndim(places));
+  }
+  tl_list *made = ok ? tl_list_new(vm, places->size) : NULL;
+  for (int64_t i = 0; made != NULL && i < places->size; i++) {
+    tl_slot borrowed = tl_borrow(base->list->items[at[i]]);
+    made->items[i] = tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
+    made->length = i + 1;
+  }
+  tl_drop(vm, tl_own_array(places));
+  if (made != NULL)
+    *out = tl_own_list(made);
+  return made != NULL;
+}
+
+static bool list_get(tl_vm *vm, tl_slot *base, const tl_step *step,
+                     const tl_slot *parts, tl_slot *out) {
+  one index;
+  tl_list *list = base->list;
+  if (!read_one(vm, "list", step, parts, list->length, &index))
+    return false;
+  if (index.kind == ONE_SLICE)
+    return list_slice(vm, base, index.slice, out);
+  if (index.kind == ONE_ARRAY)
+    return list_choice(vm, base, index.array, out);
+  list_item(vm, base, &list->items[index.at], out);
+  return true;
+}
+
+bool tl_list_place(tl_vm *vm, const tl_list *list, const tl_step *step,
+                   const tl_slot *parts, bool *is_item, tl_slice *out) {
+  one index;
+  if (!read_one(vm, "list", step, parts, list->length, &index))
+    return false;
+  if (index.kind == ONE_ARRAY)
+    return fail_one(vm, "list", index.array);
+  *is_item = index.kind == ONE_ITEM;
+  *out = *is_item ? (tl_slice){index.at, 1, 1} : index.slice;
+  return true;
+}
+
+// --- Records ----------------------------------------------------------------
+
+bool tl_record_key(tl_vm *vm, const tl_step *step, const tl_slot *parts,
+                   tl_string **key) {
+  *key = step->field;
+  if (*key != NULL)
+    return true;
+  if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE) {
+    if (tl_is_string(parts[0])) {
+      *key = parts[0].string;
+      return true;
+    }
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "a record is indexed by a key, a string: got %s",
+                   tl_describe(parts[0], text, sizeof text));
+  }
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "a record is indexed by one key, a string");
+}
+
+bool tl_record_value(tl_vm *vm, tl_slot *base, tl_string *key, tl_slot *out) {
+  tl_slot *value = tl_record_get(base->record, key);
+  if (value == NULL)
+    return tl_fail_no_field(vm, *base, key);
+  list_item(vm, base, value, out);
+  return true;
+}
+
+static bool record_get(tl_vm *vm, tl_slot *base, const tl_step *step,
+                       const tl_slot *parts, tl_slot *out) {
+  tl_string *key;
+  return tl_record_key(vm, step, parts, &key) &&
+         tl_record_value(vm, base, key, out);
+}
+
+// --- Strings ----------------------------------------------------------------
+
+static bool substring(tl_vm *vm, const tl_string *s, int64_t start,
+                      int64_t stop, tl_slot *out) {
+  size_t begin, end;
+  tl_string_grapheme_range(s, start, stop, &begin, &end);
+  tl_string *made = tl_string_new(vm, s->text + begin, end - begin);
+  if (made == NULL)
+    return false;
+  *out = tl_own_string(made);
+  return true;
+}
+
+// The byte at which each cluster begins, and where the last one ends; for
+// slices that go backwards or leave clusters out.
+static bool spaced_substring(tl_vm *vm, const tl_string *s, int64_t count,
+                             tl_slice slice, tl_slot *out) {
+  size_t nbytes = ((size_t)count + 1) * sizeof(size_t);
+  size_t *begins = tl_alloc(vm, nbytes, "a slice of a string");
+  if (begins == NULL)
+    return false;
+  size_t at = 0;
+  for (int64_t i = 0; i < count; i++) {
+    begins[i] = at;
+    at = tl_grapheme_end(s->text, s->length, at);
+  }
+  begins[count] = at;
+  tl_text text;
+  tl_text_open(&text, vm);
+  for (int64_t i = 0; i < slice.length; i++) {
+    int64_t k = slice.start + i * slice.step;
+    tl_text_add(&text, s->text + begins[k], begins[k + 1] - begins[k]);
+  }
+  tl_free(vm, begins, nbytes);
+  tl_string *made = tl_text_finish(&text);
+  if (made != NULL)
+    *out = tl_own_string(made);
+  return made != NULL;
+}
+
+static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
+                       const tl_slot *parts, tl_slot *out) {
+  one index;
+  const tl_string *s = base->string;
+  int64_t count = tl_string_graphemes(s);
+  if (!read_one(vm, "string", step, parts, count, &index))
+    return false;
+  if (index.kind == ONE_ARRAY)
+    return fail_one(vm, "string", index.array);
+  if (index.kind == ONE_ITEM) {
+    return substring(vm, s, index.at, index.at + 1, out);
+  }
+  tl_slice slice = index.slice;
+  if (slice.length == 0)
+    return substring(vm, s, 0, 0, out);
+  if (slice.step == 1 && slice.length == count) {  // all of it
+    tl_copy_slot(out, base);
+    base->tag &= ~TL_OWNED;
+    return true;
+  }
+  if (slice.step == 1 || slice.length == 1) {
+    return substring(vm, s, slice.start, slice.start + slice.length, out);
+  }
+  return spaced_substring(vm, s, count, slice, out);
+}
+
+// --- Ranges -----------------------------------------------------------------
+
+static bool range_slice(tl_vm *vm, const tl_range *range, tl_slice slice,
+                        tl_slot *out) {
+  int64_t start = range->start, step = range->step, stop;
+  if (slice.length > 0)
+    start = tl_range_item(range, slice.start);
+  if (slice.length > 1)
+    step *= slice.step;
+  if (slice.length == 0) {
+    stop = start;
+  } else if (__builtin_mul_overflow(step, slice.length, &stop) ||
+             __builtin_add_overflow(start, stop, &stop)) {
+    stop = step > 0 ? INT64_MAX : INT64_MIN;
+  }
+  tl_range *made = tl_range_new(vm, start, stop, step);
+  if (made == NULL)
+    return false;
+  *out = tl_own_range(made);
+  return true;
+}
+
+// Anything but integers and slices makes an array of it.
+static bool range_choice(tl_vm *vm, const tl_range *range, const tl_step *step,
+                         const tl_slot *parts, tl_slot *out) {
+  tl_array *numbers = tl_range_to_array(vm, range);
+  if (numbers == NULL)
+    return false;
+  tl_slot base = tl_own_array(numbers);
+  bool ok = array_get(vm, &base, step, parts, out);
+  tl_drop(vm, base);
+  return ok;
+}
+
+static bool range_get(tl_vm *vm, tl_slot *base, const tl_step *step,
+                      const tl_slot *parts, tl_slot *out) {
+  one index;
+  const tl_range *range = base->range;
+  bool is_plain = step->item_count == 1 &&
+                  step->items[0].kind != TL_ITEM_ELLIPSIS &&
+                  !(step->items[0].kind == TL_ITEM_VALUE &&
+                    (tl_is_none(parts[0]) || tl_is_array(parts[0])));
+  if (!is_plain)
+    return range_choice(vm, range, step, parts, out);
+  if (!read_one(vm, "range", step, parts, range->length, &index))
+    return false;
+  if (index.kind == ONE_SLICE)
+    return range_slice(vm, range, index.slice, out);
+  *out = tl_weak_int(tl_range_item(range, index.at));
+  return true;
+}
+
+// --- Any value --------------------------------------------------------------
+
+static bool fail_base(tl_vm *vm, tl_slot base) {
+  char text[TL_DESCRIBE];
+  const char *hint = tl_is_function(base) ? ": call it with ( )" : "";
+  return tl_fail(vm, TALLY_ERR_TYPE, "%s cannot be indexed%s",
+                 tl_describe(base, text, sizeof text), hint);
+}
+
+static bool resource_get(tl_vm *vm, tl_slot *base, const tl_step *step,
+                         tl_slot *parts, tl_slot *out) {
+  for (uint16_t i = 0; i < step->item_count; i++) {
+    if (step->items[i].kind != TL_ITEM_VALUE)
+      return tl_fail(vm, TALLY_ERR_TYPE,
+                     "a value of the host is indexed by values, not slices");
+  }
+  return tl_resource_index(vm, *base, step->item_count, parts, out);
+}
+
+bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
+                  tl_slot *out) {
+  if (step->field != NULL)
+    return tl_field_get(vm, base, step->field, out);
+  if (tl_is_array(*base) && tl_ndim(base->array) > 0) {
+    return array_get(vm, base, step, parts, out);
+  }
+  if (tl_is_array(*base))
+    return fail_base(vm, *base);
+  switch (tl_dtype_of(*base)) {
+    case TL_KIND_LIST:
+      return list_get(vm, base, step, parts, out);
+    case TL_KIND_RECORD:
+      return record_get(vm, base, step, parts, out);
+    case TL_KIND_STRING:
+      return string_get(vm, base, step, parts, out);
+    case TL_KIND_RANGE:
+      return range_get(vm, base, step, parts, out);
+    case TL_KIND_HANDLE:
+      return resource_get(vm, base, step, parts, out);
+    case TL_KIND_NESTED:
+      return tl_nested_get(vm, base, step, parts, out);
+    default:
+      return fail_base(vm, *base);
+  }
+}

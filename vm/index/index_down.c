@@ -1,0 +1,83 @@
+// Selections of a dying array that keep its order, x[x > 0], x[mask] and
+// x[[0, 2, 5]]: the items move down over those that are left out, so that the
+// result lies in the array's own memory. Nothing fails once an item has moved.
+#include <string.h>
+
+#include "vm/kernels/kernels.h"
+#include "vm/index/select.h"
+#include "vm/vm.h"
+
+enum { BLOCK = 512, POLL_EACH = 64 * 1024 };
+
+bool tl_compress_in_place(tl_vm *vm, tl_slot *base, const tl_array *mask,
+                          tl_slot *out) {
+  tl_array *a = base->array;
+  if (tl_arrays_overlap(a, mask) || !tl_array_resizes(vm, *base) ||
+      (a->size >= POLL_EACH && !tl_poll(vm, (uint64_t)a->size / 1024)))
+    return false;
+  tl_dtype dtype = tl_array_dtype(a);
+  unsigned move = tl_move_size(tl_itemsize(dtype));
+  int64_t count = (int64_t)tl_kernels()->compress[move](
+      a->data, a->data, (const uint8_t *)mask->data, (size_t)a->size);
+  *out = tl_own_array(tl_array_narrow(vm, base, dtype, 1, &count));
+  return true;
+}
+
+// Whether the selection takes whole rows of the array along its first axis, or
+// items of a vector, the positions rising.
+static bool keeps_order(const tl_array *a, const tl_selection *s) {
+  size_t row = tl_itemsize(tl_array_dtype(a));
+  if (s->fancy_at != 0 || s->fancy_ndim != 1 || s->data != a->data ||
+      s->ndim != tl_ndim(a) - 1 || !tl_is_contiguous(a))
+    return false;
+  for (int k = s->ndim - 1; k >= 0; k--) {
+    if (s->shape[k] != tl_shape(a)[k + 1] ||
+        s->strides[k] != tl_strides(a)[k + 1])
+      return false;
+    row *= (size_t)s->shape[k];
+  }
+  const tl_positions *p = &s->positions;
+  if (row == 0 || p->stride != (int64_t)row)
+    return false;
+  int64_t before = -1, end = tl_shape(a)[0];
+  for (int64_t i = 0; i < s->fancy_size; before = p->index[i++])
+    if (p->index[i] <= before || p->index[i] >= end)
+      return false;
+  return true;
+}
+
+// Items of a vector, by way of a block: the kernel does not look for overlap.
+static void move_items(char *data, size_t itemsize, const int64_t *index,
+                       int64_t count) {
+  _Alignas(64) char block[BLOCK * sizeof(tl_c128)];
+  for (int64_t i = 0; i < count; i += BLOCK) {
+    size_t n = (size_t)(count - i < BLOCK ? count - i : BLOCK);
+    tl_kernels()->take[tl_move_size(itemsize)](block, data, (ptrdiff_t)itemsize,
+                                               index + i, n);
+    memcpy(data + (size_t)i * itemsize, block, n * itemsize);
+  }
+}
+
+bool tl_gather_in_place(tl_vm *vm, tl_slot *base, const tl_selection *s,
+                        tl_slot *out) {
+  tl_array *a = base->array;
+  tl_dtype dtype = tl_array_dtype(a);
+  if (dtype == TL_STRING || !keeps_order(a, s) ||
+      (tl_is_array(s->keep) && tl_arrays_overlap(a, s->keep.array)) ||
+      !tl_array_resizes(vm, *base) ||
+      (a->size >= POLL_EACH && !tl_poll(vm, (uint64_t)a->size / 1024)))
+    return false;
+  const int64_t *index = s->positions.index;
+  int64_t shape[TL_MAX_DIMS];
+  size_t row = (size_t)s->positions.stride;
+  if (s->ndim == 0) {
+    move_items(a->data, row, index, s->fancy_size);
+  } else {
+    for (int64_t i = 0; i < s->fancy_size; i++)
+      memmove(a->data + (size_t)i * row, a->data + (size_t)index[i] * row, row);
+  }
+  shape[0] = s->fancy_size;
+  memcpy(shape + 1, s->shape, (size_t)s->ndim * sizeof *shape);
+  *out = tl_own_array(tl_array_narrow(vm, base, dtype, s->ndim + 1, shape));
+  return true;
+}

@@ -1,0 +1,508 @@
+// Index arrays and masks: the positions they come to, and moving items there.
+#include <string.h>
+
+#include "vm/kernels/kernels.h"
+#include "vm/index/select.h"
+#include "vm/values/string_item.h"
+#include "vm/vm.h"
+
+enum {
+  BLOCK = 512,           // positions that are worked out at a time
+  POLL_EACH = 64 * 1024  // positions between looks for an interrupt
+};
+
+// --- Masks ------------------------------------------------------------------
+
+int64_t tl_count_true(const tl_array *dense_mask) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_fold_state state;
+  int64_t count;
+  tl_fold_begin(&state);
+  kernels->fold_feed[TL_FOLD_COUNT][TL_BOOL](&state, dense_mask->data,
+                                             (size_t)dense_mask->size);
+  kernels->fold_end[TL_FOLD_COUNT][TL_BOOL](&state, &count);
+  return count;
+}
+
+const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
+                              const tl_slot *parts) {
+  if (step->item_count != 1 || step->items[0].kind != TL_ITEM_VALUE ||
+      !tl_is_array(parts[0])) {
+    return NULL;
+  }
+  const tl_array *mask = parts[0].array;
+  if (mask->head.dtype != TL_BOOL || tl_ndim(mask) != tl_ndim(base) ||
+      base->head.dtype == TL_STRING || tl_ndim(mask) == 0 ||
+      memcmp(tl_shape(mask), tl_shape(base),
+             (size_t)tl_ndim(mask) * sizeof(int64_t)) != 0) {
+    return NULL;
+  }
+  return tl_is_contiguous(mask) && tl_is_contiguous(base) ? mask : NULL;
+}
+
+tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
+                            const tl_array *mask) {
+  tl_dtype dtype = tl_array_dtype(a);
+  if (a->size >= POLL_EACH && !tl_poll(vm, (uint64_t)a->size / 1024)) {
+    return NULL;
+  }
+  int64_t count = tl_count_true(mask);
+  tl_array *out = tl_array_new(vm, dtype, 1, &count);
+  if (out == NULL)
+    return NULL;
+  unsigned move = tl_move_size(tl_itemsize(dtype));
+  tl_kernels()->compress[move](out->data, a->data, (const uint8_t *)mask->data,
+                               (size_t)a->size);
+  return out;
+}
+
+// One value for all selected items: select(mask, value, x) block by block.
+static void fill_masked(tl_array *a, const uint8_t *mask, const char *value) {
+  const tl_kernel_table *kernels = tl_kernels();
+  _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
+  tl_dtype dtype = tl_array_dtype(a);
+  size_t itemsize = tl_itemsize(dtype), size = (size_t)a->size;
+  size_t used = size < BLOCK ? size : BLOCK;
+  kernels->fill[tl_move_size(itemsize)](splat, value, used);
+  for (size_t i = 0; i < size; i += BLOCK) {
+    size_t n = size - i < BLOCK ? size - i : BLOCK;
+    char *block = a->data + i * itemsize;
+    kernels->select[dtype](block, mask + i, splat, block, n);
+  }
+}
+
+void tl_expand_items(tl_array *a, const tl_array *mask, const tl_array *value) {
+  const uint8_t *chosen = (const uint8_t *)mask->data;
+  if (value->size == 1) {
+    fill_masked(a, chosen, value->data);
+    return;
+  }
+  unsigned move = tl_move_size(tl_itemsize(tl_array_dtype(a)));
+  tl_kernels()->expand[move](a->data, chosen, value->data, (size_t)a->size);
+}
+
+// --- Making positions -------------------------------------------------------
+
+// Whether the axes [first, first + count) of [a] lie as one.
+static bool axes_merge(const tl_array *a, int first, int count) {
+  for (int i = first; i < first + count - 1; i++) {
+    if (tl_strides(a)[i] != tl_strides(a)[i + 1] * tl_shape(a)[i + 1]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Turns places in row-major order within the axes [first, first + count) into
+// byte offsets.
+static void offsets_of_places(const tl_array *a, int first, int count,
+                              int64_t *index, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t place = index[i], offset = 0;
+    for (int k = first + count - 1; k >= first; k--) {
+      offset += place % tl_shape(a)[k] * tl_strides(a)[k];
+      place /= tl_shape(a)[k];
+    }
+    index[i] = offset;
+  }
+}
+
+// The true places of a mask as an int64 array, for axes from [axis] on.
+static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
+                                const tl_fancy *fancy, tl_positions *out) {
+  tl_slot mask = {.tag = tl_array_tag(fancy->array),
+                  .array = (tl_array *)fancy->array};
+  tl_slot dense;
+  if (!tl_array_contiguous(vm, &mask, &dense))
+    return NULL;
+  int64_t count = tl_count_true(dense.array);
+  tl_array *places = tl_array_new(vm, TL_INT64, 1, &count);
+  if (places != NULL) {
+    int64_t *index = (int64_t *)(void *)places->data;
+    int axes = tl_ndim(fancy->array);
+    tl_kernels()->true_indices(index, (const uint8_t *)dense.array->data, 0,
+                               (size_t)dense.array->size);
+    *out = (tl_positions){index, -1, 1, fancy->axis};
+    if (axes_merge(base, fancy->axis, axes)) {
+      out->stride = tl_strides(base)[fancy->axis + axes - 1];
+    } else {
+      offsets_of_places(base, fancy->axis, axes, index, count);
+    }
+  }
+  tl_drop(vm, dense);
+  return places;
+}
+
+// An index array as dense int64; borrowed if it is that already.
+static bool integer_positions(tl_vm *vm, const tl_array *base,
+                              const tl_fancy *fancy, tl_positions *out,
+                              tl_slot *array) {
+  tl_slot s = {.tag = tl_array_tag(fancy->array),
+               .array = (tl_array *)fancy->array};
+  if (fancy->array->head.dtype == TL_INT64) {
+    if (!tl_array_contiguous(vm, &s, array))
+      return false;
+  } else {
+    tl_array *cast = tl_array_cast(vm, fancy->array, TL_INT64);
+    if (cast == NULL)
+      return false;
+    *array = tl_own_array(cast);
+  }
+  *out = (tl_positions){(int64_t *)(void *)array->array->data,
+                        tl_shape(base)[fancy->axis],
+                        tl_strides(base)[fancy->axis], fancy->axis};
+  return true;
+}
+
+static bool make_one(tl_vm *vm, const tl_array *base, const tl_fancy *fancy,
+                     tl_positions *out, tl_slot *array) {
+  if (fancy->array->head.dtype != TL_BOOL) {
+    return integer_positions(vm, base, fancy, out, array);
+  }
+  tl_array *places = mask_positions(vm, base, fancy, out);
+  if (places == NULL)
+    return false;
+  *array = tl_own_array(places);
+  return true;
+}
+
+// Repeats an index array to the shape that all of them have together.
+static bool repeat(tl_vm *vm, const tl_selection *selection, tl_slot *array,
+                   tl_positions *positions) {
+  if (array->array->size == selection->fancy_size)
+    return true;
+  tl_array *whole =
+      tl_array_new(vm, TL_INT64, selection->fancy_ndim, selection->fancy_shape);
+  if (whole == NULL)
+    return false;
+  tl_slot owned = tl_own_array(whole);
+  if (!tl_array_assign(vm, whole, array->array)) {
+    tl_drop(vm, owned);
+    return false;
+  }
+  tl_drop(vm, *array);
+  tl_copy_slot(array, &owned);
+  positions->index = (int64_t *)(void *)whole->data;
+  return true;
+}
+
+// Adds the byte offsets of one index array to the sums.
+static bool add_offsets(tl_vm *vm, const tl_positions *p, int64_t *sums,
+                        int64_t n) {
+  int64_t wrapped[BLOCK];
+  for (int64_t i = 0; i < n; i += BLOCK) {
+    size_t count = (size_t)(n - i < BLOCK ? n - i : BLOCK);
+    const int64_t *index = p->index + i;
+    if (p->length >= 0) {
+      size_t bad = tl_kernels()->wrap_indices(wrapped, index, p->length, count);
+      if (bad < count)
+        return tl_fail_range(vm, index[bad], p->axis, p->length);
+      index = wrapped;
+    }
+    for (size_t j = 0; j < count; j++)
+      sums[i + (int64_t)j] += index[j] * p->stride;
+  }
+  return true;
+}
+
+// Several index arrays become one row of byte offsets.
+static bool combine(tl_vm *vm, int count, const tl_positions *each,
+                    tl_selection *out) {
+  tl_array *sums =
+      tl_array_zeros(vm, TL_INT64, out->fancy_ndim, out->fancy_shape);
+  if (sums == NULL)
+    return false;
+  out->keep = tl_own_array(sums);
+  out->positions =
+      (tl_positions){(int64_t *)(void *)sums->data, -1, 1, each[0].axis};
+  for (int i = 0; i < count; i++) {
+    if (!add_offsets(vm, &each[i], out->positions.index, out->fancy_size)) {
+      tl_clear(vm, &out->keep);
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool broadcast_all(tl_vm *vm, int count, tl_slot *arrays,
+                          tl_positions *each, tl_selection *out) {
+  const tl_array *shapes[TL_MAX_DIMS];
+  for (int i = 0; i < count; i++) shapes[i] = arrays[i].array;
+  if (!tl_broadcast(vm, count, shapes, &out->fancy_ndim, out->fancy_shape)) {
+    return false;
+  }
+  size_t nbytes;
+  if (!tl_shape_size(vm, out->fancy_ndim, out->fancy_shape, sizeof(int64_t),
+                     &out->fancy_size, &nbytes)) {
+    return false;
+  }
+  for (int i = 0; i < count; i++) {
+    if (!repeat(vm, out, &arrays[i], &each[i]))
+      return false;
+  }
+  return true;
+}
+
+bool tl_positions_make(tl_vm *vm, const tl_array *base, int count,
+                       const tl_fancy *fancy, tl_selection *out) {
+  tl_positions each[TL_MAX_DIMS];
+  tl_slot arrays[TL_MAX_DIMS];
+  int made = 0;
+  while (made < count &&
+         make_one(vm, base, &fancy[made], &each[made], &arrays[made])) {
+    made++;
+  }
+  bool ok = made == count && broadcast_all(vm, count, arrays, each, out);
+  if (ok && count == 1) {
+    out->positions = each[0];
+    tl_copy_slot(&out->keep, &arrays[0]);
+    return true;
+  }
+  ok = ok && combine(vm, count, each, out);
+  for (int i = 0; i < made; i++) tl_drop(vm, arrays[i]);
+  return ok;
+}
+
+// --- Reading positions ------------------------------------------------------
+
+// The positions [at, at + n), wrapped into [buffer] where they must be.
+static const int64_t *read_positions(tl_vm *vm, const tl_positions *p,
+                                     int64_t at, size_t n, int64_t *buffer) {
+  const int64_t *index = p->index + at;
+  if (p->length < 0 || tl_kernels()->indices_within(index, p->length, n))
+    return index;
+  size_t bad = tl_kernels()->wrap_indices(buffer, index, p->length, n);
+  if (bad == n)
+    return buffer;
+  tl_fail_range(vm, index[bad], p->axis, p->length);
+  return NULL;
+}
+
+bool tl_positions_check(tl_vm *vm, const tl_selection *selection) {
+  int64_t buffer[BLOCK];
+  const tl_positions *p = &selection->positions;
+  for (int64_t i = 0; p->length >= 0 && i < selection->fancy_size; i += BLOCK) {
+    int64_t left = selection->fancy_size - i;
+    size_t n = (size_t)(left < BLOCK ? left : BLOCK);
+    if (read_positions(vm, p, i, n, buffer) == NULL)
+      return false;
+  }
+  return true;
+}
+
+// --- Moving items -----------------------------------------------------------
+//
+// The whole is walked as: outer dimensions (before fancy_at), positions, inner
+// dimensions. On the dense side that is one pass from front to back.
+
+typedef struct mover {
+  tl_vm *vm;
+  const tl_selection *selection;
+  size_t itemsize;
+  unsigned move;
+  bool gathers;       // else scatters
+  bool polls;         // may stop half-way
+  char *dense;        // the next item on the dense side
+  bool one;           // scatter: the dense side is one item for all
+  const char *splat;  // that item, BLOCK times
+  int inner_ndim;
+  const int64_t *inner_shape, *inner_strides;
+  int64_t inner_size;
+  bool inner_dense;
+} mover;
+
+static void open_mover(tl_vm *vm, const tl_selection *selection, tl_dtype dtype,
+                       char *dense, mover *m) {
+  memset(m, 0, sizeof *m);
+  m->vm = vm;
+  m->selection = selection;
+  m->itemsize = tl_itemsize(dtype);
+  m->move = tl_move_size(m->itemsize);
+  m->dense = dense;
+  m->inner_ndim = selection->ndim - selection->fancy_at;
+  m->inner_shape = selection->shape + selection->fancy_at;
+  m->inner_strides = selection->strides + selection->fancy_at;
+  m->inner_size = 1;
+  m->inner_dense = true;
+  for (int i = m->inner_ndim - 1; i >= 0; i--) {
+    if (m->inner_shape[i] != 1 &&
+        m->inner_strides[i] != m->inner_size * (int64_t)m->itemsize) {
+      m->inner_dense = false;
+    }
+    m->inner_size *= m->inner_shape[i];
+  }
+}
+
+// One run of items that are not dense on the array's side.
+static void move_run(mover *m, char *items, int64_t step, size_t n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  if (m->gathers) {
+    kernels->pack[m->move](m->dense, items, (ptrdiff_t)step, n);
+    m->dense += n * m->itemsize;
+  } else if (m->one) {
+    for (; n > 0; n--, items += step) memcpy(items, m->splat, m->itemsize);
+  } else {
+    kernels->unpack[m->move](items, (ptrdiff_t)step, m->dense, n);
+    m->dense += n * m->itemsize;
+  }
+}
+
+// The inner items at one position.
+static void move_inner(mover *m, char *items) {
+  size_t nbytes = (size_t)m->inner_size * m->itemsize;
+  if (m->inner_dense && !m->one) {
+    memcpy(m->gathers ? m->dense : items, m->gathers ? items : m->dense,
+           nbytes);
+    m->dense += nbytes;
+    return;
+  }
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, m->inner_ndim, m->inner_shape, &items,
+                &m->inner_strides);
+  for (; !walk.done; tl_walk_next(&walk)) {
+    move_run(m, walk.data[0], walk.step[0], (size_t)walk.length);
+  }
+}
+
+// Single items at a block of positions.
+static void move_block(mover *m, char *items, const int64_t *index, size_t n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  ptrdiff_t stride = (ptrdiff_t)m->selection->positions.stride;
+  if (m->gathers) {
+    kernels->take[m->move](m->dense, items, stride, index, n);
+  } else {
+    const char *from = m->one ? m->splat : m->dense;
+    kernels->put[m->move](items, stride, index, from, n);
+  }
+  if (!m->one)
+    m->dense += n * m->itemsize;
+}
+
+// All positions below one item of the outer dimensions.
+static bool move_positions(mover *m, char *items) {
+  int64_t buffer[BLOCK];
+  const tl_positions *p = &m->selection->positions;
+  int64_t size = m->selection->fancy_size;
+  for (int64_t i = 0; i < size; i += BLOCK) {
+    size_t n = (size_t)(size - i < BLOCK ? size - i : BLOCK);
+    if (m->polls && i > 0 && i % POLL_EACH == 0 &&
+        !tl_poll(m->vm, POLL_EACH / 1024)) {
+      return false;
+    }
+    const int64_t *index = read_positions(m->vm, p, i, n, buffer);
+    if (index == NULL)
+      return false;
+    if (m->inner_ndim == 0) {
+      move_block(m, items, index, n);
+      continue;
+    }
+    for (size_t j = 0; j < n; j++) move_inner(m, items + index[j] * p->stride);
+  }
+  return true;
+}
+
+static bool move_all(mover *m) {
+  const tl_selection *s = m->selection;
+  if (m->inner_size == 0)
+    return tl_positions_check(m->vm, s);
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, s->fancy_at, s->shape, (char *[]){s->data},
+                (const int64_t *[]){s->strides});
+  if (walk.done)
+    return tl_positions_check(m->vm, s);
+  for (; !walk.done; tl_walk_next(&walk)) {
+    char *items = walk.data[0];
+    for (int64_t i = 0; i < walk.length; i++, items += walk.step[0]) {
+      if (!move_positions(m, items))
+        return false;
+    }
+  }
+  return true;
+}
+
+// --- Gathering and scattering -----------------------------------------------
+
+tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  if (!tl_selection_shape(vm, selection, &ndim, shape))
+    return NULL;
+  // Strings are counted when all are there: so nothing may fail half-way.
+  if (dtype == TL_STRING && !tl_positions_check(vm, selection))
+    return NULL;
+  tl_array *out = tl_array_new(vm, dtype, ndim, shape);
+  if (out == NULL)
+    return NULL;
+  mover m;
+  open_mover(vm, selection, dtype, out->data, &m);
+  m.gathers = true;
+  m.polls = dtype != TL_STRING;
+  if (!move_all(&m)) {
+    tl_drop(vm, tl_own_array(out));
+    return NULL;
+  }
+  if (dtype == TL_STRING)
+    tl_string_items_keep(vm, tl_string_items(out), out->size);
+  return out;
+}
+
+static void scatter_numbers(tl_vm *vm, const tl_selection *selection,
+                            const tl_array *value) {
+  _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
+  mover m;
+  open_mover(vm, selection, tl_array_dtype(value), value->data, &m);
+  m.one = value->size == 1;
+  m.splat = splat;
+  if (m.one) {
+    int64_t n = selection->fancy_size;
+    size_t used = n < BLOCK ? (size_t)n : BLOCK;
+    tl_kernels()->fill[m.move](splat, value->data, used > 0 ? used : 1);
+  }
+  move_all(&m);
+}
+
+// Strings are swapped one by one: a place may be there more than once. [from]
+// goes on through value's items, unless that is one for all.
+static void put_strings(tl_vm *vm, const tl_selection *s, char *items,
+                        const tl_array *value, const tl_string_item **from) {
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, s->ndim - s->fancy_at, s->shape + s->fancy_at, &items,
+                (const int64_t *[]){s->strides + s->fancy_at});
+  for (; !walk.done; tl_walk_next(&walk)) {
+    char *item = walk.data[0];
+    for (int64_t i = 0; i < walk.length; i++, item += walk.step[0]) {
+      tl_string_item_copy(vm, tl_string_item_at(item), *from);
+      *from += value->size > 1;
+    }
+  }
+}
+
+static void scatter_strings(tl_vm *vm, const tl_selection *s,
+                            const tl_array *value) {
+  int64_t buffer[1];
+  const tl_string_item *from = tl_string_items(value);
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, s->fancy_at, s->shape, (char *[]){s->data},
+                (const int64_t *[]){s->strides});
+  for (; !walk.done; tl_walk_next(&walk)) {
+    char *items = walk.data[0];
+    for (int64_t i = 0; i < walk.length; i++, items += walk.step[0]) {
+      for (int64_t k = 0; k < s->fancy_size; k++) {
+        int64_t at = *read_positions(vm, &s->positions, k, 1, buffer);
+        put_strings(vm, s, items + at * s->positions.stride, value, &from);
+      }
+    }
+  }
+}
+
+void tl_scatter_items(tl_vm *vm, const tl_selection *selection,
+                      tl_array *value) {
+  if (selection->fancy_size == 0) {
+    return;
+  }
+  if (value->head.dtype == TL_STRING) {
+    scatter_strings(vm, selection, value);
+  } else {
+    scatter_numbers(vm, selection, value);
+  }
+}

@@ -1,0 +1,281 @@
+// Writing to the items of an array that an index selects.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/values/range.h"
+#include "vm/index/select.h"
+#include "vm/vm.h"
+
+// --- The value --------------------------------------------------------------
+
+static bool fail_kind(tl_vm *vm, tl_slot value, tl_dtype dtype) {
+  char text[TL_DESCRIBE];
+  const char *name = tl_dtypes[dtype].name;
+  tl_dtype from = (tl_dtype)tl_dtype_of(value);
+  if (tl_is_array(value) && from != TL_STRING && dtype != TL_STRING) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "cannot store %s into %s items: convert with %s(x)",
+                   tl_dtypes[from].name, name, name);
+  }
+  return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s items",
+                 tl_describe(value, text, sizeof text), name);
+}
+
+// Converts a number or string into one item.
+static bool store_one(tl_vm *vm, tl_array *a, char *item, tl_slot value) {
+  tl_dtype dtype = tl_array_dtype(a);
+  if (tl_is_number(value) &&
+      (dtype == TL_STRING ||
+       tl_kind_rank((tl_dtype)tl_dtype_of(value)) > tl_kind_rank(dtype))) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s items",
+                   tl_describe(value, text, sizeof text),
+                   tl_dtypes[dtype].name);
+  }
+  return tl_item_store(vm, a, item, value);
+}
+
+// One item for all: an array of rank 0.
+static bool one_item(tl_vm *vm, tl_dtype dtype, tl_slot value, tl_slot *out) {
+  tl_array *item = tl_array_new(vm, dtype, 0, NULL);
+  if (item == NULL)
+    return false;
+  *out = tl_own_array(item);
+  if (store_one(vm, item, item->data, value))
+    return true;
+  tl_drop(vm, *out);
+  return false;
+}
+
+static bool convert_array(tl_vm *vm, tl_dtype dtype, tl_slot value,
+                          tl_slot *out) {
+  tl_dtype from = tl_array_dtype(value.array);
+  if (from == dtype) {
+    *out = tl_borrow(value);
+    return true;
+  }
+  if (from == TL_STRING || dtype == TL_STRING ||
+      tl_kind_rank(from) > tl_kind_rank(dtype)) {
+    return fail_kind(vm, value, dtype);
+  }
+  tl_array *cast = tl_array_cast(vm, value.array, dtype);
+  if (cast == NULL)
+    return false;
+  *out = tl_own_array(cast);
+  return true;
+}
+
+static bool convert_range(tl_vm *vm, tl_dtype dtype, tl_slot value,
+                          tl_slot *out) {
+  tl_array *array = tl_range_to_array(vm, value.range);
+  if (array == NULL)
+    return false;
+  tl_slot made = tl_own_array(array);
+  if (dtype == TL_INT64) {
+    tl_copy_slot(out, &made);
+    return true;
+  }
+  bool ok = convert_array(vm, dtype, made, out);
+  tl_drop(vm, made);
+  return ok;
+}
+
+// The value as an array of [dtype]: borrowed where it is one, else made here.
+static bool read_value(tl_vm *vm, tl_dtype dtype, tl_slot value, tl_slot *out) {
+  if (tl_is_number(value))
+    return one_item(vm, dtype, value, out);
+  if (tl_is_array(value))
+    return convert_array(vm, dtype, value, out);
+  if (tl_is_range(value))
+    return convert_range(vm, dtype, value, out);
+  if (tl_is_string(value) && dtype == TL_STRING) {
+    return one_item(vm, dtype, value, out);
+  }
+  return fail_kind(vm, value, dtype);
+}
+
+// --- Shapes -----------------------------------------------------------------
+
+static bool fail_shape(tl_vm *vm, const tl_array *value, int ndim,
+                       const int64_t *shape, int axis) {
+  char text[TL_DESCRIBE], place[TL_DESCRIBE] = "";
+  size_t used = 0;
+  tl_slot s = {.tag = tl_array_tag(value), .array = (tl_array *)value};
+  tl_describe(s, text, sizeof text);
+  for (int i = 0; i < ndim && used + 30 < sizeof place; i++) {
+    used += (size_t)snprintf(place + used, sizeof place - used, "%s%" PRId64,
+                             i > 0 ? " * " : "", shape[i]);
+  }
+  if (axis < 0) {
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "cannot store %s into a place of shape %s: %d %s against %d",
+                   text, ndim > 0 ? place : "()", tl_ndim(value),
+                   tl_ndim(value) == 1 ? "dimension" : "dimensions", ndim);
+  }
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "cannot store %s into a place of shape %s: axis %d is %" PRId64
+                 " against %" PRId64,
+                 text, place, axis,
+                 tl_shape(value)[axis - ndim + tl_ndim(value)], shape[axis]);
+}
+
+// Makes the value broadcast to the place's shape: leading dimensions of 1 that
+// the place does not have are left out.
+static bool fit_value(tl_vm *vm, tl_slot *value, int ndim,
+                      const int64_t *shape) {
+  const tl_array *a = value->array;
+  int more = tl_ndim(a) - ndim;
+  for (int i = 0; i < more; i++) {
+    if (tl_shape(a)[i] != 1)
+      return fail_shape(vm, a, ndim, shape, -1);
+  }
+  for (int i = more < 0 ? -more : 0; i < ndim; i++) {
+    int64_t dim = tl_shape(a)[i + more];
+    if (dim != 1 && dim != shape[i])
+      return fail_shape(vm, a, ndim, shape, i);
+  }
+  if (more <= 0)
+    return true;
+  tl_array *view = tl_view_new(vm, value, tl_array_dtype(a), a->data, ndim,
+                               tl_shape(a) + more, tl_strides(a) + more);
+  if (view == NULL)
+    return false;
+  *value = tl_own_array(view);
+  return true;
+}
+
+// --- Writing ----------------------------------------------------------------
+
+bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value) {
+  tl_slot from;
+  if (!read_value(vm, tl_array_dtype(target), value, &from))
+    return false;
+  bool ok = fit_value(vm, &from, tl_ndim(target), tl_shape(target)) &&
+            tl_array_assign(vm, target, from.array);
+  tl_drop(vm, from);
+  return ok;
+}
+
+static bool store_region(tl_vm *vm, tl_array *target,
+                         const tl_selection *selection, tl_slot value) {
+  tl_slot base = {.tag = tl_array_tag(target), .array = target};
+  tl_array *region =
+      tl_view_new(vm, &base, tl_array_dtype(target), selection->data,
+                  selection->ndim, selection->shape, selection->strides);
+  if (region == NULL)
+    return false;
+  bool ok = tl_array_store_all(vm, region, value);
+  tl_drop(vm, tl_own_array(region));
+  return ok;
+}
+
+// The value as scattering wants it: one item, or dense in the whole shape and
+// apart from the target.
+static bool spread_value(tl_vm *vm, const tl_array *target, int ndim,
+                         const int64_t *shape, tl_slot *value) {
+  const tl_array *a = value->array;
+  bool is_whole = a->size == 1 || (tl_ndim(a) == ndim && tl_is_contiguous(a) &&
+                                   memcmp(tl_shape(a), shape,
+                                          (size_t)ndim * sizeof *shape) == 0);
+  if (is_whole && !tl_arrays_overlap(a, target))
+    return true;
+  tl_array *whole = tl_array_new(vm, tl_array_dtype(a), ndim, shape);
+  if (whole == NULL)
+    return false;
+  tl_slot owned = tl_own_array(whole);
+  if (!tl_array_assign(vm, whole, a)) {
+    tl_drop(vm, owned);
+    return false;
+  }
+  tl_drop(vm, *value);
+  tl_copy_slot(value, &owned);
+  return true;
+}
+
+// Positions that are read from the target itself are copied out first.
+static bool part_positions(tl_vm *vm, const tl_array *target,
+                           tl_selection *selection) {
+  if (selection->positions.length < 0 ||
+      !tl_arrays_overlap(selection->keep.array, target)) {
+    return true;
+  }
+  tl_array *copy = tl_array_copy(vm, selection->keep.array);
+  if (copy == NULL)
+    return false;
+  tl_clear(vm, &selection->keep);
+  selection->keep = tl_own_array(copy);
+  selection->positions.index = (int64_t *)(void *)copy->data;
+  return true;
+}
+
+static bool store_fancy(tl_vm *vm, tl_array *target, tl_selection *selection,
+                        tl_slot value) {
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  tl_slot from;
+  if (!tl_selection_shape(vm, selection, &ndim, shape) ||
+      !tl_positions_check(vm, selection) ||
+      !part_positions(vm, target, selection) ||
+      !read_value(vm, tl_array_dtype(target), value, &from)) {
+    return false;
+  }
+  bool ok = fit_value(vm, &from, ndim, shape) &&
+            spread_value(vm, target, ndim, shape, &from);
+  if (ok) {
+    tl_scatter_items(vm, selection, from.array);
+  }
+  tl_drop(vm, from);
+  return ok;
+}
+
+static bool store_masked(tl_vm *vm, tl_array *target, const tl_array *mask,
+                         tl_slot value) {
+  int64_t count = tl_count_true(mask);
+  tl_slot from;
+  if (!read_value(vm, tl_array_dtype(target), value, &from))
+    return false;
+  bool ok = fit_value(vm, &from, 1, &count) &&
+            spread_value(vm, target, 1, &count, &from);
+  if (ok && count > 0)
+    tl_expand_items(target, mask, from.array);
+  tl_drop(vm, from);
+  return ok;
+}
+
+static bool store_item(tl_vm *vm, tl_array *target, char *item, tl_slot value) {
+  tl_dtype dtype = tl_array_dtype(target);
+  if (tl_is_scalar(value) && tl_dtype_of(value) == (int)dtype) {
+    tl_scalar_store(value, item);
+    return true;
+  }
+  if (tl_is_number(value) || (tl_is_string(value) && dtype == TL_STRING)) {
+    return store_one(vm, target, item, value);
+  }
+  tl_slot base = {.tag = tl_array_tag(target), .array = target};
+  tl_array *region = tl_view_new(vm, &base, dtype, item, 0, NULL, NULL);
+  if (region == NULL)
+    return false;
+  bool ok = tl_array_store_all(vm, region, value);
+  tl_drop(vm, tl_own_array(region));
+  return ok;
+}
+
+bool tl_array_store(tl_vm *vm, tl_array *target, const tl_step *step,
+                    const tl_slot *parts, tl_slot value) {
+  char *item;
+  if (tl_index_item_at(target, step, parts, &item)) {
+    return store_item(vm, target, item, value);
+  }
+  const tl_array *mask = tl_whole_mask(target, step, parts);
+  if (mask != NULL && !tl_arrays_overlap(mask, target)) {
+    return store_masked(vm, target, mask, value);
+  }
+  tl_selection selection;
+  if (!tl_select(vm, target, step, parts, &selection))
+    return false;
+  bool ok = selection.is_fancy ? store_fancy(vm, target, &selection, value)
+                               : store_region(vm, target, &selection, value);
+  tl_selection_close(vm, &selection);
+  return ok;
+}

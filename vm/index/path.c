@@ -1,0 +1,505 @@
+// Updates through nested places: r.a[3].b = v.
+//
+// On the way down nothing is written. A container that only this update has is
+// changed where it is, once what lies below it has succeeded; any other is
+// copied first, its items kept by both. So a failure leaves the target alone.
+#include <inttypes.h>
+
+#include "vm/values/list.h"
+#include "vm/nested/nested_set.h"
+#include "vm/values/range.h"
+#include "vm/values/record.h"
+#include "vm/index/select.h"
+#include "vm/vm.h"
+#include "vm/api/watch.h"
+
+enum { MAX_STEPS = 1000 };  // each takes some of the C stack
+
+typedef tl_way way;
+
+static way below(way w) {
+  int parts = tl_step_parts(w.steps);
+  return (way){w.steps + 1, w.count - 1, w.parts + parts};
+}
+
+// The value on its way to its place.
+typedef struct cargo {
+  tl_slot value;
+  bool was_lent;  // it was borrowed, and has been retained for the store
+} cargo;
+
+static bool update(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+                   tl_slot *out);
+
+// Whether the target's object may be changed where it is.
+static bool may_change(tl_vm *vm, tl_slot target) {
+  return tl_may_change(vm, target) && !vm->no_reuse;
+}
+
+// The target was changed in place, or copied: [made] is what it is now.
+static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
+                   tl_slot *out) {
+  if (!in_place && tl_is_owned(*target))
+    tl_drop(vm, *target);
+  target->tag &= ~TL_OWNED;
+  tl_copy_slot(out, &made);
+  return true;
+}
+
+// Moves the value into the heap.
+static tl_slot unload(tl_vm *vm, cargo *cargo, tl_cause cause) {
+  if (cargo->was_lent && vm->counting) {
+    if (cause == TL_CAUSE_ITEM)
+      vm->stats.promotions_item++;
+    else
+      vm->stats.promotions_field++;
+    cargo->was_lent = false;
+  }
+  return tl_escape(vm, &cargo->value, cause);
+}
+
+// --- Records ----------------------------------------------------------------
+
+// A new key moves in where the index that gives it ends here: nothing fails
+// after that.
+static bool set_field(tl_vm *vm, way w, tl_record **record, tl_string *key,
+                      cargo *cargo) {
+  bool was_lent = cargo->was_lent;
+  bool ok = w.steps->field == NULL
+                ? tl_record_set_key(vm, record, &w.parts[0], &cargo->value)
+                : tl_record_set(vm, record, key, &cargo->value);
+  if (!ok)
+    return false;
+  if (was_lent && vm->counting)
+    vm->stats.promotions_field++;
+  return true;
+}
+
+static bool update_field(tl_vm *vm, way w, tl_record **record, tl_string *key,
+                         cargo *cargo) {
+  if (w.count == 1)
+    return set_field(vm, w, record, key, cargo);
+  tl_slot *value = tl_record_get(*record, key), made;
+  if (!update(vm, below(w), value, cargo, &made))
+    return false;
+  tl_copy_slot(value, &made);
+  return true;
+}
+
+static bool update_record(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+                          tl_slot *out) {
+  tl_string *key;
+  if (!tl_record_key(vm, w.steps, w.parts, &key))
+    return false;
+  if (w.count > 1 && tl_record_get(target->record, key) == NULL) {
+    return tl_fail_no_field(vm, *target, key);
+  }
+  bool in_place = may_change(vm, *target);
+  tl_record *record = target->record;
+  tl_slot lent = tl_borrow(*target);
+  if (!in_place && !tl_record_unique(vm, &lent, 1, &record))
+    return false;
+  bool ok = update_field(vm, w, &record, key, cargo);
+  if (in_place)
+    target->record = record;
+  if (ok)
+    return finish(vm, target, in_place, tl_own_record(record), out);
+  if (!in_place)
+    tl_drop(vm, tl_own_record(record));
+  return false;
+}
+
+// --- Lists ------------------------------------------------------------------
+
+static bool update_item(tl_vm *vm, way w, tl_slot *item, cargo *cargo) {
+  if (w.count > 1) {
+    tl_slot made;
+    if (!update(vm, below(w), item, cargo, &made))
+      return false;
+    tl_copy_slot(item, &made);
+    return true;
+  }
+  tl_slot old, new = unload(vm, cargo, TL_CAUSE_ITEM);
+  tl_copy_slot(&old, item);
+  tl_copy_slot(item, &new);
+  tl_drop(vm, old);
+  return true;
+}
+
+// list[slice] = values: as many items as the slice has.
+static bool store_slice(tl_vm *vm, tl_list *list, tl_slice slice,
+                        tl_slot *values) {
+  bool moves = tl_is_unique(*values);
+  for (int64_t i = 0; i < slice.length; i++) {
+    tl_slot *from = &values->list->items[i], old;
+    tl_slot *item = &list->items[slice.start + i * slice.step];
+    tl_slot taken = moves ? *from : tl_borrow(*from);
+    if (moves)
+      *from = tl_none();
+    taken = tl_escape(vm, &taken, TL_CAUSE_ITEM);
+    tl_copy_slot(&old, item);
+    tl_copy_slot(item, &taken);
+    tl_drop(vm, old);
+  }
+  return true;
+}
+
+static bool check_slice(tl_vm *vm, tl_slice slice, tl_slot values) {
+  char text[TL_DESCRIBE];
+  if (!tl_is_list(values)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "a slice of a list is set to a list of as many items: got "
+                   "%s",
+                   tl_describe(values, text, sizeof text));
+  }
+  if (values.list->length == slice.length)
+    return true;
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "cannot store %" PRId64 " items into a slice of %" PRId64,
+                 values.list->length, slice.length);
+}
+
+// The slice as a list of its own is updated and stored back.
+static bool update_slice(tl_vm *vm, way w, tl_list *list, tl_slice slice,
+                         cargo *cargo) {
+  if (w.count == 1) {
+    return check_slice(vm, slice, cargo->value) &&
+           store_slice(vm, list, slice, &cargo->value);
+  }
+  tl_slot base = {.tag = TL_TAG_LIST, .list = list}, part, made;
+  if (!tl_index_get(vm, &base, w.steps, w.parts, &part))
+    return false;
+  bool ok = update(vm, below(w), &part, cargo, &made);
+  if (ok) {
+    ok = check_slice(vm, slice, made) && store_slice(vm, list, slice, &made);
+    tl_drop(vm, made);
+  }
+  tl_drop(vm, part);
+  return ok;
+}
+
+static bool update_list(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+                        tl_slot *out) {
+  bool is_item;
+  tl_slice slice;
+  if (w.steps->field != NULL) {
+    return tl_fail_no_field(vm, *target, w.steps->field);
+  }
+  if (!tl_list_place(vm, target->list, w.steps, w.parts, &is_item, &slice)) {
+    return false;
+  }
+  bool in_place = may_change(vm, *target);
+  tl_list *list = target->list;
+  tl_slot lent = tl_borrow(*target);
+  if (!in_place && !tl_list_unique(vm, &lent, 0, &list))
+    return false;
+  bool ok = is_item ? update_item(vm, w, &list->items[slice.start], cargo)
+                    : update_slice(vm, w, list, slice, cargo);
+  if (ok)
+    return finish(vm, target, in_place, tl_own_list(list), out);
+  if (!in_place)
+    tl_drop(vm, tl_own_list(list));
+  return false;
+}
+
+// --- Arrays -----------------------------------------------------------------
+
+static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value);
+
+// x.real = v, x.T[0] = v: through the view that the attribute is.
+static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
+  tl_slot base = {.tag = tl_array_tag(a), .array = a}, view;
+  if (!tl_attribute_place(vm, &base, w.steps->field, &view))
+    return false;
+  bool ok = w.count == 1 ? tl_array_store_all(vm, view.array, value)
+                         : store_below(vm, below(w), view.array, value);
+  tl_drop(vm, view);
+  return ok;
+}
+
+// x[i][j] = v: views are written through; items chosen by a mask or an index
+// array are a copy, which is stored back.
+static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
+  tl_slot base = {.tag = tl_array_tag(a), .array = a}, part;
+  if (!tl_index_get(vm, &base, w.steps, w.parts, &part))
+    return false;
+  bool ok;
+  if (!tl_is_array(part) || tl_ndim(part.array) == 0) {
+    char text[TL_DESCRIBE];
+    ok = tl_fail(vm, TALLY_ERR_TYPE, "%s has no items to set",
+                 tl_describe(part, text, sizeof text));
+  } else {
+    ok = store_below(vm, below(w), part.array, value);
+    if (ok && !tl_is_view(part.array)) {
+      ok = tl_array_store(vm, a, w.steps, w.parts, part);
+    }
+  }
+  tl_drop(vm, part);
+  return ok;
+}
+
+static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
+  if (w.steps->field != NULL)
+    return store_attribute(vm, w, a, value);
+  if (w.count > 1)
+    return store_through(vm, w, a, value);
+  return tl_array_store(vm, a, w.steps, w.parts, value);
+}
+
+static void count_refusal(tl_vm *vm, tl_slot target) {
+  if (vm->no_reuse)
+    return;
+  tl_refused(vm,
+             !tl_is_owned(target)       ? TL_REFUSED_LIVE
+             : target.object->count > 1 ? TL_REFUSED_SHARED
+                                        : TL_REFUSED_EXTERNAL,
+             target);
+}
+
+static bool update_array(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+                         tl_slot *out) {
+  enum { NOT_OURS = TL_VIEW | TL_READONLY | TL_IMMORTAL };
+  tl_array *a = target->array;
+  bool in_place = may_change(vm, *target) && (a->head.flags & NOT_OURS) == 0;
+  if (!in_place) {
+    count_refusal(vm, *target);
+    a = tl_array_copy(vm, a);
+    if (a == NULL)
+      return false;
+  }
+  if (!store_below(vm, w, a, cargo->value)) {
+    if (!in_place)
+      tl_drop(vm, tl_own_array(a));
+    return false;
+  }
+  if (in_place)
+    tl_written_in_place(vm, a);
+  return finish(vm, target, in_place, tl_own_array(a), out);
+}
+
+bool tl_array_store_below(tl_vm *vm, tl_way w, tl_array *a, tl_slot value) {
+  return store_below(vm, w, a, value);
+}
+
+// --- Nested arrays ----------------------------------------------------------
+
+static bool update_nested(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+                          tl_slot *out) {
+  bool in_place = may_change(vm, *target);
+  tl_nested *made;
+  if (!tl_nested_set(vm, w, *target, in_place, &cargo->value, &made))
+    return false;
+  if (in_place)
+    vm->stats.inplace++;
+  else
+    count_refusal(vm, *target);
+  return finish(vm, target, in_place, tl_own_nested(made), out);
+}
+
+// The whole of a part: its items are overwritten, in its own type and shape.
+static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
+  if (tl_is_array(*part)) {
+    tl_array *like = tl_array_new(vm, tl_array_dtype(part->array),
+                                  tl_ndim(part->array), tl_shape(part->array));
+    if (like == NULL)
+      return false;
+    if (!tl_array_store_all(vm, like, value)) {
+      tl_drop(vm, tl_own_array(like));
+      return false;
+    }
+    tl_clear(vm, part);
+    *part = tl_own_array(like);
+    return true;
+  }
+  // A nested part takes a value of its own type.
+  tl_type *wanted = tl_type_of(vm, *part), *got = tl_type_of(vm, value);
+  if (wanted == NULL || got == NULL)
+    return false;
+  if (wanted != got) {
+    char a[TL_DESCRIBE], b[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s",
+                   tl_describe(value, a, sizeof a),
+                   tl_describe(*part, b, sizeof b));
+  }
+  tl_slot kept = tl_retain(vm, tl_borrow(value));
+  tl_clear(vm, part);
+  tl_copy_slot(part, &kept);
+  return true;
+}
+
+bool tl_part_update(tl_vm *vm, tl_way w, tl_slot *part, tl_slot *value) {
+  if (w.count == 0)
+    return replace_part(vm, part, *value);
+  tl_slot made;
+  cargo lent = {tl_borrow(*value), false};
+  if (!update(vm, w, part, &lent, &made))
+    return false;
+  tl_copy_slot(part, &made);
+  return true;
+}
+
+// A range whose items are set becomes the array that it stands for.
+static bool update_range(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+                         tl_slot *out) {
+  tl_array *a = tl_range_to_array(vm, target->range);
+  if (a == NULL)
+    return false;
+  if (!store_below(vm, w, a, cargo->value)) {
+    tl_drop(vm, tl_own_array(a));
+    return false;
+  }
+  return finish(vm, target, false, tl_own_array(a), out);
+}
+
+// --- Any value --------------------------------------------------------------
+
+static bool fail_target(tl_vm *vm, tl_slot target) {
+  char text[TL_DESCRIBE];
+  if (tl_is_string(target)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "the characters of a string cannot be set: build a new "
+                   "string");
+  }
+  if (tl_is_kind(target, TL_KIND_MODULE)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "a module cannot be assigned to from outside");
+  }
+  return tl_fail(vm, TALLY_ERR_TYPE, "%s has no items or fields to set",
+                 tl_describe(target, text, sizeof text));
+}
+
+static bool update(tl_vm *vm, way w, tl_slot *target, cargo *cargo,
+                   tl_slot *out) {
+  if (tl_is_array(*target) && tl_ndim(target->array) > 0) {
+    return update_array(vm, w, target, cargo, out);
+  }
+  if (tl_is_array(*target))
+    return fail_target(vm, *target);
+  switch (tl_dtype_of(*target)) {
+    case TL_KIND_LIST:
+      return update_list(vm, w, target, cargo, out);
+    case TL_KIND_RECORD:
+      return update_record(vm, w, target, cargo, out);
+    case TL_KIND_RANGE:
+      return update_range(vm, w, target, cargo, out);
+    case TL_KIND_NESTED:
+      return update_nested(vm, w, target, cargo, out);
+    default:
+      return fail_target(vm, *target);
+  }
+}
+
+static bool check_length(tl_vm *vm, const tl_path *path) {
+  if (path->step_count <= MAX_STEPS)
+    return true;
+  return tl_fail(vm, TALLY_ERR_LIMIT, "a place has at most %d steps, not %d",
+                 MAX_STEPS, path->step_count);
+}
+
+bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
+                 tl_slot *parts, tl_slot *value, tl_slot *out) {
+  if (!check_length(vm, path))
+    return false;
+  way w = {path->steps, path->step_count, parts};
+  cargo cargo = {*value, false};
+  // A lent value may be part of the target: it is kept before the target's
+  // counts are looked at, so that nothing is stored into itself. An array that
+  // is stored item by item needs no keeping.
+  bool into_array =
+      (path->step_count == 1 && tl_is_array(*target)) || tl_is_nested(*target);
+  if (tl_is_heap(*value) && !tl_is_owned(*value) && !into_array) {
+    cargo.value = tl_retain(vm, *value);
+    cargo.was_lent = tl_is_owned(cargo.value);
+  } else if (tl_is_owned(*value)) {  // so may its items be
+    tl_keep_items(vm, value->object);
+  }
+  bool lent = cargo.was_lent;
+  if (!update(vm, w, target, &cargo, out)) {
+    if (lent)
+      tl_drop(vm, cargo.value);
+    return false;
+  }
+  if (tl_is_owned(cargo.value))
+    tl_drop(vm, cargo.value);
+  value->tag &= ~TL_OWNED;
+  return true;
+}
+
+// --- Take and give back ------------------------------------------------------
+
+// The slot of an item of a list or a record; NULL: it is none, or not there.
+static tl_slot *find_item(tl_slot container, const tl_step *step,
+                          const tl_slot *parts) {
+  bool one = step->field == NULL && step->item_count == 1 &&
+             step->items[0].kind == TL_ITEM_VALUE;
+  int64_t at;
+  if (tl_is_record(container)) {
+    if (step->field != NULL)
+      return tl_record_get(container.record, step->field);
+    return one && tl_is_string(*parts)
+               ? tl_record_get(container.record, parts->string)
+               : NULL;
+  }
+  if (!tl_is_list(container) || !one || !tl_index_integer(*parts, &at))
+    return NULL;
+  int64_t length = container.list->length;
+  if (at < 0)
+    at += length;
+  return at >= 0 && at < length ? &container.list->items[at] : NULL;
+}
+
+static tl_slot *find_place(tl_vm *vm, tl_slot *target, const tl_path *path,
+                           const tl_slot *parts) {
+  tl_slot *at = target;
+  for (int i = 0; i < path->step_count; i++) {
+    if (!may_change(vm, *at))
+      return NULL;
+    at = find_item(*at, &path->steps[i], parts);
+    if (at == NULL)
+      return NULL;
+    parts += tl_step_parts(&path->steps[i]);
+  }
+  return at;
+}
+
+bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
+                  tl_slot *parts, tl_slot *out) {
+  tl_slot *place = find_place(vm, &target, path, parts);
+  if (place != NULL && tl_is_owned(*place)) {
+    tl_copy_slot(out, place);
+    *place = tl_unset();
+    return true;
+  }
+  target = tl_borrow(target);
+  return check_length(vm, path) && tl_path_get(vm, &target, path, parts, out);
+}
+
+void tl_path_give_back(tl_vm *vm, tl_slot target, const tl_path *path,
+                       const tl_slot *parts, tl_slot *item) {
+  tl_slot *place = find_place(vm, &target, path, parts);
+  if (place == NULL || !tl_is_unset(*place))
+    return;
+  tl_copy_slot(place, item);
+  item->tag &= ~TL_OWNED;
+}
+
+bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
+                 tl_slot *parts, tl_slot *out) {
+  tl_slot at, next;
+  if (path->step_count == 0) {
+    *out = tl_borrow(*target);
+    return true;
+  }
+  if (!tl_index_get(vm, target, path->steps, parts, &at))
+    return false;
+  for (int i = 1; i < path->step_count; i++) {
+    parts += tl_step_parts(&path->steps[i - 1]);
+    bool ok = tl_index_get(vm, &at, &path->steps[i], parts, &next);
+    tl_drop(vm, at);
+    if (!ok)
+      return false;
+    tl_copy_slot(&at, &next);
+  }
+  tl_copy_slot(out, &at);
+  return true;
+}

@@ -1,0 +1,396 @@
+// Works out an index of an array: axes, slices, new axes, and where index
+// arrays and masks stand among them.
+#include "vm/index/select.h"
+#include "vm/nested/nested.h"
+
+#include <inttypes.h>
+
+#include "vm/array/element.h"
+#include "vm/values/range.h"
+#include "vm/vm.h"
+
+// --- Integers and slices ----------------------------------------------------
+
+bool tl_index_integer(tl_slot s, int64_t *out) {
+  *out = s.i;
+  if ((s.tag & TL_CLASS_I64) != 0)
+    return true;
+  if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s))) {
+    return false;
+  }
+  if (tl_dtypes[tl_dtype_of(s)].kind == 'U' && s.u > INT64_MAX) {
+    *out = INT64_MAX;
+  }
+  return true;
+}
+
+bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length) {
+  return tl_fail(vm, TALLY_ERR_INDEX,
+                 "index %" PRId64
+                 " is out of range for axis %d with size %" PRId64,
+                 index, axis, length);
+}
+
+// Where a start or stop counts from the end, and what lies outside goes to the
+// end it lies beyond: -1 or length going down, 0 or length going up.
+static int64_t clip(int64_t at, int64_t length, int64_t step) {
+  if (at < 0) {
+    at += length;
+    if (at < 0)
+      return step < 0 ? -1 : 0;
+  } else if (at >= length) {
+    return step < 0 ? length - 1 : length;
+  }
+  return at;
+}
+
+static tl_slice make_slice(int64_t start, int64_t stop, int64_t step) {
+  tl_slice slice = {start, step, 0};
+  // Distances and steps are below 2**63, clipped ends are small.
+  if (step > 0 && start < stop) {
+    slice.length = (stop - start - 1) / step + 1;
+  } else if (step < 0 && stop < start) {
+    slice.length = (start - stop - 1) / -step + 1;
+  }
+  return slice;
+}
+
+static bool slice_part(tl_vm *vm, const tl_slot **parts, bool given,
+                       int64_t *out, bool *is_there) {
+  *is_there = false;
+  if (!given)
+    return true;
+  tl_slot s = *(*parts)++;
+  if (tl_is_none(s))
+    return true;
+  *is_there = true;
+  if (tl_index_integer(s, out))
+    return true;
+  char text[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "the parts of a slice are integers: got %s",
+                 tl_describe(s, text, sizeof text));
+}
+
+bool tl_slice_resolve(tl_vm *vm, tl_index_item item, const tl_slot **parts,
+                      int64_t length, tl_slice *out) {
+  int64_t start = 0, stop = 0, step = 1;
+  bool has_start, has_stop, has_step;
+  if (!slice_part(vm, parts, (item.given & TL_SLICE_START) != 0, &start,
+                  &has_start) ||
+      !slice_part(vm, parts, (item.given & TL_SLICE_STOP) != 0, &stop,
+                  &has_stop) ||
+      !slice_part(vm, parts, (item.given & TL_SLICE_STEP) != 0, &step,
+                  &has_step)) {
+    return false;
+  }
+  if (step == 0) {
+    return tl_fail(vm, TALLY_ERR_VALUE, "the step of a slice is 0");
+  }
+  if (step == INT64_MIN)
+    step = -INT64_MAX;
+  if (!has_start)
+    start = step > 0 ? 0 : length - 1;
+  else
+    start = clip(start, length, step);
+  if (!has_stop)
+    stop = step > 0 ? length : -1;
+  else
+    stop = clip(stop, length, step);
+  *out = make_slice(start, stop, step);
+  return true;
+}
+
+tl_slice tl_slice_of_range(const tl_range *range, int64_t length) {
+  int64_t step = range->step == INT64_MIN ? -INT64_MAX : range->step;
+  int64_t start = clip(range->start, length, step);
+  // A range that runs down past 0, as reverse(0..n) does, ends there: its stop
+  // does not count from the end.
+  bool passes_zero = step < 0 && range->start >= 0 && range->stop < 0;
+  int64_t stop = passes_zero ? -1 : clip(range->stop, length, step);
+  return make_slice(start, stop, step);
+}
+
+// --- Counting axes ----------------------------------------------------------
+
+int tl_step_parts(const tl_step *step) {
+  int parts = 0;
+  for (int i = 0; step->field == NULL && i < step->item_count; i++)
+    parts += tl_item_parts(step->items[i]);
+  return parts;
+}
+
+static bool is_mask(tl_slot s) {
+  return tl_is_array(s) && s.array->head.dtype == TL_BOOL;
+}
+
+// The axes that a value stands for.
+static int axes_of(tl_slot s) {
+  if (tl_is_none(s))
+    return 0;
+  return is_mask(s) ? tl_ndim(s.array) : 1;
+}
+
+typedef struct reader {
+  tl_vm *vm;
+  const tl_array *base;
+  tl_selection *out;
+  int axis;  // the next axis of base
+  int rest;  // axes that an ellipsis stands for
+  int fancy_count;
+  tl_fancy fancy[TL_MAX_DIMS];
+  // Where the fancy dimensions go: 0 before the first one, 1 among them, 2
+  // after them; a fancy item then sends them all to the front.
+  int stage;
+} reader;
+
+static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
+  int64_t axes = 0;
+  int ellipses = 0;
+  for (int i = 0; i < step->item_count; i++) {
+    tl_index_item item = step->items[i];
+    if (item.kind == TL_ITEM_ELLIPSIS)
+      ellipses++;
+    else
+      axes += item.kind == TL_ITEM_VALUE ? axes_of(*parts) : 1;
+    parts += tl_item_parts(item);
+  }
+  if (ellipses > 1) {
+    return tl_fail(r->vm, TALLY_ERR_INDEX, "an index has at most one \"...\"");
+  }
+  if (axes > tl_ndim(r->base)) {
+    char text[TL_DESCRIBE];
+    tl_slot s = {.tag = tl_array_tag(r->base), .array = (tl_array *)r->base};
+    return tl_fail(r->vm, TALLY_ERR_INDEX,
+                   "%" PRId64 " indices are too many for %d %s: %s", axes,
+                   tl_ndim(r->base),
+                   tl_ndim(r->base) == 1 ? "dimension" : "dimensions",
+                   tl_describe(s, text, sizeof text));
+  }
+  r->rest = tl_ndim(r->base) - (int)axes;
+  return true;
+}
+
+// --- Items ------------------------------------------------------------------
+
+static bool add_dimension(reader *r, int64_t length, int64_t stride) {
+  tl_selection *out = r->out;
+  if (r->stage == 1)
+    r->stage = 2;
+  if (out->ndim == TL_MAX_DIMS) {
+    return tl_fail(r->vm, TALLY_ERR_SHAPE,
+                   "the result would have more than %d dimensions",
+                   TL_MAX_DIMS);
+  }
+  out->shape[out->ndim] = length;
+  out->strides[out->ndim++] = stride;
+  return true;
+}
+
+static bool add_slice(reader *r, tl_slice slice) {
+  int64_t stride = tl_strides(r->base)[r->axis++];
+  if (slice.length > 0)
+    r->out->data += slice.start * stride;
+  // One item or none: the step may be anything, and the product overflow.
+  if (slice.length > 1)
+    stride *= slice.step;
+  return add_dimension(r, slice.length, stride);
+}
+
+static void note_fancy(reader *r) {
+  if (r->stage == 0)
+    r->out->fancy_at = r->out->ndim;
+  if (r->stage == 2)
+    r->out->fancy_at = 0;
+  if (r->stage < 2)
+    r->stage = 1;
+}
+
+static bool add_integer(reader *r, int64_t index) {
+  int64_t length = tl_shape(r->base)[r->axis];
+  int64_t at = index < 0 ? index + length : index;
+  if (at < 0 || at >= length) {
+    return tl_fail_range(r->vm, index, r->axis, length);
+  }
+  r->out->data += at * tl_strides(r->base)[r->axis++];
+  // Beside an index array an integer is one too, of rank 0.
+  note_fancy(r);
+  return true;
+}
+
+static bool check_mask(reader *r, const tl_array *mask) {
+  for (int i = 0; i < tl_ndim(mask); i++) {
+    int64_t length = tl_shape(r->base)[r->axis + i];
+    if (tl_shape(mask)[i] == length)
+      continue;
+    return tl_fail(r->vm, TALLY_ERR_INDEX,
+                   "the mask's axis %d has size %" PRId64
+                   ", but axis %d of the array has %" PRId64,
+                   i, tl_shape(mask)[i], r->axis + i, length);
+  }
+  return true;
+}
+
+static bool fail_kind(tl_vm *vm, tl_slot s) {
+  char text[TL_DESCRIBE];
+  const char *hint = tl_is_list(s)   ? "; asarray(l) makes an array of it"
+                     : tl_is_bool(s) ? "; a mask is an array of bools"
+                     : tl_is_form(s, TL_FORM_OPTION)
+                         ? "; fill_missing(mask, false) is a mask"
+                         : "";
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "an array is indexed by integers, slices, ranges, none, and "
+                 "arrays of integers or bools: got %s%s",
+                 tl_describe(s, text, sizeof text), hint);
+}
+
+static bool add_array(reader *r, tl_slot s) {
+  const tl_array *array = s.array;
+  tl_dtype dtype = tl_array_dtype(array);
+  bool literal = array->size == 0 && tl_ndim(array) == 1;  // x[[]]
+  if (tl_ndim(array) == 0 || (dtype != TL_BOOL && !tl_dtype_is_integer(dtype) &&
+                              !(literal && dtype == TL_FLOAT64))) {
+    return fail_kind(r->vm, s);
+  }
+  if (dtype == TL_BOOL && !check_mask(r, array))
+    return false;
+  note_fancy(r);
+  r->out->is_fancy = true;
+  r->fancy[r->fancy_count++] = (tl_fancy){array, r->axis};
+  r->axis += axes_of(s);
+  return true;
+}
+
+static bool add_value(reader *r, tl_slot s) {
+  int64_t index;
+  if (tl_index_integer(s, &index))
+    return add_integer(r, index);
+  if (tl_is_array(s))
+    return add_array(r, s);
+  if (tl_is_none(s))
+    return add_dimension(r, 1, 0);
+  if (tl_is_range(s)) {
+    int64_t length = tl_shape(r->base)[r->axis];
+    return add_slice(r, tl_slice_of_range(s.range, length));
+  }
+  return fail_kind(r->vm, s);
+}
+
+// Axes that the index leaves as they are.
+static bool add_whole(reader *r, int count) {
+  for (; count > 0; count--) {
+    int64_t length = tl_shape(r->base)[r->axis];
+    if (!add_slice(r, (tl_slice){0, 1, length}))
+      return false;
+  }
+  return true;
+}
+
+static bool add_item(reader *r, tl_index_item item, const tl_slot **parts) {
+  if (item.kind == TL_ITEM_VALUE)
+    return add_value(r, *(*parts)++);
+  if (item.kind == TL_ITEM_ELLIPSIS) {
+    int count = r->rest;
+    r->rest = 0;
+    if (r->stage == 1)
+      r->stage = 2;  // it parts index arrays even if empty
+    return add_whole(r, count);
+  }
+  int64_t length = tl_shape(r->base)[r->axis];
+  tl_slice slice;
+  return tl_slice_resolve(r->vm, item, parts, length, &slice) &&
+         add_slice(r, slice);
+}
+
+// --- The whole --------------------------------------------------------------
+
+// A bound of a slice that goes up: within the axis.
+static bool plain_bound(tl_slot s, int64_t length, int64_t *out) {
+  *out = clip(s.i, length, 1);
+  return (s.tag & TL_CLASS_I64) != 0;
+}
+
+// What most indices are: integers within their axes and slices of step 1, whose
+// bounds are int64. False where anything else stands among them.
+static bool select_plain(const tl_array *base, const tl_step *step,
+                         const tl_slot *parts, tl_selection *out) {
+  const int ndim = tl_ndim(base);
+  if (step->item_count > ndim)
+    return false;
+  const int64_t *shape = tl_shape(base), *strides = tl_strides(base);
+  for (int i = 0; i < ndim; i++) {
+    int64_t start = 0, stop = shape[i];
+    if (i < step->item_count) {
+      const tl_index_item item = step->items[i];
+      if (item.kind == TL_ITEM_VALUE) {
+        int64_t at = parts->i;
+        if ((parts++->tag & TL_CLASS_I64) == 0 || !tl_index_wrap(&at, shape[i]))
+          return false;
+        out->data += at * strides[i];
+        continue;
+      }
+      if (item.kind != TL_ITEM_SLICE || (item.given & TL_SLICE_STEP) != 0 ||
+          ((item.given & TL_SLICE_START) != 0 &&
+           !plain_bound(*parts++, shape[i], &start)) ||
+          ((item.given & TL_SLICE_STOP) != 0 &&
+           !plain_bound(*parts++, shape[i], &stop)))
+        return false;
+    }
+    if (start < stop)
+      out->data += start * strides[i];
+    out->shape[out->ndim] = start < stop ? stop - start : 0;
+    out->strides[out->ndim++] = strides[i];
+  }
+  return true;
+}
+
+bool tl_select(tl_vm *vm, const tl_array *base, const tl_step *step,
+               const tl_slot *parts, tl_selection *out) {
+  out->data = base->data;
+  out->ndim = 0;
+  out->is_fancy = false;
+  out->fancy_at = 0;
+  out->keep = tl_none();
+  if (select_plain(base, step, parts, out))
+    return true;
+  reader r;
+  r.vm = vm;
+  r.base = base;
+  r.out = out;
+  r.axis = r.fancy_count = r.stage = 0;
+  out->data = base->data;
+  out->ndim = 0;
+  if (!count_axes(&r, step, parts))
+    return false;
+  for (int i = 0; i < step->item_count; i++) {
+    if (!add_item(&r, step->items[i], &parts))
+      return false;
+  }
+  if (!add_whole(&r, r.rest))
+    return false;
+  return !out->is_fancy ||
+         tl_positions_make(vm, base, r.fancy_count, r.fancy, out);
+}
+
+void tl_selection_close(tl_vm *vm, tl_selection *selection) {
+  tl_clear(vm, &selection->keep);
+}
+
+bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
+                        int64_t *shape) {
+  int extra = selection->is_fancy ? selection->fancy_ndim : 0;
+  *ndim = 0;
+  if (selection->ndim + extra > TL_MAX_DIMS) {
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "the result would have more than %d dimensions",
+                   TL_MAX_DIMS);
+  }
+  for (int i = 0; i <= selection->ndim; i++) {
+    for (int j = 0; i == selection->fancy_at && j < extra; j++) {
+      shape[(*ndim)++] = selection->fancy_shape[j];
+    }
+    if (i < selection->ndim)
+      shape[(*ndim)++] = selection->shape[i];
+  }
+  return true;
+}

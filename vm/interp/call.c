@@ -1,0 +1,615 @@
+// Calls of whatever can be called, from bytecode and from C.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/nested/grid.h"
+#include "vm/array/array.h"
+#include "vm/values/category.h"
+#include "vm/text/format.h"
+#include "vm/api/host.h"
+#include "vm/interp/interp.h"
+#include "vm/nested/lift.h"
+#include "vm/values/list.h"
+#include "vm/memory/mapping.h"
+#include "vm/poll.h"
+#include "vm/values/record.h"
+#include "vm/interp/slots.h"
+#include "vm/text/suggest.h"
+
+enum { NATIVE_DEPTH_MAX = 150 };
+
+tl_prototype *tl_function_prototype(tl_slot s) {
+  if (tl_is_kind(s, TL_KIND_FUNCTION))
+    return s.pointer;
+  const tl_closure *closure = s.pointer;
+  return closure->members[tl_member_index(s)];
+}
+
+tl_slot *tl_free_slots(tl_vm *vm) {
+  if (vm->frame < vm->frames)
+    return vm->stack + 1;
+  return vm->frame->base + vm->frame->function->slot_count + 1;
+}
+
+bool tl_push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
+                   tl_slot *base, uint32_t flags) {
+  if (!tl_slots_reserve(vm, base + function->slot_count, vm->frame + 1))
+    return false;
+  tl_frame *frame = ++vm->frame;
+  frame->pc = function->code;
+  frame->base = base;
+  frame->function = function;
+  frame->closure = closure;
+  frame->flags = flags;
+#ifdef TALLY_AUDIT
+  for (uint32_t i = function->param_count; i < function->slot_count; i++) {
+    base[i] = tl_unset();
+  }
+#endif
+  return true;
+}
+
+// --- Binding ----------------------------------------------------------------
+
+// Parameters of any callee, in one form.
+typedef struct params {
+  const char *function;
+  uint32_t count;
+  tl_prototype *script;  // or
+  const tl_builtin *builtin;
+  tl_param builtin_params[TL_MAX_PARAMS];
+} params;
+
+static tl_param_kind kind_of(const params *p, uint32_t i) {
+  return p->script != NULL ? p->script->params[i].kind
+                           : p->builtin_params[i].kind;
+}
+
+static const char *name_of(const params *p, uint32_t i, size_t *nbytes) {
+  if (p->script != NULL) {
+    *nbytes = p->script->params[i].name->length;
+    return p->script->params[i].name->text;
+  }
+  *nbytes = p->builtin_params[i].name_length;
+  return p->builtin_params[i].name;
+}
+
+static bool describe(tl_vm *vm, tl_slot function, params *p) {
+  *p = (params){.function = "the function"};
+  switch (tl_dtype_of(function)) {
+    case TL_KIND_FUNCTION:
+    case TL_KIND_CLOSURE:
+      p->script = tl_function_prototype(function);
+      p->count = p->script->param_count;
+      if (p->script->name->length > 0)
+        p->function = p->script->name->text;
+      return true;
+    case TL_KIND_BUILTIN:
+      p->builtin = function.pointer;
+      break;
+    case TL_KIND_NATIVE:
+      p->builtin = ((tl_native *)function.pointer)->builtin;
+      break;
+    default: {
+      char text[TL_DESCRIBE];
+      return tl_fail(vm, TALLY_ERR_TYPE, "a call needs a function: got %s",
+                     tl_describe(function, text, sizeof text));
+    }
+  }
+  p->function = p->builtin->name;
+  p->count = (uint32_t)tl_params_parse(p->builtin->params, p->builtin_params);
+  return true;
+}
+
+static int32_t find_param(const params *p, const tl_string *name) {
+  for (uint32_t i = 0; i < p->count; i++) {
+    size_t nbytes;
+    const char *text = name_of(p, i, &nbytes);
+    if (nbytes == name->length && memcmp(text, name->text, nbytes) == 0) {
+      return kind_of(p, i) == TL_PARAM_REST ? -1 : (int32_t)i;
+    }
+  }
+  return -1;
+}
+
+typedef struct binder {
+  tl_vm *vm;
+  const params *p;
+  tl_slot *out;    // one for each parameter
+  uint32_t skip;   // leading parameters that are there already
+  uint32_t next;   // the next one by position
+  uint32_t given;  // arguments by position so far
+  int32_t rest;    // the rest parameter, -1
+} binder;
+
+// Appends " (x, y)", the names of one kind.
+static size_t spell_names(const tl_param *params, int count, bool by_name,
+                          char *out, size_t used) {
+  enum { LONG = 40 };  // of a name, more is left out
+  const char *before = " (";
+  for (int i = 0; i < count && used + LONG + 4 < TL_PARAMS_TEXT; i++) {
+    const tl_param *p = &params[i];
+    int length = p->name_length < LONG ? (int)p->name_length : LONG;
+    if (length == LONG)  // not within a code point
+      while ((p->name[length] & 0xc0) == 0x80) length--;
+    if ((p->kind == TL_PARAM_NAMED) != by_name || p->kind == TL_PARAM_REST)
+      continue;
+    used += (size_t)snprintf(out + used, TL_PARAMS_TEXT - used, "%s%.*s",
+                             before, length, p->name);
+    before = ", ";
+  }
+  if (before[0] == ',')
+    out[used++] = ')';
+  out[used] = 0;
+  return used;
+}
+
+void tl_params_spell(const tl_param *params, int count,
+                     char out[TL_PARAMS_TEXT]) {
+  int positions = 0, named = 0;
+  for (int i = 0; i < count; i++) {
+    positions += params[i].kind < TL_PARAM_REST;
+    named += params[i].kind == TL_PARAM_NAMED;
+  }
+  size_t used =
+      (size_t)snprintf(out, TL_PARAMS_TEXT, "%d argument%s by position",
+                       positions, positions == 1 ? "" : "s");
+  used = spell_names(params, count, false, out, used);
+  if (named == 0 || used + 60 > TL_PARAMS_TEXT)
+    return;
+  used +=
+      (size_t)snprintf(out + used, TL_PARAMS_TEXT - used,
+                       positions == 0 ? ", all by name" : ", others by name");
+  spell_names(params, count, true, out, used);
+}
+
+static bool fail_too_many(const binder *b) {
+  tl_param left[TL_MAX_PARAMS];  // those that were not there already
+  int count = 0;
+  if (b->p->count - b->skip > TL_MAX_PARAMS)
+    return tl_fail(b->vm, TALLY_ERR_TYPE, "%s takes fewer arguments",
+                   b->p->function);
+  for (uint32_t i = b->skip; i < b->p->count; i++, count++) {
+    left[count].name = name_of(b->p, i, &left[count].name_length);
+    left[count].kind = kind_of(b->p, i);
+  }
+  char names[TL_PARAMS_TEXT];
+  tl_params_spell(left, count, names);
+  return tl_fail(b->vm, TALLY_ERR_TYPE, "%s takes %s, and got more",
+                 b->p->function, names);
+}
+
+static bool bind_position(binder *b, tl_slot *value) {
+  b->given++;
+  while (b->next < b->p->count && kind_of(b->p, b->next) < TL_PARAM_REST) {
+    if (tl_is_unset(b->out[b->next])) {
+      b->out[b->next++] = *value;
+      value->tag &= ~TL_OWNED;
+      return true;
+    }
+    b->next++;
+  }
+  if (b->rest >= 0) {
+    return tl_list_push(b->vm, &b->out[b->rest].list, value);
+  }
+  return fail_too_many(b);
+}
+
+static bool bind_name(binder *b, const tl_string *name, tl_slot *value) {
+  int32_t i = find_param(b->p, name);
+  if (i < 0) {
+    tl_suggestion near;
+    tl_suggest_begin(&near, name->text, name->length);
+    for (uint32_t k = 0; k < b->p->count; k++) {
+      size_t nbytes;
+      const char *text = name_of(b->p, k, &nbytes);
+      tl_suggest_offer(&near, text, nbytes);
+    }
+    char hint[80];
+    return tl_fail(b->vm, TALLY_ERR_TYPE, "%s has no parameter %s%s",
+                   b->p->function, name->text,
+                   tl_suggest_text(&near, hint, sizeof hint));
+  }
+  if (!tl_is_unset(b->out[i])) {
+    return tl_fail(b->vm, TALLY_ERR_TYPE, "%s: %s is given twice",
+                   b->p->function, name->text);
+  }
+  b->out[i] = *value;
+  value->tag &= ~TL_OWNED;
+  return true;
+}
+
+// f(...list, ...record): a dying container gives its items away.
+static bool bind_spread(binder *b, tl_slot *value) {
+  bool take = tl_is_unique(*value);
+  if (tl_is_list(*value)) {
+    tl_list *list = value->list;
+    for (int64_t i = 0; i < list->length; i++) {
+      tl_slot item = take ? list->items[i] : tl_borrow(list->items[i]);
+      if (take)
+        list->items[i] = tl_none();
+      else
+        item = tl_retain(b->vm, item);
+      bool ok = bind_position(b, &item);
+      tl_drop(b->vm, item);
+      if (!ok)
+        return false;
+    }
+    return true;
+  }
+  if (tl_is_record(*value)) {
+    tl_record *record = value->record;
+    for (int64_t i = 0; i < record->length; i++) {
+      tl_slot item = tl_retain(b->vm, record->fields[i].value);
+      bool ok = bind_name(b, record->fields[i].key, &item);
+      tl_drop(b->vm, item);
+      if (!ok)
+        return false;
+    }
+    return true;
+  }
+  char text[TL_DESCRIBE];
+  return tl_fail(b->vm, TALLY_ERR_TYPE,
+                 "... spreads a list or a record: got %s",
+                 tl_describe(*value, text, sizeof text));
+}
+
+static bool bind_all(binder *b, const tl_call_shape *shape, uint32_t count,
+                     tl_slot *args) {
+  for (uint32_t i = 0; i < count; i++) {
+    int kind = shape == NULL ? 0 : shape->arguments[i].kind;
+    bool ok = kind == 0   ? bind_position(b, &args[i])
+              : kind == 1 ? bind_spread(b, &args[i])
+                          : bind_name(b, shape->arguments[i].name, &args[i]);
+    if (!ok)
+      return false;
+  }
+  return true;
+}
+
+static bool bind_defaults(binder *b) {
+  for (uint32_t i = b->skip; i < b->p->count; i++) {
+    if (!tl_is_unset(b->out[i]))
+      continue;
+    if (kind_of(b->p, i) == TL_PARAM_REQUIRED) {
+      size_t nbytes;
+      const char *name = name_of(b->p, i, &nbytes);
+      return tl_fail(b->vm, TALLY_ERR_TYPE, "%s needs its argument %.*s",
+                     b->p->function, (int)nbytes, name);
+    }
+    if (b->p->builtin != NULL)
+      b->out[i] = b->p->builtin_params[i].value;
+  }
+  return true;
+}
+
+// Fills out[skip …); what args own is taken, on failure too.
+static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
+                 uint32_t count, tl_slot *args, uint32_t skip, tl_slot *out) {
+  binder b = {
+      .vm = vm, .p = p, .out = out, .skip = skip, .next = skip, .rest = -1};
+  bool ok = true;
+  for (uint32_t i = skip; i < p->count; i++) {
+    out[i] = tl_unset();
+    if (kind_of(p, i) != TL_PARAM_REST)
+      continue;
+    tl_list *list = tl_list_new(vm, 4);
+    if (list == NULL) {
+      ok = false;
+      continue;
+    }
+    out[i] = tl_own_list(list);
+    b.rest = (int32_t)i;
+  }
+  ok = ok && bind_all(&b, shape, count, args) && bind_defaults(&b);
+  for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
+  if (ok)
+    return true;
+  for (uint32_t i = skip; i < p->count; i++) tl_drop(vm, out[i]);
+  return false;
+}
+
+bool tl_bind_arguments(tl_vm *vm, tl_slot function, const tl_call_shape *shape,
+                       uint32_t count, tl_slot *args, tl_slot *out) {
+  params p;
+  if (!describe(vm, function, &p)) {
+    for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
+    return false;
+  }
+  return bind(vm, &p, shape, count, args, 0, out);
+}
+
+// --- Calling ----------------------------------------------------------------
+
+// Makes a result independent of the arguments.
+static void own_result(tl_vm *vm, const tl_builtin *builtin, tl_slot *out) {
+  if ((builtin->flags & TL_RETURNS) != 0)
+    *out = tl_escape(vm, out, TL_CAUSE_CALL);
+  else
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+}
+
+// Rows in a grid become rows of rows.
+static bool spell_grids(tl_vm *vm, uint32_t count, tl_slot *args) {
+  for (uint32_t i = 0; i < count; i++) {
+    tl_slot rows;
+    if (!tl_is_form(args[i], TL_FORM_GRID))
+      continue;
+    if (!tl_grid_as_vars(vm, args[i].nested, &rows))
+      return false;
+    tl_clear(vm, &args[i]);
+    args[i] = rows;
+  }
+  return true;
+}
+
+// Categorical arguments become their values for functions that do not know
+// them. An argument that is kept on failure is only lent in its place.
+static bool spell_out(tl_vm *vm, const tl_builtin *builtin, bool keeps,
+                      uint32_t count, tl_slot *args) {
+  const unsigned any_form = TL_ANY_FORM | TL_MOVES | TL_HOST;
+  const unsigned any_grid = any_form | TL_GRIDS;
+  const unsigned lifted = TL_OF_ITEMS | TL_OF_TEXT | TL_OF_ROWS;
+  bool category = false, grid = false;
+  for (uint32_t i = 0; i < count; i++) {
+    category |= tl_is_form(args[i], TL_FORM_CATEGORY);
+    grid |= tl_is_form(args[i], TL_FORM_GRID);
+  }
+  if (!category && !grid)
+    return true;
+  category = category && (builtin->flags & any_form) == 0;
+  grid = grid && (builtin->flags & any_grid) == 0 &&
+         ((builtin->flags & lifted) == 0 || !tl_is_form(args[0], TL_FORM_GRID));
+  uint32_t from = keeps ? 1 : 0;
+  return (!category || tl_category_spell_out(vm, count - from, args + from)) &&
+         (!grid || spell_grids(vm, count - from, args + from));
+}
+
+bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
+                   uint32_t count, tl_slot *args, tl_slot *out) {
+  unsigned needs = 0;
+  bool keeps = (how & TL_KEEPS) != 0;
+  unsigned may = how & builtin->flags;
+  bool lends = (may & TL_MAY_BORROW) != 0 && !tl_is_owned(args[0]);
+  if ((builtin->flags & TL_FILES) != 0)
+    needs |= TALLY_MAY_FILES;
+  if ((builtin->flags & TL_CLOCK) != 0)
+    needs |= TALLY_MAY_CLOCK;
+  if ((builtin->flags & TL_ENVIRONMENT) != 0)
+    needs |= TALLY_MAY_ENVIRONMENT;
+  // Arrays that die here; what the function makes of other arguments does not
+  // count.
+  uint32_t dying = 0;
+  for (uint32_t i = 0; i < count; i++)
+    dying |= (uint32_t)(tl_is_array(args[i]) && tl_is_unique(args[i])) << i;
+  // A file that was lost while code read it stops it before it shows anything.
+  bool ok =
+      (vm->interrupted == 0 || tl_poll(vm, 0)) &&
+      spell_out(vm, builtin, keeps, count, args) &&
+      (needs == 0 || tl_require(vm, needs, builtin->name)) &&
+      ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
+       : tl_is_lifted(builtin, args)   ? tl_lift(vm, builtin, count, args, out)
+                                       : builtin->call(vm, args, out));
+  // What the argument was converted to does not outlive the call.
+  if (ok && (!lends || tl_is_owned(args[0])))
+    own_result(vm, builtin, out);
+  // What came up during a long call is not left to the next poll.
+  if (ok && vm->interrupted && !keeps && !tl_poll(vm, 0)) {
+    tl_drop(vm, *out);
+    ok = false;
+  }
+  for (uint32_t i = keeps && !ok ? 1 : 0; i < count; i++) {
+    vm->stats.temps_ended +=
+        ok && (dying >> i & 1) != 0 && tl_is_owned(args[i]);
+    tl_drop(vm, args[i]);
+  }
+  return ok;
+}
+
+static bool drop_all(tl_vm *vm, uint32_t count, tl_slot *args) {
+  for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
+  return false;
+}
+
+// Types are callable: float32(x) converts.
+static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
+                      tl_slot *out) {
+  bool ok;
+  if (count != 1) {
+    ok =
+        tl_fail(vm, TALLY_ERR_TYPE, "a type converts one value: got %u", count);
+  } else if (tl_type_has_fields(type) ||
+             (type->kind == TL_TYPE_FIXED && tl_type_has_fields(type->of))) {
+    ok = tl_struct_convert(vm, type, args[0], out);
+    if (ok)
+      tl_hold(vm, *out, TL_CAUSE_VIEW);
+  } else if (type->kind != TL_TYPE_DTYPE) {
+    tl_string *text = tl_type_text(vm, type);
+    ok = text != NULL &&
+         tl_fail(vm, TALLY_ERR_TYPE,
+                 "only the type of items converts, such as float32(x): "
+                 "got %s",
+                 text->text);
+    if (text != NULL)
+      tl_drop(vm, tl_own_string(text));
+  } else {
+    ok = tl_cast(vm, &args[0], type->dtype, out);
+    if (ok)
+      *out = tl_escape(vm, out, TL_CAUSE_CALL);
+  }
+  drop_all(vm, count, args);
+  return ok;
+}
+
+// By position only: a resource's parameters have no names.
+static bool call_resource(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
+                          uint32_t count, tl_slot *args, tl_slot *out) {
+  bool ok = true;
+  for (uint32_t i = 0; ok && shape != NULL && i < count; i++) {
+    ok = shape->arguments[i].kind == 0 ||
+         tl_fail(vm, TALLY_ERR_TYPE,
+                 "a call of a value of the host takes arguments by position");
+  }
+  ok = ok && tl_resource_call(vm, callee, count, args, out);
+  for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
+  return ok;
+}
+
+static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
+                         uint32_t count, tl_slot *args, tl_slot *out) {
+  params p;
+  describe(vm, callee, &p);
+  tl_slot bound[TL_MAX_PARAMS];
+  uint32_t skip = 0;
+  if (tl_is_kind(callee, TL_KIND_NATIVE)) {
+    const tl_native *native = callee.pointer;
+    skip = native->count;
+    for (uint32_t i = 0; i < skip; i++) bound[i] = tl_borrow(native->values[i]);
+  }
+  if (!bind(vm, &p, shape, count, args, skip, bound))
+    return false;
+  return tl_do_builtin(vm, p.builtin, 0, p.count, bound, out);
+}
+
+// A script function: arguments go where its parameters are.
+static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
+                  uint32_t count, tl_slot *window, uint32_t flags) {
+  tl_prototype *function = tl_function_prototype(callee);
+  tl_closure *closure =
+      tl_is_kind(callee, TL_KIND_CLOSURE) ? callee.pointer : NULL;
+  if (!tl_slots_reserve(vm, window + function->slot_count, vm->frame + 1))
+    return drop_all(vm, count, window);
+  if (shape != NULL || !function->plain || count != function->param_count) {
+    tl_slot *bound =
+        tl_alloc(vm, (function->param_count + 1) * sizeof(tl_slot), "a call");
+    if (bound == NULL)
+      return drop_all(vm, count, window);
+    params p;
+    describe(vm, callee, &p);
+    bool ok = bind(vm, &p, shape, count, window, 0, bound);
+    for (uint32_t i = 0; ok && i < p.count; i++) window[i] = bound[i];
+    tl_free(vm, bound, (function->param_count + 1) * sizeof(tl_slot));
+    if (!ok)
+      return false;
+    count = p.count;
+  }
+  if (!tl_push_frame(vm, function, closure, window, flags)) {
+    return drop_all(vm, count, window);
+  }
+  return true;
+}
+
+bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
+                uint32_t count, tl_slot *window, bool *pushed, tl_slot *out) {
+  if (!tl_is_function(callee)) {
+    if (tl_is_type(callee) && shape == NULL) {
+      return call_type(vm, callee.type, count, window, out);
+    }
+    if (tl_is_resource(callee))
+      return call_resource(vm, callee, shape, count, window, out);
+    params p;
+    describe(vm, callee, &p);
+    return drop_all(vm, count, window);
+  }
+  if (tl_is_kind(callee, TL_KIND_BUILTIN) ||
+      tl_is_kind(callee, TL_KIND_NATIVE)) {
+    return call_library(vm, callee, shape, count, window, out);
+  }
+  if (!enter(vm, callee, shape, count, window, TL_FRAME_OWNS))
+    return false;
+  *pushed = true;
+  return true;
+}
+
+tl_slot *tl_call_window(tl_vm *vm, uint32_t count) {
+  tl_slot *base = tl_free_slots(vm);
+  return tl_slots_reserve(vm, base + count + 1, vm->frame) ? base : NULL;
+}
+
+static inline bool is_plain_call(tl_slot function, uint32_t count) {
+  if (!tl_is_kind(function, TL_KIND_FUNCTION))
+    return false;
+  const tl_prototype *p = function.pointer;
+  return p->plain && p->param_count == count;
+}
+
+// From C: the frame returns to us.
+bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
+                tl_slot *out) {
+  if (vm->native_depth >= NATIVE_DEPTH_MAX) {
+    drop_all(vm, n, base);
+    return tl_fail(vm, TALLY_ERR_LIMIT,
+                   "functions of the library call each other too deeply");
+  }
+  // A million short calls of fold are as much work as a loop of its own.
+  if (--vm->fuel <= 0 && !tl_refuel(vm))
+    return drop_all(vm, n, base);
+  vm->native_depth++;
+  bool pushed = false, ok;
+  tl_frame *before = vm->frame;
+  if (is_plain_call(function, n)) {
+    // The usual call of a host: nothing to bind.
+    pushed = ok =
+        tl_push_frame(vm, function.pointer, NULL, base, TL_FRAME_OWNS);
+    if (!ok)
+      drop_all(vm, n, base);
+  } else {
+    ok = tl_do_call(vm, function, NULL, n, base, &pushed, out);
+  }
+  if (ok && pushed) {
+    vm->frame->flags |= TL_FRAME_ENTRY;
+    ok = vm->counting ? tl_interpret_counting(vm) : tl_interpret(vm);
+    if (ok)
+      tl_copy_slot(out, base - 1);
+    if (ok && (vm->interrupted & TL_FILE_LOST) != 0 && !tl_poll(vm, 0)) {
+      tl_mapping_restore(vm);
+      tl_drop(vm, *out);
+      ok = false;
+    }
+  }
+  vm->frame = before;
+  vm->native_depth--;
+  return ok;
+}
+
+bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
+             tl_slot *out) {
+  uint32_t n = (uint32_t)count;
+  tl_slot *base = tl_call_window(vm, n);
+  if (base == NULL)
+    return drop_all(vm, n, args);
+  for (uint32_t i = 0; i < n; i++) {
+    tl_copy_slot(&base[i], &args[i]);
+    args[i].tag &= ~TL_OWNED;
+  }
+  return tl_call_in(vm, function, n, base, out);
+}
+
+bool tl_run_unit(tl_vm *vm, tl_unit *unit, tl_slot *out) {
+  for (uint32_t i = 0; i < unit->prototype_count; i++) {
+    tl_prototype *p = unit->prototypes[i];
+    if (p->verified == 1)
+      continue;
+    if (!tl_verify(vm, p))
+      return false;
+    p->verified = 1;
+  }
+  tl_slot function = {.tag = TL_TAG_FUNCTION, .pointer = unit->prototypes[0]};
+  return tl_call(vm, function, 0, NULL, out);
+}
+
+tl_native *tl_native_new(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                         tl_slot *values) {
+  tl_native *native =
+      tl_object_new(vm, TL_KIND_NATIVE,
+                    sizeof *native + count * sizeof(tl_slot), "a function");
+  if (native == NULL)
+    return NULL;
+  native->builtin = builtin;
+  native->count = count;
+  for (uint32_t i = 0; i < count; i++) {
+    native->values[i] = tl_escape(vm, &values[i], TL_CAUSE_CAPTURE);
+  }
+  return native;
+}

@@ -1,0 +1,313 @@
+// Instructions that the dispatch loop calls: handlers.h lists them. They read
+// their fields, and leave the work to what ops.c and others have for it.
+
+#include "vm/interp/handlers.h"
+
+#include "vm/array/element.h"
+#include "vm/interp/interp.h"
+#include "vm/values/record.h"
+
+#define RA tl_slot_at(base, ins->a)
+#define RB tl_slot_at(base, ins->b)
+#define RC tl_slot_at(base, ins->c)
+#define EXTRA() tl_ins_extra(ins[1])
+#define MODE_A (ins->modes >> 4 & 3u)
+#define MODE_B (ins->modes & 3u)
+
+static const tl_unit *unit_of(const tl_vm *vm) {
+  return vm->frame->function->unit;
+}
+
+static const tl_path *path_of(const tl_vm *vm, const tl_ins *ins) {
+  return &unit_of(vm)->paths[EXTRA()];
+}
+
+static void put_bool(tl_slot *a, bool value) {
+  a->tag = TL_TAG_BOOL;
+  a->i = value;
+}
+
+// An operand as its mode has it.
+static tl_slot taken(const tl_slot *s, unsigned mode) {
+  return mode == TL_MODE_BORROW ? tl_borrow(*s) : *s;
+}
+
+static bool drop_all(tl_vm *vm, const tl_slot *slots, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) tl_drop(vm, slots[i]);
+  return true;
+}
+
+// --- Variables --------------------------------------------------------------
+
+bool tl_fail_unassigned(tl_vm *vm, const tl_string *name) {
+  return tl_fail(vm, TALLY_ERR_NAME, "%s is not assigned yet", name->text);
+}
+
+bool tl_exec_setg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot *g = &unit_of(vm)->module->variables[tl_ins_extra(*ins)];
+  tl_slot value = taken(RA, MODE_A);
+  value = tl_escape(vm, &value, TL_CAUSE_GLOBAL);
+  tl_slot old = *g;
+  tl_copy_slot(g, &value);
+  if (tl_is_owned(old))
+    tl_drop(vm, old);
+  return true;
+}
+
+bool tl_exec_takeg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const uint32_t index = tl_ins_extra(*ins);
+  const tl_module *module = unit_of(vm)->module;
+  tl_slot *g = &module->variables[index];
+  if (tl_is_unset(*g))
+    return tl_fail_unassigned(vm, module->variable_names[index]);
+  tl_copy_slot(RA, g);
+  *g = tl_unset();
+  return true;
+}
+
+bool tl_exec_member(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  (void)vm;
+  tl_slot member = taken(RB, MODE_B);
+  member.tag &= ~(UINT64_C(0xffff) << 32);
+  member.tag |= (uint64_t)EXTRA() << 32;
+  tl_copy_slot(RA, &member);
+  return true;
+}
+
+bool tl_exec_detach(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return tl_do_detach(vm, RA, RB);
+}
+
+// --- Operators --------------------------------------------------------------
+
+bool tl_exec_matmul(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return tl_do_matmul(vm, RA, RB, RC, ins->modes);
+}
+
+bool tl_exec_in(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  bool found;
+  if (!tl_do_in(vm, RB, RC, ins->modes, &found))
+    return false;
+  put_bool(RA, found);
+  return true;
+}
+
+bool tl_exec_notin(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  bool found;
+  if (!tl_do_in(vm, RB, RC, ins->modes, &found))
+    return false;
+  put_bool(RA, !found);
+  return true;
+}
+
+bool tl_exec_asbool(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  bool truth;
+  if (!tl_do_truth(vm, *RB, MODE_B, &truth))
+    return false;
+  put_bool(RA, truth);
+  return true;
+}
+
+bool tl_exec_range(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return tl_do_range(vm, RA, RB, RC, tl_slot_at(base, ins[1].a));
+}
+
+// --- Building ---------------------------------------------------------------
+
+bool tl_exec_list(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return tl_do_list(vm, ins->b, RA + 1, RA);
+}
+
+bool tl_exec_record(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return tl_do_record(vm, &unit_of(vm)->keys[EXTRA()], RA + 1, RA);
+}
+
+bool tl_exec_stack(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return tl_do_stack(vm, ins->b, RA + 1, RA);
+}
+
+bool tl_exec_stacklist(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot list = *RB, result;
+  if (!tl_do_stack(vm, (uint32_t)list.list->length, list.list->items, &result))
+    return false;
+  tl_drop(vm, taken(&list, MODE_B));
+  tl_copy_slot(RA, &result);
+  return true;
+}
+
+bool tl_exec_format(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return tl_do_format(vm, RA, RB, MODE_B, unit_of(vm)->names[EXTRA()]);
+}
+
+bool tl_exec_join(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return tl_do_join(vm, ins->b, RA + 1, RA);
+}
+
+bool tl_exec_closure(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_group *group = &unit_of(vm)->groups[EXTRA()];
+  return tl_do_closure(vm, group, ins->b, RA + 1, RA);
+}
+
+// --- Places -----------------------------------------------------------------
+
+bool tl_exec_fields(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return tl_do_fields(vm, RA, RB, MODE_B, &unit_of(vm)->keys[EXTRA()]);
+}
+
+bool tl_exec_take(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot *a = RA;
+  return tl_do_take(vm, RB, MODE_B, path_of(vm, ins), a + 1, a) &&
+         drop_all(vm, a + 1, ins->c);
+}
+
+bool tl_exec_untake(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_do_untake(vm, RA, RB, path_of(vm, ins), RC, ins->modes);
+  return drop_all(vm, RC, ins[1].a);
+}
+
+bool tl_exec_setpath(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return tl_do_setpath(vm, RA, RB, path_of(vm, ins), RC, ins->modes) &&
+         drop_all(vm, RC, ins[1].a);
+}
+
+bool tl_exec_unpack(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return tl_do_unpack(vm, RA, RB, MODE_B, EXTRA());
+}
+
+static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
+                                             {TL_ITEM_VALUE, 0}};
+
+// record[key] = value where the slot is the record's only owner and the value
+// need not be kept first: the key is found once and nothing is built.
+static inline bool is_plain_put(const tl_vm *vm, const tl_slot *target,
+                                const tl_slot *value, const tl_slot *key,
+                                unsigned modes) {
+  return tl_is_record(*target) && tl_is_string(*key) &&
+         (modes >> 4 & 3u) != TL_MODE_BORROW && tl_is_unique(*target) &&
+         !vm->no_reuse &&
+         (!tl_is_heap(*value) ||
+          (tl_is_owned(*value) && (modes & 3u) != TL_MODE_BORROW &&
+           (value->object->flags & TL_LENT) == 0));
+}
+
+bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
+                   uint16_t count, const tl_slot *i, const tl_slot *j,
+                   unsigned modes) {
+  if (count == 1 && !vm->no_reuse && tl_item_set(target, value, i))
+    return true;
+  if (count == 1 && is_plain_put(vm, target, value, i, modes)) {
+    tl_slot item = *value, key = *i;
+    if ((modes >> 2 & 3u) == TL_MODE_BORROW)
+      key = tl_borrow(key);
+    if (!tl_record_set_key(vm, &target->record, &key, &item))
+      return false;
+    tl_drop(vm, key);
+    return true;
+  }
+  tl_step step = {.item_count = count, .items = value_items};
+  tl_path path = {.step_count = 1, .part_count = count, .steps = &step};
+  tl_slot parts[2] = {*i, *j};
+  if ((modes >> 2 & 3u) == TL_MODE_BORROW)
+    parts[0] = tl_borrow(parts[0]);
+  if ((modes >> 6 & 3u) == TL_MODE_BORROW)
+    parts[1] = tl_borrow(parts[1]);
+  if (!tl_do_setpath(vm, target, value, &path, parts, modes))
+    return false;
+  tl_drop(vm, parts[0]);
+  if (count > 1)
+    tl_drop(vm, parts[1]);
+  return true;
+}
+
+// Where list[i] = value takes the heir's object out of a list that this alone
+// has, and cannot fail: that item; else NULL.
+static tl_slot *find_displaced(const tl_vm *vm, const tl_slot *target,
+                               const tl_slot *value, const tl_slot *index,
+                               const tl_slot *heir) {
+  int64_t i = index->i;
+  if (vm->no_reuse || !tl_is_list(*target) || !tl_is_unique(*target) ||
+      (uint8_t)index->tag != TL_CLASS_I64 ||
+      !tl_index_wrap(&i, target->list->length))
+    return NULL;
+  tl_slot *item = &target->list->items[i];
+  if (!tl_is_owned(*item) || !tl_is_heap(*heir) || tl_is_owned(*heir) ||
+      item->pointer != heir->pointer)
+    return NULL;
+  // What is the list, or borrows it, shares it once it is kept.
+  bool shares = tl_is_heap(*value) &&
+                (value->pointer == target->pointer ||
+                 (tl_is_counted(*value) && (value->object->flags & TL_LENT)));
+  return shares ? NULL : item;
+}
+
+bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
+                     const tl_slot *i, tl_slot *heir, unsigned modes) {
+  tl_slot *item = find_displaced(vm, target, value, i, heir);
+  if (item != NULL) {
+    bool is_lent = (modes & 3u) == TL_MODE_BORROW;
+    tl_slot from = is_lent ? tl_borrow(*value) : *value;
+    tl_slot made = tl_escape(vm, &from, TL_CAUSE_ITEM);
+    heir->tag |= TL_OWNED;
+    tl_copy_slot(item, &made);
+    return true;
+  }
+  bool was_owned = tl_is_owned(*heir);
+  tl_do_keep(vm, target, heir);
+  bool ok = tl_element_set(target, value, i) ||
+            tl_exec_setel(vm, target, value, 1, i, i, modes);
+  // The target has kept what it had.
+  if (!ok && !was_owned && tl_is_owned(*heir)) {
+    tl_drop(vm, *heir);
+    heir->tag &= ~TL_OWNED;
+  }
+  return ok;
+}
+
+// --- Calls ------------------------------------------------------------------
+
+bool tl_exec_checktypes(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  (void)ins;
+  return tl_do_check_types(vm, vm->frame->function, base);
+}
+
+bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot value = taken(RA, MODE_A);
+  if (!tl_do_show(vm, value))
+    return false;
+  tl_drop(vm, value);
+  return true;
+}
+
+bool tl_exec_catch(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot *a = RA;
+  *a = tl_none();
+  if (tl_ins_extra(*ins) == 0) {
+    tl_copy_slot(a, &vm->caught);  // made while unwinding
+    vm->caught = tl_none();
+  }
+  return true;
+}
+
+// An instruction that takes its window over gives it back where it fails.
+// Calls of what may be no script function have done so themselves.
+void tl_drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  if (ins->op == TL_BC_CALL || ins->op == TL_BC_CALLB)
+    return;
+  tl_slot *window = base + ins->a / 16u + 1;
+  uint32_t count = 0;
+  switch ((tl_format)tl_opcodes[ins->op].format) {
+    case TL_FORMAT_W:
+      count = ins->b;
+      break;
+    case TL_FORMAT_BW:
+      count = ins->c;
+      break;
+    case TL_FORMAT_TVW:
+      window = base + ins->c / 16u;
+      count = ins[1].a;
+      break;
+    default:
+      break;
+  }
+  for (uint32_t i = 0; i < count; i++) tl_drop(vm, window[i]);
+}

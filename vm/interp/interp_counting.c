@@ -1,0 +1,71 @@
+// The dispatch loop once more, counting references and instructions.
+#include "vm/interp/handlers.h"
+#include "vm/interp/opcodes.h"
+
+static void count_operand(tl_vm *vm, const tl_slot *s, unsigned mode) {
+  if (!tl_is_heap(*s))
+    return;
+  bool moves =
+      mode == TL_MODE_CONSUME || (mode == TL_MODE_EITHER && tl_is_owned(*s));
+  vm->stats.refs_virtual += mode != TL_MODE_EITHER;
+  vm->stats.refs_embedded += mode == TL_MODE_EITHER;
+  vm->stats.moves += moves;
+  vm->stats.borrows += !moves;
+}
+
+// The operands in the instruction's own fields; those of a window are counted
+// where they are moved there.
+static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
+  const unsigned b = ins->modes & 3u, c = ins->modes >> 2 & 3u;
+  const unsigned a = ins->modes >> 4 & 3u;
+  vm->stats.instructions++;
+  switch ((tl_format)tl_opcodes[ins->op].format) {
+    case TL_FORMAT_A:
+    case TL_FORMAT_XA:
+    case TL_FORMAT_AJUMP:
+    case TL_FORMAT_AKJUMP:
+      count_operand(vm, tl_slot_at(R, ins->a), a);
+      break;
+    case TL_FORMAT_ABC:
+    case TL_FORMAT_ABCX:
+    case TL_FORMAT_ABCD:
+      if (ins->op != TL_BC_PUSH)
+        count_operand(vm, tl_slot_at(R, ins->c), c);
+      count_operand(vm, tl_slot_at(R, ins->b), b);
+      break;
+    case TL_FORMAT_AB:
+    case TL_FORMAT_ABI:
+    case TL_FORMAT_ABK:
+    case TL_FORMAT_ABX:
+    case TL_FORMAT_BW:
+    case TL_FORMAT_TVW:
+      count_operand(vm, tl_slot_at(R, ins->b), b);
+      break;
+    case TL_FORMAT_ABJUMP:
+      count_operand(vm, tl_slot_at(R, ins->a), a);
+      count_operand(vm, tl_slot_at(R, ins->b), b);
+      break;
+    default:
+      break;
+  }
+}
+
+// A test wants this instruction to fail. Calls that give their window back
+// themselves have not run yet.
+static bool is_told(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
+  if (tl_opcodes[ins->op].fails == TL_NEVER || --vm->fail_in != 0)
+    return false;
+  tl_slot *window = tl_slot_at(R, ins->a) + 1;
+  uint32_t count = ins->op == TL_BC_CALLB  ? ins->b
+                   : ins->op == TL_BC_CALL ? ins->c
+                                           : 0;
+  bool keeps = ins->op == TL_BC_CALLB && ins->c != 0;
+  if (keeps)
+    tl_copy_slot(tl_slot_at(R, ins[1].a), window);
+  for (uint32_t i = keeps; i < count; i++) tl_drop(vm, window[i]);
+  tl_fail(vm, TALLY_ERR_ASSERT, "told to fail");
+  return true;
+}
+
+#define TL_COUNTING
+#include "vm/interp/interp.c"

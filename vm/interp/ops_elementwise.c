@@ -1,0 +1,141 @@
+// Elementwise instructions whose operands are no plain scalars.
+
+#include "vm/interp/interp.h"
+#include "vm/nested/nested.h"
+#include "vm/region/region.h"
+
+// An instruction's operands, wherever its format keeps them.
+typedef struct operands {
+  int count, words;
+  const tl_slot *in[3];
+  unsigned modes[3];
+  tl_slot literal;  // of ADDI
+} operands;
+
+#define SLOT(offset) ((tl_slot *)(void *)((char *)base + (offset)))
+
+static void find_operands(const tl_prototype *function, tl_slot *base,
+                          const tl_ins *ins, operands *x) {
+  tl_format format = (tl_format)tl_opcodes[ins->op].format;
+  x->count = 2;
+  x->words = 1;
+  x->in[0] = SLOT(ins->b);
+  x->in[1] = SLOT(ins->c);
+  x->modes[0] = ins->modes & 3u;
+  x->modes[1] = ins->modes >> 2 & 3u;
+  switch (format) {
+    case TL_FORMAT_ABI:
+      x->literal = tl_weak_int((int16_t)ins->c);
+      x->in[1] = &x->literal;
+      break;
+    case TL_FORMAT_ABK:
+      x->in[1] = &function->constants[ins->c / 16u];
+      break;
+    case TL_FORMAT_ABX:
+      x->count = 1;
+      x->words = 2;
+      break;
+    case TL_FORMAT_ABCD:
+      x->count = 3;
+      x->words = 2;
+      x->in[2] = SLOT(ins[1].a);
+      x->modes[2] = ins->modes >> 6;
+      break;
+    case TL_FORMAT_ABCX:
+      x->words = 2;
+      break;
+    default:
+      break;
+  }
+}
+
+// The items of the largest operand, those of all rows of a ragged one.
+static int64_t most_items(const operands *x) {
+  int64_t most = 0;
+  for (int i = 0; i < x->count; i++) {
+    const tl_slot *s = x->in[i];
+    if (tl_is_form(*s, TL_FORM_RAGGED))
+      s = &s->nested->parts[1];
+    int64_t items = tl_items_of(s);
+    if (items > most)
+      most = items;
+  }
+  return most;
+}
+
+// An operand as its mode says: a borrowed one shows no owned bit.
+static tl_slot read(const tl_slot *s, unsigned mode) {
+  return mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER ? *s : tl_borrow(*s);
+}
+
+// Drops an operand that the operation did not write into.
+static void end(tl_vm *vm, tl_slot operand) {
+  if (!tl_is_owned(operand))
+    return;
+  vm->stats.temps_ended += tl_is_unique(operand);
+  tl_drop(vm, operand);
+}
+
+// One operation; *out is written last, as it may be an operand.
+static bool apply(tl_vm *vm, tl_op op, const operands *x, tl_slot *out) {
+  tl_slot slots[3], result;
+  if (vm->interrupted != 0 && !tl_poll(vm, 0))
+    return false;
+  for (int i = 0; i < x->count; i++) slots[i] = read(x->in[i], x->modes[i]);
+  if (!tl_elementwise(vm, op, slots, &result))
+    return false;
+  for (int i = 0; i < x->count; i++) end(vm, slots[i]);
+  tl_copy_slot(out, &result);
+  return true;
+}
+
+const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
+                                tl_slot *base, const tl_ins *ins) {
+  operands x;
+  find_operands(function, base, ins, &x);
+  int64_t items = most_items(&x);
+  if (tl_may_fuse(function, ins, items)) {
+    const tl_ins *next;
+    tl_region_status status =
+        tl_region_run(vm, function, base, ins, items >= TL_REGION_LARGE, &next);
+    if (status == TL_REGION_DONE)
+      return next;
+    if (status == TL_REGION_FAILED)
+      return NULL;
+  }
+  tl_op op = tl_region_op(ins->op, tl_ins_extra(ins[1]));
+  return apply(vm, op, &x, SLOT(ins->a)) ? ins + x.words : NULL;
+}
+
+tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
+                                 tl_slot *base, const tl_ins *ins,
+                                 const tl_ins **next) {
+  tl_slot *window = SLOT(ins->a) + 1;
+  const tl_builtin *builtin = function->constants[tl_ins_extra(ins[1])].pointer;
+  bool asks = false;
+  for (uint32_t i = 0; i < ins->b; i++)
+    asks = asks || tl_items_of(&window[i]) >= TL_REGION_LARGE;
+  if (!asks || function->region_count == 0 ||
+      tl_region_call(builtin) != TL_STEP_HOST) {
+    return TL_REGION_DECLINED;
+  }
+  tl_region_status status = tl_region_run(vm, function, base, ins, true, next);
+  for (uint32_t i = 0; status == TL_REGION_FAILED && i < ins->b; i++)
+    tl_drop(vm, window[i]);
+  return status;
+}
+
+bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
+                   const tl_slot *c, unsigned c_mode, bool *truth) {
+  // Lent until it is known that the result is one bool: what fails has consumed
+  // nothing.
+  operands x = {.count = 2, .in = {b, c}};
+  tl_slot ends[2] = {read(b, b_mode & 3u), read(c, c_mode & 3u)};
+  tl_slot result = tl_none();
+  if (!apply(vm, op, &x, &result))
+    return false;
+  bool ok = tl_do_truth(vm, result, TL_MODE_BORROW, truth);
+  tl_drop(vm, result);
+  for (int i = 0; ok && i < 2; i++) end(vm, ends[i]);
+  return ok;
+}

@@ -1,0 +1,170 @@
+// The instructions that move ownership between slots: settling, keeping,
+// leaving, holding, detaching, owning. The compiler puts them in
+// (compiler/settle.c), the verifier proves them (verify_state.c).
+#include <string.h>
+
+#include "vm/array/array.h"
+#include "vm/interp/interp.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+
+// Each tests x's bit first: x may be dangling when it is not set.
+
+void tl_do_settle(tl_slot *x, tl_slot *y) {
+  if (!tl_is_owned(*x) || tl_is_owned(*y) || !tl_is_heap(*y))
+    return;
+  if (x->pointer != y->pointer)
+    return;
+  y->tag |= TL_OWNED;
+  x->tag &= ~TL_OWNED;
+}
+
+static void promote(tl_vm *vm, tl_slot *s) {
+  if (tl_is_owned(*s))
+    return;
+  *s = tl_retain(vm, *s);
+  vm->stats.promotions_keep += tl_is_owned(*s);
+}
+
+void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
+  if (tl_is_owned(*x))
+    promote(vm, y);
+}
+
+// Whether y is an item of x, which ends, or of what only x has: y becomes its
+// owner, without a count. Of many items the last are not looked at.
+static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
+  if (x->object->count != 1)
+    return false;
+  bool is_list = tl_is_list(*x);
+  int64_t count = is_list            ? x->list->length
+                  : tl_is_record(*x) ? x->record->length
+                                     : 0;
+  for (int64_t i = 0; i < count && --*left >= 0; i++) {
+    tl_slot *item = is_list ? &x->list->items[i] : &x->record->fields[i].value;
+    if (!tl_is_owned(*item))
+      continue;
+    if (item->pointer == y->pointer) {
+      item->tag &= ~TL_OWNED;
+      y->tag |= TL_OWNED;
+      return true;
+    }
+    if (inherit_within(item, y, left))
+      return true;
+  }
+  return false;
+}
+
+static bool inherit(const tl_slot *x, tl_slot *y) {
+  enum { FEW = 64 };
+  int left = FEW;
+  return inherit_within(x, y, &left);
+}
+
+// x itself is what the container borrows: that becomes its owner.
+static void inherit_whole(tl_vm *vm, tl_slot *item, tl_cause cause,
+                          void *context) {
+  tl_slot *x = context;
+  (void)vm;
+  (void)cause;
+  if (!tl_is_owned(*x) || !tl_is_heap(*item) || item->pointer != x->pointer)
+    return;
+  item->tag |= TL_OWNED;
+  x->tag &= ~TL_OWNED;
+}
+
+// The container borrows an item of x.
+static void inherit_item(tl_vm *vm, tl_slot *item, tl_cause cause,
+                         void *context) {
+  (void)vm;
+  (void)cause;
+  if (tl_is_counted(*item))
+    inherit(context, item);
+}
+
+// What the container in y borrows from x, which ends, becomes its own. Items
+// are taken out of x only if that goes.
+static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
+  if (!tl_is_counted(*y))
+    return;
+  if (tl_is_owned(*x))
+    tl_each_lent(vm, y->object, inherit_whole, x);
+  if (tl_is_owned(*x))
+    tl_each_lent(vm, y->object, inherit_item, x);
+  tl_keep_items(vm, y->object);
+}
+
+void tl_do_inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
+  if (tl_is_owned(*x) && (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(x, y)))
+    promote(vm, y);
+}
+
+static bool borrows_block(tl_slot y) {
+  return tl_is_array(y) && tl_is_view(y.array) &&
+         (y.array->head.flags & TL_HOLD) == 0;
+}
+
+void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
+  if (!tl_is_owned(*x) || !borrows_block(*y))
+    return;
+  if (x->pointer == tl_array_owner(y->array)) {
+    y->array->head.flags |= TL_HOLD;  // x's count becomes the view's
+    x->tag &= ~TL_OWNED;
+    return;
+  }
+  tl_hold(vm, *y, TL_CAUSE_VIEW);
+}
+
+// The same where x ends: a view that only its slot has gives its hold away.
+static void inherit_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
+  bool gives = borrows_block(*y) && tl_is_array(*x) && tl_is_owned(*x) &&
+               tl_is_view(x->array) && x->object->count == 1 &&
+               (x->object->flags & TL_HOLD) != 0 &&
+               tl_array_owner(x->array) == tl_array_owner(y->array);
+  if (!gives) {
+    tl_do_hold(vm, y, x);
+    return;
+  }
+  y->array->head.flags |= TL_HOLD;
+  x->array->head.flags &= (uint8_t)~TL_HOLD;
+}
+
+void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y) {
+  inherit_items(vm, x, y);
+  inherit_hold(vm, y, x);
+  tl_do_inherit(vm, x, y);
+  if (tl_is_owned(*x))
+    tl_drop(vm, *x);
+}
+
+// Before x is written in place: a view of it keeps what it shows. The view
+// object itself changes, so that its aliases see the copy too; x keeps what it
+// owns in any case.
+bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x) {
+  if (!tl_is_owned(*x) || !borrows_block(*y))
+    return true;
+  tl_array *view = y->array;
+  if (x->pointer != tl_array_owner(view) || x->object->count != 1) {
+    tl_hold(vm, *y, TL_CAUSE_VIEW);
+    return true;
+  }
+  tl_array *copy = tl_array_copy(vm, view);
+  if (copy == NULL)
+    return false;
+  view->data = copy->data;
+  memcpy(tl_strides(view), tl_strides(copy),
+         (size_t)tl_ndim(view) * sizeof(int64_t));
+  tl_array_more(view)->owner = copy;
+  view->head.flags |= TL_HOLD;
+  return true;
+}
+
+void tl_do_keepall(tl_vm *vm, tl_slot *x) {
+  if (tl_is_counted(*x))
+    tl_keep_items(vm, x->object);
+}
+
+void tl_do_own(tl_vm *vm, tl_slot *x) {
+  promote(vm, x);
+  tl_hold(vm, *x, TL_CAUSE_VIEW);
+}

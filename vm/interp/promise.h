@@ -1,0 +1,18 @@
+// #:inplace, kept at run time: where a statement promises that its results live
+// in its operands, what needs a new array instead fails (kind memory), and
+// says why. What the compiler could know it has refused already.
+#ifndef TALLY_VM_PROMISE_H
+#define TALLY_VM_PROMISE_H
+
+#include "vm/api/watch.h"
+
+// Whether the instruction under way has promised. Only where vm->has_promises:
+// then every operation says where it stands.
+bool tl_is_promised(const tl_vm *vm);
+
+// An operand's memory was refused to the instruction under way.
+void tl_promise_refused(tl_vm *vm, tl_refusal why, tl_slot operand);
+// Before an array is made: false after tl_fail where that breaks the promise.
+bool tl_promise_keeps(tl_vm *vm);
+
+#endif

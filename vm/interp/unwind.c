@@ -1,0 +1,266 @@
+// What happens when an instruction fails: the error gets its place, frames
+// give back what they own, and the innermost handler is found.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "stdlib/embedded.h"
+#include "vm/array/array.h"
+#include "vm/interp/interp.h"
+#include "vm/values/list.h"
+#include "vm/memory/mapping.h"
+
+// --- Places -----------------------------------------------------------------
+
+typedef struct position {
+  int line, column;
+  size_t begin, end;  // the line's bytes
+} position;
+
+static position find_position(const tl_unit *unit, uint32_t offset) {
+  uint32_t low = 0, high = unit->line_count;
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    if (unit->line_starts[middle] <= offset) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  position p = {.line = (int)low + 1, .begin = unit->line_starts[low]};
+  p.end = low + 1 < unit->line_count ? unit->line_starts[low + 1] - 1
+                                     : unit->nbytes;
+  if (offset > unit->nbytes)
+    offset = (uint32_t)unit->nbytes;
+  p.column = 1 + tl_display_width(unit->text + p.begin, offset - p.begin);
+  return p;
+}
+
+// --- The excerpt ------------------------------------------------------------
+
+// How many more ( than ) there are.
+static int open_parentheses(const char *text, size_t nbytes) {
+  int depth = 0;
+  for (size_t i = 0; i < nbytes; i++) {
+    depth += text[i] == '(';
+    depth -= text[i] == ')';
+  }
+  return depth;
+}
+
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n';
+}
+
+// Takes away the blanks around an operand, and parentheses that hold more.
+static void trim(const char **text, size_t *nbytes) {
+  int depth = open_parentheses(*text, *nbytes);
+  while (*nbytes > 0 && (is_blank(**text) || (**text == '(' && depth > 0))) {
+    depth -= **text == '(';
+    ++*text;
+    --*nbytes;
+  }
+  while (*nbytes > 0) {
+    char last = (*text)[*nbytes - 1];
+    if (!is_blank(last) && !(last == ')' && depth < 0))
+      break;
+    depth += last == ')';
+    --*nbytes;
+  }
+}
+
+// "left n: 3 * 4 * int8, right g[:, 0]: 5 * int8", with the operands' text.
+static void add_operands(tl_text *out, const tl_unit *unit,
+                         const tl_place_entry *place,
+                         const tl_pending_error *error) {
+  const char *left = unit->text + place->begin;
+  const char *right = unit->text + place->at;
+  size_t left_size = place->at - place->begin;
+  size_t right_size = place->end - place->at;
+  if (place->at <= place->begin || place->at >= place->end)
+    return;
+  while (right_size > 0 && strchr("+-*/%@&|^<>=!~ ", *right) != NULL) {
+    right++;
+    right_size--;
+  }
+  // An operator beyond ASCII.
+  while (right_size > 0 && (*right & 0x80) != 0 &&
+         right < unit->text + place->at + 3) {
+    right++;
+    right_size--;
+  }
+  trim(&left, &left_size);
+  trim(&right, &right_size);
+  bool is_short = left_size <= 40 && right_size <= 40 &&
+                  memchr(left, '\n', left_size) == NULL &&
+                  memchr(right, '\n', right_size) == NULL;
+  tl_text_puts(out, " left ");
+  if (is_short) {
+    tl_text_add(out, left, left_size);
+    tl_text_puts(out, ": ");
+  }
+  tl_text_puts(out, error->left);
+  tl_text_puts(out, ", right ");
+  if (is_short) {
+    tl_text_add(out, right, right_size);
+    tl_text_puts(out, ": ");
+  }
+  tl_text_puts(out, error->right);
+}
+
+enum { EXCERPT_WIDTH = 76 };
+
+// The source line with a caret; a long line is cut around the caret.
+static void write_excerpt(tl_vm *vm, const tl_unit *unit,
+                          const tl_place_entry *place, position where) {
+  size_t begin = where.begin, end = where.end;
+  while (place->at - begin > EXCERPT_WIDTH) begin += EXCERPT_WIDTH / 2;
+  while (begin > where.begin && (unit->text[begin] & 0xc0) == 0x80) begin--;
+  if (end - begin > EXCERPT_WIDTH) {
+    end = begin + EXCERPT_WIDTH;
+    while (end > begin && (unit->text[end] & 0xc0) == 0x80) end--;
+  }
+  int indent = tl_display_width(unit->text + begin, place->at - begin);
+  tl_text text;
+  tl_text_open(&text, vm);
+  tl_text_printf(&text, "%5d | ", where.line);
+  for (size_t i = begin; i < end; i++) {
+    char c = unit->text[i];
+    tl_text_putc(&text, c == '\t' || c == '\r' ? ' ' : c);
+  }
+  tl_text_printf(&text, "\n      | %*s^", indent, "");
+  if (vm->error.left[0] != 0)
+    add_operands(&text, unit, place, &vm->error);
+  if (!text.failed) {
+    vm->error.excerpt = tl_alloc(vm, text.length + 1, "an error report");
+    if (vm->error.excerpt != NULL) {
+      memcpy(vm->error.excerpt, text.bytes, text.length);
+      vm->error.excerpt[text.length] = 0;
+      vm->error.excerpt_size = text.length + 1;
+    }
+  }
+  tl_text_close(&text);
+}
+
+// Whether the source is the library's own.
+static bool is_library(const tl_unit *unit) {
+  return unit->module->path == NULL &&
+         tl_embedded_find(unit->module->name->text) != NULL;
+}
+
+// As with functions in C, the place of what a function of the library refuses
+// is its call; the operands that it looked at say nothing there.
+void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc) {
+  if (vm->error.placed)
+    return;
+  if (is_library(function->unit)) {
+    vm->error.left[0] = 0;
+    return;
+  }
+  vm->error.placed = true;
+  const tl_place_entry *place = tl_place_at(function, pc);
+  if (place == NULL)
+    return;
+  position where = find_position(function->unit, place->at);
+  vm->error.line = where.line;
+  vm->error.column = where.column;
+  tl_slot file = {.tag = TL_TAG_STRING, .string = function->unit->file};
+  vm->error.file = tl_retain(vm, file).string;
+  write_excerpt(vm, function->unit, place, where);
+}
+
+// "called from life.tly:30:6 in step": where the call stands, and in what.
+void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc) {
+  if (!vm->error.placed) {
+    tl_error_place(vm, function, pc);
+    return;
+  }
+  if (is_library(function->unit))
+    return;
+  tl_list *trace = vm->error.trace;
+  if (trace == NULL)
+    trace = tl_list_new(vm, 4);
+  if (trace == NULL || trace->length >= 50)
+    return;
+  vm->error.trace = trace;
+  const tl_place_entry *place = tl_place_at(function, pc);
+  if (place == NULL)
+    return;
+  position where = find_position(function->unit, place->at);
+  const char *name = function->name->text;
+  tl_string *line = tl_string_format(
+      vm, *name == 0 ? "called from %s:%d:%d%s" : "called from %s:%d:%d in %s",
+      function->unit->file->text, where.line, where.column, name);
+  if (line == NULL)
+    return;
+  tl_slot item = tl_own_string(line);
+  if (!tl_list_push(vm, &vm->error.trace, &item))
+    tl_drop(vm, item);
+}
+
+// --- Giving back ------------------------------------------------------------
+
+static bool is_kept(const tl_handler *handler, uint16_t slot) {
+  for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++) {
+    if (handler->kept[i] == slot)
+      return true;
+  }
+  return false;
+}
+
+// Whether the handler runs: a landing pad (CATCH with 1) for every error, a
+// `catch` for those that a script may catch. Its record is made here, so that
+// an error for which there is no memory goes on to whoever can do without.
+static bool catches(tl_vm *vm, const tl_prototype *function,
+                    const tl_handler *handler) {
+  const tl_ins *ins = &function->code[handler->handler];
+  if (ins->op == TL_BC_CATCH && tl_ins_extra(*ins) == 1)
+    return true;
+  return !vm->error.is_final && tl_error_take(vm, &vm->caught);
+}
+
+// The handler of an instruction: each has one at most.
+static const tl_handler *find_handler(const tl_prototype *function,
+                                      uint32_t pc) {
+  for (uint32_t i = 0; i < function->handler_count; i++) {
+    const tl_handler *h = &function->handlers[i];
+    if (pc >= h->start && pc < h->end)
+      return h;
+  }
+  return NULL;
+}
+
+static void give_back(tl_vm *vm, tl_slot *slot) {
+  if (!tl_is_owned(*slot))
+    return;
+  vm->stats.unwound_drops++;
+  tl_drop(vm, *slot);
+  slot->tag &= ~TL_OWNED;
+}
+
+const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
+                            uint32_t pc) {
+  if (vm->file_lost)
+    tl_mapping_restore(vm);
+  const tl_handler *handler = find_handler(function, pc);
+  if (handler != NULL && !catches(vm, function, handler)) {
+    // The map leaves out what the handler would have kept.
+    for (uint16_t i = 0; i < handler->kept_count; i++)
+      give_back(vm, &base[handler->kept[i]]);
+    handler = NULL;
+  }
+  // First make owners of what the handler will need, then drop the rest: a
+  // borrow may depend on what is dropped.
+  for (uint16_t i = 0; handler != NULL && i < handler->own_count; i++) {
+    tl_do_own(vm, &base[handler->own[i]]);
+  }
+  for (uint32_t i = 0; i < function->range_count; i++) {
+    const tl_unwind_range *r = &function->ranges[i];
+    if (r->start > pc)
+      break;
+    if (pc < r->end && !is_kept(handler, r->slot)) {
+      give_back(vm, &base[r->slot]);
+    }
+  }
+  return handler;
+}

@@ -1,0 +1,269 @@
+// Files mapped into memory. See mapping.h.
+
+#define _DEFAULT_SOURCE 1  // for anonymous mappings
+
+#include "vm/memory/mapping.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "vm/vm.h"
+
+// A signal handler sees nothing but what is the process's: so the mappings of
+// all VMs stand in one table, whose places are claimed and given back without a
+// lock. Only [begin] says that the rest of a place may be read; a thread that
+// faults at an address holds the array there, so its place stays.
+enum { PLACES = 512 };
+
+struct tl_mapping {
+  atomic_bool taken;
+  atomic_uintptr_t begin;  // 0: nothing is mapped
+  size_t nbytes;
+  bool own;
+  int fd;
+  atomic_int *mark;            // the VM's
+  atomic_uintptr_t lost_from;  // zeros from here on; 0: all is there
+  char path[120];              // for the message, cut at its front
+};
+
+static tl_mapping places[PLACES];
+static atomic_int used;  // places at the table's begin that were ever taken
+static uintptr_t page_mask;
+
+// The handlers that ours stands before, the newest last. Others may put theirs
+// in its place, as test frameworks do: then ours goes before those in turn.
+enum { HANDLERS = 64 };
+static struct sigaction handlers[HANDLERS];
+static atomic_int handler_count;
+static atomic_flag installing = ATOMIC_FLAG_INIT;
+// How many handlers up the one is that this thread has handed a signal to.
+static _Thread_local volatile sig_atomic_t handed;
+
+// --- The handler ------------------------------------------------------------
+
+static int protection(const tl_mapping *m) {
+  return m->own ? PROT_READ | PROT_WRITE : PROT_READ;
+}
+
+// Puts zeros over the rest of the mapping that [at] lies in.
+static bool cover(uintptr_t at) {
+  int count = atomic_load(&used);
+  for (int i = 0; i < count; i++) {
+    tl_mapping *m = &places[i];
+    uintptr_t begin = atomic_load(&m->begin);
+    if (begin == 0 || at < begin || at - begin >= m->nbytes)
+      continue;
+    uintptr_t page = at & ~page_mask;
+    if (mmap((void *)page, begin + m->nbytes - page, protection(m),
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+      return false;
+    uintptr_t sofar = atomic_load(&m->lost_from);
+    while ((sofar == 0 || page < sofar) &&
+           !atomic_compare_exchange_weak(&m->lost_from, &sofar, page))
+      ;
+    atomic_fetch_or(m->mark, TL_FILE_LOST);
+    return true;
+  }
+  return false;
+}
+
+// A handler that hands a signal back to ours, because it was there first, gets
+// on to the one before itself.
+static void hand_on(int number, siginfo_t *info, void *context) {
+  int at = atomic_load(&handler_count) - 1 - handed;
+  struct sigaction before = {.sa_handler = SIG_DFL};
+  if (at >= 0)
+    before = handlers[at];
+  handed++;
+  if ((before.sa_flags & SA_SIGINFO) != 0) {
+    before.sa_sigaction(number, info, context);
+  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+    before.sa_handler(number);
+  } else {
+    // The access is tried again, and ends the process as it would have.
+    signal(number, SIG_DFL);
+    if (info->si_code <= 0)
+      raise(number);
+  }
+  handed--;
+}
+
+static void on_bus_error(int number, siginfo_t *info, void *context) {
+  int error = errno;
+  // A code above 0: the processor met it; others were sent.
+  if (info->si_code <= 0 || !cover((uintptr_t)info->si_addr))
+    hand_on(number, info, context);
+  errno = error;
+}
+
+static bool is_ours(const struct sigaction *action) {
+  return (action->sa_flags & SA_SIGINFO) != 0 &&
+         action->sa_sigaction == on_bus_error;
+}
+
+static bool is_same(const struct sigaction *a, const struct sigaction *b) {
+  bool takes_info = (a->sa_flags & SA_SIGINFO) != 0;
+  return a->sa_flags == b->sa_flags &&
+         (takes_info ? a->sa_sigaction == b->sa_sigaction
+                     : a->sa_handler == b->sa_handler);
+}
+
+static bool install_here(void) {
+  struct sigaction there, action = {.sa_sigaction = on_bus_error,
+                                    .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  if (sigaction(SIGBUS, NULL, &there) != 0)
+    return false;
+  if (is_ours(&there))
+    return true;
+  // One that was there before takes its old place: those after it are gone.
+  int count = 0, most = atomic_load(&handler_count);
+  while (count < most && !is_same(&handlers[count], &there)) count++;
+  if (count == HANDLERS)
+    return false;
+  page_mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+  sigemptyset(&action.sa_mask);
+  handlers[count] = there;
+  atomic_store(&handler_count, count + 1);
+  return sigaction(SIGBUS, &action, NULL) == 0;
+}
+
+static bool install(tl_vm *vm, const char *what) {
+  while (atomic_flag_test_and_set(&installing))
+    ;
+  bool ok = install_here();
+  atomic_flag_clear(&installing);
+  return ok || tl_fail(vm, TALLY_ERR_IO,
+                       "%s: no handler of SIGBUS could be installed", what);
+}
+
+// --- Mapping ----------------------------------------------------------------
+
+static tl_mapping *claim(void) {
+  for (int i = 0; i < PLACES; i++) {
+    bool taken = false;
+    if (!atomic_compare_exchange_strong(&places[i].taken, &taken, true))
+      continue;
+    int count = atomic_load(&used);
+    while (count <= i && !atomic_compare_exchange_weak(&used, &count, i + 1))
+      ;
+    return &places[i];
+  }
+  return NULL;
+}
+
+static void keep_path(tl_mapping *m, const char *path) {
+  size_t n = strlen(path), room = sizeof m->path - 1;
+  if (n <= room) {
+    memcpy(m->path, path, n + 1);
+    return;
+  }
+  snprintf(m->path, sizeof m->path, "...%s", path + n - room + 3);
+}
+
+static bool fail_map(tl_reader *reader, int error) {
+  char reason[128];
+  if (strerror_r(error, reason, sizeof reason) != 0)
+    snprintf(reason, sizeof reason, "error %d", error);
+  return tl_fail(reader->vm, TALLY_ERR_IO, "%s: cannot map \"%s\": %s",
+                 reader->what, reader->path, reason);
+}
+
+bool tl_mapping_open(tl_reader *reader, bool own, tl_mapping **out) {
+  tl_vm *vm = reader->vm;
+  if (vm->options.no_signals) {
+    return tl_fail(vm, TALLY_ERR_IO,
+                   "%s: this host allows no signal handler, which a mapped "
+                   "file needs: read_npy reads it",
+                   reader->what);
+  }
+  if (!install(vm, reader->what))
+    return false;
+  tl_mapping *m = claim();
+  if (m == NULL) {
+    return tl_fail(vm, TALLY_ERR_IO, "%s: %d files are mapped already",
+                   reader->what, PLACES);
+  }
+  m->nbytes = (size_t)reader->size;
+  m->own = own;
+  m->mark = &vm->interrupted;
+  keep_path(m, reader->path);
+  void *data = mmap(NULL, m->nbytes, protection(m),
+                    own ? MAP_PRIVATE : MAP_SHARED, reader->fd, 0);
+  if (data == MAP_FAILED) {
+    int error = errno;
+    atomic_store(&m->taken, false);
+    return fail_map(reader, error);
+  }
+  m->fd = reader->fd;
+  reader->fd = -1;
+  atomic_store(&m->lost_from, 0);
+  atomic_store(&m->begin, (uintptr_t)data);
+  *out = m;
+  return true;
+}
+
+char *tl_mapping_data(const tl_mapping *m) {
+  return (char *)atomic_load(&m->begin);
+}
+
+void tl_mapping_release(void *context, void *data) {
+  (void)data;  // the first item, behind the file's header
+  tl_mapping *m = context;
+  void *begin = tl_mapping_data(m);
+  atomic_store(&m->begin, 0);
+  munmap(begin, m->nbytes);
+  close(m->fd);
+  atomic_store(&m->taken, false);
+}
+
+const char *tl_external_owner(const tl_array *a) {
+  const tl_array_extra *more = tl_array_more(a);
+  if (more->release != tl_mapping_release)
+    return "the host";
+  return ((const tl_mapping *)more->context)->own
+             ? "a mapped file, copy-on-write"
+             : "a mapped file, read-only";
+}
+
+// --- Files that were lost ---------------------------------------------------
+
+static tl_mapping *next_lost(const tl_vm *vm, int *at) {
+  for (int count = atomic_load(&used); *at < count; ++*at) {
+    tl_mapping *m = &places[*at];
+    if (atomic_load(&m->begin) != 0 && m->mark == &vm->interrupted &&
+        atomic_load(&m->lost_from) != 0)
+      return m;
+  }
+  return NULL;
+}
+
+bool tl_mapping_fail(tl_vm *vm) {
+  int at = 0;
+  const tl_mapping *m = next_lost(vm, &at);
+  vm->file_lost = true;
+  // Nobody has the array any more: what was read from it is still wrong.
+  if (m == NULL)
+    return tl_fail(vm, TALLY_ERR_IO,
+                   "a mapped file has become shorter while it was read");
+  return tl_fail(vm, TALLY_ERR_IO,
+                 "\"%s\" has become shorter while it was mapped, or cannot be "
+                 "read any more from byte %zu on",
+                 m->path,
+                 (size_t)(atomic_load(&m->lost_from) - atomic_load(&m->begin)));
+}
+
+void tl_mapping_restore(tl_vm *vm) {
+  int at = 0;
+  vm->file_lost = false;
+  for (tl_mapping *m; (m = next_lost(vm, &at)) != NULL; at++) {
+    uintptr_t begin = atomic_load(&m->begin), from = m->lost_from;
+    mmap((void *)from, begin + m->nbytes - from, protection(m),
+         (m->own ? MAP_PRIVATE : MAP_SHARED) | MAP_FIXED, m->fd,
+         (off_t)(from - begin));
+    atomic_store(&m->lost_from, 0);
+  }
+}

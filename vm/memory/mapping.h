@@ -1,0 +1,47 @@
+// Files mapped into memory: their bytes are read when they are touched, and
+// belong to the system's cache of files.
+//
+// A file may become shorter while it is mapped, and a disk may fail; touching
+// what is not there raises SIGBUS in the thread that does. The handler puts
+// zeros in the place of the rest of the file, so that the kernel that reads it
+// comes to its end, and marks the VM, whose next poll raises an error of kind
+// io. When that error unwinds, the file is mapped again: whatever reads it
+// later fails again.
+//
+// The handler is installed with the process's first mapping and hands every
+// other SIGBUS to the one before it. A host may do without: see
+// tally_options.no_signals.
+#ifndef TALLY_VM_MAPPING_H
+#define TALLY_VM_MAPPING_H
+
+#include "vm/array/array.h"
+#include "vm/io.h"
+
+// Bits of tl_vm.interrupted.
+enum {
+  TL_INTERRUPTED = 1,  // by the host, or a key
+  TL_FILE_LOST = 2,    // a mapped file is not there any more
+};
+
+typedef struct tl_mapping tl_mapping;
+
+// Maps the file that [reader] has open, from its first byte to its last; the
+// reader's descriptor is the mapping's from then on. [own] gives pages that are
+// written to apart from the file, else they are read-only. Fails (kind io)
+// where the system refuses, too many files are mapped, or the host allows no
+// signal handler.
+bool tl_mapping_open(tl_reader *reader, bool own, tl_mapping **out);
+char *tl_mapping_data(const tl_mapping *mapping);
+// For tl_array_external: [context] is the mapping.
+void tl_mapping_release(void *context, void *data);
+
+// Whose memory an external array shows: "the host", or "a mapped file" with
+// what may be done to it.
+const char *tl_external_owner(const tl_array *a);
+
+// The VM was marked: fails (kind io), naming the file.
+bool tl_mapping_fail(tl_vm *vm);
+// An error unwinds: what was lost may be touched again, and fails again.
+void tl_mapping_restore(tl_vm *vm);
+
+#endif

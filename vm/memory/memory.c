@@ -1,0 +1,742 @@
+// Blocks, caches and limits: the only caller of the VM's allocator.
+//
+//   up to 8 KiB    cut from chunks in classes of 64 bytes; dead ones wait on a
+//                  list for each class, linked through their own memory
+//   larger         from the allocator, a note of the capacity before the data
+//   from 32 KiB    dead ones are kept in a cache, since fresh pages cost more
+//                  than the arithmetic on them; some seconds at most
+//   from 4 MiB     fresh ones are mapped in huge pages, where the allocator is
+//                  the default one
+//
+// Under the sanitizers and the auditor each block is the allocator's own, so
+// that they see its bounds and its death.
+
+#include "vm/memory/memory_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vm/memory/pages.h"
+#include "vm/poll.h"
+#include "vm/vm.h"
+#include "vm/api/watch.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PLAIN 1
+#endif
+#endif
+#if defined(TALLY_AUDIT) || defined(__SANITIZE_ADDRESS__)
+#undef PLAIN
+#define PLAIN 1
+#endif
+#ifndef PLAIN
+#define PLAIN 0
+#endif
+
+enum {
+  ALIGNMENT = 64,
+  FIRST_CHUNK = 32 << 10,
+  LARGEST_CHUNK = 1 << 20,
+  GIGABYTE = 1 << 30,
+  SMALLEST_CACHE = 64 << 20,
+};
+
+// Stands in the 16 bytes before the data of a large block.
+typedef struct note {
+  size_t capacity;   // bytes from the data on
+  uint32_t padding;  // from the allocator's address to the data
+  uint32_t mapped;   // bytes of padding and capacity belong to a mapping
+} note;
+_Static_assert(sizeof(note) == 16, "the allocator aligns to 16 alone");
+
+static note *note_of(void *block) {
+  return (note *)block - 1;
+}
+
+static char *align_up(char *at, size_t to) {
+  return at + (to - (uintptr_t)at % to) % to;
+}
+
+// --- The allocator ----------------------------------------------------------
+
+void *tl_memory_resize(void *context, void *block, size_t old_size,
+                       size_t new_size) {
+  (void)context;
+  (void)old_size;
+  if (new_size != 0)
+    return realloc(block, new_size);
+  free(block);
+  return NULL;
+}
+
+static void *host_new(tl_vm *vm, size_t nbytes) {
+  return vm->options.resize(vm->options.context, NULL, 0, nbytes);
+}
+
+static void host_free(tl_vm *vm, void *block, size_t nbytes) {
+  vm->options.resize(vm->options.context, block, nbytes, 0);
+}
+
+// --- Large blocks -----------------------------------------------------------
+
+// The whole pages that hold a block and its note; 0: too many.
+static size_t pages_for(size_t nbytes) {
+  size_t page = 4096, whole;
+  if (tl_add_overflows(nbytes, ALIGNMENT + page + TL_HUGE_PAGE, &whole))
+    return 0;
+  return (nbytes + ALIGNMENT + page - 1) / page * page;
+}
+
+// The block in pages from [raw] on, which may be NULL.
+static void *in_pages(char *raw, size_t whole) {
+  if (raw == NULL)
+    return NULL;
+  char *block = raw + ALIGNMENT;
+  *note_of(block) = (note){whole - ALIGNMENT, ALIGNMENT, 1};
+  return block;
+}
+
+static void *large_mapped(size_t nbytes) {
+  size_t whole = pages_for(nbytes);
+  return whole == 0 ? NULL : in_pages(tl_pages_map(whole), whole);
+}
+
+// The host's resize aligns to 16, and a note of 16 bytes fits before the next
+// multiple of 64 that lies above.
+static void *large_host(tl_vm *vm, size_t nbytes) {
+  size_t whole;
+  if (tl_add_overflows(nbytes, ALIGNMENT, &whole))
+    return NULL;
+  char *raw = host_new(vm, whole);
+  if (raw == NULL)
+    return NULL;
+  char *block = align_up(raw + 1, ALIGNMENT);
+  *note_of(block) = (note){nbytes, (uint32_t)(block - raw), 0};
+  return block;
+}
+
+static void *large_fresh(tl_vm *vm, size_t nbytes) {
+  if (!PLAIN && vm->memory->system && nbytes >= TL_HUGE_FROM) {
+    void *block = large_mapped(nbytes);
+    if (block != NULL)
+      return block;
+  }
+  return large_host(vm, nbytes);
+}
+
+static void large_free(tl_vm *vm, void *block) {
+  note n = *note_of(block);
+  char *raw = (char *)block - n.padding;
+  if (n.mapped)
+    tl_pages_unmap(raw, n.capacity + n.padding);
+  else
+    host_free(vm, raw, n.capacity + ALIGNMENT);
+}
+
+// Another size for a block and what it has: pages move, and what the allocator
+// copies is its own affair. NULL leaves the block as it was.
+static void *large_resize(tl_vm *vm, void *block, size_t nbytes) {
+  note n = *note_of(block);
+  char *raw = (char *)block - n.padding;
+  size_t whole;
+  if (n.mapped) {
+    whole = pages_for(nbytes);
+    return whole == 0
+               ? NULL
+               : in_pages(tl_pages_remap(raw, n.capacity + n.padding, whole),
+                          whole);
+  }
+  if (tl_add_overflows(nbytes, ALIGNMENT, &whole))
+    return NULL;
+  raw = vm->options.resize(vm->options.context, raw, n.capacity + ALIGNMENT,
+                           whole);
+  if (raw == NULL)
+    return NULL;
+  char *moved = align_up(raw + 1, ALIGNMENT);
+  if (moved != raw + n.padding)
+    memmove(moved, raw + n.padding, nbytes < n.capacity ? nbytes : n.capacity);
+  *note_of(moved) = (note){nbytes, (uint32_t)(moved - raw), 0};
+  return moved;
+}
+
+// --- The cache of dead blocks -----------------------------------------------
+
+static void cache_remove(struct tl_memory *memory, int at) {
+  memory->cached_bytes -= memory->cache[at].capacity;
+  memory->cache_count--;
+  memmove(&memory->cache[at], &memory->cache[at + 1],
+          (size_t)(memory->cache_count - at) * sizeof(tl_cached));
+}
+
+// Gives the oldest blocks back until at most [keep] bytes are cached.
+static size_t cache_shrink(tl_vm *vm, size_t keep) {
+  struct tl_memory *memory = vm->memory;
+  size_t before = memory->cached_bytes;
+  while (memory->cache_count > 0 && memory->cached_bytes > keep) {
+    char *block = memory->cache[0].block;
+    cache_remove(memory, 0);
+    large_free(vm, block);
+  }
+  return before - memory->cached_bytes;
+}
+
+static void *cache_find(tl_vm *vm, size_t nbytes) {
+  struct tl_memory *memory = vm->memory;
+  for (int i = memory->cache_count - 1; i >= 0; i--) {
+    size_t capacity = memory->cache[i].capacity;
+    if (capacity < nbytes || capacity - nbytes > nbytes / 4)
+      continue;
+    char *block = memory->cache[i].block;
+    cache_remove(memory, i);
+    vm->stats.cache_hits++;
+    return block;
+  }
+  return NULL;
+}
+
+static size_t physical_memory(void) {
+#ifdef _SC_PHYS_PAGES
+  long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && size > 0)
+    return (size_t)pages * (size_t)size;
+#endif
+  return (size_t)1 << 30;
+}
+
+static size_t cache_limit(tl_vm *vm) {
+  struct tl_memory *memory = vm->memory;
+  if (memory->cache_limit == 0) {
+    size_t all = physical_memory(), cap = vm->options.memory_limit;
+    if (cap != 0 && cap < all)
+      all = cap;
+    memory->cache_limit = all / 8 + 1;
+  }
+  size_t wanted = memory->largest_freed > SMALLEST_CACHE / 2
+                      ? 2 * memory->largest_freed
+                      : SMALLEST_CACHE;
+  return wanted < memory->cache_limit ? wanted : memory->cache_limit;
+}
+
+static void cache_age(tl_vm *vm, double now) {
+  struct tl_memory *memory = vm->memory;
+  while (memory->cache_count > 0 &&
+         now - memory->cache[0].died > TL_CACHE_IDLE) {
+    cache_shrink(vm, memory->cached_bytes - memory->cache[0].capacity);
+  }
+}
+
+void tl_memory_rest(tl_vm *vm) {
+  if (vm->memory->cache_count > 0)
+    cache_age(vm, tl_clock());
+}
+
+static void large_dead(tl_vm *vm, void *block) {
+  struct tl_memory *memory = vm->memory;
+  size_t capacity = note_of(block)->capacity;
+  if (capacity > memory->largest_freed)
+    memory->largest_freed = capacity;
+  size_t limit = cache_limit(vm);
+  if (capacity < TL_CACHE_FROM || capacity > limit) {
+    large_free(vm, block);
+    return;
+  }
+  double now = tl_clock();
+  cache_age(vm, now);
+  cache_shrink(vm, limit - capacity);
+  if (memory->cache_count == TL_CACHE_COUNT)
+    cache_shrink(vm, memory->cached_bytes - memory->cache[0].capacity);
+  memory->cache[memory->cache_count++] = (tl_cached){block, capacity, now};
+  memory->cached_bytes += capacity;
+}
+
+static void *large_new(tl_vm *vm, size_t nbytes) {
+  if (nbytes >= TL_CACHE_FROM) {
+    void *block = cache_find(vm, nbytes);
+    if (block != NULL)
+      return block;
+  }
+  void *block = large_fresh(vm, nbytes);
+  if (block == NULL && tl_memory_trim(vm) > 0)
+    block = large_fresh(vm, nbytes);
+  return block;
+}
+
+// --- Small blocks -----------------------------------------------------------
+
+static size_t class_of(size_t nbytes) {
+  return nbytes == 0 ? 1 : (nbytes + TL_SMALL_STEP - 1) / TL_SMALL_STEP;
+}
+
+static void list_add(struct tl_memory *memory, size_t class, void *block) {
+  *(void **)block = memory->lists[class];
+  memory->lists[class] = block;
+}
+
+// Puts what is left of the newest chunk on the lists.
+static void retire_fresh(struct tl_memory *memory) {
+  size_t left = (size_t)(memory->fresh_end - memory->fresh);
+  while (left >= TL_SMALL_STEP) {
+    size_t nbytes = left < TL_SMALL_LIMIT ? left : TL_SMALL_LIMIT;
+    list_add(memory, nbytes / TL_SMALL_STEP, memory->fresh);
+    memory->fresh += nbytes;
+    left -= nbytes;
+  }
+}
+
+static bool chunks_reserve(tl_vm *vm) {
+  struct tl_memory *memory = vm->memory;
+  if (memory->chunk_count < memory->chunk_room)
+    return true;
+  size_t old = memory->chunk_room * sizeof(tl_memory_chunk);
+  size_t room = memory->chunk_room ? 2 * memory->chunk_room : 16;
+  tl_memory_chunk *chunks = vm->options.resize(
+      vm->options.context, memory->chunks, old, room * sizeof(tl_memory_chunk));
+  if (chunks == NULL)
+    return false;
+  memory->chunks = chunks;
+  memory->chunk_room = room;
+  return true;
+}
+
+// Kept by address, so that trimming finds a block's chunk by halving.
+static void chunk_insert(struct tl_memory *memory, tl_memory_chunk chunk) {
+  size_t at = memory->chunk_count++;
+  for (; at > 0 && memory->chunks[at - 1].begin > chunk.begin; at--)
+    memory->chunks[at] = memory->chunks[at - 1];
+  memory->chunks[at] = chunk;
+}
+
+static bool chunk_new(tl_vm *vm) {
+  struct tl_memory *memory = vm->memory;
+  size_t nbytes = FIRST_CHUNK;
+  for (size_t i = memory->chunk_count; i > 0 && nbytes < LARGEST_CHUNK; i /= 2)
+    nbytes *= 2;
+  if (!chunks_reserve(vm))
+    return false;
+  char *raw = host_new(vm, nbytes);
+  if (raw == NULL)
+    return false;
+  retire_fresh(memory);
+  char *begin = align_up(raw, ALIGNMENT);
+  size_t room = (nbytes - (size_t)(begin - raw)) / ALIGNMENT * ALIGNMENT;
+  chunk_insert(memory, (tl_memory_chunk){raw, nbytes, begin, begin + room, 0});
+  memory->fresh = begin;
+  memory->fresh_end = begin + room;
+  return true;
+}
+
+static void *small_new(tl_vm *vm, size_t nbytes) {
+  struct tl_memory *memory = vm->memory;
+  size_t class = class_of(nbytes);
+  void *block = memory->lists[class];
+  if (block != NULL) {
+    memory->lists[class] = *(void **)block;
+    return block;
+  }
+  size_t size = class * TL_SMALL_STEP;
+  if ((size_t)(memory->fresh_end - memory->fresh) < size && !chunk_new(vm) &&
+      (tl_memory_trim(vm) == 0 || !chunk_new(vm)))
+    return NULL;
+  block = memory->fresh;
+  memory->fresh += size;
+  return block;
+}
+
+// --- Trimming ---------------------------------------------------------------
+
+static tl_memory_chunk *chunk_of(struct tl_memory *memory, const char *block) {
+  size_t low = 0, high = memory->chunk_count;
+  while (high - low > 1) {
+    size_t middle = (low + high) / 2;
+    if (memory->chunks[middle].begin <= block)
+      low = middle;
+    else
+      high = middle;
+  }
+  return &memory->chunks[low];
+}
+
+static bool chunk_is_dead(const tl_memory_chunk *chunk) {
+  return chunk->dead == (size_t)(chunk->end - chunk->begin);
+}
+
+static void count_dead(struct tl_memory *memory) {
+  for (size_t i = 0; i < memory->chunk_count; i++) memory->chunks[i].dead = 0;
+  for (size_t class = 1; class <= TL_SMALL_LIMIT / TL_SMALL_STEP; class ++)
+    for (void *at = memory->lists[class]; at; at = *(void **)at)
+      chunk_of(memory, at)->dead += class * TL_SMALL_STEP;
+}
+
+static void unlink_dead(struct tl_memory *memory) {
+  for (size_t class = 1; class <= TL_SMALL_LIMIT / TL_SMALL_STEP; class ++) {
+    void **link = &memory->lists[class];
+    while (*link) {
+      if (chunk_is_dead(chunk_of(memory, *link)))
+        *link = *(void **)*link;
+      else
+        link = *link;
+    }
+  }
+}
+
+// Frees the chunks of which every block is dead. O(dead blocks), so only when
+// someone asks or the allocator has nothing left.
+static size_t chunks_trim(tl_vm *vm) {
+  struct tl_memory *memory = vm->memory;
+  if (memory->chunk_count == 0)
+    return 0;
+  retire_fresh(memory);
+  memory->fresh = memory->fresh_end = NULL;
+  count_dead(memory);
+  unlink_dead(memory);
+  size_t kept = 0, freed = 0;
+  for (size_t i = 0; i < memory->chunk_count; i++) {
+    tl_memory_chunk chunk = memory->chunks[i];
+    if (chunk_is_dead(&chunk)) {
+      freed += chunk.nbytes;
+      host_free(vm, chunk.raw, chunk.nbytes);
+    } else {
+      memory->chunks[kept++] = chunk;
+    }
+  }
+  memory->chunk_count = kept;
+  return freed;
+}
+
+size_t tl_memory_trim(tl_vm *vm) {
+  return cache_shrink(vm, 0) + chunks_trim(vm);
+}
+
+// --- Accounting -------------------------------------------------------------
+
+// Room for [nbytes] more under the cap, cached blocks counting as free: they
+// go first.
+bool tl_account(tl_vm *vm, size_t nbytes) {
+  tally_stats *stats = &vm->stats;
+  uint64_t live = stats->live_bytes + nbytes;
+  size_t cap = vm->options.memory_limit;
+  if (cap != 0) {
+    uint64_t all = live + stats->ext_bytes;
+    if (live < nbytes || all > cap)
+      return false;
+    if (all + vm->memory->cached_bytes > cap)
+      cache_shrink(vm, cap - all);
+  }
+  stats->live_bytes = live;
+  if (live > stats->peak_bytes)
+    stats->peak_bytes = live;
+  return true;
+}
+
+void tl_unaccount(tl_vm *vm, size_t nbytes) {
+  vm->stats.live_bytes -= nbytes;
+}
+
+bool tl_account_external(tl_vm *vm, size_t nbytes) {
+  uint64_t all = vm->stats.live_bytes + vm->stats.ext_bytes;
+  size_t cap = vm->options.memory_limit;
+  if (cap != 0 && (nbytes > cap || all > cap - nbytes))
+    return tl_fail_memory(vm, nbytes, "memory of the host's");
+  vm->stats.ext_bytes += nbytes;
+  if (cap != 0 && all + nbytes + vm->memory->cached_bytes > cap)
+    cache_shrink(vm, cap - (size_t)all - nbytes);
+  return true;
+}
+
+void tl_unaccount_external(tl_vm *vm, size_t nbytes) {
+  vm->stats.ext_bytes -= nbytes;
+}
+
+void tl_memory_fail_at(tl_vm *vm, uint64_t n) {
+  vm->memory->fail_at = n;
+}
+
+// --- The door ---------------------------------------------------------------
+
+static void *block_new(tl_vm *vm, size_t nbytes) {
+  if (!PLAIN)
+    return nbytes <= TL_SMALL_LIMIT ? small_new(vm, nbytes)
+                                    : large_new(vm, nbytes);
+  if (!vm->memory->system)
+    return large_host(vm, nbytes);
+  void *block = NULL;
+  if (nbytes == 0)
+    nbytes = 1;
+  return posix_memalign(&block, ALIGNMENT, nbytes) == 0 ? block : NULL;
+}
+
+static void block_free(tl_vm *vm, void *block, size_t nbytes) {
+  if (PLAIN && vm->memory->system)
+    free(block);
+  else if (PLAIN)
+    large_free(vm, block);
+  else if (nbytes <= TL_SMALL_LIMIT)
+    list_add(vm->memory, class_of(nbytes), block);
+  else
+    large_dead(vm, block);
+}
+
+bool tl_block_may_leave(const tl_vm *vm, size_t nbytes) {
+  (void)vm;
+  return nbytes > TL_SMALL_LIMIT;
+}
+
+void tl_block_leave(tl_vm *vm, size_t nbytes) {
+  vm->stats.live_bytes -= nbytes;
+}
+
+void tl_block_free(void *(*resize)(void *context, void *block, size_t old_size,
+                                   size_t new_size),
+                   void *context, void *block, size_t nbytes) {
+  (void)nbytes;
+  if (PLAIN && resize == tl_memory_resize) {
+    free(block);
+    return;
+  }
+  note n = *note_of(block);
+  char *raw = (char *)block - n.padding;
+  if (n.mapped)
+    tl_pages_unmap(raw, n.capacity + n.padding);
+  else
+    resize(context, raw, n.capacity + ALIGNMENT, 0);
+}
+
+// --- Another size -----------------------------------------------------------
+
+// Whether a block serves another size as it is.
+static bool block_fits(void *block, size_t old_nbytes, size_t nbytes) {
+  if (PLAIN)
+    return old_nbytes == nbytes;
+  if (old_nbytes <= TL_SMALL_LIMIT || nbytes <= TL_SMALL_LIMIT)
+    return old_nbytes <= TL_SMALL_LIMIT && nbytes <= TL_SMALL_LIMIT &&
+           class_of(old_nbytes) == class_of(nbytes);
+  size_t capacity = note_of(block)->capacity;
+  return nbytes <= capacity && capacity - nbytes <= nbytes / 4;
+}
+
+// Whether block_resize can do it: large blocks, and small ones that shrink.
+static bool resizes(size_t old_nbytes, size_t nbytes) {
+  bool was_small = old_nbytes <= TL_SMALL_LIMIT;
+  return was_small ? nbytes < old_nbytes : nbytes > TL_SMALL_LIMIT;
+}
+
+// Never holds both sizes at a time, as its accounting says. NULL leaves the
+// block as it was.
+static void *block_resize(tl_vm *vm, void *block, size_t old_nbytes,
+                          size_t nbytes) {
+  if (block_fits(block, old_nbytes, nbytes))
+    return block;
+  if (PLAIN) {
+    void *moved = block_new(vm, nbytes);
+    if (moved == NULL)
+      return NULL;
+    memcpy(moved, block, old_nbytes < nbytes ? old_nbytes : nbytes);
+    block_free(vm, block, old_nbytes);
+    return moved;
+  }
+  if (old_nbytes > TL_SMALL_LIMIT) {
+    void *moved = large_resize(vm, block, nbytes);
+    if (moved == NULL && tl_memory_trim(vm) > 0)
+      moved = large_resize(vm, block, nbytes);
+    return moved;
+  }
+  // What lies behind becomes a block of its own.
+  size_t class = class_of(nbytes);
+  list_add(vm->memory, class_of(old_nbytes) - class,
+           (char *)block + class * TL_SMALL_STEP);
+  return block;
+}
+
+void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
+  struct tl_memory *memory = vm->memory;
+  if (memory->fail_at != 0 && --memory->fail_at == 0)
+    return NULL;
+  // The sanitizer ends the program where an allocator would return NULL.
+  size_t most = PLAIN ? 64 * (size_t)GIGABYTE : PTRDIFF_MAX / 2;
+  if (nbytes > most || !tl_account(vm, nbytes))
+    return NULL;
+  void *block = block_new(vm, nbytes);
+  if (block == NULL)
+    vm->stats.live_bytes -= nbytes;
+  else if (vm->watch != NULL)
+    tl_watch_alloc(vm, block, nbytes);
+  return block;
+}
+
+void *tl_alloc(tl_vm *vm, size_t nbytes, const char *what) {
+  void *block = tl_alloc_quiet(vm, nbytes);
+  if (block == NULL)
+    tl_fail_memory(vm, nbytes, what);
+  return block;
+}
+
+void *tl_spare_alloc(tl_vm *vm, size_t nbytes) {
+  return block_new(vm, nbytes);
+}
+
+void tl_spare_free(tl_vm *vm, void *block, size_t nbytes) {
+  block_free(vm, block, nbytes);
+}
+
+// A large block in pieces, between which an interrupt is heeded; NULL, and the
+// block freed, where one came.
+static void *clear(tl_vm *vm, void *block, size_t nbytes) {
+  enum { PIECE = 1 << 19 };
+  size_t at = 0;
+  for (; nbytes - at > PIECE; at += PIECE) {
+    memset((char *)block + at, 0, PIECE);
+    if (!tl_poll(vm, PIECE / sizeof(double) / 1024)) {
+      tl_free(vm, block, nbytes);
+      return NULL;
+    }
+  }
+  memset((char *)block + at, 0, nbytes - at);
+  return block;
+}
+
+// A mapping made for this block is zero already; anything else is cleared.
+void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what) {
+  uint64_t hits = vm->stats.cache_hits;
+  void *block = tl_alloc(vm, nbytes, what);
+  if (block == NULL)
+    return NULL;
+  if (PLAIN || nbytes < TL_HUGE_FROM || vm->stats.cache_hits != hits ||
+      !note_of(block)->mapped)
+    return clear(vm, block, nbytes);
+  return block;
+}
+
+void tl_free(tl_vm *vm, void *block, size_t nbytes) {
+  if (block == NULL)
+    return;
+  vm->stats.live_bytes -= nbytes;
+  if (vm->watch != NULL)
+    tl_watch_free(vm, block, nbytes);
+  block_free(vm, block, nbytes);
+}
+
+// NULL: no memory, with no error set.
+static void *resize_quiet(tl_vm *vm, void *block, size_t old_nbytes,
+                          size_t new_nbytes) {
+  struct tl_memory *memory = vm->memory;
+  bool grows = new_nbytes > old_nbytes;
+  if (grows && memory->fail_at != 0 && --memory->fail_at == 0)
+    return NULL;
+  if (grows && !tl_account(vm, new_nbytes - old_nbytes))
+    return NULL;
+  void *moved = block_resize(vm, block, old_nbytes, new_nbytes);
+  if (moved == NULL) {
+    if (grows)
+      vm->stats.live_bytes -= new_nbytes - old_nbytes;
+    return NULL;
+  }
+  if (!grows)
+    vm->stats.live_bytes -= old_nbytes - new_nbytes;
+  if (vm->watch != NULL) {
+    tl_watch_free(vm, block, old_nbytes);
+    tl_watch_alloc(vm, moved, new_nbytes);
+  }
+  return moved;
+}
+
+void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
+                 const char *what) {
+  if (block != NULL && (resizes(old_nbytes, new_nbytes) ||
+                        block_fits(block, old_nbytes, new_nbytes))) {
+    void *moved = resize_quiet(vm, block, old_nbytes, new_nbytes);
+    if (moved == NULL)
+      tl_fail_memory(vm, new_nbytes, what);
+    return moved;
+  }
+  void *moved = tl_alloc(vm, new_nbytes, what);
+  if (moved == NULL)
+    return NULL;
+  if (block != NULL)
+    memcpy(moved, block, old_nbytes < new_nbytes ? old_nbytes : new_nbytes);
+  tl_free(vm, block, old_nbytes);
+  return moved;
+}
+
+void *tl_shrink(tl_vm *vm, void *block, size_t *nbytes, size_t new_nbytes) {
+  void *moved = NULL;
+  if (new_nbytes >= *nbytes)
+    return block;
+  if (resizes(*nbytes, new_nbytes)) {
+    moved = resize_quiet(vm, block, *nbytes, new_nbytes);
+  } else if ((moved = tl_alloc_quiet(vm, new_nbytes)) != NULL) {
+    memcpy(moved, block, new_nbytes);
+    tl_free(vm, block, *nbytes);
+  }
+  if (moved == NULL)
+    return block;
+  *nbytes = new_nbytes;
+  return moved;
+}
+
+// --- Objects ----------------------------------------------------------------
+
+// A block from its class's list, where nothing but the accounting is left to
+// do; NULL: the long way. Every small array is made here.
+static inline void *listed_block(tl_vm *vm, size_t nbytes) {
+  struct tl_memory *memory = vm->memory;
+  if (PLAIN || nbytes > TL_SMALL_LIMIT || memory->fail_at != 0 ||
+      vm->options.memory_limit != 0 || vm->watch != NULL)
+    return NULL;
+  void **list = &memory->lists[class_of(nbytes)], *block = *list;
+  if (block == NULL)
+    return NULL;
+  *list = *(void **)block;
+  uint64_t live = vm->stats.live_bytes += nbytes;
+  if (live > vm->stats.peak_bytes)
+    vm->stats.peak_bytes = live;
+  return block;
+}
+
+void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what) {
+  tl_object *object = listed_block(vm, nbytes);
+  if (object == NULL)
+    object = tl_alloc(vm, nbytes, what);
+  if (object == NULL)
+    return NULL;
+  *object = (tl_object){.count = 1, .kind = (uint8_t)kind, .nbytes = nbytes};
+  vm->stats.live++;
+  return object;
+}
+
+void tl_object_free(tl_vm *vm, tl_object *object) {
+  size_t nbytes = object->nbytes;
+  vm->stats.live--;
+  if (vm->watch != NULL)
+    tl_watch_free(vm, object, nbytes);
+  vm->stats.live_bytes -= nbytes;
+  block_free(vm, object, nbytes);
+}
+
+// --- Life -------------------------------------------------------------------
+
+bool tl_memory_open(tl_vm *vm) {
+  if (vm->options.resize == NULL)
+    vm->options.resize = tl_memory_resize;
+  struct tl_memory *memory = host_new(vm, sizeof *memory);
+  if (memory == NULL)
+    return false;
+  memset(memory, 0, sizeof *memory);
+  memory->system = vm->options.resize == tl_memory_resize;
+  vm->memory = memory;
+  return true;
+}
+
+void tl_memory_close(tl_vm *vm) {
+  struct tl_memory *memory = vm->memory;
+  if (memory == NULL)
+    return;
+  cache_shrink(vm, 0);
+  for (size_t i = 0; i < memory->chunk_count; i++)
+    host_free(vm, memory->chunks[i].raw, memory->chunks[i].nbytes);
+  if (memory->chunks != NULL)
+    host_free(vm, memory->chunks, memory->chunk_room * sizeof(tl_memory_chunk));
+  host_free(vm, memory, sizeof *memory);
+  vm->memory = NULL;
+}

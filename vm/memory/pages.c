@@ -1,0 +1,77 @@
+// Mappings of memory: what memory.c makes large blocks of.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1  // for madvise, mremap and anonymous mappings
+#endif
+
+#include "vm/memory/pages.h"
+
+#include <stdint.h>
+#if defined(__unix__) || defined(__APPLE__)
+#include <sys/mman.h>
+#endif
+
+#ifdef MAP_ANONYMOUS
+
+static char *align_up(char *at, size_t to) {
+  return at + (to - (uintptr_t)at % to) % to;
+}
+
+char *tl_pages_map(size_t nbytes) {
+  size_t whole = nbytes + TL_HUGE_PAGE;
+  char *raw = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED)
+    return NULL;
+  char *begin = align_up(raw, TL_HUGE_PAGE), *end = begin + nbytes;
+  if (begin > raw)
+    munmap(raw, (size_t)(begin - raw));
+  if (raw + whole > end)
+    munmap(end, (size_t)(raw + whole - end));
+#ifdef MADV_HUGEPAGE
+  madvise(begin, nbytes, MADV_HUGEPAGE);
+#endif
+  return begin;
+}
+
+void tl_pages_unmap(char *begin, size_t nbytes) {
+  munmap(begin, nbytes);
+}
+
+char *tl_pages_remap(char *begin, size_t old_nbytes, size_t nbytes) {
+  if (nbytes <= old_nbytes) {
+    if (nbytes < old_nbytes)
+      munmap(begin + nbytes, old_nbytes - nbytes);
+    return begin;
+  }
+#ifdef MREMAP_FIXED
+  char *moved = tl_pages_map(nbytes);
+  if (moved == NULL)
+    return NULL;
+  if (mremap(begin, old_nbytes, old_nbytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+             moved) != MAP_FAILED)
+    return moved;
+  munmap(moved, nbytes);
+#endif
+  return NULL;
+}
+
+#else
+
+char *tl_pages_map(size_t nbytes) {
+  (void)nbytes;
+  return NULL;
+}
+
+void tl_pages_unmap(char *begin, size_t nbytes) {
+  (void)begin;
+  (void)nbytes;
+}
+
+char *tl_pages_remap(char *begin, size_t old_nbytes, size_t nbytes) {
+  (void)begin;
+  (void)old_nbytes;
+  (void)nbytes;
+  return NULL;
+}
+
+#endif

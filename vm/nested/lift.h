@@ -1,0 +1,33 @@
+// Functions of the library that know plain arrays or strings alone, applied to
+// arrays that hold more: rows, missing values, structs, many strings. Which way
+// is right for a function, its row says (builtin.h):
+//
+//   TL_OF_ITEMS  it works on each item by itself: so it runs over the items of
+//                all rows, or over the values that may be missing
+//   TL_OF_TEXT   it takes a string: so it runs over each string of an array
+//   TL_OF_ROWS   it works on each row: so rows in a grid are taken in order
+//   TL_INNERMOST … and of rows of rows the innermost, whatever lies around them
+//   TL_MOVES     it moves items without a look at them: so it is asked where
+//                their numbers go, and the items follow
+#ifndef TALLY_VM_LIFT_H
+#define TALLY_VM_LIFT_H
+
+#include "vm/builtin.h"
+#include "vm/nested/nested.h"
+
+// Whether a call of these arguments goes through tl_lift.
+static inline bool tl_is_lifted(const tl_builtin *builtin,
+                                const tl_slot *args) {
+  if ((builtin->flags & (TL_OF_ITEMS | TL_OF_TEXT | TL_MOVES | TL_OF_ROWS)) ==
+      0) {
+    return false;
+  }
+  return tl_is_nested(args[0]) ||
+         ((builtin->flags & TL_OF_TEXT) != 0 && tl_is_array(args[0]));
+}
+
+// Runs the built-in so. Arguments and result as those of tl_builtin_fn.
+bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+             tl_slot *args, tl_slot *out);
+
+#endif

@@ -1,0 +1,192 @@
+// Nested arrays as text: what print writes, and what the prompt shows.
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/text/format_internal.h"
+#include "vm/nested/nested.h"
+#include "vm/vm.h"
+
+enum {
+  EDGE = 3,      // items shown at each end of an axis that is elided
+  LIMIT = 1000,  // the prompt elides arrays of more items
+  GAP = 2,
+  MARGIN = 1,
+};
+
+// --- On one line ------------------------------------------------------------
+
+// Recursion as deep as types nest, which the parser and the axes bound.
+bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
+  tl_vm *vm = text->vm;
+  int64_t length = tl_value_length(s, 0);
+  bool elided = limit > 0 && tl_nested_size(s.nested) > limit;
+  tl_text_putc(text, '[');
+  for (int64_t i = 0; i < length; i++) {
+    if (i > 0)
+      tl_text_puts(text, ", ");
+    if (elided && length > 2 * EDGE && i == EDGE) {
+      tl_text_puts(text, "…, ");
+      i = length - EDGE;
+    }
+    tl_slot item;
+    if (!tl_nested_at(vm, s, i, &item))
+      return false;
+    bool ok = tl_format_value(vm, text, item, true, limit);
+    tl_drop(vm, item);
+    if (!ok || ((i & 0xfff) == 0xfff && !tl_poll(vm, 4)))
+      return false;
+  }
+  tl_text_putc(text, ']');
+  return !text->failed;
+}
+
+// --- The prompt -------------------------------------------------------------
+
+// A table of texts: rows of cells, measured before they are written.
+typedef struct table {
+  tl_text *text, cells;
+  size_t *ends;  // of each cell in cells
+  int64_t rows, columns;
+  size_t nbytes;
+} table;
+
+static bool open_table(table *t, tl_text *text, int64_t rows, int64_t columns) {
+  memset(t, 0, sizeof *t);
+  t->text = text;
+  t->rows = rows;
+  t->columns = columns;
+  t->nbytes = (size_t)(rows * columns + columns) * sizeof *t->ends;
+  t->ends = tl_alloc(text->vm, t->nbytes, "the display");
+  tl_text_open(&t->cells, text->vm);
+  return t->ends != NULL;
+}
+
+static void close_table(table *t) {
+  t->text->failed |= t->cells.failed;
+  tl_text_close(&t->cells);
+  tl_free(t->text->vm, t->ends, t->nbytes);
+}
+
+static int cell_width(const table *t, int64_t cell) {
+  size_t begin = cell > 0 ? t->ends[cell - 1] : 0, end = t->ends[cell];
+  return end > begin ? tl_display_width(t->cells.bytes + begin, end - begin)
+                     : 0;
+}
+
+static void write_table(table *t) {
+  if (t->cells.failed)
+    return;
+  int *widths = (int *)(void *)(t->ends + t->rows * t->columns);
+  for (int64_t j = 0; j < t->columns; j++) {
+    widths[j] = 0;
+    for (int64_t i = 0; i < t->rows; i++) {
+      int width = cell_width(t, i * t->columns + j);
+      if (width > widths[j])
+        widths[j] = width;
+    }
+  }
+  for (int64_t i = 0; i < t->rows; i++) {
+    for (int64_t j = 0; j < t->columns; j++) {
+      int64_t cell = i * t->columns + j;
+      size_t begin = cell > 0 ? t->ends[cell - 1] : 0;
+      int blanks = widths[j] - cell_width(t, cell) + (j > 0 ? GAP : MARGIN);
+      for (int k = 0; k < blanks; k++) tl_text_putc(t->text, ' ');
+      tl_text_add(t->text, t->cells.bytes + begin, t->ends[cell] - begin);
+    }
+    tl_text_putc(t->text, '\n');
+  }
+}
+
+// The fields of the items of one axis, below their names.
+static bool display_fields(tl_text *text, tl_slot s) {
+  tl_vm *vm = text->vm;
+  const tl_nested *n = s.nested;
+  int64_t length = tl_value_length(s, 0), columns = n->layout->field_count;
+  bool elided = length > LIMIT;
+  int64_t shown = elided ? 2 * EDGE + 1 : length, at = 0;
+  table t;
+  bool ok = open_table(&t, text, shown + 1, columns);
+  if (!ok)
+    return false;
+  for (int64_t j = 0; j < columns; j++) {
+    tl_format_key(&t.cells, n->layout->fields[j].name);
+    t.ends[at++] = t.cells.length;
+  }
+  for (int64_t i = 0; ok && i < shown; i++) {
+    for (int64_t j = 0; ok && j < columns; j++) {
+      tl_slot base = tl_borrow(s), field, item;
+      if (elided && i == EDGE) {
+        tl_text_puts(&t.cells, "…");
+      } else {
+        int64_t row = elided && i > EDGE ? length - 2 * EDGE - 1 + i : i;
+        ok = tl_nested_field(vm, &base, j, &field);
+        if (ok) {
+          ok = tl_nested_at(vm, field, row, &item);
+          if (ok) {
+            ok = tl_format_value(vm, &t.cells, item, true, 8);
+            tl_drop(vm, item);
+          }
+          tl_drop(vm, field);
+        }
+      }
+      t.ends[at++] = t.cells.length;
+    }
+  }
+  if (ok)
+    write_table(&t);
+  close_table(&t);
+  return ok && !text->failed;
+}
+
+// An item a line; those that may be missing fill the lines.
+static bool display_items(tl_text *text, tl_slot s, int width) {
+  tl_vm *vm = text->vm;
+  int64_t length = tl_value_length(s, 0);
+  bool elided = length > LIMIT;
+  bool in_lines = tl_is_form(s, TL_FORM_OPTION) && tl_value_ndim(s) == 1;
+  int used = 0;
+  for (int64_t i = 0; i < length; i++) {
+    if (elided && i == EDGE) {
+      tl_text_puts(text, in_lines ? "  …" : " …\n");
+      used += 3;
+      i = length - EDGE;
+    }
+    tl_slot item;
+    if (!tl_nested_at(vm, s, i, &item))
+      return false;
+    tl_text cell;
+    tl_text_open(&cell, vm);
+    bool ok = tl_format_value(vm, &cell, item, true, 24);
+    tl_drop(vm, item);
+    int need =
+        ok && cell.length > 0 ? tl_display_width(cell.bytes, cell.length) : 0;
+    if (in_lines && used > 0 && used + GAP + need > width) {
+      tl_text_putc(text, '\n');
+      used = 0;
+    }
+    int blanks = used > 0 ? GAP : MARGIN;
+    for (int k = 0; k < blanks; k++) tl_text_putc(text, ' ');
+    if (ok && cell.length > 0)
+      tl_text_add(text, cell.bytes, cell.length);
+    used = in_lines ? used + blanks + need : 0;
+    if (!in_lines)
+      tl_text_putc(text, '\n');
+    ok = ok && !cell.failed;
+    tl_text_close(&cell);
+    if (!ok)
+      return false;
+  }
+  if (in_lines && length > 0)
+    tl_text_putc(text, '\n');
+  return !text->failed;
+}
+
+bool tl_nested_display(tl_text *text, tl_slot s, int width) {
+  char type[TL_DESCRIBE];
+  tl_text_puts(text, tl_describe(s, type, sizeof type));
+  tl_text_putc(text, '\n');
+  tl_form form = tl_nested_form(s.nested);
+  bool has_fields = form == TL_FORM_STRUCT || form == TL_FORM_COLUMNS;
+  return has_fields && tl_value_ndim(s) == 1 ? display_fields(text, s)
+                                             : display_items(text, s, width);
+}

@@ -1,0 +1,154 @@
+// Zeros of any type: what an array of it holds before anything is written.
+#include <string.h>
+
+#include "vm/values/category.h"
+#include "vm/error.h"
+#include "vm/nested/grid.h"
+#include "vm/types/layout.h"
+#include "vm/nested/ragged.h"
+#include "vm/values/string_item.h"
+#include "vm/vm.h"
+
+// The items of a type in a shape of fixed dimensions.
+typedef struct maker {
+  tl_vm *vm;
+  const char *function;
+  tl_type *whole;  // for messages
+} maker;
+
+static bool fail_zeros(const maker *m) {
+  tl_string *text = tl_type_text(m->vm, m->whole);
+  if (text == NULL)
+    return false;
+  tl_fail(m->vm, TALLY_ERR_TYPE,
+          "%s: %s cannot be made from its type alone: numbers, strings, "
+          "structs, ?T of numbers and strings, categories and rows can, below "
+          "a fixed dimension",
+          m->function, text->text);
+  tl_drop(m->vm, tl_own_string(text));
+  return false;
+}
+
+static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
+                  tl_slot *out);
+
+// All of them missing.
+static bool zero_options(const maker *m, tl_type *of, int ndim,
+                         const int64_t *shape, tl_slot *out) {
+  tl_slot values;
+  if (of->kind != TL_TYPE_DTYPE)
+    return fail_zeros(m);
+  if (!zeros(m, of, ndim, shape, &values))
+    return false;
+  tl_array *mask = tl_array_new(m->vm, TL_BOOL, ndim, shape);
+  if (mask == NULL) {
+    tl_drop(m->vm, values);
+    return false;
+  }
+  memset(mask->data, 1, (size_t)mask->size);
+  tl_slot first = tl_own_array(mask);
+  return tl_nested_pair(m->vm, TL_FORM_OPTION, ndim, &first, &values, out);
+}
+
+// Rows without items.
+static bool zero_rows(const maker *m, tl_type *of, int ndim,
+                      const int64_t *shape, tl_slot *out) {
+  int64_t none = 0, rows = 1;
+  for (int i = 0; i < ndim; i++) rows *= shape[i];
+  tl_slot items, whole;
+  if (!zeros(m, of, 1, &none, &items))
+    return false;
+  int64_t count = rows + 1;
+  tl_array *offsets = tl_array_zeros(m->vm, TL_INT64, 1, &count);
+  if (offsets == NULL) {
+    tl_drop(m->vm, items);
+    return false;
+  }
+  return tl_ragged_new(m->vm, offsets, &items, &whole) &&
+         tl_grid_of_shape(m->vm, ndim, shape, &whole, out);
+}
+
+static bool zero_columns(const maker *m, tl_type *type, int ndim,
+                         const int64_t *shape, tl_slot *out) {
+  tl_nested *n =
+      tl_nested_new(m->vm, TL_FORM_COLUMNS, ndim, type->field_count, type);
+  for (int64_t i = 0; n != NULL && i < type->field_count; i++) {
+    tl_slot column;
+    if (zeros(m, type->fields[i].type, ndim, shape, &column)) {
+      tl_nested_put(m->vm, n, i, &column);
+    } else {
+      tl_drop(m->vm, tl_own_nested(n));
+      n = NULL;
+    }
+  }
+  if (n != NULL)
+    *out = tl_own_nested(n);
+  return n != NULL;
+}
+
+// The first category everywhere.
+static bool zero_categories(const maker *m, const tl_type *type, int ndim,
+                            const int64_t *shape, tl_slot *out) {
+  bool texts = type->of == NULL || (type->of->kind == TL_TYPE_DTYPE &&
+                                    type->of->dtype == TL_STRING);
+  if (!texts || type->field_count == 0)
+    return fail_zeros(m);
+  tl_array *names = tl_array_new(m->vm, TL_STRING, 1, &type->field_count);
+  if (names == NULL)
+    return false;
+  tl_slot categories = tl_own_array(names);
+  for (int64_t i = 0; i < type->field_count; i++)
+    tl_string_item_put(m->vm, &tl_string_items(names)[i], type->fields[i].name);
+  tl_array *codes = tl_array_zeros(m->vm, TL_INT32, ndim, shape);
+  if (codes == NULL) {
+    tl_drop(m->vm, categories);
+    return false;
+  }
+  tl_slot first = tl_own_array(codes);
+  return tl_category_new(m->vm, &first, &categories, out);
+}
+
+static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
+                  tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS];
+  for (int i = 0; i < ndim; i++) shape[i] = given[i];
+  for (; type->kind == TL_TYPE_FIXED; type = type->of) {
+    if (ndim == TL_MAX_DIMS) {
+      return tl_fail(m->vm, TALLY_ERR_SHAPE,
+                     "an array has at most %d dimensions", TL_MAX_DIMS);
+    }
+    shape[ndim++] = type->size;
+  }
+  if (type->kind == TL_TYPE_DTYPE) {
+    tl_array *a = tl_array_zeros(m->vm, type->dtype, ndim, shape);
+    if (a != NULL)
+      *out = tl_result(m->vm, a);
+    return a != NULL && !tl_is_unset(*out);
+  }
+  if (ndim == 0)
+    return fail_zeros(m);
+  switch (type->kind) {
+    case TL_TYPE_OPTION:
+      return zero_options(m, type->of, ndim, shape, out);
+    case TL_TYPE_VAR:
+      return zero_rows(m, type->of, ndim, shape, out);
+    case TL_TYPE_CATEGORICAL:
+      return zero_categories(m, type, ndim, shape, out);
+    case TL_TYPE_BYTES:
+      return zero_rows(m, tl_type_of_dtype(m->vm, TL_UINT8), ndim, shape, out);
+    case TL_TYPE_STRUCT:
+    case TL_TYPE_TUPLE:
+      if (!tl_type_is_plain(type))
+        return zero_columns(m, type, ndim, shape, out);
+      type = tl_layout_of(m->vm, type, false);
+      return type != NULL && tl_struct_zeros(m->vm, type, ndim, shape, out);
+    default:
+      return fail_zeros(m);
+  }
+}
+
+bool tl_zeros_of_type(tl_vm *vm, const char *function, tl_type *type,
+                      tl_slot *out) {
+  maker m = {vm, function, type};
+  return zeros(&m, type, 0, NULL, out);
+}

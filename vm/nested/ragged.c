@@ -1,0 +1,592 @@
+// Ragged arrays: rows of different lengths over one row of items.
+#include "vm/nested/ragged.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "vm/engine/engine.h"
+#include "vm/error.h"
+#include "vm/nested/grid.h"
+#include "vm/values/range.h"
+#include "vm/index/select.h"
+#include "vm/array/stack.h"
+#include "vm/vm.h"
+
+enum { POLL_ROWS = 0xffff };
+
+static bool poll_row(tl_vm *vm, int64_t i) {
+  return (i & POLL_ROWS) != POLL_ROWS || tl_poll(vm, POLL_ROWS / 1024 + 1);
+}
+
+// --- Making -----------------------------------------------------------------
+
+tl_array *tl_positions_new(tl_vm *vm, int64_t n) {
+  return tl_array_new(vm, TL_INT64, 1, &n);
+}
+
+tl_array *tl_offsets_new(tl_vm *vm, int64_t rows) {
+  tl_array *offsets = tl_positions_new(vm, rows + 1);
+  if (offsets != NULL)
+    tl_offsets_data(offsets)[0] = 0;
+  return offsets;
+}
+
+bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out) {
+  tl_slot first = tl_own_array(offsets);
+  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &first, items, out);
+}
+
+bool tl_ragged_lend(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
+                    tl_slot *items) {
+  const tl_nested *n = ragged.nested;
+  const int64_t *at = tl_ragged_offsets(n);
+  int64_t rows = tl_ragged_rows(n), first = at[0];
+  int64_t length = tl_value_length(n->parts[1], 0);
+  *offsets = tl_borrow(n->parts[0]);
+  *items = tl_borrow(n->parts[1]);
+  if (first == 0 && at[rows] == length)
+    return true;
+  if (!tl_value_slice(vm, n->parts[1], first, at[rows], items))
+    return false;
+  if (first == 0)
+    return true;
+  tl_array *moved = tl_offsets_new(vm, rows);
+  if (moved == NULL) {
+    tl_drop(vm, *items);
+    return false;
+  }
+  for (int64_t i = 0; i <= rows; i++) tl_offsets_data(moved)[i] = at[i] - first;
+  *offsets = tl_own_array(moved);
+  return true;
+}
+
+bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
+                    tl_slot *items) {
+  if (!tl_ragged_lend(vm, ragged, offsets, items))
+    return false;
+  if (!tl_is_owned(*offsets))
+    *offsets = tl_retain(vm, *offsets);
+  if (!tl_is_owned(*items))
+    *items = tl_retain(vm, *items);
+  tl_hold(vm, *items, TL_CAUSE_VIEW);
+  return true;
+}
+
+// --- Gathering --------------------------------------------------------------
+
+// Rows of a dense array of plain items: memory is copied as it lies.
+static bool copy_runs(tl_vm *vm, const tl_array *from, int64_t total,
+                      int64_t count, const int64_t *starts,
+                      const int64_t *stops, tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS];
+  size_t item = tl_itemsize(tl_array_dtype(from));
+  shape[0] = total;
+  for (int i = 1; i < tl_ndim(from); i++) {
+    shape[i] = tl_shape(from)[i];
+    item *= (size_t)shape[i];
+  }
+  tl_array *a = tl_array_new(vm, tl_array_dtype(from), tl_ndim(from), shape);
+  if (a == NULL)
+    return false;
+  char *to = a->data;
+  for (int64_t i = 0; i < count; i++) {
+    if (stops[i] <= starts[i])
+      continue;
+    size_t n = (size_t)(stops[i] - starts[i]) * item;
+    if (n > 0)
+      memcpy(to, from->data + (size_t)starts[i] * item, n);
+    to += n;
+    if (poll_row(vm, i))
+      continue;
+    tl_drop(vm, tl_own_array(a));
+    return false;
+  }
+  *out = tl_own_array(a);
+  return true;
+}
+
+bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
+                    const int64_t *starts, const int64_t *stops, tl_slot *out) {
+  int64_t total = 0;
+  for (int64_t i = 0; i < count; i++) {
+    if (stops[i] > starts[i] &&
+        __builtin_add_overflow(total, stops[i] - starts[i], &total)) {
+      return tl_fail(vm, TALLY_ERR_SHAPE, "the rows have too many items");
+    }
+  }
+  if (tl_is_array(content) && tl_is_contiguous(content.array) &&
+      tl_array_dtype(content.array) != TL_STRING) {
+    return copy_runs(vm, content.array, total, count, starts, stops, out);
+  }
+  tl_array *places = tl_positions_new(vm, total);
+  if (places == NULL)
+    return false;
+  int64_t *to = tl_offsets_data(places);
+  for (int64_t i = 0; i < count; i++) {
+    for (int64_t j = starts[i]; j < stops[i]; j++) *to++ = j;
+  }
+  bool ok = tl_value_take(vm, content, places, out);
+  tl_drop(vm, tl_own_array(places));
+  return ok;
+}
+
+bool tl_ragged_of_regular(tl_vm *vm, tl_slot regular, tl_slot *out) {
+  int64_t rows = tl_value_length(regular, 0);
+  int64_t width = tl_value_length(regular, 1);
+  tl_slot items;
+  if (!tl_value_join_axes(vm, regular, &items))
+    return false;
+  tl_array *offsets = tl_offsets_new(vm, rows);
+  if (offsets == NULL) {
+    tl_drop(vm, items);
+    return false;
+  }
+  for (int64_t i = 0; i < rows; i++)
+    tl_offsets_data(offsets)[i + 1] = (i + 1) * width;
+  return tl_ragged_new(vm, offsets, &items, out);
+}
+
+bool tl_ragged_agree(const tl_nested *a, const tl_nested *b, int64_t *row) {
+  int64_t rows = tl_ragged_rows(a);
+  const int64_t *x = tl_ragged_offsets(a), *y = tl_ragged_offsets(b);
+  *row = -1;
+  if (rows != tl_ragged_rows(b))
+    return false;
+  if (x == y)
+    return true;
+  int64_t shift = y[0] - x[0];
+  for (int64_t i = 1; i <= rows; i++) {
+    if (y[i] - x[i] == shift)
+      continue;
+    *row = i - 1;
+    return false;
+  }
+  return true;
+}
+
+// --- Choosing rows ----------------------------------------------------------
+
+// Rows places[0 .. n), each within the array.
+static bool take_rows(tl_vm *vm, const tl_nested *n, const tl_array *places,
+                      tl_slot *out) {
+  const int64_t *at = tl_ragged_offsets(n);
+  const int64_t *row = (const int64_t *)(const void *)places->data;
+  int64_t count = places->size;
+  tl_array *offsets = tl_offsets_new(vm, count);
+  tl_array *runs = offsets != NULL ? tl_positions_new(vm, 2 * count) : NULL;
+  bool ok = runs != NULL;
+  tl_slot items;
+  if (ok) {
+    int64_t *to = tl_offsets_data(offsets), *run = tl_offsets_data(runs);
+    for (int64_t i = 0; i < count; i++) {
+      run[i] = at[row[i]];
+      run[count + i] = at[row[i] + 1];
+      to[i + 1] = to[i] + run[count + i] - run[i];
+    }
+    ok = tl_gather_runs(vm, n->parts[1], count, run, run + count, &items);
+    tl_drop(vm, tl_own_array(runs));
+  }
+  if (ok)
+    return tl_ragged_new(vm, offsets, &items, out);
+  if (offsets != NULL)
+    tl_drop(vm, tl_own_array(offsets));
+  return false;
+}
+
+// What an index of one axis chooses among the rows: numbers from 0 on, indexed
+// like any array.
+static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
+                        tl_slot *parts, tl_slot *out) {
+  int64_t rows = tl_ragged_rows(n);
+  tl_range all = {.stop = rows, .step = 1, .length = rows};
+  tl_array *numbers = tl_range_to_array(vm, &all);
+  if (numbers == NULL)
+    return false;
+  tl_slot base = tl_own_array(numbers), chosen, dense;
+  tl_step step = {.item_count = 1, .items = &item};
+  bool ok = tl_index_get(vm, &base, &step, parts, &chosen);
+  tl_drop(vm, base);
+  if (!ok)
+    return false;
+  if (tl_ndim(chosen.array) != 1) {
+    tl_slot rows = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)n};
+    ok = tl_grid_of_places(vm, chosen, rows, out);
+    tl_drop(vm, chosen);
+    return ok;
+  }
+  ok = tl_array_contiguous(vm, &chosen, &dense);
+  tl_drop(vm, chosen);
+  if (!ok)
+    return false;
+  ok = take_rows(vm, n, dense.array, out);
+  tl_drop(vm, dense);
+  return ok;
+}
+
+// Rows [start, stop): the same items, fewer offsets.
+static bool slice_rows(tl_vm *vm, const tl_nested *n, tl_slice slice,
+                       tl_slot *out) {
+  tl_slot offsets, items = tl_borrow(n->parts[1]);
+  if (!tl_value_slice(vm, n->parts[0], slice.start,
+                      slice.start + slice.length + 1, &offsets)) {
+    return false;
+  }
+  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
+}
+
+// --- Within rows ------------------------------------------------------------
+
+static bool fail_in_row(tl_vm *vm, int64_t index, int64_t row, int64_t length) {
+  return tl_fail(vm, TALLY_ERR_INDEX,
+                 "index %" PRId64 " is out of range for row %" PRId64
+                 ", which has %" PRId64 " item%s",
+                 index, row, length, length == 1 ? "" : "s");
+}
+
+// x[:, j]: one item of each row.
+static bool item_of_rows(tl_vm *vm, const tl_nested *n, int64_t j,
+                         tl_slot *out) {
+  const int64_t *at = tl_ragged_offsets(n);
+  int64_t rows = tl_ragged_rows(n);
+  tl_array *places = tl_positions_new(vm, rows);
+  if (places == NULL)
+    return false;
+  bool ok = true;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    int64_t length = at[i + 1] - at[i], k = j < 0 ? j + length : j;
+    if (k < 0 || k >= length)
+      ok = fail_in_row(vm, j, i, length);
+    tl_offsets_data(places)[i] = at[i] + k;
+  }
+  ok = ok && tl_value_take(vm, n->parts[1], places, out);
+  tl_drop(vm, tl_own_array(places));
+  return ok;
+}
+
+// x[:, a:b:s]: a slice of each row.
+static bool slice_of_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
+                          const tl_slot *parts, tl_slot *out) {
+  const int64_t *at = tl_ragged_offsets(n);
+  int64_t rows = tl_ragged_rows(n);
+  tl_array *offsets = tl_offsets_new(vm, rows);
+  if (offsets == NULL)
+    return false;
+  int64_t *to = tl_offsets_data(offsets);
+  bool ok = true;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    tl_slice slice;
+    const tl_slot *read = parts;
+    ok = tl_slice_resolve(vm, item, &read, at[i + 1] - at[i], &slice);
+    to[i + 1] = to[i] + (ok ? slice.length : 0);
+  }
+  tl_array *places = ok ? tl_positions_new(vm, to[rows]) : NULL;
+  ok = places != NULL;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    tl_slice slice;
+    const tl_slot *read = parts;
+    ok = tl_slice_resolve(vm, item, &read, at[i + 1] - at[i], &slice);
+    int64_t *place = tl_offsets_data(places) + to[i];
+    for (int64_t k = 0; k < slice.length; k++)
+      place[k] = at[i] + slice.start + k * slice.step;
+    ok = ok && poll_row(vm, i);
+  }
+  tl_slot items;
+  ok = ok && tl_value_take(vm, n->parts[1], places, &items);
+  if (places != NULL)
+    tl_drop(vm, tl_own_array(places));
+  if (ok)
+    return tl_ragged_new(vm, offsets, &items, out);
+  tl_drop(vm, tl_own_array(offsets));
+  return false;
+}
+
+static bool fail_rows(tl_vm *vm, const tl_nested *n, const tl_nested *index,
+                      int64_t row) {
+  if (row < 0) {
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "a ragged index has %" PRId64 " rows, the array %" PRId64,
+                   tl_ragged_rows(index), tl_ragged_rows(n));
+  }
+  const int64_t *x = tl_ragged_offsets(n), *y = tl_ragged_offsets(index);
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "row %" PRId64 " of the mask has %" PRId64
+                 " items, of the array %" PRId64,
+                 row, y[row + 1] - y[row], x[row + 1] - x[row]);
+}
+
+// x[ragged mask]: the true items of each row.
+static bool mask_rows(tl_vm *vm, const tl_nested *n, tl_slot mask,
+                      tl_slot *out) {
+  int64_t row;
+  if (!tl_ragged_agree(n, mask.nested, &row))
+    return fail_rows(vm, n, mask.nested, row);
+  tl_slot of_mask, flags, dense, at, items, chosen;
+  if (!tl_ragged_lend(vm, mask, &of_mask, &flags))
+    return false;
+  bool ok = tl_array_contiguous(vm, &flags, &dense);
+  tl_drop(vm, flags);
+  tl_array *offsets = ok ? tl_offsets_new(vm, tl_ragged_rows(n)) : NULL;
+  const int64_t *from = tl_offsets_data(of_mask.array);
+  for (int64_t i = 0; offsets != NULL && i < tl_ragged_rows(n); i++) {
+    int64_t count = 0;
+    for (int64_t k = from[i]; k < from[i + 1]; k++)
+      count += dense.array->data[k] != 0;
+    tl_offsets_data(offsets)[i + 1] = tl_offsets_data(offsets)[i] + count;
+  }
+  tl_drop(vm, of_mask);
+  bool flat = offsets != NULL &&
+              tl_ragged_lend(
+                  vm, (tl_slot){.tag = TL_TAG_NESTED, .nested = (tl_nested *)n},
+                  &at, &items);
+  if (flat) {
+    tl_drop(vm, at);
+    flat = tl_value_take(vm, items, dense.array, &chosen);
+    tl_drop(vm, items);
+  }
+  if (ok)
+    tl_drop(vm, dense);
+  if (flat)
+    return tl_ragged_new(vm, offsets, &chosen, out);
+  if (offsets != NULL)
+    tl_drop(vm, tl_own_array(offsets));
+  return false;
+}
+
+// x[ragged integers]: items of each row, by their place in it.
+static bool places_in_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
+                           tl_slot *out) {
+  const int64_t *at = tl_ragged_offsets(n);
+  int64_t rows = tl_ragged_rows(n);
+  if (tl_ragged_rows(index.nested) != rows)
+    return fail_rows(vm, n, index.nested, -1);
+  tl_slot offsets, items;
+  if (!tl_ragged_lend(vm, index, &offsets, &items))
+    return false;
+  tl_array *places = tl_array_cast(vm, items.array, TL_INT64);
+  tl_drop(vm, items);
+  bool ok = places != NULL;
+  const int64_t *from = tl_offsets_data(offsets.array);
+  for (int64_t i = 0; ok && i < rows; i++) {
+    int64_t length = at[i + 1] - at[i];
+    for (int64_t k = from[i]; ok && k < from[i + 1]; k++) {
+      int64_t *place = &tl_offsets_data(places)[k];
+      int64_t j = *place < 0 ? *place + length : *place;
+      if (j < 0 || j >= length)
+        ok = fail_in_row(vm, *place, i, length);
+      *place = at[i] + j;
+    }
+  }
+  ok = ok && tl_value_take(vm, n->parts[1], places, &items);
+  if (places != NULL)
+    tl_drop(vm, tl_own_array(places));
+  if (ok)
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
+  tl_drop(vm, offsets);
+  return false;
+}
+
+// x[ragged mask with missing values]: what it leaves open is missing.
+static bool option_rows(tl_vm *vm, const tl_nested *n, const tl_nested *mask,
+                        tl_slot *out) {
+  tl_slot open = tl_none(), chosen, flags, items;
+  tl_slot known = tl_borrow(mask->parts[1].nested->parts[1]);
+  tl_slot x[2] = {tl_borrow(mask->parts[1].nested->parts[0]), known}, either;
+  tl_slot at = tl_borrow(mask->parts[0]), lent = tl_borrow(x[0]);
+  if (!tl_elementwise(vm, TL_OP_LOGICAL_OR, x, &either))
+    return false;
+  tl_slot whole = tl_none();
+  bool ok = tl_nested_pair(vm, TL_FORM_RAGGED, 1, &at, &either, &whole);
+  at = tl_borrow(mask->parts[0]);
+  ok = ok && tl_nested_pair(vm, TL_FORM_RAGGED, 1, &at, &lent, &open) &&
+       mask_rows(vm, n, whole, &chosen);
+  if (ok && !mask_rows(vm, open.nested, whole, &flags)) {
+    tl_drop(vm, chosen);
+    ok = false;
+  }
+  tl_clear(vm, &whole);
+  tl_clear(vm, &open);
+  if (!ok)
+    return false;
+  tl_slot picked = tl_borrow(chosen.nested->parts[1]);
+  bool plain = tl_is_array(picked) || tl_is_form(picked, TL_FORM_OPTION);
+  ok = plain ? tl_option_add(vm, &picked, flags.nested->parts[1], &items)
+             : tl_fail(vm, TALLY_ERR_TYPE,
+                       "a mask with missing values chooses numbers and "
+                       "strings: fill_missing(mask, false) is a mask for all");
+  tl_slot offsets = tl_borrow(chosen.nested->parts[0]);
+  ok = ok && tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
+  tl_drop(vm, flags);
+  tl_drop(vm, chosen);
+  return ok;
+}
+
+// x[rows of rows of bools or integers]: the inner rows by the inner ones.
+static bool index_below(tl_vm *vm, const tl_nested *n, tl_slot index,
+                        tl_slot *out) {
+  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
+  static const tl_step step = {.item_count = 1, .items = &item};
+  int64_t row;
+  if (!tl_ragged_agree(n, index.nested, &row))
+    return fail_rows(vm, n, index.nested, row);
+  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)n};
+  tl_slot offsets, unused, items, inner, made;
+  if (!tl_ragged_flat(vm, whole, &offsets, &items))
+    return false;
+  bool ok = tl_ragged_flat(vm, index, &unused, &inner);
+  if (ok) {
+    tl_slot lent = tl_borrow(items);
+    ok = tl_index_get(vm, &lent, &step, &inner, &made);
+    if (ok)
+      tl_hold(vm, made, TL_CAUSE_VIEW);
+    tl_drop(vm, unused);
+    tl_clear(vm, &inner);
+  }
+  tl_drop(vm, items);
+  if (ok)
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
+  tl_drop(vm, offsets);
+  return false;
+}
+
+static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
+                         tl_slot *out) {
+  tl_slot items = index.nested->parts[1];
+  if (tl_is_array(items) && tl_ndim(items.array) == 1) {
+    tl_dtype dtype = tl_array_dtype(items.array);
+    if (dtype == TL_BOOL)
+      return mask_rows(vm, n, index, out);
+    if (tl_dtype_is_integer(dtype))
+      return places_in_rows(vm, n, index, out);
+  }
+  if (tl_is_form(items, TL_FORM_OPTION) &&
+      tl_dtype_of(items.nested->parts[1]) == TL_BOOL)
+    return option_rows(vm, n, index.nested, out);
+  if (tl_is_form(items, TL_FORM_RAGGED) || tl_is_form(items, TL_FORM_GRID))
+    return index_below(vm, n, index, out);
+  char text[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "a ragged index is of bools or integers, var * bool or var * "
+                 "int64: got %s",
+                 tl_describe(index, text, sizeof text));
+}
+
+// --- The whole --------------------------------------------------------------
+
+static bool fail_index(tl_vm *vm, const tl_nested *n) {
+  char text[TL_DESCRIBE];
+  tl_nested_describe(n, text, sizeof text);
+  return tl_fail(vm, TALLY_ERR_INDEX,
+                 "%s is indexed by rows, then within them: x[i], x[i, j], "
+                 "x[mask], x[:, j], x[:, a:b]",
+                 text);
+}
+
+// found[:, rest]; [within]: of what is in its rows, which stay.
+static bool index_behind(tl_vm *vm, tl_slot found, bool within,
+                         const tl_step *step, tl_slot *parts, tl_slot *out) {
+  tl_slot offsets, items, made, lent;
+  if (!within) {
+    lent = tl_borrow(found);
+    if (!tl_index_get(vm, &lent, step, parts, out))
+      return false;
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+    return true;
+  }
+  if (!tl_ragged_flat(vm, found, &offsets, &items))
+    return false;
+  lent = tl_borrow(items);
+  bool ok = tl_index_get(vm, &lent, step, parts, &made);
+  if (ok)
+    tl_hold(vm, made, TL_CAUSE_VIEW);
+  tl_drop(vm, items);
+  if (ok)
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
+  tl_drop(vm, offsets);
+  return false;
+}
+
+// The second index and what follows it, of all the rows of [base].
+static bool within_rows(tl_vm *vm, tl_slot base, tl_step rest, tl_slot *parts,
+                        tl_slot *out) {
+  tl_index_item item = rest.items[0];
+  tl_slot found;
+  int64_t j;
+  bool ok;
+  if (item.kind == TL_ITEM_SLICE)
+    ok = slice_of_rows(vm, base.nested, item, parts, &found);
+  else if (item.kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &j))
+    ok = item_of_rows(vm, base.nested, j, &found);
+  else
+    ok = fail_index(vm, base.nested);
+  if (!ok || rest.item_count == 1) {
+    if (ok)
+      tl_copy_slot(out, &found);
+    return ok;
+  }
+  // What is left indexes the axes behind: (:, rest).
+  tl_index_item items[TL_MAX_DIMS + 1] = {{.kind = TL_ITEM_SLICE}};
+  if (rest.item_count > TL_MAX_DIMS) {
+    tl_drop(vm, found);
+    return fail_index(vm, base.nested);
+  }
+  memcpy(items + 1, rest.items + 1,
+         (size_t)(rest.item_count - 1) * sizeof *items);
+  tl_step more = {.item_count = rest.item_count, .items = items};
+  ok = index_behind(vm, found, item.kind == TL_ITEM_SLICE, &more,
+                    parts + tl_item_parts(item), out);
+  tl_drop(vm, found);
+  return ok;
+}
+
+static bool row_at(tl_vm *vm, const tl_nested *n, int64_t i, tl_slot *out) {
+  int64_t start, stop, rows = tl_ragged_rows(n);
+  int64_t k = i < 0 ? i + rows : i;
+  if (k < 0 || k >= rows)
+    return tl_fail_range(vm, i, 0, rows);
+  tl_ragged_row(n, k, &start, &stop);
+  return tl_value_slice(vm, n->parts[1], start, stop, out);
+}
+
+bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
+                   tl_slot *out) {
+  const tl_nested *n = base.nested;
+  tl_index_item item = step->items[0];
+  tl_step rest = {.item_count = (uint16_t)(step->item_count - 1),
+                  .items = step->items + 1};
+  const tl_slot *read = parts;
+  tl_slot *more = parts + tl_item_parts(item), rows;
+  int64_t i;
+  if (item.kind == TL_ITEM_ELLIPSIS ||
+      (item.kind == TL_ITEM_VALUE && tl_is_none(parts[0])))
+    return tl_grid_get_rows(vm, base, step, parts, out);
+  if (item.kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &i)) {
+    if (!row_at(vm, n, i, rest.item_count == 0 ? out : &rows))
+      return false;
+    if (rest.item_count == 0)
+      return true;
+    bool ok = tl_index_get(vm, &rows, &rest, more, out);
+    tl_drop(vm, rows);
+    return ok;
+  }
+  bool ok;
+  if (item.kind == TL_ITEM_VALUE && tl_is_form(parts[0], TL_FORM_RAGGED)) {
+    ok = ragged_index(vm, n, parts[0], &rows);
+  } else if (item.kind == TL_ITEM_SLICE) {
+    tl_slice slice;
+    ok = tl_slice_resolve(vm, item, &read, tl_ragged_rows(n), &slice);
+    ok = ok && (slice.step == 1 ? slice_rows(vm, n, slice, &rows)
+                                : choose_rows(vm, n, item, parts, &rows));
+  } else if (tl_is_array(parts[0]) || tl_is_range(parts[0])) {
+    ok = choose_rows(vm, n, item, parts, &rows);
+  } else {
+    ok = fail_index(vm, n);
+  }
+  if (!ok || rest.item_count == 0) {
+    if (ok)
+      tl_copy_slot(out, &rows);
+    return ok;
+  }
+  ok = within_rows(vm, rows, rest, more, out);
+  tl_drop(vm, rows);
+  return ok;
+}

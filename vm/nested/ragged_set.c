@@ -1,0 +1,348 @@
+// Writing into ragged arrays: r[i] = row, r[i, j] = v, r[:, j] = v, r[mask] =
+// v, r[a:b] = rows.
+//
+// An index of any kind is applied to the numbers of the items; the items of the
+// numbers that it gives are written. Rows of other lengths make new offsets.
+#include <inttypes.h>
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/nested_join.h"
+#include "vm/nested/nested_set.h"
+#include "vm/nested/ragged.h"
+#include "vm/vm.h"
+
+static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {
+  char text[TL_DESCRIBE];
+  tl_nested_describe(n, text, sizeof text);
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "%s is set by rows, then within them: x[i] = row, x[a:b] = "
+                 "rows, x[i, j] = v, x[:, j] = v, x[mask] = v",
+                 text);
+}
+
+// items[start:stop], then the steps that are left.
+static bool set_in_row(tl_vm *vm, tl_way rest, tl_nested *n, int64_t start,
+                       int64_t stop, tl_slot *value) {
+  static const tl_index_item slice = {.kind = TL_ITEM_SLICE,
+                                      .given = TL_SLICE_START | TL_SLICE_STOP};
+  enum { MOST_PARTS = 64 };
+  tl_step steps[TL_MOST_STEPS] = {{.item_count = 1, .items = &slice}};
+  tl_slot parts[MOST_PARTS] = {tl_weak_int(start), tl_weak_int(stop)};
+  int used = 2;
+  if (rest.count + 1 > TL_MOST_STEPS)
+    return fail_set_rows(vm, n);
+  const tl_slot *from = rest.parts;
+  for (int i = 0; i < rest.count; i++) {
+    int more = tl_step_parts(&rest.steps[i]);
+    if (used + more > MOST_PARTS)
+      return fail_set_rows(vm, n);
+    steps[i + 1] = rest.steps[i];
+    memcpy(parts + used, from, (size_t)more * sizeof *parts);
+    used += more;
+    from += more;
+  }
+  tl_way w = {steps, rest.count + 1, parts};
+  return tl_part_update(vm, w, &n->parts[1], value);
+}
+
+// --- Rows for rows ----------------------------------------------------------
+
+// Rows as the array's items have them: it keeps its dtype.
+static bool cast_rows(tl_vm *vm, const tl_nested *n, tl_slot items,
+                      tl_slot *out) {
+  if (!tl_is_array(n->parts[1])) {
+    *out = tl_retain(vm, tl_borrow(items));
+    return true;
+  }
+  const tl_array *content = n->parts[1].array;
+  int64_t shape[TL_MAX_DIMS];
+  memcpy(shape, tl_shape(content), sizeof(int64_t) * (size_t)tl_ndim(content));
+  shape[0] = tl_value_length(items, 0);
+  tl_array *like =
+      tl_array_new(vm, tl_array_dtype(content), tl_ndim(content), shape);
+  if (like == NULL)
+    return false;
+  *out = tl_own_array(like);
+  // No items are of any dtype: r[i] = [].
+  if (like->size == 0 || tl_array_store_all(vm, like, items))
+    return true;
+  tl_clear(vm, out);
+  return false;
+}
+
+// The array's own runs of items, then those of the rows that take the place of
+// others: where each row comes from, in one row of items for both.
+static void find_runs(const tl_nested *n, const tl_array *chosen,
+                      const int64_t *given, int64_t own, int64_t *starts,
+                      int64_t *stops) {
+  int64_t rows = tl_ragged_rows(n);
+  const int64_t *at = tl_ragged_offsets(n);
+  const int64_t *row = (const int64_t *)(const void *)chosen->data;
+  for (int64_t i = 0; i < rows; i++) {
+    starts[i] = at[i];
+    stops[i] = at[i + 1];
+  }
+  for (int64_t k = 0; k < chosen->size; k++) {
+    starts[row[k]] = own + given[k];
+    stops[row[k]] = own + given[k + 1];
+  }
+}
+
+// Puts as many other rows, of any lengths, in the place of the chosen ones.
+static bool replace_rows(tl_vm *vm, tl_nested *n, const tl_array *chosen,
+                         tl_slot given) {
+  int64_t rows = tl_ragged_rows(n);
+  tl_slot at, items = tl_none(), both[2] = {tl_none(), tl_none()}, whole;
+  if (!tl_ragged_flat(vm, given, &at, &items))
+    return false;
+  tl_array *offsets = tl_offsets_new(vm, rows);
+  tl_array *runs = offsets != NULL ? tl_positions_new(vm, 2 * rows) : NULL;
+  both[0] = tl_borrow(n->parts[1]);
+  bool ok = runs != NULL && cast_rows(vm, n, items, &both[1]) &&
+            tl_value_concat(vm, 2, both, &whole);
+  tl_drop(vm, items);
+  tl_clear(vm, &both[1]);
+  if (ok) {
+    int64_t *starts = tl_offsets_data(runs), *to = tl_offsets_data(offsets);
+    find_runs(n, chosen, tl_offsets_data(at.array),
+              tl_value_length(n->parts[1], 0), starts, starts + rows);
+    for (int64_t i = 0; i < rows; i++)
+      to[i + 1] = to[i] + starts[rows + i] - starts[i];
+    ok = tl_gather_runs(vm, whole, rows, starts, starts + rows, &items);
+    tl_drop(vm, whole);
+  }
+  tl_drop(vm, at);
+  if (runs != NULL)
+    tl_drop(vm, tl_own_array(runs));
+  if (!ok) {
+    if (offsets != NULL)
+      tl_drop(vm, tl_own_array(offsets));
+    return false;
+  }
+  tl_clear(vm, &n->parts[0]);
+  tl_clear(vm, &n->parts[1]);
+  n->parts[0] = tl_own_array(offsets);
+  n->parts[1] = items;
+  return true;
+}
+
+// One row of another length.
+static bool replace_row(tl_vm *vm, tl_nested *n, int64_t i, tl_slot row) {
+  int64_t one = 1;
+  tl_slot rows;
+  tl_array *chosen = tl_array_new(vm, TL_INT64, 1, &one);
+  if (chosen == NULL)
+    return false;
+  tl_offsets_data(chosen)[0] = i;
+  bool ok = tl_ragged_of_rows(vm, 1, &row, &rows);
+  if (ok) {
+    ok = replace_rows(vm, n, chosen, rows);
+    tl_drop(vm, rows);
+  }
+  tl_drop(vm, tl_own_array(chosen));
+  return ok;
+}
+
+// x[ragged mask] = v: the mask's flat bools index the flat items.
+static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
+  int64_t row;
+  tl_slot offsets, flags;
+  if (!tl_is_array(mask.nested->parts[1]) ||
+      tl_array_dtype(mask.nested->parts[1].array) != TL_BOOL) {
+    return fail_set_rows(vm, n);
+  }
+  if (!tl_ragged_agree(n, mask.nested, &row)) {
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "the mask has other rows than the array, from row %" PRId64
+                   " on",
+                   row < 0 ? 0 : row);
+  }
+  tl_slot items = tl_borrow(*value), values = tl_none();
+  if (tl_is_form(*value, TL_FORM_RAGGED)) {
+    // As many values in each row as the mask has chosen.
+    tl_slot chosen, whole = {.tag = TL_TAG_NESTED, .nested = n};
+    tl_slot part = tl_borrow(mask);
+    static const tl_index_item one = {.kind = TL_ITEM_VALUE};
+    tl_step index = {.item_count = 1, .items = &one};
+    if (!tl_ragged_get(vm, whole, &index, &part, &chosen))
+      return false;
+    bool agree = tl_ragged_agree(chosen.nested, value->nested, &row);
+    tl_drop(vm, chosen);
+    if (!agree) {
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "the mask chooses other rows than the value has, from row "
+                     "%" PRId64 " on",
+                     row < 0 ? 0 : row);
+    }
+    if (!tl_ragged_flat(vm, *value, &offsets, &values))
+      return false;
+    tl_drop(vm, offsets);
+    items = tl_borrow(values);
+  }
+  if (!tl_ragged_flat(vm, mask, &offsets, &flags)) {
+    tl_drop(vm, values);
+    return false;
+  }
+  tl_drop(vm, offsets);
+  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
+  tl_step step = {.item_count = 1, .items = &item};
+  tl_slot part = tl_borrow(flags);
+  const int64_t *at = tl_ragged_offsets(n);
+  bool ok = set_in_row(vm, (tl_way){&step, 1, &part}, n, at[0],
+                       at[tl_ragged_rows(n)], &items);
+  tl_drop(vm, flags);
+  tl_drop(vm, values);
+  return ok;
+}
+
+// --- Any index --------------------------------------------------------------
+
+// Where the items of the array lie in its content, under its own rows.
+static bool number_items(tl_vm *vm, const tl_nested *n, tl_slot *out) {
+  int64_t length = tl_value_length(n->parts[1], 0);
+  tl_array *places = tl_positions_new(vm, length);
+  if (places == NULL)
+    return false;
+  for (int64_t i = 0; i < length; i++) tl_offsets_data(places)[i] = i;
+  tl_slot offsets = tl_borrow(n->parts[0]), items = tl_own_array(places);
+  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
+}
+
+// items[places] = value.
+static bool set_places(tl_vm *vm, tl_nested *n, tl_slot places,
+                       tl_slot *value) {
+  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
+  tl_step step = {.item_count = 1, .items = &item};
+  tl_slot part = tl_borrow(places);
+  return tl_part_update(vm, (tl_way){&step, 1, &part}, &n->parts[1], value);
+}
+
+// The numbers of the rows that an index of one axis chooses.
+static bool choose_rows(tl_vm *vm, const tl_nested *n, const tl_step *step,
+                        tl_slot *parts, tl_slot *out) {
+  int64_t rows = tl_ragged_rows(n);
+  tl_array *all = tl_positions_new(vm, rows);
+  if (all == NULL)
+    return false;
+  for (int64_t i = 0; i < rows; i++) tl_offsets_data(all)[i] = i;
+  tl_slot base = tl_own_array(all), chosen;
+  bool ok = tl_index_get(vm, &base, step, parts, &chosen);
+  if (ok)
+    tl_hold(vm, chosen, TL_CAUSE_VIEW);
+  tl_clear(vm, &base);
+  if (!ok)
+    return false;
+  ok = tl_array_contiguous(vm, &chosen, out);
+  tl_clear(vm, &chosen);
+  return ok;
+}
+
+static bool has_rows(tl_slot s) {
+  return tl_is_form(s, TL_FORM_RAGGED) || tl_value_ndim(s) > 1;
+}
+
+// x[rows] = rows of other lengths; *done is false where their lengths agree.
+static bool set_other_rows(tl_vm *vm, tl_nested *n, const tl_step *step,
+                           tl_slot *parts, tl_slot chosen, tl_slot value,
+                           bool *done) {
+  int64_t row;
+  tl_slot rows, numbers;
+  if (tl_is_form(value, TL_FORM_RAGGED))
+    rows = tl_retain(vm, tl_borrow(value));
+  else if (!tl_ragged_of_regular(vm, value, &rows))
+    return false;
+  *done = !tl_ragged_agree(chosen.nested, rows.nested, &row) && row >= 0;
+  bool ok = true;
+  if (*done) {
+    ok = choose_rows(vm, n, step, parts, &numbers) &&
+         replace_rows(vm, n, numbers.array, rows);
+    tl_clear(vm, &numbers);
+  }
+  tl_drop(vm, rows);
+  return ok;
+}
+
+// The rows or items that an index chooses, found by their places.
+static bool set_chosen(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
+  tl_slot numbers, chosen, at, places, spread;
+  if (w.count != 1)
+    return fail_set_rows(vm, n);
+  if (!number_items(vm, n, &numbers))
+    return false;
+  bool ok = tl_ragged_get(vm, numbers, w.steps, w.parts, &chosen);
+  tl_hold(vm, ok ? chosen : tl_none(), TL_CAUSE_VIEW);
+  tl_drop(vm, numbers);
+  if (!ok)
+    return false;
+  if (!tl_is_form(chosen, TL_FORM_RAGGED)) {
+    ok = set_places(vm, n, chosen, value);
+    tl_clear(vm, &chosen);
+    return ok;
+  }
+  bool done = false;
+  if (w.steps->item_count == 1 && has_rows(*value) &&
+      !tl_is_form(w.parts[0], TL_FORM_RAGGED))
+    ok = set_other_rows(vm, n, w.steps, w.parts, chosen, *value, &done);
+  if (ok && !done)
+    ok = tl_ragged_flat(vm, chosen, &at, &places);
+  if (ok && !done) {
+    tl_drop(vm, at);
+    ok = tl_ragged_spread(vm, *value, chosen, &spread);
+    if (ok)
+      ok = set_places(vm, n, places, &spread), tl_clear(vm, &spread);
+    tl_drop(vm, places);
+  }
+  tl_clear(vm, &chosen);
+  return ok;
+}
+
+// r.x = v on rows of structs: the field of all their items.
+static bool set_field(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
+  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = n}, spread;
+  if (!tl_is_nested(n->parts[1]))
+    return tl_fail_no_field(vm, whole, w.steps->field);
+  if (w.count > 1)
+    return fail_set_rows(vm, n);
+  if (!tl_ragged_spread(vm, *value, whole, &spread))
+    return false;
+  const int64_t *at = tl_ragged_offsets(n);
+  bool ok = set_in_row(vm, w, n, at[0], at[tl_ragged_rows(n)], &spread);
+  tl_clear(vm, &spread);
+  return ok;
+}
+
+bool tl_ragged_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
+  int64_t i, start, stop, rows = tl_ragged_rows(n);
+  if (w.steps->field != NULL)
+    return set_field(vm, w, n, value);
+  bool is_value = w.steps->items[0].kind == TL_ITEM_VALUE;
+  if (is_value && w.count == 1 && w.steps->item_count == 1 &&
+      tl_is_form(w.parts[0], TL_FORM_RAGGED) &&
+      tl_is_array(w.parts[0].nested->parts[1]) &&
+      tl_dtype_of(w.parts[0].nested->parts[1]) == TL_BOOL) {
+    return set_masked(vm, n, w.parts[0], value);
+  }
+  if (!is_value || !tl_index_integer(w.parts[0], &i))
+    return set_chosen(vm, w, n, value);
+  int64_t k = i < 0 ? i + rows : i;
+  if (k < 0 || k >= rows)
+    return tl_fail_range(vm, i, 0, rows);
+  tl_ragged_row(n, k, &start, &stop);
+  if (w.steps->item_count > 1) {
+    // x[i, j]…: the index without its first item.
+    tl_step steps[TL_MOST_STEPS];
+    if (w.count > TL_MOST_STEPS)
+      return fail_set_rows(vm, n);
+    memcpy(steps, w.steps, (size_t)w.count * sizeof *steps);
+    steps[0].items++;
+    steps[0].item_count--;
+    return set_in_row(vm, (tl_way){steps, w.count, w.parts + 1}, n, start, stop,
+                      value);
+  }
+  bool is_row = tl_value_ndim(*value) > 0;
+  if (w.count == 1 && is_row && tl_value_length(*value, 0) != stop - start)
+    return replace_row(vm, n, k, *value);
+  return set_in_row(vm, tl_way_below(w), n, start, stop, value);
+}

@@ -1,0 +1,536 @@
+// Struct arrays: their fields as views, records as items, and back.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/engine/engine.h"
+#include "vm/error.h"
+#include "vm/types/layout.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested.h"
+#include "vm/values/record.h"
+#include "vm/index/select.h"
+#include "vm/array/stack.h"
+#include "vm/nested/text_items.h"
+#include "vm/vm.h"
+
+// --- Geometry ---------------------------------------------------------------
+
+// Part of each item of a block: its axes are the block's but for the last,
+// then the fixed dimensions of the type.
+typedef struct region {
+  char *data;
+  const tl_type *item;  // what is left below the fixed dimensions
+  int ndim;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+} region;
+
+static bool find_region(tl_vm *vm, const tl_array *bytes, int64_t offset,
+                        const tl_type *type, region *out) {
+  out->data = bytes->data + offset * tl_strides(bytes)[tl_ndim(bytes) - 1];
+  out->ndim = tl_ndim(bytes) - 1;
+  for (int i = 0; i < out->ndim; i++) {
+    out->shape[i] = tl_shape(bytes)[i];
+    out->strides[i] = tl_strides(bytes)[i];
+  }
+  for (; type->kind == TL_TYPE_FIXED; type = type->of) {
+    // One axis is kept for an item's bytes.
+    if (out->ndim == TL_MAX_DIMS - 1) {
+      return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
+                     TL_MAX_DIMS);
+    }
+    out->shape[out->ndim] = type->size;
+    out->strides[out->ndim++] = tl_type_size(type->of);
+  }
+  out->item = type;
+  return true;
+}
+
+static bool is_aligned(const region *r) {
+  uint64_t align = (uint64_t)tl_type_align(r->item), bits;
+  bits = (uint64_t)(uintptr_t)r->data;
+  for (int i = 0; i < r->ndim; i++) {
+    if (r->shape[i] > 1)
+      bits |= (uint64_t)r->strides[i];
+  }
+  return (bits & (align - 1)) == 0;
+}
+
+// The region as bytes: one axis more.
+static tl_array *region_bytes(tl_vm *vm, tl_slot bytes, region *r) {
+  tl_slot base = tl_borrow(bytes);
+  r->shape[r->ndim] = tl_type_size(r->item);
+  r->strides[r->ndim] = 1;
+  return tl_view_new(vm, &base, TL_UINT8, r->data, r->ndim + 1, r->shape,
+                     r->strides);
+}
+
+// --- Items ------------------------------------------------------------------
+
+static bool item_list(tl_vm *vm, int64_t count, tl_slot *values, tl_slot *out) {
+  tl_list *list = tl_list_new(vm, count);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < count; i++)
+    ok = tl_list_push(vm, &list, &values[i]);
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list != NULL)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
+bool tl_struct_item(tl_vm *vm, const tl_type *type, tl_slot *values,
+                    tl_slot *out) {
+  if (type->kind == TL_TYPE_TUPLE)
+    return item_list(vm, type->field_count, values, out);
+  tl_record *record = tl_record_new(vm, type->field_count);
+  bool ok = record != NULL;
+  for (int64_t i = 0; ok && i < type->field_count; i++)
+    ok = tl_record_set(vm, &record, type->fields[i].name, &values[i]);
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record != NULL)
+    tl_drop(vm, tl_own_record(record));
+  return ok;
+}
+
+// --- Showing ----------------------------------------------------------------
+
+// Items that cannot be read where they lie: copied, then seen as their dtype.
+static bool show_unaligned(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
+  tl_array *view = region_bytes(vm, bytes, r);
+  if (view == NULL)
+    return false;
+  tl_array *copy = tl_array_copy(vm, view);
+  tl_drop(vm, tl_own_array(view));
+  if (copy == NULL)
+    return false;
+  tl_slot base = tl_own_array(copy);
+  tl_dtype dtype = r->item->dtype;
+  tl_shape_strides(r->ndim, r->shape, tl_itemsize(dtype), r->strides);
+  tl_array *shown =
+      tl_view_new(vm, &base, dtype, copy->data, r->ndim, r->shape, r->strides);
+  tl_drop(vm, base);
+  if (shown == NULL)
+    return false;
+  *out = tl_own_array(shown);
+  return true;
+}
+
+static bool show_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
+  if (r->ndim == 0) {
+    tl_c128 item;
+    tl_dtype dtype = r->item->dtype;
+    memcpy(&item, r->data, tl_itemsize(dtype));
+    if (dtype != TL_COMPLEX128) {
+      *out = tl_scalar_load(dtype, &item);
+      return true;
+    }
+    *out = tl_new_complex(vm, item.re, item.im, false);
+    return !tl_is_unset(*out);
+  }
+  if (!is_aligned(r))
+    return show_unaligned(vm, bytes, r, out);
+  tl_slot base = tl_borrow(bytes);
+  tl_array *view = tl_view_new(vm, &base, r->item->dtype, r->data, r->ndim,
+                               r->shape, r->strides);
+  if (view == NULL)
+    return false;
+  *out = tl_own_array(view);
+  return true;
+}
+
+// Field i of one item. Arrays are copies: they do not hold the block.
+static bool show_field(tl_vm *vm, tl_slot bytes, const tl_type *layout,
+                       int64_t i, tl_slot *out) {
+  tl_slot value;
+  if (!tl_struct_show(vm, bytes, layout->offsets[i], layout->fields[i].type,
+                      &value))
+    return false;
+  if (tl_is_array(value) && tl_is_view(value.array)) {
+    tl_array *copy = tl_array_copy(vm, value.array);
+    tl_drop(vm, value);
+    if (copy == NULL)
+      return false;
+    value = tl_own_array(copy);
+  }
+  tl_copy_slot(out, &value);
+  return true;
+}
+
+// A record of one item, or of a tuple a list.
+static bool show_record(tl_vm *vm, tl_slot bytes, const tl_type *layout,
+                        tl_slot *out) {
+  size_t nbytes = (size_t)layout->field_count * sizeof(tl_slot);
+  tl_slot *values = tl_alloc(vm, nbytes, "the fields of an item");
+  int64_t made = 0;
+  bool ok = values != NULL;
+  for (; ok && made < layout->field_count; made += ok)
+    ok = show_field(vm, bytes, layout, made, &values[made]);
+  ok = ok && tl_struct_item(vm, layout, values, out);
+  while (made > 0) tl_clear(vm, &values[--made]);
+  if (values != NULL)
+    tl_free(vm, values, nbytes);
+  return ok;
+}
+
+static bool show_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
+  tl_array *view = region_bytes(vm, bytes, r);
+  if (view == NULL)
+    return false;
+  tl_slot part = tl_own_array(view);
+  tl_type *layout = (tl_type *)r->item;
+  if (r->ndim == 0) {
+    bool ok = show_record(vm, part, layout, out);
+    tl_drop(vm, part);
+    return ok;
+  }
+  if (!tl_nested_pair(vm, TL_FORM_STRUCT, r->ndim, &part, NULL, out))
+    return false;
+  out->nested->layout = layout;
+  return true;
+}
+
+bool tl_struct_show(tl_vm *vm, tl_slot bytes, int64_t offset,
+                    const tl_type *type, tl_slot *out) {
+  region r;
+  if (!find_region(vm, bytes.array, offset, type, &r))
+    return false;
+  if (tl_type_is_text(r.item)) {
+    return tl_text_items_show(vm, r.item, r.data, r.ndim, r.shape, r.strides,
+                              out);
+  }
+  return tl_type_has_fields(r.item) ? show_struct(vm, bytes, &r, out)
+                                    : show_dtype(vm, bytes, &r, out);
+}
+
+// --- Filling ----------------------------------------------------------------
+
+static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
+  tl_slot base = tl_borrow(bytes);
+  if (is_aligned(r)) {
+    tl_array *view = tl_view_new(vm, &base, r->item->dtype, r->data, r->ndim,
+                                 r->shape, r->strides);
+    if (view == NULL)
+      return false;
+    bool ok = tl_array_store_all(vm, view, value);
+    tl_drop(vm, tl_own_array(view));
+    return ok;
+  }
+  // Made apart, then moved as bytes.
+  tl_array *whole = tl_array_new(vm, r->item->dtype, r->ndim, r->shape);
+  if (whole == NULL)
+    return false;
+  tl_slot owned = tl_own_array(whole);
+  bool ok = tl_array_store_all(vm, whole, value);
+  tl_array *to = ok ? region_bytes(vm, bytes, r) : NULL;
+  if (to != NULL) {
+    int64_t strides[TL_MAX_DIMS];
+    tl_shape_strides(r->ndim + 1, r->shape, 1, strides);
+    tl_slot lent = tl_borrow(owned);
+    tl_array *from = tl_view_new(vm, &lent, TL_UINT8, whole->data, r->ndim + 1,
+                                 r->shape, strides);
+    ok = from != NULL && tl_array_assign(vm, to, from);
+    if (from != NULL)
+      tl_drop(vm, tl_own_array(from));
+    tl_drop(vm, tl_own_array(to));
+  }
+  tl_drop(vm, owned);
+  return ok && to != NULL;
+}
+
+bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
+  char got[TL_DESCRIBE];
+  tl_type *plain = tl_layout_plain(vm, (tl_type *)layout);
+  tl_string *text = plain != NULL ? tl_type_text(vm, plain) : NULL;
+  if (text == NULL)
+    return false;
+  if (tl_is_record(value)) {
+    const tl_record *r = value.record;
+    const char *extra = "";
+    for (int64_t i = 0; i < layout->field_count; i++) {
+      if (tl_record_find((tl_record *)r, layout->fields[i].name) < 0) {
+        tl_fail(vm, TALLY_ERR_TYPE,
+                "an item of type %s needs a field %s, which the record does "
+                "not have",
+                text->text, layout->fields[i].name->text);
+      }
+    }
+    for (int64_t i = 0; i < r->length; i++) {
+      bool known = false;
+      for (int64_t j = 0; j < layout->field_count; j++)
+        known |= tl_string_equal(layout->fields[j].name, r->fields[i].key);
+      if (!known)
+        extra = r->fields[i].key->text;
+    }
+    tl_fail(vm, TALLY_ERR_TYPE, "an item of type %s has no field %s",
+            text->text, extra);
+  } else {
+    tl_fail(
+        vm, TALLY_ERR_TYPE,
+        "an item of type %s is set to %s or a struct array with those "
+        "fields: got %s",
+        text->text,
+        layout->kind == TL_TYPE_TUPLE ? "a list of as many values" : "a record",
+        tl_describe(value, got, sizeof got));
+  }
+  tl_drop(vm, tl_own_string(text));
+  return false;
+}
+
+bool tl_struct_value_field(tl_vm *vm, tl_slot value, tl_string *name,
+                           tl_slot *out) {
+  if (tl_is_record(value)) {
+    *out = tl_borrow(*tl_record_get(value.record, name));
+    return true;
+  }
+  if (tl_is_list(value)) {
+    *out = tl_borrow(value.list->items[strtoll(name->text, NULL, 10)]);
+    return true;
+  }
+  tl_slot lent = tl_borrow(value);
+  return tl_nested_field(vm, &lent, tl_nested_find(value.nested, name), out);
+}
+
+bool tl_struct_has_fields(const tl_type *layout, tl_slot value) {
+  int64_t count = tl_is_record(value) ? value.record->length
+                  : tl_is_nested(value) && value.nested->layout != NULL
+                      ? value.nested->layout->field_count
+                      : -1;
+  if (tl_is_list(value)) {
+    return layout->kind == TL_TYPE_TUPLE &&
+           value.list->length == layout->field_count;
+  }
+  bool all = count == layout->field_count;
+  for (int64_t i = 0; all && i < layout->field_count; i++) {
+    tl_string *name = layout->fields[i].name;
+    all = tl_is_record(value) ? tl_record_find(value.record, name) >= 0
+                              : tl_nested_find(value.nested, name) >= 0;
+  }
+  return all;
+}
+
+static bool fill_fields(tl_vm *vm, tl_slot bytes, const tl_type *layout,
+                        tl_slot value) {
+  for (int64_t i = 0; i < layout->field_count; i++) {
+    tl_slot field;
+    if (!tl_struct_value_field(vm, value, layout->fields[i].name, &field))
+      return false;
+    bool ok = tl_struct_fill(vm, bytes, layout->offsets[i],
+                             layout->fields[i].type, field);
+    tl_drop(vm, field);
+    if (!ok)
+      return false;
+  }
+  return true;
+}
+
+// A field of several may fail when others are written: all is tried on a copy
+// of the items, whose bytes then come over at once.
+static bool fill_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
+  const tl_type *layout = r->item;
+  if (!tl_struct_has_fields(layout, value))
+    return tl_struct_fail_fields(vm, layout, value);
+  tl_array *view = region_bytes(vm, bytes, r);
+  if (view == NULL)
+    return false;
+  tl_array *copy = tl_array_copy(vm, view);
+  bool ok = copy != NULL;
+  if (ok) {
+    ok = fill_fields(vm, tl_own_array(copy), layout, value) &&
+         tl_array_assign(vm, view, copy);
+    tl_drop(vm, tl_own_array(copy));
+  }
+  tl_drop(vm, tl_own_array(view));
+  return ok;
+}
+
+bool tl_struct_fill(tl_vm *vm, tl_slot bytes, int64_t offset,
+                    const tl_type *type, tl_slot value) {
+  region r;
+  if (!find_region(vm, bytes.array, offset, type, &r))
+    return false;
+  if (tl_type_is_text(r.item)) {
+    return tl_text_items_fill(vm, r.item, r.data, r.ndim, r.shape, r.strides,
+                              value);
+  }
+  return tl_type_has_fields(r.item) ? fill_struct(vm, bytes, &r, value)
+                                    : fill_dtype(vm, bytes, &r, value);
+}
+
+// --- Fields of an array -----------------------------------------------------
+
+bool tl_nested_field(tl_vm *vm, tl_slot *base, int64_t i, tl_slot *out) {
+  const tl_nested *n = base->nested;
+  bool ok = true;
+  tl_form form = tl_nested_form(n);
+  if (form == TL_FORM_RAGGED || form == TL_FORM_GRID) {
+    tl_slot first = tl_borrow(n->parts[0]), lent = tl_borrow(n->parts[1]);
+    tl_slot field;
+    return tl_nested_field(vm, &lent, i, &field) &&
+           tl_nested_pair(vm, form, tl_nested_ndim(n), &first, &field, out);
+  }
+  if (tl_nested_form(n) == TL_FORM_STRUCT) {
+    ok = tl_struct_show(vm, n->parts[0], n->layout->offsets[i],
+                        n->layout->fields[i].type, out);
+  } else {
+    *out = tl_borrow(n->parts[i]);
+    if (tl_is_owned(*base))
+      *out = tl_retain(vm, *out);
+  }
+  // What dies here does not keep the block for the view.
+  if (ok && tl_is_owned(*base))
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  return ok;
+}
+
+bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
+                      tl_string *const *names, tl_slot *out) {
+  const tl_nested *n = base.nested;
+  bool is_block = tl_nested_form(n) == TL_FORM_STRUCT;
+  size_t nbytes = (count + 1) * sizeof(int64_t);
+  int64_t *fields = tl_alloc(vm, nbytes, "a selection of fields");
+  if (fields == NULL)
+    return false;
+  bool ok = true;
+  for (uint32_t i = 0; ok && i < count; i++) {
+    fields[i] = tl_nested_find(n, names[i]);
+    ok = fields[i] >= 0 || tl_fail_no_field(vm, base, names[i]);
+  }
+  tl_type *layout = NULL;
+  if (ok && is_block) {
+    layout = tl_layout_select(vm, n->layout, count, fields);
+  } else if (ok) {
+    tl_type model = {.kind = TL_TYPE_STRUCT, .field_count = count};
+    size_t all = (size_t)count * sizeof *model.fields + 16;
+    model.fields = tl_alloc(vm, all, "a selection of fields");
+    for (uint32_t i = 0; model.fields != NULL && i < count; i++)
+      model.fields[i] = n->layout->fields[fields[i]];
+    if (model.fields != NULL) {
+      layout = tl_type_intern(vm, &model);
+      tl_free(vm, model.fields, all);
+    }
+  }
+  tl_nested *made =
+      layout == NULL ? NULL
+                     : tl_nested_new(vm, tl_nested_form(n), tl_nested_ndim(n),
+                                     is_block ? 1 : (int64_t)count, layout);
+  for (int64_t i = 0; made != NULL && i < made->count; i++) {
+    tl_slot part = tl_borrow(n->parts[is_block ? 0 : fields[i]]);
+    tl_nested_put(vm, made, i, &part);
+  }
+  tl_free(vm, fields, nbytes);
+  if (made != NULL)
+    *out = tl_own_nested(made);
+  return made != NULL;
+}
+
+// --- From columns -----------------------------------------------------------
+
+static bool check_columns(tl_vm *vm, int64_t count, tl_string *const *names,
+                          const tl_slot *columns) {
+  char text[TL_DESCRIBE];
+  for (int64_t i = 0; i < count; i++) {
+    if (tl_value_ndim(columns[i]) < 1) {
+      return tl_fail(vm, TALLY_ERR_TYPE,
+                     "the column %s must be an array, not %s", names[i]->text,
+                     tl_describe(columns[i], text, sizeof text));
+    }
+    int64_t first = tl_value_length(columns[0], 0);
+    int64_t length = tl_value_length(columns[i], 0);
+    if (length != first) {
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "the column %s has %" PRId64 " items, %s has %" PRId64,
+                     names[i]->text, length, names[0]->text, first);
+    }
+  }
+  return true;
+}
+
+// The struct type of the columns; its fields' memory is given back by the
+// caller.
+static bool columns_type(tl_vm *vm, tl_type_kind kind, int64_t count,
+                         tl_string *const *names, const tl_slot *columns,
+                         tl_type **out) {
+  tl_type model = {.kind = kind, .field_count = count};
+  size_t nbytes = (size_t)count * sizeof *model.fields;
+  model.fields = tl_alloc(vm, nbytes, "a struct type");
+  if (model.fields == NULL)
+    return false;
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count; i++) {
+    model.fields[i].name = names[i];
+    model.fields[i].type = tl_type_below(vm, columns[i], 1);
+    ok = model.fields[i].type != NULL;
+  }
+  *out = ok ? tl_type_intern(vm, &model) : NULL;
+  tl_free(vm, model.fields, nbytes);
+  return *out != NULL;
+}
+
+static bool block_of_columns(tl_vm *vm, tl_type *type, const tl_slot *columns,
+                             tl_slot *out) {
+  tl_type *layout = tl_layout_of(vm, type, false);
+  int64_t length = tl_value_length(columns[0], 0);
+  if (layout == NULL || !tl_struct_zeros(vm, layout, 1, &length, out))
+    return false;
+  for (int64_t i = 0; i < layout->field_count; i++) {
+    if (tl_struct_fill(vm, out->nested->parts[0], layout->offsets[i],
+                       layout->fields[i].type, columns[i])) {
+      continue;
+    }
+    tl_clear(vm, out);
+    return false;
+  }
+  return true;
+}
+
+static bool of_columns(tl_vm *vm, tl_type_kind kind, int64_t count,
+                       tl_string *const *names, const tl_slot *columns,
+                       tl_slot *out) {
+  tl_type *type;
+  if (count == 0) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "a struct array has at least one field");
+  }
+  if (!check_columns(vm, count, names, columns) ||
+      !columns_type(vm, kind, count, names, columns, &type)) {
+    return false;
+  }
+  if (tl_type_is_plain(type))
+    return block_of_columns(vm, type, columns, out);
+  tl_nested *n = tl_nested_new(vm, TL_FORM_COLUMNS, 1, count, type);
+  if (n == NULL)
+    return false;
+  for (int64_t i = 0; i < count; i++) {
+    tl_slot part = tl_borrow(columns[i]);
+    tl_nested_put(vm, n, i, &part);
+  }
+  *out = tl_own_nested(n);
+  return true;
+}
+
+bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,
+                          const tl_slot *columns, tl_slot *out) {
+  return of_columns(vm, TL_TYPE_STRUCT, count, names, columns, out);
+}
+
+bool tl_tuples_of_columns(tl_vm *vm, int64_t count, const tl_slot *columns,
+                          tl_slot *out) {
+  size_t nbytes = ((size_t)count + 1) * sizeof(tl_string *);
+  tl_string **names = tl_alloc(vm, nbytes, "tuples");
+  int64_t made = 0;
+  bool ok = names != NULL;
+  for (; ok && made < count; made += ok) {
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, made);
+    names[made] = tl_string_from(vm, number);
+    ok = names[made] != NULL;
+  }
+  ok = ok && of_columns(vm, TL_TYPE_TUPLE, count, names, columns, out);
+  while (made > 0) tl_drop(vm, tl_own_string(names[--made]));
+  if (names != NULL)
+    tl_free(vm, names, nbytes);
+  return ok;
+}

@@ -1,0 +1,740 @@
+// Fused regions: see region.h. Reading the instructions is in region_read.c,
+// deciding shapes and dtypes in region_resolve.c.
+
+#include "vm/region/region.h"
+
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/engine/plan_delay.h"
+#include "vm/interp/promise.h"
+#include "vm/region/region_internal.h"
+#include "vm/api/watch.h"
+
+enum { POLL_ITEMS = 64 * 1024 };
+
+tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
+  static const uint8_t ops[TL_OPCODE_COUNT] = {
+      [TL_BC_ADD] = TL_OP_ADD + 1,
+      [TL_BC_SUB] = TL_OP_SUBTRACT + 1,
+      [TL_BC_MUL] = TL_OP_MULTIPLY + 1,
+      [TL_BC_DIV] = TL_OP_DIVIDE + 1,
+      [TL_BC_FLOORDIV] = TL_OP_FLOOR_DIVIDE + 1,
+      [TL_BC_MOD] = TL_OP_REMAINDER + 1,
+      [TL_BC_POW] = TL_OP_POW + 1,
+      [TL_BC_BITAND] = TL_OP_BITWISE_AND + 1,
+      [TL_BC_BITOR] = TL_OP_BITWISE_OR + 1,
+      [TL_BC_BITXOR] = TL_OP_BITWISE_XOR + 1,
+      [TL_BC_SHL] = TL_OP_LEFT_SHIFT + 1,
+      [TL_BC_SHR] = TL_OP_RIGHT_SHIFT + 1,
+      [TL_BC_EQ] = TL_OP_EQUAL + 1,
+      [TL_BC_NE] = TL_OP_NOT_EQUAL + 1,
+      [TL_BC_LT] = TL_OP_LESS + 1,
+      [TL_BC_LE] = TL_OP_LESS_EQUAL + 1,
+      [TL_BC_GT] = TL_OP_GREATER + 1,
+      [TL_BC_GE] = TL_OP_GREATER_EQUAL + 1,
+      [TL_BC_ADDI] = TL_OP_ADD + 1,
+      [TL_BC_SUBI] = TL_OP_SUBTRACT + 1,
+      [TL_BC_MUL_ADD_L] = TL_OP_MULTIPLY + 1,
+      [TL_BC_MUL_SUB_L] = TL_OP_MULTIPLY + 1,
+      [TL_BC_MUL_MUL_L] = TL_OP_MULTIPLY + 1,
+      [TL_BC_ADD_ADD_L] = TL_OP_ADD + 1,
+      [TL_BC_ADD_SUB_L] = TL_OP_ADD + 1,
+      [TL_BC_ADD_MUL_L] = TL_OP_ADD + 1,
+      [TL_BC_SUB_ADD_L] = TL_OP_SUBTRACT + 1,
+      [TL_BC_SUB_SUB_L] = TL_OP_SUBTRACT + 1,
+      [TL_BC_SUB_MUL_L] = TL_OP_SUBTRACT + 1,
+      [TL_BC_MUL_ADD_R] = TL_OP_MULTIPLY + 1,
+      [TL_BC_MUL_SUB_R] = TL_OP_MULTIPLY + 1,
+      [TL_BC_MUL_MUL_R] = TL_OP_MULTIPLY + 1,
+      [TL_BC_ADD_ADD_R] = TL_OP_ADD + 1,
+      [TL_BC_ADD_SUB_R] = TL_OP_ADD + 1,
+      [TL_BC_ADD_MUL_R] = TL_OP_ADD + 1,
+      [TL_BC_SUB_ADD_R] = TL_OP_SUBTRACT + 1,
+      [TL_BC_SUB_SUB_R] = TL_OP_SUBTRACT + 1,
+      [TL_BC_SUB_MUL_R] = TL_OP_SUBTRACT + 1,
+      [TL_BC_ADDK] = TL_OP_ADD + 1,
+      [TL_BC_SUBK] = TL_OP_SUBTRACT + 1,
+      [TL_BC_MULK] = TL_OP_MULTIPLY + 1,
+      [TL_BC_DIVK] = TL_OP_DIVIDE + 1,
+      [TL_BC_FLOORDIVK] = TL_OP_FLOOR_DIVIDE + 1,
+      [TL_BC_MODK] = TL_OP_REMAINDER + 1,
+      [TL_BC_POWK] = TL_OP_POW + 1,
+      [TL_BC_BITANDK] = TL_OP_BITWISE_AND + 1,
+      [TL_BC_BITORK] = TL_OP_BITWISE_OR + 1,
+      [TL_BC_BITXORK] = TL_OP_BITWISE_XOR + 1,
+      [TL_BC_SHLK] = TL_OP_LEFT_SHIFT + 1,
+      [TL_BC_SHRK] = TL_OP_RIGHT_SHIFT + 1,
+  };
+  if (opcode == TL_BC_ELEM1 || opcode == TL_BC_ELEM2 || opcode == TL_BC_ELEM3) {
+    return extra < TL_OP_COUNT ? (tl_op)extra : TL_OP_COUNT;
+  }
+  return ops[opcode] == 0 ? TL_OP_COUNT : (tl_op)(ops[opcode] - 1);
+}
+
+tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
+  switch (opcode) {
+    case TL_BC_LOADK:
+    case TL_BC_LOADI:
+    case TL_BC_GETG:
+    case TL_BC_GETC:
+      return TL_STEP_LOAD;
+    case TL_BC_MOV:
+    case TL_BC_MOVB:
+      return TL_STEP_MOVE;
+    case TL_BC_DROP:
+      return TL_STEP_DROP;
+    case TL_BC_HOLD:
+    case TL_BC_KEEP:
+    case TL_BC_INHERIT:
+    case TL_BC_LEAVE:
+      return TL_STEP_HOLD;
+    case TL_BC_SETTLE:
+      return TL_STEP_SETTLE;
+    case TL_BC_GETEL:
+    case TL_BC_GETEL2:
+    case TL_BC_INDEX:
+    case TL_BC_GETF:
+      return TL_STEP_VIEW;
+    case TL_BC_SETEL:
+    case TL_BC_REPLACE:
+    case TL_BC_SETEL2:
+    case TL_BC_SETPATH:
+      return TL_STEP_PLACE;
+    case TL_BC_CALLB:
+      return TL_STEP_CALL;
+    case TL_BC_CALLK:
+      return TL_STEP_INLINE;
+    default:
+      return tl_region_op(opcode, extra) == TL_OP_COUNT ? TL_STEP_NONE
+                                                        : TL_STEP_OPERATION;
+  }
+}
+
+tl_region_step tl_region_call(const tl_builtin *builtin) {
+  if ((builtin->flags & TL_HOST) != 0) {
+    return ((const tl_host_function *)(const void *)builtin)->loop != NULL
+               ? TL_STEP_HOST
+               : TL_STEP_NONE;
+  }
+  return tl_builtin_is_fold(builtin)     ? TL_STEP_CALL
+         : tl_builtin_is_scan(builtin)   ? TL_STEP_CALL
+         : tl_builtin_is_norm(builtin)   ? TL_STEP_CALL
+         : tl_builtin_is_intake(builtin) ? TL_STEP_CALL
+         : tl_builtin_is_cast(builtin)   ? TL_STEP_CAST
+         : tl_builtin_is_roll(builtin)   ? TL_STEP_ROLL
+                                         : TL_STEP_NONE;
+}
+
+// --- Into an array ----------------------------------------------------------
+
+bool tl_region_is_safe_target(const tl_region_graph *g,
+                              const tl_array *target) {
+  for (int u = 0; u < g->use_count; u++) {
+    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
+      continue;
+    const tl_array *other = g->uses[u].items.array;
+    if (tl_arrays_overlap(other, target) &&
+        (g->uses[u].seam > 0 ||
+         (other != target && !tl_arrays_coincide(other, target)))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The dying operand that the result may be written into, or -1. [fits]: what
+// else must hold of it.
+static int find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
+                       const int64_t *shape,
+                       bool (*fits)(const tl_region_graph *,
+                                    const tl_array *)) {
+  for (int u = 0; u < g->use_count; u++) {
+    const tl_region_use *x = &g->uses[u];
+    if (x->root >= 0 && x->direct && g->roots[x->root].consumed &&
+        tl_is_array(x->value) &&
+        tl_can_reuse(g->vm, x->value, dtype, ndim, shape) &&
+        fits(g, x->value.array)) {
+      return u;
+    }
+  }
+  return -1;
+}
+
+// --- Small parts of the target, copied first --------------------------------
+
+// Where a row and a column of the target are all that is read at other places,
+// they are copied, and the result is written over the rest:
+// D = minimum(D, D[:, k, none] + D[none, k, :]).
+enum { PARTS_MOST = 4, PART_OF = 8 };
+
+typedef struct small_parts {
+  int count;
+  int use[PARTS_MOST];
+  tl_slot value[PARTS_MOST];  // before
+} small_parts;
+
+static bool is_other_place(const tl_region_use *u, const tl_array *target) {
+  const tl_array *a = u->items.array;
+  return u->read && tl_region_is_array(u->items) && a != target &&
+         tl_arrays_overlap(a, target) && !tl_arrays_coincide(a, target);
+}
+
+static bool has_small_parts(const tl_region_graph *g, const tl_array *target) {
+  int count = 0;
+  for (int u = 0; u < g->use_count; u++) {
+    if (!is_other_place(&g->uses[u], target))
+      continue;
+    if (g->uses[u].items.array->size > target->size / PART_OF)
+      return false;
+    count++;
+  }
+  return count <= PARTS_MOST && g->rows == NULL && !tl_region_has_seam(g);
+}
+
+static void give_back_parts(tl_region_graph *g, small_parts *p) {
+  for (int i = 0; i < p->count; i++) {
+    tl_region_use *u = &g->uses[p->use[i]];
+    tl_drop(g->vm, tl_own_array(u->items.array));
+    u->value = u->items = p->value[i];
+  }
+}
+
+static bool copy_parts(tl_region_graph *g, const tl_array *target,
+                       small_parts *p) {
+  p->count = 0;
+  for (int u = 0; u < g->use_count; u++) {
+    if (!is_other_place(&g->uses[u], target))
+      continue;
+    tl_array *copy = tl_array_copy(g->vm, g->uses[u].items.array);
+    if (copy == NULL) {
+      give_back_parts(g, p);
+      return false;
+    }
+    p->use[p->count] = u;
+    p->value[p->count++] = g->uses[u].value;
+    g->uses[u].value = g->uses[u].items = tl_borrow(tl_own_array(copy));
+  }
+  return true;
+}
+
+// As tl_region_run_into, where the target has small parts. The plan is good
+// for the copies alone.
+static tl_region_status run_over_parts(tl_region_graph *g, tl_array *to,
+                                       tl_dtype dtype) {
+  small_parts parts;
+  if (!copy_parts(g, to, &parts))
+    return TL_REGION_DECLINED;
+  tl_region_planned *kept = g->kept;
+  g->kept = NULL;
+  g->fleeting = true;
+  tl_region_status status = tl_region_run_into(g, to, dtype, false);
+  g->kept = kept;
+  give_back_parts(g, &parts);
+  return status;
+}
+
+bool tl_region_pay(tl_vm *vm, int64_t size) {
+  return size < POLL_ITEMS || tl_poll(vm, (uint64_t)size / 1024);
+}
+
+static tl_dtype result_dtype(const tl_region_graph *g) {
+  return g->sink == TL_SINK_SCAN ? g->scan_dtype
+                                 : g->nodes[g->value].typing.result;
+}
+
+static tl_region_status write_result(tl_region_graph *g, tl_array *to,
+                                     tl_dtype dtype, bool may_stop) {
+  return g->sink == TL_SINK_SCAN ? tl_region_scan_into(g, to, dtype, may_stop)
+                                 : tl_region_run_into(g, to, dtype, may_stop);
+}
+
+tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
+  const tl_region_node *n = &g->nodes[g->value];
+  tl_dtype dtype = result_dtype(g);
+  tl_array *made = tl_array_new(g->vm, dtype, g->shapes[n->shape].ndim,
+                                g->shapes[n->shape].lengths);
+  if (made == NULL)
+    return TL_REGION_FAILED;
+  tl_region_status status = write_result(g, made, dtype, true);
+  if (status == TL_REGION_DONE) {
+    *out = made;
+  } else {
+    tl_drop(g->vm, tl_own_array(made));
+  }
+  return status;
+}
+
+static tl_region_status to_array(tl_region_graph *g, tl_slot *out) {
+  const tl_region_node *n = &g->nodes[g->value];
+  tl_dtype dtype = result_dtype(g);
+  int ndim = g->shapes[n->shape].ndim;
+  const int64_t *shape = g->shapes[n->shape].lengths;
+  int reused = find_target(g, dtype, ndim, shape, tl_region_is_safe_target);
+  bool whole = reused >= 0;
+  if (!whole && g->sink == TL_SINK_ARRAY)
+    reused = find_target(g, dtype, ndim, shape, has_small_parts);
+  tl_array *target;
+  if (reused < 0) {
+    // One by one, the instruction at fault says why.
+    if (tl_is_promised(g->vm))
+      return TL_REGION_DECLINED;
+    tl_region_status status = tl_region_make_array(g, &target);
+    if (status == TL_REGION_DONE)
+      *out = tl_own_array(target);
+    return status;
+  }
+  tl_slot owner = g->uses[reused].value;
+  if (!tl_region_pay(g->vm, owner.array->size))
+    return TL_REGION_FAILED;
+  tl_region_status status = whole ? write_result(g, owner.array, dtype, false)
+                                  : run_over_parts(g, owner.array, dtype);
+  if (status != TL_REGION_DONE)
+    return status;
+  *out = tl_own_array(tl_reuse(g->vm, &owner, dtype, ndim, shape));
+  g->roots[g->uses[reused].root].consumed = false;
+  return status;
+}
+
+// --- Into a part of an array ------------------------------------------------
+
+// Whether two arrays of one memory are walked by the same steps.
+static bool is_shifted(const tl_array *a, const tl_array *b) {
+  int ndim = tl_ndim(a);
+  if (tl_ndim(b) != ndim)
+    return false;
+  for (int i = 0; i < ndim; i++) {
+    if (tl_shape(a)[i] != tl_shape(b)[i] ||
+        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Where [target] is read at other places, all of them as far from the ones that
+// are written: the bytes to the place farthest behind; else -1.
+static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
+  int64_t behind = 0;
+  for (int u = 0; u < g->use_count; u++) {
+    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
+      continue;
+    const tl_array *other = g->uses[u].items.array;
+    if (!tl_arrays_overlap(other, target))
+      continue;
+    if (g->uses[u].seam > 0 || !is_shifted(other, target))
+      return -1;
+    if (target->data - other->data > behind)
+      behind = target->data - other->data;
+  }
+  return behind;
+}
+
+// The place as a view of [a]; NULL where the result is not stored there as it
+// is.
+static tl_array *find_place(tl_region_graph *g, const tl_array *a) {
+  tl_selection s;
+  tl_slot parts[TL_MAX_DIMS];
+  const tl_region_node *n = &g->nodes[g->value];
+  tl_dtype from = n->typing.result, to = tl_array_dtype(a);
+  bool fits = from == to || (to >= TL_FLOAT32 && to < TL_STRING &&
+                             tl_kind_rank(from) <= tl_kind_rank(to));
+  if (!fits)
+    return NULL;
+  tl_region_parts(g, &g->place, parts);
+  if (!tl_select(g->vm, a, &g->place.step, parts, &s))
+    return NULL;
+  size_t nbytes = (size_t)s.ndim * sizeof *s.shape;
+  if (s.ndim != g->shapes[n->shape].ndim ||
+      memcmp(s.shape, g->shapes[n->shape].lengths, nbytes) != 0) {
+    return NULL;
+  }
+  return tl_region_view(g, a, to, s.data, s.ndim, s.shape, s.strides);
+}
+
+// Where the operands are other places of the target, at one distance each:
+// into its memory, results waiting until what they overwrite has been read.
+static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
+  tl_plan_delay delay;
+  tl_region_box box = {tl_ndim(place), tl_shape(place), NULL, NULL};
+  int64_t behind = find_behind(g, place);
+  if (behind < 0 || tl_region_has_seam(g))
+    return TL_REGION_DECLINED;
+  tl_plan *plan = tl_region_plan_whole(
+      g, &box, place->data, tl_array_dtype(place), tl_strides(place));
+  if (plan == NULL || !tl_delay_fits(plan, &delay, behind))
+    return TL_REGION_DECLINED;
+  if (!tl_region_pay(g->vm, place->size))
+    return TL_REGION_FAILED;
+  plan->delay = &delay;
+  return tl_plan_run(g->vm, plan, false) ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
+// Computed apart, then copied: where the operands are other places of the
+// target in other ways.
+static tl_region_status store_apart(tl_region_graph *g, tl_array *place) {
+  const tl_region_node *n = &g->nodes[g->value];
+  tl_array *made;
+  if (n->typing.result != tl_array_dtype(place))
+    return TL_REGION_DECLINED;
+  tl_region_status status = tl_region_make_array(g, &made);
+  if (status != TL_REGION_DONE)
+    return status;
+  bool ok = tl_array_assign(g->vm, place, made);
+  tl_drop(g->vm, tl_own_array(made));
+  return ok ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
+static tl_region_status to_place(tl_region_graph *g, tl_slot *out) {
+  tl_region_root *root = &g->roots[g->target];
+  tl_array *a = root->value.array;
+  bool in_place = root->consumed && tl_is_unique(root->value) &&
+                  (root->value.tag & TL_DIRECT) != 0;
+  tl_array *place = find_place(g, a);
+  if (place == NULL)
+    return TL_REGION_DECLINED;
+  if (!in_place) {
+    a = tl_array_copy(g->vm, a);
+    place = a == NULL ? NULL : find_place(g, a);
+  }
+  if (a == NULL)
+    return TL_REGION_FAILED;
+  tl_region_status status = TL_REGION_DECLINED;
+  if (place == NULL) {
+    status = TL_REGION_DECLINED;
+  } else if (in_place && !tl_region_is_safe_target(g, place)) {
+    status = store_delayed(g, place);
+    if (status == TL_REGION_DECLINED)
+      status = store_apart(g, place);
+  } else if (!in_place || tl_region_pay(g->vm, place->size)) {
+    status = tl_region_run_into(g, place, tl_array_dtype(place), !in_place);
+  } else {
+    status = TL_REGION_FAILED;
+  }
+  if (status != TL_REGION_DONE) {
+    if (!in_place)
+      tl_drop(g->vm, tl_own_array(a));
+    return status;
+  }
+  if (in_place) {
+    root->consumed = false;
+    tl_written_in_place(g->vm, a);
+  }
+  *out = tl_own_array(a);
+  return status;
+}
+
+// --- The whole --------------------------------------------------------------
+
+static bool is_result_slot(const tl_region_graph *g, uint32_t slot) {
+  for (int i = 0; i < g->result_count; i++) {
+    if (g->results[i].slot == slot)
+      return true;
+  }
+  return slot == g->result;
+}
+
+static void put_results(tl_region_graph *g, const tl_slot *results) {
+  if (g->sink != TL_SINK_SEVERAL) {
+    tl_copy_slot(&g->base[g->result], results);
+    return;
+  }
+  for (int i = 0; i < g->result_count; i++)
+    tl_copy_slot(&g->base[g->results[i].slot], &results[i]);
+}
+
+// Operations that have made no array of their own.
+static int count_fused(const tl_region_graph *g) {
+  int fused = 0;
+  for (int i = 0; i <= g->value; i++) fused += g->nodes[i].needed;
+  if (g->sink == TL_SINK_ARRAY)
+    fused--;
+  for (int i = 0; i < g->result_count; i++) fused -= g->results[i].fold == NULL;
+  return fused;
+}
+
+// Ends what the region has used up and writes what it leaves behind.
+static void commit(tl_region_graph *g, const tl_slot *results) {
+  tl_vm *vm = g->vm;
+  tl_slot *base = g->base;
+  for (int i = 0; i < g->binding_count; i++) {
+    const tl_region_binding *b = &g->bindings[i];
+    if (b->kept) {
+      tl_slot value = tl_borrow(g->uses[-1 - b->in].value);
+      tl_copy_slot(&base[b->slot], &value);
+    }
+  }
+  for (int i = 0; i < g->settled_count; i++) {
+    base[g->roots[g->settled[i].from].slot].tag &= ~TL_OWNED;
+    base[g->roots[g->settled[i].to].slot].tag |= TL_OWNED;
+  }
+  put_results(g, results);
+  for (int i = 0; i < g->root_count; i++) {
+    const tl_region_root *root = &g->roots[i];
+    if (!root->consumed || !tl_is_owned(root->value))
+      continue;
+    vm->stats.temps_ended++;
+    tl_drop(vm, root->value);
+    if (!is_result_slot(g, root->slot) &&
+        base[root->slot].pointer == root->value.pointer) {
+      base[root->slot].tag &= ~TL_OWNED;
+    }
+  }
+  int fused = count_fused(g);
+  vm->stats.fused_ops += (uint64_t)fused;
+  vm->stats.temps_ended += (uint64_t)fused;
+}
+
+static tl_region_status to_value(tl_region_graph *g, tl_slot *out) {
+  return tl_region_makes_rows(g) ? tl_region_rows_to_array(g, out)
+                                 : to_array(g, out);
+}
+
+static tl_region_status to_sink(tl_region_graph *g, tl_slot *out) {
+  bool rows = tl_region_makes_rows(g);
+  if (g->sink == TL_SINK_SCAN) {
+    return rows || !tl_region_scan_fits(g) ? TL_REGION_DECLINED
+                                           : to_array(g, out);
+  }
+  if (g->sink == TL_SINK_PLACE)
+    return rows ? TL_REGION_DECLINED : to_place(g, out);
+  return rows ? tl_region_fold_rows(g, out) : tl_region_fold(g, out);
+}
+
+// One result; several are in out[] in their order.
+static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
+  if (g->sink == TL_SINK_ARRAY)
+    return to_value(g, out);
+  if (g->sink == TL_SINK_SEVERAL)
+    return tl_region_several(g, out);
+  tl_region_status status = to_sink(g, out);
+  if (status != TL_REGION_DECLINED ||
+      (g->node_count < 2 && g->seam_count == 0)) {
+    return status;
+  }
+  // The operations at least: the sink's own instruction does the rest.
+  tl_error_clear(g->vm);
+  if (g->sink == TL_SINK_PLACE) {
+    g->roots[g->target].consumed = false;
+    g->roots[g->target].ends = false;
+  }
+  if (g->before_norm >= 0)
+    g->value = g->before_norm;
+  g->before_norm = -1;
+  g->sink = TL_SINK_ARRAY;
+  g->result = g->unsunk;
+  g->end = g->sink_pc;
+  return to_value(g, out);
+}
+
+// The hint in a region of where not to ask again, see tl_region.
+static bool is_hopeless(tl_region *where, uint32_t pc) {
+  if (pc <= where->asked_at || pc >= where->skip)
+    return false;
+  where->asked_at = pc;
+  return true;
+}
+
+static tl_region *find_region(const tl_prototype *f, uint32_t pc) {
+  uint32_t low = 0, high = f->region_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (f->regions[middle].end <= pc) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == f->region_count || f->regions[low].start > pc)
+    return NULL;
+  return &f->regions[low];
+}
+
+// What the watch is told was written: of rows their items.
+static tl_array *written(tl_slot result) {
+  if (tl_is_form(result, TL_FORM_RAGGED))
+    result = result.nested->parts[1];
+  return tl_is_array(result) ? result.array : NULL;
+}
+
+// A run that an earlier one was like.
+static tl_region_status run_kept(tl_region_kept *k, tl_slot *results) {
+  tl_region_graph *g = &k->graph;
+  tl_region_planned fresh;
+  tl_plan_room room;  // large: not cleared
+  fresh.room = &room;
+  fresh.is_ready = false;
+  g->fresh = &fresh;
+  tl_region_sink sink = g->sink;
+  k->is_busy = true;
+  tl_region_status status = compute(g, results);
+  k->is_busy = false;
+  if (status == TL_REGION_DONE)
+    commit(g, results);
+  k->graph.fresh = NULL;
+  // Done without its sink: as another graph.
+  k->is_good = g->sink == sink;
+  return status;
+}
+
+// With [together] the region and those behind it.
+static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
+                                  uint32_t pc, bool together, bool keep,
+                                  tl_slot *results) {
+  tl_region_planned fresh;
+  tl_plan_room room;  // large: not cleared
+  fresh.room = &room;
+  fresh.is_ready = false;
+  g->fresh = &fresh;
+  bool is_read = together ? tl_region_read_together(g, pc, where->together)
+                          : tl_region_read(g, pc, where->end);
+  if (!is_read || !tl_region_resolve(g))
+    return TL_REGION_DECLINED;
+  int64_t size = tl_region_size(g);
+  bool kept = keep && g->rows == NULL && !g->fleeting;
+  where->was_small = size < TL_REGION_LARGE;
+  if (size == 0 || (where->was_small && !kept) ||
+      (g->rows != NULL && tl_region_has_seam(g))) {
+    return TL_REGION_DECLINED;
+  }
+  int view_words = g->view_words;
+  tl_region_status status = compute(g, results);
+  if (status != TL_REGION_DONE)
+    return status;
+  g->view_words = view_words;
+  if (keep)
+    tl_region_keep(g, where, pc);
+  commit(g, results);
+  return status;
+}
+
+enum { WAIT_MOST = 10 };  // as a power of two
+
+// Whether the region, of which no kept run is good, is to be read and kept
+// now: the second time that it runs, and the rarer the more often the operands
+// were of other kinds each time.
+static bool is_turn(tl_region *where) {
+  if (where->wait > 0 || where->runs == 0) {
+    where->wait -= where->wait > 0;
+    where->runs += where->runs == 0;
+    return false;
+  }
+  where->wait = 1u << where->runs;
+  where->runs += where->runs < WAIT_MOST;
+  return true;
+}
+
+// Whether it has been seen that nothing runs from [pc] on.
+static bool is_refused(tl_region *where, uint32_t pc) {
+  if (where->refused_at != pc + 1 || where->refused_wait == 0)
+    return false;
+  where->refused_wait--;
+  return true;
+}
+
+static void note_refusal(tl_region *where, uint32_t pc) {
+  if (where->refused_at != pc + 1) {
+    where->refused_at = pc + 1;
+    where->refusals = 0;
+  }
+  where->refused_wait = 1u << where->refusals;
+  where->refusals += where->refusals < WAIT_MOST;
+}
+
+// Whether the region is to be tried with those behind it: the rarer the more
+// often that could not be.
+static bool may_join(tl_region *where) {
+  if (where->together <= where->end)
+    return false;
+  if (where->apart == 0)
+    return true;
+  where->apart--;
+  return false;
+}
+
+static void note_apart(tl_region *where) {
+  if (where->apart_runs < WAIT_MOST)
+    where->apart_runs++;
+  where->apart = (uint16_t)(1u << where->apart_runs);
+}
+
+// What a run leaves behind.
+typedef struct outcome {
+  tl_slot results[TL_REGION_RESULTS];
+  uint32_t end;  // where to go on
+  bool together;
+} outcome;
+
+static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
+                            const tl_prototype *function, tl_slot *base,
+                            uint32_t pc, outcome *out) {
+  tl_region_kept *kept = tl_region_find_kept(vm, where, pc, base);
+  if (kept != NULL) {
+    where->runs = 1;
+    where->wait = 0;
+    tl_region_status status = run_kept(kept, out->results);
+    out->end = kept->graph.end;
+    out->together = kept->graph.sink == TL_SINK_SEVERAL;
+    if (!kept->is_good)
+      tl_region_drop_kept(vm, kept);
+    if (status != TL_REGION_DECLINED)
+      return status;
+  }
+  if (!large && is_refused(where, pc)) {
+    where->skip = pc;
+    return TL_REGION_DECLINED;
+  }
+  bool keep = is_turn(where);
+  if (!keep && (!large || where->was_small)) {
+    where->skip = where->end;
+    return TL_REGION_DECLINED;
+  }
+  tl_region_graph g;
+  tl_region_room room;  // large: not cleared
+  tl_region_open(&g, &room, vm, function, base);
+  tl_region_status status = TL_REGION_DECLINED;
+  if (may_join(where)) {
+    status = run_fresh(&g, where, pc, true, keep, out->results);
+    if (status == TL_REGION_DECLINED) {
+      note_apart(where);
+      tl_error_clear(vm);
+    } else {
+      where->apart_runs = 0;
+    }
+  }
+  if (status == TL_REGION_DECLINED && !where->is_part)
+    status = run_fresh(&g, where, pc, false, keep, out->results);
+  out->end = g.end;
+  out->together = g.sink == TL_SINK_SEVERAL;
+  if (status == TL_REGION_DECLINED) {
+    where->skip = g.skip;
+    note_refusal(where, pc);
+  }
+  return status;
+}
+
+tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
+                               tl_slot *base, const tl_ins *at, bool large,
+                               const tl_ins **next) {
+  uint32_t pc = (uint32_t)(at - function->code);
+  tl_region *where = find_region(function, pc);
+  if (where == NULL || vm->no_reuse || is_hopeless(where, pc))
+    return TL_REGION_DECLINED;
+  if (where->is_part && where->apart > 0) {
+    where->apart--;
+    return TL_REGION_DECLINED;
+  }
+  outcome out;
+  tl_region_status status = run(vm, where, large, function, base, pc, &out);
+  if (status == TL_REGION_DONE) {
+    *next = function->code + out.end;
+    if (vm->watch != NULL)
+      tl_watch_fused(vm, at, *next, written(out.results[0]), out.together);
+  } else if (status == TL_REGION_DECLINED) {
+    where->asked_at = pc;
+    // The instruction that is wrong says so itself.
+    if (vm->error.set)
+      tl_error_clear(vm);
+  }
+  return status;
+}

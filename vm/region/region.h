@@ -1,0 +1,76 @@
+// Fused regions: a run of instructions around elementwise operations, each of
+// whose results but the last is used up inside, computed in one pass over
+// blocks. Slices are read where they are; the last result may go to a slice of
+// an array, or into a reduction, and is no array of its own then.
+//
+// Bytecode stays as it is. Where one of a region's instructions meets an array
+// it asks here first, and the rest of the region, from that instruction on, is
+// done at once; scalars never come here. What a region cannot do (strings, a
+// shape that does not fit) is left to the instructions one by one, which also
+// raise the errors.
+#ifndef TALLY_VM_REGION_H
+#define TALLY_VM_REGION_H
+
+#include "vm/builtin.h"
+#include "vm/engine/elementwise.h"
+#include "vm/interp/function.h"
+
+// From so many items on a region is run as one though no earlier run was like
+// it; smaller ones pay only where its plan is there already.
+enum { TL_REGION_LARGE = 2048 };
+
+// Results that regions which run together may have.
+enum { TL_REGION_RESULTS = 4 };
+
+typedef enum tl_region_status {
+  TL_REGION_DONE,      // results written, *next is where to go on
+  TL_REGION_DECLINED,  // nothing has changed: go on one by one
+  TL_REGION_FAILED,    // after tl_fail: interrupted, or no memory
+} tl_region_status;
+
+// The items of an array; 0 of what is none.
+static inline int64_t tl_items_of(const tl_slot *s) {
+  return tl_is_array(*s) ? s->array->size : 0;
+}
+
+// [at] is the instruction under way, [base] the frame's slots; [large]: an
+// operand has TL_REGION_LARGE items.
+tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
+                               tl_slot *base, const tl_ins *at, bool large,
+                               const tl_ins **next);
+
+// One operation of which an operand is ragged and another has one item for each
+// row, as tl_nested_elementwise: that one is not spread to an array.
+tl_region_status tl_region_rows_apply(tl_vm *vm, tl_op op, int arity,
+                                      tl_slot *slots, tl_slot *out);
+
+// Forgets the graphs and plans that are kept for a unit's code; NULL: all but
+// one in use. Returns whether there were any.
+bool tl_region_forget(tl_vm *vm, const tl_unit *unit);
+
+// The operation of an instruction that may stand in a region; TL_OP_COUNT for
+// all others. [extra] is its second word's.
+tl_op tl_region_op(uint8_t opcode, uint32_t extra);
+
+// What an instruction is to a region.
+typedef enum tl_region_step {
+  TL_STEP_NONE,  // it cannot stand in one
+  TL_STEP_LOAD,  // of a literal, a capture or a module's variable
+  TL_STEP_MOVE,
+  TL_STEP_DROP,
+  TL_STEP_HOLD,    // a view's hold on its block
+  TL_STEP_SETTLE,  // of one variable's ownership into another's
+  TL_STEP_VIEW,    // a slice, an item, a transpose
+  TL_STEP_OPERATION,
+  TL_STEP_PLACE,   // the result goes to a part of an array: the last step
+  TL_STEP_CAST,    // a call of astype
+  TL_STEP_HOST,    // a call of an elementwise function of the host's
+  TL_STEP_INLINE,  // of a script function, where its joins says so
+  TL_STEP_ROLL,    // a call of roll
+  TL_STEP_CALL,    // of a reduction, if it is one: the last step
+} tl_region_step;
+// Of a built-in's call, tl_region_call says which one it is.
+tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra);
+tl_region_step tl_region_call(const tl_builtin *builtin);
+
+#endif

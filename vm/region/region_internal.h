@@ -1,0 +1,437 @@
+// Shared by the files of the fused regions.
+//
+//   region.c          what is done with a region where the VM meets it
+//   region_read.c     instructions → graph; with the next two: region_reader.h
+//   region_values.c   … what slots hold
+//   region_views.c    … parts of arrays
+//   region_resolve.c  its shapes and dtypes
+//   region_match.c    which nodes share a kernel
+//   region_plan.c     graph → plan
+//   region_write.c    results into memory
+//   region_fold.c     reductions at the end
+//   region_lanes.c    … one result after the other
+//   region_columns.c  … results side by side
+//   region_scan.c     running folds at the end
+//   region_intake.c   histograms and counts at the end
+//   region_several.c  several results
+//   region_kept.c     graphs and plans of earlier runs
+#ifndef TALLY_VM_REGION_INTERNAL_H
+#define TALLY_VM_REGION_INTERNAL_H
+
+#include "vm/engine/engine_internal.h"
+#include "vm/api/host.h"
+#include "vm/nested/nested.h"
+#include "vm/engine/reduce_internal.h"
+#include "vm/region/region.h"
+#include "vm/index/select.h"
+
+enum {
+  TL_REGION_NODES = 48,
+  TL_REGION_USES = 120,  // int8_t, as facts
+  TL_REGION_ROOTS = 24,
+  TL_REGION_SETTLED = 8,
+  TL_REGION_BINDINGS = 240,
+  TL_REGION_VIEW_WORDS = 768,  // views' headers, shapes and strides
+  TL_REGION_SHAPES = 8,
+  TL_REGION_FACTS = 120,
+  TL_REGION_DEPTH = 4,  // of calls in one another
+  TL_REGION_INDICES = 32,
+  TL_REGION_SEAMS = 16,
+  TL_REGION_CUTS = 16,  // of an axis
+};
+
+// One operation. An operand is a node, or -1 - its number among the uses.
+typedef struct tl_region_node {
+  tl_op op;
+  tl_dtype cast;  // the operand as this dtype; TL_DTYPE_COUNT: no cast
+  const tl_host_function *host;  // its loop is the operation; NULL: op is
+  int8_t arity;
+  int8_t shape;  // its number among the region's shapes; -1: a scalar
+  bool needed;   // for the result
+  bool is_power;
+  int in[3];
+  uint32_t pc;  // of the instruction after it
+  tl_typing typing;
+  tl_c128 items[3];  // scalars, converted for this node
+} tl_region_node;
+
+// A value from outside: an array, a view of one (whose header stands in the
+// region's own memory), a number, or what an index is made of.
+typedef struct tl_region_use {
+  tl_slot value;
+  tl_slot items;  // what is computed with: of ragged rows their content
+  int root;       // whose memory an array is, -1: nobody's who may die here
+  bool direct;    // the root itself, no view of it
+  bool read;      // by a node that is needed
+  int8_t seam;    // rolled: its number among the seams, from 1; 0: not
+  bool fixed;     // a literal
+  bool exact;     // the graph is good for this value alone
+  bool changed;   // since the graph was used last
+  const int64_t *dims;  // of an array in a kept graph: ndim, shape, strides
+} tl_region_use;
+
+// A slot of the frame that the region reads or ends.
+typedef struct tl_region_root {
+  uint32_t slot;
+  tl_slot value;
+  bool ends;      // it is read for the last time here
+  bool consumed;  // likewise, and nothing has taken its memory over yet
+  int8_t ended;   // when: the first node that may be made after it has gone
+} tl_region_root;
+
+// What a slot holds while the region is read: nothing is written until all is
+// computed. [kept]: a scalar or constant that the slot gets in the end. From
+// TL_REGION_FOLDED on [in] is a reduction among several results.
+enum { TL_REGION_FOLDED = 1000 };
+typedef struct tl_region_binding {
+  uint32_t slot;
+  int in;
+  bool kept;
+  bool over;  // the slot has been used up, or holds something else
+} tl_region_binding;
+
+// Where a use's value came from, for taking it from there again
+// (region_kept.c). Literals have none.
+typedef enum tl_region_source {
+  TL_FROM_SLOT,      // [at] of the frame
+  TL_FROM_CAPTURE,   // [at]
+  TL_FROM_VARIABLE,  // [at] of the module
+  TL_FROM_LENT,      // the use of[0] once more
+  TL_FROM_VIEW,      // a part of the use of[0]: index [at]
+  TL_FROM_ITEM,      // one item of it
+  TL_FROM_AXES,      // all of it, in another order of the axes
+  TL_FROM_SCALARS,   // operation [at] of the uses
+  TL_FROM_SETTLED,   // no value: of[0]'s ownership went to of[1], or not
+} tl_region_source;
+
+typedef struct tl_region_fact {
+  uint8_t from;  // tl_region_source
+  int8_t use;
+  int8_t of[3];
+  bool again;    // of a view that an earlier fact has made
+  bool settled;  // the ownership went over
+  uint32_t at;
+  int64_t offset;  // of a view's or item's place, in bytes
+} tl_region_fact;
+
+// What stands between brackets: the parts are uses.
+typedef struct tl_region_index {
+  tl_step step;
+  int count;
+  int8_t parts[TL_MAX_DIMS];
+} tl_region_index;
+
+typedef struct tl_region_shape {
+  int ndim;
+  int64_t lengths[TL_MAX_DIMS];
+} tl_region_shape;
+
+// Where the result goes.
+typedef enum tl_region_sink {
+  TL_SINK_ARRAY,    // a new array, or a dying operand's memory
+  TL_SINK_PLACE,    // a part of an array: a[i:j] = …
+  TL_SINK_FOLD,     // a reduction
+  TL_SINK_SCAN,     // a running fold, into what an array would go into
+  TL_SINK_SEVERAL,  // g->results, each an array or a reduction
+} tl_region_sink;
+
+// One of several results.
+typedef struct tl_region_result {
+  uint32_t slot;
+  int node;
+  const tl_builtin *fold;  // that it is reduced by; NULL: it is an array
+  tl_fold_call call;       // after tl_region_resolve
+} tl_region_result;
+
+struct tl_region_planned;
+
+typedef struct tl_region_graph {
+  tl_vm *vm;
+  const tl_prototype *function;
+  tl_slot *base;  // the frame's
+  tl_region_node *nodes;
+  tl_region_use *uses;
+  tl_region_root *roots;
+  tl_region_binding *bindings;
+  tl_region_fact *facts;
+  tl_region_index *indices;
+  tl_region_shape *shapes;
+  int64_t *views;  // the views' memory, in words
+  int node_count, use_count, root_count, binding_count;
+  int fact_count, index_count, shape_count;
+  int view_words, view_room;
+  int settled_count;
+  struct {
+    int8_t from, to;  // roots: the ownership went over
+  } settled[TL_REGION_SETTLED];
+  bool fleeting;    // it depends on values: good for this run alone
+  int value;        // the node that is the result, or goes to the sink
+  uint32_t result;  // the slot of the result
+  tl_region_sink sink;
+  uint32_t skip;  // where the reading failed: no use to begin before it
+  uint32_t end;   // where to go on
+  // Without the sink, whose instruction is then run after the region.
+  uint32_t sink_pc;
+  uint32_t unsunk;
+
+  // TL_SINK_PLACE
+  int target;  // the root that is updated
+  tl_region_index place;
+
+  // TL_SINK_SCAN, and fold and arguments
+  tl_dtype scan_dtype;
+
+  // TL_SINK_FOLD
+  const tl_builtin *fold;
+  tl_slot arguments[TL_MAX_PARAMS];  // but for the first
+  int before_norm;  // the node whose norm it is, value being of it; or -1
+
+  // TL_SINK_SEVERAL, while [together] is read
+  bool together;
+  int result_count;
+  tl_region_result results[TL_REGION_RESULTS];
+  tl_slot (*result_arguments)[TL_MAX_PARAMS];  // until they are resolved
+
+  // The first of the ragged arrays, whose rows the others must have; NULL:
+  // there is none. Their items are the region's first shape.
+  const tl_nested *rows;
+
+  // A rolled view: along axis k, item i is the array's item i - shift[k], and
+  // from the start on those of its end.
+  int seam_count;
+  int64_t (*seams)[TL_MAX_DIMS];
+
+  struct tl_region_planned *kept;   // an earlier run's plan; NULL: none
+  struct tl_region_planned *fresh;  // memory for one
+} tl_region_graph;
+
+// Memory for the largest graph.
+typedef struct tl_region_room {
+  tl_region_node nodes[TL_REGION_NODES];
+  tl_region_use uses[TL_REGION_USES];
+  tl_region_root roots[TL_REGION_ROOTS];
+  tl_region_binding bindings[TL_REGION_BINDINGS];
+  tl_region_fact facts[TL_REGION_FACTS];
+  tl_region_index indices[TL_REGION_INDICES];
+  tl_region_shape shapes[TL_REGION_SHAPES];
+  int64_t views[TL_REGION_VIEW_WORDS];
+  int64_t seams[TL_REGION_SEAMS][TL_MAX_DIMS];
+  tl_slot result_arguments[TL_REGION_RESULTS][TL_MAX_PARAMS];
+} tl_region_room;
+
+// An empty graph in [room], which need not be cleared.
+void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
+                    const tl_prototype *function, tl_slot *base);
+
+// Reads the instructions from [pc] to [end], or to one before that at which
+// only one result is left; false where the region cannot be run as one from
+// there.
+bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end);
+
+// The same for at least two results; the reductions among them end nothing.
+bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end);
+
+// The values of an index's parts.
+void tl_region_parts(const tl_region_graph *g, const tl_region_index *index,
+                     tl_slot *parts);
+
+// Decides shapes and dtypes of all nodes; false where they do not allow it.
+// An error may be pending then.
+bool tl_region_resolve(tl_region_graph *g);
+
+// Node [at]'s scalars again, after one of them has changed; false where that
+// changes its dtypes. An error may be pending then.
+bool tl_region_resolve_again(tl_region_graph *g, int at);
+
+// Items of the result; after tl_region_resolve.
+int64_t tl_region_size(const tl_region_graph *g);
+
+// A part of the result: a shape whose axes are [axes] of the result's (NULL: as
+// they are), from the item of the result at [from] on (NULL: the first).
+typedef struct tl_region_box {
+  int ndim;
+  const int64_t *shape;
+  const int *axes;
+  const int64_t *from;
+} tl_region_box;
+
+// Which operands of nodes are one item for a whole row.
+typedef struct tl_region_singles {
+  bool of[TL_REGION_NODES][3];
+} tl_region_singles;
+
+// How a node is computed: by the kernel of its operation (arity 0), together
+// with an operand by a kernel of two, or by that of the node that reads it.
+typedef struct tl_region_kernel {
+  bool absorbed;
+  int8_t arity;
+  int8_t node[6], operand[6];  // which operand of which node each one is
+  tl_plan_kernel kernel;
+} tl_region_kernel;
+
+// Fills [kernels] for the nodes up to g->value.
+void tl_region_match(const tl_region_graph *g, const tl_region_singles *singles,
+                     tl_region_kernel *kernels);
+
+// A plan, and where its streams' data come from.
+typedef struct tl_region_planned {
+  tl_plan plan;
+  bool is_ready;
+  bool has_output;
+  tl_dtype dtype;                    // of the output
+  int64_t out_strides[TL_MAX_DIMS];  // of the result's axes
+  int target_count;                  // of several results
+  struct {
+    tl_dtype dtype;
+    bool is_array, last;
+  } targets[TL_REGION_RESULTS];
+  // Of each stream: the node whose operand, a scalar, it is, or the use.
+  struct {
+    int8_t node, operand;  // node -1: a use; the output: both -1, of several
+                           // results the operand -1 - the target's number
+  } streams[TL_PLAN_STREAMS];
+  tl_plan_room *room;  // for making it
+} tl_region_planned;
+
+// Makes the plan that writes a box of the result, as [dtype], to [out]. With
+// out NULL the items go to the plan's sink, in the order of the box. false:
+// too much for one plan.
+bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
+                    const tl_region_box *box, void *out, tl_dtype dtype,
+                    const int64_t *out_strides);
+
+// The plan that was made for another box of the same shape, for this one, to
+// the same memory. No operand is rolled.
+tl_plan *tl_region_plan_again(const tl_region_graph *g,
+                              tl_region_planned *planned,
+                              const tl_region_box *box);
+
+// The same for the whole result, its axes in the order of [axes] (NULL: as they
+// are): the plan of an earlier run where it fits. NULL: too much for one plan.
+tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
+                              void *out, tl_dtype dtype,
+                              const int64_t *out_strides);
+
+// Where one of several results goes: a dense array of the region's shape.
+typedef struct tl_region_target {
+  int node;
+  tl_dtype dtype;  // of the items
+  void *out;       // NULL: they go to the plan's sink
+  bool last;       // out is an operand's memory
+} tl_region_target;
+
+// As tl_region_plan_whole, for several results.
+tl_plan *tl_region_plan_several(tl_region_graph *g,
+                                const tl_region_target *targets, int count);
+
+// --- Kept graphs: region_kept.c ----------------------------------------------
+
+// The graph and plan of an earlier run from one instruction on.
+struct tl_region_kept {
+  tl_region_kept *next;           // of the region, the last used first
+  tl_region_kept *newer, *older;  // of the VM
+  tl_region *where;
+  const tl_unit *unit;
+  uint32_t pc;
+  bool is_busy;    // a run is under way
+  bool is_stale;   // its values are of different runs
+  bool is_good;    // to be used again
+  int view_words;  // without what a run adds
+  size_t nbytes;
+  tl_region_graph graph;
+  tl_region_planned planned;
+};
+
+// The one that is good for what the frame holds now, its values taken; or NULL.
+tl_region_kept *tl_region_find_kept(tl_vm *vm, tl_region *where, uint32_t pc,
+                                    tl_slot *base);
+
+// Keeps a graph, and its plan if it has one, after it has run from [pc] on.
+// Without memory nothing is kept.
+void tl_region_keep(tl_region_graph *g, tl_region *where, uint32_t pc);
+
+void tl_region_drop_kept(tl_vm *vm, tl_region_kept *kept);
+
+// Reduces g->value by g->fold, or as [call] says.
+tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
+tl_region_status tl_region_fold_call(tl_region_graph *g,
+                                     const tl_fold_call *call, tl_slot *out);
+
+// A histogram or counts of g->value.
+tl_region_status tl_region_take(tl_region_graph *g, tl_slot *out);
+
+// Whether computing everything twice is worth it: a few simple operations.
+bool tl_region_is_cheap(const tl_region_graph *g);
+
+// How a node's items are reduced: r, but for where results go, and the dtype
+// that the plan hands out. False: not so.
+bool tl_region_reducer(const tl_region_graph *g, int node,
+                       const tl_fold_call *call, tl_reducer *r,
+                       tl_dtype *dtype);
+
+// All results of TL_SINK_SEVERAL, into results[]. Nothing is written where it
+// is declined.
+tl_region_status tl_region_several(tl_region_graph *g, tl_slot *results);
+
+// Whether the region can feed the running fold; sets g->scan_dtype.
+bool tl_region_scan_fits(tl_region_graph *g);
+// Folds into [to], a dense array of the result's shape.
+tl_region_status tl_region_scan_into(tl_region_graph *g, tl_array *to,
+                                     tl_dtype dtype, bool may_stop);
+
+// Whether an operand that is read has a seam.
+bool tl_region_has_seam(const tl_region_graph *g);
+
+// The shift of a rolled operand along each axis of it.
+static inline const int64_t *tl_region_shift(const tl_region_graph *g,
+                                             const tl_region_use *u) {
+  return g->seams[u->seam - 1];
+}
+
+// An array of at least one axis: the others count as numbers.
+static inline bool tl_region_is_array(tl_slot s) {
+  return tl_is_array(s) && tl_ndim(s.array) > 0;
+}
+
+// Ragged rows (region_rows.c). What an operand is computed with: of ragged rows
+// of plain items those of all rows, where they are all that there is; of other
+// values themselves.
+tl_slot tl_region_items(tl_slot value);
+static inline bool tl_region_is_ragged(const tl_region_use *u) {
+  return tl_is_nested(u->value) && tl_is_array(u->items);
+}
+// Finds g->rows; false: the ragged operands have other rows.
+bool tl_region_find_rows(tl_region_graph *g);
+// Whether an array has one item for each row.
+bool tl_region_is_per_row(const tl_region_graph *g, tl_slot items);
+// Whether the result is the items of ragged rows.
+static inline bool tl_region_makes_rows(const tl_region_graph *g) {
+  return g->rows != NULL && g->nodes[g->value].shape == 0;
+}
+// Reduces the rows, or all their items.
+tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out);
+tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out);
+// The result as a new array; *out is owned.
+tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out);
+// The same into [to], which has the result's shape (region_write.c).
+tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
+                                    tl_dtype dtype, bool may_stop);
+// Whether [target] may be written while the others are read: none of them may
+// be read at another place of its memory.
+bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
+// A pass over memory that others see must finish once it has begun: it is paid
+// for before.
+bool tl_region_pay(tl_vm *vm, int64_t size);
+
+// Whether x's ownership of an object goes to y, which shows the same one.
+static inline bool tl_region_settles(tl_slot x, tl_slot y) {
+  return tl_is_owned(x) && tl_is_heap(y) && !tl_is_owned(y) &&
+         x.pointer == y.pointer;
+}
+
+// A place as a view in the region's own memory, NULL: none is left.
+tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
+                         tl_dtype dtype, char *data, int ndim,
+                         const int64_t *shape, const int64_t *strides);
+
+#endif

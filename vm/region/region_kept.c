@@ -1,0 +1,404 @@
+// Regions that have run before: their graphs and plans are kept beside the code
+// and used again where the operands are of the same types, shapes and strides.
+// Reading the instructions, deciding dtypes and planning then come down to a
+// few comparisons for each operand.
+//
+// A graph says how it was read as a list of facts, one for each value that it
+// takes from outside. Taking these values again in order, and finding each as
+// the graph expects it, shows that reading would give the same graph. Numbers
+// may differ, where dtypes do not depend on them; views are moved to where
+// their arrays and indices are now.
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/memory/memory.h"
+#include "vm/region/region_internal.h"
+
+enum {
+  KEPT_MOST = 128,  // in a VM
+  KEPT_OF_A_REGION = 4,
+};
+
+// --- Taking values again ----------------------------------------------------
+
+// What a graph may see without being another one: who owns.
+#define ANY_TAG (TL_OWNED | TL_DIRECT)
+
+static bool same_dims(const tl_array *a, const int64_t *dims) {
+  int ndim = tl_ndim(a);
+  if (ndim != dims[0])
+    return false;
+  for (int i = 0; i < 2 * ndim; i++) {
+    if (a->dims[i] != dims[i + 1])
+      return false;
+  }
+  return true;
+}
+
+static inline bool take(tl_region_kept *k, int use, tl_slot value) {
+  tl_region_use *u = &k->graph.uses[use];
+  if (((value.tag ^ u->value.tag) & ~ANY_TAG) != 0)
+    return false;
+  if (tl_is_array(value)) {
+    if (!same_dims(value.array, u->dims))
+      return false;
+  } else {
+    u->changed = k->is_stale || value.u != u->value.u;
+    if (u->changed && u->exact)
+      return false;
+  }
+  u->value = u->items = value;
+  return true;
+}
+
+static bool take_slot(tl_region_kept *k, const tl_region_fact *f) {
+  tl_region_graph *g = &k->graph;
+  tl_slot value = g->base[f->at];
+  if (!take(k, f->use, value))
+    return false;
+  int root = g->uses[f->use].root;
+  if (root >= 0)
+    g->roots[root].value = value;
+  return true;
+}
+
+static bool any_changed(const tl_region_graph *g, const int8_t *uses,
+                        int count) {
+  for (int i = 0; i < count; i++) {
+    if (g->uses[uses[i]].changed)
+      return true;
+  }
+  return false;
+}
+
+static bool same_geometry(const tl_array *view, const tl_selection *s) {
+  size_t nbytes = (size_t)s->ndim * sizeof *s->shape;
+  return tl_ndim(view) == s->ndim &&
+         memcmp(tl_shape(view), s->shape, nbytes) == 0 &&
+         memcmp(tl_strides(view), s->strides, nbytes) == 0;
+}
+
+// Where the index selects now; the view must be of the same shape.
+static bool select_again(tl_region_graph *g, tl_region_fact *f,
+                         const tl_array *from) {
+  const tl_region_index *index = &g->indices[f->at];
+  tl_slot parts[TL_MAX_DIMS];
+  tl_selection s;
+  tl_region_parts(g, index, parts);
+  if (!tl_select(g->vm, from, &index->step, parts, &s))
+    return false;
+  f->offset = s.data - from->data;
+  return f->from == TL_FROM_ITEM
+             ? s.ndim == 0
+             : same_geometry(g->uses[f->use].value.array, &s);
+}
+
+static bool take_part(tl_region_kept *k, tl_region_fact *f) {
+  tl_region_graph *g = &k->graph;
+  const tl_array *from = g->uses[f->of[0]].value.array;
+  if (f->from != TL_FROM_AXES) {
+    const tl_region_index *index = &g->indices[f->at];
+    if (any_changed(g, index->parts, index->count) &&
+        !select_again(g, f, from)) {
+      return false;
+    }
+  }
+  char *data = from->data + f->offset;
+  if (f->from == TL_FROM_ITEM)
+    return take(k, f->use, tl_scalar_load(tl_array_dtype(from), data));
+  tl_array *view = g->uses[f->use].value.array;
+  if (f->again)
+    return view->data == data;
+  view->data = data;
+  view->head.flags = (uint8_t)(TL_VIEW | (from->head.flags & TL_READONLY));
+  tl_array_more(view)->owner = tl_array_owner(from);
+  return true;
+}
+
+static bool take_scalars(tl_region_kept *k, const tl_region_fact *f) {
+  tl_region_graph *g = &k->graph;
+  tl_op op = (tl_op)f->at;
+  int arity = tl_ops[op].arity;
+  if (!any_changed(g, f->of, arity)) {
+    g->uses[f->use].changed = false;
+    return true;
+  }
+  tl_slot operands[3], result;
+  for (int i = 0; i < arity; i++) {
+    operands[i] = tl_borrow(g->uses[f->of[i]].value);
+  }
+  if (!tl_elementwise(g->vm, op, operands, &result))
+    return false;
+  if (!tl_is_heap(result))
+    return take(k, f->use, result);
+  tl_drop(g->vm, result);
+  return false;
+}
+
+static bool settle(tl_region_graph *g, const tl_region_fact *f) {
+  tl_region_use *x = &g->uses[f->of[0]], *y = &g->uses[f->of[1]];
+  if (tl_region_settles(x->value, y->value) != f->settled)
+    return false;
+  if (!f->settled)
+    return true;
+  x->value.tag &= ~TL_OWNED;
+  y->value.tag |= TL_OWNED;
+  g->roots[x->root].value = x->value;
+  g->roots[y->root].value = y->value;
+  return true;
+}
+
+static bool take_fact(tl_region_kept *k, tl_region_fact *f) {
+  tl_region_graph *g = &k->graph;
+  switch ((tl_region_source)f->from) {
+    case TL_FROM_SLOT:
+      return take_slot(k, f);
+    case TL_FROM_CAPTURE:
+      return take(k, f->use, tl_borrow(g->vm->frame->closure->captures[f->at]));
+    case TL_FROM_VARIABLE:
+      return take(k, f->use,
+                  tl_borrow(g->function->unit->module->variables[f->at]));
+    case TL_FROM_LENT:
+      return take(k, f->use, tl_borrow(g->uses[f->of[0]].value));
+    case TL_FROM_VIEW:
+    case TL_FROM_ITEM:
+    case TL_FROM_AXES:
+      return take_part(k, f);
+    case TL_FROM_SCALARS:
+      return take_scalars(k, f);
+    default:
+      return settle(g, f);
+  }
+}
+
+// The numbers that nodes read, converted anew where they have changed.
+static bool convert_numbers(tl_region_graph *g) {
+  for (int i = 0; i <= g->value; i++) {
+    tl_region_node *n = &g->nodes[i];
+    bool again = false;
+    for (int k = 0; n->needed && k < n->arity; k++) {
+      const tl_region_use *u = n->in[k] < 0 ? &g->uses[-1 - n->in[k]] : NULL;
+      if (u == NULL || !u->changed)
+        continue;
+      if ((u->value.tag & 0xff) == TL_CLASS_F64 &&
+          n->typing.operands[k] == TL_FLOAT64) {
+        memcpy(&n->items[k], &u->value.f, sizeof u->value.f);
+      } else {
+        again = true;
+      }
+    }
+    if (again && !tl_region_resolve_again(g, i))
+      return false;
+  }
+  return true;
+}
+
+static bool take_all(tl_region_kept *k) {
+  tl_region_graph *g = &k->graph;
+  bool changed = false;
+  for (int i = 0; i < g->fact_count; i++) {
+    tl_region_fact *f = &g->facts[i];
+    if (!take_fact(k, f))
+      return false;
+    changed = changed || g->uses[f->use].changed;
+  }
+  if (changed && !convert_numbers(g))
+    return false;
+  for (int i = 0; i < g->root_count; i++) {
+    g->roots[i].consumed = g->roots[i].ends;
+  }
+  return true;
+}
+
+static void move_to_front(tl_region *where, tl_region_kept *k) {
+  tl_region_kept **at = &where->kept;
+  if (*at == k)
+    return;
+  while (*at != k) at = &(*at)->next;
+  *at = k->next;
+  k->next = where->kept;
+  where->kept = k;
+}
+
+tl_region_kept *tl_region_find_kept(tl_vm *vm, tl_region *where, uint32_t pc,
+                                    tl_slot *base) {
+  for (tl_region_kept *k = where->kept; k != NULL; k = k->next) {
+    if (k->pc != pc || k->is_busy)
+      continue;
+    tl_region_graph *g = &k->graph;
+    g->base = base;
+    g->view_words = k->view_words;
+    if (take_all(k)) {
+      k->is_stale = false;
+      move_to_front(where, k);
+      return k;
+    }
+    k->is_stale = true;
+    tl_error_clear(vm);
+  }
+  return NULL;
+}
+
+// --- Keeping ----------------------------------------------------------------
+
+// The memory of a kept graph, cut into its arrays; first without memory, to
+// measure.
+typedef struct cutter {
+  char *at;
+  size_t nbytes;
+} cutter;
+
+static void *cut(cutter *c, const void *from, int count, size_t itemsize) {
+  char *to = c->at == NULL ? NULL : c->at + c->nbytes;
+  size_t nbytes = (size_t)count * itemsize;
+  c->nbytes += (nbytes + 15) & ~(size_t)15;
+  if (to != NULL && from != NULL)
+    memcpy(to, from, nbytes);
+  return to;
+}
+
+// Room for the views of a place, which each run makes anew, twice for a copy of
+// the target.
+static int place_words(const tl_region_graph *g) {
+  return g->sink == TL_SINK_PLACE
+             ? 2 * ((int)(sizeof(tl_array) / sizeof(int64_t)) +
+                    2 * g->shapes[g->nodes[g->value].shape].ndim + 1)
+             : 0;
+}
+
+static void cut_dims(cutter *c, tl_region_use *uses, int count) {
+  for (int i = 0; i < count; i++) {
+    if (!uses[i].direct || !tl_is_array(uses[i].value))
+      continue;
+    const tl_array *a = uses[i].value.array;
+    int ndim = tl_ndim(a);
+    int64_t *dims = cut(c, NULL, 1 + 2 * ndim, sizeof *dims);
+    if (dims == NULL)
+      continue;
+    dims[0] = ndim;
+    memcpy(dims + 1, a->dims, (size_t)ndim * 2 * sizeof *dims);
+    uses[i].dims = dims;
+  }
+}
+
+// Of the views' headers in the new memory.
+static void move_views(tl_region_graph *to, const tl_region_graph *from) {
+  for (int i = 0; i < to->use_count; i++) {
+    tl_region_use *u = &to->uses[i];
+    if (u->direct || !tl_is_array(u->value))
+      continue;
+    ptrdiff_t at = (int64_t *)(void *)u->value.array - from->views;
+    u->value.array = u->items.array = (tl_array *)(void *)(to->views + at);
+  }
+}
+
+// Copies [g] into the cutter's memory, or measures it.
+static void copy_graph(cutter *c, const tl_region_graph *g, int view_words,
+                       tl_region_graph *to) {
+#define CUT(NAME, COUNT) to->NAME = cut(c, g->NAME, COUNT, sizeof *g->NAME)
+  CUT(nodes, g->value + 1);
+  CUT(uses, g->use_count);
+  CUT(roots, g->root_count);
+  CUT(facts, g->fact_count);
+  CUT(indices, g->index_count);
+  CUT(shapes, g->shape_count);
+#undef CUT
+  to->views = cut(c, NULL, view_words + place_words(g), sizeof *g->views);
+  to->bindings = cut(c, NULL, g->binding_count, sizeof *g->bindings);
+  cut_dims(c, c->at == NULL ? g->uses : to->uses, g->use_count);
+  if (c->at == NULL)
+    return;
+  memcpy(to->views, g->views, (size_t)view_words * sizeof *g->views);
+  to->view_room = view_words + place_words(g);
+  to->binding_count = 0;
+  for (int i = 0; i < g->binding_count; i++) {
+    if (g->bindings[i].kept)
+      to->bindings[to->binding_count++] = g->bindings[i];
+  }
+  move_views(to, g);
+}
+
+static void unlink_kept(tl_vm *vm, tl_region_kept *k) {
+  tl_region_kept **at = &k->where->kept;
+  while (*at != k) at = &(*at)->next;
+  *at = k->next;
+  *(k->newer != NULL ? &k->newer->older : &vm->regions) = k->older;
+  *(k->older != NULL ? &k->older->newer : &vm->oldest_region) = k->newer;
+  vm->region_count--;
+}
+
+void tl_region_drop_kept(tl_vm *vm, tl_region_kept *k) {
+  unlink_kept(vm, k);
+  tl_spare_free(vm, k, k->nbytes);
+}
+
+static void link_kept(tl_vm *vm, tl_region *where, tl_region_kept *k) {
+  k->where = where;
+  k->next = where->kept;
+  where->kept = k;
+  k->newer = NULL;
+  k->older = vm->regions;
+  *(vm->regions != NULL ? &vm->regions->newer : &vm->oldest_region) = k;
+  vm->regions = k;
+  vm->region_count++;
+}
+
+// The last of the region's, where it has enough; or the VM's oldest.
+static void make_room(tl_vm *vm, tl_region *where) {
+  int count = 0;
+  tl_region_kept *last = NULL;
+  for (tl_region_kept *k = where->kept; k != NULL; k = k->next, count++) {
+    last = k;
+  }
+  if (count < KEPT_OF_A_REGION)
+    last = vm->region_count < KEPT_MOST ? NULL : vm->oldest_region;
+  if (last != NULL && !last->is_busy)
+    tl_region_drop_kept(vm, last);
+}
+
+void tl_region_keep(tl_region_graph *g, tl_region *where, uint32_t pc) {
+  tl_vm *vm = g->vm;
+  const tl_region_planned *planned = g->fresh;
+  int view_words = g->view_words;
+  if (g->fleeting || g->rows != NULL)
+    return;
+  cutter c = {NULL, 0};
+  tl_region_graph unused;
+  copy_graph(&c, g, view_words, &unused);
+  size_t header = (sizeof(tl_region_kept) + 15) & ~(size_t)15;
+  size_t plan_nbytes = planned->is_ready ? tl_plan_nbytes(&planned->plan) : 0;
+  size_t nbytes = header + c.nbytes + plan_nbytes;
+  make_room(vm, where);
+  tl_region_kept *k = tl_spare_alloc(vm, nbytes);
+  if (k == NULL)
+    return;
+  c = (cutter){(char *)k + header, 0};
+  k->graph = *g;
+  copy_graph(&c, g, view_words, &k->graph);
+  k->view_words = view_words;
+  k->planned.is_ready = planned->is_ready;
+  if (planned->is_ready) {
+    k->planned = *planned;
+    tl_plan_copy(&k->planned.plan, c.at + c.nbytes, &planned->plan);
+  }
+  k->planned.room = NULL;
+  k->graph.kept = &k->planned;
+  k->graph.fresh = NULL;
+  k->unit = g->function->unit;
+  k->pc = pc;
+  k->is_busy = k->is_stale = false;
+  k->nbytes = nbytes;
+  link_kept(vm, where, k);
+}
+
+bool tl_region_forget(tl_vm *vm, const tl_unit *unit) {
+  bool any = false;
+  for (tl_region_kept *k = vm->regions, *older; k != NULL; k = older) {
+    older = k->older;
+    if (k->is_busy || (unit != NULL && k->unit != unit))
+      continue;
+    tl_region_drop_kept(vm, k);
+    any = true;
+  }
+  return any;
+}

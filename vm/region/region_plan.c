@@ -1,0 +1,446 @@
+// A region's graph as the streams and steps of a plan.
+#include <string.h>
+
+#include "vm/nested/ragged.h"
+#include "vm/region/region_internal.h"
+
+typedef struct planner {
+  const tl_region_graph *g;
+  tl_region_planned *planned;
+  tl_plan *plan;  // of that
+  const tl_region_box *box;
+  int streams[TL_REGION_USES];
+  int scalars[TL_REGION_NODES][3];
+  int values[TL_REGION_NODES];
+  tl_region_kernel kernels[TL_REGION_NODES];
+} planner;
+
+static bool is_scalar(const planner *p, const tl_region_node *n, int i) {
+  return n->in[i] < 0 && !tl_region_is_array(p->g->uses[-1 - n->in[i]].items);
+}
+
+// --- Streams ----------------------------------------------------------------
+
+// A stream whose data come from a node's scalar or a use.
+static int add_stream(planner *p, int node, int operand, const void *data,
+                      size_t itemsize, const int64_t *strides) {
+  if (p->plan->stream_count < TL_PLAN_STREAMS) {
+    p->planned->streams[p->plan->stream_count].node = (int8_t)node;
+    p->planned->streams[p->plan->stream_count].operand = (int8_t)operand;
+  }
+  return tl_plan_stream(p->plan, data, itemsize, strides);
+}
+
+// Where a use's items of a box begin; [strides] are those of all axes.
+static char *box_data(const tl_region_graph *g, const tl_region_use *use,
+                      const tl_region_box *box, int64_t *strides) {
+  const tl_array *a = use->items.array;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  char *data = a->data;
+  tl_broadcast_strides(a, shape->ndim, shape->lengths, strides);
+  for (int i = 0; i < shape->ndim; i++) {
+    int64_t from = box->from == NULL ? 0 : box->from[i];
+    if (use->seam > 0 && strides[i] != 0) {
+      int axis = i - (shape->ndim - tl_ndim(a));
+      from -= tl_region_shift(g, use)[axis];
+      if (from < 0)
+        from += tl_shape(a)[axis];
+    }
+    data += from * strides[i];
+  }
+  return data;
+}
+
+static int add_array(planner *p, int u) {
+  const tl_region_use *use = &p->g->uses[u];
+  const tl_array *a = use->items.array;
+  const tl_region_box *box = p->box;
+  int64_t strides[TL_MAX_DIMS], walked[TL_MAX_DIMS];
+  char *data = box_data(p->g, use, box, strides);
+  for (int i = 0; i < box->ndim; i++) {
+    walked[i] = strides[box->axes == NULL ? i : box->axes[i]];
+  }
+  return add_stream(p, -1, u, data, tl_itemsize(tl_array_dtype(a)), walked);
+}
+
+// Whether two uses are the same number in later runs as well.
+static bool is_same(const planner *p, int in, int other) {
+  const tl_region_use *uses = p->g->uses;
+  return in == other || (uses[-1 - in].fixed && uses[-1 - other].fixed);
+}
+
+static int add_use(planner *p, int u) {
+  const tl_region_use *use = &p->g->uses[u];
+  const tl_array *a = use->items.array;
+  if (!tl_region_makes_rows(p->g) || tl_region_is_ragged(use))
+    return add_array(p, u);
+  return tl_plan_rows(p->plan, a->data, tl_itemsize(tl_array_dtype(a)),
+                      tl_strides(a)[0], tl_ragged_offsets(p->g->rows),
+                      tl_ragged_rows(p->g->rows));
+}
+
+// A scalar that another node has already, as the same bytes of the same size.
+static int find_scalar(const planner *p, int at, int i) {
+  const tl_region_node *n = &p->g->nodes[at];
+  size_t size = tl_itemsize(n->typing.operands[i]);
+  for (int k = 0; k <= at; k++) {
+    const tl_region_node *other = &p->g->nodes[k];
+    for (int j = 0; other->needed && j < other->arity; j++) {
+      if (k == at && j == i)
+        return -1;
+      if (is_scalar(p, other, j) && is_same(p, n->in[i], other->in[j]) &&
+          tl_itemsize(other->typing.operands[j]) == size &&
+          memcmp(&other->items[j], &n->items[i], size) == 0) {
+        return p->scalars[k][j];
+      }
+    }
+  }
+  return -1;
+}
+
+static void add_streams(planner *p) {
+  for (int u = 0; u < p->g->use_count; u++) p->streams[u] = -1;
+  for (int i = 0; i <= p->g->value; i++) {
+    const tl_region_node *n = &p->g->nodes[i];
+    for (int k = 0; n->needed && k < n->arity; k++) {
+      if (n->in[k] >= 0)
+        continue;
+      int u = -1 - n->in[k];
+      if (is_scalar(p, n, k)) {
+        int same = find_scalar(p, i, k);
+        p->scalars[i][k] =
+            same >= 0 ? same
+                      : add_stream(p, i, k, &n->items[k],
+                                   tl_itemsize(n->typing.operands[k]), NULL);
+      } else if (p->streams[u] < 0) {
+        p->streams[u] = add_use(p, u);
+      }
+    }
+  }
+}
+
+// --- Steps ------------------------------------------------------------------
+
+static int add_operand(planner *p, const tl_region_node *n, int i, int at) {
+  tl_dtype to = n->typing.operands[i];
+  if (n->in[i] >= 0) {
+    const tl_region_node *from = &p->g->nodes[n->in[i]];
+    return tl_plan_cast(p->plan, p->values[n->in[i]], from->typing.result, to);
+  }
+  if (is_scalar(p, n, i))
+    return p->scalars[at][i];
+  int u = -1 - n->in[i];
+  return tl_plan_cast(p->plan, p->streams[u],
+                      tl_array_dtype(p->g->uses[u].items.array), to);
+}
+
+static int add_kernel(planner *p, const tl_region_node *n, const int *in) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_dtype dtype = n->typing.computed;
+  size_t itemsize = tl_itemsize(n->typing.result);
+  if (n->arity == 1) {
+    return tl_plan_unary(p->plan, kernels->unary[n->op][dtype], in[0],
+                         itemsize);
+  }
+  if (n->arity == 3) {
+    return tl_plan_select(p->plan, kernels->select[dtype], in[0], in[1], in[2],
+                          itemsize);
+  }
+  bool alike = n->typing.operands[0] == n->typing.operands[1];
+  return tl_plan_binary(p->plan, tl_binary_kernel(n->op, &n->typing),
+                        alike ? kernels->binary_vs[n->op][dtype] : NULL,
+                        alike ? kernels->binary_sv[n->op][dtype] : NULL, in[0],
+                        in[1], itemsize);
+}
+
+// The node by its own kernel.
+static int add_alone(planner *p, int at) {
+  const tl_region_node *n = &p->g->nodes[at];
+  int in[3] = {0, 0, 0}, before = p->plan->value_count;
+  for (int i = 0; i < n->arity; i++) in[i] = add_operand(p, n, i, at);
+  if (n->cast != TL_DTYPE_COUNT) {
+    if (in[0] >= before)
+      return in[0];  // cast as an operand is
+    return tl_plan_unary(p->plan, tl_kernels()->cast[n->cast][n->cast], in[0],
+                         tl_itemsize(n->cast));
+  }
+  int value = n->host != NULL ? tl_plan_host(p->plan, n->host, in,
+                                             tl_itemsize(n->typing.result))
+                              : add_kernel(p, n, in);
+  for (int i = 0; i < n->arity; i++) {  // what was cast for this node alone
+    if (in[i] >= before && in[i] != value)
+      tl_plan_release(p->plan, in[i]);
+  }
+  return value;
+}
+
+// Together with the node that it has taken in; nothing of theirs is cast.
+static int add_matched(planner *p, int at) {
+  const tl_region_kernel *k = &p->kernels[at];
+  size_t itemsize = tl_itemsize(p->g->nodes[at].typing.result);
+  int in[6];
+  for (int i = 0; i < k->arity; i++) {
+    in[i] = add_operand(p, &p->g->nodes[k->node[i]], k->operand[i], k->node[i]);
+  }
+  return tl_plan_several(p->plan, k->kernel, k->arity, in, itemsize);
+}
+
+// Whether node [at], as it is computed, reads what node [made] made.
+static bool is_read(const planner *p, int at, int made) {
+  const tl_region_node *n = &p->g->nodes[at];
+  const tl_region_kernel *kernel = &p->kernels[at];
+  for (int i = 0; i < n->arity && kernel->arity == 0; i++) {
+    if (n->in[i] == made)
+      return true;
+  }
+  for (int i = 0; i < kernel->arity; i++) {
+    if (p->g->nodes[kernel->node[i]].in[kernel->operand[i]] == made)
+      return true;
+  }
+  return false;
+}
+
+static bool is_result(const planner *p, int node) {
+  for (int i = 0; i < p->g->result_count; i++) {
+    if (p->g->results[i].node == node)
+      return true;
+  }
+  return false;
+}
+
+static bool is_computed(const planner *p, int at) {
+  return p->g->nodes[at].needed && !p->kernels[at].absorbed;
+}
+
+// When a node's value has been read for the last time its register is free.
+static void release_dead(planner *p, int at) {
+  for (int made = 0; made < at; made++) {
+    if (!is_computed(p, made) || !is_read(p, at, made) || is_result(p, made))
+      continue;
+    bool again = false;
+    for (int k = at + 1; k <= p->g->value && !again; k++) {
+      again = is_computed(p, k) && is_read(p, k, made);
+    }
+    if (!again)
+      tl_plan_release(p->plan, p->values[made]);
+  }
+}
+
+static void find_singles(const planner *p, tl_region_singles *singles) {
+  bool made[TL_REGION_NODES];
+  for (int i = 0; i <= p->g->value; i++) {
+    const tl_region_node *n = &p->g->nodes[i];
+    made[i] = n->needed;
+    for (int k = 0; k < 3; k++) {
+      bool *single = &singles->of[i][k];
+      *single = false;
+      if (!n->needed || k >= n->arity)
+        continue;
+      if (n->in[k] >= 0) {
+        *single = made[n->in[k]];
+      } else {
+        int value =
+            is_scalar(p, n, k) ? p->scalars[i][k] : p->streams[-1 - n->in[k]];
+        *single = p->plan->values[value].single;
+      }
+      made[i] = made[i] && *single;
+    }
+  }
+}
+
+static void open_plan(planner *p, const tl_region_graph *g,
+                      tl_region_planned *planned, const tl_region_box *box) {
+  p->g = g;
+  p->planned = planned;
+  p->plan = &planned->plan;
+  p->box = box;
+  tl_plan_open(p->plan, planned->room, box->ndim, box->shape);
+  add_streams(p);
+}
+
+// All nodes, once the streams are there and arranged.
+static void add_nodes(planner *p) {
+  tl_region_singles singles;
+  find_singles(p, &singles);
+  tl_region_match(p->g, &singles, p->kernels);
+  for (int i = 0; i <= p->g->value; i++) {
+    if (!is_computed(p, i))
+      continue;
+    p->values[i] =
+        p->kernels[i].arity > 0 ? add_matched(p, i) : add_alone(p, i);
+    release_dead(p, i);
+  }
+}
+
+bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
+                    const tl_region_box *box, void *out, tl_dtype dtype,
+                    const int64_t *out_strides) {
+  planner p;
+  tl_plan *plan = &planned->plan;
+  open_plan(&p, g, planned, box);
+  int output = -1;
+  if (out != NULL) {
+    output = add_stream(&p, -1, -1, out, tl_itemsize(dtype), out_strides);
+  }
+  if (plan->failed)
+    return false;
+  tl_plan_arrange(plan, output);
+  add_nodes(&p);
+  int value = tl_plan_cast(plan, p.values[g->value],
+                           g->nodes[g->value].typing.result, dtype);
+  tl_plan_finish(plan, value);
+  return !plan->failed;
+}
+
+// The streams of the targets that are arrays, into results[]; returns the first
+// one.
+static int add_targets(planner *p, const tl_region_target *targets, int count,
+                       tl_plan_result *results) {
+  int first = -1;
+  for (int i = 0; i < count; i++) {
+    const tl_region_target *t = &targets[i];
+    int64_t strides[TL_MAX_DIMS], step = (int64_t)tl_itemsize(t->dtype);
+    results[i].stream = -1;
+    if (t->out == NULL)
+      continue;
+    for (int k = p->box->ndim - 1; k >= 0; k--) {
+      strides[k] = step;
+      step *= p->box->shape[k];
+    }
+    results[i].stream =
+        add_stream(p, -1, -1 - i, t->out, tl_itemsize(t->dtype), strides);
+    if (first < 0)
+      first = results[i].stream;
+  }
+  return first;
+}
+
+static bool plan_several(const tl_region_graph *g, tl_region_planned *planned,
+                         const tl_region_box *box,
+                         const tl_region_target *targets, int count) {
+  planner p;
+  tl_plan_result results[TL_REGION_RESULTS];
+  bool sinks = false;
+  open_plan(&p, g, planned, box);
+  int first = add_targets(&p, targets, count, results);
+  for (int i = 0; i < count; i++) sinks = sinks || targets[i].out == NULL;
+  if (p.plan->failed)
+    return false;
+  tl_plan_arrange(p.plan, sinks ? -1 : first);
+  add_nodes(&p);
+  for (int i = 0; i < count; i++) {
+    int node = targets[i].node;
+    results[i].last = targets[i].last;
+    results[i].value = tl_plan_cast(
+        p.plan, p.values[node], g->nodes[node].typing.result, targets[i].dtype);
+  }
+  tl_plan_finish_several(p.plan, results, count);
+  return !p.plan->failed;
+}
+
+// --- Again ------------------------------------------------------------------
+
+// Whether an earlier run's plan writes as this one should. The graph, the
+// shapes and the operands' strides are the same (region_kept.c).
+static bool fits(const tl_region_planned *planned, const tl_region_box *box,
+                 const void *out, tl_dtype dtype, const int64_t *out_strides) {
+  if (!planned->is_ready || planned->target_count > 0 ||
+      planned->dtype != dtype || planned->has_output != (out != NULL)) {
+    return false;
+  }
+  return out == NULL || memcmp(planned->out_strides, out_strides,
+                               (size_t)box->ndim * sizeof *out_strides) == 0;
+}
+
+static void point_streams(const tl_region_graph *g, tl_region_planned *planned,
+                          void *out, const tl_region_target *targets) {
+  tl_plan *plan = &planned->plan;
+  for (int s = 0; s < plan->stream_count; s++) {
+    int node = planned->streams[s].node, operand = planned->streams[s].operand;
+    plan->streams[s].base = node >= 0 ? (char *)&g->nodes[node].items[operand]
+                            : operand >= 0 ? g->uses[operand].items.array->data
+                            : targets != NULL ? targets[-1 - operand].out
+                                              : out;
+  }
+}
+
+static tl_plan *use_again(tl_region_planned *planned) {
+  planned->plan.sink = NULL;
+  planned->plan.split = NULL;
+  planned->plan.delay = NULL;
+  return &planned->plan;
+}
+
+tl_plan *tl_region_plan_again(const tl_region_graph *g,
+                              tl_region_planned *planned,
+                              const tl_region_box *box) {
+  tl_plan *plan = &planned->plan;
+  int64_t strides[TL_MAX_DIMS];
+  for (int s = 0; s < plan->stream_count; s++) {
+    int operand = planned->streams[s].operand;
+    if (planned->streams[s].node < 0 && operand >= 0)
+      plan->streams[s].base = box_data(g, &g->uses[operand], box, strides);
+  }
+  return plan;
+}
+
+tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
+                              void *out, tl_dtype dtype,
+                              const int64_t *out_strides) {
+  tl_region_planned *planned = g->kept;
+  if (planned != NULL && fits(planned, box, out, dtype, out_strides)) {
+    point_streams(g, planned, out, NULL);
+    return use_again(planned);
+  }
+  planned = g->fresh;
+  planned->is_ready = false;
+  if (!tl_region_plan(g, planned, box, out, dtype, out_strides))
+    return NULL;
+  planned->is_ready = true;
+  planned->target_count = 0;
+  planned->has_output = out != NULL;
+  planned->dtype = dtype;
+  if (out != NULL) {
+    memcpy(planned->out_strides, out_strides,
+           (size_t)box->ndim * sizeof *out_strides);
+  }
+  return &planned->plan;
+}
+
+static bool fits_targets(const tl_region_planned *planned,
+                         const tl_region_target *targets, int count) {
+  if (!planned->is_ready || planned->target_count != count)
+    return false;
+  for (int i = 0; i < count; i++) {
+    if (planned->targets[i].dtype != targets[i].dtype ||
+        planned->targets[i].is_array != (targets[i].out != NULL) ||
+        planned->targets[i].last != targets[i].last) {
+      return false;
+    }
+  }
+  return true;
+}
+
+tl_plan *tl_region_plan_several(tl_region_graph *g,
+                                const tl_region_target *targets, int count) {
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  tl_region_box box = {shape->ndim, shape->lengths, NULL, NULL};
+  tl_region_planned *planned = g->kept;
+  if (planned != NULL && fits_targets(planned, targets, count)) {
+    point_streams(g, planned, NULL, targets);
+    return use_again(planned);
+  }
+  planned = g->fresh;
+  planned->is_ready = false;
+  if (!plan_several(g, planned, &box, targets, count))
+    return NULL;
+  planned->is_ready = true;
+  planned->has_output = false;
+  planned->target_count = count;
+  for (int i = 0; i < count; i++) {
+    planned->targets[i].dtype = targets[i].dtype;
+    planned->targets[i].is_array = targets[i].out != NULL;
+    planned->targets[i].last = targets[i].last;
+  }
+  return &planned->plan;
+}

@@ -1,0 +1,476 @@
+// Reading a region's instructions: what they would do, as a graph. Nothing is
+// written meanwhile, so that a region may be given up at any point. What slots
+// hold is read in region_values.c, views of arrays in region_views.c.
+#include "vm/error.h"
+#include "vm/region/region_reader.h"
+#include "vm/types/type.h"
+
+// --- Operations -------------------------------------------------------------
+
+// A number: an unboxed one, or one in an array of rank 0.
+static bool is_scalar(const tl_region_graph *g, int in) {
+  return in < 0 && !tl_region_is_array(g->uses[-1 - in].items);
+}
+
+static bool all_scalars(const tl_region_graph *g, const tl_region_node *n) {
+  for (int i = 0; i < n->arity; i++) {
+    if (!is_scalar(g, n->in[i]))
+      return false;
+  }
+  return true;
+}
+
+// An operation on scalars alone is computed on the spot.
+static bool compute_scalar(tl_region_reader *rd, const tl_region_node *n,
+                           uint32_t to) {
+  tl_region_graph *g = rd->g;
+  tl_slot operands[3], result;
+  for (int i = 0; i < n->arity; i++) {
+    operands[i] = tl_borrow(g->uses[-1 - n->in[i]].value);
+  }
+  if (!tl_elementwise(g->vm, n->op, operands, &result))
+    return false;
+  if (tl_is_heap(result)) {  // complex128: rare enough to go one by one
+    tl_drop(g->vm, result);
+    return false;
+  }
+  int in = tl_reader_add_use(rd, result, -1, true);
+  tl_region_fact fact = {.from = TL_FROM_SCALARS, .at = n->op};
+  for (int i = 0; i < n->arity; i++) fact.of[i] = (int8_t)(-1 - n->in[i]);
+  tl_reader_add_fact(rd, in, fact);
+  return in < 0 && tl_reader_bind(rd, to, in, true);
+}
+
+// The node that computes the same already, or -1.
+static int find_same(const tl_region_graph *g, const tl_region_node *n) {
+  for (int i = 0; i < g->node_count; i++) {
+    const tl_region_node *other = &g->nodes[i];
+    if (other->op != n->op || other->cast != n->cast || other->host != NULL)
+      continue;
+    bool same = true;
+    for (int k = 0; k < n->arity && same; k++) {
+      same = other->in[k] == n->in[k];
+    }
+    if (same)
+      return i;
+  }
+  return -1;
+}
+
+// The literal of a K form, which stands behind the slot operand.
+static bool read_literal(tl_region_reader *rd, const tl_ins *ins,
+                         const tl_decoded *d, int *in) {
+  tl_slot value = tl_opcodes[ins->op].format == TL_FORMAT_ABI
+                      ? tl_weak_int((int16_t)ins->c)
+                      : rd->function->constants[d->extra];
+  *in = tl_reader_add_literal(rd, value);
+  return *in < 0 && tl_region_is_operand(tl_reader_use(rd, *in));
+}
+
+static bool read_operation(tl_region_reader *rd, uint32_t pc,
+                           const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  tl_op op = tl_region_op(d->op, d->extra);
+  if (op == TL_OP_COUNT || g->node_count == TL_REGION_NODES)
+    return false;
+  tl_region_node *n = &g->nodes[g->node_count];
+  n->op = op;
+  n->cast = TL_DTYPE_COUNT;
+  n->host = NULL;
+  n->is_power = op == TL_OP_POW;
+  n->arity = (int8_t)tl_ops[op].arity;
+  n->pc = rd->end;
+  for (uint32_t i = 0; i < d->operand_count; i++) {
+    if (!tl_reader_operand(rd, d, i, &n->in[i]))
+      return false;
+  }
+  if ((int)d->operand_count < n->arity &&
+      !read_literal(rd, &rd->function->code[pc], d, &n->in[1])) {
+    return false;
+  }
+  uint32_t to = (uint32_t)d->result;
+  if (all_scalars(g, n))
+    return compute_scalar(rd, n, to);
+  int same = find_same(g, n);
+  return tl_reader_bind(rd, to, same >= 0 ? same : g->node_count++, false);
+}
+
+// A dtype's call, of an array.
+static bool read_cast(tl_region_reader *rd, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  int dtype;
+  tl_region_node *n = &g->nodes[g->node_count];
+  if (g->node_count == TL_REGION_NODES || d->window_count != 3 ||
+      !tl_reader_look_up(rd, d->window, &n->in[0]) ||
+      !tl_reader_look_up(rd, d->window + 1, &dtype) || dtype >= 0) {
+    return false;
+  }
+  const tl_region_use *from = tl_reader_use(rd, n->in[0]);
+  tl_slot to = tl_reader_use(rd, dtype)->value;
+  if (!tl_region_is_operand(from) ||
+      (from != NULL && !tl_region_is_array(from->items)) || !tl_is_type(to) ||
+      to.type->kind != TL_TYPE_DTYPE || to.type->dtype >= TL_STRING) {
+    return false;
+  }
+  tl_reader_use(rd, dtype)->exact = true;
+  tl_reader_consume(rd, d->window, n->in[0], TL_MODE_CONSUME);
+  n->op = TL_OP_POSITIVE;
+  n->is_power = false;
+  n->cast = to.type->dtype;
+  n->host = NULL;
+  n->arity = 1;
+  n->pc = rd->end;
+  int same = find_same(g, n);
+  return tl_reader_bind(rd, (uint32_t)d->result,
+                        same >= 0 ? same : g->node_count++, false);
+}
+
+// A loop of the host's. Two of the same operands may give two results: who
+// knows.
+static bool read_host(tl_region_reader *rd, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  const tl_host_function *f = rd->function->constants[d->extra].pointer;
+  tl_region_node *n = &g->nodes[g->node_count];
+  if (g->node_count == TL_REGION_NODES ||
+      (int)d->window_count != f->param_count) {
+    return false;
+  }
+  n->op = TL_OP_POSITIVE;
+  n->cast = TL_DTYPE_COUNT;
+  n->host = f;
+  n->is_power = false;
+  n->arity = (int8_t)f->param_count;
+  n->pc = rd->end;
+  for (uint32_t i = 0; i < d->window_count; i++) {
+    if (!tl_reader_look_up(rd, d->window + i, &n->in[i]))
+      return false;
+    const tl_region_use *u = tl_reader_use(rd, n->in[i]);
+    if (!tl_region_is_operand(u) ||
+        (u != NULL && tl_is_heap(u->value) && !tl_region_is_array(u->value))) {
+      return false;
+    }
+    tl_reader_consume(rd, d->window + i, n->in[i], TL_MODE_CONSUME);
+  }
+  return !all_scalars(g, n) &&
+         tl_reader_bind(rd, (uint32_t)d->result, g->node_count++, false);
+}
+
+// --- Sinks ------------------------------------------------------------------
+
+// target[…] = a node
+static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  uint32_t target = d->operands[0];
+  int in, value;
+  if (!tl_reader_look_up(rd, target, &in) ||
+      !tl_reader_look_up(rd, d->operands[1], &value) || value < 0) {
+    return false;
+  }
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (u == NULL || !u->direct || u->root < 0 || !tl_region_is_array(u->value) ||
+      g->roots[u->root].ends || !tl_reader_index(rd, d, 2, &g->place)) {
+    return false;
+  }
+  tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
+  g->sink = TL_SINK_PLACE;
+  g->sink_pc = pc;
+  g->unsunk = d->operands[1];
+  g->target = u->root;
+  g->value = value;
+  g->result = target;
+  return true;
+}
+
+// A reduction among several results.
+static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  int in, at = g->result_count;
+  const tl_builtin *fold = rd->function->constants[d->extra].pointer;
+  if (at == TL_REGION_RESULTS || !tl_builtin_is_fold(fold) ||
+      !tl_reader_arguments(rd, d, g->result_arguments[at]) ||
+      !tl_reader_look_up(rd, d->window, &in) || in < 0) {
+    return false;
+  }
+  tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
+  g->results[g->result_count++] =
+      (tl_region_result){.slot = UINT32_MAX, .node = in, .fold = fold};
+  return tl_reader_bind(rd, (uint32_t)d->result, TL_REGION_FOLDED + at, false);
+}
+
+static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  int in;
+  if (g->together)
+    return read_result(rd, d);
+  g->fold = rd->function->constants[d->extra].pointer;
+  if (!tl_reader_arguments(rd, d, g->arguments) ||
+      !tl_reader_look_up(rd, d->window, &in) || in < 0) {
+    return false;
+  }
+  g->sink = tl_builtin_is_scan(g->fold) ? TL_SINK_SCAN : TL_SINK_FOLD;
+  g->sink_pc = pc;
+  g->unsunk = d->window;
+  g->value = in;
+  g->result = (uint32_t)d->result;
+  return true;
+}
+
+// --- The whole --------------------------------------------------------------
+
+static bool read_call(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
+  switch (tl_region_call(rd->function->constants[d->extra].pointer)) {
+    case TL_STEP_CAST:
+      return read_cast(rd, d);
+    case TL_STEP_ROLL:
+      return tl_reader_roll(rd, d);
+    case TL_STEP_HOST:
+      return read_host(rd, d);
+    default:
+      return read_fold(rd, pc, d);
+  }
+}
+
+static bool read_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d);
+
+// What a function returns: what it has computed, or a view.
+static bool read_return(tl_region_reader *rd, const tl_decoded *d,
+                        uint32_t to) {
+  int in;
+  if (!tl_reader_look_up(rd, d->operands[0], &in))
+    return false;
+  const tl_region_use *u = tl_reader_use(rd, in);
+  rd->depth--;
+  bool ok = (u == NULL || !tl_is_heap(u->value) || !u->direct) &&
+            tl_reader_bind(rd, to, in, u != NULL && !tl_is_heap(u->value));
+  rd->depth++;
+  return ok;
+}
+
+// What is in a call's window and above ends with it.
+static bool end_window(tl_region_graph *g, const tl_decoded *call) {
+  for (int i = 0; i < g->binding_count; i++) {
+    if (g->bindings[i].slot >= call->window)
+      g->bindings[i].over = true;
+  }
+  return true;
+}
+
+// A call of a small function: its instructions as if they stood here. Its slots
+// are names alone; an error in it is left to the call itself.
+static bool read_inline(tl_region_reader *rd, const tl_decoded *call) {
+  tl_region_reader inner = *rd;
+  tl_decoded d;
+  inner.function = rd->function->unit->prototypes[call->extra];
+  inner.slots = call->window;
+  for (uint32_t i = 0; i < call->window_count; i++) {
+    int in;
+    if (!tl_reader_look_up(rd, call->window + i, &in))
+      return false;
+  }
+  if (++inner.depth > TL_REGION_DEPTH)
+    return false;
+  for (uint32_t pc = 0; pc < inner.function->code_count; pc += d.words) {
+    tl_decode(inner.function, pc, &d);
+    if (d.result >= 0)
+      d.result += (int32_t)inner.slots;
+    for (uint32_t i = 0; i < d.operand_count; i++)
+      d.operands[i] = (uint16_t)(d.operands[i] + inner.slots);
+    d.window += inner.slots;
+    if (d.op == TL_BC_RET)
+      return read_return(&inner, &d, (uint32_t)call->result) &&
+             end_window(rd->g, call);
+    if (!read_one(&inner, pc, &d))
+      return false;
+  }
+  return false;
+}
+
+static bool read_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
+  switch (tl_region_step_of(d->op, d->extra)) {
+    case TL_STEP_LOAD:
+      return tl_reader_load(rd, d);
+    case TL_STEP_MOVE:
+      return tl_reader_move(rd, d);
+    case TL_STEP_DROP:
+      return tl_reader_drop(rd, d);
+    case TL_STEP_HOLD:
+      return tl_reader_hold(rd, d);
+    case TL_STEP_SETTLE:
+      return tl_reader_settle(rd, d);
+    case TL_STEP_VIEW:
+      return d->op == TL_BC_GETF ? tl_reader_transpose(rd, d)
+                                 : tl_reader_view(rd, d);
+    case TL_STEP_OPERATION:
+      return read_operation(rd, pc, d);
+    case TL_STEP_PLACE:
+      return read_place(rd, pc, d);
+    case TL_STEP_CALL:
+      return read_call(rd, pc, d);
+    case TL_STEP_INLINE:
+      return read_inline(rd, d);
+    default:
+      return false;
+  }
+}
+
+// A region that ends in an operation: its result is the last one's.
+static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
+  tl_region_graph *g = rd->g;
+  if (g->sink != TL_SINK_ARRAY)
+    return true;
+  g->result = (uint32_t)last->result;
+  if (last->result < 0 || !tl_reader_look_up(rd, g->result, &g->value) ||
+      g->value < 0)
+    return false;
+  return g->node_count + g->seam_count > 1;
+}
+
+// Whether a slot will hold what its binding says: a value of its own from
+// before, or what it gets in the end. Views are not made, nor moves of arrays.
+static bool is_there(const tl_region_graph *g, const tl_region_binding *b) {
+  const tl_region_use *u = &g->uses[-1 - b->in];
+  return b->kept || (u->direct && !tl_is_heap(u->value)) ||
+         (u->direct && u->root >= 0 && g->roots[u->root].slot == b->slot);
+}
+
+// Of one that ends before: the only result that is still to be read. It must be
+// the last node, as errors of later ones would be lost.
+static bool find_left(tl_region_graph *g) {
+  const tl_region_binding *left = NULL;
+  for (int i = 0; i < g->binding_count; i++) {
+    const tl_region_binding *b = &g->bindings[i];
+    if (b->over)
+      continue;
+    if (left != NULL && b->in >= 0)
+      return false;
+    if (b->in >= 0) {
+      left = b;
+    } else if (!is_there(g, b)) {
+      return false;
+    }
+  }
+  if (left == NULL || g->node_count < 2 || left->in != g->node_count - 1)
+    return false;
+  g->result = left->slot;
+  g->value = left->in;
+  return true;
+}
+
+// Of one that is read together: all of them.
+static bool add_left(tl_region_graph *g, const tl_region_binding *b) {
+  if (b->in >= TL_REGION_FOLDED) {
+    tl_region_result *r = &g->results[b->in - TL_REGION_FOLDED];
+    bool first = r->slot == UINT32_MAX;
+    r->slot = b->slot;
+    return first;
+  }
+  for (int i = 0; i < g->result_count; i++) {
+    if (g->results[i].fold == NULL && g->results[i].node == b->in)
+      return false;
+  }
+  if (g->result_count == TL_REGION_RESULTS)
+    return false;
+  g->results[g->result_count++] =
+      (tl_region_result){.slot = b->slot, .node = b->in};
+  return true;
+}
+
+static bool find_all_left(tl_region_graph *g) {
+  g->sink = TL_SINK_SEVERAL;
+  g->value = -1;
+  for (int i = 0; i < g->binding_count; i++) {
+    const tl_region_binding *b = &g->bindings[i];
+    if (!b->over && !(b->in < 0 ? is_there(g, b) : add_left(g, b)))
+      return false;
+  }
+  for (int i = 0; i < g->result_count; i++) {
+    if (g->results[i].slot == UINT32_MAX)
+      return false;
+    if (g->results[i].node > g->value)
+      g->value = g->results[i].node;
+  }
+  g->result = g->result_count > 0 ? g->results[0].slot : 0;
+  return g->result_count > 1 && g->value == g->node_count - 1;
+}
+
+static void clear(tl_region_graph *g) {
+  g->node_count = g->use_count = g->root_count = g->binding_count = 0;
+  g->fact_count = g->index_count = g->shape_count = g->settled_count = 0;
+  g->view_words = g->seam_count = g->result_count = 0;
+  g->fleeting = false;
+  g->before_norm = -1;
+  g->sink = TL_SINK_ARRAY;
+  g->place.count = 0;
+}
+
+void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
+                    const tl_prototype *function, tl_slot *base) {
+  clear(g);
+  g->vm = vm;
+  g->function = function;
+  g->base = base;
+  g->nodes = room->nodes;
+  g->uses = room->uses;
+  g->roots = room->roots;
+  g->bindings = room->bindings;
+  g->facts = room->facts;
+  g->indices = room->indices;
+  g->shapes = room->shapes;
+  g->views = room->views;
+  g->seams = room->seams;
+  g->result_arguments = room->result_arguments;
+  g->together = false;
+  g->view_room = TL_REGION_VIEW_WORDS;
+  g->kept = g->fresh = NULL;
+}
+
+// The instructions to [end], or how far it comes; *last is the last one.
+static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
+                        tl_decoded *last) {
+  tl_region_graph *g = rd->g;
+  last->result = -1;
+  while (pc < end) {
+    tl_decode(g->function, pc, last);
+    g->skip = rd->end = pc + last->words;
+    if (!read_one(rd, pc, last))
+      break;
+    pc += last->words;
+  }
+  g->end = pc;
+  for (int i = 0; i < g->root_count; i++) {
+    g->roots[i].consumed = g->roots[i].ends;
+  }
+  return pc;
+}
+
+bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
+  tl_region_reader rd = {.g = g, .function = g->function};
+  tl_decoded last;
+  clear(g);
+  g->together = true;
+  uint32_t to = read_to(&rd, pc, end, &last);
+  if (to < end && to > pc) {
+    tl_error_clear(g->vm);
+    clear(g);
+    read_to(&rd, pc, to, &last);
+  }
+  g->together = false;
+  return g->end == to && find_all_left(g);
+}
+
+bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
+  tl_region_reader rd = {.g = g, .function = g->function};
+  tl_decoded last;
+  clear(g);
+  uint32_t to = read_to(&rd, pc, end, &last);
+  if (to == end)
+    return find_result(&rd, &last);
+  uint32_t skip = g->skip;
+  if (g->node_count < 2)
+    return false;
+  tl_error_clear(g->vm);
+  clear(g);  // of what was read of the instruction that does not fit
+  bool ok = read_to(&rd, pc, to, &last) == to && find_left(g);
+  g->skip = skip;
+  return ok;
+}

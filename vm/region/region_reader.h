@@ -1,0 +1,77 @@
+// Shared by the files that read a region's instructions as a graph:
+//
+//   region_read.c    operations, calls, the sink, the whole
+//   region_values.c  what slots hold; loads, moves and ends
+//   region_views.c   slices, transposes, rolled arrays
+//
+// All that read return false where the region cannot be read on; nothing but
+// the graph has been written then.
+#ifndef TALLY_VM_REGION_READER_H
+#define TALLY_VM_REGION_READER_H
+
+#include "vm/region/region_internal.h"
+
+typedef struct tl_region_reader {
+  tl_region_graph *g;
+  // The code that is read: the region's function, or one that it calls, whose
+  // slots begin at the call's window.
+  const tl_prototype *function;
+  uint32_t slots;
+  int depth;     // of calls
+  uint32_t end;  // the pc after the region's own instruction
+} tl_region_reader;
+
+// What a slot holds: the number of a node, or -1 - that of a use, in *in.
+bool tl_reader_look_up(tl_region_reader *rd, uint32_t slot, int *in);
+// The same, or a reduction among several results, which nothing may read.
+bool tl_reader_look_up_any(tl_region_reader *rd, uint32_t slot, int *in);
+
+// From here on [slot] holds [in]. [kept]: see tl_region_binding.
+bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool kept);
+
+// A use's value; NULL for a node.
+static inline tl_region_use *tl_reader_use(const tl_region_reader *rd, int in) {
+  return in >= 0 ? NULL : &rd->g->uses[-1 - in];
+}
+
+// Adds a use; returns its operand number, 0 where there are too many.
+int tl_reader_add_use(tl_region_reader *rd, tl_slot value, int root,
+                      bool direct);
+int tl_reader_add_literal(tl_region_reader *rd, tl_slot value);
+
+// Notes where the use [in] comes from.
+void tl_reader_add_fact(tl_region_reader *rd, int in, tl_region_fact fact);
+
+// An instruction ends what it reads: of a view only the view's object, which
+// here there is none of.
+void tl_reader_consume(tl_region_reader *rd, uint32_t slot, int in,
+                       uint8_t mode);
+
+// Whether it may be computed with: a node (NULL), a number, a plain array.
+bool tl_region_is_operand(const tl_region_use *u);
+
+// Operand [i] of an instruction, which is to be computed with.
+bool tl_reader_operand(tl_region_reader *rd, const tl_decoded *d, uint32_t i,
+                       int *in);
+
+// A call's arguments but the first: scalars, constants and lists, which end
+// there.
+bool tl_reader_arguments(tl_region_reader *rd, const tl_decoded *d,
+                         tl_slot *out);
+
+// One instruction each.
+bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d);
+bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d);
+bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d);
+bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d);
+bool tl_reader_settle(tl_region_reader *rd, const tl_decoded *d);
+bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d);
+bool tl_reader_transpose(tl_region_reader *rd,
+                         const tl_decoded *d);  // .T and .mT
+bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d);
+
+// The index of an instruction, whose operands before [first] are others.
+bool tl_reader_index(tl_region_reader *rd, const tl_decoded *d, uint32_t first,
+                     tl_region_index *index);
+
+#endif

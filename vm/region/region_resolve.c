@@ -1,0 +1,354 @@
+// The shapes and dtypes of a region's nodes.
+#include <math.h>
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/region/region_internal.h"
+
+// --- Shapes -----------------------------------------------------------------
+
+// The number of a shape, -1 where there are too many. The items of ragged rows
+// are like no other shape.
+static int add_shape(tl_region_graph *g, int ndim, const int64_t *lengths) {
+  size_t nbytes = (size_t)ndim * sizeof *lengths;
+  for (int i = g->rows != NULL; i < g->shape_count; i++) {
+    if (g->shapes[i].ndim == ndim &&
+        memcmp(g->shapes[i].lengths, lengths, nbytes) == 0) {
+      return i;
+    }
+  }
+  if (g->shape_count == TL_REGION_SHAPES)
+    return -1;
+  g->shapes[g->shape_count].ndim = ndim;
+  memcpy(g->shapes[g->shape_count].lengths, lengths, nbytes);
+  return g->shape_count++;
+}
+
+// Two shapes broadcast; -1: they do not fit.
+static int broadcast(tl_region_graph *g, int a, int b) {
+  if (a == b)
+    return a;
+  if (g->shapes[a].ndim < g->shapes[b].ndim) {
+    int other = a;
+    a = b;
+    b = other;
+  }
+  int64_t lengths[TL_MAX_DIMS];
+  int ndim = g->shapes[a].ndim, more = ndim - g->shapes[b].ndim;
+  memcpy(lengths, g->shapes[a].lengths, sizeof lengths);
+  for (int i = more; i < ndim; i++) {
+    int64_t length = g->shapes[b].lengths[i - more];
+    if (lengths[i] == 1) {
+      lengths[i] = length;
+    } else if (length != 1 && length != lengths[i]) {
+      return -1;
+    }
+  }
+  return add_shape(g, ndim, lengths);
+}
+
+// Ragged rows with another operand: -1 where that is neither ragged nor one
+// item for each row.
+static int broadcast_rows(const tl_region_graph *g, int in, int one) {
+  return one == 0 || (in < 0 && tl_region_is_per_row(g, g->uses[-1 - in].items))
+             ? 0
+             : -1;
+}
+
+static bool any_ragged(const tl_region_graph *g, const tl_region_node *n) {
+  bool ragged = false;
+  for (int i = 0; g->rows != NULL && i < n->arity; i++) {
+    ragged |= n->in[i] >= 0 ? g->nodes[n->in[i]].shape == 0
+                            : tl_region_is_ragged(&g->uses[-1 - n->in[i]]);
+  }
+  return ragged;
+}
+
+static bool node_shape(tl_region_graph *g, tl_region_node *n) {
+  int shape = -1;
+  bool ragged = any_ragged(g, n);
+  for (int i = 0; i < n->arity; i++) {
+    int one;
+    if (n->in[i] >= 0) {
+      one = g->nodes[n->in[i]].shape;
+    } else {
+      const tl_region_use *u = &g->uses[-1 - n->in[i]];
+      if (!tl_region_is_array(u->items))
+        continue;
+      one = tl_region_is_ragged(u) ? 0
+                                   : add_shape(g, tl_ndim(u->items.array),
+                                               tl_shape(u->items.array));
+      if (one < 0)
+        return false;
+    }
+    shape = ragged      ? broadcast_rows(g, n->in[i], one)
+            : shape < 0 ? one
+                        : broadcast(g, shape, one);
+    if (shape < 0)
+      return false;
+  }
+  n->shape = (int8_t)shape;
+  return shape >= 0;
+}
+
+static void mark_needed(tl_region_graph *g) {
+  for (int i = 0; i < g->node_count; i++) g->nodes[i].needed = i == g->value;
+  for (int i = 0; i < g->result_count; i++)
+    g->nodes[g->results[i].node].needed = true;
+  for (int i = g->value; i >= 0; i--) {
+    const tl_region_node *n = &g->nodes[i];
+    for (int k = 0; n->needed && k < n->arity; k++) {
+      if (n->in[k] >= 0) {
+        g->nodes[n->in[k]].needed = true;
+      } else {
+        g->uses[-1 - n->in[k]].read = true;
+      }
+    }
+  }
+}
+
+// Every node covers the whole result: what would be computed for a row is not
+// repeated for each.
+static bool find_shapes(tl_region_graph *g) {
+  if (!tl_region_find_rows(g)) {
+    g->skip = g->nodes[0].pc;
+    return false;
+  }
+  for (int i = 0; i <= g->value; i++) {
+    if (node_shape(g, &g->nodes[i]))
+      continue;
+    g->skip = g->nodes[i].pc;
+    return false;
+  }
+  mark_needed(g);
+  for (int i = 0; i < g->value; i++) {
+    if (!g->nodes[i].needed || g->nodes[i].shape == g->nodes[g->value].shape)
+      continue;
+    g->skip = g->nodes[i].pc;
+    return false;
+  }
+  return true;
+}
+
+int64_t tl_region_size(const tl_region_graph *g) {
+  int shape = g->nodes[g->value].shape;
+  int64_t size = 1;
+  for (int i = 0; i < g->shapes[shape].ndim; i++) {
+    size *= g->shapes[shape].lengths[i];
+  }
+  return size;
+}
+
+// --- Dtypes -----------------------------------------------------------------
+
+static tl_slot any_array(const tl_region_graph *g) {
+  int u = 0;
+  while (!tl_region_is_array(g->uses[u].items)) u++;
+  return tl_borrow(g->uses[u].items);
+}
+
+// Some operations look at their operands before the first write. What is
+// computed on the way cannot be looked at so early.
+static bool check(tl_region_graph *g, const tl_region_node *n,
+                  const tl_operand *x) {
+  if (!tl_dtype_is_integer(n->typing.computed))
+    return true;
+  switch (n->op) {
+    case TL_OP_FLOOR_DIVIDE:
+    case TL_OP_REMAINDER:
+    case TL_OP_POW:
+    case TL_OP_LEFT_SHIFT:
+    case TL_OP_RIGHT_SHIFT:
+      return n->in[1] < 0 && tl_operands_check(g->vm, n->op, x, &n->typing);
+    default:
+      return true;
+  }
+}
+
+// Whether the number that is operand [i] of a node may change without another
+// graph: the node's dtypes are the same for all values. Of an array that
+// [check] has looked at nothing is known the next time.
+static void note_values(tl_region_graph *g, const tl_region_node *n) {
+  bool checked = tl_dtype_is_integer(n->typing.computed) &&
+                 (n->op == TL_OP_FLOOR_DIVIDE || n->op == TL_OP_REMAINDER ||
+                  n->op == TL_OP_LEFT_SHIFT || n->op == TL_OP_RIGHT_SHIFT);
+  for (int i = 0; i < n->arity; i++) {
+    if (n->in[i] >= 0)
+      continue;
+    tl_region_use *u = &g->uses[-1 - n->in[i]];
+    bool is_divisor = i == 1 && (checked || n->is_power);
+    if (!tl_region_is_array(u->value)) {
+      tl_dtype dtype = n->typing.operands[i];
+      bool is_safe = dtype == TL_FLOAT64 || dtype == TL_FLOAT32 ||
+                     (int)dtype == tl_dtype_of(u->value);
+      g->fleeting = g->fleeting || tl_is_heap(u->value);
+      u->exact = u->exact || is_divisor || !is_safe;
+    } else if (is_divisor && tl_dtype_is_integer(n->typing.computed)) {
+      g->fleeting = true;
+    }
+  }
+}
+
+// A cast that may find items that do not fit asks before it writes, and so
+// stays alone.
+static bool resolve_cast(const tl_region_graph *g, tl_region_node *n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_dtype from = n->in[0] >= 0
+                      ? g->nodes[n->in[0]].typing.result
+                      : tl_array_dtype(g->uses[-1 - n->in[0]].items.array);
+  n->typing = (tl_typing){
+      .operands = {n->cast}, .computed = n->cast, .result = n->cast};
+  return kernels->cast[from][n->cast] != NULL &&
+         kernels->cast_check[from][n->cast] == NULL;
+}
+
+static bool resolve_node(tl_region_graph *g, tl_region_node *n) {
+  tl_operand x[3];
+  tl_slot slots[3];
+  for (int i = 0; i < n->arity; i++) {
+    bool is_number = true;
+    slots[i] = n->in[i] >= 0 ? any_array(g)  // only that it is an array counts
+                             : tl_borrow(g->uses[-1 - n->in[i]].items);
+    if (!tl_operand_open(g->vm, &slots[i], &x[i], &is_number) || !is_number)
+      return false;
+    if (n->in[i] < 0)
+      continue;
+    const tl_region_node *from = &g->nodes[n->in[i]];
+    x[i].dtype = from->typing.result;
+    x[i].weak = from->typing.weak;
+  }
+  if (!tl_operands_resolve(g->vm, n->op, x, slots, &n->typing) ||
+      !check(g, n, x)) {
+    return false;
+  }
+  for (int i = 0; i < n->arity; i++) {
+    if (x[i].array == NULL)
+      n->items[i] = x[i].item;
+  }
+  note_values(g, n);
+  if (n->op != TL_OP_POW)
+    return true;
+  n->op = tl_power_form(&x[1], n->typing.computed);
+  n->arity = (int8_t)tl_ops[n->op].arity;
+  return true;
+}
+
+// The host's loop gets its operands as the dtypes that its signature names,
+// where that loses no kind and needs no look at the items.
+static bool resolve_host(tl_region_graph *g, tl_region_node *n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  n->typing = (tl_typing){.computed = n->host->result->dtype,
+                          .result = n->host->result->dtype};
+  for (int i = 0; i < n->arity; i++) {
+    tl_dtype to = n->host->params[i]->dtype;
+    tl_region_use *u = n->in[i] < 0 ? &g->uses[-1 - n->in[i]] : NULL;
+    n->typing.operands[i] = to;
+    if (u != NULL && !tl_region_is_array(u->value)) {
+      u->exact = true;
+      if (!tl_scalar_convert(g->vm, u->value, to, &n->items[i]))
+        return false;
+      continue;
+    }
+    tl_dtype from = u == NULL ? g->nodes[n->in[i]].typing.result
+                              : tl_array_dtype(u->value.array);
+    if (tl_kind_rank(from) > tl_kind_rank(to) ||
+        (from != to && (kernels->cast[from][to] == NULL ||
+                        kernels->cast_check[from][to] != NULL))) {
+      return false;
+    }
+  }
+  return g->rows == NULL;
+}
+
+bool tl_region_resolve_again(tl_region_graph *g, int at) {
+  tl_region_node *n = &g->nodes[at];
+  tl_typing before = n->typing;
+  bool same = resolve_node(g, n) && before.computed == n->typing.computed &&
+              before.result == n->typing.result;
+  for (int i = 0; i < n->arity; i++) {
+    same = same && before.operands[i] == n->typing.operands[i];
+  }
+  return same;
+}
+
+// What the reductions among several results ask for.
+static bool read_calls(tl_region_graph *g) {
+  int ndim = g->shapes[g->nodes[g->value].shape].ndim;
+  for (int i = 0; i < g->result_count; i++) {
+    tl_region_result *r = &g->results[i];
+    if (r->fold != NULL && !tl_builtin_fold(g->vm, r->fold, ndim,
+                                            g->result_arguments[i], &r->call)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// --- Norms ------------------------------------------------------------------
+
+static bool add_node(tl_region_graph *g, tl_op op, tl_dtype cast, int other) {
+  if (g->node_count == TL_REGION_NODES)
+    return false;
+  const tl_region_node *of = &g->nodes[g->value];
+  tl_region_node *n = &g->nodes[g->node_count];
+  *n = (tl_region_node){
+      .op = op,
+      .cast = cast,
+      .arity = (int8_t)(cast == TL_DTYPE_COUNT ? tl_ops[op].arity : 1),
+      .shape = of->shape,
+      .needed = true,
+      .is_power = op == TL_OP_POW,
+      .in = {g->value, other},
+      .pc = of->pc};
+  if (!(cast == TL_DTYPE_COUNT ? resolve_node(g, n) : resolve_cast(g, n)))
+    return false;
+  g->value = g->node_count++;
+  return true;
+}
+
+// What is folded of a norm: |x|, to the power of p.
+static bool add_norm(tl_region_graph *g) {
+  tl_fold_call call;
+  double p;
+  const tl_region_node *of = &g->nodes[g->value];
+  tl_dtype given = of->typing.result, made = tl_norm_items(given);
+  if (!tl_builtin_norm(g->vm, g->fold, g->shapes[of->shape].ndim, g->arguments,
+                       &call, &p) ||
+      g->use_count == TL_REGION_USES)
+    return false;
+  // The nodes behind the result are nobody's.
+  g->node_count = g->value + 1;
+  g->before_norm = g->value;
+  if (p == 0)
+    return true;
+  if ((made != given && !add_node(g, TL_OP_POSITIVE, made, 0)) ||
+      !add_node(g, TL_OP_ABS, TL_DTYPE_COUNT, 0))
+    return false;
+  if (isinf(p))
+    return true;
+  tl_slot power = tl_weak_float(p);
+  g->uses[g->use_count++] = (tl_region_use){.value = power,
+                                            .items = power,
+                                            .root = -1,
+                                            .direct = true,
+                                            .read = true,
+                                            .fixed = true};
+  return add_node(g, TL_OP_POW, TL_DTYPE_COUNT, -g->use_count);
+}
+
+bool tl_region_resolve(tl_region_graph *g) {
+  if (!find_shapes(g))
+    return false;
+  for (int i = 0; i <= g->value; i++) {
+    tl_region_node *n = &g->nodes[i];
+    bool ok = n->host != NULL             ? resolve_host(g, n)
+              : n->cast == TL_DTYPE_COUNT ? resolve_node(g, n)
+                                          : resolve_cast(g, n);
+    if (ok)
+      continue;
+    g->skip = n->pc;
+    return false;
+  }
+  bool norm = g->sink == TL_SINK_FOLD && tl_builtin_is_norm(g->fold);
+  return norm ? add_norm(g) : read_calls(g);
+}

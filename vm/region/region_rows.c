@@ -1,0 +1,271 @@
+// Regions over ragged rows. They run over the items of all rows at once; an
+// array with one item for each row is read as its rows have items, block by
+// block. The offsets stay what they are.
+#include <string.h>
+
+#include "vm/error.h"
+#include "vm/nested/ragged.h"
+#include "vm/engine/reduce_internal.h"
+#include "vm/region/region_internal.h"
+
+// --- Operands ---------------------------------------------------------------
+
+tl_slot tl_region_items(tl_slot value) {
+  if (!tl_is_form(value, TL_FORM_RAGGED))
+    return value;
+  const tl_nested *n = value.nested;
+  const int64_t *at = tl_ragged_offsets(n);
+  tl_slot items = n->parts[1];
+  bool all = tl_is_array(items) && tl_ndim(items.array) == 1 && at[0] == 0 &&
+             at[tl_ragged_rows(n)] == items.array->size;
+  return all ? tl_borrow(items) : value;
+}
+
+bool tl_region_find_rows(tl_region_graph *g) {
+  int64_t row;
+  g->rows = NULL;
+  for (int u = 0; u < g->use_count; u++) {
+    const tl_region_use *use = &g->uses[u];
+    if (!tl_region_is_ragged(use))
+      continue;
+    if (g->rows == NULL) {
+      g->rows = use->value.nested;
+      g->shapes[0].ndim = 1;
+      g->shapes[0].lengths[0] = use->items.array->size;
+      g->shape_count = 1;
+    } else if (!tl_ragged_agree(g->rows, use->value.nested, &row)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool tl_region_is_per_row(const tl_region_graph *g, tl_slot items) {
+  if (!tl_region_is_array(items))
+    return true;  // a number is one for all
+  const tl_array *a = items.array;
+  int ndim = tl_ndim(a);
+  return tl_shape(a)[0] == tl_ragged_rows(g->rows) &&
+         (ndim == 1 || (ndim == 2 && tl_shape(a)[1] == 1));
+}
+
+// --- Into rows --------------------------------------------------------------
+
+// The dying rows whose items the result may be written into, or -1.
+static int find_target(const tl_region_graph *g, tl_dtype dtype) {
+  for (int u = 0; u < g->use_count; u++) {
+    const tl_region_use *x = &g->uses[u];
+    if (tl_region_is_ragged(x) && x->root >= 0 && x->direct &&
+        g->roots[x->root].consumed && tl_is_unique(x->value) &&
+        tl_can_reuse(g->vm, x->value.nested->parts[1], dtype, 1,
+                     g->shapes[0].lengths) &&
+        tl_region_is_safe_target(g, x->items.array)) {
+      return u;
+    }
+  }
+  return -1;
+}
+
+static tl_region_status reuse_rows(tl_region_graph *g, int use, tl_dtype dtype,
+                                   tl_slot *out) {
+  const tl_region_use *x = &g->uses[use];
+  tl_slot *items = &x->value.nested->parts[1];
+  if (!tl_region_pay(g->vm, items->array->size))
+    return TL_REGION_FAILED;
+  tl_region_status status = tl_region_run_into(g, items->array, dtype, false);
+  if (status != TL_REGION_DONE)
+    return status;
+  *items = tl_own_array(tl_reuse(g->vm, items, dtype, 1, g->shapes[0].lengths));
+  g->roots[x->root].consumed = false;
+  *out = x->value;
+  return status;
+}
+
+tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out) {
+  tl_vm *vm = g->vm;
+  tl_dtype dtype = g->nodes[g->value].typing.result;
+  int reused = find_target(g, dtype);
+  if (reused >= 0)
+    return reuse_rows(g, reused, dtype, out);
+  tl_nested *made = tl_nested_new(vm, TL_FORM_RAGGED, 1, 2, NULL);
+  if (made == NULL)
+    return TL_REGION_FAILED;
+  tl_array *items;
+  tl_region_status status = tl_region_make_array(g, &items);
+  if (status != TL_REGION_DONE) {
+    tl_drop(vm, tl_own_nested(made));
+    return status;
+  }
+  made->parts[0] = tl_retain(vm, tl_borrow(g->rows->parts[0]));
+  made->parts[1] = tl_own_array(items);
+  *out = tl_own_nested(made);
+  return status;
+}
+
+tl_region_status tl_region_rows_apply(tl_vm *vm, tl_op op, int arity,
+                                      tl_slot *slots, tl_slot *out) {
+  tl_region_graph g;
+  tl_region_room room;  // large: not cleared
+  tl_region_planned fresh;
+  tl_plan_room plan_room;
+  tl_region_open(&g, &room, vm, NULL, NULL);
+  fresh.room = &plan_room;
+  g.fresh = &fresh;
+  g.node_count = 1;
+  g.use_count = g.root_count = arity;
+  g.value = 0;
+  tl_region_node *n = &g.nodes[0];
+  n->op = op;
+  n->cast = TL_DTYPE_COUNT;
+  n->host = NULL;
+  n->is_power = op == TL_OP_POW;
+  n->arity = (int8_t)arity;
+  for (int i = 0; i < arity; i++) {
+    tl_slot items = tl_region_items(slots[i]);
+    if (!tl_is_number(items) &&
+        (!tl_is_array(items) || tl_array_dtype(items.array) >= TL_STRING)) {
+      return TL_REGION_DECLINED;
+    }
+    n->in[i] = -1 - i;
+    g.uses[i] = (tl_region_use){
+        .value = slots[i], .items = items, .root = i, .direct = true};
+    g.roots[i] = (tl_region_root){.value = slots[i], .consumed = true};
+  }
+  tl_region_status status = TL_REGION_DECLINED;
+  if (!vm->no_reuse && tl_region_resolve(&g) && tl_region_makes_rows(&g))
+    status = tl_region_rows_to_array(&g, out);
+  if (status == TL_REGION_DECLINED)
+    tl_error_clear(vm);
+  for (int i = 0; status == TL_REGION_DONE && i < arity; i++) {
+    if (!g.roots[i].consumed)
+      slots[i].tag &= ~TL_OWNED;
+  }
+  return status;
+}
+
+// --- Reductions of each row -------------------------------------------------
+
+typedef struct feeder {
+  tl_fold_feed *feed;
+  tl_fold_end *end;
+  tl_sum_spans *sums;  // of whole rows; NULL: they are fed one by one
+  size_t in, out;      // item sizes
+  const int64_t *at;   // the offsets
+  int64_t row, item;   // next
+  char *to;
+  tl_fold_state state;
+} feeder;
+
+enum { SPANS = 64 };
+
+// The sums of rows that lie wholly in a block of n items, some of them.
+static bool feed_spans(feeder *f, const char *items, int64_t first, size_t n) {
+  int64_t spans[SPANS + 1], end = first + (int64_t)n;
+  size_t count = 0;
+  spans[0] = f->item - first;
+  // The item after the last row begins a row: there is none past the last one.
+  while (count < SPANS && f->at[f->row] < end && f->at[f->row + 1] <= end) {
+    spans[++count] = f->at[++f->row] - first;
+  }
+  if (count == 0)
+    return false;
+  f->sums(f->to, items, spans, count, (int64_t)n);
+  f->to += count * f->out;
+  f->item = first + spans[count];
+  return true;
+}
+
+static void feed_rows(void *context, const void *const *blocks, size_t n) {
+  feeder *f = context;
+  const char *items = blocks[0];
+  int64_t first = f->item, end = first + (int64_t)n;
+  while (f->item < end) {
+    if (f->sums != NULL && f->state.count == 0 && f->item == f->at[f->row] &&
+        feed_spans(f, items, first, n)) {
+      continue;
+    }
+    int64_t stop = f->at[f->row + 1];
+    int64_t take = (stop < end ? stop : end) - f->item;
+    f->feed(&f->state, items + (size_t)(f->item - first) * f->in, (size_t)take);
+    f->item += take;
+    if (f->item < stop)
+      break;
+    f->end(&f->state, f->to);
+    f->to += f->out;
+    f->row++;
+    tl_fold_begin(&f->state);
+  }
+}
+
+static bool any_empty(const int64_t *at, int64_t rows) {
+  for (int64_t i = 0; i < rows; i++) {
+    if (at[i] == at[i + 1])
+      return true;
+  }
+  return false;
+}
+
+static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
+                                  tl_slot *out) {
+  tl_vm *vm = g->vm;
+  const tl_kernel_table *kernels = tl_kernels();
+  const int64_t *at = tl_ragged_offsets(g->rows);
+  int64_t rows = tl_ragged_rows(g->rows);
+  tl_fold fold = tl_reduction_fold(reduction);
+  tl_dtype dtype = g->nodes[g->value].typing.result;
+  bool mean = reduction == TL_REDUCE_MEAN;
+  if (mean && dtype < TL_FLOAT32)
+    dtype = TL_FLOAT64;
+  bool extreme = fold == TL_FOLD_MIN || fold == TL_FOLD_MAX;
+  if (kernels->fold_feed[fold][dtype] == NULL ||
+      (extreme && any_empty(at, rows)))
+    return TL_REGION_DECLINED;
+  tl_region_box box = {1, g->shapes[0].lengths, NULL, NULL};
+  tl_plan *plan = tl_region_plan_whole(g, &box, NULL, dtype, NULL);
+  if (plan == NULL)
+    return TL_REGION_DECLINED;
+  tl_dtype made = tl_fold_result(fold, dtype);
+  tl_array *to = tl_array_new(vm, made, 1, &rows);
+  if (to == NULL)
+    return TL_REGION_FAILED;
+  feeder f;  // large: not cleared
+  f.feed = kernels->fold_feed[fold][dtype];
+  f.end = kernels->fold_end[fold][dtype];
+  f.sums = fold == TL_FOLD_SUM ? kernels->sum_spans[dtype] : NULL;
+  f.in = tl_itemsize(dtype);
+  f.out = tl_itemsize(made);
+  f.at = at;
+  f.row = f.item = 0;
+  f.to = to->data;
+  tl_fold_begin(&f.state);
+  plan->sink = feed_rows;
+  plan->context = &f;
+  if (!tl_plan_run(vm, plan, true)) {
+    tl_drop(vm, tl_own_array(to));
+    return TL_REGION_FAILED;
+  }
+  for (; f.row < rows; f.row++, f.to += f.out) f.end(&f.state, f.to);
+  for (int64_t i = 0; mean && i < rows; i++) {
+    tl_reduce_divide(made, to->data + (size_t)i * f.out, 1,
+                     (double)(at[i + 1] - at[i]));
+  }
+  *out = tl_own_array(to);
+  return TL_REGION_DONE;
+}
+
+tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out) {
+  tl_fold_call call;
+  if (!tl_builtin_is_fold(g->fold) ||
+      !tl_builtin_fold(g->vm, g->fold, 2, g->arguments, &call) || call.keepdims)
+    return TL_REGION_DECLINED;
+  if (call.axes == 3) {  // all items, as one row
+    call.axes = 1;
+    return tl_region_fold_call(g, &call, out);
+  }
+  tl_reduction reduction = (tl_reduction)call.reduction;
+  bool is_fold = reduction != TL_REDUCE_VAR && reduction != TL_REDUCE_STD &&
+                 reduction != TL_REDUCE_ARGMIN && reduction != TL_REDUCE_ARGMAX;
+  return call.axes == 2 && call.dtype == TL_DTYPE_COUNT && is_fold
+             ? fold_each(g, reduction, out)
+             : TL_REGION_DECLINED;
+}

@@ -1,0 +1,275 @@
+// Reading a region's instructions: views of arrays, whose headers stand in the
+// region's own memory, and rolled ones.
+#include <string.h>
+
+#include "vm/region/region_reader.h"
+
+static bool same_view(const tl_array *a, const tl_array *b) {
+  return tl_array_dtype(a) == tl_array_dtype(b) && a->data == b->data &&
+         tl_ndim(a) == tl_ndim(b) &&
+         memcmp(a->dims, b->dims, (size_t)tl_ndim(a) * 2 * sizeof(int64_t)) ==
+             0;
+}
+
+tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
+                         tl_dtype dtype, char *data, int ndim,
+                         const int64_t *shape, const int64_t *strides) {
+  int words = (int)(sizeof(tl_array) / sizeof(int64_t)) + 2 * ndim + 1;
+  if (g->view_words + words > g->view_room)
+    return NULL;
+  tl_array *view = (tl_array *)(void *)&g->views[g->view_words];
+  g->view_words += words;
+  view->head = (tl_object){
+      .count = 1,
+      .kind = TL_KIND_ARRAY,
+      .flags = (uint8_t)(TL_VIEW | (base->head.flags & TL_READONLY)),
+      .dtype = (uint8_t)dtype,
+      .ndim = (uint8_t)ndim,
+      .nbytes = (size_t)words * sizeof(int64_t)};
+  view->data = data;
+  view->size = 1;
+  for (int i = 0; i < ndim; i++) {
+    view->size *= shape[i];
+    view->dims[i] = shape[i];
+    view->dims[ndim + i] = strides[i];
+  }
+  tl_array_more(view)->owner = tl_array_owner(base);
+  return view;
+}
+
+// The use that is this view already, 0: none.
+static int find_view(const tl_region_graph *g, const tl_array *view, int root) {
+  for (int i = 0; i < g->use_count; i++) {
+    const tl_region_use *u = &g->uses[i];
+    if (!u->direct && u->seam == 0 && u->root == root &&
+        tl_is_array(u->value) && same_view(u->value.array, view)) {
+      return -1 - i;
+    }
+  }
+  return 0;
+}
+
+// Where a view or an item stands: [fact] says how it was found.
+typedef struct place {
+  const tl_region_use *from;
+  int ndim;
+  char *data;
+  const int64_t *shape, *strides;
+  tl_region_fact fact;
+} place;
+
+// The same view twice is one use.
+static int add_view(tl_region_reader *rd, const place *p) {
+  tl_region_graph *g = rd->g;
+  const tl_array *base = p->from->value.array;
+  tl_region_fact fact = p->fact;
+  int words = g->view_words, root = p->from->root;
+  tl_array *view = tl_region_view(g, base, tl_array_dtype(base), p->data,
+                                  p->ndim, p->shape, p->strides);
+  if (view == NULL)
+    return 0;
+  int in = find_view(g, view, root);
+  fact.again = in < 0;
+  if (fact.again) {
+    g->view_words = words;
+  } else {
+    tl_slot value = {.tag = tl_array_tag(view), .array = view};
+    in = tl_reader_add_use(rd, value, root, false);
+  }
+  tl_reader_add_fact(rd, in, fact);
+  return in;
+}
+
+static bool bind_view(tl_region_reader *rd, const tl_decoded *d, place *p) {
+  uint32_t to = (uint32_t)d->result;
+  const tl_array *base = p->from->value.array;
+  int in;
+  p->fact.offset = p->data - base->data;
+  if (p->ndim > 0) {
+    in = add_view(rd, p);
+    return in < 0 && tl_reader_bind(rd, to, in, false);
+  }
+  tl_dtype dtype = tl_array_dtype(base);
+  if (dtype >= TL_COMPLEX128)
+    return false;
+  in = tl_reader_add_use(rd, tl_scalar_load(dtype, p->data), -1, true);
+  p->fact.from = TL_FROM_ITEM;
+  tl_reader_add_fact(rd, in, p->fact);
+  return in < 0 && tl_reader_bind(rd, to, in, true);
+}
+
+// A value between the brackets: integers, none and parts of slices alone.
+static bool read_part(tl_region_reader *rd, uint32_t slot,
+                      tl_region_index *index) {
+  int in;
+  if (!tl_reader_look_up(rd, slot, &in) || in >= 0)
+    return false;
+  index->parts[index->count++] = (int8_t)(-1 - in);
+  return !tl_is_heap(tl_reader_use(rd, in)->value);
+}
+
+void tl_region_parts(const tl_region_graph *g, const tl_region_index *index,
+                     tl_slot *parts) {
+  for (int i = 0; i < index->count; i++) {
+    parts[i] = tl_borrow(g->uses[index->parts[i]].value);
+  }
+}
+
+static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
+                                             {TL_ITEM_VALUE, 0}};
+
+// The index of an instruction, whose operands before [first] are others.
+bool tl_reader_index(tl_region_reader *rd, const tl_decoded *d, uint32_t first,
+                     tl_region_index *index) {
+  const tl_path *paths = rd->function->unit->paths;
+  index->count = 0;
+  if (d->window_count > TL_MAX_DIMS)
+    return false;
+  for (uint32_t i = 0; i < d->window_count; i++) {
+    if (!read_part(rd, d->window + i, index))
+      return false;
+  }
+  if (d->op == TL_BC_INDEX || d->op == TL_BC_SETPATH) {
+    if (paths[d->extra].step_count != 1)
+      return false;
+    index->step = paths[d->extra].steps[0];
+    return index->step.field == NULL;
+  }
+  uint32_t count = d->operand_count - first - (d->op == TL_BC_REPLACE);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!read_part(rd, d->operands[first + i], index))
+      return false;
+  }
+  index->step = (tl_step){.item_count = (uint16_t)count, .items = value_items};
+  return true;
+}
+
+// The array that is indexed: its number among the uses, -1 where it is none.
+static int read_base(tl_region_reader *rd, const tl_decoded *d) {
+  int in;
+  if (!tl_reader_look_up(rd, d->operands[0], &in))
+    return -1;
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (u == NULL || !tl_region_is_array(u->value) ||
+      tl_array_dtype(u->value.array) >= TL_STRING) {
+    return -1;
+  }
+  if (u->seam > 0)
+    return -1;
+  tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
+  return -1 - in;
+}
+
+bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  tl_region_index index;
+  tl_slot parts[TL_MAX_DIMS];
+  tl_selection s;
+  int from = read_base(rd, d);
+  if (from < 0 || !tl_reader_index(rd, d, 1, &index))
+    return false;
+  tl_region_parts(g, &index, parts);
+  if (!tl_select(g->vm, g->uses[from].value.array, &index.step, parts, &s))
+    return false;
+  place p = {.from = &g->uses[from],
+             .ndim = s.ndim,
+             .data = s.data,
+             .shape = s.shape,
+             .strides = s.strides,
+             .fact = {.from = TL_FROM_VIEW,
+                      .of = {(int8_t)from},
+                      .at = (uint32_t)g->index_count}};
+  if (g->index_count < TL_REGION_INDICES) {
+    g->indices[g->index_count++] = index;
+  } else {
+    g->fleeting = true;
+  }
+  return bind_view(rd, d, &p);
+}
+
+// --- Rolled views -----------------------------------------------------------
+
+// The same array rolled by the same shift is one use.
+static int add_rolled(tl_region_reader *rd, const tl_region_use *from,
+                      const int64_t *shift) {
+  tl_region_graph *g = rd->g;
+  const tl_array *a = from->value.array;
+  size_t nbytes = (size_t)tl_ndim(a) * sizeof *shift;
+  for (int i = 0; i < g->use_count; i++) {
+    const tl_region_use *u = &g->uses[i];
+    if (u->seam > 0 && u->root == from->root && same_view(u->value.array, a) &&
+        memcmp(tl_region_shift(g, u), shift, nbytes) == 0) {
+      return -1 - i;
+    }
+  }
+  if (g->seam_count == TL_REGION_SEAMS)
+    return 0;
+  tl_array *view = tl_region_view(g, a, tl_array_dtype(a), a->data, tl_ndim(a),
+                                  tl_shape(a), tl_strides(a));
+  if (view == NULL)
+    return 0;
+  tl_slot value = {.tag = tl_array_tag(view), .array = view};
+  int in = tl_reader_add_use(rd, value, from->root, false);
+  if (in >= 0)
+    return 0;
+  memcpy(g->seams[g->seam_count], shift, nbytes);
+  tl_reader_use(rd, in)->seam = (int8_t)++g->seam_count;
+  return in;
+}
+
+bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
+  int in;
+  tl_slot arguments[TL_MAX_PARAMS];
+  if (!tl_reader_arguments(rd, d, arguments) ||
+      !tl_reader_look_up(rd, d->window, &in)) {
+    return false;
+  }
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (u == NULL || !tl_region_is_array(u->value) || !tl_region_is_operand(u))
+    return false;
+  tl_region_use from = *u;
+  const tl_array *a = from.value.array;
+  int64_t shift[TL_MAX_DIMS];
+  if (!tl_builtin_roll(rd->g->vm, tl_ndim(a), tl_shape(a), arguments, shift))
+    return false;
+  for (int i = 0; from.seam > 0 && i < tl_ndim(a); i++) {
+    shift[i] = (shift[i] + tl_region_shift(rd->g, &from)[i]) %
+               (tl_shape(a)[i] == 0 ? 1 : tl_shape(a)[i]);
+  }
+  tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
+  in = add_rolled(rd, &from, shift);
+  rd->g->fleeting = true;
+  return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, false);
+}
+
+static bool is_named(const tl_string *name, const char *text) {
+  return strcmp(name->text, text) == 0;
+}
+
+// .T and .mT
+bool tl_reader_transpose(tl_region_reader *rd, const tl_decoded *d) {
+  const tl_string *name = rd->function->unit->names[d->extra];
+  bool all = is_named(name, "T");
+  if (!all && !is_named(name, "mT"))
+    return false;
+  int from = read_base(rd, d);
+  if (from < 0)
+    return false;
+  const tl_array *a = rd->g->uses[from].value.array;
+  int ndim = tl_ndim(a), first = all ? 0 : ndim - 2;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  if (first < 0)
+    return false;
+  for (int i = 0; i < ndim; i++) {
+    int axis = i < first ? i : ndim - 1 - (i - first);
+    shape[i] = tl_shape(a)[axis];
+    strides[i] = tl_strides(a)[axis];
+  }
+  place p = {.from = &rd->g->uses[from],
+             .ndim = ndim,
+             .data = a->data,
+             .shape = shape,
+             .strides = strides,
+             .fact = {.from = TL_FROM_AXES, .of = {(int8_t)from}}};
+  return bind_view(rd, d, &p);
+}

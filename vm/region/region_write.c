@@ -1,0 +1,118 @@
+// Writing a region's result into memory: in one plan, or, where operands are
+// rolled, in boxes between their seams, in each of which all strides are plain.
+#include <string.h>
+
+#include "vm/region/region_internal.h"
+
+bool tl_region_has_seam(const tl_region_graph *g) {
+  for (int u = 0; u < g->use_count; u++) {
+    if (g->uses[u].read && g->uses[u].seam > 0)
+      return true;
+  }
+  return false;
+}
+
+// Where the boxes begin along each axis of the result, in order; after the last
+// one stands the axis's length.
+typedef struct cuts {
+  int count[TL_MAX_DIMS];
+  int64_t at[TL_MAX_DIMS][TL_REGION_CUTS + 2];
+} cuts;
+
+static bool add_cut(cuts *c, int axis, int64_t cut) {
+  int64_t *at = c->at[axis];
+  int i = 0;
+  while (at[i] < cut) i++;
+  if (at[i] == cut)
+    return true;
+  if (c->count[axis] > TL_REGION_CUTS)
+    return false;
+  memmove(&at[i + 1], &at[i], (size_t)(c->count[axis] - i + 1) * sizeof *at);
+  at[i] = cut;
+  c->count[axis]++;
+  return true;
+}
+
+static bool find_cuts(const tl_region_graph *g, int ndim, const int64_t *shape,
+                      cuts *c) {
+  for (int i = 0; i < ndim; i++) {
+    c->count[i] = 1;
+    c->at[i][0] = 0;
+    c->at[i][1] = shape[i];
+  }
+  for (int u = 0; u < g->use_count; u++) {
+    const tl_region_use *use = &g->uses[u];
+    if (!use->read || use->seam == 0)
+      continue;
+    int more = ndim - tl_ndim(use->value.array);
+    for (int i = more; i < ndim; i++) {
+      if (!add_cut(c, i, tl_region_shift(g, use)[i - more]))
+        return false;
+    }
+  }
+  return true;
+}
+
+typedef struct writing {
+  tl_region_graph *g;
+  const tl_array *to;
+  tl_dtype dtype;
+  bool may_stop;
+} writing;
+
+// [run] false: only whether a plan can be made.
+static tl_region_status write_box(const writing *w, const tl_region_box *box,
+                                  bool run) {
+  tl_region_planned *planned = w->g->fresh;
+  char *out = w->to->data;
+  for (int i = 0; box->from != NULL && i < box->ndim; i++) {
+    out += box->from[i] * tl_strides(w->to)[i];
+  }
+  planned->is_ready = false;
+  if (!tl_region_plan(w->g, planned, box, out, w->dtype, tl_strides(w->to)))
+    return TL_REGION_DECLINED;
+  bool ok = !run || tl_plan_run(w->g->vm, &planned->plan, w->may_stop);
+  return ok ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
+static tl_region_status write_boxes(const writing *w, const cuts *c, bool run) {
+  int ndim = tl_ndim(w->to), part[TL_MAX_DIMS] = {0};
+  int64_t from[TL_MAX_DIMS], shape[TL_MAX_DIMS];
+  tl_region_box box = {ndim, shape, NULL, from};
+  for (;;) {
+    for (int i = 0; i < ndim; i++) {
+      from[i] = c->at[i][part[i]];
+      shape[i] = c->at[i][part[i] + 1] - from[i];
+    }
+    tl_region_status status = write_box(w, &box, run);
+    if (status != TL_REGION_DONE)
+      return status;
+    int i = ndim - 1;
+    while (i >= 0 && ++part[i] == c->count[i]) part[i--] = 0;
+    if (i < 0)
+      return TL_REGION_DONE;
+  }
+}
+
+static tl_region_status write_whole(tl_region_graph *g, const tl_array *to,
+                                    tl_dtype dtype, bool may_stop) {
+  tl_region_box box = {tl_ndim(to), tl_shape(to), NULL, NULL};
+  tl_plan *plan =
+      tl_region_plan_whole(g, &box, to->data, dtype, tl_strides(to));
+  if (plan == NULL)
+    return TL_REGION_DECLINED;
+  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
+}
+
+tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
+                                    tl_dtype dtype, bool may_stop) {
+  if (!tl_region_has_seam(g))
+    return write_whole(g, to, dtype, may_stop);
+  writing w = {g, to, dtype, may_stop};
+  cuts c;  // large: not cleared
+  if (!find_cuts(g, tl_ndim(to), tl_shape(to), &c))
+    return TL_REGION_DECLINED;
+  // No box is written where a later one would need too large a plan.
+  tl_region_status status = write_boxes(&w, &c, false);
+  return status == TL_REGION_DONE ? write_boxes(&w, &c, true) : status;
+}

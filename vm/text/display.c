@@ -1,0 +1,502 @@
+// What the prompt shows: the type, then aligned columns that fit the terminal.
+//
+//   2 * 3 * float64
+//     1.0   20.5  3.25
+//    -4.0    0.1  6.0
+//
+// Floats of one array get as many decimals as the one that needs most, up to
+// six; then exponents, where that would hide small ones or widen large ones.
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/text/format_internal.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested.h"
+#include "vm/values/record.h"
+#include "vm/vm.h"
+
+enum {
+  LIMIT = 1000,  // arrays of more items are elided
+  EDGE = 3,      // items shown at each end of an elided axis
+  DECIMALS = 6,
+  GAP = 2,  // columns between items
+  MARGIN = 1,
+};
+
+// --- Which items are shown --------------------------------------------------
+
+typedef struct picture {
+  tl_text *text;
+  const tl_array *array;
+  int width;  // of the terminal
+  bool elided;
+  int64_t visits;  // left; an array of many short axes has too many to look at
+  // How floats are written: decimals, or digits before an exponent.
+  int decimals;
+  bool exponents;
+} picture;
+
+// The number of rows shown of an axis, "…" not among them.
+static int64_t shown_count(const picture *p, int64_t length) {
+  return p->elided && length > 2 * EDGE ? 2 * EDGE : length;
+}
+
+// The index of the i-th item shown.
+static int64_t shown_index(const picture *p, int64_t length, int64_t i) {
+  return shown_count(p, length) < length && i >= EDGE ? length - 2 * EDGE + i
+                                                      : i;
+}
+
+// Calls visit for each item shown.
+typedef void visitor(picture *p, const char *item, void *context);
+
+static void visit_shown(picture *p, int axis, const char *data, visitor *visit,
+                        void *context) {
+  const tl_array *a = p->array;
+  if (p->visits == 0)
+    return;
+  if (axis == tl_ndim(a)) {
+    p->visits--;
+    visit(p, data, context);
+    return;
+  }
+  int64_t length = tl_shape(a)[axis], count = shown_count(p, length);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t at = shown_index(p, length, i);
+    visit_shown(p, axis + 1, data + at * tl_strides(a)[axis], visit, context);
+  }
+}
+
+// --- How floats are written -------------------------------------------------
+
+typedef struct range {
+  int decimals;  // the most that an item needs
+  int digits;    // the same, of significant ones
+  double least, most;
+} range;
+
+static void measure(range *r, double value, bool single) {
+  if (!isfinite(value))
+    return;
+  tl_digits d;
+  tl_digits_shortest(value, single, &d);
+  int decimals = tl_digits_decimals(&d);
+  double size = fabs(value);
+  if (decimals > r->decimals)
+    r->decimals = decimals;
+  if (d.count > r->digits)
+    r->digits = d.count;
+  if (size > r->most)
+    r->most = size;
+  if (size > 0 && size < r->least)
+    r->least = size;
+}
+
+static void measure_item(picture *p, const char *item, void *context) {
+  range *r = context;
+  switch (tl_array_dtype(p->array)) {
+    case TL_FLOAT32:
+      measure(r, (double)*(const float *)(const void *)item, true);
+      break;
+    case TL_FLOAT64:
+      measure(r, *(const double *)(const void *)item, false);
+      break;
+    case TL_COMPLEX64: {
+      const tl_c64 *c = (const void *)item;
+      measure(r, (double)c->re, true);
+      measure(r, (double)c->im, true);
+      break;
+    }
+    default: {
+      const tl_c128 *c = (const void *)item;
+      measure(r, c->re, false);
+      measure(r, c->im, false);
+      break;
+    }
+  }
+}
+
+static void choose_floats(picture *p) {
+  tl_dtype dtype = tl_array_dtype(p->array);
+  if (!tl_dtype_is_real(dtype) && !tl_dtype_is_complex(dtype))
+    return;
+  range r = {.least = DBL_MAX};
+  p->visits = 100 * LIMIT;
+  visit_shown(p, 0, p->array->data, measure_item, &r);
+  bool hides = r.least < 1e-4 && r.decimals > DECIMALS;
+  p->exponents = hides || r.most >= 1e16 || (r.most >= 1e9 && r.decimals > 3);
+  p->decimals = p->exponents ? r.digits - 1 : r.decimals;
+  if (p->decimals > DECIMALS)
+    p->decimals = DECIMALS;
+  if (p->decimals < 1)
+    p->decimals = 1;
+}
+
+static void add_float(const picture *p, tl_text *text, double value) {
+  char buffer[TL_PRINTED];
+  tl_print_float(buffer, value, p->decimals, p->exponents ? 'e' : 'f', false);
+  tl_text_puts(text, buffer);
+}
+
+static void add_complex(const picture *p, tl_text *text, double re, double im) {
+  bool minus = signbit(im) && !isnan(im);
+  add_float(p, text, re);
+  tl_text_puts(text, minus ? " - " : " + ");
+  add_float(p, text, minus ? -im : im);
+  tl_text_putc(text, 'i');
+}
+
+static void add_item(const picture *p, tl_text *text, const char *item) {
+  tl_dtype dtype = tl_array_dtype(p->array);
+  switch (dtype) {
+    case TL_FLOAT32:
+      add_float(p, text, (double)*(const float *)(const void *)item);
+      break;
+    case TL_FLOAT64:
+      add_float(p, text, *(const double *)(const void *)item);
+      break;
+    case TL_COMPLEX64: {
+      const tl_c64 *c = (const void *)item;
+      add_complex(p, text, (double)c->re, (double)c->im);
+      break;
+    }
+    case TL_COMPLEX128: {
+      const tl_c128 *c = (const void *)item;
+      add_complex(p, text, c->re, c->im);
+      break;
+    }
+    default:
+      tl_format_item(text, dtype, item);
+      break;
+  }
+}
+
+// --- Cells ------------------------------------------------------------------
+
+static int text_width(const tl_text *text) {
+  return text->length ? tl_display_width(text->bytes, text->length) : 0;
+}
+
+// Writes the text cut to [room] cells, the last one a "…" if it was longer.
+static void add_cut(tl_text *to, const char *bytes, size_t nbytes, int room) {
+  if (tl_display_width(bytes, nbytes) <= room) {
+    tl_text_add(to, bytes, nbytes);
+    return;
+  }
+  size_t end = 0;
+  int used = 0;
+  while (end < nbytes) {
+    size_t next = tl_grapheme_end(bytes, nbytes, end);
+    used += tl_display_width(bytes + end, next - end);
+    if (used > room - 1)
+      break;
+    end = next;
+  }
+  tl_text_add(to, bytes, end);
+  tl_text_puts(to, "…");
+}
+
+static void add_blanks(tl_text *text, int count) {
+  for (int i = 0; i < count; i++) tl_text_putc(text, ' ');
+}
+
+static bool is_text(const picture *p) {
+  return tl_array_dtype(p->array) == TL_STRING;
+}
+
+// One item in [width] cells: numbers to the right, strings to the left.
+static void add_cell(const picture *p, const char *item, int width) {
+  tl_text cell;
+  tl_text_open(&cell, p->text->vm);
+  add_item(p, &cell, item);
+  int blanks = width - text_width(&cell);
+  if (!is_text(p))
+    add_blanks(p->text, blanks);
+  if (cell.length)
+    add_cut(p->text, cell.bytes, cell.length, width);
+  if (is_text(p))
+    add_blanks(p->text, blanks);
+  p->text->failed |= cell.failed;
+  tl_text_close(&cell);
+}
+
+static int item_width(const picture *p, const char *item) {
+  tl_text cell;
+  tl_text_open(&cell, p->text->vm);
+  add_item(p, &cell, item);
+  int width = text_width(&cell);
+  p->text->failed |= cell.failed;
+  tl_text_close(&cell);
+  int room = p->width - MARGIN;
+  return width < room ? width : room;
+}
+
+static void widen(picture *p, const char *item, void *context) {
+  int *width = context;
+  int w = item_width(p, item);
+  if (w > *width)
+    *width = w;
+}
+
+static void end_line(tl_text *text) {
+  while (text->length > 0 && text->bytes[text->length - 1] == ' ')
+    text->length--;
+  tl_text_putc(text, '\n');
+}
+
+// --- Vectors ----------------------------------------------------------------
+
+// Items in rows as long as the terminal allows, one below the other.
+static void add_vector(picture *p) {
+  int width = 0;
+  p->visits = LIMIT;
+  visit_shown(p, 0, p->array->data, widen, &width);
+  int64_t length = tl_shape(p->array)[0], count = shown_count(p, length);
+  int64_t stride = tl_strides(p->array)[0];
+  int used = 0;
+  for (int64_t i = 0; i < count && !p->text->failed; i++) {
+    bool skip = count < length && i == EDGE;
+    int need = width + (used > 0 ? GAP : MARGIN);
+    if (used > 0 && used + need + (skip ? GAP + 1 : 0) > p->width) {
+      end_line(p->text);
+      used = 0;
+      need = width + MARGIN;
+    }
+    add_blanks(p->text, need - width);
+    if (skip) {
+      tl_text_puts(p->text, "…");
+      add_blanks(p->text, GAP);
+      used += GAP + 1;
+    }
+    add_cell(p, p->array->data + shown_index(p, length, i) * stride, width);
+    used += need;
+  }
+  end_line(p->text);
+}
+
+// --- Matrices ---------------------------------------------------------------
+
+typedef struct columns {
+  int64_t length;  // of the axis
+  int64_t count;   // shown
+  int64_t left;    // of them, before "…"
+  int64_t right;   // and behind it
+  int *widths;
+} columns;
+
+static int64_t column_index(const picture *p, const columns *c, int64_t i) {
+  return shown_index(p, c->length, i);
+}
+
+static void measure_columns(picture *p, const char *data, columns *c) {
+  const int64_t *shape = tl_shape(p->array), *strides = tl_strides(p->array);
+  int row = tl_ndim(p->array) - 2;
+  int64_t rows = shown_count(p, shape[row]);
+  for (int64_t j = 0; j < c->count; j++) {
+    c->widths[j] = 0;
+    for (int64_t i = 0; i < rows; i++) {
+      const char *item = data + shown_index(p, shape[row], i) * strides[row] +
+                         column_index(p, c, j) * strides[row + 1];
+      widen(p, item, &c->widths[j]);
+    }
+  }
+}
+
+// Chooses the columns that fit: from both ends while there is room.
+static void fit_columns(const picture *p, columns *c) {
+  int64_t most = p->elided && c->count < c->length ? EDGE : c->count;
+  int used = MARGIN;
+  for (int64_t j = 0; j < c->count; j++) used += c->widths[j] + GAP;
+  if (most == c->count && used - GAP <= p->width) {
+    c->left = c->count;
+    c->right = 0;
+    return;
+  }
+  c->left = c->right = 0;
+  used = MARGIN + 1;
+  while (c->left + c->right < c->count) {
+    bool at_left = c->left <= c->right;
+    int64_t j = at_left ? c->left : c->count - 1 - c->right;
+    used += c->widths[j] + GAP;
+    if (used > p->width && c->left > 0)
+      break;
+    if (at_left)
+      c->left++;
+    else
+      c->right++;
+  }
+}
+
+static void add_row(const picture *p, const columns *c, const char *row) {
+  int64_t stride = tl_strides(p->array)[tl_ndim(p->array) - 1];
+  bool gap = c->left + c->right < c->length;
+  add_blanks(p->text, MARGIN);
+  for (int64_t j = 0; j < c->left; j++) {
+    if (j > 0)
+      add_blanks(p->text, GAP);
+    add_cell(p, row + column_index(p, c, j) * stride, c->widths[j]);
+  }
+  if (gap) {
+    add_blanks(p->text, GAP);
+    tl_text_puts(p->text, "…");
+  }
+  for (int64_t j = c->count - c->right; j < c->count; j++) {
+    add_blanks(p->text, GAP);
+    add_cell(p, row + column_index(p, c, j) * stride, c->widths[j]);
+  }
+  end_line(p->text);
+}
+
+static bool add_matrix(picture *p, const char *data) {
+  tl_vm *vm = p->text->vm;
+  const int64_t *shape = tl_shape(p->array), *strides = tl_strides(p->array);
+  int row = tl_ndim(p->array) - 2;
+  columns c = {.length = shape[row + 1]};
+  c.count = shown_count(p, c.length);
+  size_t nbytes = (size_t)c.count * sizeof(int);
+  c.widths = tl_alloc(vm, nbytes, "the widths of columns");
+  if (c.widths == NULL)
+    return false;
+  measure_columns(p, data, &c);
+  fit_columns(p, &c);
+  int64_t rows = shown_count(p, shape[row]);
+  for (int64_t i = 0; i < rows && !p->text->failed; i++) {
+    if (rows < shape[row] && i == EDGE) {
+      add_blanks(p->text, MARGIN);
+      tl_text_puts(p->text, "…\n");
+    }
+    add_row(p, &c, data + shown_index(p, shape[row], i) * strides[row]);
+  }
+  tl_free(vm, c.widths, nbytes);
+  return !p->text->failed;
+}
+
+// --- More axes --------------------------------------------------------------
+
+static void add_heading(const picture *p, const int64_t *index) {
+  tl_text_putc(p->text, '[');
+  for (int i = 0; i < tl_ndim(p->array) - 2; i++)
+    tl_text_printf(p->text, "%lld, ", (long long)index[i]);
+  tl_text_puts(p->text, ":, :]\n");
+}
+
+// Each matrix below a line that says which it is.
+static bool add_matrices(picture *p, int axis, const char *data,
+                         int64_t *index) {
+  const tl_array *a = p->array;
+  if (axis == tl_ndim(a) - 2) {
+    if (axis > 0)
+      add_heading(p, index);
+    p->visits--;
+    return add_matrix(p, data);
+  }
+  int64_t length = tl_shape(a)[axis], count = shown_count(p, length);
+  for (int64_t i = 0; i < count; i++) {
+    if ((count < length && i == EDGE) || p->visits == 0)
+      tl_text_puts(p->text, "…\n");
+    if (p->visits == 0)
+      return true;
+    index[axis] = shown_index(p, length, i);
+    const char *part = data + index[axis] * tl_strides(a)[axis];
+    if (!add_matrices(p, axis + 1, part, index))
+      return false;
+  }
+  return true;
+}
+
+static bool display_array(tl_text *text, tl_slot s, int width) {
+  picture p = {.text = text, .array = s.array, .width = width};
+  char type[TL_DESCRIBE];
+  tl_text_puts(text, tl_describe(s, type, sizeof type));
+  tl_text_putc(text, '\n');
+  if (s.array->size == 0)
+    return !text->failed;
+  p.elided = s.array->size > LIMIT;
+  choose_floats(&p);
+  int64_t index[TL_MAX_DIMS];
+  p.visits = LIMIT;  // now of matrices
+  if (tl_ndim(s.array) > 1)
+    return add_matrices(&p, 0, s.array->data, index);
+  add_vector(&p);
+  return !text->failed;
+}
+
+// --- Lists and records ------------------------------------------------------
+
+// An item on one line: what is long is cut.
+static bool add_line(tl_text *text, tl_slot value, int width) {
+  tl_text line;
+  tl_text_open(&line, text->vm);
+  bool ok = tl_format_value(text->vm, &line, value, true, 24);
+  if (ok && line.length)
+    add_cut(text, line.bytes, line.length, width);
+  tl_text_close(&line);
+  tl_text_putc(text, '\n');
+  return ok && !text->failed;
+}
+
+// The value on one line if it fits; else an item a line.
+static bool fits(tl_text *text, tl_slot value, int width, bool *out) {
+  tl_text line;
+  tl_text_open(&line, text->vm);
+  bool ok = tl_format_value(text->vm, &line, value, true, 24);
+  *out = ok && text_width(&line) <= width;
+  if (*out) {
+    tl_text_add(text, line.bytes, line.length);
+    tl_text_putc(text, '\n');
+  }
+  tl_text_close(&line);
+  return ok && !text->failed;
+}
+
+static bool display_items(tl_text *text, tl_slot value, int width) {
+  bool is_list = tl_is_list(value);
+  int64_t length = is_list ? value.list->length : value.record->length;
+  tl_text_printf(text, "%s of %lld\n", is_list ? "list" : "record",
+                 (long long)length);
+  for (int64_t i = 0; i < length; i++) {
+    if (length > 60 && i == 20) {
+      tl_text_puts(text, "  …\n");
+      i = length - 20;
+    }
+    size_t start = text->length;
+    if (is_list) {
+      tl_text_printf(text, "  [%lld] ", (long long)i);
+    } else {
+      tl_text_puts(text, "  ");
+      tl_format_key(text, value.record->fields[i].key);
+      tl_text_puts(text, ": ");
+    }
+    if (text->failed)
+      return false;
+    int used = tl_display_width(text->bytes + start, text->length - start);
+    tl_slot item =
+        is_list ? value.list->items[i] : value.record->fields[i].value;
+    int room = width - used;
+    if (!add_line(text, item, room < 8 ? 8 : room))
+      return false;
+  }
+  return true;
+}
+
+bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width) {
+  if (width < 20)
+    width = 20;
+  if (tl_is_array(value) && !tl_is_number(value))
+    return display_array(text, value, width);
+  if (tl_is_nested(value))
+    return tl_nested_display(text, value, width);
+  bool done = false;
+  if (tl_is_list(value) || tl_is_record(value)) {
+    if (!fits(text, value, width, &done))
+      return false;
+    return done || display_items(text, value, width);
+  }
+  if (!tl_format_value(vm, text, value, true, 0))
+    return false;
+  tl_text_putc(text, '\n');
+  return !text->failed;
+}

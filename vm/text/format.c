@@ -1,0 +1,407 @@
+// Values as print and string(x) show them.
+//
+// Lists and records nest as deep as memory allows: they are walked with a
+// stack of their own.
+
+#include "vm/text/format.h"
+
+#include <string.h>
+#include <utf8proc.h>
+
+#include "vm/text/format_internal.h"
+#include "vm/interp/function.h"
+#include "vm/api/host.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested.h"
+#include "vm/values/range.h"
+#include "vm/values/record.h"
+#include "vm/types/type.h"
+#include "vm/vm.h"
+
+enum {
+  LINE = 80,  // a matrix that is wider goes over several lines
+  EDGE = 3,   // items shown at each end of an axis that is elided
+};
+
+// --- Strings and keys -------------------------------------------------------
+
+static const char *short_escape(utf8proc_int32_t point) {
+  switch (point) {
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    case '\r':
+      return "\\r";
+    case 0:
+      return "\\0";
+    default:
+      return NULL;
+  }
+}
+
+static bool is_printing(utf8proc_int32_t point) {
+  utf8proc_category_t category = utf8proc_category(point);
+  return category != UTF8PROC_CATEGORY_CC && category != UTF8PROC_CATEGORY_ZL &&
+         category != UTF8PROC_CATEGORY_ZP && category != UTF8PROC_CATEGORY_CN;
+}
+
+void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
+  tl_text_putc(text, '"');
+  for (size_t at = 0; at < nbytes;) {
+    utf8proc_int32_t point = 0;
+    size_t plain = at;
+    while (plain < nbytes && (unsigned char)string[plain] >= 32 &&
+           (unsigned char)string[plain] < 127 && string[plain] != '"' &&
+           string[plain] != '\\')
+      plain++;
+    tl_text_add(text, string + at, plain - at);
+    at = plain;
+    if (at == nbytes)
+      break;
+    utf8proc_ssize_t step =
+        utf8proc_iterate((const utf8proc_uint8_t *)string + at,
+                         (utf8proc_ssize_t)(nbytes - at), &point);
+    if (step <= 0)
+      step = 1;
+    if (short_escape(point))
+      tl_text_puts(text, short_escape(point));
+    else if (is_printing(point))
+      tl_text_add(text, string + at, (size_t)step);
+    else
+      tl_text_printf(text, point < 128 ? "\\x%02x" : "\\u{%x}",
+                     (unsigned)point);
+    at += (size_t)step;
+  }
+  tl_text_putc(text, '"');
+}
+
+static bool is_keyword(const tl_string *key) {
+  static const char *const words[] = {
+      "fn",       "if",     "else", "while", "for",    "in",  "break",
+      "continue", "return", "try",  "catch", "import", "as",  "global",
+      "and",      "or",     "not",  "true",  "false",  "none"};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (strcmp(key->text, words[i]) == 0)
+      return true;
+  return false;
+}
+
+// grammar.md, "Tokens": start and more.
+static bool is_name_point(utf8proc_int32_t point, bool first) {
+  if (point == '_')
+    return true;
+  switch (utf8proc_category(point)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_NL:
+      return true;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+      return !first;
+    default:
+      return !first &&
+             ((point >= 0x2080 && point <= 0x2089) ||
+              (point >= 0x2032 && point <= 0x2034) || point == 0x2057);
+  }
+}
+
+static bool is_name(const tl_string *key) {
+  size_t at = 0;
+  while (at < key->length) {
+    utf8proc_int32_t point;
+    utf8proc_ssize_t step =
+        utf8proc_iterate((const utf8proc_uint8_t *)key->text + at,
+                         (utf8proc_ssize_t)(key->length - at), &point);
+    if (step <= 0 || !is_name_point(point, at == 0))
+      return false;
+    at += (size_t)step;
+  }
+  return key->length > 0 && !is_keyword(key);
+}
+
+void tl_format_key(tl_text *text, const tl_string *key) {
+  if (is_name(key))
+    tl_text_add(text, key->text, key->length);
+  else
+    tl_format_quoted(text, key->text, key->length);
+}
+
+// --- Arrays -----------------------------------------------------------------
+
+typedef struct layout {
+  tl_text *text;
+  const tl_array *array;
+  tl_item_format *item;  // writes an item; NULL: its shortest text
+  const void *context;   // for item
+  bool elided;           // only the ends of long axes
+  bool broken;           // rows on lines of their own
+} layout;
+
+static void add_separator(const layout *l, int axis) {
+  if (!l->broken || axis == tl_ndim(l->array) - 1) {
+    tl_text_puts(l->text, ", ");
+    return;
+  }
+  tl_text_putc(l->text, ',');
+  for (int i = axis; i < tl_ndim(l->array) - 1; i++)
+    tl_text_putc(l->text, '\n');
+  for (int i = 0; i <= axis; i++) tl_text_putc(l->text, ' ');
+}
+
+// Recursion as deep as an array has axes: at most TL_MAX_DIMS.
+static bool add_axis(const layout *l, int axis, const char *data) {
+  const tl_array *a = l->array;
+  if (axis == tl_ndim(a)) {
+    if (l->item != NULL)
+      return l->item(l->text, tl_array_dtype(a), data, l->context);
+    tl_format_item(l->text, tl_array_dtype(a), data);
+    return !l->text->failed;
+  }
+  int64_t length = tl_shape(a)[axis], stride = tl_strides(a)[axis];
+  bool skips = l->elided && length > 2 * EDGE;
+  tl_text_putc(l->text, '[');
+  for (int64_t i = 0; i < length; i++) {
+    if (i > 0)
+      add_separator(l, axis);
+    if (skips && i == EDGE) {
+      tl_text_puts(l->text, "…");
+      i = length - EDGE - 1;
+      continue;
+    }
+    if (!add_axis(l, axis + 1, data + i * stride))
+      return false;
+    if ((i & 0xffff) == 0xffff && !tl_poll(l->text->vm, 64))
+      return false;
+  }
+  tl_text_putc(l->text, ']');
+  return !l->text->failed;
+}
+
+static bool add_array(layout *l, bool may_break) {
+  tl_text *text = l->text;
+  may_break = may_break && tl_ndim(l->array) > 1;
+  // An item takes three columns at least: what cannot fit is not tried.
+  if (!may_break || l->elided || l->array->size <= LINE / 3) {
+    size_t start = text->length;
+    if (!add_axis(l, 0, l->array->data))
+      return false;
+    if (!may_break ||
+        tl_display_width(text->bytes + start, text->length - start) <= LINE)
+      return true;
+    text->length = start;
+  }
+  l->broken = true;
+  return add_axis(l, 0, l->array->data);
+}
+
+bool tl_format_array(tl_text *text, const tl_array *a, tl_item_format *item,
+                     const void *context) {
+  layout l = {text, a, item, context, false, false};
+  return add_array(&l, true);
+}
+
+// --- Values without items ---------------------------------------------------
+
+static void add_range(tl_text *text, const tl_range *range) {
+  tl_text_printf(text, "%lld..%lld", (long long)range->start,
+                 (long long)range->stop);
+  if (range->step != 1)
+    tl_text_printf(text, " by %lld", (long long)range->step);
+}
+
+static bool add_type(tl_text *text, const tl_type *type, bool quoted) {
+  tl_string *string = tl_type_text(text->vm, type);
+  if (string == NULL)
+    return false;
+  bool mark = quoted && type->kind != TL_TYPE_DTYPE;
+  if (mark)
+    tl_text_putc(text, '`');
+  tl_text_add(text, string->text, string->length);
+  if (mark)
+    tl_text_putc(text, '`');
+  if ((string->head.flags & TL_IMMORTAL) == 0)
+    tl_drop(text->vm, tl_own_string(string));
+  return !text->failed;
+}
+
+static const char *function_name(tl_slot s) {
+  switch (tl_dtype_of(s)) {
+    case TL_KIND_BUILTIN:
+      return ((const tl_builtin *)s.pointer)->name;
+    case TL_KIND_NATIVE:
+      return ((const tl_native *)s.pointer)->builtin->name;
+    default: {
+      const tl_prototype *prototype = tl_function_prototype(s);
+      return prototype->name ? prototype->name->text : "";
+    }
+  }
+}
+
+static void add_function(tl_text *text, tl_slot s) {
+  const char *name = function_name(s);
+  tl_text_puts(text, name[0] ? "<fn " : "<fn");
+  tl_text_puts(text, name);
+  tl_text_putc(text, '>');
+}
+
+static void add_module(tl_text *text, const tl_module *module) {
+  tl_text_puts(text, "<module ");
+  tl_text_puts(text, module->name ? module->name->text : "");
+  tl_text_putc(text, '>');
+}
+
+static bool add_resource(tl_text *text, tl_slot s) {
+  tl_string *string = tl_resource_text(text->vm, s);
+  if (string == NULL)
+    return false;
+  tl_text_add(text, string->text, string->length);
+  tl_drop(text->vm, tl_own_string(string));
+  return !text->failed;
+}
+
+// Everything but lists and records.
+static bool add_plain(tl_text *text, tl_slot s, bool quoted, bool may_break,
+                      int64_t limit) {
+  if (tl_is_array(s)) {
+    bool elided = limit > 0 && s.array->size > limit;
+    layout l = {text, s.array, NULL, NULL, elided, false};
+    return add_array(&l, may_break);
+  }
+  if (tl_is_scalar(s)) {
+    tl_format_scalar(text, s);
+    return !text->failed;
+  }
+  switch (tl_dtype_of(s)) {
+    case TL_KIND_NONE:
+      tl_text_puts(text, "none");
+      break;
+    case TL_KIND_UNSET:
+      tl_text_puts(text, "unset");
+      break;
+    case TL_KIND_STRING:
+      if (quoted)
+        tl_format_quoted(text, s.string->text, s.string->length);
+      else
+        tl_text_add(text, s.string->text, s.string->length);
+      break;
+    case TL_KIND_RANGE:
+      add_range(text, s.range);
+      break;
+    case TL_KIND_TYPE:
+      return add_type(text, s.type, quoted);
+    case TL_KIND_MODULE:
+      add_module(text, s.pointer);
+      break;
+    case TL_KIND_HANDLE:
+      return add_resource(text, s);
+    case TL_KIND_NESTED:
+      return tl_nested_format(text, s, limit);
+    default:
+      add_function(text, s);
+      break;
+  }
+  return !text->failed;
+}
+
+// --- Nests ------------------------------------------------------------------
+
+typedef struct level {
+  tl_slot value;  // a list or a record
+  int64_t index;
+} level;
+
+typedef struct nest {
+  tl_text *text;
+  int64_t count, room;
+  level *levels;  // first[] until they are many
+  level first[32];
+} nest;
+
+static bool nest_push(nest *n, tl_slot value) {
+  if (n->count == n->room) {
+    tl_vm *vm = n->text->vm;
+    size_t old = (size_t)n->room * sizeof(level);
+    level *more = n->levels == n->first
+                      ? tl_alloc(vm, 2 * old, "a text")
+                      : tl_realloc(vm, n->levels, old, 2 * old, "a text");
+    if (more == NULL)
+      return false;
+    if (n->levels == n->first)
+      memcpy(more, n->first, old);
+    n->levels = more;
+    n->room *= 2;
+  }
+  n->levels[n->count++] = (level){value, 0};
+  return true;
+}
+
+// What closes a list or record of [length] items: (x,) and (:) keep their mark.
+static void add_close(tl_text *text, tl_slot value, int64_t length) {
+  if (tl_is_list(value))
+    tl_text_puts(text, length == 1 ? ",)" : ")");
+  else
+    tl_text_puts(text, length == 0 ? ":)" : ")");
+}
+
+// Writes up to the next item, which is returned; NULL: the level is closed.
+static const tl_slot *next_item(nest *n, int64_t limit) {
+  level *top = &n->levels[n->count - 1];
+  bool is_list = tl_is_list(top->value);
+  int64_t length =
+      is_list ? top->value.list->length : top->value.record->length;
+  if (top->index == 0)
+    tl_text_putc(n->text, '(');
+  if (top->index == length) {
+    add_close(n->text, top->value, length);
+    n->count--;
+    return NULL;
+  }
+  if (top->index > 0)
+    tl_text_puts(n->text, ", ");
+  if (limit > 0 && length > limit && length > 2 * EDGE && top->index == EDGE) {
+    tl_text_puts(n->text, "…, ");
+    top->index = length - EDGE;
+  }
+  int64_t i = top->index++;
+  if (is_list)
+    return &top->value.list->items[i];
+  const tl_field *field = &top->value.record->fields[i];
+  tl_format_key(n->text, field->key);
+  tl_text_puts(n->text, ": ");
+  return &field->value;
+}
+
+static bool add_nest(tl_text *text, tl_slot value, int64_t limit) {
+  nest n = {.text = text, .room = 32};
+  n.levels = n.first;
+  bool ok = nest_push(&n, value);
+  while (ok && n.count > 0) {
+    const tl_slot *item = next_item(&n, limit);
+    if (item == NULL)
+      ok = !text->failed;
+    else if (tl_is_list(*item) || tl_is_record(*item))
+      ok = nest_push(&n, *item);
+    else
+      ok = add_plain(text, *item, true, false, limit);
+  }
+  if (n.levels != n.first)
+    tl_free(text->vm, n.levels, (size_t)n.room * sizeof(level));
+  return ok;
+}
+
+bool tl_format_value(tl_vm *vm, tl_text *text, tl_slot value, bool quoted,
+                     int64_t limit) {
+  (void)vm;
+  if (tl_is_list(value) || tl_is_record(value))
+    return add_nest(text, value, limit);
+  return add_plain(text, value, quoted, !quoted, limit);
+}

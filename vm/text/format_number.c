@@ -1,0 +1,307 @@
+// Numbers as text, the same in every locale.
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/text/format_internal.h"
+#include "vm/values/string_item.h"
+
+// --- Digits -----------------------------------------------------------------
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// Takes the text of "%.*e" apart; the point may be the locale's.
+static void read_digits(const char *text, tl_digits *out) {
+  out->negative = *text == '-';
+  out->count = 0;
+  for (; *text && *text != 'e'; text++)
+    if (is_digit(*text))
+      out->digits[out->count++] = *text;
+  out->exponent = *text == 'e' ? atoi(text + 1) : 0;
+}
+
+static void strip_zeros(tl_digits *digits) {
+  while (digits->count > 1 && digits->digits[digits->count - 1] == '0')
+    digits->count--;
+}
+
+// Adds one in the last place.
+static void round_up(tl_digits *digits) {
+  int i = digits->count - 1;
+  while (i >= 0 && digits->digits[i] == '9') digits->digits[i--] = '0';
+  if (i >= 0) {
+    digits->digits[i]++;
+    return;
+  }
+  digits->digits[0] = '1';
+  digits->exponent++;
+}
+
+// The value of at most 15 digits and a small exponent: both are exact floats,
+// so that one operation rounds correctly.
+static bool read_short(const tl_digits *d, double *out) {
+  static const double powers[] = {
+      1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  int exponent = d->exponent - d->count + 1;
+  if (d->count > 15 || exponent < -22 || exponent > 22)
+    return false;
+  int64_t whole = 0;
+  for (int i = 0; i < d->count; i++) whole = whole * 10 + (d->digits[i] - '0');
+  double value = exponent < 0 ? (double)whole / powers[-exponent]
+                              : (double)whole * powers[exponent];
+  *out = d->negative ? -value : value;
+  return true;
+}
+
+static bool reads_back(const tl_digits *d, double value, bool single) {
+  char text[48];
+  double read;
+  if (!single && read_short(d, &read))
+    return read == value;
+  snprintf(text, sizeof text, "%s%.*se%d", d->negative ? "-" : "", d->count,
+           d->digits, d->exponent - d->count + 1);
+  return single ? strtof(text, NULL) == (float)value
+                : strtod(text, NULL) == value;
+}
+
+static void print_digits(double value, int count, tl_digits *out) {
+  char text[48];
+  snprintf(text, sizeof text, "%.*e", count - 1, value);
+  read_digits(text, out);
+}
+
+// The value rounded to [count] digits, from more of them. What was dropped may
+// itself have been rounded to a half: then the value is asked again.
+static void shorten(const tl_digits *longest, double value, int count,
+                    tl_digits *out) {
+  *out = *longest;
+  out->count = count;
+  bool half = longest->digits[count] == '5';
+  for (int i = count + 1; half && i < longest->count; i++)
+    half = longest->digits[i] == '0';
+  if (half)
+    print_digits(value, count, out);
+  else if (longest->digits[count] >= '5')
+    round_up(out);
+  strip_zeros(out);
+}
+
+// Below the normal numbers fewer digits than always fit may do.
+static void search_subnormal(double value, bool single, tl_digits *out) {
+  for (int count = 1; count <= (single ? 9 : 17); count++) {
+    print_digits(value, count, out);
+    if (reads_back(out, value, single))
+      return;
+  }
+}
+
+// Below a power of two floats lie closer than above it. There the nearest
+// number of some digits may miss, and the next one above it read back.
+static bool next_reads_back(const tl_digits *longest, double value, bool single,
+                            int count, tl_digits *out) {
+  int exponent;
+  if (frexp(fabs(value), &exponent) != 0.5)
+    return false;
+  *out = *longest;
+  out->count = count;
+  round_up(out);
+  return reads_back(out, value, single);
+}
+
+void tl_digits_shortest(double value, bool single, tl_digits *out) {
+  double smallest = single ? (double)FLT_MIN : DBL_MIN;
+  int least = single ? 6 : 15, most = single ? 9 : 17;
+  if (fabs(value) < smallest) {
+    search_subnormal(value, single, out);
+    strip_zeros(out);
+    return;
+  }
+  tl_digits longest;
+  print_digits(value, most, &longest);
+  for (int count = least; count < most; count++) {
+    shorten(&longest, value, count, out);
+    if (reads_back(out, value, single))
+      return;
+  }
+  if (!next_reads_back(&longest, value, single, most - 1, out))
+    *out = longest;
+  strip_zeros(out);
+}
+
+int tl_digits_decimals(const tl_digits *digits) {
+  int decimals = digits->count - 1 - digits->exponent;
+  return decimals > 0 ? decimals : 0;
+}
+
+// --- Shortest text ----------------------------------------------------------
+
+static char *put_digits(char *at, const tl_digits *d, int from, int count) {
+  for (int i = from; i < from + count; i++)
+    *at++ = i >= 0 && i < d->count ? d->digits[i] : '0';
+  return at;
+}
+
+// As Python's repr: an exponent from 1e16 on and below 1e-4.
+static void write_shortest(double value, bool single, char *buffer) {
+  if (!isfinite(value)) {
+    strcpy(buffer, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    return;
+  }
+  tl_digits d;
+  tl_digits_shortest(value, single, &d);
+  char *at = buffer;
+  if (signbit(value))
+    *at++ = '-';
+  if (d.exponent >= 16 || d.exponent < -4) {
+    *at++ = d.digits[0];
+    if (d.count > 1)
+      *at++ = '.';
+    at = put_digits(at, &d, 1, d.count - 1);
+    sprintf(at, "e%c%02d", d.exponent < 0 ? '-' : '+', abs(d.exponent));
+    return;
+  }
+  int before = d.exponent >= 0 ? d.exponent + 1 : 1;
+  at = put_digits(at, &d, d.exponent >= 0 ? 0 : -1, before);
+  *at++ = '.';
+  int decimals = tl_digits_decimals(&d);
+  if (decimals == 0)
+    decimals = 1;
+  at = put_digits(at, &d, d.exponent + 1, decimals);
+  *at = 0;
+}
+
+// What counts and short decimals are, without a search for their digits.
+static bool write_whole(double value, char buffer[32]) {
+  if (!(fabs(value) < 1e15) || value != floor(value) || value == 0)
+    return false;
+  sprintf(buffer, "%lld.0", (long long)value);
+  return true;
+}
+
+void tl_format_double(double value, char buffer[32]) {
+  if (!write_whole(value, buffer))
+    write_shortest(value, false, buffer);
+}
+
+void tl_format_float(float value, char buffer[32]) {
+  write_shortest((double)value, true, buffer);
+}
+
+// --- printf's texts ---------------------------------------------------------
+
+// Puts a point for what the locale has.
+static int fix_point(char *buffer, int length) {
+  int at = buffer[0] == '-';
+  while (is_digit(buffer[at])) at++;
+  int end = at;
+  while (buffer[end] && !is_digit(buffer[end]) && buffer[end] != 'e' &&
+         buffer[end] != 'E')
+    end++;
+  if (end == at)
+    return length;
+  buffer[at] = '.';
+  memmove(buffer + at + 1, buffer + end, (size_t)(length - end) + 1);
+  return length - (end - at) + 1;
+}
+
+int tl_print_float(char *buffer, double value, int precision, char conversion,
+                   bool alternate) {
+  if (!isfinite(value)) {
+    const char *name = isnan(value) ? "nan" : "inf";
+    bool upper = conversion < 'a';
+    if (upper)
+      name = isnan(value) ? "NAN" : "INF";
+    return sprintf(buffer, "%s%s", !isnan(value) && value < 0 ? "-" : "", name);
+  }
+  char format[8];
+  snprintf(format, sizeof format, "%%%s.*%c", alternate ? "#" : "", conversion);
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#endif
+  int length = snprintf(buffer, TL_PRINTED, format, precision, value);
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+  return fix_point(buffer, length);
+}
+
+// --- Items ------------------------------------------------------------------
+
+static void add_float(tl_text *text, double value, bool single) {
+  char buffer[32];
+  if (single)
+    tl_format_float((float)value, buffer);
+  else
+    tl_format_double(value, buffer);
+  tl_text_puts(text, buffer);
+}
+
+static void add_complex(tl_text *text, double re, double im, bool single) {
+  add_float(text, re, single);
+  bool minus = signbit(im) && !isnan(im);
+  tl_text_puts(text, minus ? " - " : " + ");
+  add_float(text, minus ? -im : im, single);
+  tl_text_putc(text, 'i');
+}
+
+static void add_int(tl_text *text, int64_t value) {
+  char buffer[24], *at = buffer + sizeof buffer;
+  uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+  do *--at = (char)('0' + rest % 10);
+  while ((rest /= 10) != 0);
+  if (value < 0)
+    *--at = '-';
+  tl_text_add(text, at, (size_t)(buffer + sizeof buffer - at));
+}
+
+static void add_uint(tl_text *text, uint64_t value) {
+  if (value <= INT64_MAX) {
+    add_int(text, (int64_t)value);
+    return;
+  }
+  char buffer[24];
+  snprintf(buffer, sizeof buffer, "%llu", (unsigned long long)value);
+  tl_text_puts(text, buffer);
+}
+
+void tl_format_scalar(tl_text *text, tl_slot s) {
+  switch (tl_dtype_of(s)) {
+    case TL_BOOL:
+      tl_text_puts(text, s.i ? "true" : "false");
+      break;
+    case TL_FLOAT32:
+      add_float(text, (double)s.f32, true);
+      break;
+    case TL_FLOAT64:
+      add_float(text, s.f, false);
+      break;
+    case TL_COMPLEX64:
+      add_complex(text, (double)s.c64.re, (double)s.c64.im, true);
+      break;
+    case TL_UINT64:
+      add_uint(text, s.u);
+      break;
+    default:
+      add_int(text, s.i);
+      break;
+  }
+}
+
+void tl_format_item(tl_text *text, tl_dtype dtype, const void *item) {
+  if (dtype == TL_STRING) {
+    tl_format_quoted(text, tl_string_item_text(item),
+                     tl_string_item_length(item));
+  } else if (dtype == TL_COMPLEX128) {
+    const tl_c128 *c = item;
+    add_complex(text, c->re, c->im, false);
+  } else {
+    tl_format_scalar(text, tl_scalar_load(dtype, item));
+  }
+}

@@ -1,0 +1,487 @@
+// Python's format language: [[fill]align][sign][z][#][0][width][,][.precision]
+// [type], for every kind of value.
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/text/format_internal.h"
+#include "vm/values/string_item.h"
+#include "vm/vm.h"
+
+enum { LARGEST_WIDTH = 1000000 };
+
+typedef struct spec {
+  const char *text;  // the whole, for messages
+  size_t nbytes;
+  const char *fill;  // one cluster
+  size_t fill_bytes;
+  char align;     // < > = ^, 0: the kind's own
+  char sign;      // + - blank, 0: as -
+  bool positive;  // z: no negative zero
+  bool alternate;
+  int width;
+  char group;     // , or _, 0: none
+  int precision;  // -1: not given
+  char type;      // 0: none
+} spec;
+
+// --- Reading ----------------------------------------------------------------
+
+static bool is_align(const char *at, const char *end) {
+  return at < end && strchr("<>=^", *at) != NULL && *at != 0;
+}
+
+static const char *read_align(const char *at, const char *end, spec *out) {
+  if (at < end) {
+    size_t fill = tl_grapheme_end(at, (size_t)(end - at), 0);
+    if (is_align(at + fill, end)) {
+      out->fill = at;
+      out->fill_bytes = fill;
+      out->align = at[fill];
+      return at + fill + 1;
+    }
+  }
+  if (is_align(at, end))
+    out->align = *at++;
+  return at;
+}
+
+// A number below a million, -1 if there is none, -2 if it is larger.
+static int read_number(const char **at, const char *end) {
+  int number = -1;
+  for (; *at < end && **at >= '0' && **at <= '9'; ++*at) {
+    number = (number < 0 ? 0 : number) * 10 + (**at - '0');
+    if (number > LARGEST_WIDTH)
+      return -2;
+  }
+  return number;
+}
+
+static bool accept(const char **at, const char *end, char c) {
+  if (*at == end || **at != c)
+    return false;
+  ++*at;
+  return true;
+}
+
+static void read_zero(const char **at, const char *end, spec *out) {
+  if (out->fill != NULL || !accept(at, end, '0'))
+    return;
+  out->fill = "0";
+  if (out->align == 0)
+    out->align = '0';  // as =, but strings take it as <
+}
+
+// The text as a spec; false where it is not one.
+static bool read_spec(const char *text, size_t nbytes, spec *out) {
+  const char *at = text, *end = text + nbytes;
+  *out = (spec){.text = text, .nbytes = nbytes, .fill_bytes = 1};
+  at = read_align(at, end, out);
+  if (at < end && *at && strchr("+- ", *at))
+    out->sign = *at++;
+  out->positive = accept(&at, end, 'z');
+  out->alternate = accept(&at, end, '#');
+  read_zero(&at, end, out);
+  if (out->fill == NULL)
+    out->fill = " ";
+  out->width = read_number(&at, end);
+  if (at < end && (*at == ',' || *at == '_'))
+    out->group = *at++;
+  out->precision = -1;
+  if (accept(&at, end, '.')) {
+    out->precision = read_number(&at, end);
+    if (out->precision < 0 || out->precision > TL_PRECISION)
+      return false;
+  }
+  if (at < end)
+    out->type = *at++;
+  return at == end && out->width != -2;
+}
+
+static bool fail_spec(tl_vm *vm, const spec *s, const char *why) {
+  return tl_fail(vm, TALLY_ERR_VALUE, "format \"%.*s\": %s",
+                 s->nbytes > 100 ? 100 : (int)s->nbytes, s->text, why);
+}
+
+static bool fail_type(tl_vm *vm, const spec *s, const char *what,
+                      const char *types) {
+  return tl_fail(
+      vm, TALLY_ERR_VALUE, "format \"%.*s\": %s takes %s as the type, not %c",
+      s->nbytes > 100 ? 100 : (int)s->nbytes, s->text, what, types, s->type);
+}
+
+// --- Padding ----------------------------------------------------------------
+
+static void add_fill(tl_text *text, const spec *s, int cells) {
+  int width = tl_display_width(s->fill, s->fill_bytes);
+  if (width < 1)
+    width = 1;
+  for (; cells >= width; cells -= width)
+    tl_text_add(text, s->fill, s->fill_bytes);
+}
+
+// Writes a text of [head] bytes that = keeps in front, and the rest.
+static bool add_padded(tl_text *text, const spec *s, char align,
+                       const char *bytes, size_t nbytes, size_t head) {
+  int room = s->width - tl_display_width(bytes, nbytes);
+  if (room < 0)
+    room = 0;
+  int before = align == '>' ? room : align == '^' ? room / 2 : 0;
+  bool inside = align == '=' || align == '0';
+  add_fill(text, s, before);
+  if (!inside)
+    head = 0;
+  tl_text_add(text, bytes, head);
+  if (inside)
+    add_fill(text, s, room);
+  tl_text_add(text, bytes + head, nbytes - head);
+  if (!inside)
+    add_fill(text, s, room - before);
+  return !text->failed;
+}
+
+// --- Numbers ----------------------------------------------------------------
+
+// A number's text in its parts: -0x 1234 .5e+10%
+typedef struct parts {
+  char sign;           // 0: none
+  const char *prefix;  // 0x
+  char digits[TL_PRINTED];
+  int whole;  // digits before the point
+  int count;  // bytes in digits: whole, then the rest
+} parts;
+
+static char sign_of(const spec *s, bool negative) {
+  if (negative)
+    return '-';
+  return s->sign == '+' || s->sign == ' ' ? s->sign : 0;
+}
+
+// How many separators stand between [n] digits.
+static int separators(int n, int size) {
+  return n > 0 ? (n - 1) / size : 0;
+}
+
+static void add_grouped(tl_text *text, const char *digits, int n, int zeros,
+                        char mark, int size) {
+  for (int i = 0, all = n + zeros; i < all; i++) {
+    tl_text_putc(text, i < zeros ? '0' : digits[i - zeros]);
+    int left = all - 1 - i;
+    if (mark && left > 0 && left % size == 0)
+      tl_text_putc(text, mark);
+  }
+}
+
+// Zeros that fill the width from inside, separators included.
+static int inner_zeros(const spec *s, const parts *p, int size) {
+  if ((s->align != '0' && s->align != '=') || *s->fill != '0')
+    return 0;
+  int fixed = (p->sign != 0) + (int)strlen(p->prefix) + p->count - p->whole;
+  int zeros = 0;
+  while (fixed + p->whole + zeros +
+             (s->group && p->whole ? separators(p->whole + zeros, size) : 0) <
+         s->width)
+    zeros++;
+  return zeros;
+}
+
+static bool add_number(tl_text *text, const spec *s, const parts *p,
+                       int group_size) {
+  tl_text built;
+  tl_text_open(&built, text->vm);
+  if (p->sign)
+    tl_text_putc(&built, p->sign);
+  tl_text_puts(&built, p->prefix);
+  size_t head = built.length;
+  char group = p->whole > 0 ? s->group : 0;  // inf has no digits
+  add_grouped(&built, p->digits, p->whole, inner_zeros(s, p, group_size), group,
+              group_size);
+  tl_text_add(&built, p->digits + p->whole, (size_t)(p->count - p->whole));
+  bool ok = !built.failed && add_padded(text, s, s->align ? s->align : '>',
+                                        built.bytes, built.length, head);
+  tl_text_close(&built);
+  return ok;
+}
+
+static bool add_character(tl_text *text, const spec *s, bool negative,
+                          uint64_t value) {
+  char bytes[4];
+  if (negative || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
+    return fail_spec(text->vm, s, "the number is no character's code point");
+  size_t n = 0;
+  uint32_t c = (uint32_t)value;
+  if (c < 0x80) {
+    bytes[n++] = (char)c;
+  } else if (c < 0x800) {
+    bytes[n++] = (char)(0xc0 | c >> 6);
+    bytes[n++] = (char)(0x80 | (c & 63));
+  } else if (c < 0x10000) {
+    bytes[n++] = (char)(0xe0 | c >> 12);
+    bytes[n++] = (char)(0x80 | (c >> 6 & 63));
+    bytes[n++] = (char)(0x80 | (c & 63));
+  } else {
+    bytes[n++] = (char)(0xf0 | c >> 18);
+    bytes[n++] = (char)(0x80 | (c >> 12 & 63));
+    bytes[n++] = (char)(0x80 | (c >> 6 & 63));
+    bytes[n++] = (char)(0x80 | (c & 63));
+  }
+  return add_padded(text, s, s->align ? s->align : '<', bytes, n, 0);
+}
+
+static void write_digits(parts *p, uint64_t value, unsigned base, bool upper) {
+  const char *names = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+  char buffer[64], *at = buffer + sizeof buffer;
+  do *--at = names[value % base];
+  while ((value /= base) != 0);
+  p->whole = p->count = (int)(buffer + sizeof buffer - at);
+  memcpy(p->digits, at, (size_t)p->count);
+}
+
+static bool add_integer(tl_text *text, const spec *s, bool negative,
+                        uint64_t value) {
+  if (s->precision >= 0)
+    return fail_spec(text->vm, s, "an integer takes no precision");
+  parts p = {.sign = sign_of(s, negative), .prefix = ""};
+  unsigned base = 10;
+  switch (s->type) {
+    case 'c':
+      return add_character(text, s, negative, value);
+    case 'b':
+      base = 2, p.prefix = "0b";
+      break;
+    case 'o':
+      base = 8, p.prefix = "0o";
+      break;
+    case 'x':
+      base = 16, p.prefix = "0x";
+      break;
+    case 'X':
+      base = 16, p.prefix = "0X";
+      break;
+    case 'd':
+    case 'n':
+    case 0:
+      break;
+    default:
+      return fail_type(text->vm, s, "an integer", "b c d e f g n o x or %");
+  }
+  if (s->group == ',' && base != 10)
+    return fail_spec(text->vm, s, "a comma groups decimal digits alone");
+  if (!s->alternate)
+    p.prefix = "";
+  write_digits(&p, value, base, s->type == 'X');
+  return add_number(text, s, &p, base == 10 ? 3 : 4);
+}
+
+// --- Floats -----------------------------------------------------------------
+
+static void strip_zeros(char *digits) {
+  char *mark = strchr(digits, 'e'), *end = mark ? mark : strchr(digits, 0);
+  if (strchr(digits, '.') == NULL)
+    return;
+  char *last = end;
+  while (last[-1] == '0') last--;
+  if (last[-1] == '.')
+    last--;
+  memmove(last, end, strlen(end) + 1);
+}
+
+// No type, but a precision: as g, with a digit after the point, and with an
+// exponent where all the digits would stand before the point.
+static void print_general(const spec *s, double value, char *out) {
+  int precision = s->precision > 0 ? s->precision : 1;
+  tl_print_float(out, value, precision - 1, 'e', s->alternate);
+  const char *mark = strchr(out, 'e');
+  if (mark == NULL)
+    return;
+  int exponent = 0;
+  sscanf(mark + 1, "%d", &exponent);
+  if (exponent >= -4 && exponent < precision - 1) {
+    tl_print_float(out, value, precision - 1 - exponent, 'f', true);
+    strip_zeros(out);
+    if (strchr(out, '.') == NULL)
+      strcat(out, ".0");
+  } else {
+    strip_zeros(out);
+  }
+}
+
+// The text of a magnitude; true if the type is one for floats.
+static bool print_magnitude(const spec *s, double value, bool single,
+                            char *out) {
+  int precision = s->precision >= 0 ? s->precision : 6;
+  switch (s->type) {
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+      tl_print_float(out, value, precision, s->type, s->alternate);
+      return true;
+    case 'n':
+      tl_print_float(out, value, precision, 'g', s->alternate);
+      return true;
+    case '%':
+      tl_print_float(out, value * 100, precision, 'f', s->alternate);
+      strcat(out, "%");
+      return true;
+    case 0:
+      if (s->precision >= 0)
+        print_general(s, value, out);
+      else if (single)
+        tl_format_float((float)value, out);
+      else
+        tl_format_double(value, out);
+      return true;
+    default:
+      return false;
+  }
+}
+
+static bool is_zero_text(const char *digits) {
+  for (; *digits && *digits != 'e' && *digits != 'E'; digits++)
+    if (*digits >= '1' && *digits <= '9')
+      return false;
+  return true;
+}
+
+static bool float_parts(tl_vm *vm, const spec *s, double value, bool single,
+                        const char *what, parts *p) {
+  bool negative = signbit(value) && !isnan(value);
+  p->prefix = "";
+  if (!print_magnitude(s, negative ? -value : value, single, p->digits))
+    return fail_type(vm, s, what, "e f g n or %");
+  if (s->positive && is_zero_text(p->digits) && isfinite(value))
+    negative = false;
+  p->sign = sign_of(s, negative);
+  p->count = (int)strlen(p->digits);
+  p->whole = (int)strspn(p->digits, "0123456789");
+  return true;
+}
+
+static bool add_float(tl_text *text, const spec *s, double value, bool single) {
+  parts p;
+  if (!float_parts(text->vm, s, value, single, "a float", &p))
+    return false;
+  return add_number(text, s, &p, 3);
+}
+
+// Both parts under the spec, then padded as one.
+static bool add_complex(tl_text *text, const spec *s, tl_c128 value,
+                        bool single) {
+  tl_vm *vm = text->vm;
+  if (s->align == '=' || s->align == '0')
+    return fail_spec(vm, s, "a complex number is not filled inside");
+  if (s->type == '%')
+    return fail_type(vm, s, "a complex number", "e f g or n");
+  spec part = *s;
+  part.width = 0;
+  tl_text built;
+  tl_text_open(&built, vm);
+  bool minus = signbit(value.im) && !isnan(value.im);
+  bool ok = add_float(&built, &part, value.re, single);
+  part.sign = 0;
+  if (ok) {
+    tl_text_puts(&built, minus ? " - " : " + ");
+    ok = add_float(&built, &part, minus ? -value.im : value.im, single);
+    tl_text_putc(&built, 'i');
+  }
+  ok = ok && !built.failed &&
+       add_padded(text, s, s->align ? s->align : '>', built.bytes, built.length,
+                  0);
+  tl_text_close(&built);
+  return ok;
+}
+
+// --- Texts ------------------------------------------------------------------
+
+static bool add_string(tl_text *text, const spec *s, const char *what,
+                       const char *bytes, size_t nbytes) {
+  tl_vm *vm = text->vm;
+  if (s->type != 0 && s->type != 's')
+    return fail_type(vm, s, what, "s");
+  if (s->sign != 0 || s->alternate || s->positive || s->group != 0 ||
+      s->align == '=')
+    return fail_spec(vm, s, "sign, =, #, z and grouping are for numbers");
+  if (s->precision >= 0) {
+    size_t end = 0;
+    for (int i = 0; i < s->precision && end < nbytes; i++)
+      end = tl_grapheme_end(bytes, nbytes, end);
+    nbytes = end;
+  }
+  char align = s->align == 0 || s->align == '0' ? '<' : s->align;
+  return add_padded(text, s, align, bytes, nbytes, 0);
+}
+
+// --- Values -----------------------------------------------------------------
+
+static bool is_float_type(char type) {
+  return type != 0 && strchr("eEfFgG%", type) != NULL;
+}
+
+static bool add_scalar(tl_text *text, const spec *s, tl_slot v) {
+  int dtype = tl_dtype_of(v);
+  if (dtype == TL_BOOL && (s->type == 0 || s->type == 's'))
+    return add_string(text, s, "a bool", v.i ? "true" : "false", v.i ? 4 : 5);
+  if (dtype == TL_FLOAT64)
+    return add_float(text, s, v.f, false);
+  if (dtype == TL_FLOAT32)
+    return add_float(text, s, (double)v.f32, true);
+  if (dtype == TL_COMPLEX64)
+    return add_complex(text, s, (tl_c128){(double)v.c64.re, (double)v.c64.im},
+                       true);
+  if (is_float_type(s->type))
+    return add_float(text, s, dtype == TL_UINT64 ? (double)v.u : (double)v.i,
+                     false);
+  if (dtype == TL_UINT64)
+    return add_integer(text, s, false, v.u);
+  bool negative = v.i < 0;
+  return add_integer(text, s, negative,
+                     negative ? -(uint64_t)v.i : (uint64_t)v.i);
+}
+
+static bool add_item(tl_text *text, tl_dtype dtype, const void *item,
+                     const void *context) {
+  const spec *s = context;
+  if (dtype == TL_STRING) {
+    return add_string(text, s, "a string", tl_string_item_text(item),
+                      tl_string_item_length(item));
+  }
+  if (dtype == TL_COMPLEX128)
+    return add_complex(text, s, *(const tl_c128 *)item, false);
+  return add_scalar(text, s, tl_scalar_load(dtype, item));
+}
+
+// Lists, records and the rest: their text, padded.
+static bool add_other(tl_text *text, const spec *s, tl_slot value) {
+  char type[TL_DESCRIBE], what[TL_DESCRIBE + 4];
+  snprintf(what, sizeof what, "a %s", tl_describe(value, type, sizeof type));
+  tl_text shown;
+  tl_text_open(&shown, text->vm);
+  bool ok =
+      tl_format_value(text->vm, &shown, value, false, 0) &&
+      add_string(text, s, what, shown.bytes ? shown.bytes : "", shown.length);
+  tl_text_close(&shown);
+  return ok;
+}
+
+bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec_,
+                    size_t nbytes) {
+  spec s;
+  if (nbytes == 0)
+    return tl_format_value(vm, text, value, false, 0);
+  if (!read_spec(spec_, nbytes, &s))
+    return fail_spec(vm, &s,
+                     "it is not [[fill]align][sign][#][0][width][,]"
+                     "[.precision][type]");
+  if (tl_is_scalar(value))
+    return add_scalar(text, &s, value);
+  if (tl_is_string(value))
+    return add_string(text, &s, "a string", value.string->text,
+                      value.string->length);
+  if (tl_is_array(value))
+    return tl_format_array(text, value.array, add_item, &s);
+  return add_other(text, &s, value);
+}

@@ -1,0 +1,601 @@
+// The parser of datashapes.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/text/suggest.h"
+#include "vm/types/type.h"
+#include "vm/vm.h"
+
+enum {
+  TL_TYPE_DEPTH = 200,   // structs and dimensions within each other
+  TL_TYPE_FIELDS = 1000  // of one struct
+};
+
+typedef struct parser {
+  tl_vm *vm;
+  const char *text;
+  size_t nbytes;
+  size_t at;
+  int depth;
+} parser;
+
+static tl_type *parse_type(parser *p);
+
+// --- Tokens -----------------------------------------------------------------
+
+static void skip_space(parser *p) {
+  while (p->at < p->nbytes) {
+    char c = p->text[p->at];
+    if (c == '#') {
+      while (p->at < p->nbytes && p->text[p->at] != '\n') p->at++;
+    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      p->at++;
+    } else {
+      return;
+    }
+  }
+}
+
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         (uint8_t)c >= 0x80;
+}
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+static char peek(parser *p) {
+  skip_space(p);
+  return p->at < p->nbytes ? p->text[p->at] : '\0';
+}
+
+static bool accept(parser *p, const char *token) {
+  size_t n = strlen(token);
+  skip_space(p);
+  if (p->nbytes - p->at < n || memcmp(p->text + p->at, token, n) != 0) {
+    return false;
+  }
+  p->at += n;
+  return true;
+}
+
+// The name that begins here; its length, 0: there is none.
+static size_t read_name(parser *p, const char **name) {
+  skip_space(p);
+  size_t begin = p->at;
+  *name = p->text + begin;
+  if (begin == p->nbytes || !is_letter(p->text[begin]))
+    return 0;
+  while (p->at < p->nbytes &&
+         (is_letter(p->text[p->at]) || is_digit(p->text[p->at]))) {
+    p->at++;
+  }
+  return p->at - begin;
+}
+
+// --- Errors -----------------------------------------------------------------
+
+// Columns count code points, from 1.
+static int column(const parser *p, size_t at) {
+  int n = 1;
+  for (size_t i = 0; i < at; i++) n += ((uint8_t)p->text[i] & 0xc0) != 0x80;
+  return n;
+}
+
+// "expected a dtype, got "}" at column 7 of the type `3 * }`"
+static void *fail_expected(parser *p, const char *expected) {
+  skip_space(p);
+  int shown = tl_clip(p->text, p->nbytes, 80);
+  size_t end = p->at;
+  while (end < p->nbytes &&
+         (is_letter(p->text[end]) || is_digit(p->text[end]))) {
+    end++;
+  }
+  if (end == p->at && end < p->nbytes)
+    end++;
+  if (p->at == p->nbytes) {
+    tl_fail(p->vm, TALLY_ERR_TYPE,
+            "expected %s, but the type `%.*s` ends there", expected, shown,
+            p->text);
+  } else {
+    tl_fail(p->vm, TALLY_ERR_TYPE,
+            "expected %s, got \"%.*s\" at column %d of the type `%.*s`",
+            expected, tl_clip(p->text + p->at, end - p->at, 40),
+            p->text + p->at, column(p, p->at), shown, p->text);
+  }
+  return NULL;
+}
+
+static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
+  char hint[160];
+  tl_suggestion near;
+  tl_suggest_begin(&near, name, nbytes);
+  for (int i = 0; i < TL_DTYPE_COUNT; i++) {
+    tl_suggest_offer(&near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
+  }
+  const char *more = tl_suggest_text(&near, hint, sizeof hint);
+  if (more[0] == '\0')
+    more = "; a type variable begins with a capital letter";
+  tl_fail(p->vm, TALLY_ERR_TYPE, "unknown type %.*s at column %d of `%.*s`%s",
+          tl_clip(name, nbytes, 60), name, column(p, (size_t)(name - p->text)),
+          tl_clip(p->text, p->nbytes, 80), p->text, more);
+  return NULL;
+}
+
+// --- Items ------------------------------------------------------------------
+
+static tl_type *intern_named(parser *p, tl_type model, const char *name,
+                             size_t nbytes) {
+  model.name = tl_string_new(p->vm, name, nbytes);
+  if (model.name == NULL)
+    return NULL;
+  tl_type *type = tl_type_intern(p->vm, &model);
+  tl_drop(p->vm, tl_own_string(model.name));
+  return type;
+}
+
+static bool is_word(const char *name, size_t nbytes, const char *word) {
+  return strlen(word) == nbytes && memcmp(name, word, nbytes) == 0;
+}
+
+static tl_dtype find_dtype(const char *name, size_t nbytes) {
+  static const struct {
+    const char *name;
+    tl_dtype dtype;
+  } aliases[] = {{"int", TL_INT64},      {"real", TL_FLOAT64},
+                 {"float", TL_FLOAT64},  {"double", TL_FLOAT64},
+                 {"intptr", TL_INT64},   {"size_t", TL_UINT64},
+                 {"uintptr", TL_UINT64}, {"complex", TL_COMPLEX128}};
+  for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+    if (is_word(name, nbytes, aliases[i].name))
+      return aliases[i].dtype;
+  }
+  return tl_dtype_find(name, nbytes);
+}
+
+static bool is_kind(const char *name, size_t nbytes) {
+  static const char *const kinds[] = {"list", "record", "function", "range",
+                                      "type", "module", "handle",   "none"};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (is_word(name, nbytes, kinds[i]))
+      return true;
+  }
+  return false;
+}
+
+// Names that do not begin with an ASCII small letter are variables.
+static bool is_variable(const char *name) {
+  return !(name[0] >= 'a' && name[0] <= 'z');
+}
+
+static bool item_compound(parser *p, const char *name, size_t nbytes,
+                          tl_type **out);
+
+static tl_type *item_named(parser *p, const char *name, size_t nbytes) {
+  tl_dtype dtype = find_dtype(name, nbytes);
+  if (dtype != TL_DTYPE_COUNT)
+    return tl_type_of_dtype(p->vm, dtype);
+  tl_type *made;
+  if (item_compound(p, name, nbytes, &made))
+    return made;
+  tl_type model = {.kind = TL_TYPE_OTHER};
+  if (is_variable(name))
+    model.kind = TL_TYPE_VARIABLE;
+  else if (!is_kind(name, nbytes))
+    return fail_name(p, name, nbytes);
+  return intern_named(p, model, name, nbytes);
+}
+
+// --- Structs ----------------------------------------------------------------
+
+// "a \"quoted\" name" after the opening quote: escapes are \" \\ \n.
+static tl_string *parse_quoted(parser *p, char quote, const char *expected) {
+  tl_text text;
+  tl_text_open(&text, p->vm);
+  while (p->at < p->nbytes && p->text[p->at] != quote) {
+    char c = p->text[p->at++];
+    if (c == '\\' && p->at < p->nbytes) {
+      c = p->text[p->at++];
+      if (c == 'n')
+        c = '\n';
+    }
+    tl_text_putc(&text, c);
+  }
+  if (p->at == p->nbytes) {
+    tl_text_close(&text);
+    return fail_expected(p, expected);
+  }
+  p->at++;
+  return tl_text_finish(&text);
+}
+
+static tl_string *parse_field_name(parser *p) {
+  if (accept(p, "\""))
+    return parse_quoted(p, '"', "\" after a field's name");
+  if (accept(p, "'"))
+    return parse_quoted(p, '\'', "' after a field's name");
+  const char *name;
+  size_t n = read_name(p, &name);
+  if (n == 0)
+    return fail_expected(p, "a field's name");
+  return tl_string_new(p->vm, name, n);
+}
+
+static bool is_new_field(parser *p, const tl_type *model,
+                         const tl_string *name) {
+  for (int64_t i = 0; i < model->field_count; i++) {
+    if (tl_string_equal(model->fields[i].name, name)) {
+      return tl_fail(p->vm, TALLY_ERR_TYPE,
+                     "the struct type has two fields named %s", name->text);
+    }
+  }
+  if (model->field_count == TL_TYPE_FIELDS) {
+    return tl_fail(p->vm, TALLY_ERR_TYPE, "a struct type has at most %d fields",
+                   TL_TYPE_FIELDS);
+  }
+  return true;
+}
+
+static bool make_room(parser *p, tl_type *model, size_t *capacity) {
+  if ((size_t)model->field_count < *capacity)
+    return true;
+  size_t more = *capacity > 0 ? *capacity * 2 : 8;
+  size_t item = sizeof *model->fields;
+  tl_type_field *fields =
+      *capacity == 0 ? tl_alloc(p->vm, more * item, "a struct type")
+                     : tl_realloc(p->vm, model->fields, *capacity * item,
+                                  more * item, "a struct type");
+  if (fields == NULL)
+    return false;
+  model->fields = fields;
+  *capacity = more;
+  return true;
+}
+
+static bool parse_field(parser *p, tl_type *model, size_t *capacity) {
+  tl_string *name = parse_field_name(p);
+  if (name == NULL)
+    return false;
+  tl_type *type = NULL;
+  if (is_new_field(p, model, name) && make_room(p, model, capacity)) {
+    if (accept(p, ":"))
+      type = parse_type(p);
+    else
+      fail_expected(p, "\":\" after a field's name");
+  }
+  if (type == NULL) {
+    tl_drop(p->vm, tl_own_string(name));
+    return false;
+  }
+  model->fields[model->field_count++] = (tl_type_field){name, type};
+  return true;
+}
+
+static bool parse_fields(parser *p, tl_type *model, size_t *capacity) {
+  while (!accept(p, "}")) {
+    if (!parse_field(p, model, capacity))
+      return false;
+    if (!accept(p, ",") && peek(p) != '}') {
+      return fail_expected(p, "\",\" or \"}\" after a field") != NULL;
+    }
+  }
+  return true;
+}
+
+// Gives back the names and the room of a model whose fields were parsed.
+static void close_model(parser *p, tl_type *model, size_t capacity) {
+  for (int64_t i = 0; i < model->field_count; i++) {
+    if (model->fields[i].name != NULL)
+      tl_drop(p->vm, tl_own_string(model->fields[i].name));
+  }
+  if (capacity > 0)
+    tl_free(p->vm, model->fields, capacity * sizeof *model->fields);
+}
+
+static tl_type *parse_struct(parser *p) {
+  tl_type model = {.kind = TL_TYPE_STRUCT};
+  size_t capacity = 0;
+  tl_type *type = NULL;
+  if (parse_fields(p, &model, &capacity))
+    type = tl_type_intern(p->vm, &model);
+  close_model(p, &model, capacity);
+  return type;
+}
+
+// --- Tuples and functions ---------------------------------------------------
+
+static bool add_member(parser *p, tl_type *model, size_t *capacity,
+                       tl_string *name, tl_type *type) {
+  if (model->field_count == TL_TYPE_FIELDS) {
+    return tl_fail(p->vm, TALLY_ERR_TYPE, "a type has at most %d members",
+                   TL_TYPE_FIELDS);
+  }
+  if (!make_room(p, model, capacity))
+    return false;
+  model->fields[model->field_count++] = (tl_type_field){name, type};
+  return true;
+}
+
+static bool parse_members(parser *p, tl_type *model, size_t *capacity,
+                          bool *comma) {
+  *comma = false;
+  while (!accept(p, ")")) {
+    tl_type *type = parse_type(p);
+    if (type == NULL || !add_member(p, model, capacity, NULL, type))
+      return false;
+    *comma = accept(p, ",");
+    if (!*comma && peek(p) != ')')
+      return fail_expected(p, "\",\" or \")\" after a type") != NULL;
+  }
+  return true;
+}
+
+// The members' names: "0", "1", …
+static bool number_members(parser *p, tl_type *model) {
+  bool ok = true;
+  for (int64_t i = 0; ok && i < model->field_count; i++) {
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, i);
+    model->fields[i].name = tl_string_from(p->vm, number);
+    ok = model->fields[i].name != NULL;
+  }
+  return ok;
+}
+
+// After "(": a tuple, or the parameters of a function.
+static tl_type *parse_tuple(parser *p) {
+  tl_type model = {.kind = TL_TYPE_TUPLE};
+  size_t capacity = 0;
+  tl_type *type = NULL;
+  bool comma;
+  bool ok = parse_members(p, &model, &capacity, &comma);
+  if (ok && accept(p, "->")) {
+    model.kind = TL_TYPE_FUNCTION;
+    model.of = parse_type(p);
+    ok = model.of != NULL;
+  } else if (ok && model.field_count == 1 && !comma) {
+    type = model.fields[0].type;  // a type in parentheses
+  }
+  ok = ok && (model.kind != TL_TYPE_TUPLE || number_members(p, &model));
+  if (ok && type == NULL)
+    type = tl_type_intern(p->vm, &model);
+  close_model(p, &model, capacity);
+  return type;
+}
+
+// --- Types with arguments in brackets ---------------------------------------
+
+static tl_type *expect_close(parser *p, tl_type *type) {
+  if (type == NULL || accept(p, "]"))
+    return type;
+  return fail_expected(p, "\"]\"");
+}
+
+static bool read_number(parser *p, int64_t *out) {
+  *out = 0;
+  bool any = false;
+  while (p->at < p->nbytes && is_digit(p->text[p->at])) {
+    int64_t digit = p->text[p->at] - '0';
+    if (*out > (INT64_MAX - digit) / 10)
+      return fail_expected(p, "a number below 2**63") != NULL;
+    *out = *out * 10 + digit;
+    p->at++;
+    any = true;
+  }
+  return any;
+}
+
+static tl_type *parse_fixed_string(parser *p) {
+  tl_type model = {.kind = TL_TYPE_FIXED_STRING};
+  if (!accept(p, "["))
+    return fail_expected(p, "\"[\" and the number of bytes");
+  peek(p);
+  if (!read_number(p, &model.size) || model.size == 0) {
+    return tl_failed(p->vm) ? NULL
+                            : fail_expected(p, "a number of bytes above 0");
+  }
+  return expect_close(p, tl_type_intern(p->vm, &model));
+}
+
+static tl_type *parse_pointer(parser *p) {
+  tl_type model = {.kind = TL_TYPE_POINTER};
+  if (!accept(p, "["))
+    return fail_expected(p, "\"[\" and the type pointed to");
+  model.of = parse_type(p);
+  return model.of == NULL ? NULL
+                          : expect_close(p, tl_type_intern(p->vm, &model));
+}
+
+static bool parse_category(parser *p, tl_type *model, size_t *capacity) {
+  char quote = peek(p);
+  if (quote != '"' && quote != '\'')
+    return fail_expected(p, "a category in quotes") != NULL;
+  p->at++;
+  tl_string *name = parse_quoted(p, quote, "the quote after a category");
+  if (name == NULL)
+    return false;
+  bool ok = true;
+  for (int64_t i = 0; ok && i < model->field_count; i++) {
+    if (tl_string_equal(model->fields[i].name, name))
+      ok = tl_fail(p->vm, TALLY_ERR_TYPE, "the category \"%s\" is there twice",
+                   name->text);
+  }
+  ok = ok && add_member(p, model, capacity, name, model->of);
+  if (!ok)
+    tl_drop(p->vm, tl_own_string(name));
+  return ok;
+}
+
+static bool parse_categories(parser *p, tl_type *model, size_t *capacity) {
+  if (!accept(p, "["))
+    return fail_expected(p, "\"[\" and a type, then the categories") != NULL;
+  model->of = parse_type(p);
+  if (model->of == NULL)
+    return false;
+  if (!accept(p, ",") || !accept(p, "["))
+    return fail_expected(p, "\", [\" and the categories") != NULL;
+  while (!accept(p, "]")) {
+    if (!parse_category(p, model, capacity))
+      return false;
+    if (!accept(p, ",") && peek(p) != ']')
+      return fail_expected(p, "\",\" or \"]\" after a category") != NULL;
+  }
+  return accept(p, "]") || fail_expected(p, "\"]\"") != NULL;
+}
+
+static tl_type *parse_categorical(parser *p) {
+  tl_type model = {.kind = TL_TYPE_CATEGORICAL};
+  size_t capacity = 0;
+  tl_type *type = NULL;
+  if (parse_categories(p, &model, &capacity))
+    type = tl_type_intern(p->vm, &model);
+  close_model(p, &model, capacity);
+  return type;
+}
+
+// False: the name is none of these.
+static bool item_compound(parser *p, const char *name, size_t nbytes,
+                          tl_type **out) {
+  if (is_word(name, nbytes, "fixed_string"))
+    *out = parse_fixed_string(p);
+  else if (is_word(name, nbytes, "pointer"))
+    *out = parse_pointer(p);
+  else if (is_word(name, nbytes, "categorical"))
+    *out = parse_categorical(p);
+  else if (is_word(name, nbytes, "char"))
+    *out = tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_CHAR});
+  else if (is_word(name, nbytes, "bytes"))
+    *out = tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_BYTES});
+  else
+    return false;
+  return true;
+}
+
+// --- Dimensions -------------------------------------------------------------
+
+static bool has_ellipsis(const tl_type *type) {
+  for (; tl_type_is_dimension(type); type = type->of) {
+    if (type->kind == TL_TYPE_ELLIPSIS)
+      return true;
+  }
+  return false;
+}
+
+// "** n" behind a dimension: how often it stands; 0 after tl_fail.
+static int64_t read_power(parser *p) {
+  int64_t times;
+  if (!accept(p, "**"))
+    return 1;
+  peek(p);
+  if (read_number(p, &times) && times > 0 && times <= TL_TYPE_DEPTH)
+    return times;
+  if (!tl_failed(p->vm))
+    fail_expected(p, "how often the dimension stands, from 1 on");
+  return 0;
+}
+
+// What follows a dimension: "* type".
+static tl_type *parse_over(parser *p, tl_type model, const char *name,
+                           size_t nbytes) {
+  int64_t times = read_power(p);
+  if (times == 0)
+    return NULL;
+  if (!accept(p, "*"))
+    return fail_expected(p, "\"*\" after a dimension");
+  model.of = parse_type(p);
+  if (model.of == NULL)
+    return NULL;
+  if (model.kind == TL_TYPE_ELLIPSIS && (has_ellipsis(model.of) || times > 1)) {
+    tl_fail(p->vm, TALLY_ERR_TYPE,
+            "a type has at most one \"...\" among its dimensions");
+    return NULL;
+  }
+  tl_type *type = model.of;
+  for (; times > 0 && type != NULL; times--) {
+    model.of = type;
+    type = nbytes == 0 ? tl_type_intern(p->vm, &model)
+                       : intern_named(p, model, name, nbytes);
+  }
+  return type;
+}
+
+static tl_type *parse_fixed(parser *p) {
+  tl_type model = {.kind = TL_TYPE_FIXED};
+  if (!read_number(p, &model.size))
+    return NULL;
+  return parse_over(p, model, NULL, 0);
+}
+
+static tl_type *parse_named(parser *p) {
+  const char *name;
+  size_t n = read_name(p, &name);
+  if (n == 0)
+    return fail_expected(p, "a dimension, a dtype or \"{\"");
+  if (accept(p, "...")) {
+    return parse_over(p, (tl_type){.kind = TL_TYPE_ELLIPSIS}, name, n);
+  }
+  if (peek(p) != '*')
+    return item_named(p, name, n);
+  if (is_word(name, n, "var")) {
+    return parse_over(p, (tl_type){.kind = TL_TYPE_VAR}, NULL, 0);
+  }
+  if (is_word(name, n, "fixed")) {
+    return parse_over(p, (tl_type){.kind = TL_TYPE_SYMBOL}, NULL, 0);
+  }
+  if (!is_variable(name)) {
+    p->at = (size_t)(name - p->text);
+    return fail_expected(
+        p, "a dimension (a number, var, or a name that begins with a capital)");
+  }
+  return parse_over(p, (tl_type){.kind = TL_TYPE_SYMBOL}, name, n);
+}
+
+static tl_type *parse_option(parser *p) {
+  tl_type model = {.kind = TL_TYPE_OPTION, .of = parse_type(p)};
+  if (model.of == NULL)
+    return NULL;
+  if (tl_type_is_dimension(model.of) || model.of->kind == TL_TYPE_OPTION) {
+    tl_fail(p->vm, TALLY_ERR_TYPE,
+            "\"?\" stands before an item's type, as in 3 * ?float64");
+    return NULL;
+  }
+  return tl_type_intern(p->vm, &model);
+}
+
+static tl_type *parse_type(parser *p) {
+  if (p->depth == TL_TYPE_DEPTH) {
+    tl_fail(p->vm, TALLY_ERR_TYPE, "the type is nested more than %d deep",
+            TL_TYPE_DEPTH);
+    return NULL;
+  }
+  p->depth++;
+  char c = peek(p);
+  tl_type *type;
+  if (is_digit(c))
+    type = parse_fixed(p);
+  else if (accept(p, "{"))
+    type = parse_struct(p);
+  else if (accept(p, "("))
+    type = parse_tuple(p);
+  else if (accept(p, "?"))
+    type = parse_option(p);
+  else if (accept(p, "...")) {
+    type = parse_over(p, (tl_type){.kind = TL_TYPE_ELLIPSIS}, NULL, 0);
+  } else
+    type = parse_named(p);
+  p->depth--;
+  return type;
+}
+
+tl_type *tl_type_parse(tl_vm *vm, const char *text, size_t nbytes) {
+  parser p = {.vm = vm, .text = text, .nbytes = nbytes};
+  tl_type *type = parse_type(&p);
+  if (type == NULL)
+    return NULL;
+  skip_space(&p);
+  if (p.at < nbytes)
+    return fail_expected(&p, "the end of the type");
+  return type;
+}

@@ -1,0 +1,180 @@
+// The items of string arrays. See string_item.h.
+#include "vm/values/string_item.h"
+
+#include <string.h>
+
+#include "vm/vm.h"
+
+_Static_assert(sizeof(tl_string_item) == 16 &&
+                   offsetof(tl_string_item, rest) == 8 &&
+                   offsetof(tl_string_item, string) == 8,
+               "items are two words, and text goes on from start to rest");
+
+// --- Looking ----------------------------------------------------------------
+
+// Of the two words of an item.
+static uint64_t word_of(const tl_string_item *item, int index) {
+  uint64_t word;
+  memcpy(&word, (const char *)item + 8 * index, 8);
+  return word;
+}
+
+// Length and first bytes differ, or all of a short text is in the second word.
+bool tl_string_item_equal(const tl_string_item *a, const tl_string_item *b) {
+  if (word_of(a, 0) != word_of(b, 0))
+    return false;
+  if (tl_string_item_is_short(a))
+    return word_of(a, 1) == word_of(b, 1);
+  return tl_string_equal(a->string, b->string);
+}
+
+// Zeros behind a text that ends are not above any byte of the other.
+int tl_string_item_compare(const tl_string_item *a, const tl_string_item *b) {
+  int order = memcmp(a->start, b->start, sizeof a->start);
+  size_t n = tl_string_item_length(a), m = tl_string_item_length(b);
+  if (order == 0)
+    order =
+        memcmp(tl_string_item_text(a), tl_string_item_text(b), n < m ? n : m);
+  return order != 0 ? (order < 0 ? -1 : 1) : (n > m) - (n < m);
+}
+
+uint64_t tl_string_item_hash(const tl_string_item *item) {
+  if (!tl_string_item_is_short(item))
+    return tl_string_hash(item->string);
+  uint64_t h = (word_of(item, 0) + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  h = ((h ^ h >> 32) + word_of(item, 1)) * UINT64_C(0xd6e8feb86659fd93);
+  return h ^ h >> 32;
+}
+
+tl_slot tl_string_item_value(tl_vm *vm, const tl_string_item *item) {
+  tl_slot s = {.tag = TL_TAG_STRING, .string = tl_string_item_object(item)};
+  if (s.string != NULL)
+    return tl_retain(vm, s);
+  s.string = tl_empty_string();  // immortal
+  if (item->length == 0)
+    return s;
+  s.string = tl_string_new(vm, tl_string_item_text(item), item->length);
+  return s.string != NULL ? tl_own_string(s.string) : tl_unset();
+}
+
+// --- Storing ----------------------------------------------------------------
+
+// Moves of fixed sizes, which may overlap.
+static void copy_short(char *to, const char *from, size_t n) {
+  if (n >= 8) {
+    memcpy(to, from, 8);
+    memcpy(to + n - 4, from + n - 4, 4);
+  } else if (n >= 4) {
+    memcpy(to, from, 4);
+    memcpy(to + n - 4, from + n - 4, 4);
+  } else if (n > 0) {
+    to[0] = from[0];
+    to[n / 2] = from[n / 2];
+    to[n - 1] = from[n - 1];
+  }
+}
+
+static tl_string_item short_item(const char *text, size_t nbytes) {
+  tl_string_item item = {.length = (uint32_t)nbytes};
+  copy_short((char *)&item + offsetof(tl_string_item, start), text, nbytes);
+  return item;
+}
+
+tl_string_item tl_string_item_of(tl_string *string) {
+  size_t n = string->length;
+  if (n <= TL_SHORT_TEXT)
+    return short_item(string->text, n);
+  tl_string_item item = {.length = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX};
+  memcpy(item.start, string->text, sizeof item.start);
+  item.string = string;
+  return item;
+}
+
+void tl_string_items_clear(tl_string_item *items, int64_t n) {
+  memset(items, 0, (size_t)n * sizeof *items);
+}
+
+static void keep(tl_vm *vm, const tl_string_item *item) {
+  tl_string *string = tl_string_item_object(item);
+  if (string != NULL)
+    tl_retain(vm, (tl_slot){.tag = TL_TAG_STRING, .string = string});
+}
+
+static void drop(tl_vm *vm, const tl_string_item *item) {
+  tl_string *string = tl_string_item_object(item);
+  if (string != NULL && (string->head.flags & TL_IMMORTAL) == 0)
+    tl_drop(vm, tl_own_string(string));
+}
+
+// The old one last: what it counts may be all that keeps the new one's text.
+static void replace(tl_vm *vm, tl_string_item *item, tl_string_item new) {
+  tl_string_item old = *item;
+  *item = new;
+  drop(vm, &old);
+}
+
+void tl_string_item_put(tl_vm *vm, tl_string_item *item, tl_string *string) {
+  tl_string_item new = tl_string_item_of(string);
+  keep(vm, &new);
+  replace(vm, item, new);
+}
+
+void tl_string_item_take(tl_vm *vm, tl_string_item *item, tl_slot *string) {
+  tl_string_item new = tl_string_item_of(string->string);
+  if (tl_string_item_is_short(&new))
+    tl_drop(vm, *string);
+  else if (!tl_is_owned(*string))
+    keep(vm, &new);
+  *string = tl_none();
+  replace(vm, item, new);
+}
+
+bool tl_string_item_set(tl_vm *vm, tl_string_item *item, const char *text,
+                        size_t nbytes) {
+  if (nbytes <= TL_SHORT_TEXT) {
+    replace(vm, item, short_item(text, nbytes));
+    return true;
+  }
+  tl_string *string = tl_string_new(vm, text, nbytes);
+  if (string == NULL)
+    return false;
+  replace(vm, item, tl_string_item_of(string));
+  return true;
+}
+
+bool tl_string_item_join(tl_vm *vm, tl_string_item *item,
+                         const tl_string_item *a, const tl_string_item *b) {
+  size_t n = tl_string_item_length(a), m = tl_string_item_length(b);
+  char room[TL_SHORT_TEXT], *text = room;
+  tl_string *joined = NULL;
+  if (n + m > sizeof room) {
+    joined = tl_string_new(vm, NULL, n + m);
+    if (joined == NULL)
+      return false;
+    text = joined->text;
+  }
+  memcpy(text, tl_string_item_text(a), n);
+  memcpy(text + n, tl_string_item_text(b), m);
+  if (joined != NULL)
+    tl_string_finish(joined);
+  replace(vm, item,
+          joined != NULL ? tl_string_item_of(joined) : short_item(room, n + m));
+  return true;
+}
+
+void tl_string_item_copy(tl_vm *vm, tl_string_item *item,
+                         const tl_string_item *from) {
+  tl_string_item new = *from;
+  keep(vm, &new);
+  replace(vm, item, new);
+}
+
+// --- Counting ---------------------------------------------------------------
+
+void tl_string_items_keep(tl_vm *vm, const tl_string_item *items, int64_t n) {
+  for (int64_t i = 0; i < n; i++) keep(vm, &items[i]);
+}
+
+void tl_string_items_drop(tl_vm *vm, const tl_string_item *items, int64_t n) {
+  for (int64_t i = 0; i < n; i++) drop(vm, &items[i]);
+}

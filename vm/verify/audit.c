@@ -1,0 +1,245 @@
+// The auditor of debug builds: before an instruction, the count of every
+// object that can be reached must be exactly the number of references that own
+// it: slots of frames, module variables, handles, and what the heap holds.
+//
+// Which slots of a frame own something the verifier has noted for each
+// instruction; a slot that was consumed keeps its old bits.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vm/api/api.h"
+#include "vm/array/array.h"
+#include "vm/interp/interp.h"
+#include "vm/values/list.h"
+#include "vm/nested/nested.h"
+#include "vm/values/record.h"
+#include "vm/values/string_item.h"
+
+typedef struct seen {
+  tl_object *object;
+  uint32_t count;  // owners found
+} seen;
+
+// A table of objects by address. Plain malloc: it is no memory of the VM's.
+typedef struct audit {
+  seen *table;
+  size_t count, capacity;  // a power of two
+  tl_object **todo;        // reached, but not yet looked into
+  size_t todo_count, todo_capacity;
+} audit;
+
+static _Thread_local size_t skip;
+
+static void *grow(void *block, size_t nbytes) {
+  void *wider = realloc(block, nbytes);
+  if (wider == NULL) {
+    fputs("audit: no memory\n", stderr);
+    abort();
+  }
+  return wider;
+}
+
+static seen *find(audit *a, tl_object *object) {
+  size_t at = (size_t)((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u;
+  for (at >>= 20;; at++) {
+    seen *entry = &a->table[at & (a->capacity - 1)];
+    if (entry->object == object || entry->object == NULL)
+      return entry;
+  }
+}
+
+static void make_room(audit *a) {
+  if (2 * a->count < a->capacity)
+    return;
+  seen *old = a->table;
+  size_t capacity = a->capacity;
+  a->capacity = capacity == 0 ? 256 : 2 * capacity;
+  a->table = calloc(a->capacity, sizeof *a->table);
+  if (a->table == NULL)
+    abort();
+  for (size_t i = 0; i < capacity; i++)
+    if (old[i].object != NULL)
+      *find(a, old[i].object) = old[i];
+  free(old);
+}
+
+// One more reference that owns [object].
+static void count_object(audit *a, tl_object *object) {
+  if ((object->flags & TL_IMMORTAL) != 0)
+    return;
+  make_room(a);
+  seen *entry = find(a, object);
+  entry->count++;
+  if (entry->object != NULL)
+    return;
+  entry->object = object;
+  a->count++;
+  if (a->todo_count == a->todo_capacity) {
+    a->todo_capacity = 2 * a->todo_capacity + 64;
+    a->todo = grow(a->todo, a->todo_capacity * sizeof(tl_object *));
+  }
+  a->todo[a->todo_count++] = object;
+}
+
+static void count_slot(void *context, tl_slot slot) {
+  if (tl_is_owned(slot) && tl_is_heap(slot))
+    count_object(context, slot.object);
+}
+
+// A unit holds what it made, without a bit that says so.
+static void count_held(void *context, tl_slot slot) {
+  count_object(context, slot.object);
+}
+
+static void count_slots(audit *a, const tl_slot *slots, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) count_slot(a, slots[i]);
+}
+
+static void look_into_array(audit *a, const tl_array *array) {
+  if (tl_is_view(array)) {
+    if ((array->head.flags & TL_HOLD) != 0)
+      count_object(a, &tl_array_more(array)->owner->head);
+  } else if (array->head.dtype == TL_STRING) {
+    const tl_string_item *items = tl_string_items(array);
+    for (int64_t i = 0; i < array->size; i++) {
+      tl_string *string = tl_string_item_object(&items[i]);
+      if (string != NULL)
+        count_object(a, &string->head);
+    }
+  }
+}
+
+static void look_into(audit *a, tl_object *object) {
+  switch (object->kind) {
+    case TL_KIND_ARRAY:
+      look_into_array(a, (const tl_array *)object);
+      break;
+    case TL_KIND_LIST: {
+      const tl_list *list = (const tl_list *)object;
+      count_slots(a, list->items, (uint64_t)list->length);
+      break;
+    }
+    case TL_KIND_RECORD: {
+      const tl_record *record = (const tl_record *)object;
+      for (int64_t i = 0; i < record->length; i++) {
+        count_object(a, &record->fields[i].key->head);
+        count_slot(a, record->fields[i].value);
+      }
+      break;
+    }
+    case TL_KIND_CLOSURE: {
+      const tl_closure *closure = (const tl_closure *)object;
+      count_slots(a, closure->captures, closure->capture_count);
+      break;
+    }
+    case TL_KIND_NATIVE: {
+      const tl_native *native = (const tl_native *)object;
+      count_slots(a, native->values, native->count);
+      break;
+    }
+    case TL_KIND_NESTED: {
+      const tl_nested *nested = (const tl_nested *)object;
+      count_slots(a, nested->parts, (uint64_t)nested->count);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+// --- Roots ------------------------------------------------------------------
+
+// What the frame owns before the instruction at [pc]; a call under way has
+// given its window to the callee.
+static void count_frame(audit *a, const tl_frame *frame, uint32_t pc,
+                        bool calling) {
+  const tl_prototype *p = frame->function;
+  if (p->owners_at == NULL)
+    return;
+  const uint64_t *set = p->owners_at + (size_t)pc * ((p->slot_count + 63) / 64);
+  tl_decoded ins = {0};
+  if (calling)
+    tl_decode(p, pc, &ins);
+  for (uint32_t y = 0; y < p->slot_count; y++) {
+    bool given = y >= ins.window && y < ins.window + ins.window_count;
+    if ((set[y / 64] >> (y & 63) & 1) != 0 && !given)
+      count_slot(a, frame->base[y]);
+  }
+}
+
+static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
+  for (const tl_frame *f = vm->frames; f <= vm->frame; f++) {
+    if (f->function == NULL)
+      continue;
+    bool calling = f != vm->frame;
+    const tl_ins *at = calling ? f->pc : pc;
+    count_frame(a, f, (uint32_t)(at - f->function->code), calling);
+  }
+  for (const tl_module *m = vm->modules; m != NULL; m = m->next)
+    count_slots(a, m->variables, m->variable_count);
+  tl_handles_each(vm, count_slot, a);
+  tl_units_each_held(vm, count_held, a);
+  tl_types_each_name(vm, count_held, a);
+  count_slot(a, vm->args);
+  count_slot(a, vm->grown);
+  count_slot(a, vm->caught);
+  if (vm->error.file != NULL)
+    count_object(a, &vm->error.file->head);
+  if (vm->error.trace != NULL)
+    count_object(a, &vm->error.trace->head);
+}
+
+// --- The verdict ------------------------------------------------------------
+
+static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
+  const tl_prototype *p = vm->frame->function;
+  char text[TL_DESCRIBE] = "";
+  tl_slot slot = {.tag = TL_TAG(TL_CLASS_OBJ, wrong->object->kind),
+                  .object = wrong->object};
+  if (wrong->object->kind == TL_KIND_ARRAY)
+    slot.tag = tl_array_tag((const tl_array *)wrong->object);
+  else if (wrong->object->kind == TL_KIND_LIST)
+    slot.tag = TL_TAG_LIST;
+  fprintf(stderr,
+          "audit: before instruction %ld of %s: %s at %p has count %" PRIu32
+          ", but %" PRIu32 " references own it\n",
+          (long)(pc - p->code), p->name->length > 0 ? p->name->text : "fn",
+          tl_describe(slot, text, sizeof text), (void *)wrong->object,
+          wrong->object->count, wrong->count);
+  for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
+    for (uint32_t y = 0; f->function != NULL && y < f->function->slot_count;
+         y++)
+      if (tl_is_heap(f->base[y]) && f->base[y].object == wrong->object)
+        fprintf(stderr, "audit:   slot %" PRIu32 " of %s%s\n", y,
+                f->function->name->text,
+                tl_is_owned(f->base[y]) ? ", its bit set" : "");
+  tl_text listing;
+  tl_text_open(&listing, vm);
+  tl_disassemble_unit(vm, p->unit, &listing);
+  fwrite(listing.bytes, 1, listing.length, stderr);
+  abort();
+}
+
+void tl_audit(tl_vm *vm, const tl_ins *pc) {
+  // Built-ins below hold values that nobody can see.
+  if (skip > 0 || vm->native_depth > 1) {
+    skip -= skip > 0;
+    return;
+  }
+  audit a = {0};
+  count_roots(&a, vm, pc);
+  while (a.todo_count > 0) look_into(&a, a.todo[--a.todo_count]);
+  for (size_t i = 0; i < a.capacity; i++) {
+    const seen *entry = &a.table[i];
+    if (entry->object != NULL && entry->object->count != entry->count &&
+        entry->object->count != UINT32_MAX)
+      report(vm, pc, entry);
+  }
+#if !defined(TALLY_AUDIT) || TALLY_AUDIT < 2
+  skip = a.count / 16;  // so that the whole stays linear in practice
+#endif
+  free(a.table);
+  free(a.todo);
+}

@@ -1,0 +1,394 @@
+// The verifier's driver: is the code well formed, and do its states agree on
+// every path?
+#include <stdio.h>
+#include <string.h>
+
+#include "vm/interp/module.h"
+#include "vm/verify/verify.h"
+#include "vm/vm.h"
+
+static const char *slot_name(const tl_checker *c, uint32_t slot, char *buffer,
+                             size_t size) {
+  const tl_prototype *p = c->p;
+  if (slot < p->named_count && p->slot_names[slot] != NULL)
+    return p->slot_names[slot]->text;
+  snprintf(buffer, size, "t%u", slot);
+  return buffer;
+}
+
+const char *const tl_rule_texts[TL_RULE_COUNT] = {
+#define RULE(NAME, text) [TL_RULE_##NAME] = text,
+    TL_RULES(RULE)
+#undef RULE
+};
+
+bool tl_refuse(tl_checker *c, uint32_t slot, tl_verify_rule broken) {
+  const char *format = tl_rule_texts[broken];
+  char name[16], rule[200];
+  const char *op =
+      c->ins.op < TL_OPCODE_COUNT ? tl_opcodes[c->ins.op].name : "no opcode";
+  const char *mark = strstr(format, "%s");
+  if (mark == NULL)
+    snprintf(rule, sizeof rule, "%s", format);
+  else
+    snprintf(rule, sizeof rule, "%.*s%.80s%s", (int)(mark - format), format,
+             slot_name(c, slot, name, sizeof name), mark + 2);
+  c->refused = true;
+  const tl_string *function = c->p->name;
+  return tl_fail(
+      c->vm, TALLY_ERR_HOST,
+      "%s: instruction %u (%s): %s; this is a fault of the compiler",
+      function != NULL && function->length > 0 ? function->text : "fn", c->pc,
+      op, rule);
+}
+
+// --- Form -------------------------------------------------------------------
+
+static bool check_slot(tl_checker *c, uint32_t slot) {
+  return slot < c->p->slot_count || tl_refuse(c, slot, TL_RULE_BEYOND_FRAME);
+}
+
+// The limit of the index that the instruction carries; UINT32_MAX: it has none.
+static uint32_t extra_limit(const tl_checker *c) {
+  const tl_unit *unit = c->p->unit;
+  switch (c->ins.op) {
+    case TL_BC_LOADK:
+    case TL_BC_CALLB:
+      return c->p->constant_count;
+    case TL_BC_CALLK:
+      return unit->prototype_count;
+    case TL_BC_CLOSURE:
+      return unit->group_count;
+    case TL_BC_RECORD:
+    case TL_BC_FIELDS:
+      return unit->key_count;
+    case TL_BC_GETF:
+    case TL_BC_IMPORT:
+    case TL_BC_FORMAT:
+    case TL_BC_CHECKSET:
+      return unit->name_count;
+    case TL_BC_INDEX:
+    case TL_BC_TAKEEL:
+    case TL_BC_TAKE:
+    case TL_BC_UNTAKE:
+    case TL_BC_SETPATH:
+      return unit->path_count;
+    case TL_BC_GETC:
+      return c->p->capture_count;
+    case TL_BC_GETG:
+    case TL_BC_SETG:
+    case TL_BC_TAKEG:
+      return unit->module == NULL ? UINT32_MAX : unit->module->variable_count;
+    case TL_BC_CALL:
+      return unit->shape_count + 1;
+    default:
+      return tl_opcodes[c->ins.op].format == TL_FORMAT_AKJUMP ||
+                     tl_opcodes[c->ins.op].format == TL_FORMAT_ABK
+                 ? c->p->constant_count
+                 : UINT32_MAX;
+  }
+}
+
+static bool check_callee(tl_checker *c) {
+  if (c->ins.op == TL_BC_CALLK)
+    return c->p->unit->prototypes[c->ins.extra]->param_count ==
+               c->ins.window_count ||
+           tl_refuse(c, 0, TL_RULE_BAD_COUNT);
+  if (c->ins.op != TL_BC_CALLB)
+    return true;
+  tl_slot callee = c->p->constants[c->ins.extra];
+  if (!tl_is_kind(callee, TL_KIND_BUILTIN))
+    return tl_refuse(c, 0, TL_RULE_NO_BUILTIN);
+  const tl_builtin *builtin = callee.pointer;
+  if (c->ins.back < 0)
+    return true;
+  if ((builtin->flags & TL_KEEPS) == 0 || c->ins.window_count == 0)
+    return tl_refuse(c, 0, TL_RULE_NOTHING_BACK);
+  return check_slot(c, (uint32_t)c->ins.back);
+}
+
+// Whoever calls a value knows no summary, and gives what dies to the callee.
+static bool check_value(tl_checker *c, const tl_prototype *function) {
+  const tl_summary *s = &function->summary;
+  for (uint32_t i = 0; s->param_modes != NULL && i < function->param_count; i++)
+    if (s->param_modes[i] == TL_MODE_BORROW)
+      return tl_refuse(c, 0, TL_RULE_VALUE_BORROWS);
+  return true;
+}
+
+static bool check_values(tl_checker *c) {
+  const tl_unit *unit = c->p->unit;
+  if (c->ins.op == TL_BC_LOADK &&
+      tl_is_kind(c->p->constants[c->ins.extra], TL_KIND_FUNCTION))
+    return check_value(c, tl_function_prototype(c->p->constants[c->ins.extra]));
+  if (c->ins.op != TL_BC_CLOSURE)
+    return true;
+  const tl_group *group = &unit->groups[c->ins.extra];
+  for (uint32_t i = 0; i < group->member_count; i++)
+    if (!check_value(c, group->members[i]))
+      return false;
+  return true;
+}
+
+bool tl_check_fields(tl_checker *c) {
+  for (uint32_t i = 0; i < c->ins.operand_count; i++)
+    if (!check_slot(c, c->ins.operands[i]))
+      return false;
+  if (c->ins.result >= 0 && !check_slot(c, (uint32_t)c->ins.result))
+    return false;
+  if (c->ins.window_count > 0 &&
+      !check_slot(c, c->ins.window + c->ins.window_count - 1))
+    return false;
+  if (tl_opcodes[c->ins.op].format == TL_FORMAT_LOOP &&
+      !check_slot(c, c->ins.operands[0] + (c->ins.op == TL_BC_MORE ? 1u : 2u)))
+    return false;
+  if (c->ins.op == TL_BC_NEXT && !check_slot(c, c->ins.operands[0] + 1u))
+    return false;
+  uint32_t limit = extra_limit(c), extra = c->ins.extra;
+  if (c->ins.op == TL_BC_GETC)
+    extra &= 0x7fffffffu;  // the top bit: it may be unset
+  if (limit != UINT32_MAX && extra >= limit)
+    return tl_refuse(c, 0, TL_RULE_BAD_INDEX);
+  return check_callee(c) && check_values(c);
+}
+
+// Decodes the instruction at c->pc, which must be whole.
+static bool read_ins(tl_checker *c) {
+  const tl_prototype *p = c->p;
+  if (p->code[c->pc].op >= TL_OPCODE_COUNT ||
+      p->code[c->pc].op == TL_BC_EXTRA) {
+    c->ins.op = p->code[c->pc].op;
+    return tl_refuse(c, 0, TL_RULE_NO_INS);
+  }
+  tl_decode(p, c->pc, &c->ins);
+  if (c->pc + c->ins.words > p->code_count)
+    return tl_refuse(c, 0, TL_RULE_CUT_OFF);
+  if (c->ins.words == 2 && p->code[c->pc + 1].op != TL_BC_EXTRA)
+    return tl_refuse(c, 0, TL_RULE_NO_SECOND_WORD);
+  return true;
+}
+
+static bool mark_leader(tl_checker *c, int64_t pc) {
+  if (pc < 0 || pc >= c->p->code_count || c->p->code[pc].op == TL_BC_EXTRA)
+    return tl_refuse(c, 0, TL_RULE_NO_TARGET);
+  c->points[pc].is_leader = true;
+  return true;
+}
+
+static bool check_form(tl_checker *c) {
+  const tl_prototype *p = c->p;
+  for (c->pc = 0; c->pc < p->code_count; c->pc += c->ins.words) {
+    if (!read_ins(c) || !tl_check_fields(c))
+      return false;
+    if (c->ins.target >= 0 && !mark_leader(c, c->ins.target))
+      return false;
+    if (c->ins.falls_through && c->pc + c->ins.words >= p->code_count)
+      return tl_refuse(c, 0, TL_RULE_RUNS_OVER);
+  }
+  c->pc = 0;
+  for (uint32_t i = 0; i < p->range_count; i++)
+    if (!check_slot(c, p->ranges[i].slot))
+      return false;
+  for (uint32_t i = 0; i < p->handler_count; i++) {
+    const tl_handler *h = &p->handlers[i];
+    if (!mark_leader(c, h->handler))
+      return false;
+    for (uint16_t k = 0; k < h->kept_count; k++)
+      if (!check_slot(c, h->kept[k]))
+        return false;
+  }
+  return p->code_count > 0 || tl_refuse(c, 0, TL_RULE_NO_CODE);
+}
+
+// --- The search -------------------------------------------------------------
+
+static void load_point(tl_checker *c, const tl_join_point *point) {
+  for (uint32_t y = 0; y < c->p->slot_count; y++) c->now[y].kind = TL_ABSENT;
+  while (c->busy_count > 0) c->is_busy[c->busy[--c->busy_count]] = false;
+  while (c->lent_count > 0) c->is_lent[c->lent[--c->lent_count]] = false;
+  for (uint32_t i = 0; i < point->count; i++) {
+    c->now[point->states[i].slot] = point->states[i].state;
+    tl_check_busy(c, point->states[i].slot);
+  }
+}
+
+// From a leader on, to where the path ends or joins another.
+static bool follow(tl_checker *c, uint32_t pc) {
+  load_point(c, &c->points[pc]);
+  c->parting = -1;
+  for (;;) {
+    c->pc = pc;
+    tl_decode(c->p, pc, &c->ins);
+    if (c->visit != NULL)
+      c->visit(c, c->context);
+    if (!tl_check_ins(c))
+      return false;
+    if (c->ins.target >= 0 &&
+        !tl_check_join(c, (uint32_t)c->ins.target, c->now))
+      return false;
+    if (!c->ins.falls_through)
+      return true;
+    pc += c->ins.words;
+    if (c->points[pc].is_leader)
+      return c->parting >= 0
+                 ? tl_refuse(c, (uint32_t)c->parting, TL_RULE_PARTING)
+                 : tl_check_join(c, pc, c->now);
+  }
+}
+
+static bool start(tl_checker *c) {
+  const tl_prototype *p = c->p;
+  for (uint32_t i = 0; i < p->param_count; i++) {
+    bool lent = p->summary.param_modes != NULL &&
+                p->summary.param_modes[i] == TL_MODE_BORROW;
+    c->now[i] = tl_state_lent(lent ? TL_BORROWS : TL_EITHER, TL_WHO_CALLER + i,
+                              TL_SAME);
+  }
+  c->points[0].is_leader = true;
+  c->pc = 0;
+  return tl_check_join(c, 0, c->now);
+}
+
+static bool search(tl_checker *c) {
+  while (c->work_count > 0) {
+    uint32_t pc = c->work[--c->work_count];
+    c->points[pc].dirty = false;
+    if (!follow(c, pc))
+      return false;
+  }
+  return true;
+}
+
+// Once more over what was reached: the unwind map is held against the final
+// states, and whoever wants to see them may.
+static bool visit_all(tl_checker *c,
+                      void (*visit)(tl_checker *checker, void *context),
+                      void *context) {
+  c->visit = visit;
+  c->context = context;
+  c->settled = true;
+  for (uint32_t pc = 0; pc < c->p->code_count; pc++)
+    if (c->points[pc].reached && !follow(c, pc))
+      return false;
+  return true;
+}
+
+// Which ranges lie over each stretch of code: counted, then filled in.
+static bool index_ranges(tl_checker *c) {
+  const tl_prototype *p = c->p;
+  uint32_t stretches = p->code_count / TL_STRETCH + 2, total = 0;
+  c->stretch_starts = tl_alloc_zeroed(c->vm, stretches * sizeof(uint32_t),
+                                      "the verifier's ranges");
+  if (c->stretch_starts == NULL)
+    return false;
+  for (uint32_t i = 0; i < p->range_count; i++) {
+    const tl_unwind_range *r = &p->ranges[i];
+    if (r->start >= r->end || r->end > p->code_count)
+      return tl_refuse(c, r->slot, TL_RULE_NO_RANGE);
+    for (uint32_t s = r->start / TL_STRETCH; s <= (r->end - 1) / TL_STRETCH;
+         s++, total++)
+      c->stretch_starts[s]++;
+  }
+  c->stretch_ranges =
+      tl_alloc(c->vm, (total + 1) * sizeof(uint32_t), "the verifier's ranges");
+  if (c->stretch_ranges == NULL)
+    return false;
+  c->stretch_total = total;
+  for (uint32_t s = 0, sum = 0; s < stretches; s++)
+    c->stretch_starts[s] = sum += c->stretch_starts[s];
+  for (uint32_t i = p->range_count; i-- > 0;)
+    for (uint32_t s = p->ranges[i].start / TL_STRETCH;
+         s <= (p->ranges[i].end - 1) / TL_STRETCH; s++)
+      c->stretch_ranges[--c->stretch_starts[s]] = i;
+  return true;
+}
+
+static void free_index(tl_checker *c) {
+  uint32_t stretches = c->p->code_count / TL_STRETCH + 2;
+  if (c->stretch_starts != NULL)
+    tl_free(c->vm, c->stretch_starts, stretches * sizeof(uint32_t));
+  if (c->stretch_ranges != NULL)
+    tl_free(c->vm, c->stretch_ranges,
+            (c->stretch_total + 1) * sizeof(uint32_t));
+}
+
+bool tl_verify_with(tl_vm *vm, tl_prototype *p,
+                    void (*visit)(tl_checker *checker, void *context),
+                    void *context) {
+  size_t states = p->slot_count * sizeof(tl_state);
+  size_t points = p->code_count * sizeof(tl_join_point);
+  size_t work = (p->code_count + 1) * sizeof(uint32_t);
+  size_t busy = p->slot_count * sizeof(uint32_t);
+  tl_checker c = {.vm = vm, .p = p};
+  bool ok = false;
+  c.now = tl_alloc_zeroed(vm, states, "the verifier's states");
+  c.error = c.now ? tl_alloc_zeroed(vm, states, "the verifier's states") : NULL;
+  c.points =
+      c.error ? tl_alloc_zeroed(vm, points, "the verifier's points") : NULL;
+  c.work = c.points ? tl_alloc(vm, work, "the verifier's list") : NULL;
+  c.busy = c.work ? tl_alloc(vm, busy, "the verifier's list") : NULL;
+  c.lent = c.busy ? tl_alloc(vm, busy, "the verifier's list") : NULL;
+  c.is_busy =
+      c.lent ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list") : NULL;
+  c.is_lent = c.is_busy
+                  ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
+                  : NULL;
+  if (c.is_lent != NULL)
+    ok = check_form(&c) && index_ranges(&c) && start(&c) && search(&c) &&
+         visit_all(&c, visit, context);
+  for (uint32_t i = 0; c.points != NULL && i < p->code_count; i++)
+    if (c.points[i].states != NULL)
+      tl_free(vm, c.points[i].states,
+              c.points[i].capacity * sizeof *c.points[i].states);
+  free_index(&c);
+  if (c.is_lent != NULL)
+    tl_free(vm, c.is_lent, p->slot_count);
+  if (c.is_busy != NULL)
+    tl_free(vm, c.is_busy, p->slot_count);
+  if (c.lent != NULL)
+    tl_free(vm, c.lent, busy);
+  if (c.busy != NULL)
+    tl_free(vm, c.busy, busy);
+  if (c.work != NULL)
+    tl_free(vm, c.work, work);
+  if (c.points != NULL)
+    tl_free(vm, c.points, points);
+  if (c.error != NULL)
+    tl_free(vm, c.error, states);
+  if (c.now != NULL)
+    tl_free(vm, c.now, states);
+  return ok;
+}
+
+#ifdef TALLY_AUDIT
+// Notes for the auditor which slots may own before each instruction.
+static void note_owners(tl_checker *c, void *context) {
+  size_t words = (c->p->slot_count + 63) / 64;
+  uint64_t *set = (uint64_t *)context + c->pc * words;
+  for (uint32_t y = 0; y < c->p->slot_count; y++)
+    if (c->now[y].kind == TL_OWNS || c->now[y].kind == TL_EITHER)
+      set[y / 64] |= UINT64_C(1) << (y & 63);
+}
+
+static bool verify(tl_vm *vm, tl_prototype *p) {
+  size_t words = (p->slot_count + 63) / 64 * p->code_count;
+  uint64_t *sets = tl_unit_alloc(vm, p->unit, words * sizeof *sets);
+  if (sets == NULL || !tl_verify_with(vm, p, note_owners, sets))
+    return false;
+  p->owners_at = sets;
+  return true;
+}
+#else
+static bool verify(tl_vm *vm, tl_prototype *p) {
+  return tl_verify_with(vm, p, NULL, NULL);
+}
+#endif
+
+bool tl_verify(tl_vm *vm, tl_prototype *function) {
+  if (function->verified == 1)
+    return true;
+  bool ok = verify(vm, function);
+  // A lack of memory says nothing about the code.
+  function->verified = ok ? 1 : vm->error.status == TALLY_ERR_HOST ? 2 : 0;
+  return ok;
+}

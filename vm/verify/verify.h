@@ -1,0 +1,103 @@
+// Inside the verifier: abstract interpretation of finished bytecode. It knows
+// opcodes, modes, the unwind map and summaries, and nothing of the compiler's
+// reasons. The rules are in ownership.md, "The verifier".
+#ifndef TALLY_VM_VERIFY_H
+#define TALLY_VM_VERIFY_H
+
+#include "vm/interp/function.h"
+#include "vm/verify/lenders.h"
+#include "vm/verify/verify_rules.h"
+
+// What is known at a place that several paths reach: slots with a state.
+typedef struct tl_join_point {
+  bool is_leader;  // a jump or an error may lead here
+  bool reached, dirty;
+  uint32_t count, capacity;
+  struct tl_slot_state {
+    uint32_t slot;
+    tl_state state;
+  } * states;  // by slot
+} tl_join_point;
+
+typedef struct tl_checker {
+  tl_vm *vm;
+  tl_prototype *p;
+  uint32_t pc;  // of the instruction looked at
+  tl_decoded ins;
+  tl_state *now;    // for each slot
+  tl_state *error;  // the same as an error finds it
+  // Slots that own or are lent something, and perhaps some that no longer do:
+  // long scripts have thousands of plain ones, which no rule looks at.
+  uint32_t *busy, busy_count;
+  bool *is_busy;
+  // Those of them that something lends, or once lent.
+  uint32_t *lent, lent_count;
+  bool *is_lent;
+  // The unwind ranges over each stretch of TL_STRETCH instructions.
+  uint32_t *stretch_starts, *stretch_ranges, stretch_total;
+  tl_join_point *points;  // for each pc
+  uint32_t *work;         // leaders to look at again
+  uint32_t work_count;
+  int64_t parting;  // the slot that INHERIT takes apart, until it ends; or -1
+  bool settled;     // states have reached their fixpoint: the unwind map
+                    // can be held against them
+  bool refused;
+  // After the search: called once for each reachable instruction, before it.
+  void (*visit)(struct tl_checker *checker, void *context);
+  void *context;
+} tl_checker;
+
+enum { TL_STRETCH = 32 };
+
+// Puts a slot among the busy ones, if its state is more than an immortal's
+// borrow, and among the lent ones, if it has a lender.
+void tl_check_busy(tl_checker *c, uint32_t slot);
+// Puts it among both.
+void tl_check_watch(tl_checker *c, uint32_t slot);
+
+// Refuses the function: always false. The message names function, instruction,
+// slot and rule.
+bool tl_refuse(tl_checker *c, uint32_t slot, tl_verify_rule broken);
+
+// --- States (verify_state.c): [states] is now or error ----------------------
+
+// Every borrower of [who] is invalid from now on.
+void tl_end_lender(tl_checker *c, tl_state *states, uint32_t who);
+// Calls [from] by the name [to] in every set.
+void tl_rename_lenders(tl_checker *c, tl_state *states, uint32_t from,
+                       uint32_t to);
+// Whether the slot may be settled, and whether it may be read, which needs all
+// its items: false after refusing.
+bool tl_check_alive(tl_checker *c, uint32_t slot);
+bool tl_check_read(tl_checker *c, uint32_t slot);
+// Gives a slot a new state; its old value may not be owned.
+bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state);
+// DROP, OWN, SETTLE, KEEP, HOLD; DETACH without its error.
+bool tl_check_ownership(tl_checker *c);
+// [borrower] no longer needs [lender] for what it is an item or an alias of.
+void tl_check_kept(tl_checker *c, uint32_t lender, uint32_t borrower);
+// Whether an error of this instruction matters now: to a handler, or to the
+// unwind map, which is looked at once the states hold.
+bool tl_sees_error(const tl_checker *c);
+// Sets error to now, as far as an error of this instruction looks at it.
+void tl_copy_states(tl_checker *c);
+// Joins the states into the leader at [pc].
+bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states);
+// The error edge of the current instruction, which finds [states].
+bool tl_check_error(tl_checker *c, tl_state *states);
+
+// --- Instructions (verify_ins.c) --------------------------------------------
+bool tl_check_ins(tl_checker *c);
+
+// --- Functions (verify.c) ---------------------------------------------------
+
+// Whether every field of the current instruction names something that is
+// there.
+bool tl_check_fields(tl_checker *c);
+
+// As tl_verify, for one function, with a visit of each instruction.
+bool tl_verify_with(tl_vm *vm, tl_prototype *function,
+                    void (*visit)(tl_checker *checker, void *context),
+                    void *context);
+
+#endif

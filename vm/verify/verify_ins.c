@@ -1,0 +1,651 @@
+// The verifier's rules for one instruction: operands, conflicts between them,
+// module variables, errors, definitions.
+#include <string.h>
+
+#include "vm/verify/verify.h"
+
+enum { MAX_NEAR = 8 };  // operands outside the window
+
+static bool owns(const tl_state *state) {
+  return state->kind == TL_OWNS || state->kind == TL_EITHER;
+}
+
+static bool consumes(int mode) {
+  return mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER;
+}
+
+// --- Operands: those in fields, then those in the window --------------------
+
+static uint32_t operand_count(const tl_checker *c) {
+  return c->ins.operand_count + c->ins.window_count;
+}
+
+static bool in_window(const tl_checker *c, uint32_t i) {
+  return i >= c->ins.operand_count;
+}
+
+static uint32_t operand_slot(const tl_checker *c, uint32_t i) {
+  return in_window(c, i) ? c->ins.window + i - c->ins.operand_count
+                         : c->ins.operands[i];
+}
+
+static int operand_role(const tl_checker *c, uint32_t i) {
+  return tl_opcode_role(c->ins.op, (int)i);
+}
+
+// A window is taken over whole: what owns is consumed.
+static bool is_consumed(const tl_checker *c, uint32_t i) {
+  if (in_window(c, i))
+    return owns(&c->now[operand_slot(c, i)]);
+  return consumes(c->ins.modes[i]);
+}
+
+static const tl_summary *callee_summary(const tl_checker *c) {
+  return &c->p->unit->prototypes[c->ins.extra]->summary;
+}
+
+static bool borrows_argument(const tl_checker *c, uint32_t i) {
+  if (c->ins.op != TL_BC_CALLK)
+    return false;
+  const tl_prototype *callee = c->p->unit->prototypes[c->ins.extra];
+  return i < callee->param_count && callee->summary.param_modes != NULL &&
+         callee->summary.param_modes[i] == TL_MODE_BORROW;
+}
+
+static bool check_consumed(tl_checker *c, uint32_t i) {
+  uint32_t x = operand_slot(c, i);
+  int role = operand_role(c, i);
+  const tl_state *state = &c->now[x];
+  if (!in_window(c, i) && c->ins.modes[i] == TL_MODE_CONSUME &&
+      state->kind != TL_OWNS)
+    return tl_refuse(c, x, TL_RULE_CONSUMED_UNOWNED);
+  if (role == TL_ROLE_CALLEE || c->ins.op == TL_BC_RAISE)
+    return tl_refuse(c, x, TL_RULE_CONSUMED_KEPT);
+  if (role == TL_ROLE_ARG && tl_state_in(state, TL_HELD))
+    return tl_refuse(c, x, TL_RULE_GIVEN_LENT_BLOCK);
+  if (borrows_argument(c, i))
+    return tl_refuse(c, x, TL_RULE_GIVEN_TO_BORROWER);
+  return true;
+}
+
+// What is consumed as [role] may be the lender of what is read as [other].
+static bool may_lend(int role, int other, unsigned relations) {
+  if ((role == TL_ROLE_STORE || role == TL_ROLE_TARGET) &&
+      (other == TL_ROLE_STORE || other == TL_ROLE_VALUE))
+    return true;
+  if (role == TL_ROLE_TARGET && other == TL_ROLE_HEIR)
+    return relations == 1u << TL_PART;
+  // The same operand twice, as a window's alias of the slot that is consumed.
+  return role == TL_ROLE_USE && other == TL_ROLE_USE &&
+         relations == 1u << TL_SAME;
+}
+
+static bool check_conflicts(tl_checker *c, uint32_t i) {
+  uint32_t x = operand_slot(c, i);
+  int role = operand_role(c, i);
+  for (uint32_t j = 0; j < operand_count(c); j++) {
+    uint32_t y = operand_slot(c, j);
+    if (j == i)
+      continue;
+    if (y == x) {
+      if (is_consumed(c, j) && (j < i || in_window(c, i)))
+        return tl_refuse(c, x, TL_RULE_CONSUMED_TWICE);
+      if (!may_lend(role, operand_role(c, j), 1u << TL_SAME))
+        return tl_refuse(c, x, TL_RULE_CONSUMED_AND_READ);
+      continue;
+    }
+    unsigned relations = tl_state_relations(&c->now[y], x);
+    if (relations != 0 && !may_lend(role, operand_role(c, j), relations))
+      return tl_refuse(c, y, TL_RULE_LENDER_CONSUMED);
+  }
+  return true;
+}
+
+// --- Taken items -------------------------------------------------------------
+
+// An item is taken out for an update of its place, and until then nothing may
+// look for it there. (What the indices are the verifier does not follow: they
+// are the same slots.)
+
+static bool takes(const tl_checker *c) {
+  return c->ins.op == TL_BC_TAKE || c->ins.op == TL_BC_TAKEEL;
+}
+
+static bool reads_other_field(const tl_checker *c, const tl_path *path) {
+  const tl_unit *unit = c->p->unit;
+  return c->ins.op == TL_BC_GETF && !consumes(c->ins.modes[0]) &&
+         path->step_count > 0 && path->steps[0].field != NULL &&
+         strcmp(path->steps[0].field->text, unit->names[c->ins.extra]->text) !=
+             0;
+}
+
+// Whether an operand that an item was taken from may be read all the same: to
+// bring it back, or for another field.
+static bool may_read_open(const tl_checker *c, uint32_t i) {
+  uint32_t open = c->now[operand_slot(c, i)].open;
+  if (i != 0 || open == 0 || open > c->p->unit->path_count)
+    return false;
+  const tl_path *path = &c->p->unit->paths[open - 1];
+  switch (c->ins.op) {
+    case TL_BC_SETPATH:
+    case TL_BC_UNTAKE:
+      return c->ins.extra == open - 1;
+    case TL_BC_SETEL:
+    case TL_BC_REPLACE:
+      return path->step_count == 1 && path->part_count == 1;
+    default:
+      return reads_other_field(c, path);
+  }
+}
+
+static bool check_operand(tl_checker *c, uint32_t i) {
+  uint32_t x = operand_slot(c, i);
+  return may_read_open(c, i) ? tl_check_alive(c, x) : tl_check_read(c, x);
+}
+
+static bool check_operands(tl_checker *c) {
+  uint32_t n = operand_count(c);
+  if (c->ins.op == TL_BC_CHECKTYPES)
+    for (uint32_t i = 0; i < c->p->param_count; i++)
+      if (!tl_check_read(c, i))
+        return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (!check_operand(c, i))
+      return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (is_consumed(c, i) && (!check_consumed(c, i) || !check_conflicts(c, i)))
+      return false;
+  if (n > 0 && operand_role(c, 0) == TL_ROLE_TARGET &&
+      owns(&c->now[c->ins.operands[0]]) && !is_consumed(c, 0))
+    return tl_refuse(c, c->ins.operands[0], TL_RULE_TARGET_KEPT);
+  return true;
+}
+
+// --- Module variables -------------------------------------------------------
+
+static bool runs_unknown_code(const tl_checker *c) {
+  switch (c->ins.op) {
+    case TL_BC_CALL:
+    case TL_BC_IMPORT:
+    case TL_BC_SHOW:
+      return true;
+    case TL_BC_CALLK:
+      return callee_summary(c)->rebinds_any;
+    case TL_BC_CALLB: {
+      const tl_builtin *b = c->p->constants[c->ins.extra].pointer;
+      return (b->flags & TL_CALLS) != 0;
+    }
+    default:
+      return false;
+  }
+}
+
+static bool may_rebind(const tl_checker *c, uint32_t global) {
+  if (c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG)
+    return c->ins.extra == global;
+  if (runs_unknown_code(c))
+    return true;
+  if (c->ins.op != TL_BC_CALLK)
+    return false;
+  const tl_summary *s = callee_summary(c);
+  for (uint32_t i = 0; i < s->rebind_count; i++)
+    if (s->rebinds[i] == global)
+      return true;
+  return false;
+}
+
+static bool lent_by_rebound(const tl_checker *c, const tl_state *state) {
+  for (int i = 0; i < state->count; i++) {
+    uint32_t who = tl_lender_who(state->lenders[i]);
+    if (tl_who_is_global(who) && may_rebind(c, who - TL_WHO_GLOBAL))
+      return true;
+  }
+  return false;
+}
+
+static bool may_rebind_some(const tl_checker *c) {
+  return c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG ||
+         c->ins.op == TL_BC_CALLK || runs_unknown_code(c);
+}
+
+static bool check_globals(tl_checker *c) {
+  if (!may_rebind_some(c) || c->ins.op == TL_BC_SETG)
+    return true;
+  for (uint32_t i = 0; i < operand_count(c); i++)
+    if (lent_by_rebound(c, &c->now[operand_slot(c, i)]))
+      return tl_refuse(c, operand_slot(c, i), TL_RULE_LENT_BY_REBOUND);
+  return true;
+}
+
+static void end_rebound(const tl_checker *c, tl_state *states) {
+  if (!may_rebind_some(c))
+    return;
+  for (uint32_t i = 0; i < c->lent_count; i++) {
+    tl_state *state = &states[c->lent[i]];
+    if (state->kind != TL_ABSENT && lent_by_rebound(c, state))
+      state->invalid = true;
+  }
+}
+
+// The compiler writes the list in order, so this looks at few of many.
+static bool is_told(const tl_summary *s, uint32_t global) {
+  uint32_t low = 0, high = s->rebind_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (s->rebinds[middle] == global)
+      return true;
+    if (s->rebinds[middle] < global)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (uint32_t i = 0; i < s->rebind_count; i++)
+    if (s->rebinds[i] == global)
+      return true;
+  return false;
+}
+
+// Whether the summary tells all that this function rebinds.
+static bool check_own_rebinding(tl_checker *c) {
+  const tl_summary *mine = &c->p->summary;
+  if (!may_rebind_some(c) || mine->rebinds_any)
+    return true;
+  if (runs_unknown_code(c))
+    return tl_refuse(c, 0, TL_RULE_UNTOLD_REBINDING);
+  const uint32_t *list = &c->ins.extra;
+  uint32_t count = 1;
+  if (c->ins.op == TL_BC_CALLK) {
+    list = callee_summary(c)->rebinds;
+    count = callee_summary(c)->rebind_count;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_told(mine, list[i]))
+      return tl_refuse(c, 0, TL_RULE_UNTOLD_VARIABLE);
+  }
+  return true;
+}
+
+// --- Errors -----------------------------------------------------------------
+
+// What a library function's first argument owns is back in its own slot.
+static bool give_back(tl_checker *c, tl_state first) {
+  uint32_t w = c->ins.window, x = (uint32_t)c->ins.back;
+  if (x != w && owns(&c->now[x]))
+    return tl_refuse(c, x, TL_RULE_BACK_OVER_OWNER);
+  c->error[x] = first;
+  tl_check_watch(c, w);
+  if (x != w)
+    tl_rename_lenders(c, c->error, w, x);
+  tl_check_watch(c, x);  // it is looked at on the error path alone
+  return true;
+}
+
+static bool check_failure(tl_checker *c) {
+  if (tl_opcodes[c->ins.op].fails == TL_NEVER || !tl_sees_error(c))
+    return true;
+  tl_copy_states(c);
+  for (uint32_t i = 0; i < c->ins.window_count; i++) {
+    uint32_t w = c->ins.window + i;
+    c->error[w].kind = TL_ABSENT;
+    if (owns(&c->now[w]) && !(i == 0 && c->ins.back >= 0))
+      tl_end_lender(c, c->error, w);
+  }
+  if (c->ins.back >= 0 && !give_back(c, c->now[c->ins.window]))
+    return false;
+  // An update brings back what was taken, and then it cannot fail.
+  if (c->ins.operand_count > 0 && operand_role(c, 0) == TL_ROLE_TARGET)
+    c->error[c->ins.operands[0]].open = 0;
+  if (tl_opcodes[c->ins.op].fails == TL_LATE)
+    end_rebound(c, c->error);
+  return tl_check_error(c, c->error);
+}
+
+// --- Definitions ------------------------------------------------------------
+
+static tl_state immortal(void) {
+  return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
+}
+
+static tl_state item_state(const tl_checker *c) {
+  uint32_t x = c->ins.operands[0];
+  const tl_state *from = &c->now[x];
+  tl_state state = tl_state_new(TL_EITHER);
+  bool drains = operand_role(c, 0) == TL_ROLE_DRAIN;
+  bool of_list = c->ins.op == TL_BC_NEXT && c->ins.extra == TL_NEXT_OF_LIST;
+  if (drains || !consumes(c->ins.modes[0])) {
+    tl_state_derive(&state, from, x, TL_PART);
+    if (!of_list)
+      tl_state_derive(&state, from, x, TL_HELD);
+    tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
+    return state;
+  }
+  if (from->kind == TL_OWNS)
+    state.kind = TL_OWNS;
+  else
+    tl_state_derive_lenders(&state, from, TL_PART);
+  tl_state_derive_lenders(&state, from, TL_HELD);
+  return state;
+}
+
+static tl_state view_state(const tl_checker *c) {
+  uint32_t x = c->ins.operands[0];
+  tl_state state = tl_state_new(TL_OWNS);
+  if (consumes(c->ins.modes[0]))
+    tl_state_derive_lenders(&state, &c->now[x], TL_HELD);
+  else
+    tl_state_derive(&state, &c->now[x], x, TL_HELD);
+  return state;
+}
+
+static tl_state copy_state(const tl_checker *c) {
+  uint32_t x = c->ins.operands[0];
+  if (consumes(c->ins.modes[0]))
+    return c->now[x];
+  tl_state state = tl_state_new(TL_BORROWS);
+  tl_state_derive(&state, &c->now[x], x, TL_SAME);
+  return state;
+}
+
+static tl_state call_state(const tl_checker *c) {
+  const tl_summary *s = callee_summary(c);
+  if (!s->may_own && !s->may_borrow)
+    return immortal();
+  tl_state state = tl_state_new(TL_OWNS);
+  bool owned = s->may_own, borrowed = false;
+  for (uint16_t k = 0; k < s->lender_count; k++) {
+    tl_relation relation = (tl_relation)s->lenders[k].relation;
+    bool whole = tl_is_whole(relation);
+    uint32_t i = s->lenders[k].param;
+    if (i == UINT16_MAX || i >= c->ins.window_count) {
+      tl_state_add(&state, tl_lender_of(TL_WHO_IMMORTAL, relation));
+      borrowed |= whole;
+      continue;
+    }
+    uint32_t x = c->ins.window + i;
+    const tl_state *from = &c->now[x];
+    owned |= owns(from) && whole;
+    if (from->kind == TL_OWNS)
+      continue;
+    borrowed |= whole;
+    // The window's own slot is no lender: it is gone after the call.
+    tl_state_derive_lenders(&state, from, relation);
+  }
+  // What was given may come back, or some of it.
+  for (uint32_t i = 0; i < c->ins.window_count; i++)
+    if (owns(&c->now[c->ins.window + i]))
+      tl_state_derive_items(&state, &c->now[c->ins.window + i]);
+  state.kind = owned && borrowed ? TL_EITHER : borrowed ? TL_BORROWS : TL_OWNS;
+  return state;
+}
+
+// The first argument itself, or a view of it, borrows from who lends that: the
+// window's own slot is gone after the call.
+static tl_state library_state(const tl_checker *c) {
+  const tl_builtin *builtin = c->p->constants[c->ins.extra].pointer;
+  tl_state state = tl_state_new(TL_OWNS);
+  if (c->ins.window_count == 0)
+    return state;
+  const tl_state *from = &c->now[c->ins.window];
+  if ((builtin->flags & TL_RETURNS) != 0 && from->kind != TL_OWNS) {
+    state.kind = TL_EITHER;
+    tl_state_derive_lenders(&state, from, TL_SAME);
+  }
+  if ((builtin->flags & TL_VIEWS) != 0 ||
+      ((builtin->flags & TL_RETURNS) != 0 && from->kind != TL_BORROWS))
+    tl_state_derive_lenders(&state, from, TL_HELD);
+  if ((builtin->flags & TL_LISTS) != 0 && from->kind != TL_OWNS)
+    tl_state_derive_lenders(&state, from, TL_LENDS);
+  return state;
+}
+
+// A list or a string, perhaps the operand's own: those are no views.
+static tl_state same_state(const tl_checker *c) {
+  uint32_t x = c->ins.operands[0];
+  const tl_state *from = &c->now[x];
+  tl_state state = tl_state_new(TL_EITHER);
+  if (!consumes(c->ins.modes[0]))
+    tl_state_derive(&state, from, x, TL_SAME);
+  else
+    tl_state_derive_lenders(&state, from, TL_SAME);
+  if (consumes(c->ins.modes[0]) && from->kind == TL_OWNS)
+    state.kind = TL_OWNS;
+  tl_state_strip(&state, 1u << TL_HELD);
+  return state;
+}
+
+// A new container, or the list that one more item is pushed into: it borrows
+// what it does not take over.
+static tl_state container_state(const tl_checker *c) {
+  tl_state state = tl_state_new(TL_OWNS);
+  for (uint32_t i = 0; i < operand_count(c); i++) {
+    uint32_t x = operand_slot(c, i);
+    tl_state from = c->now[x];
+    if (operand_role(c, i) != TL_ROLE_STORE) {
+      tl_state_derive_items(&state, &from);
+      continue;
+    }
+    tl_state_strip(&from, 1u << TL_LENDS);  // what is stored keeps its items
+    // The window's own slot is no lender: it is gone afterwards.
+    if (!in_window(c, i) && !is_consumed(c, i))
+      tl_state_derive(&state, &from, x, TL_LENDS);
+    else if (from.kind != TL_OWNS)
+      tl_state_derive_lenders(&state, &from, TL_LENDS);
+  }
+  return state;
+}
+
+// Whether what lends to the result outlives the instruction.
+static bool check_lending(tl_checker *c, const tl_state *state) {
+  for (uint32_t i = 0; i < operand_count(c); i++) {
+    uint32_t x = operand_slot(c, i);
+    if ((is_consumed(c, i) || operand_role(c, i) == TL_ROLE_TARGET) &&
+        tl_state_lent_by(state, x))
+      return tl_refuse(c, x, TL_RULE_LENT_BY_CONSUMED);
+  }
+  return true;
+}
+
+static tl_state result_state(const tl_checker *c) {
+  if (tl_opcode_lends(c->ins.op))
+    return container_state(c);
+  switch ((tl_result_kind)tl_opcodes[c->ins.op].result) {
+    case TL_DEF_OWNED:
+      return c->ins.op == TL_BC_CALLB ? library_state(c)
+                                      : tl_state_new(TL_OWNS);
+    case TL_DEF_TARGET:
+      return tl_state_new(TL_OWNS);
+    case TL_DEF_COPY:
+      return copy_state(c);
+    case TL_DEF_ITEM:
+    case TL_DEF_NEXT:
+      return item_state(c);
+    case TL_DEF_VIEW:
+      return view_state(c);
+    case TL_DEF_SAME:
+      return same_state(c);
+    case TL_DEF_GLOBAL:
+      return tl_state_lent(TL_BORROWS, TL_WHO_GLOBAL + c->ins.extra, TL_PART);
+    case TL_DEF_CAPTURE:
+      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_PART);
+    case TL_DEF_SELF:
+      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_SAME);
+    case TL_DEF_CALL:
+      return call_state(c);
+    default:
+      return immortal();
+  }
+}
+
+// What is consumed has no state any more, and lends nothing.
+static void end_consumed(tl_checker *c) {
+  uint32_t n = operand_count(c);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t x = operand_slot(c, i);
+    bool gone = is_consumed(c, i) || operand_role(c, i) == TL_ROLE_TARGET;
+    if (operand_role(c, i) == TL_ROLE_DRAIN) {
+      if (gone)
+        tl_end_lender(c, c->now, x);
+      continue;
+    }
+    if (!gone && !in_window(c, i))
+      continue;
+    bool owned = owns(&c->now[x]);
+    c->now[x].kind = TL_ABSENT;
+    if (owned)
+      tl_end_lender(c, c->now, x);
+  }
+}
+
+static bool check_move(tl_checker *c, tl_state state) {
+  uint32_t d = (uint32_t)c->ins.result, x = c->ins.operands[0];
+  if (d == x) {
+    c->now[d] = state;
+    return true;
+  }
+  c->now[x].kind = TL_ABSENT;
+  if (!tl_check_define(c, d, state))
+    return false;
+  tl_rename_lenders(c, c->now, x, d);
+  return true;
+}
+
+// A range's loop keeps scalars in its hidden slots.
+static bool check_loop(tl_checker *c) {
+  uint32_t hidden = c->ins.operands[0];
+  uint32_t count = c->ins.op == TL_BC_MORE || c->ins.op == TL_BC_NEXT ? 2 : 3;
+  for (uint32_t i = 1; i < count; i++)
+    if (!tl_check_read(c, hidden + i))
+      return false;
+  return true;
+}
+
+static bool define_loop(tl_checker *c) {
+  uint32_t hidden = c->ins.operands[0];
+  for (uint32_t i = 0; i < 3; i++)
+    if (!tl_check_define(c, hidden + i, immortal()))
+      return false;
+  return tl_check_define(c, (uint32_t)c->ins.result, immortal());
+}
+
+static bool check_definition(tl_checker *c) {
+  if (c->ins.op == TL_BC_FORPREP || c->ins.op == TL_BC_FORR) {
+    end_consumed(c);
+    return define_loop(c);
+  }
+  tl_state state = {0};
+  if (c->ins.result >= 0)
+    state = result_state(c);
+  if (tl_opcode_lends(c->ins.op) && !check_lending(c, &state))
+    return false;
+  if (tl_opcodes[c->ins.op].result == TL_DEF_COPY && consumes(c->ins.modes[0]))
+    return check_move(c, state);
+  end_consumed(c);
+  if (takes(c) && consumes(c->ins.modes[0])) {
+    c->now[c->ins.operands[0]].open = c->ins.extra + 1;
+    tl_check_busy(c, c->ins.operands[0]);
+  }
+  return c->ins.result < 0 ||
+         tl_check_define(c, (uint32_t)c->ins.result, state);
+}
+
+// --- Returning --------------------------------------------------------------
+
+static bool summary_tells(const tl_summary *s, tl_lender lender) {
+  uint32_t who = tl_lender_who(lender);
+  uint16_t param = UINT16_MAX;
+  if (tl_who_is_caller(who))
+    param = (uint16_t)(who - TL_WHO_CALLER);
+  else if (who != TL_WHO_IMMORTAL)
+    return false;
+  for (uint16_t i = 0; i < s->lender_count; i++)
+    if (s->lenders[i].param == param &&
+        s->lenders[i].relation == tl_lender_relation(lender))
+      return true;
+  return false;
+}
+
+static bool check_return(tl_checker *c) {
+  uint32_t x = c->ins.operands[0];
+  const tl_state *state = &c->now[x];
+  const tl_summary *s = &c->p->summary;
+  if (!tl_check_read(c, x))
+    return false;
+  if (c->ins.modes[0] == TL_MODE_CONSUME && state->kind != TL_OWNS)
+    return tl_refuse(c, x, TL_RULE_RETURNED_UNOWNED);
+  if (c->ins.modes[0] == TL_MODE_BORROW && state->kind != TL_BORROWS)
+    return tl_refuse(c, x, TL_RULE_RETURNED_AS_BORROW);
+  for (uint32_t y = 0; y < c->p->slot_count; y++)
+    if (y != x && owns(&c->now[y]))
+      return tl_refuse(c, y, TL_RULE_LEFT_AT_RETURN);
+  if (state->kind != TL_BORROWS && !s->may_own)
+    return tl_refuse(c, x, TL_RULE_UNTOLD_OWNED);
+  if (state->kind != TL_OWNS && !s->may_borrow)
+    return tl_refuse(c, x, TL_RULE_UNTOLD_BORROWED);
+  for (int i = 0; i < state->count; i++)
+    if (!summary_tells(s, state->lenders[i]))
+      return tl_refuse(c, x, TL_RULE_UNTOLD_LENDER);
+  return true;
+}
+
+// What gives items to its heirs ends at once: until then only it is settled,
+// since its heirs are all that keeps these items.
+static bool check_parting(tl_checker *c) {
+  uint32_t x = (uint32_t)c->parting;
+  const uint16_t *s = c->ins.operands;
+  switch (c->ins.op) {
+    case TL_BC_INHERIT:
+      return s[0] == x || tl_refuse(c, x, TL_RULE_PARTING);
+    case TL_BC_HOLD:
+      return s[1] == x || tl_refuse(c, x, TL_RULE_PARTING);
+    case TL_BC_LEAVE:
+      c->parting = -1;
+      return (s[0] == x &&
+              !tl_state_has(&c->now[s[1]], tl_lender_of(x, TL_LENDS))) ||
+             tl_refuse(c, x, TL_RULE_PARTING);
+    case TL_BC_DROP:
+      c->parting = -1;
+      return s[0] == x || tl_refuse(c, x, TL_RULE_PARTING);
+    default:
+      return tl_refuse(c, x, TL_RULE_PARTING);
+  }
+}
+
+bool tl_check_ins(tl_checker *c) {
+  if (c->parting >= 0 && !check_parting(c))
+    return false;
+  switch (c->ins.op) {
+    case TL_BC_DROP:
+    case TL_BC_SETTLE:
+    case TL_BC_KEEP:
+    case TL_BC_INHERIT:
+    case TL_BC_LEAVE:
+    case TL_BC_HOLD:
+    case TL_BC_OWN:
+    case TL_BC_KEEPALL:
+      return tl_check_ownership(c);
+    case TL_BC_DETACH:
+      if (tl_sees_error(c)) {
+        tl_copy_states(c);
+        if (!tl_check_error(c, c->error))
+          return false;
+      }
+      return tl_check_ownership(c);
+    case TL_BC_RET:
+      return check_return(c);
+    case TL_BC_FORR:
+    case TL_BC_MORE:
+    case TL_BC_NEXT:
+      if (!check_loop(c))
+        return false;
+      break;
+    default:
+      break;
+  }
+  if (!check_operands(c) || !check_globals(c) || !check_own_rebinding(c) ||
+      !check_failure(c))
+    return false;
+  end_rebound(c, c->now);
+  if (c->ins.op == TL_BC_REPLACE)
+    tl_check_kept(c, c->ins.operands[0], c->ins.operands[3]);
+  return check_definition(c);
+}

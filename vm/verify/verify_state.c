@@ -1,0 +1,440 @@
+// The verifier's states: what ends, what settles, what joins.
+#include <string.h>
+
+#include "vm/verify/verify.h"
+
+static bool owns(const tl_state *state) {
+  return state->kind == TL_OWNS || state->kind == TL_EITHER;
+}
+
+// A set that is not whole proves nothing.
+static void distrust_full(tl_state *state) {
+  if (state->full) {
+    state->full = false;
+    state->invalid = true;
+    state->count = 0;
+  }
+}
+
+static bool is_plain(const tl_state *state) {
+  return state->kind == TL_ABSENT ||
+         (state->kind == TL_BORROWS && !state->invalid && state->count == 1 &&
+          tl_lender_who(state->lenders[0]) == TL_WHO_IMMORTAL);
+}
+
+static void add_busy(tl_checker *c, uint32_t slot) {
+  if (c->is_busy[slot])
+    return;
+  c->is_busy[slot] = true;
+  c->busy[c->busy_count++] = slot;
+}
+
+static void add_lent(tl_checker *c, uint32_t slot) {
+  if (c->is_lent[slot])
+    return;
+  c->is_lent[slot] = true;
+  c->lent[c->lent_count++] = slot;
+}
+
+void tl_check_busy(tl_checker *c, uint32_t slot) {
+  if (is_plain(&c->now[slot]))
+    return;
+  add_busy(c, slot);
+  if (c->now[slot].count > 0)
+    add_lent(c, slot);
+}
+
+void tl_check_watch(tl_checker *c, uint32_t slot) {
+  add_busy(c, slot);
+  add_lent(c, slot);
+}
+
+void tl_end_lender(tl_checker *c, tl_state *states, uint32_t who) {
+  for (uint32_t i = 0; i < c->lent_count; i++) {
+    uint32_t y = c->lent[i];
+    if (states[y].kind != TL_ABSENT && y != who &&
+        tl_state_lent_by(&states[y], who))
+      states[y].invalid = true;
+  }
+}
+
+void tl_rename_lenders(tl_checker *c, tl_state *states, uint32_t from,
+                       uint32_t to) {
+  for (uint32_t i = 0; i < c->lent_count; i++)
+    if (states[c->lent[i]].kind != TL_ABSENT)
+      tl_state_rename(&states[c->lent[i]], from, to);
+}
+
+bool tl_check_alive(tl_checker *c, uint32_t slot) {
+  const tl_state *state = &c->now[slot];
+  if (state->kind == TL_ABSENT)
+    return tl_refuse(c, slot, TL_RULE_READ_ABSENT);
+  if (state->invalid)
+    return tl_refuse(c, slot, TL_RULE_READ_INVALID);
+  return true;
+}
+
+bool tl_check_read(tl_checker *c, uint32_t slot) {
+  if (!tl_check_alive(c, slot))
+    return false;
+  if (c->now[slot].open != 0)
+    return tl_refuse(c, slot, TL_RULE_READ_OPEN);
+  return true;
+}
+
+bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
+  if (owns(&c->now[slot]))
+    return tl_refuse(c, slot, TL_RULE_OVERWRITTEN);
+  tl_end_lender(c, c->now, slot);
+  distrust_full(&state);
+  c->now[slot] = state;
+  tl_check_busy(c, slot);
+  return true;
+}
+
+// --- Instructions that only move ownership ----------------------------------
+
+static bool check_drop(tl_checker *c, uint32_t x, int mode) {
+  tl_state *state = &c->now[x];
+  if (state->kind == TL_ABSENT)
+    return tl_refuse(c, x, TL_RULE_DROPPED_ABSENT);
+  if (mode == TL_MODE_CONSUME && state->kind != TL_OWNS)
+    return tl_refuse(c, x, TL_RULE_DROPPED_UNOWNED);
+  if (mode == TL_MODE_BORROW)
+    return tl_refuse(c, x, TL_RULE_DROPPED_MODELESS);
+  state->kind = TL_ABSENT;
+  tl_end_lender(c, c->now, x);
+  return true;
+}
+
+static void own_unless_lent(tl_state *state) {
+  if (state->kind != TL_OWNS)
+    state->kind = tl_state_needs_lender(state) ? TL_EITHER : TL_OWNS;
+}
+
+// y, an alias of x, takes over what x owns.
+static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
+  tl_state *from = &c->now[x], *to = &c->now[y];
+  tl_lender alias = tl_lender_of(x, TL_SAME);
+  if (!tl_state_has(to, alias))
+    return;
+  tl_state bare = *to;
+  tl_state_strip(&bare, 1u << TL_HELD | 1u << TL_LENDS);
+  // That a view in x has lost its block's lender matters to its readers alone.
+  bool certain = to->kind == TL_BORROWS && from->kind == TL_OWNS &&
+                 bare.count == 1 && tl_state_relations(to, x) == 1u << TL_SAME;
+  tl_state_remove(to, x, 1u << TL_SAME);
+  if (certain) {
+    to->kind = TL_OWNS;
+    tl_state_strip(from, 1u << TL_SAME | 1u << TL_PART);
+    tl_rename_lenders(c, c->now, x, y);
+    tl_state_remove(to, y, ~0u);
+    from->kind = TL_BORROWS;
+    tl_state_add(from, tl_lender_of(y, TL_SAME));
+    return;
+  }
+  own_unless_lent(to);
+  if (from->kind == TL_BORROWS)
+    return;
+  from->kind = TL_EITHER;
+  tl_state_add(from, tl_lender_of(y, TL_SAME));
+  distrust_full(from);
+  for (uint32_t i = 0; i < c->lent_count; i++) {
+    uint32_t z = c->lent[i];
+    if (c->now[z].kind == TL_ABSENT || z == x || z == y)
+      continue;
+    tl_state_share(&c->now[z], x, y);
+    distrust_full(&c->now[z]);
+  }
+}
+
+// The view in y holds its block, perhaps with what x owned.
+static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
+  tl_state *view = &c->now[y], *from = &c->now[x];
+  tl_state_remove(view, x, 1u << TL_HELD);
+  if (from->kind != TL_OWNS && from->kind != TL_EITHER)
+    return;
+  tl_state keepers = tl_state_new(TL_OWNS);
+  if (owns(view))
+    tl_state_add(&keepers, tl_lender_of(y, TL_PART));
+  for (int i = 0; i < view->count; i++) {
+    uint32_t who = tl_lender_who(view->lenders[i]);
+    if (tl_is_whole(tl_lender_relation(view->lenders[i])) && who != x)
+      tl_state_add(&keepers, tl_lender_of(who, TL_PART));
+  }
+  from->kind = TL_EITHER;
+  for (int i = 0; i < keepers.count; i++)
+    tl_state_add(from, keepers.lenders[i]);
+  from->full |= keepers.full;
+  distrust_full(from);
+  for (uint32_t k = 0; k < c->lent_count; k++) {
+    uint32_t z = c->lent[k];
+    unsigned relations = tl_state_relations(&c->now[z], x);
+    if (c->now[z].kind == TL_ABSENT || z == x || z == y || relations == 0)
+      continue;
+    for (int i = 0; i < keepers.count; i++) {
+      uint32_t who = tl_lender_who(keepers.lenders[i]);
+      if (who == z)
+        continue;
+      if ((relations & (1u << TL_SAME | 1u << TL_PART)) != 0)
+        tl_state_add(&c->now[z], tl_lender_of(who, TL_PART));
+      if ((relations & 1u << TL_HELD) != 0)
+        tl_state_add(&c->now[z], tl_lender_of(who, TL_HELD));
+      if ((relations & 1u << TL_LENDS) != 0)
+        tl_state_add(&c->now[z], tl_lender_of(who, TL_LENDS));
+    }
+    distrust_full(&c->now[z]);
+  }
+}
+
+void tl_check_kept(tl_checker *c, uint32_t lender, uint32_t borrower) {
+  tl_state_remove(&c->now[borrower], lender, 1u << TL_SAME | 1u << TL_PART);
+  own_unless_lent(&c->now[borrower]);
+  tl_check_busy(c, borrower);
+}
+
+// These move counts and never look at items: what an item was taken out of may
+// be settled.
+bool tl_check_ownership(tl_checker *c) {
+  uint32_t x = c->ins.operands[0], y = c->ins.operands[1];
+  if (c->ins.op == TL_BC_DROP)
+    return check_drop(c, x, c->ins.modes[0]);
+  if (c->ins.op == TL_BC_OWN) {
+    if (!tl_check_alive(c, x))
+      return false;
+    uint32_t open = c->now[x].open;
+    c->now[x] = tl_state_new(TL_OWNS);
+    c->now[x].open = open;
+    tl_check_busy(c, x);
+    return true;
+  }
+  if (c->ins.op == TL_BC_KEEPALL) {
+    if (!tl_check_alive(c, x))
+      return false;
+    tl_state_strip(&c->now[x], 1u << TL_LENDS);
+    return true;
+  }
+  bool views = c->ins.op == TL_BC_HOLD || c->ins.op == TL_BC_DETACH;
+  uint32_t lender = views ? y : x, borrower = views ? x : y;
+  if (lender == borrower)
+    return tl_refuse(c, lender, TL_RULE_SETTLED_ITSELF);
+  if (c->now[lender].kind == TL_ABSENT)
+    return tl_refuse(c, lender, TL_RULE_SETTLED_ABSENT);
+  if (!tl_check_alive(c, borrower))
+    return false;
+  if (c->ins.op == TL_BC_SETTLE) {
+    check_settle(c, lender, borrower);
+  } else if (c->ins.op == TL_BC_KEEP || c->ins.op == TL_BC_INHERIT ||
+             c->ins.op == TL_BC_LEAVE) {
+    tl_check_kept(c, lender, borrower);
+    if (c->ins.op == TL_BC_INHERIT)
+      c->parting = (int64_t)lender;
+    if (c->ins.op == TL_BC_LEAVE) {
+      tl_state_remove(&c->now[borrower], lender, 1u << TL_HELD);
+      tl_state_strip(&c->now[borrower], 1u << TL_LENDS);
+      return check_drop(c, lender, TL_MODE_EITHER);
+    }
+  } else if (c->ins.op == TL_BC_HOLD) {
+    check_hold(c, borrower, lender);
+  } else {
+    tl_state_remove(&c->now[borrower], lender, 1u << TL_HELD);
+  }
+  tl_check_busy(c, lender);
+  tl_check_busy(c, borrower);
+  return true;
+}
+
+// --- Joins ------------------------------------------------------------------
+
+static bool store_states(tl_checker *c, tl_join_point *point,
+                         const tl_state *states) {
+  uint32_t count = 0;
+  for (uint32_t y = 0; y < c->p->slot_count; y++)
+    count += states[y].kind != TL_ABSENT;
+  size_t nbytes = (count + 1) * sizeof *point->states;
+  point->states = tl_alloc(c->vm, nbytes, "the verifier's states");
+  if (point->states == NULL)
+    return false;
+  point->capacity = count + 1;
+  point->count = 0;
+  for (uint32_t y = 0; y < c->p->slot_count; y++) {
+    if (states[y].kind == TL_ABSENT)
+      continue;
+    point->states[point->count].slot = y;
+    point->states[point->count++].state = states[y];
+  }
+  return true;
+}
+
+// What only one path brings: a borrow is forgotten, an owner would leak.
+static bool check_missing(tl_checker *c, uint32_t slot, const tl_state *state) {
+  return !owns(state) || tl_refuse(c, slot, TL_RULE_ONE_PATH);
+}
+
+static bool join_states(tl_checker *c, tl_join_point *point,
+                        const tl_state *states, bool *changed) {
+  uint32_t at = 0, kept = 0;
+  for (uint32_t y = 0; y < c->p->slot_count; y++) {
+    bool stored = at < point->count && point->states[at].slot == y;
+    if (!stored) {
+      if (states[y].kind != TL_ABSENT && !check_missing(c, y, &states[y]))
+        return false;
+      continue;
+    }
+    struct tl_slot_state entry = point->states[at++];
+    if (states[y].kind == TL_ABSENT) {
+      if (!check_missing(c, y, &entry.state))
+        return false;
+      *changed = true;
+      continue;
+    }
+    *changed |= tl_state_join(&entry.state, &states[y]);
+    distrust_full(&entry.state);
+    point->states[kept++] = entry;
+  }
+  point->count = kept;
+  return true;
+}
+
+bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states) {
+  tl_join_point *point = &c->points[pc];
+  bool changed = false;
+  if (!point->reached) {
+    if (!store_states(c, point, states))
+      return false;
+    point->reached = changed = true;
+  } else if (!join_states(c, point, states, &changed)) {
+    return false;
+  }
+  if (changed && !point->dirty) {
+    point->dirty = true;
+    c->work[c->work_count++] = pc;
+  }
+  return true;
+}
+
+// --- Errors -----------------------------------------------------------------
+
+static const tl_handler *find_handler(const tl_checker *c) {
+  for (uint32_t i = 0; i < c->p->handler_count; i++)
+    if (c->p->handlers[i].start <= c->pc && c->pc < c->p->handlers[i].end)
+      return &c->p->handlers[i];
+  return NULL;
+}
+
+bool tl_sees_error(const tl_checker *c) {
+  return c->settled || find_handler(c) != NULL;
+}
+
+// The states that an error finds, before it is known what of them ends. Plain
+// slots matter to a handler alone.
+void tl_copy_states(tl_checker *c) {
+  if (find_handler(c) != NULL) {
+    memcpy(c->error, c->now, c->p->slot_count * sizeof(tl_state));
+    return;
+  }
+  for (uint32_t i = 0; i < c->busy_count; i++)
+    c->error[c->busy[i]] = c->now[c->busy[i]];
+}
+
+static bool in_list(const uint16_t *slots, uint16_t count, uint32_t slot) {
+  for (uint16_t i = 0; i < count; i++)
+    if (slots[i] == slot)
+      return true;
+  return false;
+}
+
+static bool is_mapped(const tl_checker *c, uint32_t slot) {
+  uint32_t stretch = c->pc / TL_STRETCH;
+  for (uint32_t i = c->stretch_starts[stretch];
+       i < c->stretch_starts[stretch + 1]; i++) {
+    const tl_unwind_range *r = &c->p->ranges[c->stretch_ranges[i]];
+    if (r->slot == slot && r->start <= c->pc && c->pc < r->end)
+      return true;
+  }
+  return false;
+}
+
+// What the map drops is owned, and what is owned is dropped or kept.
+static bool check_map(tl_checker *c, const tl_state *states,
+                      const tl_handler *handler) {
+  uint32_t stretch = c->pc / TL_STRETCH;
+  for (uint32_t i = c->stretch_starts[stretch];
+       i < c->stretch_starts[stretch + 1]; i++) {
+    const tl_unwind_range *r = &c->p->ranges[c->stretch_ranges[i]];
+    if (c->pc < r->start || c->pc >= r->end)
+      continue;
+    const tl_state *state = &states[r->slot];
+    // The bit of what borrows is 0, and an entry that tests it drops nothing.
+    if (!owns(state) && !(r->either && state->kind == TL_BORROWS))
+      return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_UNOWNED);
+    if (!r->either && state->kind == TL_EITHER)
+      return tl_refuse(c, r->slot, TL_RULE_MAP_TOO_SURE);
+    if (handler != NULL && in_list(handler->kept, handler->kept_count, r->slot))
+      return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_KEPT);
+  }
+  for (uint32_t i = 0; i < c->busy_count; i++) {
+    uint32_t y = c->busy[i];
+    if (!owns(&states[y]))
+      continue;
+    bool kept =
+        handler != NULL && in_list(handler->kept, handler->kept_count, y);
+    if (!kept && !is_mapped(c, y))
+      return tl_refuse(c, y, TL_RULE_MAP_FORGETS);
+  }
+  return true;
+}
+
+static bool check_kept(tl_checker *c, const tl_state *states,
+                       const tl_handler *handler, uint32_t slot) {
+  const tl_state *state = &states[slot];
+  if (state->kind == TL_ABSENT || state->invalid)
+    return tl_refuse(c, slot, TL_RULE_KEPT_INVALID);
+  if (in_list(handler->own, handler->own_count, slot))
+    return true;
+  if (state->kind == TL_EITHER)
+    return tl_refuse(c, slot, TL_RULE_KEPT_EITHER);
+  for (int i = 0; i < state->count; i++) {
+    uint32_t who = tl_lender_who(state->lenders[i]);
+    if (tl_who_is_slot(who) &&
+        !in_list(handler->kept, handler->kept_count, who))
+      return tl_refuse(c, slot, TL_RULE_KEPT_UNLENT);
+  }
+  return true;
+}
+
+// A borrow that no slot lends is good without being kept: the counters of a
+// loop around a `try`.
+static bool stays_by_itself(const tl_state *state) {
+  if (state->kind != TL_BORROWS || state->invalid)
+    return false;
+  for (int i = 0; i < state->count; i++)
+    if (tl_who_is_slot(tl_lender_who(state->lenders[i])))
+      return false;
+  return true;
+}
+
+bool tl_check_error(tl_checker *c, tl_state *states) {
+  const tl_handler *handler = find_handler(c);
+  if (c->settled && !check_map(c, states, handler))
+    return false;
+  if (handler == NULL)
+    return true;
+  for (uint16_t i = 0; c->settled && i < handler->kept_count; i++)
+    if (!check_kept(c, states, handler, handler->kept[i]))
+      return false;
+  for (uint32_t i = 0; i < c->busy_count; i++) {
+    uint32_t y = c->busy[i];
+    if (!in_list(handler->kept, handler->kept_count, y) &&
+        !stays_by_itself(&states[y]))
+      states[y].kind = TL_ABSENT;
+  }
+  for (uint16_t i = 0; i < handler->own_count; i++)
+    if (in_list(handler->kept, handler->kept_count, handler->own[i])) {
+      tl_state *state = &states[handler->own[i]];
+      uint32_t open = state->open;
+      *state = tl_state_new(TL_OWNS);
+      state->open = open;
+    }
+  return tl_check_join(c, handler->handler, states);
+}
