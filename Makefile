@@ -100,15 +100,17 @@ COLD := $(patsubst %.c,%,$(wildcard compiler/*.c vm/nested/*.c \
   $(addprefix vm/interp/,disassemble explain interp_counting module notes \
   refusal) \
   $(addprefix vm/text/,display format_spec suggest) \
-  $(addprefix vm/,engine/matmul_stack error io values/category verify/audit) \
-  $(addprefix stdlib/,arguments categorical create cumulative dense_complex \
-  dtype elementwise fft functional image_png io_csv_write io_image io_map \
-  io_npy io_open io_text join lapack library linalg linalg_factor \
-  linalg_products linalg_sign linear memory_graph memory_held memory_plot \
-  missing module_binary module_memory module_os module_regex module_strings \
-  nan neighbours nested_apply nested_reduce npy_header npy_struct operators \
-  places ragged ragged_pairs ragged_rows record reduce select shape sort \
-  stacking structs system value)
+  $(addprefix vm/,engine/matmul_stack error index/index_set index/path io \
+  values/category values/same verify/audit) \
+  $(addprefix stdlib/,arguments categorical compress create cumulative \
+  dense_complex dtype elementwise fft functional image_png io_csv io_csv_write \
+  io_image io_map io_npy io_open io_text join lapack library linalg \
+  linalg_factor linalg_products linalg_sign linear list list_sort memory_graph \
+  memory_held memory_plot missing module_binary module_json module_memory \
+  module_os module_regex module_strings nan neighbours nested_apply \
+  nested_reduce npy_header npy_struct operators places ragged ragged_join \
+  ragged_pairs ragged_rows random_orders record reduce select shape sort \
+  sort_parts stacking structs system value)
 
 # Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.
 OWN_FLAGS_vm/interp.c := $(INTERP_FLAGS)
