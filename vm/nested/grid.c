@@ -124,10 +124,26 @@ bool tl_grid_as_vars(tl_vm *vm, const tl_nested *n, tl_slot *out) {
 
 // --- Shapes -----------------------------------------------------------------
 
+// A view of dense items, which are dropped, in another shape.
+static bool view_shaped(tl_vm *vm, tl_slot dense, int ndim,
+                        const int64_t *shape, tl_slot *out) {
+  const tl_array *a = dense.array;
+  int64_t strides[TL_MAX_DIMS];
+  tl_shape_strides(ndim, shape, tl_itemsize(tl_array_dtype(a)), strides);
+  tl_array *view =
+      tl_view_new(vm, &dense, tl_array_dtype(a), a->data, ndim, shape, strides);
+  tl_drop(vm, dense);
+  if (view == NULL)
+    return false;
+  *out = tl_own_array(view);
+  tl_hold(vm, *out, TL_CAUSE_VIEW);
+  return true;
+}
+
 static bool split_array(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
                         tl_slot *out) {
   tl_slot dense;
-  int64_t lengths[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  int64_t lengths[TL_MAX_DIMS];
   int total = ndim + tl_ndim(s->array) - 1;
   if (total > TL_MAX_DIMS) {
     return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
@@ -138,15 +154,7 @@ static bool split_array(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
   const tl_array *a = dense.array;
   for (int i = 0; i < total; i++)
     lengths[i] = i < ndim ? shape[i] : tl_shape(a)[i - ndim + 1];
-  tl_shape_strides(total, lengths, tl_itemsize(tl_array_dtype(a)), strides);
-  tl_array *view = tl_view_new(vm, &dense, tl_array_dtype(a), a->data, total,
-                               lengths, strides);
-  tl_drop(vm, dense);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
+  return view_shaped(vm, dense, total, lengths, out);
 }
 
 // Every part of a struct or of values that may be missing; of categories the
@@ -199,22 +207,14 @@ bool tl_value_split_axis(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
 
 static bool join_array(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_slot lent = tl_borrow(s), dense;
-  int64_t lengths[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  int64_t lengths[TL_MAX_DIMS];
   if (!tl_array_contiguous(vm, &lent, &dense))
     return false;
   const tl_array *a = dense.array;
   int ndim = tl_ndim(a) - 1;
   for (int i = 0; i < ndim; i++) lengths[i] = tl_shape(a)[i + 1];
   lengths[0] *= tl_shape(a)[0];
-  tl_shape_strides(ndim, lengths, tl_itemsize(tl_array_dtype(a)), strides);
-  tl_array *view = tl_view_new(vm, &dense, tl_array_dtype(a), a->data, ndim,
-                               lengths, strides);
-  tl_drop(vm, dense);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
+  return view_shaped(vm, dense, ndim, lengths, out);
 }
 
 bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out) {
