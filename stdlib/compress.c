@@ -327,25 +327,30 @@ static size_t most_expanded(size_t nbytes) {
   return most < 1 << 26 ? 1 << 26 : most;
 }
 
-bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
-                         tl_bytes *out) {
-  tl_bytes packed;
-  if (!tl_io_read(vm, what, path, &packed))
-    return false;
-  const unsigned char *start = (const unsigned char *)packed.data;
-  bool gzip = packed.nbytes >= 18 && start[0] == 0x1f && start[1] == 0x8b &&
-              start[2] == 8;
-  bool is_zstd = packed.nbytes >= 8 && start[0] == 0x28 && start[1] == 0xb5 &&
-                 start[2] == 0x2f && start[3] == 0xfd;
-  if (!gzip && !is_zstd) {
-    *out = packed;
+bool tl_is_packed(const void *data, size_t nbytes, tl_packing *out) {
+  const unsigned char *start = data;
+  *out = nbytes > 0 && start[0] == 0x1f ? TL_PACKED_GZIP : TL_PACKED_ZSTD;
+  if (*out == TL_PACKED_GZIP)
+    return nbytes >= 18 && start[1] == 0x8b && start[2] == 8;
+  return nbytes >= 8 && start[0] == 0x28 && start[1] == 0xb5 &&
+         start[2] == 0x2f && start[3] == 0xfd;
+}
+
+bool tl_expand_text(tl_vm *vm, const char *what, const char *path,
+                    tl_bytes *text) {
+  tl_packing packing;
+  tl_bytes packed = *text;
+  if (!tl_is_packed(packed.data, packed.nbytes, &packing))
     return true;
-  }
-  bool ok =
-      tl_expand(vm, what, path, gzip ? TL_PACKED_GZIP : TL_PACKED_ZSTD,
-                packed.data, packed.nbytes, most_expanded(packed.nbytes), out);
+  bool ok = tl_expand(vm, what, path, packing, packed.data, packed.nbytes,
+                      most_expanded(packed.nbytes), text);
   tl_bytes_free(vm, &packed);
   return ok;
+}
+
+bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
+                         tl_bytes *out) {
+  return tl_io_read(vm, what, path, out) && tl_expand_text(vm, what, path, out);
 }
 
 static bool ends_with(const char *path, const char *ending) {

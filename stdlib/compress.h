@@ -27,6 +27,13 @@ bool tl_compress(tl_vm *vm, const char *what, tl_packing packing, int level,
 // The CRC-32 of gzip, zip and PNG. Needs no library.
 uint32_t tl_crc32(uint32_t crc, const void *data, size_t nbytes);
 
+// Whether data begin as gzip or Zstandard, and as which.
+bool tl_is_packed(const void *data, size_t nbytes, tl_packing *out);
+
+// Expands a text that is packed; *text is NULL after a failure.
+bool tl_expand_text(tl_vm *vm, const char *what, const char *path,
+                    tl_bytes *text);
+
 // As tl_io_read; a file that begins as gzip or Zstandard is expanded.
 bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
                          tl_bytes *out);

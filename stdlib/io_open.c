@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/compress.h"
 #include "stdlib/families.h"
 #include "vm/api/host.h"
 #include "vm/io.h"
@@ -19,7 +20,7 @@ typedef struct line_file {
   size_t capacity, start, end;
   size_t searched;  // no line ends before it
   int64_t line;     // given out so far
-  bool ended;
+  bool began, ended;
 } line_file;
 
 static void close_file(void *context, void *object) {
@@ -27,7 +28,8 @@ static void close_file(void *context, void *object) {
   line_file *f = object;
   tl_vm *vm = f->vm;
   tl_reader_close(&f->reader);
-  tl_free(vm, f->buffer, f->capacity);
+  if (f->buffer)
+    tl_free(vm, f->buffer, f->capacity);
   tl_drop(vm, tl_own_string(f->name));
   tl_free(vm, f, sizeof *f);
 }
@@ -39,8 +41,9 @@ static const tally_resource file_type = {
     .release = close_file,
 };
 
-// Reads on; what is not given out moves to the front, and grows if need be.
-static bool read_more(tl_vm *vm, line_file *f) {
+// Reads a piece; what is not given out moves to the front, and grows if need
+// be.
+static bool read_piece(tl_vm *vm, line_file *f) {
   size_t left = f->end - f->start, got;
   if (left > 0)
     memmove(f->buffer, f->buffer + f->start, left);
@@ -61,6 +64,32 @@ static bool read_more(tl_vm *vm, line_file *f) {
   f->end += got;
   f->ended = got == 0;
   return true;
+}
+
+// The second byte of packed data begins no code point, so that no text is
+// taken for one.
+static bool may_be_packed(const line_file *f) {
+  const unsigned char *start = (const unsigned char *)f->buffer;
+  return f->end >= 2 && ((start[0] == 0x1f && start[1] == 0x8b) ||
+                         (start[0] == 0x28 && start[1] == 0xb5));
+}
+
+static bool expand(tl_vm *vm, line_file *f) {
+  while (!f->ended)
+    if (!read_piece(vm, f))
+      return false;
+  tl_bytes text = {f->buffer, f->end, f->capacity};
+  bool ok = tl_expand_text(vm, "open", f->name->text, &text);
+  f->buffer = text.data;
+  f->end = text.nbytes;
+  f->capacity = text.capacity;  // all 0 after a failure: nothing is left
+  return ok;
+}
+
+static bool read_more(tl_vm *vm, line_file *f) {
+  bool is_first = !f->began;
+  f->began = true;
+  return read_piece(vm, f) && (!is_first || !may_be_packed(f) || expand(vm, f));
 }
 
 // Where the next line ends: at its \n, or the end of the file.
@@ -160,8 +189,11 @@ const tl_builtin tl_io_open_module[] = {
     {"open", "path", open, TL_FILES | TL_EFFECT,
      "A text file, or a pipe, whose lines for walks one by one, without their\n"
      "ends: no more than a piece and a line of it is in memory. Each line is\n"
-     "given once; the file is closed with its last use. A file that cannot be\n"
-     "read is an io error, a line that is no UTF-8 a value error.\n"
+     "given once; the file is closed with its last use. What is compressed "
+     "(gzip,\n"
+     "Zstandard) is expanded, whole, when the first line is asked for. A file\n"
+     "that cannot be read is an io error, a line that is no UTF-8 or damaged\n"
+     "compressed data a value error.\n"
      "    for line in io.open(\"log.txt\") { print(line) }\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
