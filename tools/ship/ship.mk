@@ -27,13 +27,13 @@ SHARED_FLAGS += $(shell t=$$(mktemp) && echo 'int main(void) { return 0; }' | \
   $$t && echo '$(RELR)'; rm -f $$t)
 endif
 
-# As few bytes as can be: array loops for any processor of the kind, and without
-# its vectors.
+# As few bytes as can be: array loops for any processor of the kind, without its
+# vectors and without those of several operations.
 ## small     build build/small/libtally.so and .a as small as they get
 .PHONY: small
 small:
-	$(SUBMAKE) BUILD=build/small KERNEL_ISAS=base KERNEL_OPT=-Os \
-	  CPPFLAGS=-DTALLY_NO_ISA LDFLAGS=-Wl,--gc-sections \
+	$(SUBMAKE) BUILD=build/small KERNEL_ISAS=base KERNEL_OPT=-Os SPELLED_OUT= \
+	  CPPFLAGS='-DTALLY_NO_ISA -DTL_NO_PAIRS' LDFLAGS=-Wl,--gc-sections \
 	  CFLAGS='-Os -ffunction-sections -fno-asynchronous-unwind-tables' \
 	  programs
 

@@ -27,11 +27,12 @@ KERNEL_FLAGS_vmath_sin := -fschedule-insns -fsched-pressure
 endif
 
 # Tiles and lanes stay in registers only if short loops are spelled out.
-KERNEL_FLAGS_gemm := -O3 -ffp-contract=fast
-KERNEL_FLAGS_reduce := -O3
-KERNEL_FLAGS_extreme := -O3
-KERNEL_FLAGS_gemv := -O3
-KERNEL_FLAGS_gemv_complex := -O3
+SPELLED_OUT := -O3
+KERNEL_FLAGS_gemm := $(SPELLED_OUT) -ffp-contract=fast
+KERNEL_FLAGS_reduce := $(SPELLED_OUT)
+KERNEL_FLAGS_extreme := $(SPELLED_OUT)
+KERNEL_FLAGS_gemv := $(SPELLED_OUT)
+KERNEL_FLAGS_gemv_complex := $(SPELLED_OUT)
 
 KERNEL_ISAS := base
 KERNEL_ISA_base :=
