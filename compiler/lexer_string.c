@@ -103,21 +103,21 @@ void tl_lexer_string_rest(tl_lexer *lexer, uint32_t begin) {
   }
 }
 
+// Nothing in a raw string means anything but its end.
 void tl_lexer_raw_string(tl_lexer *lexer) {
-  uint32_t begin = lexer->at;
-  lexer->at += 2;
-  const char *text = lexer->text + lexer->at;
-  size_t left = lexer->nbytes - lexer->at;
-  const char *line = memchr(text, '\n', left);
-  if (line)
-    left = (size_t)(line - text);
-  const char *quote = memchr(text, '"', left);
-  lexer->at += (uint32_t)(quote ? (size_t)(quote - text) + 1 : left);
-  if (quote) {
-    tl_lexer_add(lexer, TL_TOKEN_STRING, begin);
-  } else {
-    break_off(lexer, begin, false);
+  uint32_t begin = lexer->at++;
+  bool is_triple = is_at(lexer, lexer->at, "\"\"\"");
+  uint32_t quotes = is_triple ? 3 : 1;
+  for (lexer->at += quotes; lexer->at < lexer->nbytes; lexer->at++) {
+    if (is_at(lexer, lexer->at, is_triple ? "\"\"\"" : "\"")) {
+      lexer->at += quotes;
+      tl_lexer_add(lexer, TL_TOKEN_STRING, begin);
+      return;
+    }
+    if (lexer->text[lexer->at] == '\n' && !is_triple)
+      break;
   }
+  break_off(lexer, begin, is_triple);
 }
 
 // A format is text up to the hole's end.

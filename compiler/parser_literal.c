@@ -99,9 +99,10 @@ const char *tl_parse_string_text(tl_parser *parser, uint32_t *nbytes) {
   uint32_t begin = token->begin, end = token->end;
   tl_parser_advance(parser);
   if (begins_with(parser, token, "r")) {
-    *nbytes = end - begin - 3;
-    return tl_arena_text(parser->arena, parser->source->text + begin + 2,
-                         *nbytes);
+    uint32_t quotes = begins_with(parser, token, "r\"\"\"") ? 3 : 1;
+    *nbytes = end - begin - 2 * quotes - 1;
+    return tl_arena_text(parser->arena,
+                         parser->source->text + begin + 1 + quotes, *nbytes);
   }
   uint32_t quotes = quote_length(parser, token);
   return read_text(parser, begin + quotes, end - quotes, nbytes);
@@ -142,7 +143,8 @@ static bool push_hole(tl_parser *parser, const tl_token *opening) {
   tl_part part = {.span = {opening->end - 1, 0, opening->end - 1}};
   if (parser->kind == TL_TOKEN_TAIL || parser->kind == TL_TOKEN_MIDDLE) {
     tl_parser_fail(parser, part.span,
-                   "a hole is empty: braces as text are written {{ }}");
+                   "a hole is empty: braces as text are written {{ }}, or "
+                   "r\"…\" holds text without holes");
     return false;
   }
   part.value = tl_parse_expr(parser);
@@ -151,7 +153,7 @@ static bool push_hole(tl_parser *parser, const tl_token *opening) {
   if (parser->kind != TL_TOKEN_TAIL && parser->kind != TL_TOKEN_MIDDLE) {
     tl_parser_unexpected(parser,
                          "`}` or `:` and a format after the value of "
-                         "a hole");
+                         "a hole (r\"…\" holds text without holes)");
     return false;
   }
   part.span.end = tl_parser_token(parser)->begin + 1;

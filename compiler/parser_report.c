@@ -291,7 +291,9 @@ void *tl_parser_lex_error(tl_parser *parser, const tl_token *token) {
     case TL_LEX_FORMAT:
       return tl_parser_fail(parser, span,
                             "a format ends with the hole's }, on the same "
-                            "line, and holds neither { nor \"");
+                            "line, and holds neither { nor \": braces as text "
+                            "are written {{ }}, or r\"…\" holds text without "
+                            "holes");
     case TL_LEX_MISMATCH:
       return bad_mismatch(parser, token);
     case TL_LEX_NUMBER_POINT:
