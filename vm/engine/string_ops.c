@@ -128,8 +128,22 @@ static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
   return true;
 }
 
-static bool text_scalars(tl_vm *vm, tl_op op, const tl_slot *slots,
-                         tl_slot *out) {
+// Two strings joined, in the memory of the first where that dies here.
+static bool join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
+  bool over = tl_is_unique(*a) && a->string != b.string && !vm->no_reuse;
+  tl_string *joined = over ? tl_string_append(vm, a->string, b.string)
+                           : tl_string_concat(vm, a->string, b.string);
+  if (joined == NULL)
+    return false;
+  if (over) {
+    a->tag &= ~TL_OWNED;
+    vm->stats.temps_ended++;
+  }
+  *out = tl_own_string(joined);
+  return true;
+}
+
+static bool text_scalars(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   if (is_comparison(op)) {
     tl_string_item a = tl_string_item_of(slots[0].string);
     tl_string_item b = tl_string_item_of(slots[1].string);
@@ -141,11 +155,7 @@ static bool text_scalars(tl_vm *vm, tl_op op, const tl_slot *slots,
     *out = tl_retain(vm, tl_borrow(chosen));
     return true;
   }
-  tl_string *joined = tl_string_concat(vm, slots[0].string, slots[1].string);
-  if (joined == NULL)
-    return false;
-  *out = tl_own_string(joined);
-  return true;
+  return join(vm, &slots[0], slots[1], out);
 }
 
 bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {

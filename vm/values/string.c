@@ -61,6 +61,32 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b) {
   return string;
 }
 
+// Short texts are not built of many pieces: nothing is kept free for them.
+enum { SPARE_FROM = 256 };
+
+tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
+  size_t length, need, room;
+  if (tl_add_overflows(a->length, b->length, &length) ||
+      tl_add_overflows(length, sizeof(tl_string) + 1, &need) ||
+      tl_add_overflows(need, need < SPARE_FROM ? 0 : need / 2, &room)) {
+    tl_fail_memory(vm, a->length, "a string");
+    return NULL;
+  }
+  if (need > a->head.nbytes) {
+    a = tl_realloc(vm, a, a->head.nbytes, room, "a string");
+    if (a == NULL)
+      return NULL;
+    a->head.nbytes = room;
+  }
+  memcpy(a->text + a->length, b->text, b->length);
+  a->length = length;
+  a->hash = 0;
+  a->text[length] = 0;
+  if ((b->head.flags & TL_ASCII) == 0)
+    a->head.flags &= (uint8_t)~TL_ASCII;
+  return a;
+}
+
 // --- Comparing --------------------------------------------------------------
 
 bool tl_string_equal(const tl_string *a, const tl_string *b) {

@@ -18,6 +18,10 @@ void tl_string_finish(tl_string *string);  // sets TL_ASCII, the NUL
 tl_string *tl_string_from(tl_vm *vm, const char *text);  // NUL-terminated
 tl_string *tl_string_format(tl_vm *vm, const char *format, ...);
 tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b);
+// The same in the memory of [a], which is unique and not [b]; NULL leaves it as
+// it was. Where it moves, half as much again is kept free: a text built piece
+// by piece is copied a few times, not once for each piece.
+tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b);
 bool tl_string_equal(const tl_string *a, const tl_string *b);
 int tl_string_compare(const tl_string *a, const tl_string *b);  // code points
 uint64_t tl_text_hash(const char *text, size_t nbytes);         // never 0
