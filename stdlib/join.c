@@ -162,20 +162,40 @@ static bool concat_parts(tl_vm *vm, tl_slot source, tl_arrays *parts,
   return join(vm, parts, dtype, axis, ndim, shape, false, out);
 }
 
+enum { SHORT = 64 };  // lists that are not worth room for more than they have
+
+// A list for the items of all lists in [source]: the first one itself, with its
+// items, where nobody else has it.
+static tl_list *list_of_all(tl_vm *vm, tl_slot source, int64_t total,
+                            int64_t *done) {
+  tl_slot *first = &source.list->items[0];
+  *done = 0;
+  bool grows = total > first->list->capacity;
+  if (vm->no_reuse || !tl_is_unique(source) || (grows && total < SHORT) ||
+      !tl_may_change(vm, *first))
+    return tl_list_new(vm, total);
+  tl_list *list;
+  if (!tl_list_unique(vm, first, total - first->list->length, &list))
+    return NULL;
+  *first = tl_none();
+  *done = 1;
+  return list;
+}
+
 // The items of the lists in [source], moved where nobody else has them.
 static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
   tl_list *lists = source.list;
-  int64_t total = 0;
+  int64_t total = 0, done;
   for (int64_t i = 0; i < lists->length; i++) {
     if (!tl_is_list(lists->items[i]))
       return tl_arg_fail(vm, "concat", "every item", "a list as the first is",
                          lists->items[i]);
     total += lists->items[i].list->length;
   }
-  tl_list *joined = tl_list_new(vm, total);
+  tl_list *joined = list_of_all(vm, source, total, &done);
   if (!joined)
     return false;
-  for (int64_t i = 0; i < lists->length; i++) {
+  for (int64_t i = done; i < lists->length; i++) {
     tl_list *list = lists->items[i].list;
     bool ours = tl_is_unique(source) && tl_is_unique(lists->items[i]);
     for (int64_t k = 0; k < list->length; k++) {

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/shared.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 // --- The order --------------------------------------------------------------
@@ -92,6 +94,10 @@ static bool compare_lists(tl_vm *vm, const tl_list *a, const tl_list *b,
 
 static bool compare(tl_vm *vm, tl_slot a, tl_slot b, int depth, int *order) {
   real x, y;
+  if (tl_class(a) == TL_CLASS_I64 && tl_class(b) == TL_CLASS_I64) {
+    *order = (a.i > b.i) - (a.i < b.i);
+    return true;
+  }
   if (read_real(a, &x) && read_real(b, &y)) {
     *order = compare_reals(x, y);
     return true;
@@ -135,10 +141,35 @@ static bool before(const sorter *s, const entry *a, const entry *b, bool *is) {
   return true;
 }
 
+enum { RUN = 8 };  // runs that are sorted by insertion, before merging begins
+
+// Sorts [low, high) by insertion; equal items keep their order.
+static bool sort_run(sorter *s, int64_t low, int64_t high) {
+  for (int64_t k = low + 1; k < high; k++) {
+    entry moving = s->entries[k];
+    int64_t to = k;
+    bool is = true;
+    for (; to > low; to--) {
+      if (!before(s, &moving, &s->entries[to - 1], &is) || !is)
+        break;
+      s->entries[to] = s->entries[to - 1];
+    }
+    s->entries[to] = moving;
+    if (tl_failed(s->vm))
+      return false;
+  }
+  return true;
+}
+
 // Merges the sorted runs [low, middle) and [middle, high); equal items keep
 // their order.
 static bool merge(sorter *s, int64_t low, int64_t middle, int64_t high) {
   entry *e = s->entries;
+  bool crossed;
+  if (!before(s, &e[middle], &e[middle - 1], &crossed))
+    return false;
+  if (!crossed)
+    return true;
   memcpy(s->spare, e + low, (size_t)(middle - low) * sizeof *e);
   int64_t i = 0, left = middle - low, k = middle, to = low;
   bool ok = true;
@@ -152,8 +183,66 @@ static bool merge(sorter *s, int64_t low, int64_t middle, int64_t high) {
   return ok;
 }
 
+enum { UNIFORM_FROM = 64 };  // below it, merging is faster
+
+// Keys that are all strings, or all int64, are sorted as an array of them is.
+static bool is_uniform(const sorter *s) {
+  tl_slot first = s->entries[0].key;
+  bool strings = tl_is_string(first);
+  if (s->count < UNIFORM_FROM || (!strings && tl_class(first) != TL_CLASS_I64))
+    return false;
+  for (int64_t i = 1; i < s->count; i++) {
+    tl_slot key = s->entries[i].key;
+    if (strings ? !tl_is_string(key) : tl_class(key) != TL_CLASS_I64)
+      return false;
+  }
+  return true;
+}
+
+static bool order_uniform(sorter *s, char *items, int64_t *order) {
+  bool strings = tl_is_string(s->entries[0].key), descending = s->sign < 0;
+  for (int64_t i = 0; i < s->count; i++) {
+    tl_slot key = s->entries[i].key;
+    if (strings)
+      ((tl_string_item *)items)[i] = tl_string_item_of(key.string);
+    else
+      ((int64_t *)items)[i] = key.i;
+  }
+  return strings ? tl_argsort_strings(s->vm, order, (tl_string_item *)items,
+                                      s->count, descending)
+                 : tl_argsort_items(s->vm, TL_INT64, order, items, s->count,
+                                    descending);
+}
+
+static bool sort_uniform(sorter *s) {
+  size_t itemsize = tl_is_string(s->entries[0].key) ? sizeof(tl_string_item)
+                                                    : sizeof(int64_t);
+  size_t items_bytes = (size_t)s->count * itemsize;
+  size_t nbytes = items_bytes + (size_t)s->count * sizeof(int64_t);
+  char *items = tl_alloc(s->vm, nbytes, "sort");
+  if (items == NULL)
+    return false;
+  int64_t *order = (int64_t *)(items + items_bytes);
+  bool ok = order_uniform(s, items, order);
+  for (int64_t i = 0; ok && i < s->count; i++)
+    s->spare[i] = s->entries[order[i]];
+  if (ok)
+    memcpy(s->entries, s->spare, (size_t)s->count * sizeof *s->entries);
+  tl_free(s->vm, items, nbytes);
+  return ok;
+}
+
 static bool sort_entries(sorter *s) {
-  for (int64_t width = 1; width < s->count; width *= 2) {
+  if (is_uniform(s))
+    return sort_uniform(s);
+  for (int64_t low = 0; low < s->count; low += RUN) {
+    int64_t high = low + RUN < s->count ? low + RUN : s->count;
+    if (!sort_run(s, low, high))
+      return false;
+    if (low % 1024 == 0 && !tl_poll(s->vm, 1))
+      return false;
+  }
+  for (int64_t width = RUN; width < s->count; width *= 2) {
     for (int64_t low = 0; low + width < s->count; low += 2 * width) {
       int64_t high = low + 2 * width;
       if (high > s->count)

@@ -51,6 +51,15 @@ bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
 // --- in ---------------------------------------------------------------------
 
 static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
+  // What most lists hold: a few instructions, not a call of the engine.
+  if (tl_class(a) == TL_CLASS_I64 && tl_class(b) == TL_CLASS_I64) {
+    *equal = a.i == b.i;
+    return true;
+  }
+  if (tl_is_string(a) && tl_is_string(b)) {
+    *equal = tl_string_equal(a.string, b.string);
+    return true;
+  }
   tl_slot operands[2] = {tl_borrow(a), tl_borrow(b)}, result;
   if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &result))
     return false;

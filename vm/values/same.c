@@ -361,7 +361,12 @@ static bool step(comparison *c) {
 }
 
 static bool compare(tl_vm *vm, tl_slot a, tl_slot b, bool loose) {
-  comparison c = {.vm = vm, .loose = loose, .room = 16};
+  comparison c;  // not zeroed: that would cost more than to compare numbers
+  c.vm = vm;
+  c.loose = loose;
+  c.failed = false;
+  c.count = 0;
+  c.room = 16;
   c.pairs = c.first;
   bool equal = values_equal(&c, a, b);
   while (equal && c.count > 0) equal = step(&c);
