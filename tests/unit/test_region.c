@@ -256,6 +256,26 @@ static void running(writer *w) {
   put(w, ", axis: %d)", (int)next(w, 2) - 1);
 }
 
+// What a mask takes; now and then the mask is none, or of another shape.
+static void selection(writer *w) {
+  static const char *const signs[] = {">", "<=", "!=", "&", "|"};
+  bool plain = next(w, 3) == 0;
+  w->inner = next(w, 4) == 0;
+  put(w, "(");
+  if (plain && w->locals > 0 && !w->inner) {
+    put(w, "v%u", next(w, (unsigned)w->locals));
+  } else {
+    expression(w, 3);
+  }
+  put(w, ")[(");
+  expression(w, 2);
+  unsigned sign = next(w, 8);
+  put(w, " %s ", sign < 5 ? signs[sign] : ">");
+  expression(w, sign == 3 || sign == 4 ? 2 : 1);
+  put(w, ")]");
+  w->inner = false;
+}
+
 // What takes the items as they are computed and is no fold of them alone.
 static void intake(writer *w) {
   static const char *const ends[] = {
@@ -364,9 +384,11 @@ static void statements(writer *w, const char *indent) {
     return;
   }
   put(w, "%s", indent);
-  unsigned last = next(w, 3);
+  unsigned last = next(w, 4);
   if (last == 0) {
     reduction(w);
+  } else if (last == 3) {
+    selection(w);
   } else if (last == 1 && w->locals > 0) {
     put(w, "v%u", next(w, (unsigned)w->locals));
   } else {

@@ -110,7 +110,7 @@ typedef struct tl_call_shape {
   tl_call_argument *arguments;
 } tl_call_shape;
 
-// Whether a region may take in the calls of a function (compiler/fusion.c).
+// Whether a region may take in the calls of a function (compiler/fusion_inline.c).
 typedef enum tl_inlining {
   TL_JOINS_UNKNOWN,
   TL_JOINS_NOT,

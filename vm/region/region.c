@@ -143,12 +143,10 @@ bool tl_region_is_safe_target(const tl_region_graph *g,
   return true;
 }
 
-// The dying operand that the result may be written into, or -1. [fits]: what
-// else must hold of it.
-static int find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
-                       const int64_t *shape,
-                       bool (*fits)(const tl_region_graph *,
-                                    const tl_array *)) {
+int tl_region_find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
+                          const int64_t *shape,
+                          bool (*fits)(const tl_region_graph *,
+                                       const tl_array *)) {
   for (int u = 0; u < g->use_count; u++) {
     const tl_region_use *x = &g->uses[u];
     if (x->root >= 0 && x->direct && g->roots[x->root].consumed &&
@@ -270,10 +268,11 @@ static tl_region_status to_array(tl_region_graph *g, tl_slot *out) {
   tl_dtype dtype = result_dtype(g);
   int ndim = g->shapes[n->shape].ndim;
   const int64_t *shape = g->shapes[n->shape].lengths;
-  int reused = find_target(g, dtype, ndim, shape, tl_region_is_safe_target);
+  int reused =
+      tl_region_find_target(g, dtype, ndim, shape, tl_region_is_safe_target);
   bool whole = reused >= 0;
   if (!whole && g->sink == TL_SINK_ARRAY)
-    reused = find_target(g, dtype, ndim, shape, has_small_parts);
+    reused = tl_region_find_target(g, dtype, ndim, shape, has_small_parts);
   tl_array *target;
   if (reused < 0) {
     // One by one, the instruction at fault says why.
@@ -498,6 +497,8 @@ static tl_region_status to_sink(tl_region_graph *g, tl_slot *out) {
   }
   if (g->sink == TL_SINK_PLACE)
     return rows ? TL_REGION_DECLINED : to_place(g, out);
+  if (g->sink == TL_SINK_SELECT)
+    return rows ? TL_REGION_DECLINED : tl_region_select(g, out);
   return rows ? tl_region_fold_rows(g, out) : tl_region_fold(g, out);
 }
 
@@ -514,7 +515,10 @@ static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
   }
   // The operations at least: the sink's own instruction does the rest.
   tl_error_clear(g->vm);
-  if (g->sink == TL_SINK_PLACE) {
+  if (!g->unsinks)
+    return status;
+  if (g->sink == TL_SINK_PLACE ||
+      (g->sink == TL_SINK_SELECT && g->target >= 0)) {
     g->roots[g->target].consumed = false;
     g->roots[g->target].ends = false;
   }

@@ -68,6 +68,7 @@ typedef enum tl_region_step {
   TL_STEP_INLINE,  // of a script function, where its joins says so
   TL_STEP_ROLL,    // a call of roll
   TL_STEP_CALL,    // of a reduction, if it is one: the last step
+  TL_STEP_SELECT,  // a view that is no view: the items of a mask, the last step
 } tl_region_step;
 // Of a built-in's call, tl_region_call says which one it is.
 tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra);

@@ -13,6 +13,7 @@
 //   region_columns.c  … results side by side
 //   region_scan.c     running folds at the end
 //   region_intake.c   histograms and counts at the end
+//   region_select.c   the items that a mask takes
 //   region_several.c  several results
 //   region_kept.c     graphs and plans of earlier runs
 #ifndef TALLY_VM_REGION_INTERNAL_H
@@ -132,6 +133,7 @@ typedef enum tl_region_sink {
   TL_SINK_PLACE,    // a part of an array: a[i:j] = …
   TL_SINK_FOLD,     // a reduction
   TL_SINK_SCAN,     // a running fold, into what an array would go into
+  TL_SINK_SELECT,   // those items of it that a mask takes
   TL_SINK_SEVERAL,  // g->results, each an array or a reduction
 } tl_region_sink;
 
@@ -172,11 +174,17 @@ typedef struct tl_region_graph {
   uint32_t end;   // where to go on
   // Without the sink, whose instruction is then run after the region.
   uint32_t sink_pc;
-  uint32_t unsunk;
+  uint32_t unsunk;  // the slot of what it takes
+  bool unsinks;     // that is possible
 
   // TL_SINK_PLACE
-  int target;  // the root that is updated
+  int target;  // the root that is updated; of TL_SINK_SELECT, one of two
+               // operands that is no node and ends there; or -1
   tl_region_index place;
+
+  // TL_SINK_SELECT: nodes, or -1 - the number of a use; one is a node
+  int selected, mask;
+  int64_t selected_before;  // items, of an earlier run; 0: not known
 
   // TL_SINK_SCAN, and fold and arguments
   tl_dtype scan_dtype;
@@ -218,6 +226,17 @@ typedef struct tl_region_room {
   int64_t seams[TL_REGION_SEAMS][TL_MAX_DIMS];
   tl_slot result_arguments[TL_REGION_RESULTS][TL_MAX_PARAMS];
 } tl_region_room;
+
+// Whether a node's items are wanted, whatever other nodes do with them.
+static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
+  if (g->sink == TL_SINK_SELECT)
+    return node == g->selected || node == g->mask;
+  for (int i = 0; i < g->result_count; i++) {
+    if (g->results[i].node == node)
+      return true;
+  }
+  return g->result_count == 0 && node == g->value;
+}
 
 // An empty graph in [room], which need not be cleared.
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
@@ -314,7 +333,7 @@ tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
 
 // Where one of several results goes: a dense array of the region's shape.
 typedef struct tl_region_target {
-  int node;
+  int node;        // or -1 - the number of a use
   tl_dtype dtype;  // of the items
   void *out;       // NULL: they go to the plan's sink
   bool last;       // out is an operand's memory
@@ -373,6 +392,9 @@ bool tl_region_reducer(const tl_region_graph *g, int node,
 // is declined.
 tl_region_status tl_region_several(tl_region_graph *g, tl_slot *results);
 
+// The items of g->selected that g->mask takes, as a vector.
+tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out);
+
 // Whether the region can feed the running fold; sets g->scan_dtype.
 bool tl_region_scan_fits(tl_region_graph *g);
 // Folds into [to], a dense array of the result's shape.
@@ -411,6 +433,12 @@ static inline bool tl_region_makes_rows(const tl_region_graph *g) {
 // Reduces the rows, or all their items.
 tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out);
 tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out);
+// The dying operand that the result may be written into, or -1. [fits]: what
+// else must hold of it.
+int tl_region_find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
+                          const int64_t *shape,
+                          bool (*fits)(const tl_region_graph *,
+                                       const tl_array *));
 // The result as a new array; *out is owned.
 tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out);
 // The same into [to], which has the result's shape (region_write.c).

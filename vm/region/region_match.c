@@ -14,8 +14,9 @@ typedef struct matcher {
 static void count_readers(matcher *m) {
   memset(m->readers, 0, sizeof m->readers);
   m->readers[(unsigned)m->g->value] = 1;
-  for (int i = 0; i < m->g->result_count; i++) {  // to be there: never absorbed
-    m->readers[m->g->results[i].node] = 8;
+  for (int i = 0; i <= m->g->value; i++) {  // to be there: never absorbed
+    if (tl_region_is_result(m->g, i))
+      m->readers[i] = 8;
   }
   for (int i = 0; i <= m->g->value; i++) {
     const tl_region_node *n = &m->g->nodes[i];

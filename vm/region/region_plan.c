@@ -200,14 +200,6 @@ static bool is_read(const planner *p, int at, int made) {
   return false;
 }
 
-static bool is_result(const planner *p, int node) {
-  for (int i = 0; i < p->g->result_count; i++) {
-    if (p->g->results[i].node == node)
-      return true;
-  }
-  return false;
-}
-
 static bool is_computed(const planner *p, int at) {
   return p->g->nodes[at].needed && !p->kernels[at].absorbed;
 }
@@ -215,7 +207,8 @@ static bool is_computed(const planner *p, int at) {
 // When a node's value has been read for the last time its register is free.
 static void release_dead(planner *p, int at) {
   for (int made = 0; made < at; made++) {
-    if (!is_computed(p, made) || !is_read(p, at, made) || is_result(p, made))
+    if (!is_computed(p, made) || !is_read(p, at, made) ||
+        tl_region_is_result(p->g, made))
       continue;
     bool again = false;
     for (int k = at + 1; k <= p->g->value && !again; k++) {
@@ -323,7 +316,12 @@ static bool plan_several(const tl_region_graph *g, tl_region_planned *planned,
   bool sinks = false;
   open_plan(&p, g, planned, box);
   int first = add_targets(&p, targets, count, results);
-  for (int i = 0; i < count; i++) sinks = sinks || targets[i].out == NULL;
+  for (int i = 0; i < count; i++) {
+    int u = -1 - targets[i].node;
+    sinks = sinks || targets[i].out == NULL;
+    if (u >= 0 && p.streams[u] < 0)
+      p.streams[u] = add_use(&p, u);
+  }
   if (p.plan->failed)
     return false;
   tl_plan_arrange(p.plan, sinks ? -1 : first);
@@ -331,8 +329,10 @@ static bool plan_several(const tl_region_graph *g, tl_region_planned *planned,
   for (int i = 0; i < count; i++) {
     int node = targets[i].node;
     results[i].last = targets[i].last;
-    results[i].value = tl_plan_cast(
-        p.plan, p.values[node], g->nodes[node].typing.result, targets[i].dtype);
+    results[i].value =
+        node < 0 ? p.streams[-1 - node]
+                 : tl_plan_cast(p.plan, p.values[node],
+                                g->nodes[node].typing.result, targets[i].dtype);
   }
   tl_plan_finish_several(p.plan, results, count);
   return !p.plan->failed;

@@ -298,6 +298,8 @@ static bool read_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
     case TL_STEP_SETTLE:
       return tl_reader_settle(rd, d);
     case TL_STEP_VIEW:
+      if (rd->depth == 0 && rd->end == rd->last)
+        return tl_reader_select(rd, pc, d);
       return d->op == TL_BC_GETF ? tl_reader_transpose(rd, d)
                                  : tl_reader_view(rd, d);
     case TL_STEP_OPERATION:
@@ -325,14 +327,6 @@ static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   return g->node_count + g->seam_count > 1;
 }
 
-// Whether a slot will hold what its binding says: a value of its own from
-// before, or what it gets in the end. Views are not made, nor moves of arrays.
-static bool is_there(const tl_region_graph *g, const tl_region_binding *b) {
-  const tl_region_use *u = &g->uses[-1 - b->in];
-  return b->kept || (u->direct && !tl_is_heap(u->value)) ||
-         (u->direct && u->root >= 0 && g->roots[u->root].slot == b->slot);
-}
-
 // Of one that ends before: the only result that is still to be read. It must be
 // the last node, as errors of later ones would be lost.
 static bool find_left(tl_region_graph *g) {
@@ -345,7 +339,7 @@ static bool find_left(tl_region_graph *g) {
       return false;
     if (b->in >= 0) {
       left = b;
-    } else if (!is_there(g, b)) {
+    } else if (!tl_reader_is_there(g, b)) {
       return false;
     }
   }
@@ -380,7 +374,7 @@ static bool find_all_left(tl_region_graph *g) {
   g->value = -1;
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];
-    if (!b->over && !(b->in < 0 ? is_there(g, b) : add_left(g, b)))
+    if (!b->over && !(b->in < 0 ? tl_reader_is_there(g, b) : add_left(g, b)))
       return false;
   }
   for (int i = 0; i < g->result_count; i++) {
@@ -401,6 +395,8 @@ static void clear(tl_region_graph *g) {
   g->before_norm = -1;
   g->sink = TL_SINK_ARRAY;
   g->place.count = 0;
+  g->selected_before = 0;
+  g->unsinks = true;
 }
 
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
@@ -449,7 +445,9 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
   clear(g);
   g->together = true;
   uint32_t to = read_to(&rd, pc, end, &last);
-  if (to < end && to > pc) {
+  if (to == pc)
+    return false;
+  if (to < end) {
     tl_error_clear(g->vm);
     clear(g);
     read_to(&rd, pc, to, &last);
@@ -459,7 +457,7 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
 }
 
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_region_reader rd = {.g = g, .function = g->function};
+  tl_region_reader rd = {.g = g, .function = g->function, .last = end};
   tl_decoded last;
   clear(g);
   uint32_t to = read_to(&rd, pc, end, &last);

@@ -17,14 +17,21 @@ typedef struct tl_region_reader {
   // slots begin at the call's window.
   const tl_prototype *function;
   uint32_t slots;
-  int depth;     // of calls
-  uint32_t end;  // the pc after the region's own instruction
+  int depth;      // of calls
+  uint32_t end;   // the pc after the region's own instruction
+  uint32_t last;  // the pc after the region: 0, several are read together
 } tl_region_reader;
 
 // What a slot holds: the number of a node, or -1 - that of a use, in *in.
 bool tl_reader_look_up(tl_region_reader *rd, uint32_t slot, int *in);
 // The same, or a reduction among several results, which nothing may read.
 bool tl_reader_look_up_any(tl_region_reader *rd, uint32_t slot, int *in);
+
+// The last binding of a slot, NULL: none.
+tl_region_binding *tl_reader_binding(const tl_region_graph *g, uint32_t slot);
+// Whether a slot will hold what its binding says: a value of its own from
+// before, or what it gets in the end. Views are not made, nor moves of arrays.
+bool tl_reader_is_there(const tl_region_graph *g, const tl_region_binding *b);
 
 // From here on [slot] holds [in]. [kept]: see tl_region_binding.
 bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool kept);
@@ -68,6 +75,7 @@ bool tl_reader_settle(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_transpose(tl_region_reader *rd,
                          const tl_decoded *d);  // .T and .mT
+bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d);
 bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d);
 
 // The index of an instruction, whose operands before [first] are others.

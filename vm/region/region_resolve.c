@@ -91,19 +91,24 @@ static bool node_shape(tl_region_graph *g, tl_region_node *n) {
   return shape >= 0;
 }
 
+static void need(tl_region_graph *g, int in) {
+  if (in >= 0) {
+    g->nodes[in].needed = true;
+  } else {
+    g->uses[-1 - in].read = true;
+  }
+}
+
 static void mark_needed(tl_region_graph *g) {
-  for (int i = 0; i < g->node_count; i++) g->nodes[i].needed = i == g->value;
-  for (int i = 0; i < g->result_count; i++)
-    g->nodes[g->results[i].node].needed = true;
+  for (int i = 0; i < g->node_count; i++)
+    g->nodes[i].needed = i <= g->value && tl_region_is_result(g, i);
+  if (g->sink == TL_SINK_SELECT) {
+    need(g, g->selected);
+    need(g, g->mask);
+  }
   for (int i = g->value; i >= 0; i--) {
     const tl_region_node *n = &g->nodes[i];
-    for (int k = 0; n->needed && k < n->arity; k++) {
-      if (n->in[k] >= 0) {
-        g->nodes[n->in[k]].needed = true;
-      } else {
-        g->uses[-1 - n->in[k]].read = true;
-      }
-    }
+    for (int k = 0; n->needed && k < n->arity; k++) need(g, n->in[k]);
   }
 }
 

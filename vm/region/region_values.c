@@ -4,8 +4,7 @@
 #include "vm/region/region_reader.h"
 #include "vm/types/type.h"
 
-// The last binding of a slot, NULL: none.
-static tl_region_binding *binding_of(const tl_region_graph *g, uint32_t slot) {
+tl_region_binding *tl_reader_binding(const tl_region_graph *g, uint32_t slot) {
   for (int i = g->binding_count - 1; i >= 0; i--) {
     if (g->bindings[i].slot == slot)
       return &g->bindings[i];
@@ -17,12 +16,18 @@ bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool kept) {
   tl_region_graph *g = rd->g;
   if (g->binding_count == TL_REGION_BINDINGS)
     return false;
-  tl_region_binding *before = binding_of(g, slot);
+  tl_region_binding *before = tl_reader_binding(g, slot);
   if (before != NULL)
     before->over = true;
   g->bindings[g->binding_count++] = (tl_region_binding){
       .slot = slot, .in = in, .kept = kept && rd->depth == 0};
   return true;
+}
+
+bool tl_reader_is_there(const tl_region_graph *g, const tl_region_binding *b) {
+  const tl_region_use *u = &g->uses[-1 - b->in];
+  return b->kept || (u->direct && !tl_is_heap(u->value)) ||
+         (u->direct && u->root >= 0 && g->roots[u->root].slot == b->slot);
 }
 
 int tl_reader_add_use(tl_region_reader *rd, tl_slot value, int root,
@@ -80,7 +85,7 @@ bool tl_reader_look_up(tl_region_reader *rd, uint32_t slot, int *in) {
 }
 
 bool tl_reader_look_up_any(tl_region_reader *rd, uint32_t slot, int *in) {
-  const tl_region_binding *binding = binding_of(rd->g, slot);
+  const tl_region_binding *binding = tl_reader_binding(rd->g, slot);
   if (binding != NULL) {
     *in = binding->in;
     return true;
@@ -98,7 +103,7 @@ void tl_reader_consume(tl_region_reader *rd, uint32_t slot, int in,
   const tl_region_use *u = tl_reader_use(rd, in);
   if (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER)
     return;
-  binding_of(rd->g, slot)->over = true;
+  tl_reader_binding(rd->g, slot)->over = true;
   if (u != NULL && u->direct && u->root >= 0) {
     rd->g->roots[u->root].ends = true;
     rd->g->roots[u->root].ended = (int8_t)(rd->g->node_count + 1);
@@ -171,7 +176,7 @@ bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d) {
   }
   bool kept = u != NULL && (lent ? u->direct : !tl_is_heap(u->value));
   if (!lent)
-    binding_of(rd->g, d->operands[0])->over = true;
+    tl_reader_binding(rd->g, d->operands[0])->over = true;
   return tl_reader_bind(rd, (uint32_t)d->result, in, kept);
 }
 

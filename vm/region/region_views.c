@@ -187,6 +187,72 @@ bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
   return bind_view(rd, d, &p);
 }
 
+// --- Selections -------------------------------------------------------------
+
+// Whether it is a mask whatever its operands are.
+static bool is_mask(const tl_region_graph *g, int in) {
+  if (in < 0) {
+    const tl_region_use *u = &g->uses[-1 - in];
+    return tl_region_is_array(u->value) && u->seam == 0 &&
+           tl_array_dtype(u->value.array) == TL_BOOL;
+  }
+  const tl_region_node *n = &g->nodes[in];
+  if (n->host != NULL)
+    return n->host->result->dtype == TL_BOOL;
+  if (n->cast != TL_DTYPE_COUNT)
+    return n->cast == TL_BOOL;
+  switch (n->op) {
+    case TL_OP_BITWISE_AND:
+    case TL_OP_BITWISE_OR:
+    case TL_OP_BITWISE_XOR:
+      return is_mask(g, n->in[0]) && is_mask(g, n->in[1]);
+    case TL_OP_BITWISE_INVERT:
+      return is_mask(g, n->in[0]);
+    default:
+      return tl_op_result(n->op, TL_FLOAT64) == TL_BOOL;
+  }
+}
+
+// The root of a use that ends here, which nothing has taken yet; -1: none.
+static int ending_root(const tl_region_graph *g, int in, uint8_t mode) {
+  if (in >= 0 || (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER))
+    return -1;
+  const tl_region_use *u = &g->uses[-1 - in];
+  return u->direct ? u->root : -1;
+}
+
+// items[mask], of which at least one is computed here: the region's last
+// instruction.
+bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  int in, mask;
+  if (d->op != TL_BC_GETEL || !tl_reader_look_up(rd, d->operands[0], &in) ||
+      !tl_reader_look_up(rd, d->operands[1], &mask) || (in < 0 && mask < 0) ||
+      !is_mask(g, mask)) {
+    return false;
+  }
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (u != NULL && (!tl_region_is_array(u->value) || !tl_region_is_operand(u)))
+    return false;
+  int at = in >= 0 ? 1 : 0;  // the operand that may be no node
+  g->target = ending_root(g, in >= 0 ? mask : in, d->modes[at]);
+  if (g->target >= 0 && g->roots[g->target].ends)
+    return false;
+  // What is no node must be there for the instruction to run alone.
+  g->unsinks = (in < 0 || mask < 0) &&
+               tl_reader_is_there(g, tl_reader_binding(g, d->operands[at]));
+  tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
+  tl_reader_consume(rd, d->operands[1], mask, d->modes[1]);
+  g->sink = TL_SINK_SELECT;
+  g->sink_pc = pc;
+  g->unsunk = d->operands[in >= 0 ? 0 : 1];
+  g->selected = in;
+  g->mask = mask;
+  g->value = in > mask ? in : mask;
+  g->result = (uint32_t)d->result;
+  return true;
+}
+
 // --- Rolled views -----------------------------------------------------------
 
 // The same array rolled by the same shift is one use.

@@ -1,0 +1,78 @@
+// Fusion: which calls of script functions may be read as part of their caller's
+// regions.
+#include "compiler/fusion_internal.h"
+
+enum { INLINE_WORDS = 48 };
+
+static tl_inlining joins(tl_prototype *p);
+
+tl_region_step tl_fusion_step(const tl_prototype *p, const tl_decoded *d) {
+  tl_region_step kind = tl_region_step_of(d->op, d->extra);
+  if (kind == TL_STEP_CALL)
+    return tl_region_call(p->constants[d->extra].pointer);
+  if (kind != TL_STEP_INLINE)
+    return kind;
+  if (d->extra >= p->unit->prototype_count)
+    return TL_STEP_NONE;
+  tl_prototype *callee = p->unit->prototypes[d->extra];
+  bool whole = callee->param_count == d->window_count;
+  return whole && joins(callee) >= TL_JOINS ? kind : TL_STEP_NONE;
+}
+
+bool tl_fusion_takes_views(const tl_prototype *p, const tl_decoded *d,
+                           tl_region_step kind) {
+  return kind == TL_STEP_VIEW || kind == TL_STEP_ROLL ||
+         (kind == TL_STEP_INLINE &&
+          p->unit->prototypes[d->extra]->joins == TL_JOINS_VIEWS);
+}
+
+// The operation whose result a slot holds at [end]; TL_OP_COUNT: none.
+static tl_op operation_at(const tl_prototype *p, uint32_t end, uint32_t slot) {
+  tl_op found = TL_OP_COUNT;
+  tl_decoded d;
+  for (uint32_t pc = 0; pc < end; pc += d.words) {
+    tl_decode(p, pc, &d);
+    if (d.result == (int32_t)slot)
+      found = tl_region_op(d.op, d.extra);
+  }
+  return found;
+}
+
+// Whether it takes the items of a mask that is computed here: that ends a
+// region.
+static bool selects(const tl_prototype *p, uint32_t pc, const tl_decoded *d) {
+  if (d->op != TL_BC_GETEL)
+    return false;
+  tl_op op = operation_at(p, pc, d->operands[1]);
+  return op != TL_OP_COUNT && tl_fusion_makes_mask(op);
+}
+
+// A function of operations in a row may be read as part of its caller.
+static tl_inlining find_joins(const tl_prototype *p) {
+  tl_inlining found = TL_JOINS;
+  int operations = 0;
+  tl_decoded d;
+  if (p->code_count > INLINE_WORDS || p->handler_count > 0)
+    return TL_JOINS_NOT;
+  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
+    tl_decode(p, pc, &d);
+    if (d.op == TL_BC_RET && pc + d.words == p->code_count)
+      break;
+    tl_region_step kind = tl_fusion_step(p, &d);
+    if (kind == TL_STEP_NONE || kind == TL_STEP_PLACE || kind == TL_STEP_CALL ||
+        d.op == TL_BC_GETC || selects(p, pc, &d))
+      return TL_JOINS_NOT;
+    if (tl_fusion_takes_views(p, &d, kind))
+      found = TL_JOINS_VIEWS;
+    operations += kind == TL_STEP_OPERATION || kind >= TL_STEP_CAST;
+  }
+  return operations > 0 ? found : TL_JOINS_NOT;
+}
+
+static tl_inlining joins(tl_prototype *p) {
+  if (p->joins == TL_JOINS_UNKNOWN) {
+    p->joins = TL_JOINS_NOT;  // while it is looked at: it may call itself
+    p->joins = (uint8_t)find_joins(p);
+  }
+  return (tl_inlining)p->joins;
+}

@@ -1,0 +1,63 @@
+// Shared by the files of fusion (fusion.c).
+#ifndef TALLY_COMPILER_FUSION_INTERNAL_H
+#define TALLY_COMPILER_FUSION_INTERNAL_H
+
+#include "compiler/lower.h"
+#include "vm/region/region.h"
+
+enum { TL_FUSED_RUN = 256 };  // instructions looked at together
+
+typedef struct tl_fused_step {
+  uint32_t pc, end;
+  tl_decoded d;
+  tl_region_step kind;
+  bool is_fold;
+  int32_t consumer;  // the step that uses its result up, -1
+  int32_t viewed;    // the first step that takes a view of its result, -1
+  bool is_index;     // its result says where a view is
+} tl_fused_step;
+
+// Steps that are computed together; with [part] only as part of a group.
+typedef struct tl_fused_unit {
+  int32_t first, last;  // steps
+  bool part;
+  int32_t group_end;  // the last unit of its group
+} tl_fused_unit;
+
+// One function, and the run of it that is looked at.
+typedef struct tl_fusion {
+  tl_builder *b;
+  tl_prototype *p;
+  int32_t temporaries;
+  bool *leads;  // a jump or handler may begin at this pc
+  tl_fused_step steps[TL_FUSED_RUN];
+  int32_t count;
+  tl_region *regions;
+  uint32_t region_count, capacity;
+} tl_fusion;
+
+static inline bool tl_fused_is_operation(const tl_fused_step *s) {
+  return s->kind == TL_STEP_OPERATION || s->kind == TL_STEP_CAST ||
+         s->kind == TL_STEP_HOST || s->kind == TL_STEP_INLINE;
+}
+
+static inline bool tl_fused_is_sink(const tl_fused_step *s) {
+  return s->kind == TL_STEP_PLACE || s->kind == TL_STEP_CALL ||
+         s->kind == TL_STEP_SELECT;
+}
+
+// What an instruction is to a region; of a call of a script function, whether
+// it may be part of one.
+tl_region_step tl_fusion_step(const tl_prototype *p, const tl_decoded *d);
+
+// Whether it takes views of its operands.
+bool tl_fusion_takes_views(const tl_prototype *p, const tl_decoded *d,
+                           tl_region_step kind);
+
+// Whether an operation may make a mask.
+bool tl_fusion_makes_mask(tl_op op);
+
+// Joins units that may run together into groups: unit.group_end.
+void tl_fusion_find_groups(const tl_fusion *f, tl_fused_unit *units, int32_t n);
+
+#endif

@@ -1,0 +1,435 @@
+// What the compiled code says of each operation's result: which operand's
+// memory it may take, which others it is computed with, and why not.
+#include <inttypes.h>
+
+#include "vm/interp/explain_internal.h"
+
+// --- Reading code -----------------------------------------------------------
+
+bool tl_explain_is_elementwise(const tl_decoded *d) {
+  return tl_region_op(d->op, d->extra) != TL_OP_COUNT;
+}
+
+// What an instruction is to a region; of a built-in's call, what that is.
+tl_region_step tl_explain_step(const tl_explainer *e, const tl_decoded *d) {
+  tl_region_step kind = tl_region_step_of(d->op, d->extra);
+  if (kind == TL_STEP_CALL)
+    return tl_region_call(e->p->constants[d->extra].pointer);
+  bool alone = kind == TL_STEP_INLINE &&
+               (d->extra >= e->unit->prototype_count ||
+                e->unit->prototypes[d->extra]->joins < TL_JOINS);
+  return alone ? TL_STEP_NONE : kind;
+}
+
+// Whether it computes something where it may stand in a region.
+bool tl_explain_joins(const tl_explainer *e, const tl_decoded *d) {
+  tl_region_step kind = tl_explain_step(e, d);
+  return kind == TL_STEP_OPERATION || kind >= TL_STEP_CAST;
+}
+
+bool tl_explain_is_update(int op) {
+  return tl_opcodes[op].result == TL_DEF_TARGET && op != TL_BC_PUSH;
+}
+
+const tl_note *tl_explain_note(const tl_explainer *e, uint32_t pc) {
+  return tl_note_find(e->notes, &e->p->code[pc]);
+}
+
+static int mode_of(const tl_decoded *d, uint32_t slot) {
+  int mode = -1;
+  for (uint32_t i = 0; i < d->operand_count; i++)
+    if (d->operands[i] == slot && (int)d->modes[i] > mode)
+      mode = d->modes[i];
+  for (uint32_t i = 0; i < d->window_count; i++)
+    if (d->window + i == slot)
+      mode = TL_MODE_CONSUME;
+  return mode;
+}
+
+static bool is_named(const tl_prototype *p, uint32_t slot) {
+  return slot < p->named_count && p->slot_names[slot] != NULL;
+}
+
+// The line of the instruction at [at]. One that cannot fail has no place of its
+// own: what it writes into a hidden slot is for the next that has.
+static uint32_t line_of_use(const tl_explainer *e, uint32_t at,
+                            const tl_decoded *d) {
+  bool hidden = d->result >= 0 && !is_named(e->p, (uint32_t)d->result);
+  for (uint32_t i = 0; hidden && i < e->p->place_count; i++)
+    if (e->p->places[i].pc >= at)
+      return tl_line_at(e->p, e->p->places[i].pc);
+  return tl_line_at(e->p, at);
+}
+
+// The line of the nearest instruction that reads the slot after [pc], on any
+// path, 0: none does.
+static uint32_t next_use(const tl_explainer *e, uint32_t pc, uint32_t slot) {
+  enum { LIMIT = 4096, FORKS = 64 };
+  uint32_t forks[FORKS], fork_count = 0, steps = 0;
+  tl_decoded d;
+  tl_decode(e->p, pc, &d);
+  forks[fork_count++] = pc + d.words;
+  while (fork_count > 0) {
+    uint32_t at = forks[--fork_count];
+    while (at < e->p->code_count && steps++ < LIMIT) {
+      tl_decode(e->p, at, &d);
+      int mode = mode_of(&d, slot);
+      bool ends =
+          d.op == TL_BC_DROP || d.op == TL_BC_SETTLE || d.op == TL_BC_LEAVE;
+      if (mode >= 0 && !ends)
+        return line_of_use(e, at, &d);
+      if (d.result == (int32_t)slot || (mode >= 0 && ends))
+        break;
+      if (d.target >= 0 && fork_count < FORKS && d.falls_through)
+        forks[fork_count++] = (uint32_t)d.target;
+      if (d.falls_through)
+        at += d.words;
+      else if (d.target >= 0)
+        at = (uint32_t)d.target;
+      else
+        break;
+    }
+  }
+  return 0;
+}
+
+// The instruction that wrote the slot last before [pc] in the text; false: a
+// parameter.
+static bool find_definition(const tl_explainer *e, uint32_t pc, uint32_t slot,
+                            uint32_t *found) {
+  bool any = false;
+  tl_decoded d;
+  *found = 0;
+  for (uint32_t at = 0; at < pc; at += d.words) {
+    tl_decode(e->p, at, &d);
+    if (d.result == (int32_t)slot) {
+      *found = at;
+      any = true;
+    }
+  }
+  return any;
+}
+
+// --- Words ------------------------------------------------------------------
+
+// The source of a place, on one line and not too long.
+void tl_explain_source(tl_text *out, const tl_unit *unit,
+                       const tl_place_entry *place) {
+  enum { MOST = 48 };
+  if (place == NULL || unit->text == NULL || place->end > unit->nbytes ||
+      place->begin >= place->end) {
+    tl_text_puts(out, "this line");
+    return;
+  }
+  const char *from = unit->text + place->begin;
+  size_t n = place->end - place->begin, shown = 0;
+  bool blank = false;
+  for (size_t i = 0; i < n; i++) {
+    char c = from[i];
+    if (c == '\n' || c == ' ' || c == '\t' || c == '\r') {
+      blank = true;
+      continue;
+    }
+    bool begins = ((unsigned char)c & 0xc0) != 0x80;
+    if (begins && shown >= MOST) {
+      tl_text_puts(out, "…");
+      return;
+    }
+    if (blank && shown > 0)
+      tl_text_putc(out, ' ');
+    blank = false;
+    shown += begins;
+    tl_text_putc(out, c);
+  }
+}
+
+// A variable's name, or where a temporary comes from.
+void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot) {
+  uint32_t from;
+  tl_decoded d;
+  if (is_named(e->p, slot)) {
+    tl_text_puts(e->out, e->p->slot_names[slot]->text);
+  } else if (find_definition(e, pc, slot, &from)) {
+    tl_decode(e->p, from, &d);
+    if (d.op == TL_BC_MOV || d.op == TL_BC_MOVB) {
+      tl_explain_operand(e, from, d.operands[0]);
+      return;
+    }
+    tl_text_puts(e->out, "`");
+    tl_explain_source(e->out, e->unit, tl_place_at(e->p, from));
+    tl_text_puts(e->out, "`");
+  } else {
+    tl_text_puts(e->out, "a temporary");
+  }
+}
+
+// Whether the slot surely holds no array: a literal or a loop's counter.
+static bool is_plain_scalar(const tl_explainer *e, uint32_t pc, uint32_t slot) {
+  uint32_t from;
+  tl_decoded d;
+  if (is_named(e->p, slot) || !find_definition(e, pc, slot, &from))
+    return false;
+  tl_decode(e->p, from, &d);
+  return d.op == TL_BC_LOADK || d.op == TL_BC_LOADI || d.op == TL_BC_FORVAR;
+}
+
+// Why an operand that does not end with the instruction at [last] lives on.
+void tl_explain_keeper(const tl_explainer *e, uint32_t pc, uint32_t last,
+                       uint32_t slot) {
+  uint32_t from, line = next_use(e, last, slot);
+  tl_decoded d = {.op = TL_BC_EXTRA};
+  tl_explain_operand(e, pc, slot);
+  if (!is_named(e->p, slot) && find_definition(e, pc, slot, &from))
+    tl_decode(e->p, from, &d);
+  if (d.op == TL_BC_GETG)
+    tl_text_puts(e->out, " stays in its module variable");
+  else if (d.op == TL_BC_GETC)
+    tl_text_puts(e->out, " stays with the closure");
+  else if (d.op == TL_BC_GETEL || d.op == TL_BC_GETF || d.op == TL_BC_NEXT ||
+           d.op == TL_BC_INDEX)
+    tl_text_puts(e->out, " belongs to what it was taken from");
+  else if (line > 0)
+    tl_text_printf(e->out, " is used later, in line %" PRIu32, line);
+  else if (slot < e->p->param_count)
+    tl_text_puts(e->out, " belongs to the caller");
+  else
+    tl_text_puts(e->out, " belongs to another name");
+}
+
+// --- What the code says -----------------------------------------------------
+
+static bool is_view(const tl_decoded *d) {
+  return tl_region_step_of(d->op, d->extra) == TL_STEP_VIEW;
+}
+
+bool tl_explain_selects(const tl_region *region, uint32_t pc,
+                        const tl_decoded *d) {
+  return region != NULL && pc + d->words == region->end && is_view(d);
+}
+
+// Whether an instruction of [from, end) reads arrays item by item.
+static bool reads_items(uint32_t from, uint32_t end, uint32_t pc,
+                        const tl_decoded *d) {
+  return tl_explain_is_elementwise(d) ||
+         (pc > from && pc + d->words == end && is_view(d));
+}
+
+// An operand of [from, end) that comes from outside and may be an array.
+static bool is_given(const tl_explainer *e, uint32_t from, uint32_t pc,
+                     uint32_t slot) {
+  uint32_t made;
+  bool inside =
+      find_definition(e, pc, slot, &made) && made >= from && pc > from;
+  return !inside && !is_plain_scalar(e, pc, slot);
+}
+
+// The operands of [from, end) whose memory the result may take; how many.
+static int put_taken(const tl_explainer *e, uint32_t from, uint32_t end) {
+  int taken = 0;
+  tl_decoded d;
+  for (uint32_t pc = from; pc < end; pc += d.words) {
+    tl_decode(e->p, pc, &d);
+    for (uint32_t i = 0; reads_items(from, end, pc, &d) && i < d.operand_count;
+         i++) {
+      if ((d.modes[i] != TL_MODE_CONSUME && d.modes[i] != TL_MODE_EITHER) ||
+          !is_given(e, from, pc, d.operands[i]))
+        continue;
+      tl_text_puts(e->out, taken++ == 0 ? "in place of " : " or ");
+      tl_explain_operand(e, pc, d.operands[i]);
+      if (d.modes[i] == TL_MODE_EITHER)
+        tl_text_puts(e->out, " if nobody lent it");
+    }
+  }
+  return taken;
+}
+
+static uint32_t last_of(const tl_explainer *e, uint32_t from, uint32_t end) {
+  uint32_t last = from;
+  tl_decoded d;
+  for (uint32_t pc = from; pc < end; pc += d.words) {
+    tl_decode(e->p, pc, &d);
+    last = pc;
+  }
+  return last;
+}
+
+// The operands whose memory a result of [from, end) may take, or why none.
+static void put_may(const tl_explainer *e, uint32_t from, uint32_t end) {
+  int taken = put_taken(e, from, end);
+  if (taken > 0) {
+    tl_text_puts(e->out, taken == 1 ? ", which ends here" : ", which end here");
+    return;
+  }
+  tl_text_puts(e->out, "fresh");
+  uint32_t kept[2], kept_count = 0, last = last_of(e, from, end);
+  tl_decoded d;
+  for (uint32_t pc = from; pc < end; pc += d.words) {
+    tl_decode(e->p, pc, &d);
+    for (uint32_t i = 0; reads_items(from, end, pc, &d) && i < d.operand_count;
+         i++) {
+      uint32_t slot = d.operands[i];
+      bool again = kept_count == 2 || (kept_count == 1 && kept[0] == slot);
+      if (again || !is_given(e, from, pc, slot))
+        continue;
+      tl_text_puts(e->out, kept_count == 0 ? ": " : "; ");
+      kept[kept_count++] = slot;
+      tl_explain_keeper(e, pc, last, slot);
+    }
+  }
+}
+
+// Whether an instruction of a region only says where a view is: [j - 1].
+bool tl_explain_says_where(const tl_explainer *e, const tl_region *region,
+                           uint32_t pc, const tl_decoded *d) {
+  tl_decoded next;
+  if (region == NULL || !tl_explain_is_elementwise(d) || d->result < 0)
+    return false;
+  uint32_t slot = (uint32_t)d->result;
+  for (uint32_t at = pc + d->words; at < region->end; at += next.words) {
+    tl_decode(e->p, at, &next);
+    if (mode_of(&next, slot) >= 0)
+      return tl_explain_step(e, &next) == TL_STEP_VIEW && next.window <= slot &&
+             slot < next.window + next.window_count;
+    if (next.result == d->result)
+      return false;
+  }
+  return false;
+}
+
+// "`a * b` (line 3)"
+static void put_other(const tl_explainer *e, const tl_explained *o,
+                      uint32_t pc) {
+  tl_text_puts(e->out, "`");
+  tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
+  tl_text_puts(e->out, "`");
+  uint32_t line = tl_line_at(e->p, pc);
+  if (line != o->line)
+    tl_text_printf(e->out, " (line %" PRIu32 ")", line);
+}
+
+// "in one pass with `a * b` (line 3)" for the others of the region.
+static void put_region(const tl_explainer *e, const tl_explained *o) {
+  int count = 0;
+  tl_decoded d;
+  for (uint32_t pc = o->region->start; pc < o->region->end; pc += d.words) {
+    tl_decode(e->p, pc, &d);
+    bool joins =
+        tl_explain_joins(e, &d) || tl_explain_selects(o->region, pc, &d);
+    if (pc == o->pc || !joins || tl_explain_says_where(e, o->region, pc, &d))
+      continue;
+    tl_text_puts(e->out, count++ == 0 ? "in one pass with " : ", ");
+    put_other(e, o, pc);
+  }
+  tl_text_puts(e->out, count == 0 ? "" : "; ");
+}
+
+// The call or selection that takes in what the region computes, else the last
+// elementwise instruction.
+uint32_t tl_explain_result(const tl_explainer *e, const tl_region *r) {
+  uint32_t last = r->start;
+  tl_decoded d;
+  for (uint32_t pc = r->start; pc < r->end; pc += d.words) {
+    tl_decode(e->p, pc, &d);
+    tl_region_step kind = tl_explain_step(e, &d);
+    if (tl_explain_is_elementwise(&d) || kind == TL_STEP_CAST ||
+        kind == TL_STEP_HOST || kind == TL_STEP_CALL ||
+        kind == TL_STEP_INLINE || tl_explain_selects(r, pc, &d))
+      last = pc;
+  }
+  return last;
+}
+
+// "together with `x - y` (line 4); " for the results of the regions that it may
+// run together with.
+static void put_together(const tl_explainer *e, const tl_explained *o) {
+  int count = 0;
+  for (uint32_t i = 0; i < e->p->region_count; i++) {
+    const tl_region *r = &e->p->regions[i];
+    if (r == o->region || r->together != o->region->together)
+      continue;
+    tl_text_puts(e->out, count++ == 0 ? "together with " : ", ");
+    put_other(e, o, tl_explain_result(e, r));
+  }
+  tl_text_puts(e->out, count == 0 ? "" : "; ");
+}
+
+// Where another elementwise operation uses the result, and is not in the same
+// region: why not. False: there is none.
+bool tl_explain_apart(const tl_explainer *e, const tl_explained *o) {
+  if (!tl_explain_is_elementwise(&o->d) || o->d.result < 0 ||
+      (o->region != NULL && o->pc != tl_explain_result(e, o->region)))
+    return false;
+  enum { FAR = 200 };
+  uint32_t slot = (uint32_t)o->d.result;
+  const char *why = NULL;
+  uint32_t between = UINT32_MAX;
+  tl_decoded d;
+  uint32_t end =
+      o->pc + FAR < e->p->code_count ? o->pc + FAR : e->p->code_count;
+  for (uint32_t pc = o->pc + o->d.words; pc < end; pc += d.words) {
+    tl_decode(e->p, pc, &d);
+    if (e->leads[pc])
+      why = "a branch or loop comes between";
+    int mode = mode_of(&d, slot);
+    bool moves = d.op == TL_BC_MOV || d.op == TL_BC_MOVB;
+    if (mode >= 0 && o->region != NULL && pc < o->region->together)
+      return false;
+    if (mode >= 0 && tl_explain_is_elementwise(&d)) {
+      if (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER)
+        why = "the result is used again after it";
+      if (why == NULL && between == UINT32_MAX)
+        return false;
+      tl_text_puts(e->out, "apart from `");
+      tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
+      tl_text_puts(e->out, "`: ");
+      if (why != NULL) {
+        tl_text_puts(e->out, why);
+      } else {
+        tl_text_puts(e->out, "`");
+        tl_explain_source(e->out, e->unit, tl_place_at(e->p, between));
+        tl_text_puts(e->out, "` comes between");
+      }
+      return true;
+    }
+    if (mode >= 0 && !moves)
+      return false;
+    if (mode >= 0 && d.result >= 0)
+      slot = (uint32_t)d.result;
+    bool loads = d.op == TL_BC_LOADK || d.op == TL_BC_LOADI ||
+                 d.op == TL_BC_GETG || moves || tl_explain_is_elementwise(&d);
+    if (!loads && between == UINT32_MAX)
+      between = pc;
+    if (!d.falls_through || d.result == (int32_t)o->d.result)
+      return false;
+  }
+  return false;
+}
+
+void tl_explain_code(const tl_explainer *e, const tl_explained *o) {
+  if (tl_explain_is_update(o->d.op)) {
+    int mode = mode_of(&o->d, (uint32_t)o->d.result);
+    tl_explain_operand(e, o->pc, (uint32_t)o->d.result);
+    if (mode == TL_MODE_BORROW)
+      tl_text_puts(e->out, " is copied: another name holds it here");
+    else
+      tl_text_puts(e->out, " is written in place if nothing else holds it");
+  } else if (o->region != NULL) {
+    put_region(e, o);
+    if (o->pc != tl_explain_result(e, o->region))
+      tl_text_puts(e->out, "no array of its own");
+    else {
+      put_together(e, o);
+      if (tl_explain_step(e, &o->d) == TL_STEP_CALL) {
+        tl_text_puts(e->out, "takes the items as they are computed");
+        return;
+      }
+      if (tl_explain_selects(o->region, o->pc, &o->d))
+        tl_text_puts(e->out, "takes the mask's items as they are computed, ");
+      put_may(e, o->region->start, o->region->end);
+    }
+  } else if (tl_explain_is_elementwise(&o->d)) {
+    put_may(e, o->pc, o->pc + o->d.words);
+  } else {
+    tl_text_puts(e->out, "only a run can tell");
+  }
+}

@@ -1,0 +1,76 @@
+// Shared by the files that explain where results live:
+//
+//   explain.c       all functions of a unit, as text and as JSON
+//   explain_code.c  what the compiled code says ("may")
+//   explain_ran.c   what a run did ("ran")
+#ifndef TALLY_VM_EXPLAIN_INTERNAL_H
+#define TALLY_VM_EXPLAIN_INTERNAL_H
+
+#include "vm/interp/explain.h"
+#include "vm/region/region.h"
+
+typedef struct tl_explainer {
+  tl_text *out;
+  const tl_unit *unit;
+  const tl_notes *notes;
+  const tl_prototype *p;
+  bool *leads;  // for each pc: a jump may lead there
+} tl_explainer;
+
+// An instruction that has an array as its result, or may have.
+typedef struct tl_explained {
+  uint32_t pc;
+  tl_decoded d;
+  const tl_place_entry *place;
+  uint32_t line;
+  const tl_note *note;      // NULL: nothing was seen
+  const tl_region *region;  // it may run as one with others; NULL: alone
+} tl_explained;
+
+typedef struct tl_observed {
+  uint64_t fused, inplace, fresh, copies, nbytes, largest;
+  uint64_t refused[TL_REFUSAL_COUNT];
+  const struct tl_refusal_words *words[TL_REFUSAL_COUNT];
+  uint32_t words_pc[TL_REFUSAL_COUNT];
+  uint32_t taken_pc;  // where an operand's memory was taken
+  uint8_t taken;
+} tl_observed;
+
+// What an instruction is to a region; of a built-in's call, what that is.
+tl_region_step tl_explain_step(const tl_explainer *e, const tl_decoded *d);
+bool tl_explain_is_elementwise(const tl_decoded *d);
+// Whether it computes something where it may stand in a region.
+bool tl_explain_joins(const tl_explainer *e, const tl_decoded *d);
+// Whether it writes to a part of its result.
+bool tl_explain_is_update(int op);
+// Whether an instruction of a region only says where a view is: [j - 1].
+bool tl_explain_says_where(const tl_explainer *e, const tl_region *region,
+                           uint32_t pc, const tl_decoded *d);
+// Whether it ends its region by taking the items of a mask.
+bool tl_explain_selects(const tl_region *region, uint32_t pc,
+                        const tl_decoded *d);
+// The instruction of a region whose result stays.
+uint32_t tl_explain_result(const tl_explainer *e, const tl_region *r);
+
+// The source of a place, on one line and not too long.
+void tl_explain_source(tl_text *out, const tl_unit *unit,
+                       const tl_place_entry *place);
+// A variable's name, or where a temporary comes from.
+void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot);
+// Why an operand that does not end with the instruction at [last] lives on.
+void tl_explain_keeper(const tl_explainer *e, uint32_t pc, uint32_t last,
+                       uint32_t slot);
+
+// The words behind "may:".
+void tl_explain_code(const tl_explainer *e, const tl_explained *o);
+// Where another elementwise operation uses the result, and is not in the same
+// region: why not. False: there is none.
+bool tl_explain_apart(const tl_explainer *e, const tl_explained *o);
+
+const tl_note *tl_explain_note(const tl_explainer *e, uint32_t pc);
+// The memory of a region's result is noted where its run began.
+tl_observed tl_explain_observe(const tl_explainer *e, const tl_explained *o);
+// The words behind "ran:".
+void tl_explain_ran(const tl_explainer *e, const tl_explained *o);
+
+#endif

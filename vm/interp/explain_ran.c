@@ -1,0 +1,150 @@
+// What a run did: where each operation's result lived, and why.
+#include <inttypes.h>
+
+#include "vm/interp/explain_internal.h"
+
+static const char *const refusals[TL_REFUSAL_COUNT] = {
+    "the operand is used later", "the operand is shared",
+    "the result has another shape", "the items have another size",
+    "the operand is a view or read-only"};
+
+static void add_note(tl_observed *s, const tl_note *n, uint32_t pc) {
+  s->inplace += n->inplace;
+  s->fresh += n->fresh;
+  s->copies += n->copies;
+  s->nbytes += n->nbytes;
+  for (int i = 0; i < TL_REFUSAL_COUNT; i++) {
+    s->refused[i] += n->refused[i];
+    if (s->words[i] == NULL && n->words[i] != NULL) {
+      s->words[i] = n->words[i];
+      s->words_pc[i] = pc;
+    }
+  }
+  if (n->largest > s->largest)
+    s->largest = n->largest;
+  if (n->taken != 0) {
+    s->taken = n->taken;
+    s->taken_pc = pc;
+  }
+}
+
+// The memory of a region's result is noted where its run began.
+tl_observed tl_explain_observe(const tl_explainer *e, const tl_explained *o) {
+  tl_observed s = {.fused = o->note == NULL ? 0 : o->note->fused};
+  if (o->note != NULL)
+    add_note(&s, o->note, o->pc);
+  if (o->region == NULL || o->pc != tl_explain_result(e, o->region) ||
+      s.fused == 0)
+    return s;
+  for (uint32_t pc = o->region->start; pc < o->pc; pc++) {
+    const tl_note *n = tl_explain_note(e, pc);
+    if (n != NULL)
+      add_note(&s, n, pc);
+  }
+  return s;
+}
+
+static void put_times(tl_text *out, uint64_t count) {
+  tl_text_printf(out, count == 1 ? "once" : "%" PRIu64 " times", count);
+}
+
+static void put_taken(const tl_explainer *e, const tl_observed *s) {
+  tl_decoded d;
+  int count = 0;
+  tl_decode(e->p, s->taken_pc, &d);
+  for (uint32_t i = 0; i < d.operand_count + d.window_count && i < 8; i++) {
+    if ((s->taken >> i & 1) == 0)
+      continue;
+    tl_text_puts(e->out, count++ == 0 ? " of " : " or ");
+    tl_explain_operand(
+        e, s->taken_pc,
+        i < d.operand_count ? d.operands[i] : d.window + i - d.operand_count);
+  }
+}
+
+// Which operand was refused, and why: of the first time.
+static void put_refusal(const tl_explainer *e, const tl_explained *o,
+                        const tl_observed *s, int why) {
+  const struct tl_refusal_words *words = s->words[why];
+  if (words == NULL ||
+      (why == TL_REFUSED_LIVE && tl_explain_is_update(o->d.op)) ||
+      (why == TL_REFUSED_LIVE && words->slot == UINT32_MAX)) {
+    tl_text_puts(e->out, why == TL_REFUSED_LIVE && tl_explain_is_update(o->d.op)
+                             ? "another name holds it"
+                             : refusals[why]);
+    return;
+  }
+  if (why == TL_REFUSED_LIVE) {
+    tl_explain_keeper(e, s->words_pc[why], s->words_pc[why], words->slot);
+    return;
+  }
+  if (words->slot == UINT32_MAX)
+    tl_text_puts(e->out, "an operand");
+  else
+    tl_explain_operand(e, s->words_pc[why], words->slot);
+  tl_text_printf(e->out, " %s", words->text);
+}
+
+void tl_explain_ran(const tl_explainer *e, const tl_explained *o) {
+  tl_observed s = tl_explain_observe(e, o);
+  bool first = true, inner = o->region != NULL && s.fused > 0 &&
+                             o->pc != tl_explain_result(e, o->region);
+  if (s.fused > 0) {
+    tl_text_puts(e->out, "fused ");
+    put_times(e->out, s.fused);
+    first = false;
+    if (o->note->together > 0 && !inner) {
+      tl_text_puts(e->out, ", together ");
+      put_times(e->out, o->note->together);
+    }
+  }
+  if (s.inplace > 0 && !inner) {
+    tl_text_puts(e->out, first ? "in place" : "; in place");
+    put_taken(e, &s);
+    tl_text_puts(e->out, " ");
+    put_times(e->out, s.inplace);
+    first = false;
+  }
+  if (s.fresh > 0 && !inner) {
+    // A copy is a fresh array too: said once.
+    bool copied = s.copies == s.fresh;
+    tl_text_puts(e->out, first ? "" : "; ");
+    tl_text_puts(e->out, copied ? "copied " : "fresh ");
+    if (copied)
+      s.copies = 0;
+    put_times(e->out, s.fresh);
+    tl_text_printf(e->out, ", %" PRIu64 " bytes", s.nbytes);
+    first = false;
+    const char *sep = ": ";
+    for (int i = 0; i < TL_REFUSAL_COUNT; i++) {
+      if (s.refused[i] == 0)
+        continue;
+      tl_text_puts(e->out, sep);
+      put_refusal(e, o, &s, i);
+      sep = ", ";
+    }
+  }
+  if (o->region != NULL && s.fused == 0) {
+    tl_text_puts(e->out, first ? "not " : "; not ");
+    tl_text_puts(e->out, o->region->is_part ? "together: " : "fused: ");
+    first = false;
+    if (s.largest < TL_REGION_LARGE)
+      tl_text_printf(e->out,
+                     "fewer than %d items go one by one, but where they come "
+                     "again",
+                     TL_REGION_LARGE);
+    else if (o->region->is_part)
+      tl_text_puts(e->out,
+                   "what they read or their shapes differ, or it would take "
+                   "more memory");
+    else
+      tl_text_puts(e->out, "shapes, dtypes or arguments did not fit");
+  }
+  if (s.copies > 0) {
+    tl_text_puts(e->out, first ? "copied " : ", copied ");
+    put_times(e->out, s.copies);
+    first = false;
+  }
+  if (first)
+    tl_text_puts(e->out, "no array was met here");
+}
