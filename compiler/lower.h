@@ -24,6 +24,8 @@ typedef struct tl_builder {
   bool failed;  // tl_fail was called (memory, a wrong type literal)
 } tl_builder;
 
+typedef struct tl_column tl_column;  // lower_column.c
+
 typedef struct tl_loop {
   struct tl_loop *outer;
   int32_t again, done;  // blocks that continue and break go to
@@ -40,6 +42,7 @@ typedef struct tl_lower {
   int32_t top;              // next free temporary
   int32_t handler;          // -1: errors leave the function
   tl_loop *loop;
+  tl_column *columns;           // read before the loops around, or NULL
   int32_t *assigned_in;         // block in which a variable is known to be set
   struct tl_taking *taking;     // the place whose old value is being used
   int32_t constant_table[256];  // newest constant of a hash, -1
@@ -102,6 +105,15 @@ bool tl_known_constant(tl_lower *l, const tl_variable *variable,
                        tl_prototype **out);
 
 int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want);
+// The same read side by side, for a loop (lower_column.c).
+void tl_lower_column(tl_lower *l, tl_ast *ast, int32_t want);
+// Reads the columns that [loop], a FOR, reads first in every turn, and puts
+// them on l->columns; false: there are none.
+bool tl_columns_begin(tl_lower *l, tl_ast *loop);
+// The slot of such a column, or -1.
+int32_t tl_column_slot(const tl_lower *l, const tl_ast *ast);
+// Whether two expressions, of the kinds that have no effect, are the same.
+bool tl_is_same_value(const tl_ast *a, const tl_ast *b);
 void tl_lower_assign(tl_lower *l, tl_ast *ast);
 void tl_lower_update(tl_lower *l, tl_ast *ast);
 int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,

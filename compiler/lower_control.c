@@ -158,18 +158,34 @@ static void end_walk(tl_lower *l, const walk *w, tl_span span) {
   tl_enter_block(l, w->done);
 }
 
+// What stands in the current block is done in the first turn alone: the others
+// begin behind it.
+static void begin_turns(tl_lower *l, tl_ast_for *loop, walk *w, tl_span span) {
+  int32_t again = tl_new_block(l), body = tl_new_block(l);
+  tl_jump(l, body, span);
+  tl_enter_block(l, again);
+  bind_walk(l, loop->names, loop->name_count, loop->value, w, span);
+  tl_jump(l, body, span);
+  tl_enter_block(l, body);
+  w->body = again;
+}
+
 void tl_lower_for(tl_lower *l, tl_ast *ast) {
   tl_ast_for *loop = &ast->for_loop;
   int32_t mark = l->top;
   walk w;
   begin_walk(l, loop->value, &w, ast->span);
   bind_walk(l, loop->names, loop->name_count, loop->value, &w, ast->span);
+  tl_column *columns = l->columns;
+  if (w.is_range && tl_columns_begin(l, ast))
+    begin_turns(l, loop, &w, ast->span);
   tl_loop inner = {.outer = l->loop, .again = w.again, .done = w.done};
   l->loop = &inner;
   int32_t body_mark = l->top;
   tl_lower_block(l, loop->body, -1, false);
   l->top = body_mark;
   l->loop = inner.outer;
+  l->columns = columns;
   end_walk(l, &w, ast->span);
   l->top = mark;
 }

@@ -87,6 +87,7 @@ static uint32_t add_path(tl_builder *b, uint32_t step_count, tl_step **steps) {
   tl_path *path = &unit->paths[unit->path_count];
   path->step_count = (uint16_t)step_count;
   path->part_count = 0;
+  path->is_column = false;
   path->steps = *steps;
   return unit->path_count++;
 }
@@ -156,10 +157,9 @@ static bool items_may_assign(const tl_ast_item *items, uint32_t count) {
   return false;
 }
 
-int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
+static int32_t lower_index(tl_lower *l, tl_ast *ast, int32_t want,
+                           bool is_column) {
   tl_ast_index *index = &ast->index;
-  if (want < 0)
-    want = tl_temp(l);
   if (too_many_items(l, index->count, ast->span))
     return want;
   int32_t mark = l->top;
@@ -193,9 +193,25 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   }
   ins->window = window;
   ins->extra = index_path(l, index->items, index->count, parts);
+  if (is_column && ins->extra < l->b->unit->path_count)
+    l->b->unit->paths[ins->extra].is_column = true;
   tl_emit1(l, TL_BC_COPY, want, window, ast->span);
   l->top = mark;
   return want;
+}
+
+int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
+  int32_t column = tl_column_slot(l, ast);
+  if (column < 0)
+    return lower_index(l, ast, want < 0 ? tl_temp(l) : want, false);
+  if (want < 0)
+    return column;
+  tl_emit1(l, TL_BC_COPY, want, column, ast->span);
+  return want;
+}
+
+void tl_lower_column(tl_lower *l, tl_ast *ast, int32_t want) {
+  lower_index(l, ast, want, true);
 }
 
 // --- Targets ----------------------------------------------------------------

@@ -87,6 +87,10 @@ static bool same(const tl_ast *a, const tl_ast *b) {
   }
 }
 
+bool tl_is_same_value(const tl_ast *a, const tl_ast *b) {
+  return same(a, b);
+}
+
 // Whether [ast] reads just what [target] sets.
 static bool is_place(const tl_ast *ast, const tl_target *target) {
   for (uint32_t i = target->step_count; i-- > 0;) {

@@ -74,7 +74,7 @@ static bool has(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // xs[key], as an index of one item.
 static const tl_index_item one_item = {.kind = TL_ITEM_VALUE};
 static const tl_step one_step = {.item_count = 1, .items = &one_item};
-static const tl_path one_index = {1, 1, &one_step};
+static const tl_path one_index = {1, 1, &one_step, false};
 
 static bool container_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_is_record(s) || tl_is_list(s) || tl_is_array(s) ||

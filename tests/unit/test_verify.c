@@ -255,7 +255,7 @@ static void check_taken(tl_vm *vm, tl_ins between, int put_path,
   tl_string *x = tl_string_from(vm, "x"), *y = tl_string_from(vm, "y");
   tl_string *names[] = {x, y};
   tl_step steps[] = {{.field = x}, {.field = y}};
-  tl_path paths[] = {{1, 0, &steps[0]}, {1, 0, &steps[1]}};
+  tl_path paths[] = {{1, 0, &steps[0], false}, {1, 0, &steps[1], false}};
   code[4].b = between.c / 16;
   code[3].c = 0;
   code[7].b = (uint16_t)put_path;
@@ -288,7 +288,7 @@ static void what_lost_an_item_is_not_returned(void **state) {
        RETURN(0));
   tl_index_item item = {.kind = TL_ITEM_VALUE};
   tl_step step = {.item_count = 1, .items = &item};
-  tl_path path = {1, 1, &step};
+  tl_path path = {1, 1, &step, false};
   p.unit.paths = &path;
   p.unit.path_count = 1;
   owns(&p, 2, 3, 0);

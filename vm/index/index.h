@@ -30,6 +30,7 @@ typedef struct tl_path {
   uint16_t step_count;
   uint16_t part_count;  // values that the indices take, over all steps
   const tl_step *steps;
+  bool is_column;  // read many times: better side by side
 } tl_path;
 
 // base[…]: a view of an array for slices and integers (borrowing the block if

@@ -109,6 +109,8 @@ static void put_path(listing *l, uint32_t index) {
     }
     tl_text_putc(l->out, ']');
   }
+  if (path->is_column)
+    tl_text_puts(l->out, " side by side");
 }
 
 // What an instruction is about besides its operands, before or after them.

@@ -425,11 +425,37 @@ bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base, const tl_slot *i,
   return get(vm, a, read(base, modes), 2, parts);
 }
 
+// A column that is read many times: its items side by side, where each lies on
+// a cache line of its own and they fit the nearest cache together with others.
+// A view as it was where memory is short.
+enum { COLUMN_LINE = 64, COLUMN_MOST = 16 * 1024 };
+static void gather_column(tl_vm *vm, tl_slot *column) {
+  if (!tl_is_array(*column) || !tl_is_view(column->array) ||
+      tl_ndim(column->array) != 1)
+    return;
+  tl_array *view = column->array;
+  int64_t stride = tl_strides(view)[0];
+  tl_dtype dtype = tl_array_dtype(view);
+  if ((stride < COLUMN_LINE && stride > -COLUMN_LINE) || dtype >= TL_STRING ||
+      view->size > COLUMN_MOST / (int64_t)tl_itemsize(dtype) ||
+      view->size < 2)
+    return;
+  tl_array *copy = tl_array_copy(vm, view);
+  if (copy == NULL) {
+    tl_error_clear(vm);
+    return;
+  }
+  tl_drop(vm, *column);
+  *column = tl_own_array(copy);
+}
+
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
   tl_slot from = read(base, mode), result;
   if (!tl_index_get(vm, &from, &path->steps[0], parts, &result))
     return false;
+  if (path->is_column)
+    gather_column(vm, &result);
   for (uint16_t i = 0; i < path->part_count; i++) tl_drop(vm, parts[i]);
   tl_drop(vm, from);
   put(out, result);

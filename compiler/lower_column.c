@@ -1,0 +1,237 @@
+// Columns that a loop over a range reads in each turn: read once, before the
+// first turn, side by side where their items lie apart (tl_path.is_column).
+//
+//   for j in k + 1..n {
+//     R[k, j] = Q[:, k] @ A[:, j]        # Q[:, k] is the same in all turns
+//     A[:, j] -= Q[:, k] * R[k, j]
+//   }
+//
+// That is so where the loop assigns none of the names in it, and where it is
+// what the first turn evaluates first: nothing that could fail or be seen comes
+// before it, so its errors are what they were.
+
+#include "compiler/ast_walk.h"
+#include "compiler/lower.h"
+
+enum { COLUMNS_MOST = 4 };  // of a loop
+
+struct tl_column {
+  const tl_ast *index;
+  int32_t slot;
+  tl_column *outer;
+};
+
+// A loop that is looked at.
+typedef struct looking {
+  tl_lower *l;
+  const tl_ast_for *loop;
+  tl_ast *found[COLUMNS_MOST];
+  int count;
+} looking;
+
+// --- What a loop assigns ----------------------------------------------------
+
+static bool is_among(const tl_ident *names, uint32_t count,
+                     const tl_name *name) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (names[i].name == name)
+      return true;
+  }
+  return false;
+}
+
+static bool is_target(const tl_target *target, const tl_name *name) {
+  for (uint32_t i = 0; i < target->count; i++) {
+    if (is_target(&target->targets[i], name))
+      return true;
+  }
+  return target->kind != TL_TARGET_LIST && target->name == name;
+}
+
+static bool binds(const tl_ast_comprehension *c, const tl_name *name) {
+  for (uint32_t i = 0; i < c->count; i++) {
+    if (is_among(c->clauses[i].names, c->clauses[i].name_count, name))
+      return true;
+  }
+  return false;
+}
+
+typedef struct naming {
+  const tl_lower *l;
+  const tl_name *name;
+} naming;
+
+// Whether [ast] may give [name] another value, or another meaning.
+static bool assigns(tl_ast *ast, void *context) {
+  const naming *n = context;
+  switch (ast->kind) {
+    case TL_AST_ASSIGN:
+      if (is_target(&ast->assign.target, n->name))
+        return true;
+      break;
+    case TL_AST_UPDATE:
+      if (is_target(&ast->update.target, n->name))
+        return true;
+      break;
+    case TL_AST_FOR:
+      if (is_among(ast->for_loop.names, ast->for_loop.name_count, n->name))
+        return true;
+      break;
+    case TL_AST_LIST_FOR:
+    case TL_AST_ARRAY_FOR:
+      if (binds(&ast->comprehension, n->name))
+        return true;
+      break;
+    case TL_AST_TRY:
+      if (ast->attempt.error.name == n->name)
+        return true;
+      break;
+    case TL_AST_DEFINE:
+      if (ast->define.name.name == n->name)
+        return true;
+      break;
+    case TL_AST_CALL:
+      if (tl_is_del(n->l->scope, ast))
+        return true;
+      break;
+    case TL_AST_FUNCTION:  // has variables of its own
+      return false;
+    case TL_AST_IMPORT:
+      return true;
+    default:
+      break;
+  }
+  return tl_ast_each_child(ast, assigns, context);
+}
+
+// --- What is the same in all turns ------------------------------------------
+
+static const tl_variable *local(const tl_lower *l, const tl_ast *ast) {
+  if (ast->kind != TL_AST_NAME)
+    return NULL;
+  const tl_variable *v = tl_own_variable(l, ast->name.name);
+  return v == NULL || v->is_global ? NULL : v;
+}
+
+static bool stays(const looking *g, const tl_ast *ast) {
+  const tl_ast_for *loop = g->loop;
+  if (ast == NULL || ast->kind == TL_AST_INT)
+    return true;
+  if (ast->kind == TL_AST_BINARY) {
+    return (ast->binary.op == TL_OPERATOR_ADD ||
+            ast->binary.op == TL_OPERATOR_SUBTRACT) &&
+           stays(g, ast->binary.left) && stays(g, ast->binary.right);
+  }
+  if (local(g->l, ast) == NULL)
+    return false;
+  naming n = {g->l, ast->name.name};
+  return !is_among(loop->names, loop->name_count, n.name) &&
+         !tl_ast_each_child(loop->body, assigns, &n);
+}
+
+// x[:, k]: a slice, and at the end an item.
+static bool is_column(const tl_ast_index *index) {
+  bool any_slice = false;
+  for (uint32_t i = 0; i < index->count; i++) {
+    const tl_ast_item *item = &index->items[i];
+    any_slice |= item->kind == TL_AST_ITEM_SLICE;
+    if (item->kind == TL_AST_ITEM_VALUE && item->value->kind == TL_AST_RANGE)
+      return false;
+  }
+  return any_slice && index->items[index->count - 1].kind == TL_AST_ITEM_VALUE;
+}
+
+static bool is_found(const looking *g, const tl_ast *ast) {
+  if (ast->kind != TL_AST_INDEX || !is_column(&ast->index) ||
+      ast->index.object->kind != TL_AST_NAME || !stays(g, ast->index.object))
+    return false;
+  for (uint32_t i = 0; i < ast->index.count; i++) {
+    const tl_ast_item *item = &ast->index.items[i];
+    if (!stays(g, item->value) || !stays(g, item->start) ||
+        !stays(g, item->stop) || !stays(g, item->step))
+      return false;
+  }
+  return true;
+}
+
+// --- What is evaluated first ------------------------------------------------
+
+// A name that has a value for sure.
+static bool is_set(const looking *g, const tl_name *name) {
+  const tl_variable *v = tl_own_variable(g->l, name);
+  return is_among(g->loop->names, g->loop->name_count, name) ||
+         (v != NULL && v->is_param && v->assigns == 0);
+}
+
+// Notes the columns at the front of an operand; true where it is evaluated
+// wholly by then, and nothing in it can fail any more.
+static bool look_first(looking *g, tl_ast *ast) {
+  switch (ast->kind) {
+    case TL_AST_INT:
+    case TL_AST_FLOAT:
+      return true;
+    case TL_AST_NAME:
+      return is_set(g, ast->name.name);
+    case TL_AST_INDEX:
+      if (g->count == COLUMNS_MOST || !is_found(g, ast))
+        return false;
+      g->found[g->count++] = ast;
+      return true;
+    case TL_AST_BINARY:
+      if (look_first(g, ast->binary.left))
+        look_first(g, ast->binary.right);
+      return false;
+    case TL_AST_UNARY:
+      look_first(g, ast->unary.operand);
+      return false;
+    case TL_AST_CALL:
+      if (tl_called_builtin(g->l, ast->call.callee) != NULL &&
+          ast->call.count > 0 &&
+          ast->call.arguments[0].kind == TL_ARGUMENT_POSITIONAL)
+        look_first(g, ast->call.arguments[0].value);
+      return false;
+    default:
+      return false;
+  }
+}
+
+static void look_statement(looking *g, tl_ast *ast) {
+  if (ast->kind == TL_AST_ASSIGN) {
+    look_first(g, ast->assign.value);
+  } else if (ast->kind == TL_AST_UPDATE) {
+    const tl_target *target = &ast->update.target;
+    if (target->kind == TL_TARGET_PLACE || is_set(g, target->name))
+      look_first(g, ast->update.value);
+  } else {
+    look_first(g, ast);
+  }
+}
+
+// --- Lowering ---------------------------------------------------------------
+
+bool tl_columns_begin(tl_lower *l, tl_ast *loop) {
+  looking g = {.l = l, .loop = &loop->for_loop};
+  tl_ast *body = loop->for_loop.body;
+  if (body->kind == TL_AST_BLOCK && body->items.count > 0)
+    look_statement(&g, body->items.items[0]);
+  for (int i = 0; i < g.count; i++) {
+    if (tl_column_slot(l, g.found[i]) >= 0)
+      continue;
+    tl_column *column = TL_ARENA_ARRAY(l->b->arena, tl_column, 1);
+    if (column == NULL)
+      return false;
+    int32_t slot = tl_temp(l);
+    tl_lower_column(l, g.found[i], slot);
+    *column = (tl_column){g.found[i], slot, l->columns};
+    l->columns = column;
+  }
+  return g.count > 0;
+}
+
+int32_t tl_column_slot(const tl_lower *l, const tl_ast *ast) {
+  for (const tl_column *c = l->columns; c != NULL; c = c->outer) {
+    if (tl_is_same_value(ast, c->index))
+      return c->slot;
+  }
+  return -1;
+}
