@@ -17,13 +17,12 @@ static bool is_line_end(char c) {
   return c == '\n' || c == '\r';
 }
 
-void tl_csv_source_open(tl_csv_source *source, const char *text, size_t nbytes,
-                        char separator) {
-  *source = (tl_csv_source){
-      .text = text, .end = text + nbytes, .separator = separator};
-  source->ends[0] = source->ends['\n'] = source->ends['\r'] = true;
-  source->ends[(unsigned char)separator] = true;
-  source->digits = strchr("+-.eE0123456789", separator) == NULL;
+tl_csv_source tl_csv_source_of(char separator) {
+  tl_csv_source source = {.separator = separator};
+  source.ends[0] = source.ends['\n'] = source.ends['\r'] = true;
+  source.ends[(unsigned char)separator] = true;
+  source.digits = strchr("+-.eE0123456789", separator) == NULL;
+  return source;
 }
 
 int64_t tl_csv_line_ends(const char *at, const char *end) {
@@ -401,8 +400,13 @@ void tl_csv_scan(const tl_csv_source *source, tl_csv_part *part) {
       patience = patience < 512 ? 2 * patience + 1 : patience;
       wait = patience;
     }
-    if (!scan_row(source, part))
+    const char *row = part->at;
+    const int64_t line = part->line;
+    if (!scan_row(source, part)) {
+      part->at = row;
+      part->line = line;
       return;
+    }
     part->rows++;
   }
 }

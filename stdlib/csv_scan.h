@@ -23,12 +23,12 @@ typedef struct tl_csv_column {
   tl_csv_kind kind;  // at least
   bool wanted;
   char *items;  // 8 bytes a row: the number, microseconds (INT64_MIN: none),
-                // or where in the file the text begins
+                // or where in the source's text the cell begins
   char *gaps;   // a byte a row, 1 for blank cells; then NaN stands for none
 } tl_csv_column;
 
 typedef struct tl_csv_source {
-  const char *text, *end;  // a NUL follows
+  const char *text, *end;  // whole lines; a NUL follows
   char separator;
   bool ends[256];  // the bytes that may end a cell without quotes
   bool digits;     // no number has a separator within
@@ -79,8 +79,8 @@ typedef struct tl_csv_cell {
   bool last;     // of its row
 } tl_csv_cell;
 
-void tl_csv_source_open(tl_csv_source *source, const char *text, size_t nbytes,
-                        char separator);
+// Of no text yet.
+tl_csv_source tl_csv_source_of(char separator);
 
 // Whether a row begins here; goes past lines without any text.
 bool tl_csv_has_row(const tl_csv_source *source, tl_csv_part *part);
@@ -92,7 +92,8 @@ void tl_csv_skip_line_end(const tl_csv_source *source, tl_csv_part *part);
 bool tl_csv_next(const tl_csv_source *source, tl_csv_part *part,
                  tl_csv_cell *out);
 
-// Reads rows until [to], [most] or a fault; may be called again.
+// Reads rows until [to], [most] or a fault, whose row is then at [at]; may be
+// called again.
 void tl_csv_scan(const tl_csv_source *source, tl_csv_part *part);
 
 // How many lines end in [at, end).

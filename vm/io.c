@@ -139,6 +139,14 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
   return true;
 }
 
+bool tl_reader_seek(tl_reader *reader, int64_t offset) {
+  if (reader->memory)
+    reader->at = (size_t)offset;
+  else if (faulty("seek") || lseek(reader->fd, (off_t)offset, SEEK_SET) < 0)
+    return fail(reader->vm, reader->what, "read", reader->path, errno);
+  return true;
+}
+
 void tl_reader_close(tl_reader *reader) {
   if (reader->fd >= 0)
     close(reader->fd);

@@ -44,6 +44,8 @@ tl_reader tl_reader_of(tl_vm *vm, const char *what, const char *path,
                        const void *data, size_t nbytes);
 // Reads [nbytes], or what is left before the end: *got says how many.
 bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got);
+// What is read next is at that byte of a regular file.
+bool tl_reader_seek(tl_reader *reader, int64_t offset);
 void tl_reader_close(tl_reader *reader);
 
 // Whether a regular file (or a pipe or device) of that name is there; asks no
@@ -86,8 +88,8 @@ bool tl_io_append(tl_vm *vm, const char *what, const char *path,
 
 // --- Tests ------------------------------------------------------------------
 
-// Asks [hook] before every call of the system ("open" "read" "write" "sync"
-// "close" "rename"): an errno instead of 0 makes it fail so. NULL: none.
+// Asks [hook] before every call of the system ("open" "read" "seek" "write"
+// "sync" "close" "rename"): an errno instead of 0 makes it fail so. NULL: none.
 // For tests alone: one hook for the process.
 typedef int tl_io_hook(void *context, const char *call);
 void tl_io_inject(tl_io_hook *hook, void *context);

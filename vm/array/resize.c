@@ -53,6 +53,17 @@ bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
   return true;
 }
 
+void tl_array_cut(tl_vm *vm, tl_slot *s, int64_t length) {
+  tl_array *a = s->array;
+  size_t front = (size_t)(a->data - (char *)a), nbytes = a->head.nbytes;
+  a = tl_shrink(vm, a, &nbytes,
+                front + (size_t)length * tl_itemsize(tl_array_dtype(a)));
+  a->head.nbytes = nbytes;
+  a->data = (char *)a + front;
+  a->size = tl_shape(a)[0] = length;
+  s->array = a;
+}
+
 tl_array *tl_array_narrow(tl_vm *vm, tl_slot *s, tl_dtype dtype, int ndim,
                           const int64_t *shape) {
   tl_array *a = s->array;

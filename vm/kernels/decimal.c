@@ -35,17 +35,28 @@ TL_INLINE uint64_t mark(const char *text, char c) {
 }
 
 // Any number where there is none.
-TL_INLINE size_t lowest_bit(uint64_t word) {
-  return (size_t)__builtin_ctzll(word | (uint64_t)1 << 63);
+TL_INLINE uint64_t lowest_bit(uint64_t word) {
+  return (uint64_t)__builtin_ctzll(word | (uint64_t)1 << 63);
 }
 
-// The places behind the bits of a word; may write a word more.
+// The places behind the bits of a word; may write some more.
 TL_INLINE uint16_t *list_bits(uint16_t *out, uint64_t word, size_t base) {
   const int count = __builtin_popcountll(word);
-  // Mostly the same number of turns, which processors foresee.
+  const uint64_t bases = (base + 1) * 0x0001000100010001u;
+  // Mostly the same number of turns, which processors foresee; four places are
+  // written at once.
   for (int i = 0; i < count; i += 8)
-    for (int k = 0; k < 8; k++, word &= word - 1) {
-      out[i + k] = (uint16_t)(base + 1 + lowest_bit(word));
+    for (int k = 0; k < 8; k += 4) {
+      uint64_t places = lowest_bit(word);
+      word &= word - 1;
+      places |= lowest_bit(word) << 16;
+      word &= word - 1;
+      places |= lowest_bit(word) << 32;
+      word &= word - 1;
+      places |= lowest_bit(word) << 48;
+      word &= word - 1;
+      places += bases;
+      memcpy(out + i + k, &places, sizeof places);
     }
   return out + count;
 }
@@ -55,6 +66,8 @@ void TL_K(text_places)(tl_text_places *out, const char *text, char separator,
   uint16_t *cell = out->cell, *line = out->line, *back = out->back;
   uint64_t odd = 0;
   *cell++ = 0;
+  if (!LITTLE_ENDIAN_BYTES)
+    n = 0;  // bits would be in the other order
   for (size_t at = 0; at < n && odd == 0; at += WORD) {
     odd = mark(text + at, '"') | mark(text + at, 0);
     const uint64_t before = odd != 0 ? (odd & (0 - odd)) - 1 : ~odd;
@@ -96,15 +109,11 @@ typedef double doubles __attribute__((vector_size(8 * LANES)));
 #if defined(__AVX512BW__)
 #define PACKED(name) _mm512_##name
 #define PACKED_VECTOR __m512i
-TL_INLINE words marked(__mmask64 bytes) {
-  return (words)_mm512_maskz_set1_epi8(bytes, (char)0x80);
-}
+// The highest bit of each byte of x that is [byte].
 TL_INLINE words bytes_equal(words x, uint64_t byte) {
-  return marked(
-      _mm512_cmpeq_epi8_mask((PACKED_VECTOR)x, _mm512_set1_epi8((char)byte)));
-}
-TL_INLINE words bytes_above_9(words x) {
-  return marked(_mm512_cmpgt_epu8_mask((PACKED_VECTOR)x, _mm512_set1_epi8(9)));
+  const __mmask64 equal =
+      _mm512_cmpeq_epi8_mask((PACKED_VECTOR)x, _mm512_set1_epi8((char)byte));
+  return (words)_mm512_maskz_set1_epi8(equal, (char)0x80);
 }
 #elif defined(__AVX2__)
 #define PACKED(name) _mm256_##name
@@ -114,22 +123,49 @@ TL_INLINE words bytes_equal(words x, uint64_t byte) {
                                   _mm256_set1_epi8((char)byte)) &
          EACH(0x80);
 }
-TL_INLINE words bytes_above_9(words x) {
-  return (words)_mm256_cmpeq_epi8(
-             _mm256_max_epu8((PACKED_VECTOR)x, _mm256_set1_epi8(10)),
-             (PACKED_VECTOR)x) &
-         EACH(0x80);
-}
 #else
-// The highest bit of each byte of x that is [byte].
 TL_INLINE words bytes_equal(words x, uint64_t byte) {
   const words t = x ^ EACH(byte);
   return ~(((t & EACH(0x7f)) + EACH(0x7f)) | t) & EACH(0x80);
 }
+#endif
 
 // The highest bit of each byte of x above 9.
 TL_INLINE words bytes_above_9(words x) {
   return (((x & EACH(0x7f)) + EACH(0x76)) | x) & EACH(0x80);
+}
+
+#if defined(__AVX2__)
+// Bytes above 9 where one of x or one seen before is.
+TL_INLINE words note_bytes(words seen, words x) {
+  return (words)PACKED(max_epu8)((PACKED_VECTOR)seen, (PACKED_VECTOR)x);
+}
+
+// All bits of the last [length] bytes of eight.
+TL_INLINE words last_bytes(words length) {
+  const PACKED_VECTOR before = PACKED(subs_epu16)(
+      (PACKED_VECTOR)((words){0} + 64), (PACKED_VECTOR)(length << 3));
+  return (words)PACKED(sllv_epi64)((PACKED_VECTOR) ~(words){0}, before);
+}
+
+// The same of the eight before them: none, where there are at most eight.
+TL_INLINE words bytes_before(words length) {
+  const PACKED_VECTOR before = (PACKED_VECTOR)(128 - (length << 3));
+  return (words)PACKED(sllv_epi64)((PACKED_VECTOR) ~(words){0}, before);
+}
+#else
+TL_INLINE words note_bytes(words seen, words x) {
+  return seen | bytes_above_9(x);
+}
+
+// All bits of the last [length] bytes of eight.
+TL_INLINE words last_bytes(words length) {
+  return ~(uint64_t)0 << ((64 - 8 * length) & 63) | WHERE(length > 7);
+}
+
+// The same of the eight before them: none, where there are at most eight.
+TL_INLINE words bytes_before(words length) {
+  return ~(uint64_t)0 << ((64 - 8 * length) & 63) & WHERE(length > 8);
 }
 #endif
 
@@ -192,23 +228,24 @@ TL_INLINE doubles exact(words x) {
 }
 
 // What is known of cells: their last 16 bytes, at places from which a vector of
-// the first and one of the last eight are taken at once; how many of them
-// count, with the sign's bit.
+// the first and one of the last eight are taken at once; how many bytes they
+// have, and the first of these.
 typedef struct cells {
   char text[TL_DECIMALS][2 * sizeof(uint64_t)];
-  uint64_t about[TL_DECIMALS];
+  uint64_t length[TL_DECIMALS];
+  uint64_t first[TL_DECIMALS];
 } cells;
 
-#define SIGN ((uint64_t)1 << 63)
-
-TL_INLINE void gather_cell(cells *c, size_t i, const char *text,
+// Cell k of the LANES ones from i on.
+TL_INLINE void gather_cell(cells *c, size_t i, size_t k, const char *text,
                            const uint16_t *begin, size_t behind) {
   const char *at = text + begin[0], *end = text + begin[1] - behind;
-  const uint64_t minus = *at == '-';
-  memcpy(c->text[i / LANES * LANES + i % LANES / 2 + i % 2 * LANES / 2],
-         end - 16, 16);
-  c->about[i] = (uint64_t)(end - at) + minus * (SIGN - 1);
+  memcpy(c->text[i + k / 2 + k % 2 * LANES / 2], end - 16, 16);
+  c->length[i + k] = (uint64_t)(end - at);
+  c->first[i + k] = (unsigned char)*at;
 }
+
+#define SIGN ((uint64_t)1 << 63)
 
 // Up to whole vectors, which zeros fill.
 TL_INLINE void gather_cells(cells *c, const char *text, const uint16_t *begin,
@@ -219,10 +256,13 @@ TL_INLINE void gather_cells(cells *c, const char *text, const uint16_t *begin,
   for (; i + LANES <= n; i += LANES) {
 #pragma GCC unroll 8
     for (size_t k = 0; k < LANES; k++, begin += step)
-      gather_cell(c, i + k, text, begin, behind);
+      gather_cell(c, i, k, text, begin, behind);
   }
-  for (; i < n; i++, begin += step) gather_cell(c, i, text, begin, behind);
-  for (; i % LANES != 0; i++) gather_cell(c, i, zero, one, 0);
+  for (size_t k = 0; i < n && k < LANES; k++, begin += step)
+    if (i + k < n)
+      gather_cell(c, i, k, text, begin, behind);
+    else
+      gather_cell(c, i, k, zero, one, 0);
 }
 
 // The first and the last eight bytes of LANES cells.
@@ -248,21 +288,27 @@ TL_INLINE void split_cells(const cells *c, size_t i, words *early,
 typedef struct parts {
   words digits;  // as an integer
   words behind;  // how many of them stand behind the point
-  words kind;
 } parts;
 
-TL_INLINE parts take_apart(words early, words late, words length) {
+// What cells are, of all seen so far.
+typedef struct seen {
+  words points;  // not 0 where there was one
+  words bytes;   // above 9 where a digit was none
+  words faults;  // the highest bit where a number was too long or had no digit
+} seen;
+
+TL_INLINE parts take_apart(words early, words late, words length, seen *seen) {
   // Bytes before the cell become zeros, which count as nothing. Lengths above
   // 16 are refused below.
-  const words bits = ~(uint64_t)0 << ((64 - 8 * length) & 63);
-  late = (late ^ EACH('0')) & (bits | WHERE(length > 7));
-  early = (early ^ EACH('0')) & bits & WHERE(length > 8);
+  late = (late ^ EACH('0')) & last_bytes(length);
+  early = (early ^ EACH('0')) & bytes_before(length);
   const words late_point = bytes_equal(late, '.' ^ '0');
   const words early_point = bytes_equal(early, '.' ^ '0');
   const words in_late = WHERE(late_point != 0);
   const words in_early = WHERE(early_point != 0);
   const words has_point = in_late | in_early;
-  // What stands before the point goes one byte on, over it.
+  // What stands before the point goes one byte on, over it. A second point is
+  // then no digit.
   const words late_before = (late_point | (late_point - 1)) & in_late;
   const words early_before =
       in_late | ((early_point | (early_point - 1)) & in_early);
@@ -270,18 +316,15 @@ TL_INLINE parts take_apart(words early, words late, words length) {
       ((late << 8 | early >> 56) & late_before) | (late & ~late_before);
   const words early_digits =
       (early << 8 & early_before) | (early & ~early_before);
-  const words points = has_point & 1;
-  const words wrong = (bytes_above_9(late) ^ late_point) |
-                      (bytes_above_9(early) ^ early_point) |
-                      (late_point & (late_point - 1)) |
-                      (early_point & (early_point - 1)) | (in_late & in_early);
   parts p;
   p.digits = join_digits(early_digits, late_digits);
   p.behind = (count_bytes(~late_before) & has_point) +
              (count_bytes(~early_before) & in_early);
-  const words other = WHERE(wrong != 0) | WHERE(length <= points) |
-                      WHERE(length > 16) | WHERE(p.digits > (uint64_t)1 << 53);
-  p.kind = points | (other & TL_DECIMAL_OTHER);
+  seen->points |= has_point;
+  seen->bytes = note_bytes(note_bytes(seen->bytes, late_digits), early_digits);
+  // Each difference is below 0 where it must not be.
+  seen->faults |= (length - 1 + has_point) | (16 - length) |
+                  (((uint64_t)1 << 53) - p.digits);
   return p;
 }
 
@@ -312,23 +355,26 @@ unsigned TL_K(decimals)(double *values, int64_t *integers, const char *text,
                         const uint16_t *begin, size_t step, size_t behind,
                         size_t n) {
   cells c;
-  words seen = {0};
+  seen seen = {.points = {0}};
   gather_cells(&c, text, begin, step, behind, n);
   for (size_t i = 0; i < n; i += LANES) {
-    words early, late, about;
+    words early, late, length, first;
     split_cells(&c, i, &early, &late);
-    memcpy(&about, c.about + i, sizeof about);
-    const words sign = about & SIGN;
-    const parts p = take_apart(early, late, about & ~SIGN);
+    memcpy(&length, c.length + i, sizeof length);
+    memcpy(&first, c.first + i, sizeof first);
+    const words minus = WHERE(first == '-');
+    const parts p = take_apart(early, late, length + minus, &seen);
     put_lanes(values + i,
-              (words)(exact(p.digits) / power_of_ten(p.behind)) | sign, n - i);
-    if (integers != NULL) {
-      const words minus = WHERE(sign != 0);
+              (words)(exact(p.digits) / power_of_ten(p.behind)) | minus << 63,
+              n - i);
+    if (integers != NULL)
       put_lanes(integers + i, (p.digits ^ minus) - minus, n - i);
-    }
-    seen |= p.kind;
   }
+  const words others = bytes_above_9(seen.bytes) | (seen.faults & SIGN);
   unsigned all = LITTLE_ENDIAN_BYTES ? 0 : TL_DECIMAL_OTHER;
-  for (int k = 0; k < LANES; k++) all |= (unsigned)seen[k];
+  for (int k = 0; k < LANES; k++) {
+    all |= (unsigned)seen.points[k] & TL_DECIMAL_POINT;
+    all |= others[k] != 0 ? TL_DECIMAL_OTHER : 0;
+  }
   return all;
 }

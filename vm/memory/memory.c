@@ -216,6 +216,9 @@ static size_t cache_limit(tl_vm *vm) {
   size_t wanted = memory->largest_freed > SMALLEST_CACHE / 2
                       ? 2 * memory->largest_freed
                       : SMALLEST_CACHE;
+  // What was live at once may be so again: a table's columns, one by one small.
+  if (wanted < vm->stats.peak_bytes)
+    wanted = (size_t)vm->stats.peak_bytes;
   return wanted < memory->cache_limit ? wanted : memory->cache_limit;
 }
 

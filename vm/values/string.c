@@ -263,11 +263,26 @@ static size_t sequence_length(const unsigned char *s, size_t left) {
   return length;
 }
 
+// How many bytes of whole blocks of 64 are ASCII.
+static size_t ascii_blocks(const unsigned char *s, size_t nbytes) {
+  typedef uint64_t words __attribute__((vector_size(16)));
+  size_t i = 0;
+  for (; nbytes - i >= 64; i += 64) {
+    words block[4];
+    memcpy(block, s + i, sizeof block);
+    const words all = block[0] | block[1] | block[2] | block[3];
+    if (((all[0] | all[1]) & UINT64_C(0x8080808080808080)) != 0)
+      break;
+  }
+  return i;
+}
+
 bool tl_utf8_check(const char *text, size_t nbytes, size_t *at) {
   const unsigned char *s = (const unsigned char *)text;
   for (size_t i = 0; i < nbytes;) {
     uint64_t word;
-    // Eight bytes of ASCII at once.
+    // Many bytes of ASCII at once, then eight.
+    i += ascii_blocks(s + i, nbytes - i);
     while (nbytes - i >= 8 && (memcpy(&word, s + i, 8),
                                (word & UINT64_C(0x8080808080808080)) == 0))
       i += 8;

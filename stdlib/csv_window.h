@@ -1,0 +1,38 @@
+// A file of text a window at a time: whole lines, in memory that the next ones
+// are read into, so that it stays in the processor's cache.
+//
+// A text that cannot be read twice, such as a pipe's, is held whole, as is one
+// that had to be expanded; the windows then move over it.
+#ifndef TALLY_STDLIB_CSV_WINDOW_H
+#define TALLY_STDLIB_CSV_WINDOW_H
+
+#include "vm/io.h"
+
+typedef struct tl_csv_window {
+  char *begin, *end;  // the lines; a NUL follows
+  bool last;          // no text follows
+  int64_t offset;     // of [begin] in the text
+  int64_t size;       // of the text in bytes, as far as the system knows
+  // Its own.
+  tl_reader reader;
+  tl_bytes bytes;  // what was read and is not given back yet, or all of it
+  bool held;       // all of it
+  size_t step;     // bytes that a window should have
+  char behind;     // what the NUL stands for
+} tl_csv_window;
+
+// Opens the file with its first window, of about [step] bytes. Must be closed,
+// also after a failure. Fails where the text of the window is not UTF-8.
+bool tl_csv_window_open(tl_vm *vm, const char *what, const char *path,
+                        size_t step, tl_csv_window *out);
+
+// Goes on with the lines from [at] on, which lies within the window or is its
+// end: more than there were where it is the beginning.
+bool tl_csv_window_next(tl_csv_window *window, const char *at);
+
+// Goes back to a place of the text.
+bool tl_csv_window_seek(tl_csv_window *window, int64_t offset);
+
+void tl_csv_window_close(tl_csv_window *window);
+
+#endif
