@@ -516,9 +516,9 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
     return true;
   if (strcmp(name, "numpy") == 0 || strcmp(name, "math") == 0) {
     return tl_fail(vm, TALLY_ERR_IO,
-                   "import: there is no module %s: the functions on arrays and "
-                   "numbers need none, write zeros(3), sqrt(x)",
-                   name);
+                   "import: there is no module %s: functions on arrays and "
+                   "numbers need none, %s.sqrt(x) is sqrt(x)",
+                   name, name);
   }
   return tl_fail(vm, TALLY_ERR_IO,
                  is_path ? "import: there is no file %s beside the importing "
