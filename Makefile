@@ -102,7 +102,7 @@ COLD := $(patsubst %.c,%,$(wildcard compiler/*.c vm/nested/*.c \
   $(addprefix vm/text/,display format_spec suggest) \
   $(addprefix vm/,engine/matmul_stack error index/index_set index/path io \
   values/category values/same verify/audit) \
-  $(addprefix stdlib/,arguments categorical compress create cumulative \
+  $(addprefix stdlib/,arguments asarray categorical compress create cumulative \
   dense_complex dtype elementwise fft functional image_png io_csv csv_table csv_window io_csv_write \
   io_image io_map io_npy io_open io_text join lapack library linalg \
   linalg_factor linalg_products linalg_sign linear list list_sort memory_graph \

@@ -283,15 +283,4 @@ static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
   return result;
 }
 
-const tl_dense tl_dense_real = {
-    .lu = lu,
-    .solve = solve,
-    .triangular = triangular,
-    .banded = banded,
-    .inverse = inverse,
-    .cholesky = cholesky,
-    .qr = qr,
-    .svd = svd,
-    .eigh = eigh,
-    .eig = eig,
-};
+const tl_dense tl_dense_real = TL_DENSE_OF_THIS_FILE;

@@ -27,6 +27,7 @@ const tl_family tl_library[] = {
     {NULL, tl_nan_builtins},
     {NULL, tl_functional_builtins},
     {NULL, tl_create_builtins},
+    {NULL, tl_asarray_builtins},
     {NULL, tl_shape_builtins},
     {NULL, tl_join_builtins},
     {NULL, tl_sort_builtins},

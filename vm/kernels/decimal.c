@@ -4,9 +4,7 @@
 // depends on them, so that loops run over many cells at once.
 #include "vm/kernels/decimal.h"
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
+#include "vm/kernels/vector.h"
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #define LITTLE_ENDIAN_BYTES 0
@@ -92,16 +90,9 @@ void TL_K(text_places)(tl_text_places *out, const char *text, char separator,
 
 #define EACH(byte) (0x0101010101010101u * (byte))
 
-// As many cells as a vector has room for.
-#if defined(__AVX512F__)
-enum { LANES = 8 };
-#elif defined(__AVX2__)
-enum { LANES = 4 };
-#else
-enum { LANES = 2 };
-#endif
-typedef uint64_t words __attribute__((vector_size(8 * LANES)));
-typedef double doubles __attribute__((vector_size(8 * LANES)));
+// A vector has room for LANES cells.
+typedef vec_bits words;
+typedef vec doubles;
 
 // All bits where the condition holds.
 #define WHERE(condition) ((words)(condition))
@@ -333,14 +324,7 @@ TL_INLINE doubles power_of_ten(words exponent) {
   static const double powers[16] = {1e0,  1e1,  1e2,  1e3, 1e4,  1e5,
                                     1e6,  1e7,  1e8,  1e9, 1e10, 1e11,
                                     1e12, 1e13, 1e14, 1e15};
-#if defined(__AVX512F__)
-  return _mm512_permutex2var_pd(_mm512_loadu_pd(powers), (__m512i)exponent,
-                                _mm512_loadu_pd(powers + 8));
-#else
-  doubles power;
-  for (int k = 0; k < LANES; k++) power[k] = powers[exponent[k] & 15];
-  return power;
-#endif
+  return look_up(powers, exponent);
 }
 
 // The lanes of a vector, of which [n] are wanted.
