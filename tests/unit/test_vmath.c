@@ -1,6 +1,9 @@
 // The vectorised functions: at most 1 ulp from the truth, which long double
 // stands in for, and the same bits from all instruction sets.
 #include "tests/unit/kernel_items.h"
+#include "vm/kernels/loop.h"
+// Here for the instruction set that every processor has.
+#include "vm/kernels/vector.h"
 
 enum { COUNT = 1 << 18 };
 
@@ -107,10 +110,11 @@ static void fill_whole(double low, double high) {
 
 // An item's bits depend neither on its neighbours nor on its place in a vector.
 static void check_alone(const tl_kernel_table *table, tl_op op) {
+  enum { MOST = 70 };  // more than any turn of any instruction set
   for (int i = 0; i < 256; i++) {
-    double got[3];
-    float got_f[3];
-    const size_t n = 1 + (size_t)i % 3;
+    double got[MOST];
+    float got_f[MOST];
+    const size_t n = 1 + (size_t)i % MOST;
     table->unary[op][TL_FLOAT64](got, x + i, n);
     table->unary[op][TL_FLOAT32](got_f, xf + i, n);
     for (size_t j = 0; j < n; j++) {
@@ -230,6 +234,27 @@ static void sines(void **state) {
   check(TL_OP_COS, cosl, NULL);
 }
 
+static void check_cosine(double s) {
+  const vec_mask all = is_less(all_of(0), 1);
+  const double got = cosine_where(all, all_of(s))[0];
+  if (got != fma(s, -2 * s, 1))
+    fail_msg("1 - 2 s^2 for %a: %a and %a", s, got, fma(s, -2 * s, 1));
+}
+
+// Where nothing fuses, 1 - 2 s^2 is put together; at multiples of a short
+// number it is next to halfway between two.
+static void cosines_of_halves(void **state) {
+  (void)state;
+  for (int i = 0; i < COUNT; i++)
+    check_cosine((random_unit() - 0.5) * exp2(-30 * random_unit()));
+  for (int digits = 1; digits < 28; digits++)
+    for (int i = 0; i < 1 << (digits < 10 ? digits : 10); i++) {
+      const double s = ldexp(i, -1 - digits);
+      for (double unit = 0x1p-54; unit > 0x1p-60; unit /= 2)
+        for (int off = -3; off <= 3; off++) check_cosine(s + off * unit);
+    }
+}
+
 static void others(void **state) {
   (void)state;
   static const double limits[] = {1, 6, 30};
@@ -320,6 +345,7 @@ int main(void) {
       cmocka_unit_test(logarithms),
       cmocka_unit_test(logarithms_of_powers),
       cmocka_unit_test(sines),
+      cmocka_unit_test(cosines_of_halves),
       cmocka_unit_test(others),
       cmocka_unit_test(powers),
       cmocka_unit_test(divisions),

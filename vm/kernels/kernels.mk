@@ -20,9 +20,9 @@ KERNEL_FLAGS += -fno-unroll-loops
 else
 KERNEL_FLAGS += -ftree-vectorize -fvect-cost-model=dynamic \
                 --param vect-epilogues-nomask=0 -fno-trapping-math
-# The two vectors that a turn works on are interleaved.
-KERNEL_FLAGS_vmath_exp := -fschedule-insns
-KERNEL_FLAGS_vmath_log := -fschedule-insns
+# The vectors that a turn works on are interleaved.
+KERNEL_FLAGS_vmath_exp := -fschedule-insns -fsched-pressure
+KERNEL_FLAGS_vmath_log := -fschedule-insns -fsched-pressure
 KERNEL_FLAGS_vmath_sin := -fschedule-insns -fsched-pressure
 endif
 

@@ -3,10 +3,8 @@
 //
 // There is no guard, as a file that includes this does so once: what it says
 // depends on the instruction set that the file is compiled for.
-#ifdef __x86_64__
-#ifdef __AVX2__
+#ifdef __SSE2__
 #include <immintrin.h>
-#endif
 #endif
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
@@ -19,6 +17,7 @@ enum { LANES = 2 };
 
 typedef double vec __attribute__((vector_size(LANES * 8)));
 typedef uint64_t vec_bits __attribute__((vector_size(LANES * 8)));
+typedef int64_t vec_integers __attribute__((vector_size(LANES * 8)));
 typedef float vec_float __attribute__((vector_size(LANES * 4)));
 
 TL_INLINE vec load_float64(const double *from) {
@@ -105,6 +104,8 @@ TL_INLINE vec halve_where(vec_mask mask, vec x) {
 #endif
 }
 
+#define VEC_SIGN 0x8000000000000000u
+
 // Adding it rounds numbers below 2^51 to whole ones, which then are in the low
 // bits: no instruction set needs to convert.
 #define VEC_WHOLE 0x1.8p52
@@ -118,6 +119,39 @@ TL_INLINE vec multiply_add(vec a, vec b, vec c) {
   return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 #else
   return a * b + c;
+#endif
+}
+
+// 1 - 2 s s where the mask is, rounded once; s elsewhere. |s| is below 1/2.
+TL_INLINE vec cosine_where(vec_mask mask, vec s) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return (vec)_mm512_mask_fmadd_pd((__m512d)s, mask, (__m512d)(s * -2),
+                                   _mm512_set1_pd(1));
+#elif defined(__AVX2__) && defined(__FMA__)
+  return choose_where(
+      mask,
+      (vec)_mm256_fmadd_pd((__m256d)s, (__m256d)(s * -2), _mm256_set1_pd(1)),
+      s);
+#elif defined(__FP_FAST_FMA)
+  for (int i = 0; i < LANES; i++)
+    if (mask[i] != 0)
+      s[i] = __builtin_fma(s[i], s[i] * -2, 1);
+  return s;
+#else
+  // s s = p + e exactly (Dekker), and so 1 - 2 s s = most + d - 2 e.
+  const vec high = (vec)(((vec_bits)s + (1 << 26)) & ~(uint64_t)0x7ffffff);
+  const vec low = s - high, p = s * s;
+  const vec e = ((high * high - p) + (high + high) * low) + low * low;
+  const vec twice = p + p, most = 1 - twice, d = (1 - most) - twice;
+  const vec rest = d - (e + e), lost = (d - rest) - (e + e);
+  // Halfway between two numbers, what `rest` lost to rounding decides.
+  const vec_bits halfway =
+      (vec_bits)((vec)((vec_bits)rest & ~VEC_SIGN) == 0x1p-54) &
+      (vec_bits)(lost != 0);
+  const vec nudge =
+      (vec)(((vec_bits)lost & VEC_SIGN) | (vec_bits)all_of(0x1p-60));
+  return choose_where(mask, most + (rest + (vec)((vec_bits)nudge & halfway)),
+                      s);
 #endif
 }
 
@@ -137,43 +171,72 @@ TL_INLINE vec look_up(const double *table, vec_bits index) {
 #endif
 }
 
-// Whether a lane of x has one of these bits.
-TL_INLINE bool has_bits(vec_bits x, uint64_t bits) {
+// Keeps in *farthest the largest |k| that it was called with, lane by lane; NaN
+// is passed over.
+TL_INLINE void note_distance(vec k, vec *farthest) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-  return _mm512_test_epi64_mask((__m512i)x,
-                                _mm512_set1_epi64((long long)bits)) != 0;
-#elif defined(__AVX2__)
-  return !_mm256_testz_si256((__m256i)x, _mm256_set1_epi64x((long long)bits));
+  *farthest = (vec)_mm512_range_pd((__m512d)k, (__m512d)*farthest, 0xb);
 #else
-  return ((x[0] | x[1]) & bits) != 0;
+  const vec distance = (vec)((vec_bits)k & ~VEC_SIGN);
+#if defined(__AVX2__)
+  *farthest = (vec)_mm256_max_pd((__m256d)distance, (__m256d)*farthest);
+#elif defined(__SSE2__)
+  *farthest = (vec)_mm_max_pd((__m128d)distance, (__m128d)*farthest);
+#else
+  *farthest = vec_choose((vec_bits)(distance > *farthest), distance, *farthest);
+#endif
 #endif
 }
 
-// void name(out, a, n) for items of a dtype: out[i] = inside(a[i]), two vectors
-// at a time, so that one's latencies are filled by the other. Where a lane of
-// *odd has a bit above the [even] ones, the pair and some items after it are
-// computed by `anywhere`, which has the same result for what is inside, so that
-// an item's bits do not depend on its neighbours'.
+// Whether a lane of x is above the limit.
+TL_INLINE bool any_beyond(vec x, double limit) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return _mm512_cmp_pd_mask((__m512d)x, _mm512_set1_pd(limit), _CMP_GT_OQ) != 0;
+#elif defined(__AVX2__)
+  return _mm256_movemask_pd((__m256d)(x > limit)) != 0;
+#else
+  return x[0] > limit || x[1] > limit;
+#endif
+}
+
+// How many vectors a turn computes, so that their latencies fill each other;
+// in the small set one.
+#ifdef TL_NO_PAIRS
+enum { TOGETHER = 1 };
+#else
+enum { TOGETHER = 4 };
+#endif
+#ifdef __clang__
+#define EACH_VECTOR \
+  _Pragma("clang loop unroll(full)") for (size_t v = 0; v < TOGETHER; v++)
+#else
+#define EACH_VECTOR \
+  _Pragma("GCC unroll 8") for (size_t v = 0; v < TOGETHER; v++)
+#endif
+
+// void name(out, a, n) for items of a dtype: out[i] = inside(a[i]), some
+// vectors at a time. Where a lane of *farthest is above the limit, these and
+// some items after them are computed by `anywhere`, which has the same result
+// for what is inside, so that an item's bits do not depend on its neighbours'.
 //
-// The pairs are a function of their own, which calls nothing: its constants
-// stay in registers. It returns how many items it did before odd ones.
-enum { BEYOND = 16 * LANES };
-#define VECTOR_UNARY(name, sfx, T, inside, anywhere, even)                     \
+// The turns are a function of their own, which calls nothing: its constants
+// stay in registers. It returns how many items it did before those.
+enum { STEP = TOGETHER * LANES, BEYOND = 16 * LANES };
+#define VECTOR_UNARY(name, sfx, T, inside, anywhere, limit)                    \
   static __attribute__((noinline))                                             \
-  size_t name##_pairs_##sfx(T *to, const T *from, size_t n) {                  \
+  size_t name##_most_##sfx(T *to, const T *from, size_t n) {                   \
     size_t i = 0;                                                              \
-    for (; n - i >= 2 * LANES; i += 2 * LANES) {                               \
-      vec_bits odd = {0};                                                      \
-      const vec first = inside(load_##sfx(from + i), &odd);                    \
-      const vec second = inside(load_##sfx(from + i + LANES), &odd);           \
-      if (__builtin_expect(has_bits(odd, ~(uint64_t)(even)), 0))               \
+    for (; n - i >= STEP; i += STEP) {                                         \
+      vec farthest = {0};                                                      \
+      vec y[TOGETHER];                                                         \
+      EACH_VECTOR y[v] = inside(load_##sfx(from + i + v * LANES), &farthest);  \
+      if (__builtin_expect(any_beyond(farthest, limit), 0))                    \
         break;                                                                 \
-      store_##sfx(to + i, first);                                              \
-      store_##sfx(to + i + LANES, second);                                     \
+      EACH_VECTOR store_##sfx(to + i + v * LANES, y[v]);                       \
     }                                                                          \
     return i;                                                                  \
   }                                                                            \
-  /* Fewer than two vectors, or up to BEYOND items with odd ones. */           \
+  /* Fewer than a turn has, or up to BEYOND items with some beyond. */         \
   static __attribute__((noinline)) void name##_few_##sfx(T *to, const T *from, \
                                                          size_t n) {           \
     size_t i = 0;                                                              \
@@ -190,7 +253,7 @@ enum { BEYOND = 16 * LANES };
     T *to = out;                                                               \
     const T *from = a;                                                         \
     for (size_t i = 0; i < n;) {                                               \
-      i += name##_pairs_##sfx(to + i, from + i, n - i);                        \
+      i += name##_most_##sfx(to + i, from + i, n - i);                         \
       const size_t count = n - i < BEYOND ? n - i : BEYOND;                    \
       if (count > 0)                                                           \
         name##_few_##sfx(to + i, from + i, count);                             \

@@ -10,19 +10,16 @@
 #include "vm/kernels/vmath_tables.h"
 
 typedef struct steps {
-  vec_bits k;  // in the low bits
+  vec whole;
+  vec_bits k;  // the same, in the low bits
   vec r;
 } steps;
 
 TL_INLINE steps take_steps(vec x) {
   const vec shifted = x * EXP_STEPS + VEC_WHOLE, k = shifted - VEC_WHOLE;
   const vec most = multiply_add(k, all_of(-EXP_STEP_1), x);
-  return (steps){(vec_bits)shifted, multiply_add(k, all_of(-EXP_STEP_2), most)};
-}
-
-// Sets bits above the low `log2_limit + 1` in *odd unless |k| < 2^log2_limit.
-TL_INLINE void note_steps(vec_bits k, int log2_limit, vec_bits *odd) {
-  *odd |= k - (VEC_WHOLE_BITS - ((uint64_t)1 << log2_limit));
+  return (steps){k, (vec_bits)shifted,
+                 multiply_add(k, all_of(-EXP_STEP_2), most)};
 }
 
 // e^r - 1, and what the table lost.
@@ -44,19 +41,19 @@ TL_INLINE vec power(vec_bits k) {
   return (vec)((vec_bits)look_up(exp_table, k) + (k << 48));
 }
 
-// For |k| < 2^13, so |x| < 354, where no power overflows.
-enum { LOG2_LIMIT = 13 };
+// For |k| below it, so |x| < 354, no power overflows.
+enum { LIMIT = 1 << 13 };
 
-TL_INLINE vec exp_inside(vec x, vec_bits *odd) {
+TL_INLINE vec exp_inside(vec x, vec *farthest) {
   const steps s = take_steps(x);
-  note_steps(s.k, LOG2_LIMIT, odd);
+  note_distance(s.whole, farthest);
   const vec y = power(s.k);
   return y + y * rest_float64(s);
 }
 
-TL_INLINE vec exp_inside_float32(vec x, vec_bits *odd) {
+TL_INLINE vec exp_inside_float32(vec x, vec *farthest) {
   const steps s = take_steps(x);
-  note_steps(s.k, LOG2_LIMIT, odd);
+  note_distance(s.whole, farthest);
   const vec y = power(s.k);
   return y + y * rest_float32(s);
 }
@@ -82,25 +79,22 @@ TL_INLINE vec exp_anywhere(vec x) {
 
 // float32 overflows and vanishes long before 150.
 TL_INLINE vec exp_anywhere_float32(vec x) {
-  vec_bits odd = {0};
-  return exp_inside_float32(clamp(x, -150, 150), &odd);
+  vec farthest = {0};
+  return exp_inside_float32(clamp(x, -150, 150), &farthest);
 }
 
-VECTOR_UNARY(exp, float64, double, exp_inside, exp_anywhere,
-             (2 << LOG2_LIMIT) - 1)
+VECTOR_UNARY(exp, float64, double, exp_inside, exp_anywhere, LIMIT - 1)
 VECTOR_UNARY(exp, float32, float, exp_inside_float32, exp_anywhere_float32,
-             (2 << LOG2_LIMIT) - 1)
+             LIMIT - 1)
 
 // ---- hyperbolic tangent -----------------------------------------------------
-
-#define SIGN_BIT 0x8000000000000000u
 
 // Below 0.625 x + x^3 p / q; above, 1 - 2 / (e^2x + 1), with the exponential
 // and the sum each carried as a pair. One division serves both. From 22 on, 1
 // is nearest.
-TL_INLINE vec tanh_inside(vec x, vec_bits *odd) {
-  (void)odd;  // there are none
-  const vec a = (vec)((vec_bits)x & ~SIGN_BIT), z = a * a;
+TL_INLINE vec tanh_inside(vec x, vec *farthest) {
+  (void)farthest;  // there are none
+  const vec a = (vec)((vec_bits)x & ~VEC_SIGN), z = a * a;
   const vec_mask is_small = is_less(a, 0.625);
   const vec limited = at_most(a, 22);
   const steps s = take_steps(limited + limited);
@@ -115,30 +109,29 @@ TL_INLINE vec tanh_inside(vec x, vec_bits *odd) {
   const vec most = 1 + t, lost_most = (1 - most) + t;
   const vec large = most + (lost_most + (t * t) * (lost_d * 0.5));
   const vec y = choose_where(is_small, a + t, large);
-  return (vec)((vec_bits)y | ((vec_bits)x & SIGN_BIT));
+  return (vec)((vec_bits)y | ((vec_bits)x & VEC_SIGN));
 }
 
 // (e^2x - 1) / (e^2x + 1): double has digits enough for the difference.
-TL_INLINE vec tanh_inside_float32(vec x, vec_bits *odd) {
-  (void)odd;
-  const vec a = at_most((vec)((vec_bits)x & ~SIGN_BIT), 22);
+TL_INLINE vec tanh_inside_float32(vec x, vec *farthest) {
+  (void)farthest;
+  const vec a = at_most((vec)((vec_bits)x & ~VEC_SIGN), 22);
   const steps s = take_steps(a + a);
   const vec first = power(s.k), second = first * rest_float32(s);
   const vec y = ((first - 1) + second) / ((first + 1) + second);
-  return (vec)((vec_bits)y | ((vec_bits)x & SIGN_BIT));
+  return (vec)((vec_bits)y | ((vec_bits)x & VEC_SIGN));
 }
 
 TL_INLINE vec tanh_anywhere(vec x) {
-  vec_bits odd = {0};
-  return tanh_inside(x, &odd);
+  vec farthest = {0};
+  return tanh_inside(x, &farthest);
 }
 
 TL_INLINE vec tanh_anywhere_float32(vec x) {
-  vec_bits odd = {0};
-  return tanh_inside_float32(x, &odd);
+  vec farthest = {0};
+  return tanh_inside_float32(x, &farthest);
 }
 
-#define ALL_INSIDE (~(uint64_t)0)
-VECTOR_UNARY(tanh, float64, double, tanh_inside, tanh_anywhere, ALL_INSIDE)
+VECTOR_UNARY(tanh, float64, double, tanh_inside, tanh_anywhere, 0)
 VECTOR_UNARY(tanh, float32, float, tanh_inside_float32, tanh_anywhere_float32,
-             ALL_INSIDE)
+             0)

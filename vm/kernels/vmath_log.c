@@ -14,19 +14,26 @@
 typedef struct split {
   vec K;        // 16 k and the interval
   vec scaled;   // m / 2^512
-  vec_bits at;  // K + 2^13
+  vec_bits at;  // the interval in the low bits
 } split;
 
 // 2^-LOG_RANGE < x < 2^LOG_RANGE is inside. So much more than k is positive.
 enum { LOG_RANGE = 512 };
 #define BIAS ((uint64_t)LOG_RANGE << 52)
+#define LIMIT (16 * LOG_RANGE - 1)
 
-TL_INLINE split split_exponent(vec x, vec_bits *odd) {
-  const vec_bits bits = (vec_bits)x, above = bits - (LOG_FIRST - BIAS);
-  *odd |= above;
-  const vec_bits at = above >> 48;
+TL_INLINE split split_exponent(vec x, vec *farthest) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  const vec_bits above = (vec_bits)x - LOG_FIRST;
+  const vec_integers at = (vec_integers)above >> 48;
+  const vec K = __builtin_convertvector(at, vec);
+#else  // no shifts of signed integers and no such conversions
+  const vec_bits above = (vec_bits)x - (LOG_FIRST - BIAS), at = above >> 48;
   const vec K = (vec)(at | 0x4330000000000000u) - (0x1p52 + 16 * LOG_RANGE);
-  return (split){K, (vec)(bits - (above & 0xfff0000000000000u)), at};
+#endif
+  note_distance(K, farthest);
+  const vec_bits fraction = above & 0x000fffffffffffffu;
+  return (split){K, (vec)(fraction + (LOG_FIRST - BIAS)), (vec_bits)at};
 }
 
 TL_INLINE vec log_of_split(split s) {
@@ -56,12 +63,12 @@ TL_INLINE vec log_of_split_short(split s) {
   return high + (r + z * terms);
 }
 
-TL_INLINE vec log_inside(vec x, vec_bits *odd) {
-  return log_of_split(split_exponent(x, odd));
+TL_INLINE vec log_inside(vec x, vec *farthest) {
+  return log_of_split(split_exponent(x, farthest));
 }
 
-TL_INLINE vec log_inside_short(vec x, vec_bits *odd) {
-  return log_of_split_short(split_exponent(x, odd));
+TL_INLINE vec log_inside_short(vec x, vec *farthest) {
+  return log_of_split_short(split_exponent(x, farthest));
 }
 
 // Numbers far from 1 are scaled towards it first.
@@ -70,8 +77,8 @@ TL_INLINE split split_anywhere(vec x) {
                  large = (vec_bits)(x > 0x1p500);
   const vec factor = vec_choose(small, all_of(0x1p600),
                                 vec_choose(large, all_of(0x1p-600), all_of(1)));
-  vec_bits odd = {0};
-  split s = split_exponent(x * factor, &odd);
+  vec farthest = {0};
+  split s = split_exponent(x * factor, &farthest);
   s.K += vec_choose(small, all_of(-16 * 600),
                     vec_choose(large, all_of(16 * 600), all_of(0)));
   return s;
@@ -93,6 +100,5 @@ TL_INLINE vec log_anywhere_short(vec x) {
   return log_special(x, log_of_split_short(split_anywhere(x)));
 }
 
-#define INSIDE (2 * BIAS - 1)
-VECTOR_UNARY(log, float64, double, log_inside, log_anywhere, INSIDE)
-VECTOR_UNARY(log, float32, float, log_inside_short, log_anywhere_short, INSIDE)
+VECTOR_UNARY(log, float64, double, log_inside, log_anywhere, LIMIT)
+VECTOR_UNARY(log, float32, float, log_inside_short, log_anywhere_short, LIMIT)
