@@ -145,6 +145,10 @@ void tl_refuse_useless(tl_lower *l, const tl_ast *ast);
 // not, and defines as unset at the entry what the rest needs (definite.c).
 bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope);
 
+// Loads a list of literal numbers into a slot as a constant; false: [ast] is
+// none.
+bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into);
+
 // Loads what a closure captures into a slot; unset where it is not yet set.
 void tl_lower_capture(tl_lower *l, tl_variable *variable, int32_t into,
                       tl_span span);

@@ -187,10 +187,13 @@ static bool is_own(tl_lower *l, const tl_ast *ast) {
   return v != NULL && !v->is_global && !tl_known_constant(l, v, &known);
 }
 
-// One argument into its window slot, or the variable it names.
+// One argument into its window slot, or the variable it names. [setting]: of a
+// built-in, which reads it only: a list of literals is a constant.
 static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
-                              int32_t slot) {
+                              int32_t slot, bool setting) {
   tl_ast *value = call->arguments[index].value;
+  if (setting && tl_constant_list(l, value, slot))
+    return slot;
   int32_t want = tl_is_taken(l, value) ? -1 : slot;
   if (is_own(l, value)) {
     want = -1;
@@ -232,7 +235,8 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
   for (uint32_t a = 0; a < call->count; a++) {
     for (int p = 0; p < s->count; p++) {
       if (b->argument[p] == (int)a) {
-        operands[p] = lower_argument(l, call, a, first + p);
+        operands[p] =
+            lower_argument(l, call, a, first + p, op == TL_BC_CALLB && p > 0);
       }
     }
   }
@@ -325,7 +329,7 @@ static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
   if (operands == NULL)
     return base;
   for (uint32_t i = 0; i < call->count; i++) {
-    operands[i] = lower_argument(l, call, i, first + (int32_t)i);
+    operands[i] = lower_argument(l, call, i, first + (int32_t)i, false);
   }
   tl_cfg_ins *ins =
       tl_emit(l, TL_BC_CALL, base, (int32_t)call->count + 1, ast->span);
@@ -376,7 +380,7 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
   int32_t first = tl_temps(l, arity);
   int32_t operands[3];
   for (int i = 0; i < arity; i++) {
-    operands[i] = lower_argument(l, &ast->call, (uint32_t)i, first + i);
+    operands[i] = lower_argument(l, &ast->call, (uint32_t)i, first + i, false);
   }
   tl_cfg_ins *ins = tl_emit(l, opcode, *want, arity, ast->span);
   for (int i = 0; i < arity; i++) ins->operands[i] = operands[i];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compiler/lower.h"
+#include "vm/values/list.h"
 #include "vm/array/array.h"
 #include "vm/engine/engine.h"
 
@@ -280,6 +281,27 @@ static bool constant_array(tl_lower *l, tl_ast *ast, int32_t want) {
   char *item = array->data;
   fill_literal(l, ast, array, &item);
   tl_load_constant(l, want, tl_own_array(array), ast->span);
+  return true;
+}
+
+bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into) {
+  if (ast->kind != TL_AST_LIST || ast->items.count == 0)
+    return false;
+  for (uint32_t i = 0; i < ast->items.count; i++) {
+    const tl_ast *item = ast->items.items[i];
+    bool plain = item->kind == TL_AST_BOOL || item->kind == TL_AST_INT ||
+                 item->kind == TL_AST_FLOAT || item->kind == TL_AST_UNARY;
+    if (!plain || !tl_is_scalar(literal(l, item, false)))
+      return false;
+  }
+  tl_list *list = tl_list_new(l->b->vm, ast->items.count);
+  if (list == NULL) {
+    l->b->failed = true;
+    return true;
+  }
+  for (uint32_t i = 0; i < ast->items.count; i++)
+    list->items[list->length++] = literal(l, ast->items.items[i], false);
+  tl_load_constant(l, into, tl_own_list(list), ast->span);
   return true;
 }
 

@@ -299,9 +299,28 @@ static void intake(writer *w) {
   w->inner = false;
 }
 
+// Of three axes, several of them reduced.
+static void cube(writer *w) {
+  static const char *const names[] = {"sum", "mean",          "max", "min",
+                                      "any", "count_nonzero", "prod"};
+  static const char *const ends[] = {"(0, 1)",    "(1, 0), keepdims: true",
+                                     "(0, 2)",    "(1, 2)",
+                                     "(0, 1, 2)", "(-3, -2)",
+                                     "(1,)",      "[0, 1]",
+                                     "(-2, -3)"};
+  static const char *const signs[] = {"*", "-", "+", ">"};
+  put(w, "%s((cube_%s %s row_%s) %s cube_%s, axis: %s)", names[next(w, 7)],
+      dtypes[next(w, DTYPES)], signs[next(w, 3)], dtypes[next(w, DTYPES)],
+      signs[next(w, 4)], dtypes[next(w, DTYPES)], ends[next(w, 9)]);
+}
+
 static void reduction(writer *w) {
   if (next(w, 3) == 0) {
     running(w);
+    return;
+  }
+  if (next(w, 6) == 0) {
+    cube(w);
     return;
   }
   if (next(w, 4) == 0) {
@@ -326,7 +345,7 @@ static void reduction(writer *w) {
       put(w, ", axis: 0, keepdims: true");
       break;
     case 3:
-      put(w, ", axis: [%s]", next(w, 2) ? "1, 0" : "-2");
+      put(w, ", axis: %s", next(w, 2) ? "(1, 0)" : "[-2]");
       break;
     default:
       break;
@@ -441,14 +460,16 @@ static void set_up(host *h, bool plain, int threads, int rows, int columns) {
     const char *d = dtypes[i];
     const char *back = d[0] == 'u' ? "+ 0" : "- 5";
     // No zeros or negative numbers for unsigned ones; halves for floats.
-    snprintf(text, sizeof text,
-             "n_ = reshape(arange(%d) * 7 %% 23 %s, (%d, %d)) / 2 + 1\n"
-             "x_%s = astype(n_, %s)\n"
-             "wide_%s = astype(repeat(n_, 2, axis: 1), %s)\n"
-             "turned_%s = astype(n_.T, %s) + %s(0)\n"
-             "row_%s = astype(n_[0, :], %s)\ncolumn_%s = astype(n_[:, :1], %s)",
-             rows * columns, back, rows, columns, d, d, d, d, d, d, d, d, d, d,
-             d);
+    snprintf(
+        text, sizeof text,
+        "n_ = reshape(arange(%d) * 7 %% 23 %s, (%d, %d)) / 2 + 1\n"
+        "x_%s = astype(n_, %s)\n"
+        "wide_%s = astype(repeat(n_, 2, axis: 1), %s)\n"
+        "turned_%s = astype(n_.T, %s) + %s(0)\n"
+        "row_%s = astype(n_[0, :], %s)\ncolumn_%s = astype(n_[:, :1], %s)\n"
+        "cube_%s = astype(n_[:, none, :] + reshape(arange(3), (3, 1)), %s)",
+        rows * columns, back, rows, columns, d, d, d, d, d, d, d, d, d, d, d, d,
+        d);
     run_ok(h, text);
   }
 }

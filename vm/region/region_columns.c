@@ -29,10 +29,15 @@ typedef struct strip {
   char *items, *scratch, *waiting;
   size_t nbytes;
   void *block;
-  int64_t planned_rows, planned_width;  // of the plan that is there
-  tl_arg_outer *find;                   // of places; else NULL
-  int axis;                             // that is reduced
+  tl_arg_outer *find;  // of places; else NULL
+  int axis_count;      // those that are reduced, their rows in row-major order
+  int axes[TL_MAX_DIMS];
   int64_t from[TL_MAX_DIMS];
+  struct {  // of the plan that is there: ndim 0, none is
+    int ndim;
+    int64_t first;  // its row of the chunk
+    int64_t shape[TL_MAX_DIMS];
+  } planned;
 } strip;
 
 static size_t round_up(size_t nbytes) {
@@ -42,7 +47,7 @@ static size_t round_up(size_t nbytes) {
 static bool open_strip(tl_region_folder *f, strip *s) {
   int64_t ncols = f->lengths[f->column];
   s->width = ncols < STRIP ? ncols : STRIP;
-  s->planned_rows = s->planned_width = 0;
+  s->planned.ndim = 0;
   s->rows = 8;
   while (s->rows < CHUNK_MOST && s->rows < f->length &&
          2 * s->rows * s->width * (int64_t)s->in <= CHUNK_BYTES) {
@@ -65,25 +70,80 @@ static bool open_strip(tl_region_folder *f, strip *s) {
   return true;
 }
 
-// Computes [rows] rows of [width] columns from s->from on.
-static tl_region_status compute_rows(tl_region_folder *f, strip *s,
-                                     int64_t rows, int64_t width) {
-  int64_t shape[2] = {rows, width};
-  int64_t strides[2] = {width * (int64_t)s->in, (int64_t)s->in};
-  int axes[2] = {s->axis, f->column};
-  tl_region_box box = {2, shape, axes, s->from};
-  tl_region_planned *planned = f->g->fresh;
-  if (s->planned_rows == rows && s->planned_width == width) {
-    tl_region_plan_again(f->g, planned, &box);
-  } else {
-    planned->is_ready = false;  // of a part
-    if (!tl_region_plan(f->g, planned, &box, s->items, f->dtype, strides))
-      return TL_REGION_DECLINED;
-    s->planned_rows = rows;
-    s->planned_width = width;
+// The largest box of rows from row [at] on, of at most [most], whose order is
+// the one of the rows: a part of one axis, with the axes behind it whole.
+// Returns how many rows it has.
+static int64_t find_box(tl_region_folder *f, strip *s, int64_t at, int64_t most,
+                        tl_region_box *box, int64_t *shape, int *axes) {
+  int first = s->axis_count - 1, ndim = 0;
+  int64_t whole = 1;
+  for (int i = first; i >= 0; i--) {
+    int64_t length = f->lengths[s->axes[i]];
+    s->from[s->axes[i]] = at % length;
+    at /= length;
   }
-  return tl_plan_run(f->g->vm, &planned->plan, true) ? TL_REGION_DONE
-                                                     : TL_REGION_FAILED;
+  while (first > 0 && s->from[s->axes[first]] == 0 &&
+         most >= whole * f->lengths[s->axes[first]]) {
+    whole *= f->lengths[s->axes[first--]];
+  }
+  int64_t left = f->lengths[s->axes[first]] - s->from[s->axes[first]];
+  int64_t take = most / whole < left ? most / whole : left;
+  for (int i = first; i < s->axis_count; i++) {
+    axes[ndim] = s->axes[i];
+    shape[ndim++] = i == first ? take : f->lengths[s->axes[i]];
+  }
+  *box = (tl_region_box){ndim, shape, axes, s->from};
+  return take * whole;
+}
+
+// Whether the plan that is there writes such a box to the same place.
+static bool is_planned(const strip *s, const tl_region_box *box,
+                       int64_t first) {
+  return s->planned.ndim == box->ndim && s->planned.first == first &&
+         memcmp(s->planned.shape, box->shape,
+                (size_t)box->ndim * sizeof *box->shape) == 0;
+}
+
+static bool plan_box(tl_region_folder *f, strip *s, const tl_region_box *box,
+                     int64_t first) {
+  tl_region_planned *planned = f->g->fresh;
+  int64_t strides[TL_MAX_DIMS], step = (int64_t)s->in;
+  if (is_planned(s, box, first)) {
+    tl_region_plan_again(f->g, planned, box);
+    return true;
+  }
+  for (int i = box->ndim - 1; i >= 0; i--) {
+    strides[i] = step;
+    step *= box->shape[i];
+  }
+  char *to =
+      s->items + (size_t)first * (size_t)box->shape[box->ndim - 1] * s->in;
+  planned->is_ready = false;  // of a part
+  s->planned.ndim = 0;
+  if (!tl_region_plan(f->g, planned, box, to, f->dtype, strides))
+    return false;
+  s->planned.ndim = box->ndim;
+  s->planned.first = first;
+  memcpy(s->planned.shape, box->shape, (size_t)box->ndim * sizeof *box->shape);
+  return true;
+}
+
+// Computes [rows] rows from row [at] on, of [width] columns.
+static tl_region_status compute_rows(tl_region_folder *f, strip *s, int64_t at,
+                                     int64_t rows, int64_t width) {
+  int64_t shape[TL_MAX_DIMS + 1];
+  int axes[TL_MAX_DIMS + 1];
+  tl_region_box box;
+  for (int64_t done = 0, take; done < rows; done += take) {
+    take = find_box(f, s, at + done, rows - done, &box, shape, axes);
+    axes[box.ndim] = f->column;
+    shape[box.ndim++] = width;
+    if (!plan_box(f, s, &box, done))
+      return TL_REGION_DECLINED;
+    if (!tl_plan_run(f->g->vm, &f->g->fresh->plan, true))
+      return TL_REGION_FAILED;
+  }
+  return TL_REGION_DONE;
 }
 
 // Places: of two chunks the later one counts where its best item is better than
@@ -96,8 +156,7 @@ static tl_region_status search_strip(tl_region_folder *f, strip *s,
   char *best = s->waiting + 2 * row, *best_here = best + row;
   for (int64_t at = 0; at < f->length; at += s->rows) {
     int64_t rows = f->length - at < s->rows ? f->length - at : s->rows;
-    s->from[s->axis] = at;
-    tl_region_status status = compute_rows(f, s, rows, width);
+    tl_region_status status = compute_rows(f, s, at, rows, width);
     if (status != TL_REGION_DONE)
       return status;
     s->find(at == 0 ? to : local, s->scratch, s->items, (ptrdiff_t)(n * s->in),
@@ -124,8 +183,7 @@ static tl_region_status fold_strip(tl_region_folder *f, strip *s, int64_t width,
   int waiting = 0;
   for (int64_t at = 0; at < f->length; at += s->rows) {
     int64_t rows = f->length - at < s->rows ? f->length - at : s->rows;
-    s->from[s->axis] = at;
-    tl_region_status status = compute_rows(f, s, rows, width);
+    tl_region_status status = compute_rows(f, s, at, rows, width);
     if (status != TL_REGION_DONE)
       return status;
     s->kernel(s->waiting + row * (size_t)waiting++, s->items,
@@ -158,17 +216,14 @@ static tl_region_status fold_columns(tl_region_folder *f, strip *s, char *to) {
   return TL_REGION_DONE;
 }
 
-// The axis that is reduced, where only one has any length; else -1.
-static int single_axis(const tl_region_folder *f) {
-  int axis = -1;
+// The axes that are reduced, but for those of length 1; false: there are none.
+static bool find_axes(const tl_region_folder *f, strip *s) {
+  s->axis_count = 0;
   for (int i = f->kept; i < f->ndim; i++) {
-    if (f->lengths[f->axes[i]] == 1)
-      continue;
-    if (axis >= 0)
-      return -1;
-    axis = f->axes[i];
+    if (f->lengths[f->axes[i]] != 1)
+      s->axes[s->axis_count++] = f->axes[i];
   }
-  return axis;
+  return s->axis_count > 0;
 }
 
 static bool choose_kernels(const tl_region_folder *f, strip *s) {
@@ -192,9 +247,8 @@ static bool choose_kernels(const tl_region_folder *f, strip *s) {
 
 tl_region_status tl_region_fold_columns(tl_region_folder *f) {
   strip s;
-  s.axis = single_axis(f);
   int64_t ncols = f->lengths[f->column];
-  if (s.axis < 0 || !choose_kernels(f, &s) ||
+  if (!find_axes(f, &s) || !choose_kernels(f, &s) ||
       (f->count > ncols && f->length * ncols < LEAST_ITEMS)) {
     return TL_REGION_DECLINED;
   }
