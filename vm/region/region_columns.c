@@ -70,32 +70,6 @@ static bool open_strip(tl_region_folder *f, strip *s) {
   return true;
 }
 
-// The largest box of rows from row [at] on, of at most [most], whose order is
-// the one of the rows: a part of one axis, with the axes behind it whole.
-// Returns how many rows it has.
-static int64_t find_box(tl_region_folder *f, strip *s, int64_t at, int64_t most,
-                        tl_region_box *box, int64_t *shape, int *axes) {
-  int first = s->axis_count - 1, ndim = 0;
-  int64_t whole = 1;
-  for (int i = first; i >= 0; i--) {
-    int64_t length = f->lengths[s->axes[i]];
-    s->from[s->axes[i]] = at % length;
-    at /= length;
-  }
-  while (first > 0 && s->from[s->axes[first]] == 0 &&
-         most >= whole * f->lengths[s->axes[first]]) {
-    whole *= f->lengths[s->axes[first--]];
-  }
-  int64_t left = f->lengths[s->axes[first]] - s->from[s->axes[first]];
-  int64_t take = most / whole < left ? most / whole : left;
-  for (int i = first; i < s->axis_count; i++) {
-    axes[ndim] = s->axes[i];
-    shape[ndim++] = i == first ? take : f->lengths[s->axes[i]];
-  }
-  *box = (tl_region_box){ndim, shape, axes, s->from};
-  return take * whole;
-}
-
 // Whether the plan that is there writes such a box to the same place.
 static bool is_planned(const strip *s, const tl_region_box *box,
                        int64_t first) {
@@ -104,44 +78,46 @@ static bool is_planned(const strip *s, const tl_region_box *box,
                 (size_t)box->ndim * sizeof *box->shape) == 0;
 }
 
-static bool plan_box(tl_region_folder *f, strip *s, const tl_region_box *box,
-                     int64_t first) {
+static tl_region_status run_box(tl_region_folder *f, strip *s,
+                                const tl_region_found_box *found,
+                                int64_t first) {
   tl_region_planned *planned = f->g->fresh;
+  tl_region_box box = {found->ndim, found->shape, found->axes, s->from};
   int64_t strides[TL_MAX_DIMS], step = (int64_t)s->in;
-  if (is_planned(s, box, first)) {
-    tl_region_plan_again(f->g, planned, box);
-    return true;
-  }
-  for (int i = box->ndim - 1; i >= 0; i--) {
+  for (int i = box.ndim - 1; i >= 0; i--) {
     strides[i] = step;
-    step *= box->shape[i];
+    step *= box.shape[i];
   }
-  char *to =
-      s->items + (size_t)first * (size_t)box->shape[box->ndim - 1] * s->in;
-  planned->is_ready = false;  // of a part
-  s->planned.ndim = 0;
-  if (!tl_region_plan(f->g, planned, box, to, f->dtype, strides))
-    return false;
-  s->planned.ndim = box->ndim;
-  s->planned.first = first;
-  memcpy(s->planned.shape, box->shape, (size_t)box->ndim * sizeof *box->shape);
-  return true;
+  char *to = s->items + (size_t)first * (size_t)box.shape[box.ndim - 1] * s->in;
+  if (f->has_seam)
+    return tl_region_run_box(f->g, &box, to, f->dtype, strides);
+  if (is_planned(s, &box, first)) {
+    tl_region_plan_again(f->g, planned, &box);
+  } else {
+    planned->is_ready = false;  // of a part
+    s->planned.ndim = 0;
+    if (!tl_region_plan(f->g, planned, &box, to, f->dtype, strides))
+      return TL_REGION_DECLINED;
+    s->planned.ndim = box.ndim;
+    s->planned.first = first;
+    memcpy(s->planned.shape, box.shape, (size_t)box.ndim * sizeof *box.shape);
+  }
+  return tl_plan_run(f->g->vm, &planned->plan, true) ? TL_REGION_DONE
+                                                     : TL_REGION_FAILED;
 }
 
 // Computes [rows] rows from row [at] on, of [width] columns.
 static tl_region_status compute_rows(tl_region_folder *f, strip *s, int64_t at,
                                      int64_t rows, int64_t width) {
-  int64_t shape[TL_MAX_DIMS + 1];
-  int axes[TL_MAX_DIMS + 1];
-  tl_region_box box;
+  tl_region_found_box box;
   for (int64_t done = 0, take; done < rows; done += take) {
-    take = find_box(f, s, at + done, rows - done, &box, shape, axes);
-    axes[box.ndim] = f->column;
-    shape[box.ndim++] = width;
-    if (!plan_box(f, s, &box, done))
-      return TL_REGION_DECLINED;
-    if (!tl_plan_run(f->g->vm, &f->g->fresh->plan, true))
-      return TL_REGION_FAILED;
+    take = tl_region_find_box(f->lengths, s->axes, s->axis_count, at + done,
+                              rows - done, s->from, &box);
+    box.axes[box.ndim] = f->column;
+    box.shape[box.ndim++] = width;
+    tl_region_status status = run_box(f, s, &box, done);
+    if (status != TL_REGION_DONE)
+      return status;
   }
   return TL_REGION_DONE;
 }

@@ -40,23 +40,15 @@ static bool is_outer(const tl_region_folder *f, uint32_t axes) {
 // One result after the other. With [means] the sums of squared deviations from
 // them.
 static tl_region_status fold_lanes(tl_region_folder *f, const char *means) {
-  tl_vm *vm = f->g->vm;
-  int64_t shape[TL_MAX_DIMS];
-  for (int i = 0; i < f->ndim; i++) shape[i] = f->lengths[f->axes[i]];
-  tl_region_box box = {f->ndim, shape, f->axes, NULL};
-  tl_plan *plan = tl_region_plan_whole(f->g, &box, NULL, f->dtype, NULL);
-  if (plan == NULL)
-    return TL_REGION_DECLINED;
   tl_laned lanes;  // large: not cleared
   tl_lane_feeder parts[TL_LANE_PARTS];
   tl_laned_open(&lanes, &f->r, f->reduction, f->count, f->length, means);
-  plan->sink = tl_laned_sink(&lanes);
-  plan->context = tl_laned_context(&lanes);
-  plan->split = tl_laned_split(&lanes, parts);
-  if (!tl_plan_run(vm, plan, true))
-    return TL_REGION_FAILED;
-  tl_laned_close(&lanes);
-  return TL_REGION_DONE;
+  tl_region_status status =
+      tl_region_feed(f->g, f->axes, f->dtype, tl_laned_sink(&lanes),
+                     tl_laned_context(&lanes), tl_laned_split(&lanes, parts));
+  if (status == TL_REGION_DONE)
+    tl_laned_close(&lanes);
+  return status;
 }
 
 // --- Variances --------------------------------------------------------------
@@ -193,8 +185,7 @@ tl_region_status tl_region_fold_call(tl_region_graph *g,
   f.g = g;
   f.ndim = g->shapes[n->shape].ndim;
   f.lengths = g->shapes[n->shape].lengths;
-  if (tl_region_has_seam(g))
-    return TL_REGION_DECLINED;
+  f.has_seam = tl_region_has_seam(g);
   f.reduction = (tl_reduction)call->reduction;
   f.correction = call->parameter;
   if (!tl_region_reducer(g, g->value, call, &f.r, &f.dtype))

@@ -14,6 +14,7 @@ typedef struct tl_region_folder {
   const int64_t *lengths;
   int axes[TL_MAX_DIMS];  // those kept, then those reduced
   int kept;               // how many
+  bool has_seam;          // an operand is rolled
   int column;             // the last kept one of any length
   int64_t count, length;  // results, and items of each
 } tl_region_folder;

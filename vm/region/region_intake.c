@@ -16,17 +16,12 @@ static void take_block(void *context, const void *const *items, size_t n) {
 
 static tl_region_status take_all(tl_region_graph *g, tl_intake *in,
                                  tl_slot *out) {
-  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  tl_region_box box = {shape->ndim, shape->lengths, NULL, NULL};
   for (int pass = 0; pass < in->passes; pass++) {
-    tl_plan *plan = tl_region_plan_whole(g, &box, NULL, in->dtype, NULL);
-    if (plan == NULL)
-      return TL_REGION_DECLINED;
     intaking i = {in, pass};
-    plan->sink = take_block;
-    plan->context = &i;
-    if (!tl_plan_run(g->vm, plan, true))
-      return TL_REGION_FAILED;
+    tl_region_status status =
+        tl_region_feed(g, NULL, in->dtype, take_block, &i, NULL);
+    if (status != TL_REGION_DONE)
+      return status;
     if (in->failed || !in->end(in, pass, out)) {
       tl_error_clear(g->vm);
       return TL_REGION_DECLINED;
@@ -47,7 +42,7 @@ tl_region_status tl_region_take(tl_region_graph *g, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_dtype from = n->typing.result;
   tl_intake in;
-  if (g->rows != NULL || tl_region_has_seam(g) ||
+  if (g->rows != NULL ||
       !tl_builtin_intake(g->vm, g->fold, from, g->shapes[n->shape].ndim,
                          g->arguments, &in))
     return TL_REGION_DECLINED;

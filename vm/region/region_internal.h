@@ -8,6 +8,7 @@
 //   region_match.c    which nodes share a kernel
 //   region_plan.c     graph → plan
 //   region_write.c    results into memory
+//   region_feed.c     results to a sink, in an order
 //   region_fold.c     reductions at the end
 //   region_lanes.c    … one result after the other
 //   region_columns.c  … results side by side
@@ -330,6 +331,32 @@ tl_plan *tl_region_plan_again(const tl_region_graph *g,
 tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
                               void *out, tl_dtype dtype,
                               const int64_t *out_strides);
+
+// Computes a box into memory, its axes [strides] bytes apart, whatever operands
+// are rolled (region_write.c). To be thrown away where it is declined.
+tl_region_status tl_region_run_box(tl_region_graph *g, const tl_region_box *box,
+                                   void *to, tl_dtype dtype,
+                                   const int64_t *strides);
+
+// --- region_feed.c -----------------------------------------------------------
+
+// Feeds g->value's items, as [dtype], to a sink: in the order of [axes] (NULL:
+// as they are).
+tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
+                                tl_dtype dtype, tl_plan_sink *sink,
+                                void *context, const tl_plan_split *split);
+
+// The largest box from position [at] on, of at most [most] positions of [count]
+// axes in row-major order, whose order is theirs: a part of one axis, with the
+// axes behind it whole. Returns how many it has; from[] is set for the axes.
+typedef struct tl_region_found_box {
+  int ndim;
+  int64_t shape[TL_MAX_DIMS + 1];
+  int axes[TL_MAX_DIMS + 1];
+} tl_region_found_box;
+int64_t tl_region_find_box(const int64_t *lengths, const int *axes, int count,
+                           int64_t at, int64_t most, int64_t *from,
+                           tl_region_found_box *box);
 
 // Where one of several results goes: a dense array of the region's shape.
 typedef struct tl_region_target {

@@ -1,5 +1,6 @@
-// Writing a region's result into memory: in one plan, or, where operands are
-// rolled, in boxes between their seams, in each of which all strides are plain.
+// Writing a region's result, or a box of it, into memory: in one plan, or,
+// where operands are rolled, in boxes between their seams, in each of which all
+// strides are plain.
 #include <string.h>
 
 #include "vm/region/region_internal.h"
@@ -33,20 +34,27 @@ static bool add_cut(cuts *c, int axis, int64_t cut) {
   return true;
 }
 
-static bool find_cuts(const tl_region_graph *g, int ndim, const int64_t *shape,
+// Where the box is cut, along each of its axes, from its first item on.
+static bool find_cuts(const tl_region_graph *g, const tl_region_box *box,
                       cuts *c) {
-  for (int i = 0; i < ndim; i++) {
+  int ndim = g->shapes[g->nodes[g->value].shape].ndim;
+  for (int i = 0; i < box->ndim; i++) {
     c->count[i] = 1;
     c->at[i][0] = 0;
-    c->at[i][1] = shape[i];
+    c->at[i][1] = box->shape[i];
   }
   for (int u = 0; u < g->use_count; u++) {
     const tl_region_use *use = &g->uses[u];
     if (!use->read || use->seam == 0)
       continue;
     int more = ndim - tl_ndim(use->value.array);
-    for (int i = more; i < ndim; i++) {
-      if (!add_cut(c, i, tl_region_shift(g, use)[i - more]))
+    for (int i = 0; i < box->ndim; i++) {
+      int axis = box->axes == NULL ? i : box->axes[i];
+      if (axis < more)
+        continue;
+      int64_t cut = tl_region_shift(g, use)[axis - more] -
+                    (box->from == NULL ? 0 : box->from[axis]);
+      if (cut > 0 && cut < box->shape[i] && !add_cut(c, i, cut))
         return false;
     }
   }
@@ -55,43 +63,57 @@ static bool find_cuts(const tl_region_graph *g, int ndim, const int64_t *shape,
 
 typedef struct writing {
   tl_region_graph *g;
-  const tl_array *to;
+  char *to;
+  const int64_t *strides;
   tl_dtype dtype;
   bool may_stop;
 } writing;
 
 // [run] false: only whether a plan can be made.
 static tl_region_status write_box(const writing *w, const tl_region_box *box,
-                                  bool run) {
+                                  char *to, bool run) {
   tl_region_planned *planned = w->g->fresh;
-  char *out = w->to->data;
-  for (int i = 0; box->from != NULL && i < box->ndim; i++) {
-    out += box->from[i] * tl_strides(w->to)[i];
-  }
   planned->is_ready = false;
-  if (!tl_region_plan(w->g, planned, box, out, w->dtype, tl_strides(w->to)))
+  if (!tl_region_plan(w->g, planned, box, to, w->dtype, w->strides))
     return TL_REGION_DECLINED;
   bool ok = !run || tl_plan_run(w->g->vm, &planned->plan, w->may_stop);
   return ok ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
-static tl_region_status write_boxes(const writing *w, const cuts *c, bool run) {
-  int ndim = tl_ndim(w->to), part[TL_MAX_DIMS] = {0};
-  int64_t from[TL_MAX_DIMS], shape[TL_MAX_DIMS];
-  tl_region_box box = {ndim, shape, NULL, from};
+static tl_region_status write_boxes(const writing *w, const tl_region_box *box,
+                                    const cuts *c, bool run) {
+  int part[TL_MAX_DIMS] = {0};
+  int64_t from[TL_MAX_DIMS] = {0}, shape[TL_MAX_DIMS];
+  int ndim = w->g->shapes[w->g->nodes[w->g->value].shape].ndim;
+  if (box->from != NULL)
+    memcpy(from, box->from, (size_t)ndim * sizeof *from);
+  tl_region_box piece = {box->ndim, shape, box->axes, from};
   for (;;) {
-    for (int i = 0; i < ndim; i++) {
-      from[i] = c->at[i][part[i]];
-      shape[i] = c->at[i][part[i] + 1] - from[i];
+    char *to = w->to;
+    for (int i = 0; i < box->ndim; i++) {
+      int axis = box->axes == NULL ? i : box->axes[i];
+      int64_t at = c->at[i][part[i]];
+      from[axis] = at + (box->from == NULL ? 0 : box->from[axis]);
+      shape[i] = c->at[i][part[i] + 1] - at;
+      to += at * w->strides[i];
     }
-    tl_region_status status = write_box(w, &box, run);
+    tl_region_status status = write_box(w, &piece, to, run);
     if (status != TL_REGION_DONE)
       return status;
-    int i = ndim - 1;
+    int i = box->ndim - 1;
     while (i >= 0 && ++part[i] == c->count[i]) part[i--] = 0;
     if (i < 0)
       return TL_REGION_DONE;
   }
+}
+
+tl_region_status tl_region_run_box(tl_region_graph *g, const tl_region_box *box,
+                                   void *to, tl_dtype dtype,
+                                   const int64_t *strides) {
+  writing w = {g, to, strides, dtype, true};
+  cuts c;  // large: not cleared
+  return find_cuts(g, box, &c) ? write_boxes(&w, box, &c, true)
+                               : TL_REGION_DECLINED;
 }
 
 static tl_region_status write_whole(tl_region_graph *g, const tl_array *to,
@@ -108,11 +130,12 @@ tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
                                     tl_dtype dtype, bool may_stop) {
   if (!tl_region_has_seam(g))
     return write_whole(g, to, dtype, may_stop);
-  writing w = {g, to, dtype, may_stop};
+  writing w = {g, to->data, tl_strides(to), dtype, may_stop};
+  tl_region_box box = {tl_ndim(to), tl_shape(to), NULL, NULL};
   cuts c;  // large: not cleared
-  if (!find_cuts(g, tl_ndim(to), tl_shape(to), &c))
+  if (!find_cuts(g, &box, &c))
     return TL_REGION_DECLINED;
   // No box is written where a later one would need too large a plan.
-  tl_region_status status = write_boxes(&w, &c, false);
-  return status == TL_REGION_DONE ? write_boxes(&w, &c, true) : status;
+  tl_region_status status = write_boxes(&w, &box, &c, false);
+  return status == TL_REGION_DONE ? write_boxes(&w, &box, &c, true) : status;
 }
