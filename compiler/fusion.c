@@ -59,10 +59,13 @@ static tl_region_step step_of(const tl_fusion *f, const tl_decoded *d) {
 }
 
 // A sink that may be one of several.
-static bool is_fold(const tl_prototype *p, const tl_decoded *d,
-                    tl_region_step kind) {
-  return kind == TL_STEP_CALL &&
-         tl_builtin_is_fold(p->constants[d->extra].pointer);
+static bool may_join(const tl_prototype *p, const tl_decoded *d,
+                     tl_region_step kind) {
+  if (kind != TL_STEP_CALL)
+    return kind == TL_STEP_PLACE;
+  const tl_builtin *called = p->constants[d->extra].pointer;
+  return tl_builtin_is_fold(called) || tl_builtin_is_scan(called) ||
+         tl_builtin_is_norm(called);
 }
 
 // What makes an array where it runs alone.
@@ -224,6 +227,7 @@ static bool is_used_up(const tl_fused_step *s, int32_t last) {
     case TL_STEP_HOLD:
     case TL_STEP_SETTLE:
       return true;
+    case TL_STEP_PLACE:
     case TL_STEP_CALL:
     case TL_STEP_SELECT:
       return false;
@@ -362,10 +366,8 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
     }
     if (kind != TL_STEP_NONE)
       f.steps[f.count++] = (tl_fused_step){
-          pc, pc + d.words, d,    kind, is_fold(function, &d, kind),
+          pc, pc + d.words, d,    kind, may_join(function, &d, kind),
           -1, -1,           false};
-    if (kind == TL_STEP_PLACE && !end_run(&f))
-      return false;
     pc += d.words;
   }
   if (!end_run(&f))

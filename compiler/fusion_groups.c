@@ -83,8 +83,8 @@ static bool is_passive(const tl_fused_step *s) {
          s->kind == TL_STEP_SETTLE;
 }
 
-// The result of a reduction is there when all is computed, and no sooner; of
-// what is computed there is no view.
+// The result of a reduction, and an array with a new part, is there when all is
+// computed, and no sooner; of what is computed there is no view.
 static bool waits_for(const tl_fusion *f, int32_t first,
                       const tl_fused_unit *u) {
   for (int32_t i = first; i <= u->last; i++) {
@@ -96,27 +96,28 @@ static bool waits_for(const tl_fusion *f, int32_t first,
     int32_t count = (int32_t)(s->d.operand_count + s->d.window_count);
     for (int32_t n = 0; n < count; n++) {
       int32_t root, made = find_source(f, i, input(s, n), &root);
-      if (made >= first && f->steps[made].kind == TL_STEP_CALL)
+      if (made >= first && tl_fused_is_sink(&f->steps[made]))
         return true;
     }
   }
   return false;
 }
 
-// Whether a group may go on to unit [u]: a reduction only of what is computed
-// in it.
+// Whether a group may go on to unit [u]: a reduction or an assignment only of
+// what is computed in it.
 static bool may_follow(const tl_fusion *f, const tl_fused_unit *units,
                        int32_t from, int32_t u) {
   const tl_fused_step *end = &f->steps[units[u].last];
-  if (tl_fused_is_sink(end) && !end->is_fold)
+  if (tl_fused_is_sink(end) && !end->may_join)
     return false;
   for (int32_t i = units[u - 1].last + 1; i < units[u].first; i++) {
     if (!is_passive(&f->steps[i]))
       return false;
   }
-  if (end->kind == TL_STEP_CALL) {
-    int32_t root,
-        made = find_source(f, units[u].last, (int32_t)end->d.window, &root);
+  if (tl_fused_is_sink(end)) {
+    uint32_t slot =
+        end->kind == TL_STEP_CALL ? end->d.window : end->d.operands[1];
+    int32_t root, made = find_source(f, units[u].last, (int32_t)slot, &root);
     if (made < units[from].first || !tl_fused_is_operation(&f->steps[made]))
       return false;
   }
@@ -149,7 +150,7 @@ static int32_t find_group(const tl_fusion *f, const tl_fused_unit *units,
   int32_t found = from;
   if (!tl_fused_is_operation(begin) && units[from].part)
     return from;
-  if (tl_fused_is_sink(begin) && !begin->is_fold)
+  if (tl_fused_is_sink(begin) && !begin->may_join)
     return from;
   for (int32_t u = from + 1; u < n && may_follow(f, units, from, u); u++) {
     bool joined = false;

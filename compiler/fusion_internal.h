@@ -11,7 +11,7 @@ typedef struct tl_fused_step {
   uint32_t pc, end;
   tl_decoded d;
   tl_region_step kind;
-  bool is_fold;
+  bool may_join;     // a sink that may be one of several
   int32_t consumer;  // the step that uses its result up, -1
   int32_t viewed;    // the first step that takes a view of its result, -1
   bool is_index;     // its result says where a view is

@@ -367,8 +367,14 @@ static void several(writer *w, const char *indent) {
   for (unsigned i = 1; i < count; i++) {
     int of = first + (int)next(w, (unsigned)(w->locals - first));
     put(w, "%sv%d = ", indent, w->locals);
-    if (next(w, 3) == 0) {
+    unsigned kind = next(w, 6);
+    if (kind < 2) {
       put(w, "%s(v%d%s)", folds[next(w, 5)], first, ends[next(w, 4)]);
+    } else if (kind == 2) {
+      put(w, "cumulative_%s(v%d, axis: %d)", next(w, 2) ? "sum" : "max", first,
+          (int)next(w, 2) - 1);
+    } else if (kind == 3) {
+      put(w, "linalg.vector_norm(v%d%s)", first, ends[next(w, 4)]);
     } else {
       expression(w, 1);
       put(w, " %s v%d", next(w, 2) ? "*" : "-", of);
@@ -380,6 +386,24 @@ static void several(writer *w, const char *indent) {
   // The first one may end here, or be a result.
   for (int i = first + (int)next(w, 2); i < w->locals; i++) put(w, "v%d, ", i);
   put(w, "1)\n");
+}
+
+// Parts of several arrays, of operands that they may share, and a result of the
+// last one's.
+static void places(writer *w, const char *indent) {
+  unsigned row = next(w, 3), column = next(w, 3);
+  unsigned first = next(w, (unsigned)w->locals);
+  for (unsigned i = 0; i < 2; i++) {
+    put(w, "%sv%u[%u:%d, %u:%d] = (x_float64[1:%d, 1:%d] %s ", indent,
+        (first + i) % (unsigned)w->locals, row, w->rows - 2 + (int)row, column,
+        w->columns - 2 + (int)column, w->rows - 1, w->columns - 1,
+        next(w, 2) ? "*" : "-");
+    w->inner = true;
+    expression(w, 2);
+    w->inner = false;
+    put(w, ")\n");
+  }
+  put(w, "%s(v0, v%d, 1)\n", indent, w->locals - 1);
 }
 
 static void statements(writer *w, const char *indent) {
@@ -400,6 +424,10 @@ static void statements(writer *w, const char *indent) {
   }
   if (next(w, 4) == 0) {
     several(w, indent);
+    return;
+  }
+  if (w->locals > 0 && next(w, 6) == 0) {
+    places(w, indent);
     return;
   }
   put(w, "%s", indent);

@@ -339,6 +339,13 @@ uint32_t tl_explain_result(const tl_explainer *e, const tl_region *r) {
   return last;
 }
 
+// Whether what a region computes goes to a part of an array.
+static bool ends_in_place(const tl_explainer *e, const tl_region *r) {
+  tl_decoded d;
+  tl_decode(e->p, last_of(e, r->start, r->end), &d);
+  return tl_explain_is_update(d.op);
+}
+
 // "together with `x - y` (line 4); " for the results of the regions that it may
 // run together with.
 static void put_together(const tl_explainer *e, const tl_explained *o) {
@@ -425,7 +432,10 @@ void tl_explain_code(const tl_explainer *e, const tl_explained *o) {
       }
       if (tl_explain_selects(o->region, o->pc, &o->d))
         tl_text_puts(e->out, "takes the mask's items as they are computed, ");
-      put_may(e, o->region->start, o->region->end);
+      if (ends_in_place(e, o->region))
+        tl_text_puts(e->out, "goes where it is assigned to");
+      else
+        put_may(e, o->region->start, o->region->end);
     }
   } else if (tl_explain_is_elementwise(&o->d)) {
     put_may(e, o->pc, o->pc + o->d.words);

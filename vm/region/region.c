@@ -329,19 +329,18 @@ static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
   return behind;
 }
 
-// The place as a view of [a]; NULL where the result is not stored there as it
-// is.
-static tl_array *find_place(tl_region_graph *g, const tl_array *a) {
+tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
+                               const tl_region_index *index) {
   tl_selection s;
   tl_slot parts[TL_MAX_DIMS];
-  const tl_region_node *n = &g->nodes[g->value];
+  const tl_region_node *n = &g->nodes[node];
   tl_dtype from = n->typing.result, to = tl_array_dtype(a);
   bool fits = from == to || (to >= TL_FLOAT32 && to < TL_STRING &&
                              tl_kind_rank(from) <= tl_kind_rank(to));
   if (!fits)
     return NULL;
-  tl_region_parts(g, &g->place, parts);
-  if (!tl_select(g->vm, a, &g->place.step, parts, &s))
+  tl_region_parts(g, index, parts);
+  if (!tl_select(g->vm, a, &index->step, parts, &s))
     return NULL;
   size_t nbytes = (size_t)s.ndim * sizeof *s.shape;
   if (s.ndim != g->shapes[n->shape].ndim ||
@@ -389,12 +388,12 @@ static tl_region_status to_place(tl_region_graph *g, tl_slot *out) {
   tl_array *a = root->value.array;
   bool in_place = root->consumed && tl_is_unique(root->value) &&
                   (root->value.tag & TL_DIRECT) != 0;
-  tl_array *place = find_place(g, a);
+  tl_array *place = tl_region_find_place(g, a, g->value, &g->place);
   if (place == NULL)
     return TL_REGION_DECLINED;
   if (!in_place) {
     a = tl_array_copy(g->vm, a);
-    place = a == NULL ? NULL : find_place(g, a);
+    place = a == NULL ? NULL : tl_region_find_place(g, a, g->value, &g->place);
   }
   if (a == NULL)
     return TL_REGION_FAILED;
@@ -448,7 +447,8 @@ static int count_fused(const tl_region_graph *g) {
   for (int i = 0; i <= g->value; i++) fused += g->nodes[i].needed;
   if (g->sink == TL_SINK_ARRAY)
     fused--;
-  for (int i = 0; i < g->result_count; i++) fused -= g->results[i].fold == NULL;
+  for (int i = 0; i < g->result_count; i++)
+    fused -= g->results[i].fold == NULL && g->results[i].target < 0;
   return fused;
 }
 

@@ -19,10 +19,6 @@ typedef struct tl_region_folder {
   int64_t count, length;  // results, and items of each
 } tl_region_folder;
 
-static inline bool tl_region_is_arg(const tl_region_folder *f) {
-  return f->reduction == TL_REDUCE_ARGMIN || f->reduction == TL_REDUCE_ARGMAX;
-}
-
 static inline bool tl_region_is_variance(const tl_region_folder *f) {
   return f->reduction == TL_REDUCE_VAR || f->reduction == TL_REDUCE_STD;
 }

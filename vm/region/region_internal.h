@@ -11,11 +11,11 @@
 //   region_feed.c     results to a sink, in an order
 //   region_fold.c     reductions at the end
 //   region_lanes.c    … one result after the other
-//   region_columns.c  … results side by side
+//   region_columns.c  … results side by side, and region_strip.c
 //   region_scan.c     running folds at the end
 //   region_intake.c   histograms and counts at the end
 //   region_select.c   the items that a mask takes
-//   region_several.c  several results
+//   region_several.c  several results, and region_sinks.c
 //   region_kept.c     graphs and plans of earlier runs
 #ifndef TALLY_VM_REGION_INTERNAL_H
 #define TALLY_VM_REGION_INTERNAL_H
@@ -142,8 +142,14 @@ typedef enum tl_region_sink {
 typedef struct tl_region_result {
   uint32_t slot;
   int node;
-  const tl_builtin *fold;  // that it is reduced by; NULL: it is an array
-  tl_fold_call call;       // after tl_region_resolve
+  const tl_builtin *fold;  // that takes its items in; NULL: it is an array
+  int target;              // the root of which it is a part; -1: it is none
+  tl_region_index place;   // of the part
+  // After tl_region_resolve. Of a norm [node] is what is folded.
+  tl_fold_call call;
+  tl_scan_call scan;
+  double norm;       // its order
+  tl_dtype norm_of;  // the dtype of what it is the norm of
 } tl_region_result;
 
 struct tl_region_planned;
@@ -304,6 +310,7 @@ typedef struct tl_region_planned {
   struct {
     tl_dtype dtype;
     bool is_array, last;
+    int64_t strides[TL_MAX_DIMS];  // of an array
   } targets[TL_REGION_RESULTS];
   // Of each stream: the node whose operand, a scalar, it is, or the use.
   struct {
@@ -358,12 +365,13 @@ int64_t tl_region_find_box(const int64_t *lengths, const int *axes, int count,
                            int64_t at, int64_t most, int64_t *from,
                            tl_region_found_box *box);
 
-// Where one of several results goes: a dense array of the region's shape.
+// Where one of several results goes: an array of the region's shape.
 typedef struct tl_region_target {
-  int node;        // or -1 - the number of a use
-  tl_dtype dtype;  // of the items
-  void *out;       // NULL: they go to the plan's sink
-  bool last;       // out is an operand's memory
+  int node;                // or -1 - the number of a use
+  tl_dtype dtype;          // of the items
+  void *out;               // NULL: they go to the plan's sink
+  const int64_t *strides;  // NULL: dense
+  bool last;               // out is memory that others may read
 } tl_region_target;
 
 // As tl_region_plan_whole, for several results.
@@ -414,6 +422,11 @@ bool tl_region_is_cheap(const tl_region_graph *g);
 bool tl_region_reducer(const tl_region_graph *g, int node,
                        const tl_fold_call *call, tl_reducer *r,
                        tl_dtype *dtype);
+
+// The place [index] of [a] as a view; NULL where a node's items are not stored
+// there as they are.
+tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
+                               const tl_region_index *index);
 
 // All results of TL_SINK_SEVERAL, into results[]. Nothing is written where it
 // is declined.

@@ -260,10 +260,10 @@ static void *cut(cutter *c, const void *from, int count, size_t itemsize) {
 // Room for the views of a place, which each run makes anew, twice for a copy of
 // the target.
 static int place_words(const tl_region_graph *g) {
-  return g->sink == TL_SINK_PLACE
-             ? 2 * ((int)(sizeof(tl_array) / sizeof(int64_t)) +
-                    2 * g->shapes[g->nodes[g->value].shape].ndim + 1)
-             : 0;
+  int places = g->sink == TL_SINK_PLACE ? 2 : 0;
+  for (int i = 0; i < g->result_count; i++) places += g->results[i].target >= 0;
+  return places * ((int)(sizeof(tl_array) / sizeof(int64_t)) +
+                   2 * g->shapes[g->nodes[g->value].shape].ndim + 1);
 }
 
 static void cut_dims(cutter *c, tl_region_use *uses, int count) {

@@ -300,8 +300,8 @@ static int add_targets(planner *p, const tl_region_target *targets, int count,
       strides[k] = step;
       step *= p->box->shape[k];
     }
-    results[i].stream =
-        add_stream(p, -1, -1 - i, t->out, tl_itemsize(t->dtype), strides);
+    results[i].stream = add_stream(p, -1, -1 - i, t->out, tl_itemsize(t->dtype),
+                                   t->strides == NULL ? strides : t->strides);
     if (first < 0)
       first = results[i].stream;
   }
@@ -325,6 +325,11 @@ static bool plan_several(const tl_region_graph *g, tl_region_planned *planned,
   if (p.plan->failed)
     return false;
   tl_plan_arrange(p.plan, sinks ? -1 : first);
+  for (int i = 0; i < count; i++) {
+    int s = results[i].stream;  // written where it is
+    if (s >= 0 && (p.plan->streams[s].packed || p.plan->values[s].single))
+      return false;
+  }
   add_nodes(&p);
   for (int i = 0; i < count; i++) {
     int node = targets[i].node;
@@ -408,13 +413,16 @@ tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
 }
 
 static bool fits_targets(const tl_region_planned *planned,
-                         const tl_region_target *targets, int count) {
+                         const tl_region_target *targets, int count, int ndim) {
   if (!planned->is_ready || planned->target_count != count)
     return false;
   for (int i = 0; i < count; i++) {
     if (planned->targets[i].dtype != targets[i].dtype ||
         planned->targets[i].is_array != (targets[i].out != NULL) ||
-        planned->targets[i].last != targets[i].last) {
+        planned->targets[i].last != targets[i].last ||
+        (targets[i].strides != NULL &&
+         memcmp(planned->targets[i].strides, targets[i].strides,
+                (size_t)ndim * sizeof *targets[i].strides) != 0)) {
       return false;
     }
   }
@@ -426,7 +434,7 @@ tl_plan *tl_region_plan_several(tl_region_graph *g,
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   tl_region_box box = {shape->ndim, shape->lengths, NULL, NULL};
   tl_region_planned *planned = g->kept;
-  if (planned != NULL && fits_targets(planned, targets, count)) {
+  if (planned != NULL && fits_targets(planned, targets, count, box.ndim)) {
     point_streams(g, planned, NULL, targets);
     return use_again(planned);
   }
@@ -441,6 +449,10 @@ tl_plan *tl_region_plan_several(tl_region_graph *g,
     planned->targets[i].dtype = targets[i].dtype;
     planned->targets[i].is_array = targets[i].out != NULL;
     planned->targets[i].last = targets[i].last;
+    if (targets[i].strides != NULL) {
+      memcpy(planned->targets[i].strides, targets[i].strides,
+             (size_t)box.ndim * sizeof *targets[i].strides);
+    }
   }
   return &planned->plan;
 }

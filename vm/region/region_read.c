@@ -157,6 +157,17 @@ static bool read_host(tl_region_reader *rd, const tl_decoded *d) {
 
 // --- Sinks ------------------------------------------------------------------
 
+// One of several results, which nothing may read before all is computed.
+static bool add_result(tl_region_reader *rd, uint32_t slot,
+                       const tl_region_result *result) {
+  tl_region_graph *g = rd->g;
+  int at = g->result_count;
+  if (at == TL_REGION_RESULTS)
+    return false;
+  g->results[g->result_count++] = *result;
+  return tl_reader_bind(rd, slot, TL_REGION_FOLDED + at, false);
+}
+
 // target[…] = a node
 static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
@@ -172,6 +183,14 @@ static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
     return false;
   }
   tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
+  if (g->together) {
+    tl_region_result result = {.slot = UINT32_MAX,
+                               .node = value,
+                               .target = u->root,
+                               .place = g->place};
+    tl_reader_consume(rd, d->operands[1], value, d->modes[1]);
+    return add_result(rd, target, &result);
+  }
   g->sink = TL_SINK_PLACE;
   g->sink_pc = pc;
   g->unsunk = d->operands[1];
@@ -181,20 +200,22 @@ static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   return true;
 }
 
-// A reduction among several results.
+// A reduction, running fold or norm among several results.
 static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in, at = g->result_count;
   const tl_builtin *fold = rd->function->constants[d->extra].pointer;
-  if (at == TL_REGION_RESULTS || !tl_builtin_is_fold(fold) ||
+  bool joins = tl_builtin_is_fold(fold) || tl_builtin_is_scan(fold) ||
+               tl_builtin_is_norm(fold);
+  if (at == TL_REGION_RESULTS || !joins ||
       !tl_reader_arguments(rd, d, g->result_arguments[at]) ||
       !tl_reader_look_up(rd, d->window, &in) || in < 0) {
     return false;
   }
   tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
-  g->results[g->result_count++] =
-      (tl_region_result){.slot = UINT32_MAX, .node = in, .fold = fold};
-  return tl_reader_bind(rd, (uint32_t)d->result, TL_REGION_FOLDED + at, false);
+  tl_region_result result = {
+      .slot = UINT32_MAX, .node = in, .fold = fold, .target = -1};
+  return add_result(rd, (uint32_t)d->result, &result);
 }
 
 static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
@@ -359,13 +380,14 @@ static bool add_left(tl_region_graph *g, const tl_region_binding *b) {
     return first;
   }
   for (int i = 0; i < g->result_count; i++) {
-    if (g->results[i].fold == NULL && g->results[i].node == b->in)
+    const tl_region_result *r = &g->results[i];
+    if (r->fold == NULL && r->target < 0 && r->node == b->in)
       return false;
   }
   if (g->result_count == TL_REGION_RESULTS)
     return false;
   g->results[g->result_count++] =
-      (tl_region_result){.slot = b->slot, .node = b->in};
+      (tl_region_result){.slot = b->slot, .node = b->in, .target = -1};
   return true;
 }
 

@@ -276,69 +276,91 @@ bool tl_region_resolve_again(tl_region_graph *g, int at) {
   return same;
 }
 
-// What the reductions among several results ask for.
-static bool read_calls(tl_region_graph *g) {
-  int ndim = g->shapes[g->nodes[g->value].shape].ndim;
-  for (int i = 0; i < g->result_count; i++) {
-    tl_region_result *r = &g->results[i];
-    if (r->fold != NULL && !tl_builtin_fold(g->vm, r->fold, ndim,
-                                            g->result_arguments[i], &r->call)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // --- Norms ------------------------------------------------------------------
 
-static bool add_node(tl_region_graph *g, tl_op op, tl_dtype cast, int other) {
+// A node that computes [op], or casts, of node [of]; -1: that cannot be.
+static int add_node(tl_region_graph *g, int of, tl_op op, tl_dtype cast,
+                    int other) {
   if (g->node_count == TL_REGION_NODES)
-    return false;
-  const tl_region_node *of = &g->nodes[g->value];
+    return -1;
   tl_region_node *n = &g->nodes[g->node_count];
   *n = (tl_region_node){
       .op = op,
       .cast = cast,
       .arity = (int8_t)(cast == TL_DTYPE_COUNT ? tl_ops[op].arity : 1),
-      .shape = of->shape,
+      .shape = g->nodes[of].shape,
       .needed = true,
       .is_power = op == TL_OP_POW,
-      .in = {g->value, other},
-      .pc = of->pc};
+      .in = {of, other},
+      .pc = g->nodes[of].pc};
   if (!(cast == TL_DTYPE_COUNT ? resolve_node(g, n) : resolve_cast(g, n)))
-    return false;
-  g->value = g->node_count++;
-  return true;
+    return -1;
+  return g->node_count++;
 }
 
-// What is folded of a norm: |x|, to the power of p.
-static bool add_norm(tl_region_graph *g) {
-  tl_fold_call call;
-  double p;
-  const tl_region_node *of = &g->nodes[g->value];
-  tl_dtype given = of->typing.result, made = tl_norm_items(given);
-  if (!tl_builtin_norm(g->vm, g->fold, g->shapes[of->shape].ndim, g->arguments,
-                       &call, &p) ||
+// What is folded for the norm of a node: |x|, to the power of p; -1: that
+// cannot be.
+static int add_norm(tl_region_graph *g, const tl_builtin *norm,
+                    const tl_slot *arguments, int node, tl_fold_call *call,
+                    double *p) {
+  tl_dtype given = g->nodes[node].typing.result, made = tl_norm_items(given);
+  if (!tl_builtin_norm(g->vm, norm, g->shapes[g->nodes[node].shape].ndim,
+                       arguments, call, p) ||
       g->use_count == TL_REGION_USES)
-    return false;
-  // The nodes behind the result are nobody's.
-  g->node_count = g->value + 1;
-  g->before_norm = g->value;
-  if (p == 0)
-    return true;
-  if ((made != given && !add_node(g, TL_OP_POSITIVE, made, 0)) ||
-      !add_node(g, TL_OP_ABS, TL_DTYPE_COUNT, 0))
-    return false;
-  if (isinf(p))
-    return true;
-  tl_slot power = tl_weak_float(p);
+    return -1;
+  if (*p == 0)
+    return node;
+  if (made != given)
+    node = add_node(g, node, TL_OP_POSITIVE, made, 0);
+  if (node >= 0)
+    node = add_node(g, node, TL_OP_ABS, TL_DTYPE_COUNT, 0);
+  if (node < 0 || isinf(*p))
+    return node;
+  tl_slot power = tl_weak_float(*p);
   g->uses[g->use_count++] = (tl_region_use){.value = power,
                                             .items = power,
                                             .root = -1,
                                             .direct = true,
                                             .read = true,
                                             .fixed = true};
-  return add_node(g, TL_OP_POW, TL_DTYPE_COUNT, -g->use_count);
+  return add_node(g, node, TL_OP_POW, TL_DTYPE_COUNT, -g->use_count);
+}
+
+// Of a region that ends in a norm.
+static bool end_in_norm(tl_region_graph *g) {
+  tl_fold_call call;
+  double p;
+  // The nodes behind the result are nobody's.
+  g->node_count = g->value + 1;
+  g->before_norm = g->value;
+  g->value = add_norm(g, g->fold, g->arguments, g->value, &call, &p);
+  return g->value >= 0;
+}
+
+// What the calls among several results ask for.
+static bool read_calls(tl_region_graph *g) {
+  for (int i = 0; i < g->result_count; i++) {
+    tl_region_result *r = &g->results[i];
+    const tl_slot *arguments = g->result_arguments[i];
+    int ndim = g->shapes[g->nodes[r->node].shape].ndim;
+    if (r->fold == NULL)
+      continue;
+    r->norm_of = TL_DTYPE_COUNT;
+    if (tl_builtin_is_norm(r->fold)) {
+      r->norm_of = g->nodes[r->node].typing.result;
+      r->node = add_norm(g, r->fold, arguments, r->node, &r->call, &r->norm);
+      if (r->node < 0)
+        return false;
+      g->value = g->node_count - 1;
+    } else if (!(tl_builtin_is_scan(r->fold)
+                     ? tl_builtin_scan(g->vm, r->fold, ndim, arguments,
+                                       &r->scan)
+                     : tl_builtin_fold(g->vm, r->fold, ndim, arguments,
+                                       &r->call))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool tl_region_resolve(tl_region_graph *g) {
@@ -355,5 +377,5 @@ bool tl_region_resolve(tl_region_graph *g) {
     return false;
   }
   bool norm = g->sink == TL_SINK_FOLD && tl_builtin_is_norm(g->fold);
-  return norm ? add_norm(g) : read_calls(g);
+  return norm ? end_in_norm(g) : read_calls(g);
 }

@@ -2,23 +2,10 @@
 // the result as they are computed, in the order of the items.
 #include <string.h>
 
-#include "vm/engine/reduce_internal.h"
 #include "vm/region/region_internal.h"
+#include "vm/region/region_scan.h"
 
-// Where the next block goes on.
-typedef struct scanner {
-  tl_scan *lane;     // along the last axis
-  tl_kernel2 *rows;  // else: a row with the one before
-  tl_fold fold;
-  tl_dtype dtype;
-  size_t itemsize;
-  int64_t length, inner;  // items along the axis, and behind each
-  int64_t at;             // items of this lane, or these lanes side by side
-  char *to;
-  tl_c128 carry;
-} scanner;
-
-static void begin_lane(scanner *s, const void *first) {
+static void begin_lane(tl_scanner *s, const void *first) {
   uint8_t bit = s->fold == TL_FOLD_PROD;
   if (s->fold == TL_FOLD_MIN || s->fold == TL_FOLD_MAX) {
     memcpy(&s->carry, first, s->itemsize);
@@ -29,7 +16,7 @@ static void begin_lane(scanner *s, const void *first) {
 }
 
 // As many of n items as one kernel takes.
-static size_t scan_some(scanner *s, const char *items, size_t n) {
+static size_t scan_some(tl_scanner *s, const char *items, size_t n) {
   int64_t end = s->inner == 1 ? s->length : (s->at / s->inner + 1) * s->inner;
   size_t take = (int64_t)n < end - s->at ? n : (size_t)(end - s->at);
   if (s->inner == 1) {
@@ -44,8 +31,8 @@ static size_t scan_some(scanner *s, const char *items, size_t n) {
   return take;
 }
 
-static void scan_block(void *context, const void *const *blocks, size_t n) {
-  scanner *s = context;
+void tl_scanner_feed(void *context, const void *const *blocks, size_t n) {
+  tl_scanner *s = context;
   const char *items = blocks[0];
   while (n > 0) {
     size_t take = scan_some(s, items, n);
@@ -80,6 +67,20 @@ static tl_op op_of(tl_fold fold) {
                                 : TL_OP_MAXIMUM;
 }
 
+void tl_scanner_open(tl_scanner *s, const tl_scan_call *call, tl_dtype dtype,
+                     int ndim, const int64_t *shape, void *to) {
+  const tl_kernel_table *kernels = tl_kernels();
+  *s = (tl_scanner){.fold = tl_reduction_fold((tl_reduction)call->reduction),
+                    .dtype = dtype,
+                    .itemsize = tl_itemsize(dtype),
+                    .length = shape[call->axis],
+                    .inner = 1,
+                    .to = to};
+  s->lane = kernels->scan[s->fold][dtype];
+  s->rows = kernels->binary[op_of(s->fold)][dtype];
+  for (int i = call->axis + 1; i < ndim; i++) s->inner *= shape[i];
+}
+
 tl_region_status tl_region_scan_into(tl_region_graph *g, tl_array *to,
                                      tl_dtype dtype, bool may_stop) {
   tl_scan_call call;
@@ -89,17 +90,9 @@ tl_region_status tl_region_scan_into(tl_region_graph *g, tl_array *to,
   tl_plan *plan = tl_region_plan_whole(g, &box, NULL, dtype, NULL);
   if (plan == NULL)
     return TL_REGION_DECLINED;
-  const tl_kernel_table *kernels = tl_kernels();
-  scanner s = {.fold = tl_reduction_fold((tl_reduction)call.reduction),
-               .dtype = dtype,
-               .itemsize = tl_itemsize(dtype),
-               .length = tl_shape(to)[call.axis],
-               .inner = 1,
-               .to = to->data};
-  s.lane = kernels->scan[s.fold][dtype];
-  s.rows = kernels->binary[op_of(s.fold)][dtype];
-  for (int i = call.axis + 1; i < tl_ndim(to); i++) s.inner *= tl_shape(to)[i];
-  plan->sink = scan_block;
+  tl_scanner s;
+  tl_scanner_open(&s, &call, dtype, tl_ndim(to), tl_shape(to), to->data);
+  plan->sink = tl_scanner_feed;
   plan->context = &s;
   return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
 }

@@ -1,13 +1,13 @@
-// Regions with several results: arrays and reductions of values that share
-// their operands, computed block by block in one pass (a = x + y; b = x - y).
-// Where that would need more memory than one after the other, or anything is
-// in the way, nothing has been written and they run apart.
+// Regions with several results: arrays, parts of arrays, reductions, norms and
+// running folds of values that share their operands, computed block by block in
+// one pass (a = x + y; b = x - y). Where that would need more memory than one
+// after the other, or anything is in the way, nothing has been written and they
+// run apart.
 #include <string.h>
 
 #include "vm/error.h"
 #include "vm/interp/promise.h"
-#include "vm/region/region_internal.h"
-#include "vm/region/region_lanes.h"
+#include "vm/region/region_sinks.h"
 
 _Static_assert((int)TL_REGION_RESULTS <= (int)TL_PLAN_RESULTS,
                "a plan makes all results");
@@ -19,14 +19,63 @@ typedef struct several {
   const int64_t *shape;
   tl_region_target targets[TL_REGION_RESULTS];
   int reused[TL_REGION_RESULTS];  // the use whose memory it is, -1: none
+  tl_array
+      *places[TL_REGION_RESULTS];  // parts of arrays, in the graph's memory
   // Of reductions
-  uint32_t axes;
-  int64_t count, length;  // lanes, and items of each
-  int fold_count;
+  tl_reduced reduced[TL_REGION_RESULTS];
   tl_reducer reducers[TL_REGION_RESULTS];
   tl_c128 items[TL_REGION_RESULTS];  // single ones
-  tl_laned lanes[TL_REGION_RESULTS];
+  tl_result_sink sinks[TL_REGION_RESULTS];
 } several;
+
+static bool is_place(const several *s, int i) {
+  return s->g->results[i].target >= 0;
+}
+
+static bool is_fold(const several *s, int i) {
+  return s->sinks[i].kind == TL_SINKS_LANES ||
+         s->sinks[i].kind == TL_SINKS_COLUMNS;
+}
+
+// --- Parts of arrays --------------------------------------------------------
+
+// Only an array that nobody else has, and that ends in its new value.
+static bool choose_place(several *s, int i) {
+  tl_region_graph *g = s->g;
+  const tl_region_result *result = &g->results[i];
+  tl_region_root *root = &g->roots[result->target];
+  if (!root->consumed || !tl_is_unique(root->value) ||
+      (root->value.tag & TL_DIRECT) == 0)
+    return false;
+  tl_array *place =
+      tl_region_find_place(g, root->value.array, result->node, &result->place);
+  if (place == NULL || !tl_region_is_safe_target(g, place))
+    return false;
+  s->places[i] = place;
+  s->targets[i] = (tl_region_target){.node = result->node,
+                                     .dtype = tl_array_dtype(place),
+                                     .out = place->data,
+                                     .strides = tl_strides(place),
+                                     .last = true};
+  root->consumed = false;
+  return true;
+}
+
+// A norm may fail when the places have been written.
+static bool choose_places(several *s) {
+  const tl_region_graph *g = s->g;
+  bool places = false, norms = false;
+  for (int i = 0; i < g->result_count; i++) {
+    s->reused[i] = -1;
+    s->sinks[i].kind = TL_SINKS_NONE;
+    places = places || is_place(s, i);
+    norms = norms || (g->results[i].fold != NULL &&
+                      tl_builtin_is_norm(g->results[i].fold));
+    if (is_place(s, i) && !choose_place(s, i))
+      return false;
+  }
+  return !places || !norms;
+}
 
 // --- Arrays -----------------------------------------------------------------
 
@@ -61,28 +110,41 @@ static bool keeps_longer(const several *s, int node) {
   return false;
 }
 
-static bool is_fold(const several *s, int i) {
-  return s->g->results[i].fold != NULL;
+// A running fold takes the items in, and is as long as they are.
+static bool choose_running(several *s, int i) {
+  const tl_region_result *result = &s->g->results[i];
+  tl_dtype dtype = tl_cumulative_dtype((tl_reduction)result->scan.reduction,
+                                       s->g->nodes[result->node].typing.result,
+                                       result->scan.dtype);
+  s->sinks[i].kind = TL_SINKS_RUNNING;
+  s->targets[i] = (tl_region_target){.node = result->node, .dtype = dtype};
+  return dtype != TL_DTYPE_COUNT && !result->scan.initial;
 }
 
 static bool choose_arrays(several *s) {
   tl_region_graph *g = s->g;
   for (int i = 0; i < g->result_count; i++) {
-    s->reused[i] = -1;
-    if (is_fold(s, i))
+    const tl_region_result *r = &g->results[i];
+    bool runs = r->fold != NULL && tl_builtin_is_scan(r->fold);
+    if (is_place(s, i) || (r->fold != NULL && !runs))
       continue;
-    s->targets[i] =
-        (tl_region_target){.node = g->results[i].node,
-                           .dtype = g->nodes[g->results[i].node].typing.result};
+    s->targets[i] = (tl_region_target){
+        .node = r->node, .dtype = g->nodes[r->node].typing.result};
+    if (runs && !choose_running(s, i))
+      return false;
     int over = s->reused[i] = find_over(s, i);
     if (over < 0)
       continue;
-    s->targets[i].last = true;
-    s->targets[i].out = g->uses[over].value.array->data;
+    if (!runs) {
+      s->targets[i].last = true;
+      s->targets[i].out = g->uses[over].value.array->data;
+    }
     g->roots[g->uses[over].root].consumed = false;
   }
   for (int i = 0; i < g->result_count; i++) {
-    if (!is_fold(s, i) && s->reused[i] < 0 &&
+    bool made =
+        g->results[i].fold == NULL || s->sinks[i].kind == TL_SINKS_RUNNING;
+    if (made && !is_place(s, i) && s->reused[i] < 0 &&
         keeps_longer(s, g->results[i].node)) {
       return false;
     }
@@ -92,19 +154,6 @@ static bool choose_arrays(several *s) {
 
 // --- Reductions -------------------------------------------------------------
 
-// Lanes must follow one another: the axes that are kept before the others.
-static bool measure_lanes(several *s, uint32_t axes) {
-  s->axes = axes;
-  s->count = s->length = 1;
-  for (int i = 0; i < s->ndim; i++) {
-    bool reduced = (axes >> i & 1) != 0;
-    if (!reduced && s->length > 1 && s->shape[i] != 1)
-      return false;
-    *(reduced ? &s->length : &s->count) *= s->shape[i];
-  }
-  return true;
-}
-
 static bool choose_fold(several *s, int i) {
   const tl_region_result *result = &s->g->results[i];
   const tl_fold_call *call = &result->call;
@@ -112,10 +161,11 @@ static bool choose_fold(several *s, int i) {
   // What takes two passes, or may fail at its end, runs apart.
   if (reduction == TL_REDUCE_VAR || reduction == TL_REDUCE_STD ||
       call->dtype != TL_DTYPE_COUNT ||
-      (s->fold_count++ > 0 ? call->axes != s->axes
-                           : !measure_lanes(s, call->axes))) {
+      !tl_measure_reduced(s->ndim, s->shape, call->axes, &s->reduced[i])) {
     return false;
   }
+  s->sinks[i].kind =
+      s->reduced[i].width > 1 ? TL_SINKS_COLUMNS : TL_SINKS_LANES;
   s->targets[i] = (tl_region_target){.node = result->node};
   return tl_region_reducer(s->g, result->node, call, &s->reducers[i],
                            &s->targets[i].dtype) &&
@@ -123,96 +173,19 @@ static bool choose_fold(several *s, int i) {
 }
 
 static bool choose_folds(several *s) {
-  s->fold_count = 0;
   for (int i = 0; i < s->g->result_count; i++) {
-    if (is_fold(s, i) && !choose_fold(s, i))
+    const tl_builtin *fold = s->g->results[i].fold;
+    if (fold != NULL && !tl_builtin_is_scan(fold) && !choose_fold(s, i))
       return false;
   }
   return true;
-}
-
-// All of them as one sink of the plan.
-typedef struct sinks {
-  int count;
-  tl_plan_sink *feed[TL_REGION_RESULTS];
-  void *context[TL_REGION_RESULTS];
-  void *(*begin[TL_REGION_RESULTS])(void *context, int64_t first, void *local);
-} sinks;
-
-static void feed_all(void *context, const void *const *items, size_t n) {
-  const sinks *all = context;
-  for (int i = 0; i < all->count; i++)
-    all->feed[i](all->context[i], &items[i], n);
-}
-
-_Static_assert(sizeof(sinks) <= TL_SINK_BYTES, "sinks fit a part's memory");
-
-static void *begin_all(void *context, int64_t first, void *local) {
-  const sinks *all = context;
-  sinks *own = local;
-  *own = *all;
-  for (int i = 0; i < all->count; i++) {
-    own->context[i] = all->begin[i](all->context[i], first,
-                                    (char *)local + (i + 1) * TL_SINK_BYTES);
-  }
-  return own;
-}
-
-// How threads may share the reductions; false: they may not. [parts] has room
-// for each one's, or is NULL.
-static bool split_all(several *s, sinks *all, tl_lane_feeder *parts,
-                      tl_plan_split *split) {
-  int n = 0;
-  for (int i = 0; i < s->g->result_count; i++) {
-    if (!is_fold(s, i))
-      continue;
-    const tl_plan_split *one = tl_laned_split(
-        &s->lanes[i], parts == NULL ? NULL : parts + n * TL_LANE_PARTS);
-    if (one == NULL)
-      return false;
-    *split = *one;
-    all->begin[n++] = one->begin;
-  }
-  split->begin = begin_all;
-  return true;
-}
-
-static bool run_folds(several *s, tl_plan *plan, bool may_stop) {
-  tl_vm *vm = s->g->vm;
-  sinks all = {.count = 0};
-  tl_plan_split split;
-  for (int i = 0; i < s->g->result_count; i++) {
-    if (!is_fold(s, i))
-      continue;
-    tl_laned *lanes = &s->lanes[i];
-    tl_laned_open(lanes, &s->reducers[i],
-                  (tl_reduction)s->g->results[i].call.reduction, s->count,
-                  s->length, NULL);
-    all.feed[all.count] = tl_laned_sink(lanes);
-    all.context[all.count++] = tl_laned_context(lanes);
-  }
-  size_t nbytes = (size_t)all.count * TL_LANE_PARTS * sizeof(tl_lane_feeder);
-  tl_lane_feeder *parts = NULL;
-  if (s->count == 1 && tl_pool_threads(vm) > 1)
-    parts = tl_spare_alloc(vm, nbytes);
-  plan->sink = feed_all;
-  plan->context = &all;
-  plan->split = split_all(s, &all, parts, &split) ? &split : NULL;
-  bool ok = tl_plan_run(vm, plan, may_stop);
-  for (int i = 0; ok && i < s->g->result_count; i++) {
-    if (is_fold(s, i))
-      tl_laned_close(&s->lanes[i]);
-  }
-  if (parts != NULL)
-    tl_spare_free(vm, parts, nbytes);
-  return ok;
 }
 
 // --- The whole --------------------------------------------------------------
 
 static void drop_made(several *s, int count) {
   for (int i = 0; i < count; i++) {
-    if (s->reused[i] < 0)
+    if (s->reused[i] < 0 && !is_place(s, i))
       tl_drop(s->g->vm, s->results[i]);
   }
 }
@@ -225,7 +198,7 @@ static bool make_result(several *s, int i) {
   int ndim = s->ndim;
   tl_dtype dtype = s->targets[i].dtype;
   s->results[i] = tl_none();
-  if (s->reused[i] >= 0)
+  if (s->reused[i] >= 0 || is_place(s, i))
     return true;
   if (is_fold(s, i)) {
     const tl_fold_call *call = &g->results[i].call;
@@ -242,10 +215,40 @@ static bool make_result(several *s, int i) {
   s->results[i] = tl_own_array(made);
   if (is_fold(s, i)) {
     s->reducers[i].out = made->data;
-  } else {
+  } else if (s->sinks[i].kind == TL_SINKS_NONE) {
     s->targets[i].out = made->data;
   }
   return true;
+}
+
+static void close_sinks(several *s, int count) {
+  for (int i = 0; i < count; i++) {
+    if (s->sinks[i].kind == TL_SINKS_COLUMNS)
+      tl_columns_close(&s->sinks[i].columns, s->g->vm);
+  }
+}
+
+static bool open_sink(several *s, int i) {
+  const tl_region_result *result = &s->g->results[i];
+  tl_result_sink *sink = &s->sinks[i];
+  tl_reduction reduction = (tl_reduction)result->call.reduction;
+  tl_slot to =
+      s->reused[i] >= 0 ? s->g->uses[s->reused[i]].value : s->results[i];
+  switch (sink->kind) {
+    case TL_SINKS_LANES:
+      tl_laned_open(&sink->lanes, &s->reducers[i], reduction,
+                    s->reduced[i].count, s->reduced[i].length, NULL);
+      return true;
+    case TL_SINKS_COLUMNS:
+      return tl_columns_open(&sink->columns, &s->reducers[i], reduction,
+                             &s->reduced[i]);
+    case TL_SINKS_RUNNING:
+      tl_scanner_open(&sink->running, &result->scan, s->targets[i].dtype,
+                      s->ndim, s->shape, to.array->data);
+      return true;
+    default:
+      return true;
+  }
 }
 
 static bool make_results(several *s) {
@@ -255,38 +258,76 @@ static bool make_results(several *s) {
     drop_made(s, i);
     return false;
   }
+  for (int i = 0; i < s->g->result_count; i++) {
+    if (open_sink(s, i))
+      continue;
+    close_sinks(s, i);
+    drop_made(s, s->g->result_count);
+    return false;
+  }
   return true;
 }
 
-static void end_result(several *s, int i) {
-  tl_region_graph *g = s->g;
+// What is folded becomes what was asked for. Only a norm may fail.
+static bool end_fold(several *s, int i) {
+  const tl_region_result *result = &s->g->results[i];
   tl_reducer *r = &s->reducers[i];
-  if (s->reused[i] >= 0) {
-    tl_slot owner = g->uses[s->reused[i]].value;
-    s->results[i] = tl_own_array(
-        tl_reuse(g->vm, &owner, s->targets[i].dtype, s->ndim, s->shape));
-    return;
+  if (result->call.reduction == TL_REDUCE_MEAN) {
+    tl_reduce_divide(r->result, r->out,
+                     s->reduced[i].count * s->reduced[i].width,
+                     (double)s->reduced[i].length);
   }
-  if (!is_fold(s, i))
-    return;
-  if (g->results[i].call.reduction == TL_REDUCE_MEAN)
-    tl_reduce_divide(r->result, r->out, s->count, (double)s->length);
   if (!tl_is_array(s->results[i]))
     s->results[i] = tl_scalar_load(r->result, r->out);
+  if (result->norm_of == TL_DTYPE_COUNT)
+    return true;
+  tl_slot folded = s->results[i];
+  s->results[i] = tl_none();
+  return tl_norm_end(s->g->vm, result->norm, tl_norm_result(result->norm_of),
+                     folded, &s->results[i]);
+}
+
+static bool end_folds(several *s) {
+  for (int i = 0; i < s->g->result_count; i++) {
+    if (is_fold(s, i) && !end_fold(s, i))
+      return false;
+  }
+  return true;
+}
+
+// Nothing fails any more: what was written into goes over.
+static void end_arrays(several *s) {
+  tl_region_graph *g = s->g;
+  for (int i = 0; i < g->result_count; i++) {
+    if (is_place(s, i)) {
+      tl_array *a = g->roots[g->results[i].target].value.array;
+      tl_written_in_place(g->vm, a);
+      s->results[i] = tl_own_array(a);
+    } else if (s->reused[i] >= 0) {
+      tl_slot owner = g->uses[s->reused[i]].value;
+      s->results[i] = tl_own_array(
+          tl_reuse(g->vm, &owner, s->targets[i].dtype, s->ndim, s->shape));
+    }
+  }
 }
 
 static tl_region_status run(several *s) {
   tl_region_graph *g = s->g;
+  tl_result_sink *sinks[TL_REGION_RESULTS];
+  int count = 0;
   bool may_stop = true;
   tl_plan *plan = tl_region_plan_several(g, s->targets, g->result_count);
   if (plan == NULL)
     return TL_REGION_DECLINED;
-  for (int i = 0; i < g->result_count; i++)
-    may_stop = may_stop && s->reused[i] < 0;
+  for (int i = 0; i < g->result_count; i++) {
+    may_stop = may_stop && s->reused[i] < 0 && !is_place(s, i);
+    if (s->sinks[i].kind != TL_SINKS_NONE)
+      sinks[count++] = &s->sinks[i];
+  }
   if (!may_stop && !tl_region_pay(g->vm, tl_region_size(g)))
     return TL_REGION_FAILED;
-  bool ok = s->fold_count > 0 ? run_folds(s, plan, may_stop)
-                              : tl_plan_run(g->vm, plan, may_stop);
+  bool ok = count > 0 ? tl_run_sinks(g->vm, plan, sinks, count, may_stop)
+                      : tl_plan_run(g->vm, plan, may_stop);
   return ok ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
@@ -339,16 +380,19 @@ tl_region_status tl_region_several(tl_region_graph *g, tl_slot *results) {
   s.shape = shape->lengths;
   // One by one, the instruction at fault says why.
   if (g->rows != NULL || tl_region_has_seam(g) || tl_is_promised(g->vm) ||
-      !share(g) || !choose_folds(&s) || !choose_arrays(&s) ||
-      !make_results(&s)) {
+      !share(g) || !choose_places(&s) || !choose_folds(&s) ||
+      !choose_arrays(&s) || !make_results(&s)) {
     tl_error_clear(g->vm);  // without memory for all at once
     return TL_REGION_DECLINED;
   }
   tl_region_status status = run(&s);
-  if (status != TL_REGION_DONE) {
+  close_sinks(&s, g->result_count);
+  if (status == TL_REGION_DONE && !end_folds(&s))
+    status = TL_REGION_FAILED;
+  if (status == TL_REGION_DONE) {
+    end_arrays(&s);
+  } else {
     drop_made(&s, g->result_count);
-    return status;
   }
-  for (int i = 0; i < g->result_count; i++) end_result(&s, i);
   return status;
 }

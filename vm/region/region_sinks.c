@@ -1,0 +1,183 @@
+// The sinks of several results: see region_sinks.h.
+#include "vm/region/region_sinks.h"
+
+#include <string.h>
+
+#include "vm/error.h"
+
+// --- Columns ----------------------------------------------------------------
+
+enum {
+  CHUNK_BYTES = 128 * 1024,
+  PART_OF = 4,  // of what is computed, that may wait
+};
+
+bool tl_measure_reduced(int ndim, const int64_t *shape, uint32_t axes,
+                        tl_reduced *out) {
+  *out = (tl_reduced){1, 1, 1};
+  for (int i = 0; i < ndim; i++) {
+    bool reduced = (axes >> i & 1) != 0;
+    if (shape[i] == 1)
+      continue;
+    if (reduced && out->width > 1)
+      return false;
+    *(reduced           ? &out->length
+      : out->length > 1 ? &out->width
+                        : &out->count) *= shape[i];
+  }
+  return true;
+}
+
+bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
+                     tl_reduction reduction, const tl_reduced *reduced) {
+  if (!tl_strip_choose(&c->fold, reduction, r->dtype))
+    return false;
+  c->width = reduced->width;
+  c->length = reduced->length;
+  tl_strip_measure(&c->fold, c->width, c->length, CHUNK_BYTES);
+  size_t rows =
+      tl_strip_round((size_t)c->fold.rows * (size_t)c->width * c->fold.in);
+  size_t all = (size_t)reduced->count * (size_t)c->length * (size_t)c->width *
+               c->fold.in;
+  c->nbytes = rows + tl_strip_nbytes(&c->fold, c->length) + 64;
+  if (c->nbytes > 2 * CHUNK_BYTES && c->nbytes > all / PART_OF)
+    return false;
+  c->block = tl_alloc(r->vm, c->nbytes, "columns to reduce");
+  if (c->block == NULL)
+    return false;
+  c->rows = (char *)tl_strip_round((size_t)c->block);
+  tl_strip_place(&c->fold, c->rows + rows);
+  c->to = r->out;
+  c->filled = 0;
+  tl_strip_begin(&c->fold, c->to);
+  return true;
+}
+
+void tl_columns_close(tl_column_feeder *c, tl_vm *vm) {
+  tl_free(vm, c->block, c->nbytes);
+}
+
+static void take_chunk(tl_column_feeder *c) {
+  tl_strip_take(&c->fold, c->rows, c->filled / c->width, c->width);
+  c->filled = 0;
+  if (c->fold.at < c->length)
+    return;
+  tl_strip_end(&c->fold, c->width);
+  c->to += (size_t)c->width * c->fold.out;
+  tl_strip_begin(&c->fold, c->to);
+}
+
+static void feed_columns(void *context, const void *const *blocks, size_t n) {
+  tl_column_feeder *c = context;
+  const char *at = blocks[0];
+  while (n > 0) {
+    int64_t left = c->length - c->fold.at;
+    int64_t chunk = (left < c->fold.rows ? left : c->fold.rows) * c->width;
+    size_t take =
+        (int64_t)n < chunk - c->filled ? n : (size_t)(chunk - c->filled);
+    memcpy(c->rows + (size_t)c->filled * c->fold.in, at, take * c->fold.in);
+    at += take * c->fold.in;
+    n -= take;
+    c->filled += (int64_t)take;
+    if (c->filled == chunk)
+      take_chunk(c);
+  }
+}
+
+// --- All together -----------------------------------------------------------
+
+// All of them as one sink of the plan.
+typedef struct sinks {
+  int count;
+  tl_plan_sink *feed[TL_REGION_RESULTS];
+  void *context[TL_REGION_RESULTS];
+  void *(*begin[TL_REGION_RESULTS])(void *context, int64_t first, void *local);
+} sinks;
+
+static void feed_all(void *context, const void *const *items, size_t n) {
+  const sinks *all = context;
+  for (int i = 0; i < all->count; i++)
+    all->feed[i](all->context[i], &items[i], n);
+}
+
+_Static_assert(sizeof(sinks) <= TL_SINK_BYTES, "sinks fit a part's memory");
+
+static void *begin_all(void *context, int64_t first, void *local) {
+  const sinks *all = context;
+  sinks *own = local;
+  *own = *all;
+  for (int i = 0; i < all->count; i++) {
+    own->context[i] = all->begin[i](all->context[i], first,
+                                    (char *)local + (i + 1) * TL_SINK_BYTES);
+  }
+  return own;
+}
+
+// How threads may share the reductions; false: they may not. [parts] has room
+// for each one's, or is NULL.
+static bool split_all(tl_result_sink **from, int count, sinks *all,
+                      tl_lane_feeder *parts, tl_plan_split *split) {
+  for (int i = 0; i < count; i++) {
+    const tl_plan_split *one =
+        from[i]->kind != TL_SINKS_LANES
+            ? NULL
+            : tl_laned_split(&from[i]->lanes,
+                             parts == NULL ? NULL : parts + i * TL_LANE_PARTS);
+    // A part of one is a part of the others.
+    if (one == NULL || (i > 0 && one->items != split->items))
+      return false;
+    *split = *one;
+    all->begin[i] = one->begin;
+  }
+  split->begin = begin_all;
+  return count > 0;
+}
+
+static bool is_single(tl_result_sink **from, int count) {
+  for (int i = 0; i < count; i++) {
+    if (from[i]->kind != TL_SINKS_LANES || from[i]->lanes.count != 1)
+      return false;
+  }
+  return true;
+}
+
+static void open_all(tl_result_sink **from, int count, sinks *all) {
+  all->count = count;
+  for (int i = 0; i < count; i++) {
+    switch (from[i]->kind) {
+      case TL_SINKS_COLUMNS:
+        all->feed[i] = feed_columns;
+        all->context[i] = &from[i]->columns;
+        break;
+      case TL_SINKS_RUNNING:
+        all->feed[i] = tl_scanner_feed;
+        all->context[i] = &from[i]->running;
+        break;
+      default:
+        all->feed[i] = tl_laned_sink(&from[i]->lanes);
+        all->context[i] = tl_laned_context(&from[i]->lanes);
+    }
+  }
+}
+
+bool tl_run_sinks(tl_vm *vm, tl_plan *plan, tl_result_sink **from, int count,
+                  bool may_stop) {
+  sinks all;
+  tl_plan_split split = {0};
+  open_all(from, count, &all);
+  size_t nbytes = (size_t)count * TL_LANE_PARTS * sizeof(tl_lane_feeder);
+  tl_lane_feeder *parts = NULL;
+  if (is_single(from, count) && tl_pool_threads(vm) > 1)
+    parts = tl_spare_alloc(vm, nbytes);
+  plan->sink = feed_all;
+  plan->context = &all;
+  plan->split = split_all(from, count, &all, parts, &split) ? &split : NULL;
+  bool ok = tl_plan_run(vm, plan, may_stop);
+  for (int i = 0; ok && i < count; i++) {
+    if (from[i]->kind == TL_SINKS_LANES)
+      tl_laned_close(&from[i]->lanes);
+  }
+  if (parts != NULL)
+    tl_spare_free(vm, parts, nbytes);
+  return ok;
+}

@@ -1,0 +1,56 @@
+// What takes the items of several results as one plan computes them: reductions
+// of lanes or down columns, and running folds.
+#ifndef TALLY_VM_REGION_SINKS_H
+#define TALLY_VM_REGION_SINKS_H
+
+#include "vm/region/region_internal.h"
+#include "vm/region/region_lanes.h"
+#include "vm/region/region_scan.h"
+#include "vm/region/region_strip.h"
+
+typedef enum tl_sink_kind {
+  TL_SINKS_NONE,  // the plan itself writes the items to an array
+  TL_SINKS_LANES,
+  TL_SINKS_COLUMNS,
+  TL_SINKS_RUNNING,
+} tl_sink_kind;
+
+// Columns: rows are gathered until there are enough of them for a chunk.
+typedef struct tl_column_feeder {
+  tl_strip_fold fold;
+  int64_t width, length;  // columns, and rows of each result
+  int64_t filled;         // items
+  char *rows, *to;
+  char *block;
+  size_t nbytes;
+} tl_column_feeder;
+
+typedef struct tl_result_sink {
+  tl_sink_kind kind;
+  union {
+    tl_laned lanes;
+    tl_column_feeder columns;
+    tl_scanner running;
+  };
+} tl_result_sink;
+
+// How [axes] of a shape are reduced: [count] results one after the other, or,
+// each of the [count] positions having [width] columns side by side, these.
+typedef struct tl_reduced {
+  int64_t count, length, width;
+} tl_reduced;
+// False: neither.
+bool tl_measure_reduced(int ndim, const int64_t *shape, uint32_t axes,
+                        tl_reduced *out);
+
+// Columns to r->out; without a kernel or much memory for them false.
+bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
+                     tl_reduction reduction, const tl_reduced *reduced);
+void tl_columns_close(tl_column_feeder *c, tl_vm *vm);
+
+// Runs the plan, whose results go to [count] of these in order; those of lanes
+// are open, and end here.
+bool tl_run_sinks(tl_vm *vm, tl_plan *plan, tl_result_sink **sinks, int count,
+                  bool may_stop);
+
+#endif
