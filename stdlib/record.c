@@ -3,6 +3,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/index/index.h"
+#include "vm/index/select.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
@@ -81,9 +82,38 @@ static bool container_argument(tl_vm *vm, const char *function, tl_slot s) {
          tl_arg_fail(vm, function, "xs", "a record, list or array", s);
 }
 
+// A container whose value at a key is put: a new list or record borrows the
+// others of what lives on (TL_LISTS).
+static bool put_value(tl_vm *vm, tl_slot *args, tl_slot *value, tl_slot *out) {
+  int64_t at;
+  if (tl_is_owned(args[0]) && args[0].object->count == 1 && !vm->no_reuse)
+    return tl_path_set(vm, &args[0], &one_index, &args[1], value, out);
+  if (tl_is_record(args[0]) && tl_is_string(args[1])) {
+    tl_record *record;
+    if (!tl_record_unique_lent(vm, &args[0], 1, &record))
+      return false;
+    *out = tl_own_record(record);
+    return tl_record_set_lent(vm, &out->record, args[1].string, value);
+  }
+  if (tl_is_list(args[0]) && tl_index_integer(args[1], &at)) {
+    tl_list *list;
+    at += at < 0 ? args[0].list->length : 0;
+    if (at >= 0 && at < args[0].list->length) {
+      if (!tl_list_unique_lent(vm, &args[0], 0, &list))
+        return false;
+      tl_slot old = list->items[at];
+      list->items[at] = tl_lend(vm, &list->head, value, TL_CAUSE_ITEM);
+      tl_drop(vm, old);
+      *out = tl_own_list(list);
+      return true;
+    }
+  }
+  return tl_path_set(vm, &args[0], &one_index, &args[1], value, out);
+}
+
 static bool put(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return container_argument(vm, "put", args[0]) &&
-         tl_path_set(vm, &args[0], &one_index, &args[1], &args[2], out);
+         put_value(vm, args, &args[2], out);
 }
 
 // The value at a key. Where the container is dying and this function's alone,
@@ -118,7 +148,7 @@ enum { MOST_ARGUMENTS = 64 };
 static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot passed[MOST_ARGUMENTS], value;
   tl_list *rest = args[3].list;
-  bool ours = tl_is_unique(args[3]);
+  bool ours = tl_gives_items(args[3]);
   if (!container_argument(vm, "update", args[0]))
     return false;
   if (!tl_is_function(args[2]) && !tl_is_type(args[2]))
@@ -136,7 +166,7 @@ static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (!tl_call(vm, tl_borrow(args[2]), (int)rest->length + 1, passed, &value))
     return false;
-  bool ok = tl_path_set(vm, &args[0], &one_index, &args[1], &value, out);
+  bool ok = put_value(vm, args, &value, out);
   tl_drop(vm, value);
   return ok;
 }
@@ -156,14 +186,14 @@ const tl_builtin tl_record_builtins[] = {
      "Whether a record has a key; `key in r` asks the same.\n"
      "Values other than records are an error (kind type).\n"
      "    has((a: 1), \"a\")    # true\n"},
-    {"put", "xs, key, value", put, TL_KEEPS,
+    {"put", "xs, key, value", put, TL_KEEPS | TL_LISTS,
      "xs with a value put at a key or index: of a record, where a new key "
      "goes\n"
      "to the end, a list or an array. A dying xs is changed where it is.\n"
      "Values other than records are an error (kind type).\n"
      "    put((a: 1), \"b\", 2)    # (a: 1, b: 2)\n"
      "    put([1, 2, 3], 0, 9)    # [9, 2, 3]\n"},
-    {"update", "xs, key, f, ...args", update, TL_CALLS,
+    {"update", "xs, key, f, ...args", update, TL_CALLS | TL_LISTS,
      "xs with f(value, ...args) in place of the value at a key or index.\n"
      "Any value may stand at the place, and f gives any. A value f that is no\n"
      "function is an error (kind type).\n"

@@ -19,6 +19,22 @@ void tl_do_settle(tl_slot *x, tl_slot *y) {
   x->tag &= ~TL_OWNED;
 }
 
+static bool borrows_block(tl_slot y) {
+  return tl_is_array(y) && tl_is_view(y.array) &&
+         (y.array->head.flags & TL_HOLD) == 0;
+}
+
+void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
+  if (!tl_is_owned(*x) || !borrows_block(*y))
+    return;
+  if (x->pointer == tl_array_owner(y->array)) {
+    y->array->head.flags |= TL_HOLD;  // x's count becomes the view's
+    x->tag &= ~TL_OWNED;
+    return;
+  }
+  tl_hold(vm, *y, TL_CAUSE_VIEW);
+}
+
 static void promote(tl_vm *vm, tl_slot *s) {
   if (tl_is_owned(*s))
     return;
@@ -32,7 +48,8 @@ void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
 }
 
 // Whether y is an item of x, which ends, or of what only x has: y becomes its
-// owner, without a count. Of many items the last are not looked at.
+// owner, without a count; or goes on borrowing what x only borrows. Of many
+// items the last are not looked at.
 static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
   if (x->object->count != 1)
     return false;
@@ -42,15 +59,17 @@ static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
                                      : 0;
   for (int64_t i = 0; i < count && --*left >= 0; i++) {
     tl_slot *item = is_list ? &x->list->items[i] : &x->record->fields[i].value;
-    if (!tl_is_owned(*item))
+    if (!tl_is_heap(*item))
       continue;
-    if (item->pointer == y->pointer) {
+    bool found = item->pointer == y->pointer;
+    if (found) {
+      y->tag |= item->tag & TL_OWNED;
       item->tag &= ~TL_OWNED;
-      y->tag |= TL_OWNED;
+    }
+    if (found || (tl_is_owned(*item) && inherit_within(item, y, left))) {
+      x->object->flags |= TL_LENT;  // what was its own it has no longer
       return true;
     }
-    if (inherit_within(item, y, left))
-      return true;
   }
   return false;
 }
@@ -65,21 +84,25 @@ static bool inherit(const tl_slot *x, tl_slot *y) {
 static void inherit_whole(tl_vm *vm, tl_slot *item, tl_cause cause,
                           void *context) {
   tl_slot *x = context;
-  (void)vm;
   (void)cause;
-  if (!tl_is_owned(*x) || !tl_is_heap(*item) || item->pointer != x->pointer)
+  if (!tl_is_owned(*x))
     return;
-  item->tag |= TL_OWNED;
-  x->tag &= ~TL_OWNED;
+  if (borrows_block(*item) && x->pointer == tl_array_owner(item->array))
+    tl_do_hold(vm, item, x);
+  else if (!tl_is_owned(*item))
+    tl_do_settle(x, item);
+  else if (!tl_is_array(*item))
+    tl_each_lent(vm, item->object, inherit_whole, x);
 }
 
 // The container borrows an item of x.
 static void inherit_item(tl_vm *vm, tl_slot *item, tl_cause cause,
                          void *context) {
-  (void)vm;
   (void)cause;
-  if (tl_is_counted(*item))
+  if (!tl_is_owned(*item))
     inherit(context, item);
+  else if (!tl_is_array(*item))
+    tl_each_lent(vm, item->object, inherit_item, context);
 }
 
 // What the container in y borrows from x, which ends, becomes its own. Items
@@ -95,24 +118,13 @@ static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
 }
 
 void tl_do_inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
-  if (tl_is_owned(*x) && (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(x, y)))
+  if (!tl_is_owned(*x) || tl_is_owned(*y) || !tl_is_heap(*y))
+    return;
+  if (!inherit(x, y))
     promote(vm, y);
-}
-
-static bool borrows_block(tl_slot y) {
-  return tl_is_array(y) && tl_is_view(y.array) &&
-         (y.array->head.flags & TL_HOLD) == 0;
-}
-
-void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
-  if (!tl_is_owned(*x) || !borrows_block(*y))
-    return;
-  if (x->pointer == tl_array_owner(y->array)) {
-    y->array->head.flags |= TL_HOLD;  // x's count becomes the view's
-    x->tag &= ~TL_OWNED;
-    return;
-  }
-  tl_hold(vm, *y, TL_CAUSE_VIEW);
+  // What others have taken out of it before.
+  if (tl_is_owned(*y) && !tl_is_array(*y))
+    tl_keep_items(vm, y->object);
 }
 
 // The same where x ends: a view that only its slot has gives its hold away.
@@ -132,6 +144,7 @@ static void inherit_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
 void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y) {
   inherit_items(vm, x, y);
   inherit_hold(vm, y, x);
+  tl_do_settle(x, y);
   tl_do_inherit(vm, x, y);
   if (tl_is_owned(*x))
     tl_drop(vm, *x);
@@ -160,8 +173,7 @@ bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x) {
 }
 
 void tl_do_keepall(tl_vm *vm, tl_slot *x) {
-  if (tl_is_counted(*x))
-    tl_keep_items(vm, x->object);
+  tl_hold(vm, *x, TL_CAUSE_VIEW);
 }
 
 void tl_do_own(tl_vm *vm, tl_slot *x) {

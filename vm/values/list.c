@@ -64,9 +64,10 @@ bool tl_list_push_lent(tl_vm *vm, tl_list **list, tl_slot *item) {
   return true;
 }
 
-bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
+static bool list_unique(tl_vm *vm, tl_slot *s, int64_t room, bool lends,
+                        tl_list **out) {
   tl_list *list = s->list;
-  if (tl_may_change(vm, *s)) {
+  if (lends ? tl_gives_items(*s) : tl_may_change(vm, *s)) {
     if (!list_reserve(vm, &list, room))
       return false;
     *out = list;
@@ -76,9 +77,11 @@ bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
   tl_list *copy = tl_list_new(vm, list->length + room);
   if (copy == NULL)
     return false;
+  lends = lends && !tl_is_owned(*s);
   for (int64_t i = 0; i < list->length; i++) {
     tl_slot item = tl_borrow(list->items[i]);
-    copy->items[i] = tl_escape(vm, &item, TL_CAUSE_ITEM);
+    copy->items[i] = lends ? tl_lend(vm, &copy->head, &item, TL_CAUSE_ITEM)
+                           : tl_escape(vm, &item, TL_CAUSE_ITEM);
   }
   copy->length = list->length;
   if (tl_is_owned(*s))
@@ -86,4 +89,12 @@ bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
   s->tag &= ~TL_OWNED;
   *out = copy;
   return true;
+}
+
+bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
+  return list_unique(vm, s, room, false, out);
+}
+
+bool tl_list_unique_lent(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
+  return list_unique(vm, s, room, true, out);
 }
