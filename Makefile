@@ -89,11 +89,13 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(COMPILE) $(if $(filter $*,$(COLD)),$(SMALLER)) $(OWN_FLAGS_$*.c) -c $< -o $@
 
-# Where no loop over items runs, as few bytes as can be: the compiler, and of
-# the VM and the library what is called now and then.
+# Where no loop over items runs, as few bytes as can be: the compiler, but for
+# what looks at every instruction and every slot, and of the VM and the library
+# what is called now and then.
 SMALLER := $(if $(filter -O2,$(CFLAGS)),-Os)
-COLD := $(patsubst %.c,%,$(wildcard compiler/*.c vm/nested/*.c \
-  vm/verify/verify*.c vm/types/[lt]*.c)) \
+HOT := $(addprefix compiler/,arena liveness)
+COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
+  vm/nested/*.c vm/verify/verify*.c vm/types/[lt]*.c))) \
   $(addprefix vm/api/,api_arrow api_arrow_out api_complete api_dlpack \
   api_watch documentation exports native parcel resource) \
   $(addprefix vm/memory/,mapping reach reclaim references timeline) \

@@ -7,6 +7,7 @@
 
 #define FIRST_BLOCK 4096
 #define LARGEST_STEP ((size_t)1 << 20)
+#define LEAST_ALONE ((size_t)1 << 16)  // what grows, in a block of its own
 
 struct tl_arena_block {
   tl_arena_block *older;
@@ -51,14 +52,18 @@ static bool add_block(tl_arena *arena, size_t nbytes) {
   return true;
 }
 
-void *tl_arena_alloc(tl_arena *arena, size_t nbytes) {
+static size_t round_up(size_t nbytes) {
+  return nbytes ? (nbytes + UNIT - 1) / UNIT * UNIT : UNIT;
+}
+
+static void *alloc(tl_arena *arena, size_t nbytes) {
   if (arena->failed)
     return NULL;
   if (nbytes > SIZE_MAX / 2) {
     arena->failed = true;
     return NULL;
   }
-  size_t rounded = nbytes ? (nbytes + UNIT - 1) / UNIT * UNIT : UNIT;
+  size_t rounded = round_up(nbytes);
   if ((size_t)(arena->end - arena->next) < rounded &&
       !add_block(arena, rounded)) {
     arena->failed = true;
@@ -66,7 +71,62 @@ void *tl_arena_alloc(tl_arena *arena, size_t nbytes) {
   }
   void *out = arena->next;
   arena->next += rounded;
-  memset(out, 0, rounded);
+  return out;
+}
+
+void *tl_arena_alloc(tl_arena *arena, size_t nbytes) {
+  void *out = alloc(arena, nbytes);
+  if (out != NULL)
+    memset(out, 0, round_up(nbytes));
+  return out;
+}
+
+// The place where the block that is [items] alone hangs; NULL: they have none.
+// It is never the newest, which is filled on.
+static tl_arena_block **block_of(tl_arena *arena, const void *items) {
+  if (arena->blocks == NULL)
+    return NULL;
+  for (tl_arena_block **at = &arena->blocks->older; *at != NULL;
+       at = &(*at)->older) {
+    if ((const char *)*at + HEADER == items)
+      return at;
+  }
+  return NULL;
+}
+
+// A block for [nbytes] in the place of [old], behind the newest one.
+static void *grow_alone(tl_arena *arena, tl_arena_block **old, size_t nbytes) {
+  size_t size = HEADER + round_up(nbytes);
+  tl_arena_block *block =
+      arena->resize(arena->context, old == NULL ? NULL : *old,
+                    old == NULL ? 0 : (*old)->nbytes, size);
+  if (block == NULL) {
+    arena->failed = true;
+    return NULL;
+  }
+  if (old == NULL) {
+    block->older = arena->blocks->older;
+    arena->blocks->older = block;
+  } else {
+    *old = block;
+  }
+  block->nbytes = size;
+  return (char *)block + HEADER;
+}
+
+void *tl_arena_grow(tl_arena *arena, void *items, size_t old_nbytes,
+                    size_t nbytes) {
+  if (arena->failed)
+    return NULL;
+  bool is_alone = old_nbytes >= LEAST_ALONE;
+  tl_arena_block **old = is_alone ? block_of(arena, items) : NULL;
+  if (old != NULL && nbytes <= SIZE_MAX / 2)
+    return grow_alone(arena, old, nbytes);
+  bool alone =
+      nbytes >= LEAST_ALONE && nbytes <= SIZE_MAX / 2 && arena->blocks != NULL;
+  void *out = alone ? grow_alone(arena, NULL, nbytes) : alloc(arena, nbytes);
+  if (out != NULL && old_nbytes > 0)
+    memcpy(out, items, old_nbytes);
   return out;
 }
 

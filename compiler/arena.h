@@ -38,6 +38,13 @@ void *tl_arena_alloc(tl_arena *arena, size_t nbytes);
 // The same for [count] items of [size] bytes; NULL also on overflow.
 void *tl_arena_array(tl_arena *arena, size_t count, size_t size);
 
+// [items], of [old_nbytes] from tl_arena_grow or NULL and 0, with room for
+// [nbytes], more than before; what is new is not cleared. They may have moved,
+// and are no longer where they were. NULL on failure: the old ones are as they
+// were. For what grows by doubling: large ones have blocks of their own.
+void *tl_arena_grow(tl_arena *arena, void *items, size_t old_nbytes,
+                    size_t nbytes);
+
 // Returns a copy of [nbytes] bytes of [text], with a zero after it; NULL on
 // failure. [text] may be NULL if nbytes is 0.
 char *tl_arena_text(tl_arena *arena, const char *text, size_t nbytes);

@@ -11,11 +11,9 @@ bool tl_emit_grow(tl_arena *arena, void **items, uint32_t *capacity,
   if (count < *capacity)
     return true;
   uint32_t wider = *capacity * 2 + 32;
-  void *bigger = tl_arena_array(arena, wider, size);
+  void *bigger = tl_arena_grow(arena, *items, count * size, wider * size);
   if (bigger == NULL)
     return false;
-  if (count > 0)
-    memcpy(bigger, *items, count * size);
   *items = bigger;
   *capacity = wider;
   return true;

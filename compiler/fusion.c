@@ -353,7 +353,14 @@ static bool keep_regions(tl_fusion *f) {
 
 bool tl_find_regions(tl_builder *b, tl_prototype *function,
                      int32_t temporaries) {
-  tl_fusion f = {.b = b, .p = function, .temporaries = temporaries};
+  tl_fusion f;  // large: its steps are not cleared
+  f.b = b;
+  f.p = function;
+  f.temporaries = temporaries;
+  f.leads = NULL;
+  f.regions = NULL;
+  f.count = 0;
+  f.region_count = f.capacity = 0;
   if (!mark_leads(&f))
     return false;
   for (uint32_t pc = 0; pc < function->code_count;) {

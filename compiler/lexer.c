@@ -219,10 +219,17 @@ static bool name_starts_at(const tl_lexer *lexer, uint32_t at) {
   return starts_name(character_at(lexer, at, &length));
 }
 
+// What names are mostly made of.
+static bool is_plain_in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 static uint32_t name_end(const tl_lexer *lexer, uint32_t at) {
-  uint32_t length;
-  while (tl_continues_name(character_at(lexer, at, &length))) at += length;
-  return at;
+  for (uint32_t length;; at += length) {
+    while (at < lexer->nbytes && is_plain_in_name(lexer->text[at])) at++;
+    if (!tl_continues_name(character_at(lexer, at, &length)))
+      return at;
+  }
 }
 
 static tl_token_kind keyword_kind(const char *text, uint32_t nbytes) {

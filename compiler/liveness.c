@@ -4,19 +4,6 @@
 
 #include "compiler/ownership_internal.h"
 
-int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i) {
-  int32_t word = i >> 6;
-  if (word >= words)
-    return -1;
-  uint64_t rest = set[word] & (~UINT64_C(0) << (i & 63));
-  while (rest == 0) {
-    if (++word == words)
-      return -1;
-    rest = set[word];
-  }
-  return word * 64 + __builtin_ctzll(rest);
-}
-
 static void unite(uint64_t *to, const uint64_t *from, int32_t words) {
   for (int32_t w = 0; w < words; w++) to[w] |= from[w];
 }

@@ -17,11 +17,10 @@ tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
   tl_cfg_block *block = current(l);
   if (block->count == block->capacity) {
     int32_t capacity = block->capacity * 2 + 8;
-    tl_cfg_ins *ins = TL_ARENA_ARRAY(l->b->arena, tl_cfg_ins, (size_t)capacity);
+    tl_cfg_ins *ins = tl_arena_grow(l->b->arena, block->ins,
+                                    (size_t)block->count * sizeof *ins,
+                                    (size_t)capacity * sizeof *ins);
     if (ins != NULL) {
-      if (block->count > 0) {
-        memcpy(ins, block->ins, (size_t)block->count * sizeof *ins);
-      }
       block->ins = ins;
       block->capacity = capacity;
     }

@@ -102,17 +102,30 @@ typedef struct tl_flow {
 } tl_flow;
 
 // --- Bit sets ---------------------------------------------------------------
-static inline bool tl_bit(const uint64_t *set, int32_t i) {
+// For every slot at every instruction: inlined where code is to be small, too.
+#define TL_INLINED static inline __attribute__((always_inline))
+TL_INLINED bool tl_bit(const uint64_t *set, int32_t i) {
   return (set[i >> 6] >> (i & 63) & 1) != 0;
 }
-static inline void tl_bit_set(uint64_t *set, int32_t i) {
+TL_INLINED void tl_bit_set(uint64_t *set, int32_t i) {
   set[i >> 6] |= UINT64_C(1) << (i & 63);
 }
-static inline void tl_bit_clear(uint64_t *set, int32_t i) {
+TL_INLINED void tl_bit_clear(uint64_t *set, int32_t i) {
   set[i >> 6] &= ~(UINT64_C(1) << (i & 63));
 }
 // The first member from [i] on, or -1.
-int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i);
+TL_INLINED int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i) {
+  int32_t word = i >> 6;
+  if (word >= words)
+    return -1;
+  uint64_t rest = set[word] & (~UINT64_C(0) << (i & 63));
+  while (rest == 0) {
+    if (++word == words)
+      return -1;
+    rest = set[word];
+  }
+  return word * 64 + __builtin_ctzll(rest);
+}
 #define TL_EACH_BIT(i, set, words)                     \
   for (int32_t i = tl_bit_next(set, words, 0); i >= 0; \
        i = tl_bit_next(set, words, i + 1))
@@ -125,11 +138,11 @@ bool tl_liveness(tl_arena *arena, tl_owned_function *function);
 static inline uint64_t *tl_live_at(const tl_owned_function *f, int32_t block) {
   return f->live + (size_t)block * (size_t)f->words;
 }
-static inline bool tl_is_tracked(const tl_cfg_function *f, int32_t slot) {
+TL_INLINED bool tl_is_tracked(const tl_cfg_function *f, int32_t slot) {
   return slot >= 0 && !(f->is_scalar != NULL && f->is_scalar[slot]);
 }
 // Whether nobody will see that an item is put back, as [live] says.
-static inline bool tl_is_idle(const tl_cfg_ins *ins, const uint64_t *live) {
+TL_INLINED bool tl_is_idle(const tl_cfg_ins *ins, const uint64_t *live) {
   return ins->op == TL_BC_UNTAKE && !tl_bit(live, ins->result);
 }
 // The block that sees an error of [ins], or -1.

@@ -73,12 +73,11 @@ tl_cfg_ins *tl_put_ins(tl_flow *flow, const tl_cfg_ins *ins) {
     return NULL;
   if (out->count == out->capacity) {
     int32_t capacity = out->capacity == 0 ? 16 : 2 * out->capacity;
-    tl_cfg_ins *items =
-        TL_ARENA_ARRAY(flow->arena, tl_cfg_ins, (size_t)capacity);
+    tl_cfg_ins *items = tl_arena_grow(flow->arena, out->items,
+                                      (size_t)out->count * sizeof *items,
+                                      (size_t)capacity * sizeof *items);
     if (items == NULL)
       return NULL;
-    if (out->count > 0)
-      memcpy(items, out->items, (size_t)out->count * sizeof(tl_cfg_ins));
     out->items = items;
     out->capacity = capacity;
   }

@@ -1,0 +1,106 @@
+// The compiler's memory: what grows keeps its items and harms nobody else's.
+
+#include "compiler/arena.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct heap {
+  size_t live;    // bytes
+  int allowance;  // requests that are granted; -1: all
+} heap;
+
+static void *resize(void *context, void *block, size_t old_size,
+                    size_t new_size) {
+  heap *h = context;
+  if (new_size == 0) {
+    free(block);
+    h->live -= old_size;
+    return NULL;
+  }
+  if (h->allowance == 0)
+    return NULL;
+  h->allowance -= h->allowance > 0;
+  void *moved = realloc(block, new_size);
+  assert_non_null(moved);
+  h->live += new_size - old_size;
+  return moved;
+}
+
+static void fill(uint32_t *items, size_t from, size_t to, uint32_t seed) {
+  for (size_t i = from; i < to; i++) items[i] = seed + (uint32_t)i;
+}
+
+static void check(const uint32_t *items, size_t count, uint32_t seed) {
+  for (size_t i = 0; i < count; i++)
+    assert_int_equal(items[i], seed + (uint32_t)i);
+}
+
+// Two arrays that grow in turn, and small pieces between.
+static void test_growing(void **state) {
+  (void)state;
+  heap h = {.live = 0, .allowance = -1};
+  tl_arena arena;
+  tl_arena_open(&arena, resize, &h);
+  uint32_t *a = NULL, *b = NULL;
+  unsigned char *pieces[20];
+  size_t count = 0;
+  for (uint32_t turn = 0; turn < 20; turn++) {
+    size_t more = count * 2 + 3, nbytes = more * sizeof *a;
+    a = tl_arena_grow(&arena, a, count * sizeof *a, nbytes);
+    b = tl_arena_grow(&arena, b, count * sizeof *b, nbytes);
+    pieces[turn] = tl_arena_alloc(&arena, 24);
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_non_null(pieces[turn]);
+    for (int i = 0; i < 24; i++) assert_int_equal(pieces[turn][i], 0);
+    memset(pieces[turn], (int)turn + 1, 24);
+    check(a, count, 1);
+    check(b, count, 7);
+    fill(a, count, more, 1);
+    fill(b, count, more, 7);
+    count = more;
+  }
+  check(a, count, 1);
+  check(b, count, 7);
+  for (int turn = 0; turn < 20; turn++) {
+    for (int i = 0; i < 24; i++) assert_int_equal(pieces[turn][i], turn + 1);
+  }
+  // The large ones have given back what they were before.
+  assert_true(h.live < 3 * count * sizeof *a);
+  tl_arena_close(&arena);
+  assert_int_equal(h.live, 0);
+}
+
+// Refused memory leaves the items where they are.
+static void test_refused(void **state) {
+  (void)state;
+  for (size_t count = 16; count <= 65536; count *= 16) {
+    heap h = {.live = 0, .allowance = -1};
+    tl_arena arena;
+    tl_arena_open(&arena, resize, &h);
+    assert_non_null(tl_arena_alloc(&arena, 1));
+    uint32_t *a = tl_arena_grow(&arena, NULL, 0, count * sizeof *a);
+    assert_non_null(a);
+    fill(a, 0, count, 3);
+    h.allowance = 0;
+    assert_null(tl_arena_grow(&arena, a, count * sizeof *a, (size_t)8 << 20));
+    assert_true(arena.failed);
+    check(a, count, 3);
+    tl_arena_close(&arena);
+    assert_int_equal(h.live, 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_growing),
+      cmocka_unit_test(test_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
