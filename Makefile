@@ -62,8 +62,9 @@ HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SUBMAKE = @+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all programs tests docs demo test check check-threads one-file audit \
-  fuzz bench bench-check bench-record format install uninstall clean help
+.PHONY: all programs tests docs demo test check check-threads check-arm64 \
+  one-file audit fuzz bench bench-check bench-record format install \
+  uninstall clean help
 .DELETE_ON_ERROR:
 
 ## all       build tally, libtally.a and libtally.so (the default)
@@ -186,6 +187,14 @@ check-threads:
 	@CC='$(CC)' tools/setup --tests
 	$(SUBMAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' tests
 	@tests/threads.sh build/tsan
+
+# For the compiler to find: apt-get install gcc-aarch64-linux-gnu
+# qemu-user-static; dpkg --add-architecture arm64; apt-get update; apt-get
+# install libutf8proc-dev:arm64 zlib1g:arm64 libzstd1:arm64 libpcre2-8-0:arm64
+## check-arm64  golden tests and kernels on 64-bit ARM, emulated by QEMU
+check-arm64: all
+	$(SUBMAKE) CC=aarch64-linux-gnu-gcc BUILD=build/arm64 programs
+	@tests/arm64.sh build/arm64 $(BUILD)/tally
 
 # Counts recounted, but no sanitizers: several times as fast.
 AUDIT_CFLAGS = -O2 -g -DTALLY_AUDIT=1

@@ -29,6 +29,7 @@ static const char help[] =
     "  tally fmt --check FILE ...  which files are not; exit status 1 if any\n"
     "\n"
     "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
+    "  --stack SIZE             how deep calls nest: 1M, some 10,000 calls\n"
     "  --limit-time TIME        of a run, or of each input: 10s, 500ms, 2m\n"
     "  --threads N              at most N threads; default: one for each core\n"
     "  --seed N                 random numbers as after random.seed(N)\n"
@@ -104,6 +105,14 @@ static int set_memory(tl_command *cmd, const char *text) {
   return 0;
 }
 
+static int set_stack(tl_command *cmd, const char *text) {
+  double nbytes;
+  if (!read_quantity(text, sizes, &nbytes) || nbytes > 0x1p40)
+    return wrong("--stack wants a size, such as 1M or 64M, not ", text);
+  cmd->options.stack_size = (size_t)nbytes;
+  return 0;
+}
+
 static int set_time(tl_command *cmd, const char *text) {
   if (read_quantity(text, times, &cmd->options.time_limit))
     return 0;
@@ -153,6 +162,7 @@ typedef struct valued {
 } valued;
 
 static const valued with_value[] = {{"--limit-memory", set_memory},
+                                    {"--stack", set_stack},
                                     {"--limit-time", set_time},
                                     {"--threads", set_threads},
                                     {"--seed", set_seed},

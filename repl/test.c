@@ -15,7 +15,7 @@
 #include "repl/golden.h"
 #include "repl/span.h"
 
-enum { SECONDS_PER_FILE = 300 };
+enum { SECONDS_PER_FILE = 300 };  // unless --timeout says otherwise
 
 // One file to test; path NULL stands for the library's documentation.
 typedef struct job {
@@ -30,13 +30,14 @@ typedef struct command {
   job *jobs;
   size_t count, capacity;
   const char *filter;
-  long parallel;
+  long parallel, timeout;  // timeout in seconds, of each file
   bool verbose;
   unsigned long passed, failed;
 } command;
 
 static const char usage[] =
-    "usage: tally test [-v] [--filter TEXT] [--jobs N] [--library] [PATH ...]\n"
+    "usage: tally test [-v] [--filter TEXT] [--jobs N] [--timeout SECONDS]\n"
+    "                  [--library] [PATH ...]\n"
     "Runs golden scripts (.tly), the code in Markdown files and documented\n"
     "examples. A directory stands for all such files in it. --library: the\n"
     "examples in the documentation of built-in functions. No PATH: all that\n"
@@ -127,7 +128,7 @@ static void find_tests(command *cmd, const char *path, bool asked) {
 
 static void run_child(const command *cmd, const job *test) {
   tl_golden golden = {.filter = cmd->filter, .report = test->report};
-  alarm(SECONDS_PER_FILE);
+  alarm((unsigned)cmd->timeout);
   if (test->path) {
     tl_golden_file(&golden, test->path);
   } else {
@@ -186,8 +187,10 @@ static void report(command *cmd, job *test) {
     passed = failed = 0;
   if (WIFSIGNALED(test->status)) {
     int signal = WTERMSIG(test->status);
-    printf("%s: %s (signal %d)\n", name,
-           signal == SIGALRM ? "took too long" : "crashed", signal);
+    if (signal == SIGALRM)
+      printf("%s: took longer than %ld s (--timeout)\n", name, cmd->timeout);
+    else
+      printf("%s: crashed (signal %d)\n", name, signal);
     failed++;
   } else if (test->status != 0 || !counted) {
     printf("%s: ended with status %d\n", name, WEXITSTATUS(test->status));
@@ -217,6 +220,13 @@ static void run_all(command *cmd) {
 
 // --- The command ------------------------------------------------------------
 
+// Reads a whole number from 1 on, or returns false.
+static bool read_number(const char *text, long *out) {
+  char *end;
+  *out = strtol(text, &end, 10);
+  return end != text && *end == 0 && *out >= 1 && *out <= 1000000;
+}
+
 // Takes the options off; returns false for a wrong one.
 static bool read_arguments(command *cmd, int argc, char **argv) {
   for (int i = 0; i < argc; i++) {
@@ -228,8 +238,10 @@ static bool read_arguments(command *cmd, int argc, char **argv) {
     } else if (strcmp(arg, "--filter") == 0 && i + 1 < argc) {
       cmd->filter = argv[++i];
     } else if (strcmp(arg, "--jobs") == 0 && i + 1 < argc) {
-      cmd->parallel = strtol(argv[++i], NULL, 10);
-      if (cmd->parallel < 1)
+      if (!read_number(argv[++i], &cmd->parallel))
+        return false;
+    } else if (strcmp(arg, "--timeout") == 0 && i + 1 < argc) {
+      if (!read_number(argv[++i], &cmd->timeout))
         return false;
     } else if (arg[0] == '-') {
       return false;
@@ -241,7 +253,8 @@ static bool read_arguments(command *cmd, int argc, char **argv) {
 }
 
 int tl_test_command(int argc, char **argv) {
-  command cmd = {.parallel = sysconf(_SC_NPROCESSORS_ONLN)};
+  command cmd = {.parallel = sysconf(_SC_NPROCESSORS_ONLN),
+                 .timeout = SECONDS_PER_FILE};
   if (cmd.parallel < 1)
     cmd.parallel = 1;
   if (!read_arguments(&cmd, argc, argv)) {

@@ -100,6 +100,19 @@ run doc --check nosuch.;    expect 1 '^0 of 0' 'doc --check of nothing'
 run doc;                    expect 0 '^matmul ' 'doc lists all names'
 run doc cumul;              expect 1 '^cumulative_sum ' 'doc of a part of a name'
 run --limit-memory 1X -e 1; expect 2 '1X' 'a size with a wrong unit'
+# Small stacks: the auditor recounts what they hold after every instruction.
+deep='fn deep(n) = if n == 0 { 0 } else { 1 + deep(n - 1) }
+deep(1500)'
+run --stack 64K -e "$deep"; expect 1 'too deeply: [0-9]+ are open' 'calls that nest too deeply'
+run --stack 64K -e "$deep"; expect 1 '^   called from <eval>:1:41 in deep \([0-9]+ times\)$' 'one line for calls from one place'
+run --stack 64K -e "$deep"; expect 1 '^   called from <eval>:2:1$' 'and the call that began it'
+run --stack 1M -e "$deep";  expect 0 '^1500$' 'a larger stack'
+turns='fn left(n) = right(n)
+fn right(n) = left(n + 1)
+left(0)'
+run --stack 64K -e "$turns"; expect 1 '^   … lines left out …$' 'a trace of two functions in turn'
+run --stack 64K -e "$turns"; expect 1 '^   called from <eval>:3:1$' 'and where it began'
+run --stack 1T1 -e 1;       expect 2 'stack wants' 'a stack of no size'
 run --limit-time -1 -e 1;   expect 2 'limit-time' 'a time below zero'
 run --threads 0 -e 1;       expect 2 'threads' 'no thread at all'
 run --threads=2 -e 1;       expect 0 '^1$' 'an option with its value behind ='
@@ -159,6 +172,11 @@ expect 1 '^1 passed, 2 failed$' 'test counts expectations'
 text 'print([1][2])  # expect error: index error: index 2\n'
 run test "$dir/script.tly"
 expect 0 '^1 passed, 0 failed$' 'test knows expected errors'
+run test --timeout 0 "$dir/script.tly"
+expect 2 'usage' 'a timeout of no time'
+text 'while true { }\n'
+run test --timeout 1 "$dir/script.tly"
+expect 1 'took longer than 1 s' 'a test that takes too long'
 run test "$dir/nosuch";     expect 1 'nosuch' 'test of no file'
 
 # --- The prompt, fed by a pipe ----------------------------------------------

@@ -44,8 +44,11 @@ typedef struct tl_pending_error {
   tl_string *file;  // counted
   int line, column;
   int caret_width;
-  tl_list *trace;  // of strings, innermost first; NULL: none yet
-  char *excerpt;   // the source line and caret, owned or NULL
+  tl_list *trace;        // of strings, innermost first; NULL: none yet
+  const void *trace_of;  // the function of the last line's call, and where
+  uint32_t trace_pc;
+  int64_t trace_times;  // how many such calls that line stands for
+  char *excerpt;        // the source line and caret, owned or NULL
   size_t excerpt_size;
   char left[TL_DESCRIBE], right[TL_DESCRIBE];  // operand types, "" if none
   bool placed;                                 // line and excerpt are set

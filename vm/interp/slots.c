@@ -95,7 +95,10 @@ bool tl_slots_grow(tl_vm *vm, const tl_slot *end, const tl_frame *frame) {
   size_t wanted = (size_t)(end - vm->stack), slots = now;
   size_t frames = (size_t)(frame - vm->frames) + 1;
   if (wanted > all || frames > all / SLOTS_PER_FRAME)
-    return tl_fail(vm, TALLY_ERR_LIMIT, "the calls nest too deeply");
+    return tl_fail(vm, TALLY_ERR_LIMIT,
+                   "the calls nest too deeply: %lld are open, and the stack "
+                   "has no room for one more",
+                   (long long)(frame - vm->frames));
   while (slots < wanted || slots / SLOTS_PER_FRAME < frames) slots *= 2;
   if (slots > all)
     slots = all;

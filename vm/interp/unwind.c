@@ -169,33 +169,84 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc) {
   write_excerpt(vm, function->unit, place, where);
 }
 
+// --- The trace --------------------------------------------------------------
+
+// Of a trace of many lines the first and the last are kept: where it happened,
+// and where it all began.
+enum { FIRST_LINES = 40, TRACE_LINES = 50 };
+
 // "called from life.tly:30:6 in step": where the call stands, and in what.
+static tl_string *trace_line(tl_vm *vm, const tl_prototype *function,
+                             const tl_place_entry *place, int64_t times) {
+  position where = find_position(function->unit, place->at);
+  const char *name = function->name->text, *file = function->unit->file->text;
+  const char *in = *name == 0 ? "" : " in ";
+  if (times > 1)
+    return tl_string_format(vm, "called from %s:%d:%d%s%s (%lld times)", file,
+                            where.line, where.column, in, name,
+                            (long long)times);
+  return tl_string_format(vm, "called from %s:%d:%d%s%s", file, where.line,
+                          where.column, in, name);
+}
+
+static void set_line(tl_vm *vm, int64_t index, tl_string *line) {
+  tl_slot *item = &vm->error.trace->items[index];
+  tl_drop(vm, *item);
+  *item = tl_own_string(line);
+}
+
+// Makes room for one line more by leaving out one behind the first ones.
+static bool leave_out(tl_vm *vm) {
+  tl_list *trace = vm->error.trace;
+  tl_string *note = tl_string_from(vm, "… lines left out …");
+  if (note == NULL)
+    return false;
+  set_line(vm, FIRST_LINES, note);
+  tl_drop(vm, trace->items[FIRST_LINES + 1]);
+  trace->length--;
+  memmove(&trace->items[FIRST_LINES + 1], &trace->items[FIRST_LINES + 2],
+          (size_t)(trace->length - FIRST_LINES - 1) * sizeof *trace->items);
+  return true;
+}
+
+// A call from where the last one came is no line of its own: recursion.
+static bool is_repeated(const tl_pending_error *error,
+                        const tl_prototype *function, uint32_t pc) {
+  return error->trace_times > 0 && error->trace_of == function &&
+         error->trace_pc == pc;
+}
+
 void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc) {
-  if (!vm->error.placed) {
+  tl_pending_error *error = &vm->error;
+  if (!error->placed) {
     tl_error_place(vm, function, pc);
     return;
   }
-  if (is_library(function->unit))
-    return;
-  tl_list *trace = vm->error.trace;
-  if (trace == NULL)
-    trace = tl_list_new(vm, 4);
-  if (trace == NULL || trace->length >= 50)
-    return;
-  vm->error.trace = trace;
   const tl_place_entry *place = tl_place_at(function, pc);
-  if (place == NULL)
+  if (is_library(function->unit) || place == NULL)
     return;
-  position where = find_position(function->unit, place->at);
-  const char *name = function->name->text;
-  tl_string *line = tl_string_format(
-      vm, *name == 0 ? "called from %s:%d:%d%s" : "called from %s:%d:%d in %s",
-      function->unit->file->text, where.line, where.column, name);
+  bool repeated = is_repeated(error, function, pc);
+  tl_string *line =
+      trace_line(vm, function, place, repeated ? error->trace_times + 1 : 1);
   if (line == NULL)
     return;
+  if (repeated) {
+    set_line(vm, error->trace->length - 1, line);
+    error->trace_times++;
+    return;
+  }
   tl_slot item = tl_own_string(line);
-  if (!tl_list_push(vm, &vm->error.trace, &item))
-    tl_drop(vm, item);
+  if (error->trace == NULL)
+    error->trace = tl_list_new(vm, 4);
+  if (error->trace != NULL &&
+      (error->trace->length < TRACE_LINES || leave_out(vm)) &&
+      tl_list_push(vm, &error->trace, &item)) {
+    error->trace_of = function;
+    error->trace_pc = pc;
+    error->trace_times = 1;
+    return;
+  }
+  tl_drop(vm, item);
 }
 
 // --- Giving back ------------------------------------------------------------
