@@ -1,0 +1,187 @@
+// What is kept of regions that have run (vm/region/region_kept.c): when it is
+// used again, what goes to make room, and that nothing of it is counted or lost
+// where an allocation is refused.
+#include "tests/unit/host.h"
+#include "vm/region/region_internal.h"
+#include "vm/vm.h"
+
+#include <stdio.h>
+
+enum { MOST = 128, MOST_OF_A_REGION = 4 };
+
+static int kept_of(const tl_region *where) {
+  int count = 0;
+  for (const tl_region_kept *k = where->kept; k != NULL; k = k->next) count++;
+  return count;
+}
+
+// The list of a VM has both directions, and as many as it says.
+static void check_list(const tl_vm *vm) {
+  int count = 0;
+  const tl_region_kept *newer = NULL;
+  for (const tl_region_kept *k = vm->regions; k != NULL; k = k->older) {
+    assert_ptr_equal(k->newer, newer);
+    newer = k;
+    count++;
+  }
+  assert_ptr_equal(vm->oldest_region, newer);
+  assert_int_equal(vm->region_count, count);
+}
+
+static void test_used_again(void **state) {
+  host *h = *state;
+  run_ok(h,
+         "fn f(x, y) = where(x > 1, x * y, x)\n"
+         "x = sqrt(arange(64.0))\n"
+         "a = f(x, x)\na = f(x, x)\na = f(x, x)");
+  assert_int_equal(h->vm->region_count, 1);
+  const tl_region_kept *kept = h->vm->regions;
+  assert_true(kept->planned.is_ready);
+  // Other items, and a name that is bound to others: the same plan.
+  run_ok(h, "for i in 0..4 { b = f(x + i, x - i) }");
+  check_value(h, "all(b == where(x + 3 > 1, copy((x + 3) * (x - 3)), x + 3))", "true");
+  assert_int_equal(h->vm->region_count, 1);
+  assert_ptr_equal(h->vm->regions, kept);
+}
+
+static void test_kinds_at_one_instruction(void **state) {
+  host *h = *state;
+  static const char *const operands[] = {
+      "sqrt(arange(64.0))",                   // rank 1
+      "reshape(sqrt(arange(64.0)), (8, 8))",  // rank 2: merged, another shape
+      "float32(arange(64.0))",
+      "arange(64)",
+      "reshape(sqrt(arange(64.0)), (8, 8)).T",
+      "int16(arange(64))",
+      "reshape(sqrt(arange(64.0)), (4, 4, 4))"};
+  enum { KINDS = sizeof operands / sizeof operands[0] };
+  char text[400];
+  run_ok(h, "fn f(x, y) = where(x > 2, x * y + x, y)");
+  const tl_region *where = NULL;
+  for (int i = 0; i < KINDS; i++) {
+    snprintf(text, sizeof text,
+             "x = %s\n"
+             "for i in 0..2100 { a = f(x, x) }\n",
+             operands[i]);
+    run_ok(h, text);
+    check_value(h, "all(a == where(x > 2, copy(x * x) + x, x))", "true");
+    check_list(h->vm);
+    where = h->vm->regions->where;
+    int count = kept_of(where);
+    assert_int_equal(count, i < MOST_OF_A_REGION ? i + 1 : MOST_OF_A_REGION);
+  }
+  // The ones used last are there, each with a graph of its own; the one that
+  // was just used comes first.
+  const tl_region_kept *last = where->kept;
+  run_ok(h,
+         "x = arange(64)\n"
+         "for i in 0..4 { a = f(x, x) }");
+  assert_int_equal(kept_of(where), MOST_OF_A_REGION);
+  assert_ptr_not_equal(where->kept, last);
+  assert_ptr_equal(where->kept->next, last);
+}
+
+static void test_eviction(void **state) {
+  host *h = *state;
+  enum { FUNCTIONS = MOST + 40 };
+  char *text = malloc(FUNCTIONS * 100 + 200);
+  assert_non_null(text);
+  size_t n = (size_t)sprintf(text, "x = sqrt(arange(64.0))\nok = true\n");
+  for (int i = 0; i < FUNCTIONS; i++) {
+    n += (size_t)sprintf(text + n, "fn f%d(x) = where(x > %d, x * x + x, x)\n",
+                         i, i % 7);
+  }
+  run_ok(h, text);
+  for (int i = 0; i < FUNCTIONS; i++) {
+    sprintf(text, "for i in 0..3 { a = f%d(x) }\n", i);
+    run_ok(h, text);
+    check_list(h->vm);
+    assert_int_equal(h->vm->region_count, i < MOST ? i + 1 : MOST);
+  }
+  // The first ones have gone; they are kept again when they are called.
+  run_ok(h, "for i in 0..3 { a = f0(x) }");
+  check_value(h, "all(a == where(x > 0, copy(x * x) + x, x))", "true");
+  assert_int_equal(h->vm->region_count, MOST);
+  // Nothing of it is live memory, and it can be given back.
+  tally_stats before, after;
+  tally_get_stats(h->vm, &before);
+  assert_true(tl_region_forget(h->vm, NULL));
+  tally_get_stats(h->vm, &after);
+  assert_int_equal(before.live_bytes, after.live_bytes);
+  assert_int_equal(h->vm->region_count, 0);
+  assert_null(h->vm->regions);
+  assert_false(tl_region_forget(h->vm, NULL));
+  check_value(h, "all(f1(x) == where(x > 1, copy(x * x) + x, x))", "true");
+  free(text);
+}
+
+// Regions that run together, with each allocation of the run refused: it fails
+// with a memory error, or runs apart; the operands are what they were, and what
+// could not be kept is made anew.
+static void test_refused_in_a_group(void **state) {
+  host *h = *state;
+  run_ok(
+      h,
+      "import linalg\n"
+      "fn group(x, y) {\n"
+      "  e = x * y\n"
+      "  s = cumulative_sum(e, axis: 1)\n"
+      "  low = min(e, axis: 0)\n"
+      "  r = linalg.vector_norm(e, axis: 1)\n"
+      "  (e, s, low, r)\n"
+      "}\n"
+      "fn parts(a, b, x) {\n"
+      "  a[1:-1] = x[2:] * x[:-2]\n"
+      "  b[1:-1] = x[2:] - x[:-2]\n"
+      "  (a, b)\n"
+      "}\n"
+      "fn chosen(x) = (x * 2)[x > 1]\n"
+      "x = reshape(sqrt(arange(6000.0)), (60, 100))\n"
+      "y = x + 1\n"
+      "d = reshape(x, (6000,))\n"
+      "e = copy(x * y)\n"
+      "fn run() {\n"
+      "  (e, s, low, r) = group(x, y)\n"
+      "  (a, b) = parts(d + 0, d + 1, d)\n"
+      "  (sum(e), sum(s), sum(low), sum(r), sum(a), sum(b), sum(chosen(d)))\n"
+      "}\n");
+  tally_value expected = eval(h, "wanted = run()\nwanted");
+  bool passed = false;
+  int failed = 0, runs = 0;
+  for (uint64_t n = 1; !passed && n < 2000; n++) {
+    tally_value got = {0, 0};
+    run_ok(h, "import memory\nmemory.trim()");
+    h->refused = false;
+    h->fail_at = h->requests + n;
+    tally_status status = tally_eval(h->vm, "run()", &got);
+    h->fail_at = 0;
+    passed = !h->refused;
+    runs++;
+    if (status == TALLY_OK) {
+      tally_release(h->vm, got);
+    } else {
+      assert_int_equal(status, TALLY_ERR_MEMORY);
+      failed++;
+    }
+    check_list(h->vm);
+    if (n % 2 == 0)  // from the start, and by what is kept
+      tl_region_forget(h->vm, NULL);
+    check_value(h, "all(e == x * y) and all(run() == wanted)", "true");
+  }
+  tally_release(h->vm, expected);
+  assert_true(passed && failed > 0 && runs > failed);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_used_again, host_set_up,
+                                      host_tear_down),
+      cmocka_unit_test_setup_teardown(test_kinds_at_one_instruction,
+                                      host_set_up, host_tear_down),
+      cmocka_unit_test_setup_teardown(test_eviction, host_set_up,
+                                      host_tear_down),
+      cmocka_unit_test_setup_teardown(test_refused_in_a_group, host_set_up,
+                                      host_tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
