@@ -47,6 +47,13 @@ static bool selects(const tl_prototype *p, uint32_t pc, const tl_decoded *d) {
   return op != TL_OP_COUNT && tl_fusion_makes_mask(op);
 }
 
+static bool is_branch(uint8_t opcode) {
+  tl_format format = (tl_format)tl_opcodes[opcode].format;
+  return opcode != TL_BC_JSET && opcode != TL_BC_LOOP &&
+         (format == TL_FORMAT_JUMP || format == TL_FORMAT_AJUMP ||
+          format == TL_FORMAT_ABJUMP || format == TL_FORMAT_AKJUMP);
+}
+
 // A function of operations in a row may be read as part of its caller.
 static tl_inlining find_joins(const tl_prototype *p) {
   tl_inlining found = TL_JOINS;
@@ -56,8 +63,11 @@ static tl_inlining find_joins(const tl_prototype *p) {
     return TL_JOINS_NOT;
   for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
     tl_decode(p, pc, &d);
-    if (d.op == TL_BC_RET && pc + d.words == p->code_count)
-      break;
+    // A branch forward goes where the numbers lead that are there when the call
+    // is read; types of parameters are checked then.
+    if (d.op == TL_BC_RET || d.op == TL_BC_CHECKTYPES ||
+        (is_branch(d.op) && d.target > (int64_t)pc))
+      continue;
     tl_region_step kind = tl_fusion_step(p, &d);
     if (kind == TL_STEP_NONE || kind == TL_STEP_PLACE || kind == TL_STEP_CALL ||
         d.op == TL_BC_GETC || selects(p, pc, &d))

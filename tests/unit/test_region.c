@@ -173,14 +173,16 @@ static void leaf(writer *w) {
 // Calls of the functions that stand before the program.
 static void expression(writer *w, int depth);
 static void call(writer *w, int depth) {
-  static const char *const names[] = {"bent", "cut", "less"};
-  unsigned i = next(w, 3);
+  static const char *const names[] = {"bent", "cut", "less", "pick", "stated"};
+  unsigned i = next(w, 10) == 0 ? 4 : next(w, 4);
   put(w, "%s(", names[i]);
   expression(w, depth - 1);
   if (i == 2) {
     put(w, ", ");
     expression(w, depth - 1);
   }
+  if (i == 3)
+    put(w, ", %u", next(w, 4));
   put(w, ")");
 }
 
@@ -453,7 +455,11 @@ static void program(writer *w, int shape, uint64_t seed) {
       "import linalg\n"
       "fn bent(a) = a * a + 1\n"
       "fn cut(a) {\n  b = a - 2\n  where(b > 1, b, 1)\n}\n"
-      "fn less(a, b) = bent(a) - b * 0.5\n");
+      "fn less(a, b) = bent(a) - b * 0.5\n"
+      "fn stated(a :: `M * N * float64`) = a * 2 + 1\n"
+      "fn pick(a, n) {\n"
+      "  if n > 2 { bent(a) } else if n == 1 { a - n } else { a * 2 + n }\n"
+      "}\n");
   if (next(w, 3) == 0) {
     statements(w, "");
     return;

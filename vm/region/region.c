@@ -454,8 +454,9 @@ static int count_fused(const tl_region_graph *g) {
 }
 
 // Ends what the region has used up and writes what it leaves behind.
-static void commit(tl_region_graph *g, const tl_slot *results) {
+static void commit(tl_region_graph *g, tl_slot *results) {
   tl_vm *vm = g->vm;
+  tl_region_end_selection(g, &results[0]);
   tl_slot *base = g->base;
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];

@@ -1,7 +1,8 @@
 // Shared by the files of the fused regions.
 //
 //   region.c          what is done with a region where the VM meets it
-//   region_read.c     instructions → graph; with the next two: region_reader.h
+//   region_read.c     instructions → graph; with the next three:
+//   region_reader.h region_calls.c    … calls of small functions
 //   region_values.c   … what slots hold
 //   region_views.c    … parts of arrays
 //   region_resolve.c  its shapes and dtypes
@@ -123,6 +124,14 @@ typedef struct tl_region_index {
   int8_t parts[TL_MAX_DIMS];
 } tl_region_index;
 
+// A call whose function states types of its parameters, and what these are:
+// nodes, or -1 - the number of a use.
+enum { TL_REGION_CHECKS = 4, TL_REGION_CHECKED = 6 };
+typedef struct tl_region_check {
+  const tl_prototype *function;
+  int in[TL_REGION_CHECKED];
+} tl_region_check;
+
 typedef struct tl_region_shape {
   int ndim;
   int64_t lengths[TL_MAX_DIMS];
@@ -169,6 +178,8 @@ typedef struct tl_region_graph {
   int node_count, use_count, root_count, binding_count;
   int fact_count, index_count, shape_count;
   int view_words, view_room;
+  int check_count;
+  tl_region_check checks[TL_REGION_CHECKS];
   int settled_count;
   struct {
     int8_t from, to;  // roots: the ownership went over
@@ -192,6 +203,7 @@ typedef struct tl_region_graph {
   // TL_SINK_SELECT: nodes, or -1 - the number of a use; one is a node
   int selected, mask;
   int64_t selected_before;  // items, of an earlier run; 0: not known
+  bool selected_over;       // the result stands in an operand, as long as that
 
   // TL_SINK_SCAN, and fold and arguments
   tl_dtype scan_dtype;
@@ -256,6 +268,10 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end);
 
 // The same for at least two results; the reductions among them end nothing.
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end);
+
+// Whether the calls that are read get what they state, after tl_region_resolve.
+// An error may be pending.
+bool tl_region_check_types(const tl_region_graph *g);
 
 // The values of an index's parts.
 void tl_region_parts(const tl_region_graph *g, const tl_region_index *index,
@@ -434,6 +450,9 @@ tl_region_status tl_region_several(tl_region_graph *g, tl_slot *results);
 
 // The items of g->selected that g->mask takes, as a vector.
 tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out);
+// Cuts a result that stands in an operand to its length: no sooner than the
+// graph has been kept, which the operand's shape is part of.
+void tl_region_end_selection(tl_region_graph *g, tl_slot *out);
 
 // Whether the region can feed the running fold; sets g->scan_dtype.
 bool tl_region_scan_fits(tl_region_graph *g);

@@ -251,62 +251,7 @@ static bool read_call(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   }
 }
 
-static bool read_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d);
-
-// What a function returns: what it has computed, or a view.
-static bool read_return(tl_region_reader *rd, const tl_decoded *d,
-                        uint32_t to) {
-  int in;
-  if (!tl_reader_look_up(rd, d->operands[0], &in))
-    return false;
-  const tl_region_use *u = tl_reader_use(rd, in);
-  rd->depth--;
-  bool ok = (u == NULL || !tl_is_heap(u->value) || !u->direct) &&
-            tl_reader_bind(rd, to, in, u != NULL && !tl_is_heap(u->value));
-  rd->depth++;
-  return ok;
-}
-
-// What is in a call's window and above ends with it.
-static bool end_window(tl_region_graph *g, const tl_decoded *call) {
-  for (int i = 0; i < g->binding_count; i++) {
-    if (g->bindings[i].slot >= call->window)
-      g->bindings[i].over = true;
-  }
-  return true;
-}
-
-// A call of a small function: its instructions as if they stood here. Its slots
-// are names alone; an error in it is left to the call itself.
-static bool read_inline(tl_region_reader *rd, const tl_decoded *call) {
-  tl_region_reader inner = *rd;
-  tl_decoded d;
-  inner.function = rd->function->unit->prototypes[call->extra];
-  inner.slots = call->window;
-  for (uint32_t i = 0; i < call->window_count; i++) {
-    int in;
-    if (!tl_reader_look_up(rd, call->window + i, &in))
-      return false;
-  }
-  if (++inner.depth > TL_REGION_DEPTH)
-    return false;
-  for (uint32_t pc = 0; pc < inner.function->code_count; pc += d.words) {
-    tl_decode(inner.function, pc, &d);
-    if (d.result >= 0)
-      d.result += (int32_t)inner.slots;
-    for (uint32_t i = 0; i < d.operand_count; i++)
-      d.operands[i] = (uint16_t)(d.operands[i] + inner.slots);
-    d.window += inner.slots;
-    if (d.op == TL_BC_RET)
-      return read_return(&inner, &d, (uint32_t)call->result) &&
-             end_window(rd->g, call);
-    if (!read_one(&inner, pc, &d))
-      return false;
-  }
-  return false;
-}
-
-static bool read_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
+bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   switch (tl_region_step_of(d->op, d->extra)) {
     case TL_STEP_LOAD:
       return tl_reader_load(rd, d);
@@ -330,7 +275,7 @@ static bool read_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
     case TL_STEP_CALL:
       return read_call(rd, pc, d);
     case TL_STEP_INLINE:
-      return read_inline(rd, d);
+      return tl_reader_inline(rd, d);
     default:
       return false;
   }
@@ -413,11 +358,13 @@ static void clear(tl_region_graph *g) {
   g->node_count = g->use_count = g->root_count = g->binding_count = 0;
   g->fact_count = g->index_count = g->shape_count = g->settled_count = 0;
   g->view_words = g->seam_count = g->result_count = 0;
+  g->check_count = 0;
   g->fleeting = false;
   g->before_norm = -1;
   g->sink = TL_SINK_ARRAY;
   g->place.count = 0;
   g->selected_before = 0;
+  g->selected_over = false;
   g->unsinks = true;
 }
 
@@ -450,7 +397,7 @@ static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
   while (pc < end) {
     tl_decode(g->function, pc, last);
     g->skip = rd->end = pc + last->words;
-    if (!read_one(rd, pc, last))
+    if (!tl_reader_one(rd, pc, last))
       break;
     pc += last->words;
   }

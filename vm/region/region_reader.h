@@ -1,6 +1,7 @@
 // Shared by the files that read a region's instructions as a graph:
 //
-//   region_read.c    operations, calls, the sink, the whole
+//   region_read.c    operations, the sink, the whole
+//   region_calls.c   calls of small functions
 //   region_values.c  what slots hold; loads, moves and ends
 //   region_views.c   slices, transposes, rolled arrays
 //
@@ -66,7 +67,11 @@ bool tl_reader_operand(tl_region_reader *rd, const tl_decoded *d, uint32_t i,
 bool tl_reader_arguments(tl_region_reader *rd, const tl_decoded *d,
                          tl_slot *out);
 
+// Any instruction of a function, at [pc].
+bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d);
+
 // One instruction each.
+bool tl_reader_inline(tl_region_reader *rd, const tl_decoded *call);
 bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d);

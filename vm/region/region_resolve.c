@@ -377,5 +377,5 @@ bool tl_region_resolve(tl_region_graph *g) {
     return false;
   }
   bool norm = g->sink == TL_SINK_FOLD && tl_builtin_is_norm(g->fold);
-  return norm ? end_in_norm(g) : read_calls(g);
+  return tl_region_check_types(g) && (norm ? end_in_norm(g) : read_calls(g));
 }

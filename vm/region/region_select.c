@@ -25,6 +25,11 @@ typedef struct selecting {
   int64_t size;
 } selecting;
 
+static tl_dtype dtype_of(const tl_region_graph *g, int in) {
+  return in >= 0 ? g->nodes[in].typing.result
+                 : tl_array_dtype(g->uses[-1 - in].value.array);
+}
+
 static int64_t count_block(const void *mask, size_t n) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold_state state;
@@ -145,9 +150,20 @@ static tl_region_status select_over(const selecting *s, int use, tl_slot *out) {
   tl_region_status status = pack(s, feed_packer, &p, false);
   if (status != TL_REGION_DONE)
     return status;
-  *out = tl_own_array(tl_array_narrow(g->vm, &owner, s->dtype, 1, &p.count));
+  *out = tl_own_array(owner.array);
+  g->selected_before = p.count;
+  g->selected_over = true;
   g->roots[g->uses[use].root].consumed = false;
   return status;
+}
+
+void tl_region_end_selection(tl_region_graph *g, tl_slot *out) {
+  if (g->sink != TL_SINK_SELECT || !g->selected_over)
+    return;
+  tl_slot owner = *out;
+  g->selected_over = false;
+  *out = tl_own_array(tl_array_narrow(g->vm, &owner, dtype_of(g, g->selected),
+                                      1, &g->selected_before));
 }
 
 // An array gives back what it has too much.
@@ -200,11 +216,6 @@ static bool is_alike(const selecting *s, int in) {
          memcmp(tl_shape(a), s->shape, (size_t)s->ndim * sizeof *s->shape) == 0;
 }
 
-static tl_dtype dtype_of(const tl_region_graph *g, int in) {
-  return in >= 0 ? g->nodes[in].typing.result
-                 : tl_array_dtype(g->uses[-1 - in].value.array);
-}
-
 tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   selecting s = {.g = g,
@@ -213,6 +224,7 @@ tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out) {
                  .shape = shape->lengths,
                  .size = tl_region_size(g)};
   s.itemsize = tl_itemsize(s.dtype);
+  g->selected_over = false;
   // One by one, the instruction at fault says why.
   if (tl_region_has_seam(g) || tl_is_promised(g->vm) ||
       dtype_of(g, g->mask) != TL_BOOL || !is_alike(&s, g->selected) ||
