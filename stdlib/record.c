@@ -92,8 +92,12 @@ static bool put_value(tl_vm *vm, tl_slot *args, tl_slot *value, tl_slot *out) {
     tl_record *record;
     if (!tl_record_unique_lent(vm, &args[0], 1, &record))
       return false;
-    *out = tl_own_record(record);
-    return tl_record_set_lent(vm, &out->record, args[1].string, value);
+    bool ok = tl_record_set_lent(vm, &record, args[1].string, value);
+    if (ok)
+      *out = tl_own_record(record);
+    else
+      tl_drop(vm, tl_own_record(record));
+    return ok;
   }
   if (tl_is_list(args[0]) && tl_index_integer(args[1], &at)) {
     tl_list *list;
