@@ -3,6 +3,7 @@
 #include "stdlib/arguments.h"
 
 #include "vm/engine/engine.h"
+#include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/range.h"
 #include "vm/types/type.h"
@@ -12,8 +13,9 @@
 bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
                  const char *expected, tl_slot s) {
   char what[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s must be %s, not %s", function,
-                 name, expected, tl_describe(s, what, sizeof what));
+  return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s must be %s, not %s%s", function,
+                 name, expected, tl_describe(s, what, sizeof what),
+                 tl_plain_hint(s));
 }
 
 bool tl_arg_int(tl_vm *vm, const char *function, const char *name, tl_slot s,

@@ -174,6 +174,10 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   if (tl_is_list(args[0]))
     return from_list(vm, args[0], args[1], out);
+  if (tl_is_nested(args[0]) && tl_is_none(args[1])) {
+    *out = tl_pass_on(&args[0]);  // arrays of all kinds are arrays
+    return true;
+  }
   if (!tl_arg_array(vm, "asarray", &args[0]))
     return false;
   tl_dtype own = tl_array_dtype(args[0].array), dtype;

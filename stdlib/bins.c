@@ -624,14 +624,14 @@ const tl_builtin tl_bins_builtins[] = {
      "largest item unless given), or an array of edges.\n"
      "Edges that do not ascend are an error (kind value).\n"
      "    histogram([1, 2, 2, 3], 2)[0]    # [1, 3]\n"},
-    {"digitize", "x, bins, right: false", digitize, TL_PURE,
+    {"digitize", "x, bins, right: false", digitize, TL_OF_ITEMS,
      "The bin in which each item lies: how many of the ascending edges are\n"
      "not above it (with right: below it), or how many of descending edges\n"
      "are above it (with right: not below it).\n"
      "Any real dtype; gives int64. Edges that do neither are an error (kind\n"
      "value).\n"
      "    digitize([0.5, 1.0, 9.0], [1.0, 2.0])    # [0, 1, 2]\n"},
-    {"interp", "x, xp, fp", interp, TL_PURE,
+    {"interp", "x, xp, fp", interp, TL_OF_ITEMS,
      "The values at x of the line through the points (xp, fp), where xp\n"
      "increases; before and behind them, the first and last fp.\n"
      "Floats. Lengths of xp and fp that differ are an error (kind shape). "

@@ -596,11 +596,11 @@ const tl_builtin tl_create_builtins[] = {
      "float64 unless dtype says otherwise. A negative size is an error (kind\n"
      "value).\n"
      "    eye(2)    # [[1.0, 0.0], [0.0, 1.0]]\n"},
-    {"tril", "x, k: 0", tril, TL_PURE,
+    {"tril", "x, k: 0", tril, TL_OF_MASKS,
      "x with zeros above diagonal number k of its last two axes.\n"
      "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
      "    tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]\n"},
-    {"triu", "x, k: 0", triu, TL_PURE,
+    {"triu", "x, k: 0", triu, TL_OF_MASKS,
      "x with zeros below diagonal number k of its last two axes.\n"
      "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
      "    triu([[1, 2], [3, 4]])    # [[1, 2], [0, 4]]\n"},

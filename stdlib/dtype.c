@@ -8,12 +8,42 @@
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
+#include "vm/nested/nested_elementwise.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
+
+// Items of a type that may be missing, of which none is.
+static bool as_optional(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot made, mask;
+  if (!tl_arg_array(vm, "astype", &args[0]) ||
+      !tl_cast(vm, &args[0], args[1].type->of->dtype, &made))
+    return false;
+  if (!tl_is_array(made) || tl_ndim(made.array) == 0) {
+    *out = made;
+    return true;
+  }
+  if (!tl_is_owned(made))
+    made = tl_retain(vm, made);
+  tl_array *none =
+      tl_array_zeros(vm, TL_BOOL, tl_ndim(made.array), tl_shape(made.array));
+  if (none == NULL) {
+    tl_drop(vm, made);
+    return false;
+  }
+  mask = tl_own_array(none);
+  return tl_option_of(vm, &mask, &made, out);
+}
+
+static bool is_optional(tl_slot s) {
+  return tl_is_type(s) && s.type->kind == TL_TYPE_OPTION &&
+         s.type->of->kind == TL_TYPE_DTYPE;
+}
 
 static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   bool copy;
+  if (is_optional(args[1]) && tl_is_bool(args[2]))
+    return as_optional(vm, args, out);
   // What a call of a dtype is compiled to.
   if (tl_is_scalar(args[0]) && tl_is_type(args[1]) &&
       args[1].type->kind == TL_TYPE_DTYPE && tl_is_bool(args[2]))
@@ -30,9 +60,14 @@ bool tl_builtin_is_cast(const tl_builtin *builtin) {
   return builtin->call == astype;
 }
 
-// The dtype that an argument is or has.
+// The dtype that an argument is or has, whether items are missing or in rows.
 static bool dtype_of(tl_vm *vm, const char *function, tl_slot s,
                      tl_dtype *out) {
+  if (is_optional(s))
+    s = tl_type_slot(s.type->of);
+  while (tl_is_form(s, TL_FORM_OPTION) || tl_is_form(s, TL_FORM_RAGGED) ||
+         tl_is_form(s, TL_FORM_GRID))
+    s = tl_borrow(s.nested->parts[1]);
   if (tl_is_type(s))
     return tl_dtype_argument(vm, function, s, out);
   if (!tl_is_array(s) && !tl_is_scalar(s))
@@ -134,7 +169,10 @@ static bool is_of_kind(tl_vm *vm, tl_dtype dtype, tl_slot kind, bool *out) {
 static bool isdtype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   bool is = false;
-  if (!tl_dtype_argument(vm, "isdtype", args[0], &dtype) ||
+  tl_slot asked = args[0];
+  if (is_optional(asked))
+    asked = tl_type_slot(asked.type->of);
+  if (!tl_dtype_argument(vm, "isdtype", asked, &dtype) ||
       !is_of_kind(vm, dtype, args[1], &is))
     return false;
   *out = tl_bool(is);

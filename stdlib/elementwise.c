@@ -4,6 +4,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/nested_reduce.h"
 #include "vm/engine/engine.h"
 
 #define X(ENUM, name, arity, rule, sign, doc)                       \
@@ -121,6 +122,10 @@ static bool or_where(tl_vm *vm, tl_slot *near, tl_slot x, tl_slot y, bool nan) {
 // Integers are compared as float64: their differences may wrap.
 static bool as_inexact(tl_vm *vm, tl_slot x, tl_slot *out) {
   tl_slot borrowed = tl_borrow(x);
+  if (tl_is_nested(x)) {
+    tl_slot product[] = {borrowed, tl_weak_float(1)};
+    return tl_elementwise(vm, TL_OP_MULTIPLY, product, out);
+  }
   int dtype = tl_is_range(x) ? (int)TL_INT64 : tl_dtype_of(x);
   if (dtype < TL_FLOAT32)
     return tl_cast(vm, &borrowed, TL_FLOAT64, out);
@@ -133,7 +138,7 @@ static bool near_items(tl_vm *vm, const char *function, tl_slot *args,
   nearness near = {.rtol = tl_borrow(args[2]), .atol = tl_borrow(args[3])};
   double value;
   for (int i = 0; i < 2; i++) {
-    if (!is_numeric(args[i])) {
+    if (!is_numeric(args[i]) && !tl_is_nested(args[i])) {
       return tl_arg_fail(vm, function, i == 0 ? "x" : "y",
                          "a number or an array of numbers", args[i]);
     }
@@ -166,8 +171,13 @@ static bool allclose(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!near_items(vm, "allclose", args, &near))
     return false;
   uint32_t axes = UINT32_MAX;
-  bool ok =
-      tl_reduce(vm, TL_REDUCE_ALL, &near, axes, false, TL_DTYPE_COUNT, 0, out);
+  const tl_reduce_call all = {.name = "allclose",
+                              .reduction = TL_REDUCE_ALL,
+                              .axis = tl_none(),
+                              .dtype = TL_DTYPE_COUNT};
+  bool ok = tl_is_nested(near) ? tl_nested_reduce(vm, &all, &near, out)
+                               : tl_reduce(vm, TL_REDUCE_ALL, &near, axes,
+                                           false, TL_DTYPE_COUNT, 0, out);
   tl_clear(vm, &near);
   return ok;
 }

@@ -607,12 +607,12 @@ const tl_builtin tl_fft_module[] = {
      "error\n"
      "(kind value).\n"
      "    fft.rfftfreq(4)    # [0.0, 0.25, 0.5]\n"},
-    {"fftshift", "x, axes: none", fftshift, TL_PURE,
+    {"fftshift", "x, axes: none", fftshift, TL_OF_MASKS,
      "x with frequency 0 in the middle, along all axes or those given. Any "
      "dtype.\n"
      "An axis that x lacks is an error (kind index).\n"
      "    fft.fftshift([0, 1, -2, -1])    # [-2, -1, 0, 1]\n"},
-    {"ifftshift", "x, axes: none", ifftshift, TL_PURE,
+    {"ifftshift", "x, axes: none", ifftshift, TL_OF_MASKS,
      "Undoes fftshift. Any dtype.\n"
      "An array of any dtype, which stays. An axis that x lacks is an error\n"
      "(kind index).\n"

@@ -283,8 +283,36 @@ static bool one_of(tl_vm *vm, tl_slot x, int axis, int64_t i, tl_slot *out) {
   return tl_view(vm, &base, (char *)data, ndim, shape, strides, out);
 }
 
+// Structs, rows, what may be missing: along the first axis.
+static bool unstack_nested(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  if (!tl_arg_axis(vm, "unstack", args[1], tl_value_axes(args[0]), 0, &axis))
+    return false;
+  if (axis != 0) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "unstack: an array with missing values, rows or structs is "
+                   "taken apart along axis 0 (moveaxis(x, axis, 0))");
+  }
+  int64_t n = tl_value_length(args[0], 0);
+  tl_list *list = tl_list_new(vm, n);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < n; i++) {
+    tl_slot item = tl_none();
+    ok = tl_nested_at(vm, args[0], i, &item) && tl_list_push(vm, &list, &item);
+    if (!ok)
+      tl_clear(vm, &item);
+  }
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list != NULL)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
 static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
+  if (tl_is_nested(args[0]))
+    return unstack_nested(vm, args, out);
   if (!tl_arg_array(vm, "unstack", &args[0]) ||
       !tl_arg_axis(vm, "unstack", args[1], tl_ndim(args[0].array), 0, &axis))
     return false;

@@ -387,7 +387,7 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
 #define DIAGONAL                                                             \
   {                                                                          \
-    "diagonal", "x, offset: 0", diagonal, TL_PURE,                           \
+    "diagonal", "x, offset: 0", diagonal, TL_OF_MASKS,                       \
         "A diagonal of the last two axes, as a view: the main one, or that " \
         "many\n"                                                             \
         "places to the right of it. Any dtype. Fewer than two axes are an "  \
@@ -423,7 +423,7 @@ const tl_builtin tl_linear_builtins[] = {
     DIAGONAL,
     TRACE,
     KRON,
-    {"diag", "x, k: 0", diag, TL_PURE,
+    {"diag", "x, k: 0", diag, TL_OF_MASKS,
      "A matrix with the items of a vector on its diagonal number k; or of a\n"
      "matrix, that diagonal.\n"
      "Any dtype, which stays. More axes than two give a diagonal of each\n"

@@ -7,6 +7,7 @@
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
+#include "vm/nested/nested_elementwise.h"
 #include "vm/vm.h"
 
 // x without its first or last item along an axis.
@@ -160,9 +161,76 @@ static bool join_ends(tl_vm *vm, tl_slot *x, tl_slot before, tl_slot after,
   return true;
 }
 
+// What is joined to a mask for what is joined to the values: its own mask, or
+// false in its shape.
+static bool mask_of_end(tl_vm *vm, tl_slot end, tl_slot *out) {
+  if (tl_is_form(end, TL_FORM_OPTION)) {
+    *out = tl_borrow(end.nested->parts[0]);
+    return true;
+  }
+  bool is_array = tl_is_array(end) && !tl_is_number(end);
+  *out = tl_is_none(end) ? end : tl_bool(false);
+  if (!is_array)
+    return true;
+  tl_array *none =
+      tl_array_zeros(vm, TL_BOOL, tl_ndim(end.array), tl_shape(end.array));
+  if (none != NULL)
+    *out = tl_own_array(none);
+  return none != NULL;
+}
+
+static tl_builtin_fn diff;
+
+// A difference is missing where one of its items is.
+static bool diff_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot values, mask = tl_none(), inner[5], ends[2] = {tl_none(), tl_none()};
+  int axis;
+  int64_t times;
+  if (!tl_is_form(args[0], TL_FORM_OPTION) &&
+      !tl_arg_numeric(vm, "diff", &args[0]))
+    return false;
+  for (int i = 0; i < 5; i++) {
+    inner[i] = tl_borrow(args[i]);
+    if ((i == 0 || i > 2) && tl_is_form(args[i], TL_FORM_OPTION))
+      inner[i] = tl_borrow(args[i].nested->parts[1]);
+  }
+  bool ok = diff(vm, inner, &values);
+  for (int i = 0; i < 5; i++) tl_clear(vm, &inner[i]);
+  if (!ok)
+    return false;
+  ok = mask_of_end(vm, args[0], &mask) &&
+       tl_arg_axis(vm, "diff", args[1], tl_value_ndim(args[0]), -1, &axis) &&
+       tl_arg_count(vm, "diff", "n", args[2], &times) &&
+       mask_of_end(vm, args[3], &ends[0]) && mask_of_end(vm, args[4], &ends[1]);
+  if (ok && times > 0 && !(tl_is_none(ends[0]) && tl_is_none(ends[1])))
+    ok = join_ends(vm, &mask, ends[0], ends[1], axis);
+  if (ok && times > tl_shape(mask.array)[axis])
+    times = tl_shape(mask.array)[axis];
+  for (; ok && times > 0; times--) {
+    tl_slot next;
+    ok = neighbours(vm, TL_OP_LOGICAL_OR, mask, axis, &next);
+    if (!ok)
+      break;
+    tl_clear(vm, &mask);
+    mask = next;
+  }
+  for (int i = 0; i < 2; i++) tl_clear(vm, &ends[i]);
+  if (ok && !tl_is_owned(mask))
+    mask = tl_retain(vm, mask);
+  if (ok)
+    return tl_option_of(vm, &mask, &values, out);
+  tl_clear(vm, &mask);
+  tl_drop(vm, values);
+  return false;
+}
+
 static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   int64_t n;
+  if (tl_is_form(args[0], TL_FORM_OPTION) ||
+      tl_is_form(args[3], TL_FORM_OPTION) ||
+      tl_is_form(args[4], TL_FORM_OPTION))
+    return diff_present(vm, args, out);
   if (!tl_arg_numeric(vm, "diff", &args[0]) ||
       !tl_arg_axis(vm, "diff", args[1], tl_ndim(args[0].array), -1, &axis) ||
       !tl_arg_count(vm, "diff", "n", args[2], &n))
@@ -223,8 +291,34 @@ static bool widths(tl_vm *vm, tl_slot *args, int axis, tl_slot *out) {
   return ok;
 }
 
+static tl_builtin_fn trapezoid;
+
+// The area is missing where a point of its line is.
+static bool trapezoid_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const tl_nested *n = args[0].nested;
+  int axis, ndim = tl_nested_ndim(n);
+  tl_slot inner[4], areas, lost, mask = tl_borrow(n->parts[0]);
+  for (int i = 0; i < 4; i++)
+    inner[i] = tl_borrow(i == 0 ? n->parts[1] : args[i]);
+  bool ok = trapezoid(vm, inner, &areas);
+  for (int i = 0; i < 4; i++) tl_clear(vm, &inner[i]);
+  if (!ok)
+    return false;
+  ok = tl_arg_axis(vm, "trapezoid", args[3], ndim, -1, &axis) &&
+       tl_reduce(vm, TL_REDUCE_ANY, &mask, UINT32_C(1) << axis, false,
+                 TL_DTYPE_COUNT, 0, &lost);
+  if (ok && tl_is_array(lost))
+    return tl_option_of(vm, &lost, &areas, out);
+  if (!ok || lost.i != 0)
+    tl_clear(vm, &areas);
+  *out = ok && lost.i != 0 ? tl_none() : areas;
+  return ok;
+}
+
 static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
+  if (tl_is_form(args[0], TL_FORM_OPTION))
+    return trapezoid_present(vm, args, out);
   if (!tl_arg_numeric(vm, "trapezoid", &args[0]) ||
       !tl_arg_axis(vm, "trapezoid", args[3], tl_ndim(args[0].array), -1, &axis))
     return false;
@@ -255,7 +349,8 @@ static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_neighbour_builtins[] = {
-    {"diff", "x, axis: -1, n: 1, prepend: none, append: none", diff, TL_PURE,
+    {"diff", "x, axis: -1, n: 1, prepend: none, append: none", diff,
+     TL_EACH_ROW | TL_OF_ROWS,
      "The differences between neighbours along an axis, taken n times; "
      "prepend\n"
      "and append are joined to x first: arrays of x's other lengths, or "
@@ -266,7 +361,8 @@ const tl_builtin tl_neighbour_builtins[] = {
      "not fit another (shape).\n"
      "    diff([1, 4, 9, 16])    # [3, 5, 7]\n"
      "    diff([1, 4, 9], prepend: 0)    # [1, 3, 5]\n"},
-    {"trapezoid", "y, x: none, dx: 1.0, axis: -1", trapezoid, TL_PURE,
+    {"trapezoid", "y, x: none, dx: 1.0, axis: -1", trapezoid,
+     TL_EACH_ROW | TL_OF_ROWS,
      "The area below points joined by lines; they stand at x, or dx apart.\n"
      "Along an axis of an array of any numeric dtype. Lengths that do not fit\n"
      "are an error (kind shape), an axis that y lacks another (index).\n"

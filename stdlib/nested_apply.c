@@ -2,6 +2,7 @@
 // different lengths: medians, quantiles, distinct items; their shapes.
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/nested_reduce.h"
 #include "vm/nested/nested_elementwise.h"
 #include "vm/nested/nested_join.h"
@@ -64,9 +65,62 @@ static bool apply_to_rows(tl_vm *vm, const char *function, const tl_nested *n,
   return ok;
 }
 
-bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
-                     bool skip, tl_of_vector *each, const void *context,
-                     tl_slot *out) {
+// An array with missing values whose axis [along] is the last, its other axes
+// one: rows to apply to. *out is owned.
+static bool rows_along(tl_vm *vm, const tl_nested *n, int along, tl_slot *out) {
+  int axes[TL_MAX_DIMS], ndim = tl_nested_ndim(n), at = 0;
+  for (int i = 0; i < ndim; i++) {
+    if (i != along)
+      axes[at++] = i;
+  }
+  axes[at] = along;
+  tl_slot parts[2] = {tl_none(), tl_none()}, turned;
+  bool ok = true;
+  for (int i = 0; ok && i < 2; i++) {
+    tl_slot part = tl_borrow(n->parts[i]);
+    ok = tl_permute(vm, &part, axes, &parts[i]);
+    if (ok)
+      tl_hold(vm, parts[i], TL_CAUSE_VIEW);
+  }
+  if (!ok) {
+    tl_clear(vm, &parts[0]);
+    return false;
+  }
+  if (!tl_nested_pair(vm, TL_FORM_OPTION, ndim, &parts[0], &parts[1], &turned))
+    return false;
+  int64_t length = tl_value_length(turned, ndim - 1);
+  int64_t shape[2] = {1, length};
+  for (int i = 0; i < ndim - 1; i++) shape[0] *= tl_value_length(turned, i);
+  tl_slot table;
+  if (!tl_reshape_value(vm, &turned, 2, shape, &table))
+    return false;
+  ok = tl_ragged_of_regular(vm, table, out);
+  tl_drop(vm, table);
+  return ok;
+}
+
+// The same along one axis of several.
+static bool apply_along(tl_vm *vm, const char *function, const tl_nested *n,
+                        int along, bool skip, tl_of_vector *each,
+                        const void *context, tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = tl_nested_ndim(n), at = 0;
+  tl_slot x = {.tag = TL_TAG_NESTED, .nested = (tl_nested *)n}, rows, flat;
+  for (int i = 0; i < ndim; i++) {
+    if (i != along)
+      shape[at++] = tl_value_length(x, i);
+  }
+  if (!rows_along(vm, n, along, &rows))
+    return false;
+  bool ok =
+      apply_to_rows(vm, function, rows.nested, skip, each, context, &flat);
+  tl_drop(vm, rows);
+  return ok && tl_reshape_value(vm, &flat, ndim - 1, shape, out);
+}
+
+static bool apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
+                  bool skip, tl_of_vector *each, const void *context,
+                  tl_slot *out) {
   bool ragged = tl_is_form(x, TL_FORM_RAGGED);
   int along = -1, ndim = ragged ? 2 : tl_value_ndim(x);
   if (!tl_is_none(axis) && !tl_arg_axis(vm, function, axis, ndim, 0, &along))
@@ -85,13 +139,42 @@ bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
   }
   if (tl_is_form(x, TL_FORM_OPTION) && whole)
     return apply_to_all(vm, x, skip, each, context, out);
+  if (tl_is_form(x, TL_FORM_OPTION) && tl_is_array(x.nested->parts[1])) {
+    return apply_along(vm, function, x.nested, along, skip, each, context, out);
+  }
   return tl_arg_fail(vm, function, "x",
                      "of numbers, or with missing values or rows of different "
                      "lengths, of which all items or each row are taken",
                      x);
 }
 
+bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
+                     bool keepdims, bool skip, tl_of_vector *each,
+                     const void *context, tl_slot *out) {
+  tl_slot flat;
+  int along = -1, ndim = tl_is_form(x, TL_FORM_RAGGED) ? 2 : tl_value_ndim(x);
+  if (!keepdims)
+    return apply(vm, function, x, axis, skip, each, context, out);
+  if (!tl_is_none(axis) && !tl_arg_axis(vm, function, axis, ndim, 0, &along))
+    return false;
+  return apply(vm, function, x, axis, skip, each, context, &flat) &&
+         tl_keep_axis(vm, along, ndim, &flat, out);
+}
+
 // --- Shapes -----------------------------------------------------------------
+
+bool tl_keep_axis(tl_vm *vm, int axis, int ndim, tl_slot *flat, tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS];
+  for (int i = 0, from = 0; i < ndim; i++) {
+    shape[i] = axis < 0 || i == axis ? 1 : tl_value_length(*flat, from++);
+  }
+  if (tl_value_ndim(*flat) > 0)
+    return tl_reshape_value(vm, flat, ndim, shape, out);
+  tl_slot whole;
+  bool ok = tl_stack_any(vm, 1, flat, &whole);
+  tl_clear(vm, flat);
+  return ok && tl_reshape_value(vm, &whole, ndim, shape, out);
+}
 
 bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
                       tl_slot *out) {

@@ -688,7 +688,6 @@ static bool keep_rows(tl_vm *vm, const tl_reduce_call *call, int axis, int ndim,
 static bool keep_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out) {
   int axis = -1, ndim = tl_value_axes(*x);
-  int64_t shape[TL_MAX_DIMS];
   tl_reduce_call plain = *call;
   plain.keepdims = false;
   bool all = tl_is_none(call->axis);
@@ -697,18 +696,12 @@ static bool keep_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                    TL_MAX_DIMS);
   if (!all && !tl_arg_axis(vm, call->name, call->axis, ndim, 0, &axis))
     return false;
-  tl_slot flat, whole;
+  tl_slot flat;
   if (!tl_nested_reduce(vm, &plain, x, &flat))
     return false;
   if (tl_is_form(flat, TL_FORM_RAGGED) || tl_is_form(flat, TL_FORM_GRID))
     return keep_rows(vm, call, axis, ndim, &flat, out);
-  for (int i = 0, from = 0; i < ndim; i++)
-    shape[i] = all || i == axis ? 1 : tl_value_length(flat, from++);
-  if (tl_value_ndim(flat) > 0)
-    return tl_reshape_value(vm, &flat, ndim, shape, out);
-  bool ok = tl_stack_any(vm, 1, &flat, &whole);
-  tl_drop(vm, flat);
-  return ok && tl_reshape_value(vm, &whole, ndim, shape, out);
+  return tl_keep_axis(vm, all ? -1 : axis, ndim, &flat, out);
 }
 
 // Several axes, from the last on; all of them at once.

@@ -26,12 +26,17 @@ bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets, tl_slot *out);
 
 // A function of one vector, applied to an array with missing values (to those
 // that are there, if skip is true; none if one is missing else) or to each row
-// of a ragged one (axis: -1; to all items without).
+// of a ragged one (axis: -1; to all items without). With [keepdims] the axes
+// stay, with length 1.
 typedef bool tl_of_vector(tl_vm *vm, const void *context, tl_slot *vector,
                           tl_slot *out);
 bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
-                     bool skip, tl_of_vector *each, const void *context,
-                     tl_slot *out);
+                     bool keepdims, bool skip, tl_of_vector *each,
+                     const void *context, tl_slot *out);
+
+// What a function of one axis (-1: of all) left of an array of [ndim], with
+// that axis again, of length 1. Takes what *flat owns on every path.
+bool tl_keep_axis(tl_vm *vm, int axis, int ndim, tl_slot *flat, tl_slot *out);
 
 // The values that are there of an array with missing ones, as one axis; how
 // many are not. Any other array but a ragged one is given as it is.

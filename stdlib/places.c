@@ -216,7 +216,7 @@ const tl_builtin tl_places_builtins[] = {
      "The dtype stays: values of a higher kind are a type error, an index out\n"
      "of range an index error.\n"
      "    add_at([0, 0, 0], [2, 0, 2], [1, 5, 3])    # [5, 0, 4]\n"},
-    {"sliding_windows", "x, size, axis: none", sliding_windows, TL_PURE,
+    {"sliding_windows", "x, size, axis: none", sliding_windows, TL_OF_MASKS,
      "All windows of a size in x, one behind the other: a view whose last\n"
      "axes are the window's. size is a number for one axis, or a list for\n"
      "several, all of x's axes unless given. Any dtype. Windows that are\n"

@@ -310,7 +310,7 @@ const tl_builtin tl_random_orders_module[] = {
      "(kind\n"
      "index).\n"
      "    sort(random.permutation(4, generator: 1))    # [0, 1, 2, 3]\n"},
-    {"shuffle", "x, axis: 0, generator: none", shuffle, TL_PURE,
+    {"shuffle", "x, axis: 0, generator: none", shuffle, TL_MOVES,
      "The items of x along an axis, or of a list, in random order: a new "
      "array or\n"
      "list. generator as in uniform.\n"
@@ -319,7 +319,7 @@ const tl_builtin tl_random_orders_module[] = {
      "index).\n"
      "    sum(random.shuffle([1, 2, 3], generator: 1))    # 6\n"},
     {"choice", "x, shape = none, weights: none, replace: true, generator: none",
-     choice, TL_PURE,
+     choice, TL_MOVES,
      "Items of x drawn at random: rows of an array along its first axis, or\n"
      "for an integer x one of 0 .. x. Each is equally likely, or as likely as\n"
      "its weight says; none twice where replace is false (then by the keys of\n"

@@ -11,6 +11,7 @@
 #include "vm/kernels/kernels.h"
 #include "vm/engine/lane.h"
 #include "vm/poll.h"
+#include "vm/nested/nested_join.h"
 #include "vm/vm.h"
 
 // --- Axes -------------------------------------------------------------------
@@ -415,13 +416,29 @@ static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
   if (!tl_is_nested(*x)) {
     return run_quantiles(vm, w, x, axis, keepdims, has_axis, out);
   }
-  if (has_axis || keepdims.i != 0) {
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%s: several q and keepdims are for arrays without missing "
-                   "values and rows of different lengths",
-                   w->name);
+  bool keep = keepdims.i != 0;
+  if (!has_axis) {
+    return tl_nested_apply(vm, w->name, *x, axis, keep, skip, one_quantile, w,
+                           out);
   }
-  return tl_nested_apply(vm, w->name, *x, axis, skip, one_quantile, w, out);
+  // One after the other, stacked.
+  size_t nbytes = ((size_t)w->count + 1) * sizeof(tl_slot);
+  tl_slot *each = tl_alloc(vm, nbytes, w->name);
+  int64_t made = 0;
+  bool ok = each != NULL;
+  while (ok && made < w->count) {
+    asked one = *w;
+    one.count = 1;
+    one.at = &w->at[made];
+    ok = tl_nested_apply(vm, w->name, *x, axis, keep, skip, one_quantile, &one,
+                         &each[made]);
+    made += ok;
+  }
+  ok = ok && tl_stack_any(vm, made, each, out);
+  while (made > 0) tl_drop(vm, each[--made]);
+  if (each != NULL)
+    tl_free(vm, each, nbytes);
+  return ok;
 }
 
 static bool median(tl_vm *vm, tl_slot *args, tl_slot *out) {

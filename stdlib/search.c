@@ -371,7 +371,7 @@ const tl_builtin tl_search_builtins[] = {
      "Any dtype, which stays; the indices are integers. An index out of range\n"
      "is an error (kind index).\n"
      "    take([10, 20, 30], [2, 0])    # [30, 10]\n"},
-    {"take_along_axis", "x, indices, axis: -1", take_along_axis, TL_PURE,
+    {"take_along_axis", "x, indices, axis: -1", take_along_axis, TL_OF_MASKS,
      "For each lane of x along the axis, its items at the positions in the\n"
      "same lane of indices, as argsort gives them.\n"
      "Any dtype, which stays; the indices are integers. An index out of range\n"

@@ -11,6 +11,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/missing_order.h"
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
 #include "vm/values/record.h"
@@ -176,6 +177,11 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   int64_t k, shape[TL_MAX_DIMS];
   bool largest;
+  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+    return tl_arg_bool(vm, "topk", "largest", args[3], &largest) &&
+           tl_coded_call(vm, "topk", topk, largest, TL_ANSWER_RECORD, args,
+                         out);
+  }
   if (!tl_arg_numeric(vm, "topk", &args[0]) ||
       !tl_arg_count(vm, "topk", "k", args[1], &k) ||
       !tl_arg_bool(vm, "topk", "largest", args[3], &largest))
@@ -299,6 +305,10 @@ static bool partition_arguments(tl_vm *vm, const char *function, tl_slot *args,
 static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis, count;
   int64_t kth[MOST_PLACES];
+  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+    return tl_coded_call(vm, "argpartition", argpartition, false,
+                         TL_ANSWER_PLACES, args, out);
+  }
   if (!partition_arguments(vm, "argpartition", args, &axis, &count, kth))
     return false;
   tl_array *x = args[0].array;
@@ -318,6 +328,10 @@ static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis, count;
   int64_t kth[MOST_PLACES];
+  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+    return tl_coded_call(vm, "partition", partition, false, TL_ANSWER_VALUES,
+                         args, out);
+  }
   if (!partition_arguments(vm, "partition", args, &axis, &count, kth))
     return false;
   tl_array *a = tl_take_dense(vm, &args[0]);
@@ -333,16 +347,18 @@ static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_select_builtins[] = {
-    {"topk", "x, k, axis: -1, largest: true", topk, TL_PURE,
+    {"topk", "x, k, axis: -1, largest: true", topk, TL_EACH_ROW | TL_OF_ROWS,
      "The k greatest items along an axis, in order, and their places: a record "
      "of\n"
      "values, of x's dtype, and indices, int64. Equal items keep their order; "
      "NaN\n"
-     "stands where sort puts it. largest: false gives the least. k of more "
-     "than the\n"
-     "axis has is a value error, complex items are a type error.\n"
+     "stands where sort puts it, what is missing last. largest: false gives "
+     "the\n"
+     "least. k of more than the axis has is a value error, complex items are "
+     "a\n"
+     "type error.\n"
      "    topk([3, 9, 4], 2)    # (values: [9, 4], indices: [1, 2])\n"},
-    {"argpartition", "x, kth, axis: -1", argpartition, TL_PURE,
+    {"argpartition", "x, kth, axis: -1", argpartition, TL_EACH_ROW | TL_OF_ROWS,
      "The positions that partition x along an axis: those of lesser items, "
      "then\n"
      "that of the item that is number kth in order (or several), then those "
@@ -354,7 +370,7 @@ const tl_builtin tl_select_builtins[] = {
      "is\n"
      "an index error.\n"
      "    argpartition([3, 1, 2], 1)    # [1, 2, 0]\n"},
-    {"partition", "x, kth, axis: -1", partition, TL_PURE,
+    {"partition", "x, kth, axis: -1", partition, TL_EACH_ROW | TL_OF_ROWS,
      "x with, along an axis, the item that is number kth in order (or several) "
      "in\n"
      "its place: lesser ones before, greater ones behind it, as they stood. "

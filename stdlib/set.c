@@ -6,6 +6,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/distinct_strings.h"
 #include "stdlib/families.h"
+#include "stdlib/missing_order.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "vm/engine/engine.h"
@@ -376,6 +377,10 @@ static bool unique_counts(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   distinct d;
+  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+    return tl_coded_call(vm, "unique_inverse", unique_inverse, false,
+                         TL_ANSWER_RECORD, args, out);
+  }
   return find_distinct(vm, "unique_inverse", &args[0], true, true, &d) &&
          distinct_record(
              vm, &d, (const char *[]){"values", NULL, "inverse_indices", NULL},
@@ -384,6 +389,10 @@ static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool unique_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
   distinct d;
+  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+    return tl_coded_call(vm, "unique_all", unique_all, false, TL_ANSWER_RECORD,
+                         args, out);
+  }
   return find_distinct(vm, "unique_all", &args[0], true, true, &d) &&
          distinct_record(
              vm, &d,

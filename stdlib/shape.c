@@ -602,11 +602,13 @@ const tl_builtin tl_shape_builtins[] = {
      "Any dtype, which stays. Lists and strings are an error (kind type).\n"
      "    flatten([[1, 2], [3]])    # [1, 2, 3]\n"
      "    flatten([[1, 2], [3, 4]])    # [1, 2, 3, 4]\n"},
-    {"flip", "x, axis: none", flip, TL_VIEWS | TL_MOVES,
+    {"flip", "x, axis: none", flip,
+     TL_VIEWS | TL_MOVES | TL_EACH_ROW | TL_OF_ROWS,
      "x with the order of its items reversed along one axis, several, or all.\n"
      "Any dtype, which stays. Lists and strings are an error (kind type).\n"
      "    flip([1, 2, 3])    # [3, 2, 1]\n"},
-    {"roll", "x, shift, axis: none", roll, TL_MOVES | TL_BEGINS,
+    {"roll", "x, shift, axis: none", roll,
+     TL_MOVES | TL_BEGINS | TL_EACH_ROW | TL_OF_ROWS,
      "x moved on by shift items along axis; what falls off the end comes back\n"
      "at the start. Several shifts go with as many axes; without an axis x is\n"
      "taken in row-major order.\n"

@@ -16,6 +16,7 @@
 #include "vm/nested/nested_join.h"
 #include "vm/poll.h"
 #include "vm/values/string_item.h"
+#include "vm/nested/nested_elementwise.h"
 #include "vm/vm.h"
 
 // --- Lanes ------------------------------------------------------------------
@@ -429,9 +430,27 @@ static bool search_contiguous(tl_vm *vm, tl_slot *args, tl_dtype dtype,
   return found != NULL;
 }
 
+static tl_builtin_fn searchsorted;
+
+// The place of what is missing is missing.
+static bool search_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot inner[4], places;
+  const tl_nested *n = args[1].nested;
+  for (int i = 0; i < 4; i++)
+    inner[i] = tl_borrow(i == 1 ? n->parts[1] : args[i]);
+  bool ok = searchsorted(vm, inner, &places);
+  for (int i = 0; i < 4; i++) tl_clear(vm, &inner[i]);
+  if (!ok)
+    return false;
+  tl_slot mask = tl_retain(vm, tl_borrow(n->parts[0]));
+  return tl_option_of(vm, &mask, &places, out);
+}
+
 static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool right;
   tl_dtype dtype;
+  if (tl_is_form(args[1], TL_FORM_OPTION))
+    return search_present(vm, args, out);
   if (!search_side(vm, args[2], &right) ||
       !tl_arg_array(vm, "searchsorted", &args[0]))
     return false;

@@ -423,24 +423,24 @@ const tl_builtin tl_value_builtins[] = {
      "Takes any value and never fails.\n"
      "    same([1, 2], [1, 2])    # true\n"
      "    same(1, 1.0)    # false\n"},
-    {"int", "x", int_, TL_RETURNS,
+    {"int", "x", int_, TL_RETURNS | TL_OF_ITEMS,
      "x as int64: a float without its fraction, a string read as a whole\n"
      "number; arrays item by item. What does not fit or is no number is an\n"
      "error (kind value).\n"
      "    int(-2.7)    # -2\n"
      "    int(\"12\") + 1    # 13\n"},
-    {"float", "x", float_, TL_RETURNS,
+    {"float", "x", float_, TL_RETURNS | TL_OF_ITEMS,
      "x as float64; a string is read as a number. Arrays item by item.\n"
      "Text that is no number is an error (kind value), a list one of kind "
      "type.\n"
      "    float(\"1.5\")    # 1.5\n"
      "    float([1, 2])    # [1.0, 2.0]\n"},
-    {"bool", "x", bool_, TL_RETURNS,
+    {"bool", "x", bool_, TL_RETURNS | TL_OF_ITEMS,
      "Whether x is not 0; \"true\" and \"false\" are read. Arrays item by "
      "item.\n"
      "Other text is an error (kind value), a list one of kind type.\n"
      "    bool([0, 2])    # [false, true]\n"},
-    {"complex", "re, im = none", complex, TL_RETURNS,
+    {"complex", "re, im = none", complex, TL_RETURNS | TL_OF_ITEMS,
      "The complex number with these parts, arrays item by item, broadcast; or\n"
      "re alone as a complex number. complex64 of float32 parts, complex128 of\n"
      "other real ones. Complex parts are an error (kind type).\n"

@@ -41,6 +41,8 @@ enum {  // tl_builtin.flags
   TL_BEGINS = 16384,      // a region of large arrays may begin with its call
   TL_OF_ROWS = 32768,     // works on each row of its first argument by itself
   TL_INNERMOST = 262144,  // with TL_OF_ROWS: of rows of rows the innermost
+  TL_EACH_ROW = 524288,   // along an axis: called for each row of ragged ones
+  TL_OF_MASKS = 1048576,  // what may be missing: the values, and the mask alike
   TL_GRIDS = 65536,       // takes rows in a grid as they are; else, and but for
                           // the functions above, it gets rows of rows
   TL_ANY_FORM = 8192,     // takes categorical arrays as they are; else it gets

@@ -3,6 +3,7 @@
 
 #include "vm/array/array.h"
 #include "vm/engine/engine.h"
+#include "vm/nested/nested.h"
 #include "vm/api/host.h"
 #include "vm/interp/promise.h"
 #include "vm/values/range.h"
@@ -266,7 +267,8 @@ bool tl_as_array(tl_vm *vm, const char *function, tl_slot s, tl_slot *out) {
     return true;
   }
   char text[TL_DESCRIBE];
-  const char *hint = tl_is_list(s) ? "; asarray(l) makes one of a list" : "";
+  const char *hint =
+      tl_is_list(s) ? "; asarray(l) makes one of a list" : tl_plain_hint(s);
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s: expected an array or a number, got %s%s", function,
                  tl_describe(s, text, sizeof text), hint);

@@ -98,6 +98,12 @@ static const char *needs(tl_op op) {
 
 // "; use concat((a, b))" and the like, for what people try first.
 static const char *proposal(tl_op op, const tl_slot *slots) {
+  for (int i = 0; i < tl_ops[op].arity; i++) {
+    if (tl_is_none(slots[i])) {
+      return "; none is what is missing: coalesce(x, value) replaces it, "
+             "skip_missing: true leaves it out of a sum or mean";
+    }
+  }
   if (tl_ops[op].arity != 2)
     return "";
   bool lists = tl_is_list(slots[0]) || tl_is_list(slots[1]);
@@ -129,12 +135,13 @@ bool tl_op_refuse(tl_vm *vm, tl_op op, const tl_slot *slots) {
   }
   const char *label = tl_op_label(op);
   if (arity == 1) {
-    return tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s", label, needs(op),
-                   text[0]);
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s%s", label,
+                   needs(op), text[0], proposal(op, slots));
   }
   if (arity == 3) {
-    return tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s, %s and %s", label,
-                   needs(op), text[0], text[1], text[2]);
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s, %s and %s%s",
+                   label, needs(op), text[0], text[1], text[2],
+                   proposal(op, slots));
   }
   tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s and %s%s", label, needs(op),
           text[0], text[1], proposal(op, slots));

@@ -434,6 +434,10 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
                  text->text);
     if (text != NULL)
       tl_drop(vm, tl_own_string(text));
+  } else if (tl_is_nested(args[0])) {
+    const tl_builtin *astype = tl_builtin_find(NULL, "astype", 6);
+    tl_slot inner[] = {args[0], tl_type_slot(type), tl_bool(true)};
+    return tl_do_builtin(vm, astype, 0, 3, inner, out);
   } else {
     ok = tl_cast(vm, &args[0], type->dtype, out);
     if (ok)

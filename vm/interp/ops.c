@@ -218,6 +218,13 @@ bool tl_do_truth(tl_vm *vm, tl_slot s, unsigned mode, bool *truth) {
                    "a condition is one bool, and this is %s: write … != 0%s",
                    text, tl_is_array(s) ? " in any(…) or all(…)" : "");
   }
+  if (tl_is_none(s)) {
+    return tl_fail(
+        vm, TALLY_ERR_TYPE,
+        "a condition is one bool, and this is none: x != none asks "
+        "whether there is a value, skip_missing: true leaves missing "
+        "items out of any(…) and all(…)");
+  }
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a condition is one bool, and this is %s: compare it, as in "
                  "… != none or len(…) > 0",

@@ -1,6 +1,7 @@
 // Functions of the library, lifted to arrays that they do not know. See lift.h.
 
 #include "vm/nested/lift.h"
+#include "vm/nested/lift_internal.h"
 
 #include <string.h>
 
@@ -22,10 +23,8 @@ static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,
                  tl_describe(s, text, sizeof text));
 }
 
-// The call with other first arguments: lifted again where it has to be. The
-// result does not depend on what the arguments are.
-static bool call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                 tl_slot *args, tl_slot *out) {
+bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                  tl_slot *args, tl_slot *out) {
   bool ok = tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
                                         : builtin->call(vm, args, out);
   if (ok && (builtin->flags & TL_RETURNS) != 0)
@@ -54,7 +53,7 @@ static bool of_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     if (tl_is_form(args[opened], TL_FORM_RAGGED))
       ok = tl_ragged_spread(vm, args[opened], args[0], &given[opened]);
   }
-  ok = ok && call(vm, builtin, count, given, &made);
+  ok = ok && tl_lift_call(vm, builtin, count, given, &made);
   drop_args(vm, opened, given);
   if (!ok) {
     tl_drop(vm, offsets);
@@ -67,17 +66,60 @@ static bool of_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return true;
 }
 
-// The values that may be missing; so may the results.
+// Whether an item of the mask is set: of one or more axes.
+static bool has_missing(const tl_nested *n) {
+  tl_slot mask = tl_borrow(n->parts[0]);
+  const tl_array *a = mask.array;
+  char *data[1] = {a->data};
+  const int64_t *strides[1] = {tl_strides(a)};
+  tl_walk walk;
+  tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), data, strides);
+  for (; !walk.done; tl_walk_next(&walk)) {
+    for (int64_t i = 0; i < walk.length; i++) {
+      if (walk.data[0][i * walk.step[0]] != 0)
+        return true;
+    }
+  }
+  return false;
+}
+
+// The values with zeros, or no text, where they are missing. *out is owned.
+static bool blank_missing(tl_vm *vm, const tl_nested *n, tl_slot *out) {
+  tl_slot blank = tl_weak_int(0);
+  if (tl_array_dtype(n->parts[1].array) == TL_STRING)
+    blank = (tl_slot){.tag = TL_TAG_STRING, .string = tl_empty_string()};
+  else if (tl_array_dtype(n->parts[1].array) == TL_BOOL)
+    blank = tl_bool(false);
+  tl_slot parts[3] = {tl_borrow(n->parts[0]), blank, tl_borrow(n->parts[1])};
+  return tl_elementwise(vm, TL_OP_WHERE, parts, out);
+}
+
+// The values that may be missing; so may the results. What lies where one is
+// missing may be a value that the function refuses: then it gets zeros there.
 static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], made, mask;
   const tl_nested *n = args[0].nested;
   for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
   given[0] = tl_borrow(n->parts[1]);
-  bool ok = call(vm, builtin, count, given, &made);
+  bool ok = tl_lift_call(vm, builtin, count, given, &made);
   drop_args(vm, count, given);
+  if (!ok && vm->error.status == TALLY_ERR_VALUE && tl_is_array(n->parts[1]) &&
+      has_missing(n)) {
+    tl_error_clear(vm);
+    for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
+    ok = blank_missing(vm, n, &given[0]) &&
+         tl_lift_call(vm, builtin, count, given, &made);
+    drop_args(vm, count, given);
+  }
   if (!ok)
     return false;
+  // Results that may be missing themselves have nothing missing of their own.
+  if (tl_is_form(made, TL_FORM_OPTION)) {
+    tl_slot values = tl_retain(vm, tl_borrow(made.nested->parts[1]));
+    tl_drop(vm, made);
+    made = values;
+  }
   if (!tl_is_array(made) || tl_ndim(made.array) != tl_nested_ndim(n)) {
     tl_drop(vm, made);
     return fail_kind(vm, builtin, args[0],
@@ -86,6 +128,33 @@ static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   }
   mask = tl_retain(vm, tl_borrow(n->parts[0]));
   return tl_option_of(vm, &mask, &made, out);
+}
+
+// A function that chooses and places items: the values' result is missing where
+// the mask's is true. One item is itself, or none.
+static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                     const tl_slot *args, tl_slot *out) {
+  tl_slot given[TL_MAX_PARAMS], made[2];
+  const tl_nested *n = args[0].nested;
+  int done = 0;
+  for (bool ok = true; ok && done < 2; done += ok) {
+    for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
+    given[0] = tl_borrow(n->parts[done]);
+    ok = tl_lift_call(vm, builtin, count, given, &made[done]);
+    drop_args(vm, count, given);
+  }
+  if (done == 2 && tl_is_array(made[0]) && tl_value_ndim(made[1]) > 0) {
+    return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(made[1]), &made[0],
+                          &made[1], out);
+  }
+  if (done == 2 && tl_is_bool(made[0])) {
+    if (made[0].i != 0)
+      tl_clear(vm, &made[1]);
+    *out = made[0].i != 0 ? tl_none() : made[1];
+    return true;
+  }
+  while (done > 0) tl_drop(vm, made[--done]);
+  return false;
 }
 
 // --- Each string ------------------------------------------------------------
@@ -160,7 +229,7 @@ static bool of_no_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                           tl_slot *given, const tl_array *x, tl_slot *out) {
   tl_slot one, row;
   given[0] = (tl_slot){.tag = TL_TAG_STRING, .string = tl_empty_string()};
-  if (!call(vm, builtin, count, given, &one))
+  if (!tl_lift_call(vm, builtin, count, given, &one))
     return false;
   bool list = tl_is_list(one), rows = list || tl_is_array(one);
   bool ok = list   ? rows_of_lists(vm, 1, &one, &row)
@@ -186,7 +255,8 @@ static bool call_on(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   tl_string *string = tl_string_item_object(item);
   given[0] = string != NULL ? (tl_slot){.tag = TL_TAG_STRING, .string = string}
                             : tl_string_item_value(vm, item);
-  bool ok = !tl_is_unset(given[0]) && call(vm, builtin, count, given, out);
+  bool ok =
+      !tl_is_unset(given[0]) && tl_lift_call(vm, builtin, count, given, out);
   tl_clear(vm, &given[0]);
   if (!ok || (i & 0xfff) != 0xfff || tl_poll(vm, 4))
     return ok;
@@ -270,6 +340,17 @@ static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 
 // --- Moving items -----------------------------------------------------------
 
+// Whether an axis of a grid's rows is asked for, rather than one of its own.
+static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
+  int at = tl_lift_axis(builtin);
+  if (!tl_is_form(args[0], TL_FORM_GRID) || at < 0 ||
+      tl_class(args[at]) != TL_CLASS_I64)
+    return false;
+  return args[at].i < 0
+             ? args[at].i + tl_value_axes(args[0]) >= tl_value_ndim(args[0])
+             : args[at].i >= tl_value_ndim(args[0]);
+}
+
 // The numbers of the items in row-major order, in the array's fixed shape.
 static tl_array *number_items(tl_vm *vm, tl_slot s) {
   int64_t shape[TL_MAX_DIMS];
@@ -312,8 +393,7 @@ static bool follow(tl_vm *vm, tl_slot s, tl_array *numbers, tl_slot *out) {
   return ok;
 }
 
-// The position of a function's axis; -1: it has none.
-static int find_axis(const tl_builtin *builtin) {
+int tl_lift_axis(const tl_builtin *builtin) {
   tl_param params[TL_MAX_PARAMS];
   int count = tl_params_parse(builtin->params, params);
   for (int i = 1; i < count; i++) {
@@ -326,32 +406,42 @@ static int find_axis(const tl_builtin *builtin) {
 // Rows are moved along axis 0 alone, which has to be said: other axes, and
 // none, are the function's own business.
 static bool moves_rows(const tl_builtin *builtin, const tl_slot *args) {
-  int at = find_axis(builtin);
+  int at = tl_lift_axis(builtin);
   return at > 0 && tl_class(args[at]) == TL_CLASS_I64 && args[at].i == 0;
 }
 
 static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   tl_slot *args, tl_slot *out) {
-  if (tl_is_form(args[0], TL_FORM_RAGGED) && !moves_rows(builtin, args))
-    return builtin->call(vm, args, out);
+  if (tl_is_form(args[0], TL_FORM_RAGGED) && !moves_rows(builtin, args)) {
+    return (builtin->flags & TL_EACH_ROW) != 0
+               ? tl_lift_each_row(vm, builtin, count, args, out)
+               : builtin->call(vm, args, out);
+  }
   tl_slot given[TL_MAX_PARAMS], places, dense;
   tl_array *numbers = number_items(vm, args[0]);
   if (numbers == NULL)
     return false;
   for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
   given[0] = tl_own_array(numbers);
-  bool ok = call(vm, builtin, count, given, &places);
+  bool ok = tl_lift_call(vm, builtin, count, given, &places);
   drop_args(vm, count, given);
   if (!ok)
     return false;
-  ok = tl_is_array(places)
-           ? tl_array_contiguous(vm, &places, &dense)
-           : fail_kind(vm, builtin, args[0], "x keeps an axis at least");
+  bool one = tl_is_scalar(places);
+  ok = one ? tl_stack(vm, 1, &places, &dense)
+           : tl_array_contiguous(vm, &places, &dense);
   tl_drop(vm, places);
   if (!ok)
     return false;
-  ok = follow(vm, args[0], dense.array, out);
+  tl_slot found;
+  ok = follow(vm, args[0], dense.array, one ? &found : out);
   tl_drop(vm, dense);
+  if (!ok || !one)
+    return ok;
+  ok = tl_nested_at(vm, found, 0, out);
+  if (ok)
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  tl_drop(vm, found);
   return ok;
 }
 
@@ -360,7 +450,7 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // Axis [last] is within the rows, and the only one for functions of rows.
 static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
                         tl_slot *args) {
-  int at = (builtin->flags & TL_OF_ROWS) != 0 ? find_axis(builtin) : -1;
+  int at = (builtin->flags & TL_OF_ROWS) != 0 ? tl_lift_axis(builtin) : -1;
   if (at < 0 || tl_class(args[at]) != TL_CLASS_I64 || args[at].i == -1)
     return true;
   if (args[at].i != last) {
@@ -376,7 +466,7 @@ static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
 // was not named is a result of all items, unless it is rows itself.
 static bool is_of_rows(const tl_builtin *builtin, const tl_slot *args,
                        tl_slot made, int64_t rows) {
-  int at = find_axis(builtin);
+  int at = tl_lift_axis(builtin);
   bool all =
       at > 0 && tl_is_none(args[at]) && !tl_is_form(made, TL_FORM_RAGGED);
   return !all && tl_value_ndim(made) > 0 && tl_value_length(made, 0) == rows;
@@ -397,7 +487,7 @@ static bool of_grid(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
       ok = tl_grid_rows(vm, args[opened].nested, &given[opened]);
   }
   ok = ok && within_rows(vm, builtin, tl_value_axes(args[0]) - 1, given) &&
-       call(vm, builtin, count, given, &made);
+       tl_lift_call(vm, builtin, count, given, &made);
   drop_args(vm, opened, given);
   if (!ok)
     return false;
@@ -422,7 +512,7 @@ static bool of_inner(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
       !tl_ragged_flat(vm, args[0], &offsets, &given[0]))
     return false;
   int64_t rows = tl_value_length(given[0], 0);
-  bool ok = call(vm, builtin, count, given, &made);
+  bool ok = tl_lift_call(vm, builtin, count, given, &made);
   drop_args(vm, count, given);
   if (ok && is_of_rows(builtin, args, made, rows))
     return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
@@ -440,10 +530,14 @@ bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                ? of_strings(vm, builtin, count, args, out)
                : builtin->call(vm, args, out);
   }
-  if ((builtin->flags & TL_MOVES) != 0)
+  if ((builtin->flags & TL_MOVES) != 0 && !is_within_grid(builtin, args))
     return moved(vm, builtin, count, args, out);
   if (tl_is_form(x, TL_FORM_GRID))
     return of_grid(vm, builtin, count, args, out);
+  if ((builtin->flags & TL_EACH_ROW) != 0 && tl_is_form(x, TL_FORM_RAGGED))
+    return tl_lift_each_row(vm, builtin, count, args, out);
+  if ((builtin->flags & TL_OF_MASKS) != 0 && tl_is_form(x, TL_FORM_OPTION))
+    return of_masks(vm, builtin, count, args, out);
   if ((builtin->flags & TL_INNERMOST) != 0 && has_rows_within(x))
     return of_inner(vm, builtin, count, args, out);
   if ((builtin->flags & (TL_OF_ITEMS | TL_OF_TEXT)) == 0)

@@ -7,6 +7,8 @@
 //   TL_OF_TEXT   it takes a string: so it runs over each string of an array
 //   TL_OF_ROWS   it works on each row: so rows in a grid are taken in order
 //   TL_INNERMOST … and of rows of rows the innermost, whatever lies around them
+//   TL_EACH_ROW  it works along an axis: so it is called for each row
+//   TL_OF_MASKS  it chooses and places items: so it places what is missing too
 //   TL_MOVES     it moves items without a look at them: so it is asked where
 //                their numbers go, and the items follow
 #ifndef TALLY_VM_LIFT_H
@@ -18,10 +20,10 @@
 // Whether a call of these arguments goes through tl_lift.
 static inline bool tl_is_lifted(const tl_builtin *builtin,
                                 const tl_slot *args) {
-  if ((builtin->flags & (TL_OF_ITEMS | TL_OF_TEXT | TL_MOVES | TL_OF_ROWS)) ==
-      0) {
+  const unsigned any = TL_OF_ITEMS | TL_OF_TEXT | TL_MOVES | TL_OF_ROWS |
+                       TL_EACH_ROW | TL_OF_MASKS;
+  if ((builtin->flags & any) == 0)
     return false;
-  }
   return tl_is_nested(args[0]) ||
          ((builtin->flags & TL_OF_TEXT) != 0 && tl_is_array(args[0]));
 }

@@ -357,6 +357,25 @@ void tl_nested_describe(const tl_nested *n, char *buffer, size_t size) {
   describe(&l, (tl_slot){.tag = TL_TAG_NESTED, .nested = (tl_nested *)n}, 0);
 }
 
+const char *tl_plain_hint(tl_slot s) {
+  if (!tl_is_nested(s))
+    return "";
+  switch (tl_nested_form(s.nested)) {
+    case TL_FORM_OPTION:
+      return "; fill_missing(x, value) replaces what is missing, "
+             "drop_missing(x) leaves it out";
+    case TL_FORM_RAGGED:
+    case TL_FORM_GRID:
+      return "; flatten(x) has the items of all rows, each(x, f) calls f for "
+             "each row, pad(x, width, fill) makes rows of one length";
+    case TL_FORM_STRUCT:
+    case TL_FORM_COLUMNS:
+      return "; its fields are arrays: x.name, columns(x)";
+    default:
+      return "";
+  }
+}
+
 // --- The tree ---------------------------------------------------------------
 
 static void indent(tl_text *text, int depth) {

@@ -103,6 +103,9 @@ bool tl_nested_keeps_alone(const tl_nested *n);
 tl_type *tl_type_below(tl_vm *vm, tl_slot s, int skip);
 // As tl_describe: into a buffer, cut where it is full.
 void tl_nested_describe(const tl_nested *n, char *buffer, size_t size);
+// What makes a plain array of such a value, for the end of an error's message;
+// "" where it is plain or nothing does.
+const char *tl_plain_hint(tl_slot s);
 // The position of a field; -1: none, or no struct.
 int64_t tl_nested_find(const tl_nested *n, const tl_string *name);
 // Row i of a ragged array.

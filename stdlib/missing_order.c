@@ -1,0 +1,124 @@
+// Orders of values that may be missing: what is missing comes last.
+//
+// The values become numbers, their places among the distinct ones in order, and
+// the functions of plain arrays do the rest.
+
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/missing_order.h"
+#include "stdlib/nested_reduce.h"
+#include "stdlib/ragged.h"
+#include "vm/values/record.h"
+#include "vm/vm.h"
+
+// Codes in the shape of the mask: those of the values that are there in turn,
+// [otherwise] where one is missing.
+static tl_array *spread_codes(tl_vm *vm, const tl_array *mask,
+                              const tl_array *there, int64_t otherwise) {
+  tl_array *codes = tl_array_new(vm, TL_INT64, tl_ndim(mask), tl_shape(mask));
+  if (codes == NULL)
+    return NULL;
+  const int64_t *from = (const int64_t *)(const void *)there->data;
+  int64_t *to = (int64_t *)(void *)codes->data;
+  for (int64_t i = 0; i < codes->size; i++)
+    to[i] = mask->data[i] != 0 ? otherwise : *from++;
+  return codes;
+}
+
+bool tl_missing_codes(tl_vm *vm, const char *function, tl_slot x, bool first,
+                      tl_coded *out) {
+  tl_slot there, dense, mask = tl_borrow(x.nested->parts[0]);
+  int64_t missing;
+  tl_array *values, *inverse;
+  if (!tl_present(vm, x, &there, &missing))
+    return false;
+  bool ok = tl_is_array(there) ||
+            tl_arg_fail(vm, function, "x", "numbers or strings", x);
+  ok = ok && tl_distinct_inverse(vm, function, there.array, &values, &inverse);
+  tl_drop(vm, there);
+  if (!ok)
+    return false;
+  int64_t count = values->size;
+  out->values = tl_own_array(values);
+  tl_array *codes = NULL;
+  if (tl_array_contiguous(vm, &mask, &dense)) {
+    codes = spread_codes(vm, dense.array, inverse, first ? -1 : count);
+    tl_drop(vm, dense);
+  }
+  tl_drop(vm, tl_own_array(inverse));
+  ok = codes != NULL;
+  if (ok && missing > 0) {
+    tl_slot known = out->values;
+    ok = tl_nested_append(vm, known, tl_none(), &out->values);
+    if (ok)
+      tl_drop(vm, known);
+  }
+  if (ok) {
+    out->codes = tl_own_array(codes);
+    return true;
+  }
+  if (codes != NULL)
+    tl_drop(vm, tl_own_array(codes));
+  tl_drop(vm, out->values);
+  return false;
+}
+
+void tl_coded_close(tl_vm *vm, tl_coded *coded) {
+  tl_drop(vm, coded->values);
+  tl_clear(vm, &coded->codes);
+}
+
+bool tl_coded_values(tl_vm *vm, const tl_coded *coded, tl_slot codes,
+                     tl_slot *out) {
+  tl_array *at = tl_array_copy(vm, codes.array);
+  if (at == NULL)
+    return false;
+  int64_t last = tl_value_length(coded->values, 0) - 1;
+  int64_t *places = (int64_t *)(void *)at->data;
+  for (int64_t i = 0; i < at->size; i++)
+    places[i] = places[i] < 0 ? last : places[i];
+  bool ok = tl_value_take(vm, coded->values, at, out);
+  tl_drop(vm, tl_own_array(at));
+  return ok;
+}
+
+bool tl_coded_record(tl_vm *vm, const tl_coded *coded, tl_slot *record) {
+  tl_slot *field = tl_record_get_name(record->record, "values"), values;
+  tl_record *own;
+  if (!tl_coded_values(vm, coded, *field, &values))
+    return false;
+  bool ok = tl_record_unique(vm, record, 2, &own);
+  if (ok) {
+    *record = tl_own_record(own);
+    ok = tl_record_set_name(vm, &own, "values", &values);
+    *record = tl_own_record(own);
+  }
+  tl_clear(vm, &values);
+  return ok;
+}
+
+bool tl_coded_call(tl_vm *vm, const char *function, tl_builtin_fn *call,
+                   bool first, tl_answer answer, tl_slot *args, tl_slot *out) {
+  tl_coded coded;
+  tl_slot x = args[0], made;
+  if (!tl_missing_codes(vm, function, x, first, &coded))
+    return false;
+  args[0] = coded.codes;
+  coded.codes = tl_none();
+  bool ok = call(vm, args, &made);
+  tl_clear(vm, &args[0]);
+  args[0] = x;
+  if (ok && answer == TL_ANSWER_PLACES) {
+    *out = made;
+  } else if (ok && answer == TL_ANSWER_VALUES) {
+    ok = tl_coded_values(vm, &coded, made, out);
+    tl_drop(vm, made);
+  } else if (ok) {
+    ok = tl_coded_record(vm, &coded, &made);
+    *out = made;
+    if (!ok)
+      tl_drop(vm, made);
+  }
+  tl_coded_close(vm, &coded);
+  return ok;
+}
