@@ -15,6 +15,7 @@ extern const tl_builtin tl_ragged_builtins[];
 extern const tl_builtin tl_ragged_pairs_builtins[];
 extern const tl_builtin tl_group_builtins[];
 extern const tl_builtin tl_categorical_builtins[];
+extern const tl_builtin tl_pointer_builtins[];
 extern const tl_builtin tl_cumulative_builtins[];
 extern const tl_builtin tl_string_builtins[];
 extern const tl_builtin tl_strings_module[];

@@ -141,8 +141,7 @@ static bool check_columns(tl_vm *vm, const tl_record *columns) {
   for (int64_t i = 0; i < columns->length; i++) {
     tl_slot value = columns->fields[i].value;
     if (!tl_is_list(value) && !tl_is_range(value) &&
-        !((tl_is_form(value, TL_FORM_OPTION) ||
-           tl_is_form(value, TL_FORM_CATEGORY)) &&
+        !((tl_is_form(value, TL_FORM_OPTION) || tl_is_spelled(value)) &&
           tl_value_ndim(value) == 1) &&
         !(tl_is_array(value) && tl_ndim(value.array) == 1))
       return tl_arg_fail(vm, "write_csv", columns->fields[i].key->text,

@@ -20,6 +20,7 @@ const tl_family tl_library[] = {
     {NULL, tl_ragged_pairs_builtins},
     {NULL, tl_group_builtins},
     {NULL, tl_categorical_builtins},
+    {NULL, tl_pointer_builtins},
     {NULL, tl_cumulative_builtins},
     {NULL, tl_string_builtins},
     {NULL, tl_elementwise_builtins},

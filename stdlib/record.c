@@ -79,6 +79,7 @@ static const tl_path one_index = {1, 1, &one_step, false};
 
 static bool container_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_is_record(s) || tl_is_list(s) || tl_is_array(s) ||
+         tl_is_nested(s) ||
          tl_arg_fail(vm, function, "xs", "a record, list or array", s);
 }
 

@@ -212,9 +212,9 @@ static bool missing_last(tl_vm *vm, tl_slot mask, tl_array *order) {
 
 bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
                  tl_array **out) {
-  if (tl_is_form(key, TL_FORM_CATEGORY)) {
-    tl_slot values;
-    if (!tl_category_values(vm, key, &values))
+  if (tl_is_spelled(key)) {
+    tl_slot values = tl_borrow(key);
+    if (!tl_spell_out(vm, 1, &values))
       return false;
     bool done = tl_order_of(vm, function, values, descending, out);
     tl_drop(vm, values);

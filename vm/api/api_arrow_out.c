@@ -10,6 +10,7 @@
 #include "vm/nested/ragged.h"
 #include "vm/values/record.h"
 #include "vm/values/string_item.h"
+#include "vm/values/category.h"
 
 typedef struct ArrowSchema schema;
 typedef struct ArrowArray arrow;
@@ -350,6 +351,14 @@ static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
     return export_option(vm, value.nested, name, s, a);
   if (tl_is_form(value, TL_FORM_CATEGORY) && tl_nested_ndim(value.nested) == 1)
     return export_category(vm, value.nested, name, s, a);
+  if (tl_is_form(value, TL_FORM_POINTER)) {
+    tl_slot plain = tl_borrow(value);
+    if (!tl_spell_out(vm, 1, &plain))
+      return false;
+    bool ok = export(vm, plain, name, s, a);
+    tl_drop(vm, plain);
+    return ok;
+  }
   if (tl_is_form(value, TL_FORM_RAGGED))
     return export_ragged(vm, value, name, s, a);
   return tl_is_array(value) ? export_array(vm, value, name, s, a)

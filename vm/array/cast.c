@@ -19,6 +19,12 @@ static bool refuse(tl_vm *vm, tl_slot s, tl_dtype dtype) {
                    "float(s) read a number",
                    name);
   }
+  if (tl_is_array(s) && tl_array_dtype(s.array) == TL_STRING) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s: no conversion of %s; int(x) and float(x) read the "
+                   "numbers in an array of strings",
+                   name, text);
+  }
   if (tl_is_number(s) || tl_is_array(s)) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s: no conversion of %s; take real(x), imag(x) or abs(x)",

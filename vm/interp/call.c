@@ -344,8 +344,8 @@ static bool spell_grids(tl_vm *vm, uint32_t count, tl_slot *args) {
   return true;
 }
 
-// Categorical arguments become their values for functions that do not know
-// them. An argument that is kept on failure is only lent in its place.
+// Categorical arguments and pointers become their values for functions that do
+// not know them. An argument that is kept on failure is only lent in its place.
 static bool spell_out(tl_vm *vm, const tl_builtin *builtin, bool keeps,
                       uint32_t count, tl_slot *args) {
   const unsigned any_form = TL_ANY_FORM | TL_MOVES | TL_HOST;
@@ -353,7 +353,7 @@ static bool spell_out(tl_vm *vm, const tl_builtin *builtin, bool keeps,
   const unsigned lifted = TL_OF_ITEMS | TL_OF_TEXT | TL_OF_ROWS;
   bool category = false, grid = false;
   for (uint32_t i = 0; i < count; i++) {
-    category |= tl_is_form(args[i], TL_FORM_CATEGORY);
+    category |= tl_is_spelled(args[i]);
     grid |= tl_is_form(args[i], TL_FORM_GRID);
   }
   if (!category && !grid)
@@ -362,7 +362,7 @@ static bool spell_out(tl_vm *vm, const tl_builtin *builtin, bool keeps,
   grid = grid && (builtin->flags & any_grid) == 0 &&
          ((builtin->flags & lifted) == 0 || !tl_is_form(args[0], TL_FORM_GRID));
   uint32_t from = keeps ? 1 : 0;
-  return (!category || tl_category_spell_out(vm, count - from, args + from)) &&
+  return (!category || tl_spell_out(vm, count - from, args + from)) &&
          (!grid || spell_grids(vm, count - from, args + from));
 }
 

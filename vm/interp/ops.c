@@ -16,6 +16,7 @@
 #include "vm/values/range.h"
 #include "vm/values/record.h"
 #include "vm/array/stack.h"
+#include "vm/values/pointer.h"
 
 // An operand as its mode says: a borrowed one shows no owned bit.
 static tl_slot read(const tl_slot *s, unsigned mode) {
@@ -150,6 +151,14 @@ static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
   }
   if (tl_is_array(container) || tl_is_form(container, TL_FORM_CATEGORY))
     return in_array(vm, item, container, found);
+  if (tl_is_form(container, TL_FORM_POINTER)) {
+    tl_slot values;
+    if (!tl_pointer_values(vm, container.nested, &values))
+      return false;
+    bool ok = contains(vm, item, values, found);
+    tl_drop(vm, values);
+    return ok;
+  }
   if (tl_is_form(container, TL_FORM_GRID))
     return contains(vm, item, container.nested->parts[1], found);
   if (tl_is_form(container, TL_FORM_RAGGED))

@@ -157,13 +157,14 @@ static bool split_array(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
   return view_shaped(vm, dense, total, lengths, out);
 }
 
-// Every part of a struct or of values that may be missing; of categories the
-// codes alone.
+// Every part of a struct or of values that may be missing; of categories and
+// pointers the places alone.
 static bool split_parts(tl_vm *vm, const tl_nested *n, int ndim,
                         const int64_t *shape, tl_slot *out) {
   tl_nested *made = tl_nested_new(
       vm, tl_nested_form(n), ndim + tl_nested_ndim(n) - 1, n->count, n->layout);
-  bool codes = tl_nested_form(n) == TL_FORM_CATEGORY;
+  bool codes = tl_nested_form(n) == TL_FORM_CATEGORY ||
+               tl_nested_form(n) == TL_FORM_POINTER;
   for (int64_t i = 0; made != NULL && i < n->count; i++) {
     tl_slot part = tl_borrow(n->parts[i]), whole = tl_none();
     if (codes && i == 1) {
@@ -234,7 +235,8 @@ bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out) {
       tl_nested_new(vm, form, tl_nested_ndim(n) - 1, n->count, n->layout);
   for (int64_t i = 0; made != NULL && i < n->count; i++) {
     tl_slot part = tl_borrow(n->parts[i]);
-    bool whole = form == TL_FORM_CATEGORY && i == 1;
+    bool whole =
+        i == 1 && (form == TL_FORM_CATEGORY || form == TL_FORM_POINTER);
     if (whole || tl_value_join_axes(vm, n->parts[i], &part)) {
       tl_nested_put(vm, made, i, &part);
     } else {

@@ -169,7 +169,8 @@ void tl_ragged_row(const tl_nested *n, int64_t i, int64_t *start,
 int64_t tl_nested_find(const tl_nested *n, const tl_string *name) {
   // Rows of structs have the structs' fields.
   while ((tl_nested_form(n) == TL_FORM_RAGGED ||
-          tl_nested_form(n) == TL_FORM_GRID) &&
+          tl_nested_form(n) == TL_FORM_GRID ||
+          tl_nested_form(n) == TL_FORM_POINTER) &&
          tl_is_nested(n->parts[1])) {
     n = n->parts[1].nested;
   }
@@ -218,6 +219,10 @@ static tl_type *type_of_item(tl_vm *vm, const tl_nested *n) {
       break;
     case TL_FORM_GRID:
       return tl_type_below(vm, n->parts[1], 1);
+    case TL_FORM_POINTER:
+      model.kind = TL_TYPE_POINTER;
+      model.of = tl_type_below(vm, n->parts[1], 1);
+      break;
     default:
       model.kind = TL_TYPE_VAR;
       model.of = tl_type_below(vm, n->parts[1], 1);
@@ -338,6 +343,11 @@ static void describe(line *l, tl_slot s, int skip) {
       break;
     case TL_FORM_GRID:
       describe(l, n->parts[1], 1);
+      break;
+    case TL_FORM_POINTER:
+      add(l, "pointer[");
+      describe(l, n->parts[1], 1);
+      add(l, "]");
       break;
     case TL_FORM_CATEGORY:
       add(l, tl_is_array(n->parts[0]) ? "categorical[" : "?categorical[");
@@ -469,6 +479,10 @@ void tl_nested_tree(tl_text *text, const tl_nested *n, int depth) {
     case TL_FORM_CATEGORY:
       tree_part(text, "codes", n->parts[0], depth);
       tree_part(text, "categories", n->parts[1], depth);
+      return;
+    case TL_FORM_POINTER:
+      tree_part(text, "places", n->parts[0], depth);
+      tree_part(text, "target", n->parts[1], depth);
       return;
     case TL_FORM_GRID:
       tree_part(text, "places", n->parts[0], depth);

@@ -18,6 +18,8 @@
 //            parts[1]  a ragged array (grid.h)
 //   CATEGORY parts[0]  int32: the place of each value in
 //            parts[1]  the categories, one axis (category.h)
+//   POINTER  parts[0]  int64: the place of each value in
+//            parts[1]  the target, any value of axes (pointer.h)
 //
 // ndim counts the fixed leading dimensions: the axes that all parts share.
 // RAGGED has one, its rows.
@@ -36,6 +38,7 @@ typedef enum tl_form {
   TL_FORM_RAGGED,
   TL_FORM_CATEGORY,
   TL_FORM_GRID,
+  TL_FORM_POINTER,
 } tl_form;
 
 struct tl_nested {
@@ -50,6 +53,11 @@ static inline tl_form tl_nested_form(const tl_nested *n) {
 }
 static inline bool tl_is_form(tl_slot s, tl_form form) {
   return tl_is_nested(s) && tl_nested_form(s.nested) == form;
+}
+// Whether its items are places in another part, which stays whole: what does
+// not know the form gets the values (tl_spell_out).
+static inline bool tl_is_spelled(tl_slot s) {
+  return tl_is_form(s, TL_FORM_CATEGORY) || tl_is_form(s, TL_FORM_POINTER);
 }
 static inline tl_slot tl_own_nested(tl_nested *n) {
   return (tl_slot){.tag = TL_TAG_NESTED | TL_OWNED, .nested = n};

@@ -624,8 +624,7 @@ bool tl_nested_elementwise(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   int arity = tl_ops[op].arity;
   bool ragged = false, structs = false, texts = false, grid = false;
   for (int i = 0; i < arity; i++) {
-    if (tl_is_form(slots[i], TL_FORM_CATEGORY) &&
-        !tl_is_none(slots[arity - 1 - i]))
+    if (tl_is_spelled(slots[i]) && !tl_is_none(slots[arity - 1 - i]))
       return tl_category_elementwise(vm, op, arity, slots, out);
     ragged |= tl_is_form(slots[i], TL_FORM_RAGGED);
     grid |= tl_is_form(slots[i], TL_FORM_GRID);

@@ -8,6 +8,7 @@
 #include "vm/nested/grid.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/ragged.h"
+#include "vm/values/pointer.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
 #include "vm/vm.h"
@@ -111,6 +112,14 @@ static bool get_category(tl_vm *vm, const tl_nested *n, const tl_step *step,
     return tl_nested_at(vm, n->parts[1], codes.i, out);
   tl_slot categories = tl_borrow(n->parts[1]);
   return tl_category_new(vm, &codes, &categories, out);
+}
+
+static bool get_pointer(tl_vm *vm, const tl_nested *n, const tl_step *step,
+                        tl_slot *parts, bool ellipsis, tl_slot *out) {
+  tl_slot places;
+  return get_part(vm, n->parts[0], tl_nested_ndim(n), step, parts, ellipsis,
+                  &places) &&
+         tl_pointer_of_places(vm, n, &places, out);
 }
 
 static bool record_of(tl_vm *vm, const tl_nested *n, tl_slot *values,
@@ -256,6 +265,8 @@ static bool get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
       return get_option(vm, n, step, parts, ellipsis, out);
     case TL_FORM_CATEGORY:
       return get_category(vm, n, step, parts, ellipsis, out);
+    case TL_FORM_POINTER:
+      return get_pointer(vm, n, step, parts, ellipsis, out);
     default:
       return get_columns(vm, n, step, parts, ellipsis, out);
   }

@@ -242,14 +242,14 @@ static bool join_fields(tl_vm *vm, int64_t count, const tl_slot *items,
   return ok;
 }
 
-// Categorical arrays are joined by their values.
+// Categorical arrays and pointers are joined by their values.
 static bool join_categories(tl_vm *vm, int64_t count, const tl_slot *items,
                             tl_slot *out) {
   tl_slot *values = open_slots(vm, count);
   if (values == NULL)
     return false;
   for (int64_t i = 0; i < count; i++) values[i] = tl_borrow(items[i]);
-  bool ok = tl_category_spell_out(vm, (uint32_t)count, values) &&
+  bool ok = tl_spell_out(vm, (uint32_t)count, values) &&
             tl_value_concat(vm, count, values, out);
   close_slots(vm, values, count);
   return ok;
@@ -258,7 +258,7 @@ static bool join_categories(tl_vm *vm, int64_t count, const tl_slot *items,
 bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                      tl_slot *out) {
   for (int64_t i = 0; i < count; i++) {
-    if (tl_is_form(items[i], TL_FORM_CATEGORY))
+    if (tl_is_spelled(items[i]))
       return join_categories(vm, count, items, out);
   }
   for (int64_t i = 0; i < count; i++) {

@@ -14,6 +14,7 @@
 #include "vm/nested/nested_join.h"
 #include "vm/nested/ragged.h"
 #include "vm/index/select.h"
+#include "vm/values/pointer.h"
 #include "vm/vm.h"
 
 // The name of a field that a step gives: .x or ["x"]; NULL: an index.
@@ -275,7 +276,7 @@ static bool set_option(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
 
 static bool set_category(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
   tl_slot plain = tl_borrow(value), codes;
-  if (!tl_category_spell_out(vm, 1, &plain))
+  if (!tl_spell_out(vm, 1, &plain))
     return false;
   bool ok = tl_category_codes(vm, n->parts[1], plain, &codes);
   tl_clear(vm, &plain);
@@ -317,6 +318,9 @@ bool tl_nested_set(tl_vm *vm, tl_way w, tl_slot target, bool in_place,
       break;
     case TL_FORM_CATEGORY:
       ok = set_category(vm, w, n, *value);
+      break;
+    case TL_FORM_POINTER:
+      ok = tl_pointer_set(vm, w, n, *value);
       break;
     case TL_FORM_GRID:
       ok = tl_grid_set(vm, w, n, value);

@@ -7,6 +7,8 @@
 #include "vm/types/layout.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/string_item.h"
+#include "vm/values/pointer.h"
+#include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
 // The items of a type in a shape of fixed dimensions.
@@ -22,8 +24,8 @@ static bool fail_zeros(const maker *m) {
     return false;
   tl_fail(m->vm, TALLY_ERR_TYPE,
           "%s: %s cannot be made from its type alone: numbers, strings, "
-          "structs, ?T of numbers and strings, categories and rows can, below "
-          "a fixed dimension",
+          "structs, ?T of numbers and strings, categories, pointers and rows "
+          "(not of pointers) can, below a fixed dimension",
           m->function, text->text);
   tl_drop(m->vm, tl_own_string(text));
   return false;
@@ -56,6 +58,9 @@ static bool zero_rows(const maker *m, tl_type *of, int ndim,
   int64_t none = 0, rows = 1;
   for (int i = 0; i < ndim; i++) rows *= shape[i];
   tl_slot items, whole;
+  // Rows that grow are joined, which gives the values that pointers refer to.
+  if (of->kind == TL_TYPE_POINTER)
+    return fail_zeros(m);
   if (!zeros(m, of, 1, &none, &items))
     return false;
   int64_t count = rows + 1;
@@ -108,6 +113,22 @@ static bool zero_categories(const maker *m, const tl_type *type, int ndim,
   return tl_category_new(m->vm, &first, &categories, out);
 }
 
+// Each to a value of its own.
+static bool zero_pointers(const maker *m, tl_type *of, int ndim,
+                          const int64_t *shape, tl_slot *out) {
+  tl_slot target, first;
+  tl_array *places = tl_array_new(m->vm, TL_INT64, ndim, shape);
+  if (places == NULL)
+    return false;
+  first = tl_own_array(places);
+  tl_kernels()->iota((int64_t *)(void *)places->data, 0, 1,
+                     (size_t)places->size);
+  if (zeros(m, of, 1, &places->size, &target))
+    return tl_pointer_new(m->vm, &first, &target, out);
+  tl_drop(m->vm, first);
+  return false;
+}
+
 static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
                   tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
@@ -132,6 +153,8 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
       return zero_options(m, type->of, ndim, shape, out);
     case TL_TYPE_VAR:
       return zero_rows(m, type->of, ndim, shape, out);
+    case TL_TYPE_POINTER:
+      return zero_pointers(m, type->of, ndim, shape, out);
     case TL_TYPE_CATEGORICAL:
       return zero_categories(m, type, ndim, shape, out);
     case TL_TYPE_BYTES:

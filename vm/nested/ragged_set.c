@@ -282,8 +282,9 @@ static bool set_chosen(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
     return ok;
   }
   bool done = false;
-  if (w.steps->item_count == 1 && has_rows(*value) &&
-      !tl_is_form(w.parts[0], TL_FORM_RAGGED))
+  bool by_rows = w.steps->items[0].kind == TL_ITEM_VALUE &&
+                 tl_is_form(w.parts[0], TL_FORM_RAGGED);
+  if (w.steps->item_count == 1 && has_rows(*value) && !by_rows)
     ok = set_other_rows(vm, n, w.steps, w.parts, chosen, *value, &done);
   if (ok && !done)
     ok = tl_ragged_flat(vm, chosen, &at, &places);

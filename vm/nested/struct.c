@@ -365,7 +365,8 @@ bool tl_nested_field(tl_vm *vm, tl_slot *base, int64_t i, tl_slot *out) {
   const tl_nested *n = base->nested;
   bool ok = true;
   tl_form form = tl_nested_form(n);
-  if (form == TL_FORM_RAGGED || form == TL_FORM_GRID) {
+  if (form == TL_FORM_RAGGED || form == TL_FORM_GRID ||
+      form == TL_FORM_POINTER) {
     tl_slot first = tl_borrow(n->parts[0]), lent = tl_borrow(n->parts[1]);
     tl_slot field;
     return tl_nested_field(vm, &lent, i, &field) &&

@@ -1,5 +1,6 @@
 // A type with fields called: structs and tuples of lists of items.
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "vm/error.h"
 #include "vm/types/layout.h"
@@ -15,6 +16,35 @@ static bool is_struct_array(tl_slot s) {
   return tl_is_nested(s) && s.nested->layout != NULL && tl_value_ndim(s) == 1;
 }
 
+// A list has a value for each field in their order, whatever their names.
+static bool has_fields(const tl_type *type, tl_slot item) {
+  return tl_is_list(item) ? item.list->length == type->field_count
+                          : tl_struct_has_fields(type, item);
+}
+
+// The pending error, with the place that it is about before it: item [i], and
+// with a name what it has of that name.
+static bool fail_within(tl_vm *vm, int64_t i, const char *part,
+                        const char *name) {
+  char cause[512];
+  tally_status kind = vm->error.status;
+  snprintf(cause, sizeof cause, "%s", vm->error.message);
+  tl_error_clear(vm);
+  return tl_fail(vm, kind, "item %" PRId64 "%s%s: %s", i, part, name, cause);
+}
+
+static bool fail_item(tl_vm *vm, const tl_type *type, int64_t i, tl_slot item) {
+  if (tl_is_list(item)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "item %" PRId64 " has %" PRId64
+                   " values, but the type has "
+                   "%" PRId64 " fields",
+                   i, item.list->length, type->field_count);
+  }
+  tl_struct_fail_fields(vm, type, item);
+  return fail_within(vm, i, "", "");
+}
+
 // Whether the value is items with the type's fields.
 static bool check_items(tl_vm *vm, const tl_type *type, tl_slot value) {
   if (is_struct_array(value)) {
@@ -25,39 +55,39 @@ static bool check_items(tl_vm *vm, const tl_type *type, tl_slot value) {
     return tl_struct_fail_fields(vm, type, value);
   for (int64_t i = 0; i < value.list->length; i++) {
     tl_slot item = value.list->items[i];
-    if ((!tl_is_list(item) && !tl_is_record(item)) ||
-        !tl_struct_has_fields(type, item))
-      return tl_struct_fail_fields(vm, type, item);
+    if ((!tl_is_list(item) && !tl_is_record(item)) || !has_fields(type, item))
+      return fail_item(vm, type, i, item);
   }
   return true;
 }
 
-// Field k of all items, as an array. *out is owned.
-static bool collect(tl_vm *vm, const tl_type *type, tl_slot value, int64_t k,
-                    tl_slot *out) {
-  tl_string *name = type->fields[k].name;
-  if (!tl_is_list(value)) {
-    if (!tl_struct_value_field(vm, value, name, out))
-      return false;
-    if (!tl_is_owned(*out))
-      *out = tl_retain(vm, *out);
-    return true;
-  }
-  int64_t count = value.list->length;
+// Field k of one item.
+static bool item_field(tl_vm *vm, const tl_type *type, tl_slot item, int64_t k,
+                       tl_slot *out) {
+  if (!tl_is_list(item))
+    return tl_struct_value_field(vm, item, type->fields[k].name, out);
+  *out = tl_borrow(item.list->items[k]);
+  return true;
+}
+
+// Field k of the items [from, to) of a list, as an array. *out is owned.
+static bool collect(tl_vm *vm, const tl_type *type, const tl_list *list,
+                    int64_t from, int64_t to, int64_t k, tl_slot *out) {
+  int64_t count = to - from;
   size_t nbytes = ((size_t)count + 1) * sizeof(tl_slot);
   tl_slot *items = tl_alloc(vm, nbytes, "structs");
   bool ok = items != NULL;
   for (int64_t i = 0; ok && i < count; i++)
-    ok = tl_struct_value_field(vm, value.list->items[i], name, &items[i]);
+    ok = item_field(vm, type, list->items[from + i], k, &items[i]);
   // Structs in structs are converted themselves.
   if (ok && tl_type_has_fields(type->fields[k].type)) {
-    tl_list *list = tl_list_new(vm, count);
-    ok = list != NULL;
+    tl_list *inner = tl_list_new(vm, count);
+    ok = inner != NULL;
     for (int64_t i = 0; ok && i < count; i++) {
       tl_slot one = tl_borrow(items[i]);
-      ok = tl_list_push(vm, &list, &one);
+      ok = tl_list_push(vm, &inner, &one);
     }
-    tl_slot whole = list != NULL ? tl_own_list(list) : tl_none();
+    tl_slot whole = inner != NULL ? tl_own_list(inner) : tl_none();
     ok = ok && tl_struct_convert(vm, type->fields[k].type, whole, out);
     tl_clear(vm, &whole);
   } else {
@@ -68,23 +98,74 @@ static bool collect(tl_vm *vm, const tl_type *type, tl_slot value, int64_t k,
   return ok;
 }
 
-static bool convert_field(tl_vm *vm, tl_type *type, tl_nested *made,
-                          tl_slot value, int64_t k) {
+// made's field k = column, of all items.
+static bool store_column(tl_vm *vm, tl_nested *made, int64_t k,
+                         tl_slot column) {
   static const tl_index_item all = {.kind = TL_ITEM_SLICE};
   static const tl_step whole = {.item_count = 1, .items = &all};
-  tl_slot column;
-  if (!collect(vm, type, value, k, &column))
-    return false;
-  bool ok;
   if (tl_nested_form(made) == TL_FORM_STRUCT) {
-    ok = tl_struct_fill(vm, made->parts[0], made->layout->offsets[k],
-                        made->layout->fields[k].type, column);
-  } else {
-    tl_slot lent = tl_borrow(column);
-    ok = tl_part_update(vm, (tl_way){&whole, 1, NULL}, &made->parts[k], &lent);
+    return tl_struct_fill(vm, made->parts[0], made->layout->offsets[k],
+                          made->layout->fields[k].type, column);
   }
-  tl_drop(vm, column);
+  tl_slot lent = tl_borrow(column);
+  return tl_part_update(vm, (tl_way){&whole, 1, NULL}, &made->parts[k], &lent);
+}
+
+static bool zero_items(tl_vm *vm, tl_type *item, int64_t count, tl_slot *out) {
+  tl_type model = {.kind = TL_TYPE_FIXED, .size = count, .of = item};
+  tl_type *whole = tl_type_intern(vm, &model);
+  return whole != NULL && tl_zeros_of_type(vm, "a type", whole, out);
+}
+
+// Whether item i by itself can have its field k.
+static bool try_item(tl_vm *vm, tl_type *type, const tl_list *list, int64_t i,
+                     int64_t k) {
+  tl_slot one, column;
+  if (!zero_items(vm, type, 1, &one))
+    return false;
+  bool ok = collect(vm, type, list, i, i + 1, k, &column);
+  if (ok) {
+    ok = store_column(vm, one.nested, k, column);
+    tl_drop(vm, column);
+  }
+  tl_drop(vm, one);
   return ok;
+}
+
+// The error says which item and field it was: the first that fails alone.
+static bool name_item(tl_vm *vm, tl_type *type, const tl_list *list,
+                      int64_t k) {
+  if (vm->error.status != TALLY_ERR_TYPE && vm->error.status != TALLY_ERR_VALUE)
+    return false;
+  const char *name = type->fields[k].name->text;
+  bool tuple = type->kind == TL_TYPE_TUPLE;
+  for (int64_t i = 0; i < list->length; i++) {
+    tl_error_clear(vm);
+    if (!try_item(vm, type, list, i, k)) {
+      return fail_within(vm, i, tuple ? ", value " : ", field ", name);
+    }
+  }
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "the values of field %s differ in kind or shape", name);
+}
+
+static bool convert_field(tl_vm *vm, tl_type *type, tl_nested *made,
+                          tl_slot value, int64_t k) {
+  tl_slot column;
+  bool list = tl_is_list(value);
+  bool ok;
+  if (list) {
+    ok = collect(vm, type, value.list, 0, value.list->length, k, &column);
+  } else {
+    ok = tl_struct_value_field(vm, value, type->fields[k].name, &column);
+    if (ok && !tl_is_owned(column))
+      column = tl_retain(vm, column);
+  }
+  if (ok) {
+    ok = store_column(vm, made, k, column);
+    tl_drop(vm, column);
+  }
+  return ok || (list && name_item(vm, type, value.list, k));
 }
 
 bool tl_struct_convert(tl_vm *vm, tl_type *type, tl_slot value, tl_slot *out) {
@@ -98,9 +179,7 @@ bool tl_struct_convert(tl_vm *vm, tl_type *type, tl_slot value, tl_slot *out) {
                    "a type of %" PRId64 " items converts as many: got %" PRId64,
                    type->size, count);
   }
-  tl_type model = {.kind = TL_TYPE_FIXED, .size = count, .of = item};
-  tl_type *whole = tl_type_intern(vm, &model);
-  if (whole == NULL || !tl_zeros_of_type(vm, "a type", whole, out))
+  if (!zero_items(vm, item, count, out))
     return false;
   bool ok = true;
   for (int64_t k = 0; ok && count > 0 && k < item->field_count; k++)

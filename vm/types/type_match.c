@@ -124,9 +124,10 @@ static bool match_ellipsis(matching *m, tl_string *name, int first, int last) {
 static bool match_value(matching *m, const tl_type *pattern);
 static bool match_type(matching *m, const tl_type *pattern, tl_type *type);
 
-// Structs of the same fields, tuples of as many, ?T: what is in them matches.
+// Structs of the same fields, tuples of as many, ?T, pointer[T]: what is in
+// them matches.
 static bool match_within(matching *m, const tl_type *pattern, tl_type *type) {
-  if (pattern->kind == TL_TYPE_OPTION)
+  if (pattern->kind == TL_TYPE_OPTION || pattern->kind == TL_TYPE_POINTER)
     return match_type(m, pattern->of, type->of);
   bool same = pattern->field_count == type->field_count;
   for (int64_t i = 0; same && i < pattern->field_count; i++) {
@@ -157,7 +158,8 @@ static bool match_item(matching *m, const tl_type *pattern) {
   if (pattern == m->item)
     return true;
   if (pattern->kind == m->item->kind &&
-      (pattern->kind == TL_TYPE_OPTION || tl_type_has_fields(pattern)) &&
+      (pattern->kind == TL_TYPE_OPTION || pattern->kind == TL_TYPE_POINTER ||
+       tl_type_has_fields(pattern)) &&
       match_within(m, pattern, m->item))
     return true;
   if (pattern->kind == TL_TYPE_FUNCTION && m->is_function)

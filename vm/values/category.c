@@ -4,6 +4,7 @@
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/text/format.h"
+#include "vm/values/pointer.h"
 #include "vm/vm.h"
 
 bool tl_category_new(tl_vm *vm, tl_slot *codes, tl_slot *categories,
@@ -33,12 +34,14 @@ bool tl_category_values(tl_vm *vm, tl_slot s, tl_slot *out) {
                         &values, out);
 }
 
-bool tl_category_spell_out(tl_vm *vm, uint32_t count, tl_slot *args) {
+bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args) {
   for (uint32_t i = 0; i < count; i++) {
     tl_slot values;
-    if (!tl_is_form(args[i], TL_FORM_CATEGORY))
+    if (!tl_is_spelled(args[i]))
       continue;
-    if (!tl_category_values(vm, args[i], &values))
+    if (tl_is_form(args[i], TL_FORM_CATEGORY)
+            ? !tl_category_values(vm, args[i], &values)
+            : !tl_pointer_values(vm, args[i].nested, &values))
       return false;
     tl_clear(vm, &args[i]);
     args[i] = values;
@@ -201,7 +204,8 @@ bool tl_category_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                              tl_slot *out) {
   bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
   int at = arity == 2 && tl_is_form(slots[1], TL_FORM_CATEGORY) ? 1 : 0;
-  if (equality && tl_value_ndim(slots[1 - at]) == 0 &&
+  if (equality && tl_is_form(slots[at], TL_FORM_CATEGORY) &&
+      tl_value_ndim(slots[1 - at]) == 0 &&
       (tl_is_string(slots[1 - at]) || tl_is_number(slots[1 - at]))) {
     const tl_nested *n = slots[at].nested;
     int64_t code = find_code(vm, n->parts[1], slots[1 - at]);
@@ -210,7 +214,7 @@ bool tl_category_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   }
   tl_slot values[3];
   for (int i = 0; i < arity; i++) values[i] = tl_borrow(slots[i]);
-  bool ok = tl_category_spell_out(vm, (uint32_t)arity, values) &&
+  bool ok = tl_spell_out(vm, (uint32_t)arity, values) &&
             tl_elementwise(vm, op, values, out);
   for (int i = 0; i < arity; i++) tl_clear(vm, &values[i]);
   return ok;

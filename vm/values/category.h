@@ -19,9 +19,9 @@ bool tl_category_values(tl_vm *vm, tl_slot s, tl_slot *out);
 // may be missing ?int32, and none of none.
 bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
                        tl_slot *out);
-// Each argument that is categorical replaced by its values: the slot then owns
-// them.
-bool tl_category_spell_out(tl_vm *vm, uint32_t count, tl_slot *args);
+// Each argument that is categorical, or of pointers, replaced by its values:
+// the slot then owns them.
+bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args);
 
 // The parts of the forms' families that are about categories.
 tl_type *tl_category_type(tl_vm *vm, const tl_nested *n);

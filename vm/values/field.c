@@ -456,12 +456,17 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
   }
   if (is_named(name, "T") &&
       (form == TL_FORM_STRUCT || form == TL_FORM_OPTION ||
-       form == TL_FORM_CATEGORY || form == TL_FORM_GRID)) {
+       tl_is_spelled(*base) || form == TL_FORM_GRID)) {
     return transpose_nested(vm, n, out);
   }
   if (form == TL_FORM_CATEGORY &&
       (is_named(name, "codes") || is_named(name, "categories"))) {
     *out = tl_retain(vm, tl_borrow(n->parts[is_named(name, "categories")]));
+    return true;
+  }
+  if (form == TL_FORM_POINTER &&
+      (is_named(name, "places") || is_named(name, "target"))) {
+    *out = tl_retain(vm, tl_borrow(n->parts[is_named(name, "target")]));
     return true;
   }
   int64_t i = tl_nested_find(n, name);

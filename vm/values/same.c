@@ -10,6 +10,7 @@
 #include "vm/values/record.h"
 #include "vm/values/string_item.h"
 #include "vm/vm.h"
+#include "vm/values/pointer.h"
 
 // Two containers that are being compared, and how far.
 typedef struct pair {
@@ -259,6 +260,24 @@ static bool grids_equal(comparison *c, const tl_nested *n, const tl_nested *m) {
   return equal;
 }
 
+// Pointers are the same where they refer to the same values, wherever these
+// lie.
+static bool targets_equal(comparison *c, const tl_nested *n,
+                          const tl_nested *m) {
+  tl_slot x, y;
+  bool equal = false;
+  c->failed = !tl_pointer_values(c->vm, n, &x);
+  if (c->failed)
+    return false;
+  c->failed = !tl_pointer_values(c->vm, m, &y);
+  if (!c->failed) {
+    equal = values_equal(c, x, y);
+    tl_drop(c->vm, y);
+  }
+  tl_drop(c->vm, x);
+  return equal;
+}
+
 // Recursion as deep as a type nests.
 static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
   const tl_nested *n = a.nested, *m = b.nested;
@@ -278,6 +297,8 @@ static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
     return rows_equal(c, a, b);
   if (tl_nested_form(n) == TL_FORM_GRID)
     return grids_equal(c, n, m);
+  if (tl_nested_form(n) == TL_FORM_POINTER)
+    return targets_equal(c, n, m);
   if (tl_nested_form(n) == TL_FORM_CATEGORY)
     return values_equal(c, n->parts[0], m->parts[0]) &&
            values_equal(c, n->parts[1], m->parts[1]);
