@@ -69,6 +69,6 @@ const tl_builtin tl_pointer_builtins[] = {
      "without them all of the target's in order; one outside is an error "
      "(kind\n"
      "index). Functions that do not know pointers get the values.\n"
-     "    p = pointers([1.5, 2.5], [1, 0, 1])    # [2.5, 1.5, 2.5]\n"},
+     "    pointers([1.5, 2.5], [1, 0, 1])    # [2.5, 1.5, 2.5]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
