@@ -56,7 +56,7 @@ static bool is_wide(tl_dtype dtype, const char *items, int64_t n) {
   tl_kernels()->pack[tl_move_size(itemsize)](
       sample, items, (ptrdiff_t)((size_t)(n / SAMPLE) * itemsize), SAMPLE);
   tl_sort_keys(dtype, keys, sample, SAMPLE, false, true, NULL);
-  return tl_keys_varying(keys, SAMPLE, NULL) >> 2 * TL_DIGIT_BITS != 0;
+  return tl_keys_span(keys, SAMPLE, NULL).bits > 2 * TL_DIGIT_BITS;
 }
 
 bool tl_sorts_in_parts(tl_vm *vm, tl_dtype dtype, const void *items,

@@ -53,6 +53,12 @@ static void fill_kind(tl_dtype dtype, size_t n, int kind) {
       case 5:  // already in order
         value = (double)i;
         break;
+      case 6:  // around zero, within 32 bits and beyond
+        value = (random_unit() - 0.5) * (n % 2 ? 1e-6 : 1e4);
+        break;
+      case 7:  // many of a few wide numbers
+        value = (double)(random_bits() % 5) / 3 - 0.5;
+        break;
       default:
         return;
     }
@@ -113,7 +119,7 @@ static void sorts(void **state) {
                                    64, 70, 199, 200, 201, 500, 1000, 3900};
   for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
-      for (int kind = 0; kind < 6; kind++) {
+      for (int kind = 0; kind < 8; kind++) {
         fill_kind(dtype, lengths[k], kind);
         for (int descending = 0; descending < 2; descending++) {
           check_argsort(dtype, lengths[k], descending, kind);

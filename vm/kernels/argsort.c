@@ -1,11 +1,9 @@
-// Sorting positions by their items, stable: radix sorts of words that hold a
-// part of the key above and the position below; merging elsewhere.
+// Sorting positions by their items, stable: radix sorts of words that hold the
+// key's upper bits above the position; merging elsewhere.
 #include <string.h>
 
 #include "vm/kernels/loop.h"
 #include "vm/kernels/sort.h"
-
-enum { POSITION_BITS = 32 };
 
 static size_t whole_lines(size_t nbytes) {
   return (nbytes + 63) / 64 * 64;
@@ -85,52 +83,45 @@ static unsigned passes_for(unsigned bits) {
 }
 
 static void take_positions(int64_t *out, const uint64_t *packed, size_t n,
-                           tl_stop *stop) {
+                           unsigned position_bits, tl_stop *stop) {
+  const uint64_t position = ((uint64_t)1 << position_bits) - 1;
   for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
     TL_LOOP for (size_t i = start; i < end; i++) out[i] =
-        (int64_t)(uint32_t)packed[i];
+        (int64_t)(packed[i] & position);
   }
 }
 
-// Sorts by the lower 32 bits of the keys, of which [bits] vary; leaves keys'
-// positions packed below them.
-static uint64_t *by_lower_half(const uint64_t *keys, uint64_t *a, uint64_t *b,
-                               size_t n, unsigned bits, tl_radix_counts *counts,
-                               tl_stop *stop) {
-  for (size_t i = 0, end; tl_piece(stop, i, n, &end);)
-    for (; i < end; i++) a[i] = keys[i] << POSITION_BITS | i;
-  return tl_radix_sort(a, b, n, POSITION_BITS, passes_for(bits), counts, stop);
-}
-
-// Sorts by the lower halves, then by the upper ones.
-static uint64_t *by_halves(const uint64_t *keys, uint64_t *a, uint64_t *b,
-                           size_t n, unsigned bits, tl_radix_counts *counts,
-                           tl_stop *stop) {
-  uint64_t *sorted = by_lower_half(keys, a, b, n, 32, counts, stop);
-  for (size_t i = 0, end; tl_piece(stop, i, n, &end);) {
-    for (; i < end; i++) {
-      const uint32_t position = (uint32_t)sorted[i];
-      sorted[i] = keys[position] >> 32 << POSITION_BITS | position;
-    }
+// Words with the lower [bits] of the keys' distances from `least` on top, cut
+// where the positions begin.
+static void pack(uint64_t *to, const uint64_t *keys, size_t n, uint64_t least,
+                 unsigned bits, unsigned position_bits, tl_stop *stop) {
+  const unsigned up = 64 - bits;
+  const uint64_t key_part = ~(uint64_t)0 << position_bits;
+  for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
+    TL_LOOP for (size_t i = start; i < end; i++) to[i] =
+        ((keys[i] - least) << up & key_part) | i;
   }
-  return tl_radix_sort(sorted, sorted == a ? b : a, n, POSITION_BITS,
-                       passes_for(bits - 32), counts, stop);
 }
 
-// After a sort by the upper bits: positions whose packed bits are equal are put
-// in order of their whole keys, if that takes few moves.
-static bool settle_ties(uint64_t *packed, const uint64_t *keys, size_t n,
-                        tl_stop *stop) {
+// After a sort by the upper bits: puts words in order of what they have of
+// their keys, and those that agree in it by the whole keys, if that takes few
+// moves. Equal keys are in order of their positions already.
+static bool settle(uint64_t *packed, const uint64_t *keys, size_t n,
+                   unsigned position_bits, tl_stop *stop) {
+  const uint64_t position = ((uint64_t)1 << position_bits) - 1;
   size_t moves = n;
   for (size_t i = 1, end; tl_piece(stop, i, n, &end);) {
     for (; i < end; i++) {
       const uint64_t word = packed[i];
-      const uint64_t key = keys[(uint32_t)word];
       size_t j = i;
-      for (; j > 0 && (packed[j - 1] ^ word) >> POSITION_BITS == 0 &&
-             keys[(uint32_t)packed[j - 1]] > key;
-           j--)
-        packed[j] = packed[j - 1];
+      for (; j > 0; j--) {
+        const uint64_t before = packed[j - 1];
+        if ((before ^ word) > position
+                ? before < word
+                : keys[before & position] <= keys[word & position])
+          break;
+        packed[j] = before;
+      }
       packed[j] = word;
       if (i - j > moves)
         return false;
@@ -140,41 +131,40 @@ static bool settle_ties(uint64_t *packed, const uint64_t *keys, size_t n,
   return true;
 }
 
-// Three passes over the top 33 of [bits] > 32 bits. The first pass sorts by 11
-// of them, which need not be kept then: 22 remain to be packed.
-static uint64_t *by_upper_bits(const uint64_t *keys, uint64_t *a, uint64_t *b,
-                               size_t n, unsigned bits, tl_radix_counts *counts,
-                               tl_stop *stop) {
-  const unsigned shift = bits - 3 * TL_DIGIT_BITS;
-  size_t *next = counts->digit[0];
-  memset(next, 0, sizeof counts->digit[0]);
-  for (size_t i = 0, end; tl_piece(stop, i, n, &end);)
-    for (; i < end; i++) next[keys[i] >> shift & (TL_DIGITS - 1)]++;
-  const bool mixed =
-      tl_radix_starts(next, keys[0] >> shift & (TL_DIGITS - 1), n);
+// Sorts by the lower halves of 64-bit keys, then by the upper ones.
+static uint64_t *by_halves(const uint64_t *keys, uint64_t *a, uint64_t *b,
+                           size_t n, tl_key_span span, tl_radix_counts *counts,
+                           tl_stop *stop) {
+  pack(a, keys, n, span.least, 32, 32, stop);
+  uint64_t *sorted = tl_radix_sort(a, b, n, 32, passes_for(32), counts, stop);
   for (size_t i = 0, end; tl_piece(stop, i, n, &end);) {
     for (; i < end; i++) {
-      const uint64_t key = keys[i] >> shift;
-      const size_t to = mixed ? next[key & (TL_DIGITS - 1)]++ : i;
-      a[to] = key >> TL_DIGIT_BITS << POSITION_BITS | i;
+      const uint32_t position = (uint32_t)sorted[i];
+      sorted[i] = (keys[position] - span.least) >> 32 << 32 | position;
     }
   }
-  return tl_radix_sort(a, b, n, POSITION_BITS, 2, counts, stop);
+  return tl_radix_sort(sorted, sorted == a ? b : a, n, 32,
+                       passes_for(span.bits - 32), counts, stop);
 }
 
+// Three passes over the upper bits that vary are nearly always enough: what
+// else a word has of its key settles the rest without a look at the keys.
 static void argsort_keys(int64_t *out, const uint64_t *keys, uint64_t *buffer,
                          size_t n, tl_radix_counts *counts, tl_stop *stop) {
-  const uint64_t varying = tl_keys_varying(keys, n, stop);
-  const unsigned bits = varying ? 64 - (unsigned)__builtin_clzll(varying) : 1;
-  uint64_t *a = (uint64_t *)out, *sorted;
-  if (bits <= 32) {
-    sorted = by_lower_half(keys, a, buffer, n, bits, counts, stop);
-  } else {
-    sorted = by_upper_bits(keys, a, buffer, n, bits, counts, stop);
-    if (!settle_ties(sorted, keys, n, stop))
-      sorted = by_halves(keys, a, buffer, n, bits, counts, stop);
+  enum { UPPER = 3 * TL_DIGIT_BITS };
+  const tl_key_span span = tl_keys_span(keys, n, stop);
+  const unsigned bits = span.bits;
+  unsigned position_bits = 64 - (unsigned)__builtin_clzll(n - 1);
+  uint64_t *a = (uint64_t *)out;
+  pack(a, keys, n, span.least, bits, position_bits, stop);
+  const unsigned sorted_bits = bits < UPPER ? bits : UPPER;
+  uint64_t *sorted = tl_radix_sort(a, buffer, n, 64 - sorted_bits,
+                                   passes_for(sorted_bits), counts, stop);
+  if (bits > sorted_bits && !settle(sorted, keys, n, position_bits, stop)) {
+    sorted = by_halves(keys, a, buffer, n, span, counts, stop);
+    position_bits = 32;
   }
-  take_positions(out, sorted, n, stop);
+  take_positions(out, sorted, n, position_bits, stop);
 }
 
 static void complex_keys(tl_dtype dtype, uint64_t *keys, const void *a,

@@ -170,11 +170,28 @@ uint64_t *tl_radix_sort(uint64_t *a, uint64_t *b, size_t n, unsigned shift,
                                          passes, counts, stop);
 }
 
-uint64_t tl_keys_varying(const uint64_t *keys, size_t n, tl_stop *stop) {
-  uint64_t varying = 0;
+static unsigned bits_of_key(uint64_t key) {
+  return key ? 64 - (unsigned)__builtin_clzll(key) : 1;
+}
+
+tl_key_span tl_keys_span(const uint64_t *keys, size_t n, tl_stop *stop) {
+  const uint64_t first = keys[0];
+  uint64_t varying = 0, distances = 0;
   for (size_t i = 0, end; tl_piece(stop, i, n, &end);)
-    for (; i < end; i++) varying |= keys[i] ^ keys[0];
-  return varying;
+    for (; i < end; i++) {
+      const uint64_t distance = keys[i] - first;
+      varying |= keys[i] ^ first;
+      // All leading bits but one go, zeros or ones.
+      distances |= distance ^ distance << 1;
+    }
+  const unsigned bits = bits_of_key(varying);
+  const unsigned near = bits_of_key(distances) + 1;
+  if (near < bits) {
+    const uint64_t reach = (uint64_t)1 << (near - 1);
+    if (first >= reach && first <= UINT64_MAX - reach)
+      return (tl_key_span){first - reach, near, bits};
+  }
+  return (tl_key_span){bits < 64 ? first >> bits << bits : 0, bits, bits};
 }
 
 // Puts right what a sort by the upper digits left in disorder, if that takes
@@ -196,36 +213,35 @@ static bool finish_by_insertion(tl_word8 *a, size_t n, tl_stop *stop) {
   return true;
 }
 
-// Keys that differ in at most 32 bits are sorted by words of that size, in the
-// two halves of b: half the memory to go through.
-static void sort_narrow(tl_word8 *a, tl_word8 *b, size_t n, unsigned bits,
+// Keys at most 32 bits apart are sorted by words of that size, in the two
+// halves of b: half the memory to go through.
+static void sort_narrow(tl_word8 *a, tl_word8 *b, size_t n, tl_key_span span,
                         tl_radix_counts *counts, tl_stop *stop) {
-  const uint64_t upper = a[0] >> 32 << 32;
   tl_word4 *low = (tl_word4 *)b;
   for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
-    TL_LOOP for (size_t i = start; i < end; i++) low[i] = (uint32_t)a[i];
+    TL_LOOP for (size_t i = start; i < end; i++) low[i] =
+        (uint32_t)(a[i] - span.least);
   }
   const tl_word4 *sorted = radix_sort_tl_word4(
-      low, low + n, n, 0, (bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS, counts,
-      stop);
+      low, low + n, n, 0, (span.bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS,
+      counts, stop);
   for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
-    TL_LOOP for (size_t i = start; i < end; i++) a[i] = upper | sorted[i];
+    TL_LOOP for (size_t i = start; i < end; i++) a[i] = span.least + sorted[i];
   }
 }
 
-// 64-bit keys mostly differ in their upper half: three passes over the top 33
-// bits that vary, and hardly anything is left to do.
-static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
-                           tl_radix_counts *counts, tl_stop *stop) {
-  enum { UPPER = 3 * TL_DIGIT_BITS };
-  const uint64_t varying = tl_keys_varying((uint64_t *)a, n, stop);
-  if (varying == 0)
-    return a;
-  const unsigned bits = 64 - (unsigned)__builtin_clzll(varying);
-  if (bits <= 32) {
-    sort_narrow(a, b, n, bits, counts, stop);
-    return a;
+static void add_to_keys(tl_word8 *a, size_t n, uint64_t more, tl_stop *stop) {
+  for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
+    TL_LOOP for (size_t i = start; i < end; i++) a[i] += more;
   }
+}
+
+// Three passes over the top 33 bits that vary, and hardly anything is left to
+// do: 64-bit keys mostly differ in their upper half.
+static tl_word8 *sort_by_upper(tl_word8 *a, tl_word8 *b, size_t n,
+                               unsigned bits, tl_radix_counts *counts,
+                               tl_stop *stop) {
+  enum { UPPER = 3 * TL_DIGIT_BITS };
   if (bits > UPPER) {
     tl_word8 *sorted =
         radix_sort_tl_word8(a, b, n, bits - UPPER, 3, counts, stop);
@@ -237,6 +253,21 @@ static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
   }
   return radix_sort_tl_word8(
       a, b, n, 0, (bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS, counts, stop);
+}
+
+static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
+                           tl_radix_counts *counts, tl_stop *stop) {
+  const tl_key_span span = tl_keys_span((uint64_t *)a, n, stop);
+  if (span.bits <= 32) {
+    sort_narrow(a, b, n, span, counts, stop);
+    return a;
+  }
+  if (span.bits == span.varying)
+    return sort_by_upper(a, b, n, span.bits, counts, stop);
+  add_to_keys(a, n, 0 - span.least, stop);
+  a = sort_by_upper(a, b, n, span.bits, counts, stop);
+  add_to_keys(a, n, span.least, stop);
+  return a;
 }
 
 static void insertion_runs(uint64_t *a, size_t n) {

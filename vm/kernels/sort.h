@@ -67,7 +67,14 @@ uint64_t *tl_radix_sort(uint64_t *a, uint64_t *b, size_t n, unsigned shift,
                         unsigned passes, tl_radix_counts *counts,
                         tl_stop *stop);
 
-// The bits in which the n > 0 keys differ.
-uint64_t tl_keys_varying(const uint64_t *keys, size_t n, tl_stop *stop);
+// What n > 0 keys span, in bits. As keys, integers around zero differ in all
+// bits; their distances from the least one do not.
+typedef struct tl_key_span {
+  uint64_t least;    // no key is below it
+  unsigned bits;     // enough for every distance from it, at least 1
+  unsigned varying;  // up to the highest one in which keys differ
+} tl_key_span;
+
+tl_key_span tl_keys_span(const uint64_t *keys, size_t n, tl_stop *stop);
 
 #endif
