@@ -358,11 +358,13 @@ static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
     return false;
   int64_t next = 0, all;
   bool ok = tl_items_count(vm, "filter", source, &all);
+  bool lends = xs.gives || !tl_is_owned(source);
   for (int64_t i = 0; ok && i < all && next < count; i++) {
     tl_slot item;  // strings are walked in order, so that each is asked for
     ok = get_item(&xs, i, &item);
     if (ok && kept[next] == i) {
-      ok = tl_list_push_lent(vm, &list, &item);
+      ok = lends ? tl_list_push_lent(vm, &list, &item)
+                 : tl_list_push(vm, &list, &item);
       next++;
     }
     if (tl_is_owned(item))

@@ -85,10 +85,9 @@ bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
 }
 
 // The same for a result that may borrow (TL_LISTS): a list that lives on lends
-// its items, one that [dies] gives them away.
+// its items, one that [dies] gives them away, if nobody else has it.
 static bool get_lent(tl_vm *vm, tl_slot s, bool dies, int64_t index, size_t *at,
                      tl_slot *out) {
-  dies = dies && tl_is_owned(s);
   if (!tl_is_list(s) || (dies && !tl_gives_items(s)))
     return tl_items_get(vm, s, index, at, out);
   tl_slot *item = &s.list->items[index];
@@ -412,7 +411,7 @@ static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
     tl_slot item, pair;
-    ok = get_lent(vm, args[0], true, i, &at, &item) &&
+    ok = get_lent(vm, args[0], tl_is_owned(args[0]), i, &at, &item) &&
          give_pair(vm, tl_weak_int(start + i), item, &pair) &&
          push_own(vm, &list, pair);
     if ((i & 1023) == 1023)
@@ -439,11 +438,15 @@ static bool zip_count(tl_vm *vm, const tl_list *args, int64_t *count) {
 static bool zip_row(tl_vm *vm, tl_slot of, int64_t i, size_t *at,
                     tl_slot *out) {
   const tl_list *args = of.list;
+  bool dies = tl_is_owned(of), alone = tl_gives_items(of);
   tl_list *row = tl_list_new(vm, args->length);
   bool ok = row != NULL;
   for (int64_t k = 0; ok && k < args->length; k++) {
     tl_slot item;
-    ok = get_lent(vm, args->items[k], tl_gives_items(of), i, &at[k], &item) &&
+    tl_slot s = args->items[k];
+    bool gone = dies && tl_is_owned(s);  // what is only lent to them lives on
+    ok = (gone && !alone ? tl_items_get(vm, s, i, &at[k], &item)
+                         : get_lent(vm, s, gone, i, &at[k], &item)) &&
          push_own(vm, &row, item);
   }
   return give_list(vm, row, ok, out);

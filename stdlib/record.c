@@ -14,39 +14,36 @@ static bool record_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_is_record(s) || tl_arg_fail(vm, function, "r", "a record", s);
 }
 
-// A record that ends here gives its keys and values away.
-static void give_fields(tl_vm *vm, tl_record *record, bool keys,
-                        tl_list *list) {
-  for (int64_t i = 0; i < record->length; i++) {
-    const tl_field *field = &record->fields[i];
-    tl_slot key = tl_own_string(field->key);
-    if ((field->key->head.flags & TL_IMMORTAL) != 0)
-      key = tl_borrow(key);
-    list->items[i] = keys ? key : field->value;
-    tl_drop(vm, keys ? field->value : key);
-  }
-  list->length = record->length;
-  record->length = 0;
+// A field's key or value out of a record that ends here and that nobody else
+// has; what the record only borrows is borrowed on.
+static tl_slot give_field(tl_vm *vm, tl_field *field, bool keys) {
+  tl_slot value = field->value, key = tl_own_string(field->key);
+  bool is_fixed = (field->key->head.flags & TL_IMMORTAL) != 0;
+  field->value = tl_none();
+  tl_drop(vm, keys ? value : is_fixed ? tl_none() : key);
+  return !keys ? value : is_fixed ? tl_borrow(key) : key;
 }
 
-// A list of the keys, or of the values.
+// A list of the keys, or of the values: it borrows those of a record that lives
+// on (TL_LISTS).
 static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
   tl_record *record = r.record;
   tl_list *list = tl_list_new(vm, record->length);
   if (list == NULL)
     return false;
-  if (tl_is_unique(r))
-    give_fields(vm, record, keys, list);
   for (int64_t i = 0; i < record->length; i++) {
-    const tl_field *field = &record->fields[i];
+    tl_field *field = &record->fields[i];
     tl_slot item = {.tag = TL_TAG_STRING, .string = field->key};
-    if (!keys)
+    if (tl_gives_items(r))
+      item = give_field(vm, field, keys);
+    else if (!keys)
       item = tl_borrow(field->value);
-    if (tl_list_push_lent(vm, &list, &item))
-      continue;
-    tl_drop(vm, tl_own_list(list));
-    return false;
+    if (tl_is_owned(r) && !tl_is_owned(item) && !tl_gives_items(r))
+      item = tl_retain(vm, item);         // others have the record, too
+    tl_list_push_lent(vm, &list, &item);  // there is room
   }
+  if (tl_gives_items(r))
+    record->length = 0;
   *out = tl_own_list(list);
   return true;
 }
@@ -87,7 +84,7 @@ static bool container_argument(tl_vm *vm, const char *function, tl_slot s) {
 // others of what lives on (TL_LISTS).
 static bool put_value(tl_vm *vm, tl_slot *args, tl_slot *value, tl_slot *out) {
   int64_t at;
-  if (tl_is_owned(args[0]) && args[0].object->count == 1 && !vm->no_reuse)
+  if (tl_is_array(args[0]) || (tl_is_unique(args[0]) && !vm->no_reuse))
     return tl_path_set(vm, &args[0], &one_index, &args[1], value, out);
   if (tl_is_record(args[0]) && tl_is_string(args[1])) {
     tl_record *record;
@@ -144,7 +141,10 @@ static bool take_value(tl_vm *vm, tl_slot *args, tl_slot *out) {
     *field = tl_none();
     return true;
   }
-  *out = tl_escape(vm, &found, TL_CAUSE_CALL);
+  if (tl_is_owned(args[0]))
+    *out = tl_escape(vm, &found, TL_CAUSE_CALL);
+  else
+    *out = found;  // the container keeps it during the call
   return true;
 }
 

@@ -619,6 +619,40 @@ static void too_many_lenders_prove_nothing(void **state) {
   }
 }
 
+// But what has just been made may be owned at once, for no lender has ended.
+static void too_many_lenders_are_owned_at_once(void **state) {
+  enum { OWNERS = TL_MAX_LENDERS + 1, L = OWNERS };
+  tl_ins code[4 * OWNERS + 8];
+  program p;
+  for (int late = 0; late < 2; late++) {
+    uint32_t n = 0;
+    open_program(&p, code, 0);
+    tl_unwind_range ranges[OWNERS + 1];
+    p.main.ranges = ranges;
+    for (int i = 0; i < OWNERS; i++) {
+      code[n++] = TAKE(i);
+      ranges[i] = (tl_unwind_range){n, 0, (uint16_t)i, 0};
+    }
+    for (int i = 0; i < OWNERS; i++)
+      code[n++] = ins(TL_BC_MOVB, L + 1 + i, i, 0, 0);
+    for (int i = 0; i < OWNERS; i++) ranges[i].end = n + 1;
+    code[n++] = (tl_ins){TL_BC_LIST, 0, 16 * L, OWNERS, 0};
+    code[n++] = ins(TL_BC_EXTRA, 0, 0, 0, 0);
+    if (late)
+      code[n++] = ins(TL_BC_DROP, 0, 0, 0, A);
+    code[n++] = ins(TL_BC_OWN, L, 0, 0, 0);
+    for (int i = late; i < OWNERS; i++) code[n++] = ins(TL_BC_DROP, i, 0, 0, A);
+    code[n++] = RETURN(L);
+    p.main.range_count = OWNERS;
+    p.main.code_count = n;
+    p.main.slot_count = 2 * OWNERS + 1;
+    if (!late)
+      accept(*state, &p);
+    else
+      refuse(*state, &p, "(OWN): t17 is read but its lender has ended");
+  }
+}
+
 // --- Calls, groups and module variables -------------------------------------
 
 static void a_view_is_not_given_without_its_block(void **state) {
@@ -831,6 +865,7 @@ int main(void) {
       FIXTURE_TEST(a_view_is_no_replaced_item),
       FIXTURE_TEST(an_alias_ends_with_the_view),
       FIXTURE_TEST(too_many_lenders_prove_nothing),
+      FIXTURE_TEST(too_many_lenders_are_owned_at_once),
       FIXTURE_TEST(a_view_is_not_given_without_its_block),
       FIXTURE_TEST(what_comes_back_finds_its_slot_empty),
       FIXTURE_TEST(a_group_takes_what_it_is_given),

@@ -226,7 +226,7 @@ static void load_point(tl_checker *c, const tl_join_point *point) {
 // From a leader on, to where the path ends or joins another.
 static bool follow(tl_checker *c, uint32_t pc) {
   load_point(c, &c->points[pc]);
-  c->parting = -1;
+  c->parting = c->crowded = -1;
   for (;;) {
     c->pc = pc;
     tl_decode(c->p, pc, &c->ins);

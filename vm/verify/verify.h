@@ -39,8 +39,11 @@ typedef struct tl_checker {
   uint32_t *work;         // leaders to look at again
   uint32_t work_count;
   int64_t parting;  // the slot that INHERIT takes apart, until it ends; or -1
-  bool settled;     // states have reached their fixpoint: the unwind map
-                    // can be held against them
+  // What the last instruction defined with more lenders than a set holds, or
+  // -1: none of them has ended yet, so that OWN may follow.
+  int64_t crowded, was_crowded;
+  bool settled;  // states have reached their fixpoint: the unwind map
+                 // can be held against them
   bool refused;
   // After the search: called once for each reachable instruction, before it.
   void (*visit)(struct tl_checker *checker, void *context);

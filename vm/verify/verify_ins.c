@@ -637,6 +637,8 @@ static bool check_parting(tl_checker *c) {
 bool tl_check_ins(tl_checker *c) {
   if (c->parting >= 0 && !check_parting(c))
     return false;
+  c->was_crowded = c->crowded;
+  c->crowded = -1;
   switch (c->ins.op) {
     case TL_BC_DROP:
     case TL_BC_SETTLE:

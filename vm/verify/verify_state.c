@@ -86,6 +86,8 @@ bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
   if (owns(&c->now[slot]))
     return tl_refuse(c, slot, TL_RULE_OVERWRITTEN);
   tl_end_lender(c, c->now, slot);
+  if (state.full && !state.invalid)
+    c->crowded = slot;
   distrust_full(&state);
   c->now[slot] = state;
   tl_check_busy(c, slot);
@@ -200,7 +202,7 @@ bool tl_check_ownership(tl_checker *c) {
   if (c->ins.op == TL_BC_DROP)
     return check_drop(c, x, c->ins.modes[0]);
   if (c->ins.op == TL_BC_OWN) {
-    if (!tl_check_alive(c, x))
+    if (c->was_crowded != (int64_t)x && !tl_check_alive(c, x))
       return false;
     uint32_t open = c->now[x].open;
     c->now[x] = tl_state_new(TL_OWNS);
