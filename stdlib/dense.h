@@ -49,13 +49,10 @@ typedef struct tl_dense {
   tl_dense_result (*eig)(tl_vm *vm, void *a, int64_t n, void *w, void *v);
 } tl_dense;
 
-// The table of a file whose functions have these names.
-#define TL_DENSE_OF_THIS_FILE                                             \
-  {                                                                       \
-    .lu = lu, .solve = solve, .triangular = triangular, .banded = banded, \
-    .inverse = inverse, .cholesky = cholesky, .qr = qr, .svd = svd,       \
-    .eigh = eigh, .eig = eig                                              \
-  }
+// The table of a file whose functions have these names: without the members'
+// names, as tally.c gives each file's functions names of their own.
+#define TL_DENSE_OF_THIS_FILE \
+  { lu, solve, triangular, banded, inverse, cholesky, qr, svd, eigh, eig }
 
 extern const tl_dense tl_dense_real;     // Tally's own, float64
 extern const tl_dense tl_dense_complex;  // complex128
