@@ -620,25 +620,35 @@ static bool structs_equal(tl_vm *vm, tl_op op, const tl_slot *slots,
 
 // --- Any --------------------------------------------------------------------
 
+// What a value's items are, as far as == is concerned: others than numbers are
+// never equal to these, nor texts.
+typedef enum item_kind { NUMBERS, TEXTS, FIELDS, OTHERS } item_kind;
+
+static item_kind kind_of(tl_slot s) {
+  while (tl_is_nested(s)) {
+    if (has_fields(s))
+      return FIELDS;
+    s = s.nested->parts[1];
+  }
+  if (tl_is_string(s) || (tl_is_array(s) && tl_dtype_of(s) == TL_STRING))
+    return TEXTS;
+  return tl_is_array(s) || tl_is_scalar(s) ? NUMBERS : OTHERS;
+}
+
 bool tl_nested_elementwise(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   int arity = tl_ops[op].arity;
-  bool ragged = false, structs = false, texts = false, grid = false;
+  bool ragged = false, structs = false, grid = false;
   for (int i = 0; i < arity; i++) {
     if (tl_is_spelled(slots[i]) && !tl_is_none(slots[arity - 1 - i]))
       return tl_category_elementwise(vm, op, arity, slots, out);
     ragged |= tl_is_form(slots[i], TL_FORM_RAGGED);
     grid |= tl_is_form(slots[i], TL_FORM_GRID);
     structs |= has_fields(slots[i]);
-    // Against none, a list or another kind of value == is one bool.
-    texts |= tl_is_none(slots[i]) || tl_is_list(slots[i]) ||
-             (tl_is_record(slots[i]));
   }
-  bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
-  if (equality && texts && !structs) {
-    *out = tl_bool(op == TL_OP_NOT_EQUAL);
-    return true;
-  }
-  if (equality && structs && (tl_is_none(slots[0]) || tl_is_none(slots[1]))) {
+  // Against none, a list or another kind of value == is one bool.
+  if ((op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL) &&
+      (structs ? tl_is_none(slots[0]) || tl_is_none(slots[1])
+               : kind_of(slots[0]) != kind_of(slots[1]))) {
     *out = tl_bool(op == TL_OP_NOT_EQUAL);
     return true;
   }
