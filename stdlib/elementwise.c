@@ -197,62 +197,58 @@ static bool places_or_where(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
-// What a rule says of operands, results and errors, below each documentation.
-#define OPERANDS "arrays or scalars, which broadcast"
-#define NOTE_ARITH                                                           \
-  "Takes and gives any numeric dtype, promoted, and bools:\n" OPERANDS       \
-  ".\n"                                                                      \
-  "Strings are an error (kind type), shapes that do not broadcast another\n" \
-  "(shape).\n"
-#define NOTE_NUMERIC                                                           \
-  "Takes and gives any numeric dtype, promoted:\n" OPERANDS                    \
-  ".\n"                                                                        \
-  "Bools and strings are an error (kind type), shapes that do not broadcast\n" \
-  "another (shape).\n"
-#define NOTE_REAL                                                            \
-  "Takes and gives any real dtype, promoted:\n" OPERANDS                     \
-  ".\n"                                                                      \
-  "Complex items and strings are an error (kind type), shapes that do not\n" \
-  "broadcast another (shape).\n"
-#define NOTE_DIVIDE                                                           \
-  "Takes any numeric dtypes, promoted, integers as float64: arrays or\n"      \
-  "scalars, which broadcast. Strings are an error (kind type), shapes that\n" \
-  "do not broadcast another (shape).\n"
-#define NOTE_FLOAT                                                            \
-  "Floats and complex items keep their dtype, integers give float64, of an\n" \
-  "array of any shape or a scalar. Strings are an error (kind type).\n"
-#define NOTE_FLOATR                                            \
-  "Floats keep their dtype, integers give float64:\n" OPERANDS \
-  ".\n"                                                        \
-  "Complex items and strings are an error (kind type).\n"
-#define NOTE_COMPARE                                                      \
-  "Takes any dtypes that promote, also strings with strings: arrays or\n" \
-  "scalars, which broadcast; gives bools. Order of complex items is an "  \
-  "error\n"                                                               \
-  "(kind type), as are shapes that do not broadcast (shape).\n"
-#define NOTE_LOGICAL                 \
-  "Takes and gives bools: " OPERANDS \
-  ".\n"                              \
-  "Other dtypes are an error (kind type).\n"
-#define NOTE_BITWISE                                         \
-  "Takes and gives integers, promoted, or bools:\n" OPERANDS \
-  ".\n"                                                      \
-  "Floats are an error (kind type).\n"
-#define NOTE_SHIFT                                 \
-  "Takes and gives integers, promoted:\n" OPERANDS \
-  ".\n"                                            \
-  "Other dtypes are an error (kind type).\n"
-#define NOTE_TEST                                                              \
-  "Takes any numeric dtype, an array of any shape or a scalar; gives bools.\n" \
-  "Strings are an error (kind type).\n"
-#define NOTE_ROUND                                                            \
-  "Takes any numeric dtype, an array of any shape or a scalar. Strings are\n" \
-  "an error (kind type).\n"
-#define NOTE_PART                                                        \
-  "Takes any numeric dtype, an array of any shape or a scalar; complex " \
-  "items\n"                                                              \
-  "give floats of their precision. Strings are an error (kind type).\n"
-#define NOTE_SELECT                                                           \
+// What a rule says of operands, results and errors, below each documentation,
+// for one operand or two.
+#define OPERANDS_1 "an array of any shape or a scalar"
+#define OPERANDS_2 "arrays or scalars, which broadcast"
+#define OPERANDS_3 ""
+#define SHAPES_1 ".\n"
+#define SHAPES_2 ",\nshapes that do not broadcast another (shape).\n"
+#define SHAPES_3 ""
+#define NOTE_ARITH(operands, shapes)                                   \
+  "Takes and gives any numeric dtype, promoted, and bools:\n" operands \
+  ".\nStrings are an error (kind type)" shapes
+#define NOTE_NUMERIC(operands, shapes)                      \
+  "Takes and gives any numeric dtype, promoted:\n" operands \
+  ".\nBools and strings are an error (kind type)" shapes
+#define NOTE_REAL(operands, shapes)                      \
+  "Takes and gives any real dtype, promoted:\n" operands \
+  ".\nComplex items and strings are an error (kind type)" shapes
+#define NOTE_DIVIDE(operands, shapes)                                   \
+  "Takes any numeric dtypes, promoted, integers as float64:\n" operands \
+  ".\nStrings are an error (kind type)" shapes
+#define NOTE_FLOAT(operands, shapes)                          \
+  "Floats and complex items keep their dtype, integers give " \
+  "float64:\n" operands ".\nStrings are an error (kind type)" shapes
+#define NOTE_FLOATR(operands, shapes)                          \
+  "Floats keep their dtype, integers give float64:\n" operands \
+  ".\nComplex items and strings are an error (kind type)" shapes
+#define NOTE_COMPARE(operands, shapes)                                        \
+  "Takes any dtypes that promote, also strings with strings:\n" operands      \
+  "; gives bools.\n"                                                          \
+  "Values of other kinds are never equal, and have no order: asking for it\n" \
+  "is an error (kind type), of complex items too" shapes
+#define NOTE_LOGICAL(operands, shapes) \
+  "Takes and gives bools: " operands   \
+  ".\nOther dtypes are an error (kind type)" shapes
+#define NOTE_BITWISE(operands, shapes)                       \
+  "Takes and gives integers, promoted, or bools:\n" operands \
+  ".\nFloats are an error (kind type)" shapes
+#define NOTE_SHIFT(operands, shapes)               \
+  "Takes and gives integers, promoted:\n" operands \
+  ".\nOther dtypes are an error (kind type)" shapes
+#define NOTE_TEST(operands, shapes)                         \
+  "Takes any numeric dtype (signbit a real one): " operands \
+  "; gives\n"                                               \
+  "bools. Strings are an error (kind type)" shapes
+#define NOTE_ROUND(operands, shapes)                            \
+  "Takes any real dtype (round a complex one, too):\n" operands \
+  ".\nStrings are an error (kind type)" shapes
+#define NOTE_PART(operands, shapes)    \
+  "Takes any numeric dtype: " operands \
+  "; complex items\n"                  \
+  "give floats of their precision. Strings are an error (kind type)" shapes
+#define NOTE_SELECT(operands, shapes)                                         \
   "The condition is bool, x and y of any dtypes that promote: arrays or\n"    \
   "scalars, which broadcast. Another condition is an error (kind type),\n"    \
   "shapes that do not broadcast another (shape).\n"                           \
@@ -269,8 +265,9 @@ static bool places_or_where(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define CALL_3(name) places_or_##name
 
 const tl_builtin tl_elementwise_builtins[] = {
-#define X(ENUM, name, arity, rule, sign, doc) \
-  {#name, PARAMS_##arity, CALL_##arity(name), TL_PURE, doc NOTE_##rule},
+#define X(ENUM, name, arity, rule, sign, doc)          \
+  {#name, PARAMS_##arity, CALL_##arity(name), TL_PURE, \
+   doc NOTE_##rule(OPERANDS_##arity, SHAPES_##arity)},
     TL_ELEMENTWISE(X)
 #undef X
         {"clip", "x, min = none, max = none", clip, TL_OF_ITEMS,

@@ -613,7 +613,7 @@ const tl_builtin tl_fft_module[] = {
      "An axis that x lacks is an error (kind index).\n"
      "    fft.fftshift([0, 1, -2, -1])    # [-2, -1, 0, 1]\n"},
     {"ifftshift", "x, axes: none", ifftshift, TL_OF_MASKS,
-     "Undoes fftshift. Any dtype.\n"
+     "Undoes fftshift.\n"
      "An array of any dtype, which stays. An axis that x lacks is an error\n"
      "(kind index).\n"
      "    fft.ifftshift([-2, -1, 0, 1])    # [0, 1, -2, -1]\n"},

@@ -414,14 +414,16 @@ const tl_builtin tl_io_npy_module[] = {
      "The array in a file of NumPy's format .npy (versions 1 to 3, any byte\n"
      "order; a file in Fortran's order gives a transposed view). A structured\n"
      "dtype gives a struct array in the layout of the file.\n"
-     "A file that cannot be read or written is an error (kind io).\n"
+     "A file that cannot be read is an error (kind io), a damaged one another\n"
+     "(value).\n"
      "    io.read_npy(\"weights.npy\")\n"},
     {"write_npy", "path, x", write_npy, TL_FILES | TL_EFFECT,
      "Writes an array to a file of NumPy's format .npy, which is replaced "
      "when\n"
      "all of it is written. A struct array of numbers is written in its "
      "layout.\n"
-     "A file that cannot be read or written is an error (kind io).\n"
+     "A file that cannot be written is an error (kind io), what is no array of\n"
+     "numbers, bools or strings another (type).\n"
      "    io.write_npy(\"weights.npy\", zeros((3, 4)))\n"},
     {"decode_npy", "data, name = \"the data\"", decode_npy, TL_PURE,
      "The array in the bytes (an array of uint8) of a .npy file; name stands\n"

@@ -138,17 +138,18 @@ const tl_builtin tl_io_text_module[] = {
      "    io.read_text(\"notes.txt\")\n"},
     {"lines", "path", lines, TL_FILES | TL_EFFECT,
      "The list of a text file's lines, without their ends.\n"
-     "A file that cannot be read or written is an error (kind io).\n"
+     "A file that cannot be read is an error (kind io), one that is not UTF-8\n"
+     "another (value).\n"
      "    io.lines(\"notes.txt\")\n"},
     {"write_text", "path, text", write_text, TL_FILES | TL_EFFECT,
      "Writes a text to a file, which is replaced when all of it is written: a\n"
      "failure leaves the old one. A name that ends in .gz or .zst compresses\n"
      "it.\n"
-     "A file that cannot be read or written is an error (kind io).\n"
+     "A file that cannot be written is an error (kind io).\n"
      "    io.write_text(\"notes.txt\", \"one\\ntwo\\n\")\n"},
     {"append_text", "path, text", append_text, TL_FILES | TL_EFFECT,
      "Writes a text behind what a file holds.\n"
-     "A file that cannot be read or written is an error (kind io).\n"
+     "A file that cannot be written is an error (kind io).\n"
      "    io.append_text(\"log.txt\", \"done\\n\")\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

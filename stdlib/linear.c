@@ -307,6 +307,9 @@ static bool diag(tl_vm *vm, tl_slot *args, tl_slot *out) {
       k++;
     return diag_matrix(vm, args[0].array, k, out);
   }
+  if (tl_ndim(args[0].array) == 0)
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "diag: x is a scalar, but must have an axis or more");
   return diagonal_view(vm, "diag", &args[0], args[1], out);
 }
 

@@ -623,11 +623,15 @@ const tl_builtin tl_shape_builtins[] = {
      "    expand_dims([1, 2], axis: 1)    # [[1], [2]]\n"},
     {"squeeze", "x, axis = none", squeeze, TL_VIEWS | TL_MOVES,
      "x without axes of length 1: those given, or all.\n"
-     "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
+     "Any dtype, which stays. An axis that x lacks is an error (kind index), "
+     "one\n"
+     "of another length another (value).\n"
      "    squeeze([[[1, 2]]])    # [1, 2]\n"},
     {"permute_dims", "x, axes", permute_dims, TL_VIEWS | TL_MOVES,
-     "x with its axes in another order.\n"
-     "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
+     "x with its axes in another order: axes lists all of them.\n"
+     "Any dtype, which stays. An axis that x lacks is an error (kind index), "
+     "one\n"
+     "that is missing or there twice another (value).\n"
      "    permute_dims([[1, 2], [3, 4]], (1, 0))    # [[1, 3], [2, 4]]\n"},
     {"matrix_transpose", "x", matrix_transpose, TL_VIEWS | TL_MOVES,
      "x with its last two axes exchanged; also x.mT.\n"

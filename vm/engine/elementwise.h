@@ -59,7 +59,8 @@ typedef enum tl_rule {
     "The smaller of x and y, item by item; NaN where either is NaN.\n"         \
     "    minimum([1, 5], [4, 2])    # [1, 2]\n")                               \
   X(ATAN2, atan2, 2, FLOATR, "",                                               \
-    "The angle of the point (y, x) in radians, from -pi to pi.\n"              \
+    "The angle of the point y to the right and x up, in radians from -pi to "  \
+    "pi.\n"                                                                    \
     "    atan2([0.0, 1.0], [1.0, 0.0])    # [0.0, 1.5707963267948966]\n")      \
   X(HYPOT, hypot, 2, FLOATR, "",                                               \
     "sqrt(x**2 + y**2) without overflow in between.\n"                         \
