@@ -4,7 +4,7 @@
 // operand's.
 #include "tests/unit/kernel_items.h"
 
-enum { MOST = 70, GUARD = 16, OPERANDS = 6 };
+enum { MOST = 150, GUARD = 16, OPERANDS = 6 };
 
 typedef struct operation {
   tl_op op;
@@ -151,7 +151,8 @@ static const tl_kernel_table *tables[3];
 static int table_count;
 
 static tl_pairs *pairs_of(const tl_pair_table *t, tl_dtype dtype) {
-  return (tl_pairs *)(dtype == TL_INT32     ? &t->int32
+  return (tl_pairs *)(dtype == TL_UINT8     ? &t->uint8
+                      : dtype == TL_INT32   ? &t->int32
                       : dtype == TL_INT64   ? &t->int64
                       : dtype == TL_FLOAT32 ? &t->float32
                                             : &t->float64);
@@ -164,7 +165,7 @@ static void pairs_in(tl_dtype dtype, size_t n) {
       if ((*pairs_of(tables[0]->pairs, dtype))[f][s] == NULL) {
         assert_true(tl_dtype_is_integer(dtype));
         assert_true(y->op == TL_OP_DIVIDE || y->op == TL_OP_ABS ||
-                    y->op == TL_OP_SQRT);
+                    y->op == TL_OP_SQRT || dtype == TL_UINT8);
         continue;
       }
       make_operands(dtype);
@@ -225,9 +226,11 @@ static void triple_in(tl_dtype dtype, size_t n, int f, int s, int w) {
   bool many[] = {x->left, x->right, y->right, z->right};
   for (int t = 0; t < table_count; t++) {
     const tl_pair_table *table = tables[t]->pairs;
-    check((kernel){.k4 = dtype == TL_FLOAT32 ? table->triples_float32[f][s][w]
+    check(
+        (kernel){.k4 = dtype == TL_UINT8     ? table->triples_uint8[f][s][w]
+                       : dtype == TL_FLOAT32 ? table->triples_float32[f][s][w]
                                              : table->triples_float64[f][s][w]},
-          dtype, n, many, "three operations", tables[t]->name);
+        dtype, n, many, "three operations", tables[t]->name);
   }
 }
 
@@ -302,20 +305,109 @@ static void branches_in(size_t n) {
   }
 }
 
-static const size_t lengths[] = {0, 1, 2, 3, 7, 8, 9, 16, 31, 33, 64, MOST};
+// --- Masks ------------------------------------------------------------------
+
+static const tl_op logics[TL_LOGIC_COUNT] = {
+    [TL_LOGIC_AND] = TL_OP_LOGICAL_AND,
+    [TL_LOGIC_OR] = TL_OP_LOGICAL_OR,
+};
+
+#define BY_DTYPE(table, kind, dtype)                    \
+  (*((dtype) == TL_UINT8     ? &(table)->kind##_uint8   \
+     : (dtype) == TL_INT64   ? &(table)->kind##_int64   \
+     : (dtype) == TL_FLOAT32 ? &(table)->kind##_float32 \
+                             : &(table)->kind##_float64))
+
+// The answers, and in no memory but their own unless they are as wide.
+static void check_mask(kernel kernel, tl_dtype dtype, size_t n,
+                       const bool *many, const char *isa) {
+  size_t itemsize = tl_itemsize(dtype);
+  void *from[OPERANDS];
+  for (int k = 0; k < OPERANDS; k++) from[k] = in[k] + itemsize;
+  if (kernel.k3 != NULL)
+    from[2] = in[2] + 1;
+  memset(out, 0xA5, sizeof out);
+  call(kernel, out, from, n);
+  compare(TL_BOOL, out, n, "masks", isa);
+  for (size_t i = 0; i < GUARD; i++) assert_int_equal(out[n + i], 0xA5);
+  for (int k = 0; k < (kernel.k3 != NULL ? 3 : 4); k++) {
+    bool fits = itemsize == 1 || (kernel.k3 != NULL && k == 2);
+    if (!many[k] || !fits)
+      continue;
+    memcpy(out, from[k], n);
+    void *kept = from[k];
+    from[k] = out;
+    call(kernel, out, from, n);
+    compare(TL_BOOL, out, n, "masks", isa);
+    from[k] = kept;
+  }
+}
+
+static void mask_in(tl_dtype dtype, size_t n, int q, int l) {
+  make_operands(dtype);
+  for (size_t i = 0; i < MOST + 2; i++) in[2][i] &= 1;
+  for (size_t i = 0; i < n; i++) {
+    item z = load_item(TL_BOOL, in[2] + 1, i);
+    store_item(
+        TL_BOOL, expected, i,
+        apply(logics[l], TL_BOOL, first_of(&questions[q], dtype, 0, i), z));
+  }
+  bool many[] = {questions[q].left, questions[q].right, true};
+  for (int t = 0; t < table_count; t++) {
+    check_mask(
+        (kernel){.k3 = BY_DTYPE(tables[t]->questions, masks, dtype)[q][l]},
+        dtype, n, many, tables[t]->name);
+  }
+}
+
+// Each two questions have a kernel, one way round or the other.
+static void both_in(tl_dtype dtype, size_t n, int q, int r, int l) {
+  const operation *x = &questions[q], *y = &questions[r];
+  make_operands(dtype);
+  for (size_t i = 0; i < n; i++) {
+    store_item(TL_BOOL, expected, i,
+               apply(logics[l], TL_BOOL, first_of(x, dtype, 0, i),
+                     first_of(y, dtype, 2, i)));
+  }
+  bool many[] = {x->left, x->right, y->left, y->right};
+  for (int t = 0; t < table_count; t++) {
+    const tl_question_table *table = tables[t]->questions;
+    tl_kernel4 *found = BY_DTYPE(table, both, dtype)[q][r][l];
+    if (found == NULL) {
+      assert_true((x->left && x->right) || (y->left && y->right) ||
+                  BY_DTYPE(table, both, dtype)[r][q][l] != NULL);
+    } else {
+      check_mask((kernel){.k4 = found}, dtype, n, many, tables[t]->name);
+    }
+  }
+}
+
+static void masks_in(tl_dtype dtype, size_t n) {
+  for (int q = 0; q < TL_QUESTION_COUNT; q++) {
+    for (int l = 0; l < TL_LOGIC_COUNT; l++) {
+      mask_in(dtype, n, q, l);
+      for (int r = 0; r < TL_QUESTION_COUNT; r++) both_in(dtype, n, q, r, l);
+    }
+  }
+}
+
+static const size_t lengths[] = {0,  1,  2,  3,  7,  8,  9,   16,
+                                 31, 33, 63, 64, 70, 99, 128, MOST};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 static const tl_dtype reals[] = {TL_FLOAT32, TL_FLOAT64};
 
 static void test_two(void **state) {
   (void)state;
-  static const tl_dtype dtypes[] = {TL_INT32, TL_INT64, TL_FLOAT32, TL_FLOAT64};
-  for (int d = 0; d < 4; d++) {
+  static const tl_dtype dtypes[] = {TL_UINT8, TL_INT32, TL_INT64, TL_FLOAT32,
+                                    TL_FLOAT64};
+  for (int d = 0; d < 5; d++) {
     for (int i = 0; i < LENGTHS; i++) pairs_in(dtypes[d], lengths[i]);
   }
 }
 
 static void test_three(void **state) {
   (void)state;
+  for (int i = 0; i < LENGTHS; i++) triples_in(TL_UINT8, lengths[i]);
   for (int d = 0; d < 2; d++) {
     for (int i = 0; i < LENGTHS; i++) {
       triples_in(reals[d], lengths[i]);
@@ -332,12 +424,21 @@ static void test_choices(void **state) {
   for (int i = 0; i < LENGTHS; i++) branches_in(lengths[i]);
 }
 
+static void test_masks(void **state) {
+  (void)state;
+  static const tl_dtype dtypes[] = {TL_UINT8, TL_INT64, TL_FLOAT32, TL_FLOAT64};
+  for (int d = 0; d < 4; d++) {
+    for (int i = 0; i < LENGTHS; i++) masks_in(dtypes[d], lengths[i]);
+  }
+}
+
 int main(void) {
   table_count = kernel_tables(tables);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_two),
       cmocka_unit_test(test_three),
       cmocka_unit_test(test_choices),
+      cmocka_unit_test(test_masks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,6 +186,29 @@ static void call(writer *w, int depth) {
   put(w, ")");
 }
 
+// Comparisons that are joined; with numbers too, whose dtype is the other's.
+static void mask(writer *w, int depth) {
+  static const char *const asked[] = {"<", "<=", ">", ">=", "==", "!="};
+  static const char *const numbers[] = {"0", "1", "3"};
+  put(w, "((");
+  expression(w, depth - 1);
+  put(w, " %s ", asked[next(w, 6)]);
+  if (next(w, 3) == 0) {
+    expression(w, depth - 1);
+  } else {
+    put(w, "%s", numbers[next(w, 3)]);
+  }
+  put(w, ") %s ", next(w, 2) == 0 ? "&" : "|");
+  if (depth > 1 && next(w, 3) == 0) {
+    mask(w, depth - 1);
+  } else {
+    put(w, "(");
+    expression(w, depth - 1);
+    put(w, " %s %s)", asked[next(w, 6)], numbers[next(w, 3)]);
+  }
+  put(w, ")");
+}
+
 static void expression(writer *w, int depth) {
   static const char *const operators[] = {
       "+",  "-", "*",  "/",  "+", "*", "-",  "<",
@@ -206,6 +229,10 @@ static void expression(writer *w, int depth) {
   }
   if (next(w, 12) == 0) {
     call(w, depth);
+    return;
+  }
+  if (next(w, 10) == 0) {
+    mask(w, depth);
     return;
   }
   unsigned kind = next(w, 10);

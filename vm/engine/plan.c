@@ -270,7 +270,8 @@ int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize) {
 }
 
 int tl_plan_cast(tl_plan *plan, int value, tl_dtype from, tl_dtype to) {
-  if (from == to)
+  // True and false are the bytes 1 and 0.
+  if (from == to || (from == TL_BOOL && (to == TL_UINT8 || to == TL_INT8)))
     return value;
   return tl_plan_unary(plan, tl_kernels()->cast[from][to], value,
                        tl_itemsize(to));

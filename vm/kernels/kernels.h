@@ -204,7 +204,9 @@ typedef struct tl_kernel_table {
   tl_kernel2 *compare_iu[6];
   tl_kernel2 *compare_ui[6];
 
-  const tl_pair_table *pairs;  // of two operations each; NULL: none
+  // Of several operations each; NULL: none.
+  const tl_pair_table *pairs;
+  const tl_question_table *questions;
 
   // Casts, from and to the same included; NULL from complex to anything else.
   // Integers wrap; floats are truncated toward zero, saturate at the range's

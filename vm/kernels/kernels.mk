@@ -3,7 +3,7 @@
 # COMPILE before and links $(KERNEL_OBJS) after.
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
-KERNEL_LOOPS := table arith pair integer divide compare round vmath vmath_exp \
+KERNEL_LOOPS := table arith pair question integer divide compare round vmath vmath_exp \
                 vmath_log vmath_sin complex complex_abs cast move mask reduce \
                 extreme extreme_outer outer search gemm gemv gemv_complex \
                 decimal rotate
@@ -75,7 +75,7 @@ endif
 endif
 
 KERNEL_SMALL_OBJS := $(patsubst %,$(BUILD)/vm/kernels/%.small.o,\
-  $(filter-out pair,$(KERNEL_LOOPS)))
+  $(filter-out pair question,$(KERNEL_LOOPS)))
 $(KERNEL_SMALL_OBJS): $(BUILD)/vm/kernels/%.small.o: vm/kernels/%.c \
                       vm/kernels/kernels.mk
 	@mkdir -p $(@D)

@@ -71,48 +71,79 @@ typedef struct {
   X(COMPLEX64, complex64, tl_c64, float) \
   X(COMPLEX128, complex128, tl_c128, double)
 
+// The items of a vector of the instruction set.
+#if defined(__AVX512BW__)
+#define TL_LANES(T) (64 / sizeof(T))
+#elif defined(__AVX2__)
+#define TL_LANES(T) (32 / sizeof(T))
+#else
+#define TL_LANES(T) (16 / sizeof(T))
+#endif
+
+// to[i] = result for i in [0, n); what comes after it declares what it is made
+// of, from operands at [i], whose items are as wide if [even]. What is left
+// behind whole vectors then is no loop of single items but one more vector,
+// which ends with the last item. It is computed first, as the loop may write
+// over its operands.
+#define TL_EACH(LOOP, T, to, n, result, ...) \
+  LOOP for (size_t i = 0; i < n; i++) {      \
+    __VA_ARGS__;                             \
+    to[i] = (T)(result);                     \
+  }
+#ifdef __OPTIMIZE_SIZE__
+#define TL_ITEMS(T, even, to, n, result, ...) \
+  TL_EACH(TL_LOOP, T, to, n, result, __VA_ARGS__)
+#else
+#define TL_ITEMS(T, even, to, n, result, ...)                   \
+  if (!(even)) {                                                \
+    TL_EACH(TL_LOOP, T, to, n, result, __VA_ARGS__)             \
+  } else if (n < TL_LANES(T)) {                                 \
+    TL_EACH(, T, to, n, result, __asm__(""); __VA_ARGS__)       \
+  } else {                                                      \
+    T last[TL_LANES(T)];                                        \
+    const size_t begin = n - TL_LANES(T);                       \
+    TL_LOOP for (size_t lane = 0; lane < TL_LANES(T); lane++) { \
+      const size_t i = begin + lane;                            \
+      __VA_ARGS__;                                              \
+      last[lane] = (T)(result);                                 \
+    }                                                           \
+    const size_t whole = (n - 1) / TL_LANES(T) * TL_LANES(T);   \
+    TL_EACH(TL_LOOP, T, to, whole, result, __VA_ARGS__)         \
+    memcpy(to + begin, last, sizeof last);                      \
+  }
+#endif
+
 // void name(out, a, n): out[i] = expr of x, which is a[i].
-#define TL_UNARY(name, T, R, expr)                      \
-  void TL_K(name)(void *out, const void *a, size_t n) { \
-    R *to = out;                                        \
-    const T *from = a;                                  \
-    TL_LOOP for (size_t i = 0; i < n; i++) {            \
-      const T x = from[i];                              \
-      to[i] = (R)(expr);                                \
-    }                                                   \
+#define TL_UNARY(name, T, R, expr)                                        \
+  void TL_K(name)(void *out, const void *a, size_t n) {                   \
+    R *to = out;                                                          \
+    const T *from = a;                                                    \
+    TL_ITEMS(R, sizeof(T) == sizeof(R), to, n, expr, const T x = from[i]) \
   }
 
 // void name(out, a, b, n): out[i] = expr of x and y, which are a[i] and b[i].
-#define TL_BINARY(name, T, R, expr)                                    \
-  void TL_K(name)(void *out, const void *a, const void *b, size_t n) { \
-    R *to = out;                                                       \
-    const T *from_a = a, *from_b = b;                                  \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
-      const T x = from_a[i], y = from_b[i];                            \
-      to[i] = (R)(expr);                                               \
-    }                                                                  \
+#define TL_BINARY(name, T, R, expr)                                         \
+  void TL_K(name)(void *out, const void *a, const void *b, size_t n) {      \
+    R *to = out;                                                            \
+    const T *from_a = a, *from_b = b;                                       \
+    TL_ITEMS(R, sizeof(T) == sizeof(R), to, n, expr, const T x = from_a[i], \
+             y = from_b[i])                                                 \
   }
 
 // The same with b, or a, one item.
-#define TL_BINARY_VS(name, T, R, expr)                                 \
-  void TL_K(name)(void *out, const void *a, const void *b, size_t n) { \
-    R *to = out;                                                       \
-    const T *from_a = a;                                               \
-    const T y = *(const T *)b;                                         \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
-      const T x = from_a[i];                                           \
-      to[i] = (R)(expr);                                               \
-    }                                                                  \
+#define TL_BINARY_VS(name, T, R, expr)                                      \
+  void TL_K(name)(void *out, const void *a, const void *b, size_t n) {      \
+    R *to = out;                                                            \
+    const T *from_a = a;                                                    \
+    const T y = *(const T *)b;                                              \
+    TL_ITEMS(R, sizeof(T) == sizeof(R), to, n, expr, const T x = from_a[i]) \
   }
-#define TL_BINARY_SV(name, T, R, expr)                                 \
-  void TL_K(name)(void *out, const void *a, const void *b, size_t n) { \
-    R *to = out;                                                       \
-    const T *from_b = b;                                               \
-    const T x = *(const T *)a;                                         \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
-      const T y = from_b[i];                                           \
-      to[i] = (R)(expr);                                               \
-    }                                                                  \
+#define TL_BINARY_SV(name, T, R, expr)                                      \
+  void TL_K(name)(void *out, const void *a, const void *b, size_t n) {      \
+    R *to = out;                                                            \
+    const T *from_b = b;                                                    \
+    const T x = *(const T *)a;                                              \
+    TL_ITEMS(R, sizeof(T) == sizeof(R), to, n, expr, const T y = from_b[i]) \
   }
 
 #endif

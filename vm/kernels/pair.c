@@ -20,13 +20,9 @@
     const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                  \
             one_c = C##_ONE(from_c);                                           \
     (void)from_c, (void)one_a, (void)one_b, (void)one_c;                       \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                                   \
-      const T x = A##_AT(from_a, one_a, i), y = B##_AT(from_b, one_b, i),      \
-              z = C##_AT(from_c, one_c, i);                                    \
-      const T t = (T)(first);                                                  \
-      (void)z;                                                                 \
-      to[i] = (T)(second);                                                     \
-    }                                                                          \
+    TL_ITEMS(T, true, to, n, second, const T x = A##_AT(from_a, one_a, i),     \
+             y = B##_AT(from_b, one_b, i), z = C##_AT(from_c, one_c, i);       \
+             const T t = (T)(first); (void)z)                                  \
   }
 
 #define FIRSTS(X, sfx, T, W)                   \
@@ -69,25 +65,26 @@
 
 #define INTEGER_PAIRS(...) INTEGER_SECONDS(PAIR, __VA_ARGS__)
 #define FLOAT_PAIRS(...) FLOAT_SECONDS(PAIR, __VA_ARGS__)
+#define BYTE_PAIRS(...) SECONDS(PAIR, __VA_ARGS__)
+FIRSTS(BYTE_PAIRS, uint8, uint8_t, uint32_t)
 FIRSTS(INTEGER_PAIRS, int32, int32_t, uint32_t)
 FIRSTS(INTEGER_PAIRS, int64, int64_t, uint64_t)
 FIRSTS(FLOAT_PAIRS, float32, float, float)
 FIRSTS(FLOAT_PAIRS, float64, double, double)
 
-#define CHOOSE(QUESTION, A, B, question, CHOICE, C, D, sfx, T)               \
-  static void QUESTION##_##CHOICE##_##sfx(void *out, const void *a,          \
-                                          const void *b, const void *c,      \
-                                          const void *d, size_t n) {         \
-    T *to = out;                                                             \
-    const T *from_a = a, *from_b = b, *from_c = c, *from_d = d;              \
-    const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                \
-            one_c = C##_ONE(from_c), one_d = D##_ONE(from_d);                \
-    (void)one_a, (void)one_b, (void)one_c, (void)one_d;                      \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                                 \
-      const T x = A##_AT(from_a, one_a, i), y = B##_AT(from_b, one_b, i);    \
-      const T yes = C##_AT(from_c, one_c, i), no = D##_AT(from_d, one_d, i); \
-      to[i] = question ? yes : no;                                           \
-    }                                                                        \
+#define CHOOSE(QUESTION, A, B, question, CHOICE, C, D, sfx, T)                 \
+  static void QUESTION##_##CHOICE##_##sfx(void *out, const void *a,            \
+                                          const void *b, const void *c,        \
+                                          const void *d, size_t n) {           \
+    T *to = out;                                                               \
+    const T *from_a = a, *from_b = b, *from_c = c, *from_d = d;                \
+    const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                  \
+            one_c = C##_ONE(from_c), one_d = D##_ONE(from_d);                  \
+    (void)one_a, (void)one_b, (void)one_c, (void)one_d;                        \
+    TL_ITEMS(                                                                  \
+        T, true, to, n, question ? yes : no,                                   \
+        const T x = A##_AT(from_a, one_a, i), y = B##_AT(from_b, one_b, i);    \
+        const T yes = C##_AT(from_c, one_c, i), no = D##_AT(from_d, one_d, i)) \
   }
 #define CHOICES(X, QUESTION, A, B, question, sfx, T) \
   X(QUESTION, A, B, question, VV, V, V, sfx, T)      \
@@ -118,13 +115,10 @@ QUESTIONS(CHOOSE, float64, double)
     const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                 \
             one_c = C##_ONE(from_c), one_d = D##_ONE(from_d);                 \
     (void)one_a, (void)one_b, (void)one_c, (void)one_d;                       \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                                  \
-      const T x = A##_AT(from_a, one_a, i), y = B##_AT(from_b, one_b, i),     \
-              z = C##_AT(from_c, one_c, i), w = D##_AT(from_d, one_d, i);     \
-      const T t = first;                                                      \
-      const T u = second;                                                     \
-      to[i] = third;                                                          \
-    }                                                                         \
+    TL_ITEMS(T, true, to, n, third, const T x = A##_AT(from_a, one_a, i),     \
+             y = B##_AT(from_b, one_b, i), z = C##_AT(from_c, one_c, i),      \
+             w = D##_AT(from_d, one_d, i);                                    \
+             const T t = (T)(first); const T u = (T)(second))                 \
   }
 
 #define THIRDS(X, NAME, A, B, first, SECOND, C, second, sfx, T)         \
@@ -145,6 +139,7 @@ QUESTIONS(CHOOSE, float64, double)
   MIDDLES(X, SUBTRACT_VV, V, V, x - y, sfx, T) \
   MIDDLES(X, MULTIPLY_VV, V, V, x *y, sfx, T)  \
   MIDDLES(X, MULTIPLY_VS, V, S, x *y, sfx, T)
+TRIPLES(TRIPLE, uint8, uint8_t)
 TRIPLES(TRIPLE, float32, float)
 TRIPLES(TRIPLE, float64, double)
 
@@ -156,13 +151,10 @@ TRIPLES(TRIPLE, float64, double)
     const T *from_a = a, *from_b = b, *from_c = c, *from_d = d;               \
     const T one_b = B##_ONE(from_b), one_d = D##_ONE(from_d);                 \
     (void)one_b, (void)one_d;                                                 \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                                  \
-      const T x = A##_AT(from_a, , i), y = B##_AT(from_b, one_b, i);          \
-      const T z = C##_AT(from_c, , i), w = D##_AT(from_d, one_d, i);          \
-      const T t = left;                                                       \
-      const T u = right;                                                      \
-      to[i] = join;                                                           \
-    }                                                                         \
+    TL_ITEMS(T, true, to, n, join, const T x = A##_AT(from_a, , i),           \
+             y = B##_AT(from_b, one_b, i);                                    \
+             const T z = C##_AT(from_c, , i), w = D##_AT(from_d, one_d, i);   \
+             const T t = left; const T u = right)                             \
   }
 #define RIGHTS(X, JOINED, join, LEFT, A, B, left, sfx, T)             \
   X(JOINED, join, LEFT, A, B, left, ADD_VV, V, V, z + w, sfx, T)      \
@@ -194,14 +186,13 @@ JOINS(JOIN, float64, double)
     const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                  \
             one_d = D##_ONE(from_d), one_f = F##_ONE(from_f);                  \
     (void)one_a, (void)one_b, (void)one_d, (void)one_f;                        \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                                   \
-      const T p = A##_AT(from_a, one_a, i), q = B##_AT(from_b, one_b, i);      \
-      T x = C##_AT(from_c, , i), y = D##_AT(from_d, one_d, i);                 \
-      const T yes = left;                                                      \
-      x = E##_AT(from_e, , i), y = F##_AT(from_f, one_f, i);                   \
-      const T no = right;                                                      \
-      to[i] = question ? yes : no;                                             \
-    }                                                                          \
+    TL_ITEMS(T, true, to, n, question ? yes : no,                              \
+             const T p = A##_AT(from_a, one_a, i),                             \
+             q = B##_AT(from_b, one_b, i);                                     \
+             T x = C##_AT(from_c, , i), y = D##_AT(from_d, one_d, i);          \
+             const T yes = left;                                               \
+             x = E##_AT(from_e, , i), y = F##_AT(from_f, one_f, i);            \
+             const T no = right)                                               \
   }
 #define BRANCH_RIGHTS(X, QUESTION, A, B, question, LEFT, C, D, left, sfx, T)   \
   X(QUESTION, A, B, question, LEFT, C, D, left, ADD_VV, V, V, x + y, sfx, T)   \
@@ -229,6 +220,7 @@ BRANCHES(BRANCH, float64, double)
 
 #define ENTRY(NAME, A, B, first, SECOND, C, second, sfx, T, W) \
   [TL_FIRST_##NAME][TL_SECOND_##SECOND] = NAME##_##SECOND##_##sfx,
+#define BYTE_ENTRIES(...) SECONDS(ENTRY, __VA_ARGS__)
 #define INTEGER_ENTRIES(...) INTEGER_SECONDS(ENTRY, __VA_ARGS__)
 #define FLOAT_ENTRIES(...) FLOAT_SECONDS(ENTRY, __VA_ARGS__)
 #define CHOICE_ENTRY(QUESTION, A, B, question, CHOICE, C, D, sfx, T) \
@@ -249,12 +241,14 @@ BRANCHES(BRANCH, float64, double)
 
 extern const tl_pair_table TL_K(pairs);
 const tl_pair_table TL_K(pairs) = {
+    .uint8 = {FIRSTS(BYTE_ENTRIES, uint8, uint8_t, uint32_t)},
     .int32 = {FIRSTS(INTEGER_ENTRIES, int32, int32_t, uint32_t)},
     .int64 = {FIRSTS(INTEGER_ENTRIES, int64, int64_t, uint64_t)},
     .float32 = {FIRSTS(FLOAT_ENTRIES, float32, float, float)},
     .float64 = {FIRSTS(FLOAT_ENTRIES, float64, double, double)},
     .choose_float32 = {QUESTIONS(CHOICE_ENTRY, float32, float)},
     .choose_float64 = {QUESTIONS(CHOICE_ENTRY, float64, double)},
+    .triples_uint8 = {TRIPLES(TRIPLE_ENTRY, uint8, uint8_t)},
     .triples_float32 = {TRIPLES(TRIPLE_ENTRY, float32, float)},
     .triples_float64 = {TRIPLES(TRIPLE_ENTRY, float64, double)},
     .joins_float32 = {JOINS(JOIN_ENTRY, float32, float)},

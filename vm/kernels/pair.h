@@ -112,13 +112,26 @@ enum { TL_BRANCH_QUESTIONS = TL_QUESTION_EQUAL_VV };
 typedef tl_kernel6 *tl_branches[TL_BRANCH_QUESTIONS][TL_TRIPLE_FIRST_COUNT]
                                [TL_TRIPLE_FIRST_COUNT];
 
-// NULL where there is none: for integers, quotients and what follows.
+// NULL where there is none: for integers, quotients and what follows. Those of
+// uint8 serve int8 too, and have no minimum and maximum.
 typedef struct tl_pair_table {
-  tl_pairs int32, int64, float32, float64;
+  tl_pairs uint8, int32, int64, float32, float64;
   tl_choices choose_float32, choose_float64;  // question ? c : d
-  tl_triples triples_float32, triples_float64;
+  tl_triples triples_uint8, triples_float32, triples_float64;
   tl_joins joins_float32, joins_float64;
   tl_branches branches_float64;
 } tl_pair_table;
+
+// Masks: a comparison of a and b, joined with a mask c or with a comparison of
+// c and d. The operands of the second kind are of n items and of one.
+typedef enum tl_logic { TL_LOGIC_AND, TL_LOGIC_OR, TL_LOGIC_COUNT } tl_logic;
+typedef tl_kernel3 *tl_masks[TL_QUESTION_COUNT][TL_LOGIC_COUNT];
+typedef tl_kernel4
+    *tl_both[TL_QUESTION_COUNT][TL_QUESTION_COUNT][TL_LOGIC_COUNT];
+
+typedef struct tl_question_table {
+  tl_masks masks_uint8, masks_int64, masks_float32, masks_float64;
+  tl_both both_uint8, both_int64, both_float32, both_float64;
+} tl_question_table;
 
 #endif

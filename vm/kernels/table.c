@@ -11,6 +11,7 @@
 #define TABLE(isa) TABLE_(isa)
 extern const tl_kernel_table TABLE(TL_ISA);
 extern const tl_pair_table TL_K(pairs);
+extern const tl_question_table TL_K(questions);
 
 #define MIXED(name)           \
   tl_kernel2 TL_K(name##_iu); \
@@ -93,6 +94,7 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .compare_ui = {ORDER(ui)},
 #ifndef TL_NO_PAIRS
     .pairs = &TL_K(pairs),
+    .questions = &TL_K(questions),
 #endif
     .cast = {TL_CASTS(BY_DTYPE)},
     .cast_check = {TL_CHECKS_SIGNED(CHECK) TL_CHECKS_SIGN(CHECK)

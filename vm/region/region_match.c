@@ -54,6 +54,9 @@ static void set_operand(tl_region_kernel *kernel, int node, int operand) {
 static const tl_pairs *find_pairs(tl_dtype dtype) {
   const tl_pair_table *table = tl_kernels()->pairs;
   switch (dtype) {
+    case TL_INT8:
+    case TL_UINT8:
+      return &table->uint8;
     case TL_INT32:
       return &table->int32;
     case TL_INT64:
@@ -208,11 +211,27 @@ static int triple_third(tl_second form) {
   }
 }
 
+static const tl_triples *find_triples(tl_dtype dtype) {
+  const tl_pair_table *table = tl_kernels()->pairs;
+  switch (dtype) {
+    case TL_INT8:
+    case TL_UINT8:
+      return &table->triples_uint8;
+    case TL_FLOAT32:
+      return &table->triples_float32;
+    case TL_FLOAT64:
+      return &table->triples_float64;
+    default:
+      return NULL;
+  }
+}
+
 // The operand [k] of the node, and of that the operand [l].
 static bool match_triple(matcher *m, int at, int k, int l) {
   tl_dtype dtype = m->g->nodes[at].typing.computed;
+  const tl_triples *triples = find_triples(dtype);
   int middle = inner_node(m, at, k, dtype, dtype, 1);
-  if (middle < 0 || l >= m->g->nodes[middle].arity)
+  if (triples == NULL || middle < 0 || l >= m->g->nodes[middle].arity)
     return false;
   int inner = inner_node(m, middle, l, dtype, dtype, 1);
   tl_region_kernel found = {.arity = 0};
@@ -224,9 +243,6 @@ static bool match_triple(matcher *m, int at, int k, int l) {
   int third = triple_third(add_second(m, at, k, &found));
   if (first < 0 || second < 0 || third < 0)
     return false;
-  const tl_pair_table *table = tl_kernels()->pairs;
-  const tl_triples *triples =
-      dtype == TL_FLOAT64 ? &table->triples_float64 : &table->triples_float32;
   found.kernel.k4 = (*triples)[first][second][third];
   m->kernels[at] = found;
   m->kernels[middle].absorbed = m->kernels[inner].absorbed = true;
@@ -295,7 +311,7 @@ static void match(matcher *m, int at) {
       n->typing.computed == TL_FLOAT64 || n->typing.computed == TL_FLOAT32;
   if (is_float && match_join(m, at))
     return;
-  if (is_float && n->arity == 2) {
+  if (n->arity == 2) {
     for (int i = 0; i < 4; i++) {
       if (match_triple(m, at, i / 2, i % 2))
         return;
@@ -393,6 +409,133 @@ static bool match_branch(matcher *m, int at) {
   return true;
 }
 
+// --- Masks ------------------------------------------------------------------
+
+static tl_logic find_logic(const tl_region_node *n) {
+  if (n->typing.computed != TL_BOOL || !is_plain(n, TL_BOOL, 0) ||
+      !is_plain(n, TL_BOOL, 1)) {
+    return TL_LOGIC_COUNT;
+  }
+  switch (n->op) {
+    case TL_OP_BITWISE_AND:
+    case TL_OP_LOGICAL_AND:
+      return TL_LOGIC_AND;
+    case TL_OP_BITWISE_OR:
+    case TL_OP_LOGICAL_OR:
+      return TL_LOGIC_OR;
+    default:
+      return TL_LOGIC_COUNT;
+  }
+}
+
+// A comparison that is an operand of a node and nothing else.
+typedef struct question {
+  int node;
+  tl_question form;
+  tl_dtype dtype;  // whose kernels it has
+  tl_region_kernel operands;
+} question;
+
+static bool find_asked(const matcher *m, int at, int k, question *q) {
+  int in = m->g->nodes[at].in[k];
+  if (in < 0)
+    return false;
+  q->dtype = m->g->nodes[in].typing.computed;
+  q->node = inner_node(m, at, k, q->dtype, TL_BOOL, 1);
+  q->operands = (tl_region_kernel){.arity = 0};
+  if (q->node < 0 || !find_question(m, q->node, &q->operands, &q->form))
+    return false;
+  if (q->dtype == TL_BOOL ||
+      (q->dtype == TL_INT8 && q->form >= TL_QUESTION_EQUAL_VV)) {
+    q->dtype = TL_UINT8;
+  }
+  return true;
+}
+
+static void add_asked(tl_region_kernel *kernel, const question *q) {
+  for (int i = 0; i < q->operands.arity; i++)
+    set_operand(kernel, q->operands.node[i], q->operands.operand[i]);
+}
+
+static const tl_both *find_both(tl_dtype dtype) {
+  const tl_question_table *table = tl_kernels()->questions;
+  switch (dtype) {
+    case TL_UINT8:
+      return &table->both_uint8;
+    case TL_INT64:
+      return &table->both_int64;
+    case TL_FLOAT32:
+      return &table->both_float32;
+    case TL_FLOAT64:
+      return &table->both_float64;
+    default:
+      return NULL;
+  }
+}
+
+static const tl_masks *find_masks(tl_dtype dtype) {
+  const tl_question_table *table = tl_kernels()->questions;
+  switch (dtype) {
+    case TL_UINT8:
+      return &table->masks_uint8;
+    case TL_INT64:
+      return &table->masks_int64;
+    case TL_FLOAT32:
+      return &table->masks_float32;
+    case TL_FLOAT64:
+      return &table->masks_float64;
+    default:
+      return NULL;
+  }
+}
+
+static bool match_both(matcher *m, int at, tl_logic logic, const question *x,
+                       const question *y) {
+  const tl_both *both = find_both(x->dtype);
+  if (both == NULL || x->dtype != y->dtype)
+    return false;
+  tl_kernel4 *kernel = (*both)[x->form][y->form][logic];
+  if (kernel == NULL)
+    return false;
+  tl_region_kernel found = {.arity = 0, .kernel = {.k4 = kernel}};
+  add_asked(&found, x);
+  add_asked(&found, y);
+  m->kernels[at] = found;
+  m->kernels[x->node].absorbed = m->kernels[y->node].absorbed = true;
+  return true;
+}
+
+// Two comparisons, or one and a mask.
+static bool match_mask(matcher *m, int at) {
+  tl_logic logic = find_logic(&m->g->nodes[at]);
+  question asked[2];
+  if (logic == TL_LOGIC_COUNT)
+    return false;
+  bool first = find_asked(m, at, 0, &asked[0]);
+  bool second = find_asked(m, at, 1, &asked[1]);
+  if (first && second &&
+      (match_both(m, at, logic, &asked[0], &asked[1]) ||
+       match_both(m, at, logic, &asked[1], &asked[0]))) {
+    return true;
+  }
+  for (int k = 0; k < 2; k++) {
+    const question *q = &asked[k];
+    if (!(k == 0 ? first : second) || m->singles->of[at][1 - k])
+      continue;
+    const tl_masks *masks = find_masks(q->dtype);
+    if (masks == NULL)
+      continue;
+    tl_region_kernel found = {.arity = 0};
+    found.kernel.k3 = (*masks)[q->form][logic];
+    add_asked(&found, q);
+    set_operand(&found, at, 1 - k);
+    m->kernels[at] = found;
+    m->kernels[q->node].absorbed = true;
+    return true;
+  }
+  return false;
+}
+
 // --- The whole --------------------------------------------------------------
 
 // From the result backward, so that a chain is cut into pairs from its end.
@@ -413,7 +556,7 @@ void tl_region_match(const tl_region_graph *g, const tl_region_singles *singles,
     if (g->nodes[i].op == TL_OP_WHERE) {
       if (!match_branch(&m, i))
         match_choice(&m, i);
-    } else {
+    } else if (!match_mask(&m, i)) {
       match(&m, i);
     }
   }

@@ -159,8 +159,10 @@ static int add_alone(planner *p, int at) {
   int in[3] = {0, 0, 0}, before = p->plan->value_count;
   for (int i = 0; i < n->arity; i++) in[i] = add_operand(p, n, i, at);
   if (n->cast != TL_DTYPE_COUNT) {
-    if (in[0] >= before)
-      return in[0];  // cast as an operand is
+    // Cast as an operand is; but a result is a value of its own.
+    if (in[0] >= before ||
+        (n->in[0] >= 0 && !tl_region_is_result(p->g, n->in[0])))
+      return in[0];
     return tl_plan_unary(p->plan, tl_kernels()->cast[n->cast][n->cast], in[0],
                          tl_itemsize(n->cast));
   }
@@ -204,15 +206,27 @@ static bool is_computed(const planner *p, int at) {
   return p->g->nodes[at].needed && !p->kernels[at].absorbed;
 }
 
-// When a node's value has been read for the last time its register is free.
+// Whether node [made]'s value is a result, or read after node [at].
+static bool is_read_after(const planner *p, int at, int made) {
+  if (tl_region_is_result(p->g, made))
+    return true;
+  for (int k = at + 1; k <= p->g->value; k++) {
+    if (is_computed(p, k) && is_read(p, k, made))
+      return true;
+  }
+  return false;
+}
+
+// When a value has been read for the last time its register is free; casts that
+// change nothing have the value of what they cast.
 static void release_dead(planner *p, int at) {
   for (int made = 0; made < at; made++) {
-    if (!is_computed(p, made) || !is_read(p, at, made) ||
-        tl_region_is_result(p->g, made))
+    if (!is_computed(p, made) || !is_read(p, at, made))
       continue;
     bool again = false;
-    for (int k = at + 1; k <= p->g->value && !again; k++) {
-      again = is_computed(p, k) && is_read(p, k, made);
+    for (int k = 0; k <= at && !again; k++) {
+      again = is_computed(p, k) && p->values[k] == p->values[made] &&
+              (k == at || is_read_after(p, at, k));
     }
     if (!again)
       tl_plan_release(p->plan, p->values[made]);

@@ -61,23 +61,51 @@ static bool find_cuts(const tl_region_graph *g, const tl_region_box *box,
   return true;
 }
 
+// Plans of the first boxes, made when it is asked whether they can be.
+enum { PREPARED = 9, PREPARED_BYTES = 16 * 1024 };
+typedef struct prepared {
+  int count;
+  size_t nbytes;
+  tl_plan plans[PREPARED];
+  _Alignas(64) char memory[PREPARED_BYTES];
+} prepared;
+
+static void keep_plan(prepared *p, const tl_plan *plan) {
+  size_t nbytes = (tl_plan_nbytes(plan) + 63) / 64 * 64;
+  if (p->count == PREPARED || nbytes > PREPARED_BYTES - p->nbytes)
+    return;
+  tl_plan_copy(&p->plans[p->count++], p->memory + p->nbytes, plan);
+  p->nbytes += nbytes;
+}
+
 typedef struct writing {
   tl_region_graph *g;
   char *to;
   const int64_t *strides;
   tl_dtype dtype;
   bool may_stop;
+  prepared *plans;  // NULL: none are kept
 } writing;
 
-// [run] false: only whether a plan can be made.
+static tl_region_status run_plan(const writing *w, tl_plan *plan) {
+  return tl_plan_run(w->g->vm, plan, w->may_stop) ? TL_REGION_DONE
+                                                  : TL_REGION_FAILED;
+}
+
+// Box number [at]. [run] false: only whether a plan can be made.
 static tl_region_status write_box(const writing *w, const tl_region_box *box,
-                                  char *to, bool run) {
+                                  int at, char *to, bool run) {
   tl_region_planned *planned = w->g->fresh;
+  if (run && w->plans != NULL && at < w->plans->count)
+    return run_plan(w, &w->plans->plans[at]);
   planned->is_ready = false;
   if (!tl_region_plan(w->g, planned, box, to, w->dtype, w->strides))
     return TL_REGION_DECLINED;
-  bool ok = !run || tl_plan_run(w->g->vm, &planned->plan, w->may_stop);
-  return ok ? TL_REGION_DONE : TL_REGION_FAILED;
+  if (run)
+    return run_plan(w, &planned->plan);
+  if (at == w->plans->count)
+    keep_plan(w->plans, &planned->plan);
+  return TL_REGION_DONE;
 }
 
 static tl_region_status write_boxes(const writing *w, const tl_region_box *box,
@@ -88,7 +116,7 @@ static tl_region_status write_boxes(const writing *w, const tl_region_box *box,
   if (box->from != NULL)
     memcpy(from, box->from, (size_t)ndim * sizeof *from);
   tl_region_box piece = {box->ndim, shape, box->axes, from};
-  for (;;) {
+  for (int number = 0;; number++) {
     char *to = w->to;
     for (int i = 0; i < box->ndim; i++) {
       int axis = box->axes == NULL ? i : box->axes[i];
@@ -97,7 +125,7 @@ static tl_region_status write_boxes(const writing *w, const tl_region_box *box,
       shape[i] = c->at[i][part[i] + 1] - at;
       to += at * w->strides[i];
     }
-    tl_region_status status = write_box(w, &piece, to, run);
+    tl_region_status status = write_box(w, &piece, number, to, run);
     if (status != TL_REGION_DONE)
       return status;
     int i = box->ndim - 1;
@@ -110,7 +138,7 @@ static tl_region_status write_boxes(const writing *w, const tl_region_box *box,
 tl_region_status tl_region_run_box(tl_region_graph *g, const tl_region_box *box,
                                    void *to, tl_dtype dtype,
                                    const int64_t *strides) {
-  writing w = {g, to, strides, dtype, true};
+  writing w = {g, to, strides, dtype, true, NULL};
   cuts c;  // large: not cleared
   return find_cuts(g, box, &c) ? write_boxes(&w, box, &c, true)
                                : TL_REGION_DECLINED;
@@ -130,9 +158,12 @@ tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
                                     tl_dtype dtype, bool may_stop) {
   if (!tl_region_has_seam(g))
     return write_whole(g, to, dtype, may_stop);
-  writing w = {g, to->data, tl_strides(to), dtype, may_stop};
+  prepared plans;  // large, as the cuts: not cleared
+  plans.count = 0;
+  plans.nbytes = 0;
+  writing w = {g, to->data, tl_strides(to), dtype, may_stop, &plans};
   tl_region_box box = {tl_ndim(to), tl_shape(to), NULL, NULL};
-  cuts c;  // large: not cleared
+  cuts c;
   if (!find_cuts(g, &box, &c))
     return TL_REGION_DECLINED;
   // No box is written where a later one would need too large a plan.
