@@ -20,6 +20,8 @@ static const operation firsts[TL_FIRST_COUNT] = {
     [TL_FIRST_SUBTRACT_SV] = {TL_OP_SUBTRACT, false, true, false},
     [TL_FIRST_MULTIPLY_VV] = {TL_OP_MULTIPLY, true, true, false},
     [TL_FIRST_MULTIPLY_VS] = {TL_OP_MULTIPLY, true, false, false},
+    [TL_FIRST_DIVIDE_VV] = {TL_OP_DIVIDE, true, true, false},
+    [TL_FIRST_DIVIDE_VS] = {TL_OP_DIVIDE, true, false, false},
 };
 
 static const operation seconds[TL_SECOND_COUNT] = {
@@ -163,9 +165,10 @@ static void pairs_in(tl_dtype dtype, size_t n) {
     for (int s = 0; s < TL_SECOND_COUNT; s++) {
       const operation *x = &firsts[f], *y = &seconds[s];
       if ((*pairs_of(tables[0]->pairs, dtype))[f][s] == NULL) {
-        assert_true(tl_dtype_is_integer(dtype));
-        assert_true(y->op == TL_OP_DIVIDE || y->op == TL_OP_ABS ||
-                    y->op == TL_OP_SQRT || dtype == TL_UINT8);
+        assert_true(tl_dtype_is_integer(dtype) || x->op == TL_OP_DIVIDE);
+        assert_true(x->op == TL_OP_DIVIDE || y->op == TL_OP_DIVIDE ||
+                    y->op == TL_OP_ABS || y->op == TL_OP_SQRT ||
+                    dtype == TL_UINT8);
         continue;
       }
       make_operands(dtype);
@@ -208,6 +211,7 @@ static void choices_in(tl_dtype dtype, size_t n) {
 
 #define X(NAME) TL_FIRST_##NAME,
 static const tl_first triple_firsts[] = {TL_TRIPLE_FIRSTS(X)};
+static const tl_first sides[] = {TL_JOIN_SIDES(X)};
 #undef X
 #define X(NAME) TL_SECOND_##NAME,
 static const tl_second triple_seconds[] = {TL_TRIPLE_SECONDS(X)};
@@ -218,6 +222,11 @@ static void triple_in(tl_dtype dtype, size_t n, int f, int s, int w) {
   const operation *x = &firsts[triple_firsts[f]];
   const operation *y = &seconds[triple_seconds[s]];
   const operation *z = &seconds[triple_thirds[w]];
+  if (dtype == TL_UINT8 && tables[0]->pairs->triples_uint8[f][s][w] == NULL) {
+    assert_true(x->op == TL_OP_MULTIPLY || y->op == TL_OP_MULTIPLY ||
+                z->op == TL_OP_MULTIPLY);
+    return;
+  }
   make_operands(dtype);
   for (size_t i = 0; i < n; i++) {
     item t = then(y, dtype, first_of(x, dtype, 0, i), 2, i);
@@ -250,8 +259,8 @@ static void join_in(tl_dtype dtype, size_t n, int j, int f, int s) {
       [TL_JOIN_MULTIPLY] = TL_OP_MULTIPLY,
       [TL_JOIN_NORM] = TL_OP_ADD,
   };
-  const operation *x = &firsts[triple_firsts[f]];
-  const operation *y = &firsts[triple_firsts[s]];
+  const operation *x = &firsts[sides[f]];
+  const operation *y = &firsts[sides[s]];
   make_operands(dtype);
   for (size_t i = 0; i < n; i++) {
     item t = apply(ops[j], dtype, first_of(x, dtype, 0, i),
@@ -271,10 +280,101 @@ static void join_in(tl_dtype dtype, size_t n, int j, int f, int s) {
 
 static void joins_in(tl_dtype dtype, size_t n) {
   for (int j = 0; j < TL_JOIN_COUNT; j++) {
-    for (int f = 0; f < TL_TRIPLE_FIRST_COUNT; f++) {
-      for (int s = 0; s < TL_TRIPLE_FIRST_COUNT; s++)
-        join_in(dtype, n, j, f, s);
+    for (int f = 0; f < TL_JOIN_SIDE_COUNT; f++) {
+      for (int s = 0; s < TL_JOIN_SIDE_COUNT; s++) join_in(dtype, n, j, f, s);
     }
+  }
+}
+
+static void scaled_in(tl_dtype dtype, size_t n, int j, int f, int s) {
+  static const tl_op ops[] = {
+      [TL_SCALED_ADD] = TL_OP_ADD, [TL_SCALED_SUBTRACT] = TL_OP_SUBTRACT};
+  const operation times = {TL_OP_MULTIPLY, true, false, false};
+  const operation x = {ops[f], true, true, false};
+  const operation y = {ops[s], true, true, false};
+  make_operands(dtype);
+  for (size_t i = 0; i < n; i++) {
+    item t = then(&times, dtype, first_of(&x, dtype, 0, i), 2, i);
+    item u = then(&times, dtype, first_of(&y, dtype, 3, i), 5, i);
+    store_item(dtype, expected, i, apply(ops[j], dtype, t, u));
+  }
+  bool many[] = {true, true, false, true, true, false};
+  for (int t = 0; t < table_count; t++) {
+    const tl_pair_table *table = tables[t]->pairs;
+    check((kernel){.k6 = dtype == TL_FLOAT32 ? table->scaled_float32[j][f][s]
+                                             : table->scaled_float64[j][f][s]},
+          dtype, n, many, "sums times items", tables[t]->name);
+  }
+}
+
+static void all_scaled_in(tl_dtype dtype, size_t n) {
+  for (int j = 0; j < TL_SCALED_COUNT; j++) {
+    for (int f = 0; f < TL_SCALED_COUNT; f++) {
+      for (int s = 0; s < TL_SCALED_COUNT; s++) scaled_in(dtype, n, j, f, s);
+    }
+  }
+}
+
+// Three operands that are one run of items, in all orders.
+static void window_in(tl_dtype dtype, size_t n, const int *order, int third) {
+  const operation *add = &firsts[TL_FIRST_ADD_VV];
+  const operation *z = &seconds[triple_thirds[third]];
+  size_t itemsize = tl_itemsize(dtype);
+  make_operands(dtype);
+  for (int k = 1; k < 3; k++) {
+    memcpy(in[order[k]], in[order[0]] + (size_t)k * itemsize,
+           (MOST + 3 - (size_t)k) * itemsize);
+  }
+  static memory pair;
+  for (size_t i = 0; i < n; i++) {
+    item t = apply(add->op, dtype, first_of(add, dtype, 0, i),
+                   operand(dtype, 2, true, i));
+    store_item(dtype, pair, i, t);
+    store_item(dtype, expected, i, then(z, dtype, t, 3, i));
+  }
+  void *from[OPERANDS];
+  for (int k = 0; k < OPERANDS; k++) from[k] = in[k] + itemsize;
+  for (int k = 1; k < 3; k++)
+    from[order[k]] = in[order[0]] + (size_t)(k + 1) * itemsize;
+  for (int t = 0; t < table_count; t++) {
+    const tl_pair_table *table = tables[t]->pairs;
+    const tl_triples *triples =
+        dtype == TL_FLOAT32 ? &table->triples_float32 : &table->triples_float64;
+    memset(out, 0xA5, sizeof out);
+    call((kernel){.k4 = (*triples)[TL_TRIPLE_FIRST_ADD_VV]
+                                  [TL_TRIPLE_SECOND_ADD_V][third]},
+         out, from, n);
+    compare(dtype, out, n, "neighbours", tables[t]->name);
+    for (size_t i = 0; i < GUARD; i++)
+      assert_int_equal(out[n * itemsize + i], 0xA5);
+    if (z->right) {
+      void *kept = from[3];
+      memcpy(out, from[3], n * itemsize);
+      from[3] = out;
+      call((kernel){.k4 = (*triples)[TL_TRIPLE_FIRST_ADD_VV]
+                                    [TL_TRIPLE_SECOND_ADD_V][third]},
+           out, from, n);
+      compare(dtype, out, n, "neighbours", tables[t]->name);
+      from[3] = kept;
+    }
+    memcpy(expected, pair, n * itemsize);
+    call((kernel){.k3 = (*pairs_of(table,
+                                   dtype))[TL_FIRST_ADD_VV][TL_SECOND_ADD_V]},
+         out, from, n);
+    compare(dtype, out, n, "neighbours", tables[t]->name);
+    for (size_t i = 0; i < n; i++) {
+      store_item(dtype, expected, i,
+                 then(z, dtype, load_item(dtype, pair, i), 3, i));
+    }
+  }
+}
+
+static void windows_in(tl_dtype dtype, size_t n) {
+  static const int orders[][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},
+                                  {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  for (int o = 0; o < 6; o++) {
+    for (int third = 0; third < TL_TRIPLE_THIRD_COUNT; third++)
+      window_in(dtype, n, orders[o], third);
   }
 }
 
@@ -412,6 +512,8 @@ static void test_three(void **state) {
     for (int i = 0; i < LENGTHS; i++) {
       triples_in(reals[d], lengths[i]);
       joins_in(reals[d], lengths[i]);
+      all_scaled_in(reals[d], lengths[i]);
+      windows_in(reals[d], lengths[i]);
     }
   }
 }

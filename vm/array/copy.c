@@ -73,6 +73,37 @@ bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
 
 // --- Moving bytes -----------------------------------------------------------
 
+// Always inlined, so that a literal item size makes each move an instruction.
+static inline __attribute__((always_inline)) void move_each(
+    char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step,
+    size_t n, size_t itemsize) {
+  for (; n > 0; n--, to += to_step, from += from_step) {
+    memcpy(to, from, itemsize);
+  }
+}
+
+// One by one, in order.
+static void move_steps(char *to, ptrdiff_t to_step, const char *from,
+                       ptrdiff_t from_step, size_t n, size_t itemsize) {
+  switch (itemsize) {
+    case 1:
+      move_each(to, to_step, from, from_step, n, 1);
+      break;
+    case 2:
+      move_each(to, to_step, from, from_step, n, 2);
+      break;
+    case 4:
+      move_each(to, to_step, from, from_step, n, 4);
+      break;
+    case 8:
+      move_each(to, to_step, from, from_step, n, 8);
+      break;
+    default:
+      move_each(to, to_step, from, from_step, n, itemsize);
+      break;
+  }
+}
+
 // One run of a walk, from its operand 1 to its operand 0.
 static void copy_run(char *to, ptrdiff_t to_step, const char *from,
                      ptrdiff_t from_step, size_t n, size_t itemsize) {
@@ -87,9 +118,7 @@ static void copy_run(char *to, ptrdiff_t to_step, const char *from,
   } else if (from_step == (ptrdiff_t)itemsize) {
     kernels->unpack[move](to, to_step, from, n);
   } else {
-    for (; n > 0; n--, to += to_step, from += from_step) {
-      memcpy(to, from, itemsize);
-    }
+    move_steps(to, to_step, from, from_step, n, itemsize);
   }
 }
 
@@ -280,17 +309,6 @@ static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
   return true;
 }
 
-// Always inlined, so that a literal item size makes each move an instruction.
-static inline __attribute__((always_inline)) void move_each(const tl_walk *walk,
-                                                            size_t itemsize) {
-  char *to = walk->data[0], *from = walk->data[1];
-  for (int64_t n = walk->length, step = walk->step[0]; n > 0; n--) {
-    memcpy(to, from, itemsize);
-    to += step;
-    from += step;
-  }
-}
-
 static void move_run(const tl_walk *walk, size_t itemsize) {
   char *to = walk->data[0], *from = walk->data[1];
   int64_t step = walk->step[0], n = walk->length;
@@ -299,23 +317,7 @@ static void move_run(const tl_walk *walk, size_t itemsize) {
     memmove(to + back, from + back, (size_t)n * itemsize);
     return;
   }
-  switch (itemsize) {
-    case 1:
-      move_each(walk, 1);
-      break;
-    case 2:
-      move_each(walk, 2);
-      break;
-    case 4:
-      move_each(walk, 4);
-      break;
-    case 8:
-      move_each(walk, 8);
-      break;
-    default:
-      move_each(walk, itemsize);
-      break;
-  }
+  move_steps(to, step, from, step, (size_t)n, itemsize);
 }
 
 // x[:, 1:] = x[:, :-1]: each item is read before it is written over if the walk

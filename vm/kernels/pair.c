@@ -3,6 +3,7 @@
 #include "vm/kernels/pair.h"
 
 #include "vm/kernels/loop.h"
+#include "vm/kernels/window.h"
 
 // How an operand is read: an item each (V), one item for all (S), none (N).
 #define V_ONE(from) 0
@@ -11,6 +12,9 @@
 #define V_AT(from, one, i) (from)[i]
 #define S_AT(from, one, i) (one)
 #define N_AT(from, one, i) 0
+#define V_ON(from, count) (from) + (count)
+#define S_ON(from, count) (from)
+#define N_ON(from, count) (from)
 
 #define PAIR(NAME, A, B, first, SECOND, C, second, sfx, T, W)                  \
   static void NAME##_##SECOND##_##sfx(void *out, const void *a, const void *b, \
@@ -20,6 +24,14 @@
     const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                  \
             one_c = C##_ONE(from_c);                                           \
     (void)from_c, (void)one_a, (void)one_b, (void)one_c;                       \
+    const size_t done =                                                        \
+        TL_FIRST_##NAME == TL_FIRST_ADD_VV &&                                  \
+                TL_SECOND_##SECOND == TL_SECOND_ADD_V                          \
+            ? WINDOW_##sfx(NOTHING, to, from_a, from_b, from_c, NULL, n)       \
+            : 0;                                                               \
+    to += done, n -= done;                                                     \
+    from_a = A##_ON(from_a, done), from_b = B##_ON(from_b, done),              \
+    from_c = C##_ON(from_c, done);                                             \
     TL_ITEMS(T, true, to, n, second, const T x = A##_AT(from_a, one_a, i),     \
              y = B##_AT(from_b, one_b, i), z = C##_AT(from_c, one_c, i);       \
              const T t = (T)(first); (void)z)                                  \
@@ -115,31 +127,47 @@ QUESTIONS(CHOOSE, float64, double)
     const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                 \
             one_c = C##_ONE(from_c), one_d = D##_ONE(from_d);                 \
     (void)one_a, (void)one_b, (void)one_c, (void)one_d;                       \
+    const size_t done =                                                       \
+        TL_TRIPLE_FIRST_##NAME == TL_TRIPLE_FIRST_ADD_VV &&                   \
+                TL_TRIPLE_SECOND_##SECOND == TL_TRIPLE_SECOND_ADD_V           \
+            ? WINDOW_##sfx(THIRD, to, from_a, from_b, from_c, from_d, n)      \
+            : 0;                                                              \
+    to += done, n -= done;                                                    \
+    from_a = A##_ON(from_a, done), from_b = B##_ON(from_b, done),             \
+    from_c = C##_ON(from_c, done), from_d = D##_ON(from_d, done);             \
     TL_ITEMS(T, true, to, n, third, const T x = A##_AT(from_a, one_a, i),     \
              y = B##_AT(from_b, one_b, i), z = C##_AT(from_c, one_c, i),      \
              w = D##_AT(from_d, one_d, i);                                    \
              const T t = (T)(first); const T u = (T)(second))                 \
   }
 
-#define THIRDS(X, NAME, A, B, first, SECOND, C, second, sfx, T)         \
+// Of sums and differences alone, and with products.
+#define SUMS(X, NAME, A, B, first, SECOND, C, second, sfx, T)           \
   X(NAME, A, B, first, SECOND, C, second, ADD_V, V, u + w, sfx, T)      \
   X(NAME, A, B, first, SECOND, C, second, ADD_S, S, u + w, sfx, T)      \
   X(NAME, A, B, first, SECOND, C, second, SUBTRACT_V, V, u - w, sfx, T) \
-  X(NAME, A, B, first, SECOND, C, second, FROM_V, V, w - u, sfx, T)     \
-  X(NAME, A, B, first, SECOND, C, second, MULTIPLY_V, V, u *w, sfx, T)  \
+  X(NAME, A, B, first, SECOND, C, second, FROM_V, V, w - u, sfx, T)
+#define THIRDS(X, NAME, A, B, first, SECOND, C, second, sfx, T)        \
+  SUMS(X, NAME, A, B, first, SECOND, C, second, sfx, T)                \
+  X(NAME, A, B, first, SECOND, C, second, MULTIPLY_V, V, u *w, sfx, T) \
   X(NAME, A, B, first, SECOND, C, second, MULTIPLY_S, S, u *w, sfx, T)
-#define MIDDLES(X, NAME, A, B, first, sfx, T)                \
-  THIRDS(X, NAME, A, B, first, ADD_V, V, t + z, sfx, T)      \
-  THIRDS(X, NAME, A, B, first, ADD_S, S, t + z, sfx, T)      \
-  THIRDS(X, NAME, A, B, first, SUBTRACT_V, V, t - z, sfx, T) \
-  THIRDS(X, NAME, A, B, first, MULTIPLY_V, V, t *z, sfx, T)  \
+#define SUM_MIDDLES(X, THIRDS, NAME, A, B, first, sfx, T) \
+  THIRDS(X, NAME, A, B, first, ADD_V, V, t + z, sfx, T)   \
+  THIRDS(X, NAME, A, B, first, ADD_S, S, t + z, sfx, T)   \
+  THIRDS(X, NAME, A, B, first, SUBTRACT_V, V, t - z, sfx, T)
+#define MIDDLES(X, NAME, A, B, first, sfx, T)               \
+  SUM_MIDDLES(X, THIRDS, NAME, A, B, first, sfx, T)         \
+  THIRDS(X, NAME, A, B, first, MULTIPLY_V, V, t *z, sfx, T) \
   THIRDS(X, NAME, A, B, first, MULTIPLY_S, S, t *z, sfx, T)
 #define TRIPLES(X, sfx, T)                     \
   MIDDLES(X, ADD_VV, V, V, x + y, sfx, T)      \
   MIDDLES(X, SUBTRACT_VV, V, V, x - y, sfx, T) \
   MIDDLES(X, MULTIPLY_VV, V, V, x *y, sfx, T)  \
   MIDDLES(X, MULTIPLY_VS, V, S, x *y, sfx, T)
-TRIPLES(TRIPLE, uint8, uint8_t)
+#define BYTE_TRIPLES(X, sfx, T)                     \
+  SUM_MIDDLES(X, SUMS, ADD_VV, V, V, x + y, sfx, T) \
+  SUM_MIDDLES(X, SUMS, SUBTRACT_VV, V, V, x - y, sfx, T)
+BYTE_TRIPLES(TRIPLE, uint8, uint8_t)
 TRIPLES(TRIPLE, float32, float)
 TRIPLES(TRIPLE, float64, double)
 
@@ -160,12 +188,16 @@ TRIPLES(TRIPLE, float64, double)
   X(JOINED, join, LEFT, A, B, left, ADD_VV, V, V, z + w, sfx, T)      \
   X(JOINED, join, LEFT, A, B, left, SUBTRACT_VV, V, V, z - w, sfx, T) \
   X(JOINED, join, LEFT, A, B, left, MULTIPLY_VV, V, V, z *w, sfx, T)  \
-  X(JOINED, join, LEFT, A, B, left, MULTIPLY_VS, V, S, z *w, sfx, T)
+  X(JOINED, join, LEFT, A, B, left, MULTIPLY_VS, V, S, z *w, sfx, T)  \
+  X(JOINED, join, LEFT, A, B, left, DIVIDE_VV, V, V, z / w, sfx, T)   \
+  X(JOINED, join, LEFT, A, B, left, DIVIDE_VS, V, S, z / w, sfx, T)
 #define LEFTS(X, JOINED, join, sfx, T)                      \
   RIGHTS(X, JOINED, join, ADD_VV, V, V, x + y, sfx, T)      \
   RIGHTS(X, JOINED, join, SUBTRACT_VV, V, V, x - y, sfx, T) \
   RIGHTS(X, JOINED, join, MULTIPLY_VV, V, V, x *y, sfx, T)  \
-  RIGHTS(X, JOINED, join, MULTIPLY_VS, V, S, x *y, sfx, T)
+  RIGHTS(X, JOINED, join, MULTIPLY_VS, V, S, x *y, sfx, T)  \
+  RIGHTS(X, JOINED, join, DIVIDE_VV, V, V, x / y, sfx, T)   \
+  RIGHTS(X, JOINED, join, DIVIDE_VS, V, S, x / y, sfx, T)
 #define JOINS(X, sfx, T)            \
   LEFTS(X, ADD, t + u, sfx, T)      \
   LEFTS(X, SUBTRACT, t - u, sfx, T) \
@@ -173,6 +205,29 @@ TRIPLES(TRIPLE, float64, double)
   LEFTS(X, NORM, SQRT_##sfx(t + u), sfx, T)
 JOINS(JOIN, float32, float)
 JOINS(JOIN, float64, double)
+
+// (x op y) * s op (z op w) * t
+#define SCALED(JOINED, join, LEFT, left, RIGHT, right, sfx, T)               \
+  static void SCALED_##JOINED##_##LEFT##_##RIGHT##_##sfx(                    \
+      void *out, const void *a, const void *b, const void *c, const void *d, \
+      const void *e, const void *f, size_t n) {                              \
+    T *to = out;                                                             \
+    const T *from_a = a, *from_b = b, *from_d = d, *from_e = e;              \
+    const T s = *(const T *)c, t = *(const T *)f;                            \
+    TL_ITEMS(T, true, to, n, p join q, const T x = from_a[i], y = from_b[i], \
+             z = from_d[i], w = from_e[i];                                   \
+             const T p = (x left y)*s; const T q = (z right w)*t)            \
+  }
+#define SCALED_SIDES(X, JOINED, join, sfx, T)  \
+  X(JOINED, join, ADD, +, ADD, +, sfx, T)      \
+  X(JOINED, join, ADD, +, SUBTRACT, -, sfx, T) \
+  X(JOINED, join, SUBTRACT, -, ADD, +, sfx, T) \
+  X(JOINED, join, SUBTRACT, -, SUBTRACT, -, sfx, T)
+#define ALL_SCALED(X, sfx, T)     \
+  SCALED_SIDES(X, ADD, +, sfx, T) \
+  SCALED_SIDES(X, SUBTRACT, -, sfx, T)
+ALL_SCALED(SCALED, float32, float)
+ALL_SCALED(SCALED, float64, double)
 
 // question ? left : right
 #define BRANCH(QUESTION, A, B, question, LEFT, C, D, left, RIGHT, E, F, right, \
@@ -232,8 +287,11 @@ BRANCHES(BRANCH, float64, double)
       NAME][TL_TRIPLE_SECOND_##SECOND][TL_TRIPLE_THIRD_##THIRD] =           \
       NAME##_##SECOND##_##THIRD##_##sfx,
 #define JOIN_ENTRY(JOINED, join, LEFT, A, B, left, RIGHT, C, D, right, sfx, T) \
-  [TL_JOIN_##JOINED][TL_TRIPLE_FIRST_##LEFT][TL_TRIPLE_FIRST_##RIGHT] =        \
+  [TL_JOIN_##JOINED][TL_JOIN_SIDE_##LEFT][TL_JOIN_SIDE_##RIGHT] =              \
       JOINED##_##LEFT##_##RIGHT##_##sfx,
+#define SCALED_ENTRY(JOINED, join, LEFT, left, RIGHT, right, sfx, T) \
+  [TL_SCALED_##JOINED][TL_SCALED_##LEFT][TL_SCALED_##RIGHT] =        \
+      SCALED_##JOINED##_##LEFT##_##RIGHT##_##sfx,
 #define BRANCH_ENTRY(QUESTION, A, B, question, LEFT, C, D, left, RIGHT, E, F, \
                      right, sfx, T)                                           \
   [TL_QUESTION_##QUESTION][TL_TRIPLE_FIRST_##LEFT][TL_TRIPLE_FIRST_##RIGHT] = \
@@ -248,10 +306,12 @@ const tl_pair_table TL_K(pairs) = {
     .float64 = {FIRSTS(FLOAT_ENTRIES, float64, double, double)},
     .choose_float32 = {QUESTIONS(CHOICE_ENTRY, float32, float)},
     .choose_float64 = {QUESTIONS(CHOICE_ENTRY, float64, double)},
-    .triples_uint8 = {TRIPLES(TRIPLE_ENTRY, uint8, uint8_t)},
+    .triples_uint8 = {BYTE_TRIPLES(TRIPLE_ENTRY, uint8, uint8_t)},
     .triples_float32 = {TRIPLES(TRIPLE_ENTRY, float32, float)},
     .triples_float64 = {TRIPLES(TRIPLE_ENTRY, float64, double)},
     .joins_float32 = {JOINS(JOIN_ENTRY, float32, float)},
     .joins_float64 = {JOINS(JOIN_ENTRY, float64, double)},
+    .scaled_float32 = {ALL_SCALED(SCALED_ENTRY, float32, float)},
+    .scaled_float64 = {ALL_SCALED(SCALED_ENTRY, float64, double)},
     .branches_float64 = {BRANCHES(BRANCH_ENTRY, float64, double)},
 };

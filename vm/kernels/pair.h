@@ -24,6 +24,8 @@ typedef enum tl_first {
   TL_FIRST_SUBTRACT_SV,
   TL_FIRST_MULTIPLY_VV,
   TL_FIRST_MULTIPLY_VS,
+  TL_FIRST_DIVIDE_VV,  // in joins alone
+  TL_FIRST_DIVIDE_VS,
   TL_FIRST_COUNT
 } tl_first;
 
@@ -90,7 +92,11 @@ enum { TL_TRIPLE_SECONDS(X) TL_TRIPLE_SECOND_COUNT };
 enum { TL_TRIPLE_THIRDS(X) TL_TRIPLE_THIRD_COUNT };
 #undef X
 
-// (a op b) op (c op d): both sides are of the first forms of TL_TRIPLE_FIRSTS.
+// (a op b) op (c op d): both sides are of the forms of TL_JOIN_SIDES.
+#define TL_JOIN_SIDES(X) TL_TRIPLE_FIRSTS(X) X(DIVIDE_VV) X(DIVIDE_VS)
+#define X(NAME) TL_JOIN_SIDE_##NAME,
+enum { TL_JOIN_SIDES(X) TL_JOIN_SIDE_COUNT };
+#undef X
 typedef enum tl_join {
   TL_JOIN_ADD,
   TL_JOIN_SUBTRACT,
@@ -104,7 +110,13 @@ typedef tl_kernel4 *tl_choices[TL_QUESTION_COUNT][TL_CHOICE_COUNT];
 typedef tl_kernel4 *tl_triples[TL_TRIPLE_FIRST_COUNT][TL_TRIPLE_SECOND_COUNT]
                               [TL_TRIPLE_THIRD_COUNT];
 typedef tl_kernel4
-    *tl_joins[TL_JOIN_COUNT][TL_TRIPLE_FIRST_COUNT][TL_TRIPLE_FIRST_COUNT];
+    *tl_joins[TL_JOIN_COUNT][TL_JOIN_SIDE_COUNT][TL_JOIN_SIDE_COUNT];
+
+// (a op b) * s op (d op e) * t, as in sums of differences in several
+// directions: op is + or -, s and t are one item each.
+enum { TL_SCALED_ADD, TL_SCALED_SUBTRACT, TL_SCALED_COUNT };
+typedef tl_kernel6
+    *tl_scaled[TL_SCALED_COUNT][TL_SCALED_COUNT][TL_SCALED_COUNT];
 
 // a < b ? (c op d) : (e op f): both sides are of the first forms of
 // TL_TRIPLE_FIRSTS.
@@ -113,12 +125,14 @@ typedef tl_kernel6 *tl_branches[TL_BRANCH_QUESTIONS][TL_TRIPLE_FIRST_COUNT]
                                [TL_TRIPLE_FIRST_COUNT];
 
 // NULL where there is none: for integers, quotients and what follows. Those of
-// uint8 serve int8 too, and have no minimum and maximum.
+// uint8 serve int8 too, and have no minimum and maximum; three of them are sums
+// and differences.
 typedef struct tl_pair_table {
   tl_pairs uint8, int32, int64, float32, float64;
   tl_choices choose_float32, choose_float64;  // question ? c : d
   tl_triples triples_uint8, triples_float32, triples_float64;
   tl_joins joins_float32, joins_float64;
+  tl_scaled scaled_float32, scaled_float64;
   tl_branches branches_float64;
 } tl_pair_table;
 

@@ -93,6 +93,11 @@ static bool find_first(const matcher *m, int at, tl_region_kernel *kernel,
     case TL_OP_SQUARE:
       *form = single[0] || second ? TL_FIRST_MULTIPLY_VS : TL_FIRST_MULTIPLY_VV;
       break;
+    case TL_OP_DIVIDE:
+      if (single[0])
+        return false;
+      *form = second ? TL_FIRST_DIVIDE_VS : TL_FIRST_DIVIDE_VV;
+      break;
     default:
       return false;
   }
@@ -241,26 +246,90 @@ static bool match_triple(matcher *m, int at, int k, int l) {
   int first = triple_first(form);
   int second = triple_second(add_second(m, middle, l, &found));
   int third = triple_third(add_second(m, at, k, &found));
-  if (first < 0 || second < 0 || third < 0)
+  if (first < 0 || second < 0 || third < 0 ||
+      (*triples)[first][second][third] == NULL) {
     return false;
+  }
   found.kernel.k4 = (*triples)[first][second][third];
   m->kernels[at] = found;
   m->kernels[middle].absorbed = m->kernels[inner].absorbed = true;
   return true;
 }
 
+static int join_side(tl_first form) {
+  switch (form) {
+#define X(NAME)         \
+  case TL_FIRST_##NAME: \
+    return TL_JOIN_SIDE_##NAME;
+    TL_JOIN_SIDES(X)
+#undef X
+    default:
+      return -1;
+  }
+}
+
 // The operands [k] and k + 1 of node [at], each computed by the same kernel:
-// their forms, and in [inner] the nodes.
+// their forms, and in [inner] the nodes. Forms are told apart by [form_of].
 static bool find_sides(const matcher *m, int at, int k, tl_dtype dtype,
-                       tl_region_kernel *kernel, int *forms, int *inner) {
+                       int (*form_of)(tl_first), tl_region_kernel *kernel,
+                       int *forms, int *inner) {
   for (int i = 0; i < 2; i++) {
     tl_first first;
     inner[i] = inner_node(m, at, k + i, dtype, dtype, 1);
     if (inner[i] < 0 || !find_first(m, inner[i], kernel, &first))
       return false;
-    forms[i] = triple_first(first);
+    forms[i] = form_of(first);
     if (forms[i] < 0)
       return false;
+  }
+  return true;
+}
+
+// Operand [k] of node [at] as a sum or difference times one item.
+typedef struct scaled {
+  int form;
+  int product, sum;  // nodes
+} scaled;
+
+static bool find_scaled(const matcher *m, int at, int k, tl_dtype dtype,
+                        tl_region_kernel *kernel, scaled *side) {
+  side->product = inner_node(m, at, k, dtype, dtype, 1);
+  if (side->product < 0 || m->g->nodes[side->product].op != TL_OP_MULTIPLY)
+    return false;
+  const bool *single = m->singles->of[side->product];
+  if (single[0] == single[1])
+    return false;
+  tl_first form;
+  side->sum = inner_node(m, side->product, single[0], dtype, dtype, 1);
+  if (side->sum < 0 || !find_first(m, side->sum, kernel, &form))
+    return false;
+  set_operand(kernel, side->product, !single[0]);
+  side->form = form == TL_FIRST_ADD_VV        ? TL_SCALED_ADD
+               : form == TL_FIRST_SUBTRACT_VV ? TL_SCALED_SUBTRACT
+                                              : -1;
+  return side->form >= 0;
+}
+
+static bool match_scaled(matcher *m, int at) {
+  const tl_region_node *n = &m->g->nodes[at];
+  tl_dtype dtype = n->typing.computed;
+  tl_region_kernel found = {.arity = 0};
+  scaled sides[2];
+  if ((n->op != TL_OP_ADD && n->op != TL_OP_SUBTRACT) ||
+      !find_scaled(m, at, 0, dtype, &found, &sides[0]) ||
+      !find_scaled(m, at, 1, dtype, &found, &sides[1])) {
+    return false;
+  }
+  const tl_pair_table *table = tl_kernels()->pairs;
+  const tl_scaled *kernels =
+      dtype == TL_FLOAT64 ? &table->scaled_float64 : &table->scaled_float32;
+  found.kernel.k6 =
+      (*kernels)[n->op == TL_OP_ADD ? TL_SCALED_ADD : TL_SCALED_SUBTRACT]
+                [sides[0].form][sides[1].form];
+  m->kernels[at] = found;
+  for (int i = 0; i < 2; i++) {
+    m->kernels[sides[i].product].absorbed = true;
+    m->kernels[sides[i].sum].absorbed = true;
   }
   return true;
 }
@@ -290,7 +359,7 @@ static bool match_join(matcher *m, int at) {
   tl_region_kernel found = {.arity = 0};
   int forms[2], inner[2];
   if (join == TL_JOIN_COUNT || (joined != at && join != TL_JOIN_ADD) ||
-      !find_sides(m, joined, 0, dtype, &found, forms, inner)) {
+      !find_sides(m, joined, 0, dtype, join_side, &found, forms, inner)) {
     return false;
   }
   if (joined != at)
@@ -309,7 +378,7 @@ static void match(matcher *m, int at) {
   const tl_region_node *n = &m->g->nodes[at];
   bool is_float =
       n->typing.computed == TL_FLOAT64 || n->typing.computed == TL_FLOAT32;
-  if (is_float && match_join(m, at))
+  if (is_float && (match_scaled(m, at) || match_join(m, at)))
     return;
   if (n->arity == 2) {
     for (int i = 0; i < 4; i++) {
@@ -398,7 +467,7 @@ static bool match_branch(matcher *m, int at) {
   int forms[2], inner[2];
   if (question < 0 || !find_question(m, question, &found, &form) ||
       (int)form >= TL_BRANCH_QUESTIONS ||
-      !find_sides(m, at, 1, TL_FLOAT64, &found, forms, inner)) {
+      !find_sides(m, at, 1, TL_FLOAT64, triple_first, &found, forms, inner)) {
     return false;
   }
   const tl_pair_table *table = tl_kernels()->pairs;
