@@ -277,28 +277,49 @@ static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// [dtype] is that of a's items; [order] may be a itself, lane by lane.
+// A lane's items side by side at [to], in pieces between two polls.
+static bool pack_lane(tl_vm *vm, char *to, const char *from, int64_t step,
+                      int64_t n, size_t itemsize) {
+  enum { PIECE = 1 << 17 };
+  tl_pack *pack = tl_kernels()->pack[tl_move_size(itemsize)];
+  for (int64_t i = 0; i < n; i += PIECE) {
+    const int64_t count = n - i < PIECE ? n - i : PIECE;
+    if (i > 0 && !tl_poll(vm, (uint64_t)count >> 10))
+      return false;
+    pack(to + (size_t)i * itemsize, from + i * step, step, (size_t)count);
+  }
+  return true;
+}
+
+// [dtype] is that of a's items; [order] may be a itself, lane by lane. Lanes
+// whose items do not stand side by side, or are written over, are copied out.
 static bool argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a,
                           tl_dtype dtype, int axis, bool descending) {
   int64_t n = tl_shape(a)[axis];
   size_t itemsize = tl_itemsize(dtype);
-  // The order first, then the items, aligned for any dtype.
-  size_t front = ((size_t)n * sizeof(int64_t) + 15) / 16 * 16;
-  size_t nbytes = front + ((size_t)n + 1) * itemsize;
-  int64_t *lane = tl_alloc(vm, nbytes, "argsort");
-  if (!lane)
-    return false;
-  char *items = (char *)lane + front;
-  bool ok = true;
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){a, order}, axis);
+  const bool copies =
+      order->data == a->data || lanes.step[0] != (int64_t)itemsize;
+  const bool apart = lanes.step[1] != (int64_t)sizeof(int64_t);
+  // The order first, then the items, aligned for any dtype.
+  size_t front = apart ? ((size_t)n * sizeof(int64_t) + 15) / 16 * 16 : 0;
+  size_t nbytes = front + (copies ? ((size_t)n + 1) * itemsize : 0);
+  char *scratch = nbytes > 0 ? tl_alloc(vm, nbytes, "argsort") : NULL;
+  if (nbytes > 0 && !scratch)
+    return false;
+  bool ok = true;
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    tl_kernels()->pack[tl_move_size(itemsize)](items, lanes.data[0],
-                                               lanes.step[0], (size_t)n);
-    ok = tl_argsort_items(vm, dtype, lane, items, n, descending);
-    tl_kernels()->unpack[3](lanes.data[1], lanes.step[1], lane, (size_t)n);
+    const char *items = copies ? scratch + front : lanes.data[0];
+    int64_t *lane = (int64_t *)(void *)(apart ? scratch : lanes.data[1]);
+    ok = (!copies || pack_lane(vm, scratch + front, lanes.data[0],
+                               lanes.step[0], n, itemsize)) &&
+         tl_argsort_items(vm, dtype, lane, items, n, descending);
+    if (apart)
+      tl_kernels()->unpack[3](lanes.data[1], lanes.step[1], lane, (size_t)n);
   }
-  tl_free(vm, lane, nbytes);
+  if (scratch)
+    tl_free(vm, scratch, nbytes);
   return ok;
 }
 

@@ -97,26 +97,32 @@ static piece piece_at(const parts *p, int64_t i, int64_t count) {
   return (piece){begin, boundary(p, i + 1, count) - begin};
 }
 
-// --- One step each ----------------------------------------------------------
+// --- One step each, in pieces between which it may be stopped ----------------
+
+static tl_stop stop_of(parts *p) {
+  return (tl_stop){asks, p, false};
+}
 
 static void to_keys(void *context, int64_t i) {
   parts *p = context;
+  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, (int64_t)p->count * PIECES);
   tl_sort_to_keys(p->dtype, p->items + (size_t)at.begin * p->itemsize,
-                  (size_t)at.length, p->descending);
+                  (size_t)at.length, p->descending, &stop);
 }
 
 static void from_keys(void *context, int64_t i) {
   parts *p = context;
+  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, (int64_t)p->count * PIECES);
   size_t offset = (size_t)at.begin * p->itemsize;
   tl_sort_from_keys(p->dtype, p->items + offset, p->from + offset,
-                    (size_t)at.length, p->descending);
+                    (size_t)at.length, p->descending, &stop);
 }
 
 static void sort_part(void *context, int64_t i) {
   parts *p = context;
-  tl_stop stop = {asks, p, false};
+  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, p->count);
   tl_sort(p->itemsize == 4 ? TL_UINT32 : TL_UINT64,
           p->items + (size_t)at.begin * p->itemsize, (size_t)at.length, false,
@@ -125,41 +131,38 @@ static void sort_part(void *context, int64_t i) {
 
 static void order_part(void *context, int64_t i) {
   parts *p = context;
-  tl_stop stop = {asks, p, false};
+  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, p->count);
   int64_t *order = p->order + at.begin;
-  if (!tl_argsort(p->dtype, order, p->items + (size_t)at.begin * p->itemsize,
-                  (size_t)at.length, p->descending,
-                  p->scratch + (size_t)i * p->scratch_each, &stop))
-    return;
-  for (int64_t k = 0; k < at.length; k++) order[k] += at.begin;
+  size_t n = (size_t)at.length;
+  tl_argsort(p->dtype, order, p->items + (size_t)at.begin * p->itemsize, n,
+             p->descending, p->scratch + (size_t)i * p->scratch_each, &stop);
+  for (size_t k = 0, end; tl_piece(&stop, k, n, &end);)
+    for (; k < end; k++) order[k] += at.begin;
 }
 
 static void make_keys(void *context, int64_t i) {
   enum { FEW = 1024 };
   _Alignas(64) char items[FEW * sizeof(uint64_t)];
   parts *p = context;
+  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, (int64_t)p->count * PIECES);
+  const int64_t *order = p->order + at.begin;
+  uint64_t *keys = p->keys + at.begin;
   tl_gather *take = tl_kernels()->take[tl_move_size(p->itemsize)];
-  for (int64_t k = 0; k < at.length; k += FEW) {
-    size_t n = at.length - k < FEW ? (size_t)(at.length - k) : FEW;
-    take(items, p->items, (ptrdiff_t)p->itemsize, p->order + at.begin + k, n);
-    tl_sort_keys(p->dtype, p->keys + at.begin + k, items, n, p->descending,
-                 true, NULL);
+  for (size_t k = 0, end; tl_piece(&stop, k, (size_t)at.length, &end);) {
+    for (size_t n; k < end; k += n) {
+      n = end - k < FEW ? end - k : FEW;
+      take(items, p->items, (ptrdiff_t)p->itemsize, order + k, n);
+      tl_sort_keys(p->dtype, keys + k, items, n, p->descending, true, NULL);
+    }
   }
 }
 
-// Two runs are merged in as many pieces as their parts have.
-static void merge_piece(void *context, int64_t i) {
-  parts *p = context;
-  int64_t pieces = (int64_t)p->run * 2 * PIECES, pair = i / pieces;
-  int64_t first = pair * 2 * p->run;
-  int64_t begin = boundary(p, first, p->count);
-  size_t m = (size_t)(boundary(p, first + p->run, p->count) - begin);
-  size_t n = (size_t)(boundary(p, first + 2 * p->run, p->count) - begin);
-  size_t k = (size_t)(i % pieces), count = (size_t)pieces;
-  size_t from = n / count * k + n % count * k / count;
-  size_t to = n / count * (k + 1) + n % count * (k + 1) / count;
+// What stands at [from, to) of two merged runs, which begin at an item and have
+// n items, m of them the first run's.
+static void merge_some(parts *p, int64_t begin, size_t m, size_t n, size_t from,
+                       size_t to) {
   size_t offset = (size_t)begin * (p->order ? sizeof(int64_t) : p->itemsize);
   if (p->order)
     tl_merge_places((int64_t *)(void *)(p->to + offset),
@@ -171,11 +174,30 @@ static void merge_piece(void *context, int64_t i) {
                   to);
 }
 
+// Two runs are merged in as many pieces as their parts have.
+static void merge_piece(void *context, int64_t i) {
+  parts *p = context;
+  tl_stop stop = stop_of(p);
+  int64_t pieces = (int64_t)p->run * 2 * PIECES, pair = i / pieces;
+  int64_t first = pair * 2 * p->run;
+  int64_t begin = boundary(p, first, p->count);
+  size_t m = (size_t)(boundary(p, first + p->run, p->count) - begin);
+  size_t n = (size_t)(boundary(p, first + 2 * p->run, p->count) - begin);
+  size_t k = (size_t)(i % pieces), count = (size_t)pieces;
+  size_t from = n / count * k + n % count * k / count;
+  size_t to = n / count * (k + 1) + n % count * (k + 1) / count;
+  for (size_t end; tl_piece(&stop, from, to, &end); from = end)
+    merge_some(p, begin, m, n, from, end);
+}
+
 static void copy_order(void *context, int64_t i) {
   parts *p = context;
+  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, (int64_t)p->count * PIECES);
-  memcpy(p->order + at.begin, (const int64_t *)(const void *)p->from + at.begin,
-         (size_t)at.length * sizeof *p->order);
+  int64_t *to = p->order + at.begin;
+  const int64_t *from = (const int64_t *)(const void *)p->from + at.begin;
+  for (size_t k = 0, end; tl_piece(&stop, k, (size_t)at.length, &end); k = end)
+    memcpy(to + k, from + k, (end - k) * sizeof *to);
 }
 
 // Merges the sorted parts; p->from is where they are, and then the result.

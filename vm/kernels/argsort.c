@@ -156,6 +156,7 @@ static void argsort_keys(int64_t *out, const uint64_t *keys, uint64_t *buffer,
   const unsigned bits = span.bits;
   unsigned position_bits = 64 - (unsigned)__builtin_clzll(n - 1);
   uint64_t *a = (uint64_t *)out;
+  tl_sort_touch(buffer, n * sizeof *buffer, stop);
   pack(a, keys, n, span.least, bits, position_bits, stop);
   const unsigned sorted_bits = bits < UPPER ? bits : UPPER;
   uint64_t *sorted = tl_radix_sort(a, buffer, n, 64 - sorted_bits,

@@ -8,57 +8,77 @@
 #define TOP_BIT(U) ((U)((U)1 << (8 * sizeof(U) - 1)))
 #define ALL_ONES(U) ((U) ~(U)0)
 
-// X(DTYPE, suffix, word, kind): how an item's bits become a key and back.
-#define KEY_DTYPES(X)                   \
-  X(BOOL, truth, tl_word1, NATURAL)     \
-  X(INT8, int8, tl_word1, SIGN)         \
-  X(INT16, int16, tl_word2, SIGN)       \
-  X(INT32, int32, tl_word4, SIGN)       \
-  X(INT64, int64, tl_word8, SIGN)       \
-  X(UINT8, uint8, tl_word1, NATURAL)    \
-  X(UINT16, uint16, tl_word2, NATURAL)  \
-  X(UINT32, uint32, tl_word4, NATURAL)  \
-  X(UINT64, uint64, tl_word8, NATURAL)  \
-  X(FLOAT32, float32, tl_word4, REAL32) \
-  X(FLOAT64, float64, tl_word8, REAL64)
+// X(suffix, word, kind): how an item's bits become a key and back, before the
+// key's bits are turned. Integers, signed or not, and bools differ in that.
+#define KEY_WORDS(X)            \
+  X(word1, tl_word1, INTEGER)   \
+  X(word2, tl_word2, INTEGER)   \
+  X(word4, tl_word4, INTEGER)   \
+  X(word8, tl_word8, INTEGER)   \
+  X(float32, tl_word4, FLOAT32) \
+  X(float64, tl_word8, FLOAT64)
 
-#define KEY_OF_NATURAL(U, bits, zero) (U)(bits)
-#define BITS_OF_NATURAL(U, key) (U)(key)
-#define KEY_OF_SIGN(U, bits, zero) (U)((bits) ^ TOP_BIT(U))
-#define BITS_OF_SIGN(U, key) (U)((key) ^ TOP_BIT(U))
+#define KEY_OF_INTEGER(U, bits, zero) (U)(bits)
+#define BITS_OF_INTEGER(U, key) (U)(key)
 // A set sign turns all bits, a clear one the sign alone.
 #define KEY_OF_REAL(U, bits) \
   (U)((bits) ^ ((bits)&TOP_BIT(U) ? ALL_ONES(U) : TOP_BIT(U)))
 #define BITS_OF_REAL(U, key) \
   (U)((key) ^ ((key)&TOP_BIT(U) ? TOP_BIT(U) : ALL_ONES(U)))
-#define KEY_OF_REAL32(U, bits, zero) \
+#define KEY_OF_FLOAT32(U, bits, zero) \
   KEY_OF_REAL(U, (zero) && (bits) == TOP_BIT(U) ? (U)0 : (bits))
-#define KEY_OF_REAL64 KEY_OF_REAL32
-#define BITS_OF_REAL32 BITS_OF_REAL
-#define BITS_OF_REAL64 BITS_OF_REAL
+#define KEY_OF_FLOAT64 KEY_OF_FLOAT32
+#define BITS_OF_FLOAT32 BITS_OF_REAL
+#define BITS_OF_FLOAT64 BITS_OF_REAL
 
 // The largest finite magnitude's bits, plus one, are infinity's; above is NaN.
-#define IS_NAN_NATURAL(U, bits) false
-#define IS_NAN_SIGN(U, bits) false
-#define IS_NAN_REAL32(U, bits) (((bits)&0x7fffffffu) > 0x7f800000u)
-#define IS_NAN_REAL64(U, bits) \
+#define IS_NAN_INTEGER(U, bits) false
+#define IS_NAN_FLOAT32(U, bits) (((bits)&0x7fffffffu) > 0x7f800000u)
+#define IS_NAN_FLOAT64(U, bits) \
   (((bits)&0x7fffffffffffffffu) > 0x7ff0000000000000u)
-#define NAN_NATURAL 0
-#define NAN_SIGN 0
-#define NAN_REAL32 0x7fc00000u
-#define NAN_REAL64 0x7ff8000000000000u
-#define HAS_NAN_NATURAL false
-#define HAS_NAN_SIGN false
-#define HAS_NAN_REAL32 true
-#define HAS_NAN_REAL64 true
+#define NAN_INTEGER 0
+#define NAN_FLOAT32 0x7fc00000u
+#define NAN_FLOAT64 0x7ff8000000000000u
+#define HAS_NAN_INTEGER false
+#define HAS_NAN_FLOAT32 true
+#define HAS_NAN_FLOAT64 true
+
+// Which bits of a key are turned: the sign's of signed integers, so that
+// negative ones come first, and all for descending order.
+static uint64_t turned_bits(tl_dtype dtype, bool descending) {
+  const bool is_signed = tl_dtypes[dtype].kind == 'I';
+  const uint64_t sign = (uint64_t)1 << (8 * tl_itemsize(dtype) - 1);
+  return (is_signed ? sign : 0) ^ (descending ? ALL_ONES(uint64_t) : 0);
+}
+
+typedef enum {
+  KEY_word1,
+  KEY_word2,
+  KEY_word4,
+  KEY_word8,
+  KEY_float32,
+  KEY_float64
+} key_kind;
+
+static key_kind kind_of(tl_dtype dtype) {
+  if (dtype == TL_FLOAT32)
+    return KEY_float32;
+  if (dtype == TL_FLOAT64)
+    return KEY_float64;
+  const size_t itemsize = tl_itemsize(dtype);
+  return itemsize == 1   ? KEY_word1
+         : itemsize == 2 ? KEY_word2
+         : itemsize == 4 ? KEY_word4
+                         : KEY_word8;
+}
 
 // Keys and items may be one array where their widths agree.
 #define KEYS(sfx, U, KIND, width, K)                                           \
   static void keys_##sfx##_##width(K *keys, const void *a, size_t n,           \
-                                   bool descending, bool same_zero,            \
+                                   uint64_t turned, bool same_zero,            \
                                    tl_stop *stop) {                            \
     const U *items = a;                                                        \
-    const U turn = descending ? ALL_ONES(U) : 0;                               \
+    const U turn = (U)turned;                                                  \
     (void)same_zero;                                                           \
     for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) { \
       TL_LOOP for (size_t i = start; i < end; i++) {                           \
@@ -69,9 +89,9 @@
     }                                                                          \
   }                                                                            \
   static void items_##sfx##_##width(void *a, const K *keys, size_t n,          \
-                                    bool descending, tl_stop *stop) {          \
+                                    uint64_t turned, tl_stop *stop) {          \
     U *items = a;                                                              \
-    const U turn = descending ? ALL_ONES(U) : 0;                               \
+    const U turn = (U)turned;                                                  \
     for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) { \
       TL_LOOP for (size_t i = start; i < end; i++) {                           \
         const U key = (U)((U)keys[i] ^ turn);                                  \
@@ -80,44 +100,58 @@
       }                                                                        \
     }                                                                          \
   }
-#define X(D, sfx, U, KIND)   \
+#define X(sfx, U, KIND)      \
   KEYS(sfx, U, KIND, own, U) \
   KEYS(sfx, U, KIND, wide, uint64_t)
-KEY_DTYPES(X)
+KEY_WORDS(X)
 #undef X
 
 void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
                   bool descending, bool same_zero, tl_stop *stop) {
-  switch ((int)dtype) {
-#define X(D, sfx, U, KIND)                                      \
-  case TL_##D:                                                  \
-    keys_##sfx##_wide(keys, a, n, descending, same_zero, stop); \
+  const uint64_t turned = turned_bits(dtype, descending);
+  switch (kind_of(dtype)) {
+#define X(sfx, U, KIND)                                     \
+  case KEY_##sfx:                                           \
+    keys_##sfx##_wide(keys, a, n, turned, same_zero, stop); \
     break;
-    KEY_DTYPES(X)
+    KEY_WORDS(X)
 #undef X
   }
 }
 
-void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending) {
-  switch ((int)dtype) {
-#define X(D, sfx, U, KIND)                              \
-  case TL_##D:                                          \
-    keys_##sfx##_own(a, a, n, descending, false, NULL); \
+void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending,
+                     tl_stop *stop) {
+  const uint64_t turned = turned_bits(dtype, descending);
+  switch (kind_of(dtype)) {
+#define X(sfx, U, KIND)                             \
+  case KEY_##sfx:                                   \
+    keys_##sfx##_own(a, a, n, turned, false, stop); \
     break;
-    KEY_DTYPES(X)
+    KEY_WORDS(X)
 #undef X
   }
 }
 
 void tl_sort_from_keys(tl_dtype dtype, void *a, const void *keys, size_t n,
-                       bool descending) {
-  switch ((int)dtype) {
-#define X(D, sfx, U, KIND)                           \
-  case TL_##D:                                       \
-    items_##sfx##_own(a, keys, n, descending, NULL); \
+                       bool descending, tl_stop *stop) {
+  const uint64_t turned = turned_bits(dtype, descending);
+  switch (kind_of(dtype)) {
+#define X(sfx, U, KIND)                          \
+  case KEY_##sfx:                                \
+    items_##sfx##_own(a, keys, n, turned, stop); \
     break;
-    KEY_DTYPES(X)
+    KEY_WORDS(X)
 #undef X
+  }
+}
+
+void tl_sort_touch(void *block, size_t nbytes, tl_stop *stop) {
+  enum { PAGE = 4096, PAGES = 64 };  // a millisecond where all are new
+  volatile char *bytes = block;
+  for (size_t at = PAGE, count = 0; at < nbytes; at += PAGE) {
+    bytes[at] = 0;
+    if (++count % PAGES == 0 && !tl_goes_on(stop))
+      return;
   }
 }
 
@@ -350,38 +384,40 @@ NARROW_SORT(tl_word2, 2)
 NARROW_SORT(tl_word4, 3)
 #define sort_tl_word8 sort_wide
 
-#define X(D, sfx, U, KIND)                                                     \
-  static void sort_##sfx(void *a, size_t n, bool descending, void *scratch,    \
-                         tl_stop *stop) {                                      \
-    if (n < TL_SMALL_SORT) {                                                   \
-      uint64_t *keys = scratch;                                                \
-      keys_##sfx##_wide(keys, a, n, descending, false, stop);                  \
-      items_##sfx##_wide(a, sort_few(keys, keys + n, n), n, descending, stop); \
-      return;                                                                  \
-    }                                                                          \
-    keys_##sfx##_own(a, a, n, descending, false, stop);                        \
-    U *buffer = (void *)((char *)scratch + sizeof(tl_radix_counts));           \
-    items_##sfx##_own(a, sort_##U(a, buffer, n, scratch, stop), n, descending, \
-                      stop);                                                   \
+#define X(sfx, U, KIND)                                                     \
+  static void sort_##sfx(void *a, size_t n, uint64_t turned, void *scratch, \
+                         tl_stop *stop) {                                   \
+    if (n < TL_SMALL_SORT) {                                                \
+      uint64_t *keys = scratch;                                             \
+      keys_##sfx##_wide(keys, a, n, turned, false, stop);                   \
+      items_##sfx##_wide(a, sort_few(keys, keys + n, n), n, turned, stop);  \
+      return;                                                               \
+    }                                                                       \
+    U *buffer = (void *)((char *)scratch + sizeof(tl_radix_counts));        \
+    tl_sort_touch(buffer, n * sizeof(U), stop);                             \
+    keys_##sfx##_own(a, a, n, turned, false, stop);                         \
+    items_##sfx##_own(a, sort_##U(a, buffer, n, scratch, stop), n, turned,  \
+                      stop);                                                \
   }
-KEY_DTYPES(X)
+KEY_WORDS(X)
 #undef X
 
 bool tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch,
              tl_stop *stop) {
   if (n < 2)
     return true;
-  switch ((int)dtype) {
-#define X(D, sfx, U, KIND)                       \
-  case TL_##D:                                   \
-    sort_##sfx(a, n, descending, scratch, stop); \
+  if (tl_dtype_is_complex(dtype)) {
+    sort_complex(dtype, a, n, descending, scratch, stop);
+    return !(stop && stop->stopped);
+  }
+  const uint64_t turned = turned_bits(dtype, descending);
+  switch (kind_of(dtype)) {
+#define X(sfx, U, KIND)                      \
+  case KEY_##sfx:                            \
+    sort_##sfx(a, n, turned, scratch, stop); \
     break;
-    KEY_DTYPES(X)
+    KEY_WORDS(X)
 #undef X
-    case TL_COMPLEX64:
-    case TL_COMPLEX128:
-      sort_complex(dtype, a, n, descending, scratch, stop);
-      break;
   }
   return !(stop && stop->stopped);
 }

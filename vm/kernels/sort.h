@@ -16,20 +16,28 @@ enum {
   TL_INSERTION_RUN = 16  // the runs that merging starts from
 };
 
+// Asks whether a sort is to go on; false for ever once it is stopped.
+static inline bool tl_goes_on(tl_stop *stop) {
+  if (stop && !stop->stopped)
+    stop->stopped = stop->ask(stop->context);
+  return !(stop && stop->stopped);
+}
+
 // The items from i up to *end are one piece of n; between two pieces the caller
 // of the sort may stop it. False at the end, and for ever once it is stopped,
 // so that what follows in a stopped sort has nothing to do.
 static inline bool tl_piece(tl_stop *stop, size_t i, size_t n, size_t *end) {
   enum { PIECE = 1 << 17 };  // under a millisecond of any pass
-  if (i >= n || (stop && stop->stopped))
+  if (i >= n || (stop && stop->stopped) || (i >= PIECE && !tl_goes_on(stop)))
     return false;
-  if (i >= PIECE && stop && stop->ask(stop->context)) {
-    stop->stopped = true;
-    return false;
-  }
   *end = n - i < PIECE ? n : i + PIECE;
   return true;
 }
+
+// Writes into each page of a block whose bytes mean nothing yet. The system
+// gives a page when it is written first, which takes it longer than a thousand
+// items take us; the passes write all over the block from their first piece on.
+void tl_sort_touch(void *block, size_t nbytes, tl_stop *stop);
 
 // Writes the keys of [n] real items or bools, widened to 64 bits. With
 // [same_zero], -0.0 and 0.0 have one key.
@@ -38,9 +46,10 @@ void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
 
 // The same in place, as words of the items' own size; and back, where [a] may
 // be [keys]. tl_sort of unsigned integers sorts such keys.
-void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending);
+void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending,
+                     tl_stop *stop);
 void tl_sort_from_keys(tl_dtype dtype, void *a, const void *keys, size_t n,
-                       bool descending);
+                       bool descending, tl_stop *stop);
 
 // The sorted runs[0, m) and runs[m, n), merged: what stands at [from, to) of
 // the result goes to the same places of [out]. Keys have 4 or 8 bytes.
