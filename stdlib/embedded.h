@@ -20,14 +20,21 @@ struct tl_embedded_function {
 
 struct tl_embedded {
   const char *name;  // as in `import name`
-  const char *text;  // UTF-8, ended by a zero byte that nbytes leaves out
-  size_t nbytes;
+  const unsigned char *packed;
+  size_t nbytes;                                 // of the text, UTF-8
   const struct tl_embedded_function *functions;  // ended by name NULL
   bool is_global;                                // they need no import
 };
 
 // Ended by an entry whose name is NULL. Written by tools/embed.
 extern const struct tl_embedded tl_embedded_modules[];
+
+// What a byte of packed texts stands for: two such bytes, or, where these are
+// 0, itself.
+extern const unsigned char tl_embedded_pairs[256][2];
+
+// Writes nbytes to [text].
+void tl_embedded_unpack(const struct tl_embedded *module, char *text);
 
 // The module of that name, or NULL; its public function, or NULL.
 const struct tl_embedded *tl_embedded_find(const char *module);

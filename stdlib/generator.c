@@ -23,6 +23,12 @@ static uint64_t mix(uint64_t x) {  // the finalizer of SplitMix64
   return x ^ x >> 31;
 }
 
+void tl_draws_fill(tl_draws *s) {
+  uint64_t counter[4] = {s->block++, s->item, 1, s->stream->purpose};
+  tl_philox(counter, s->stream->key, s->words);
+  s->used = 0;
+}
+
 // What random.generator makes. Each draw moves it on.
 typedef struct generator {
   tl_vm *vm;

@@ -66,14 +66,14 @@ static inline tl_draws tl_draws_of(const tl_stream *stream, uint64_t item) {
   return (tl_draws){.stream = stream, .item = item, .used = 4};
 }
 
+// The next four; not in line, as it is long and most draws need it seldom.
+void tl_draws_fill(tl_draws *s);
+
 static inline uint64_t tl_next(tl_draws *s) {
   if (s->stream->pcg)
     return tl_pcg64_next(s->stream->pcg);
-  if (s->used == 4) {
-    uint64_t counter[4] = {s->block++, s->item, 1, s->stream->purpose};
-    tl_philox(counter, s->stream->key, s->words);
-    s->used = 0;
-  }
+  if (s->used == 4)
+    tl_draws_fill(s);
   return s->words[s->used++];
 }
 

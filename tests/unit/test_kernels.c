@@ -400,7 +400,7 @@ static void scalar_forms(void **state) {
   (void)state;
   const tl_kernel_table *table = tl_kernels_named("base");
   int count = 0;
-  for (tl_op op = 0; op < TL_OP_COUNT; op++) {
+  for (tl_op op = 0; (int)op < TL_BINARY_OPS; op++) {
     for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
       if (!table->binary_vs[op][dtype])
         continue;
@@ -421,6 +421,7 @@ static void no_kernel_is_missing(void **state) {
   const int count = kernel_tables(tables);
   for (int t = 0; t < count; t++) {
     for (tl_op op = 0; op < TL_OP_COUNT; op++) {
+      assert_int_equal(tl_ops[op].arity == 2, (int)op < TL_BINARY_OPS);
       for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
         tl_dtype computed = tl_op_compute_dtype(op, dtype);
         if (computed == TL_DTYPE_COUNT)

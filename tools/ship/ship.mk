@@ -15,7 +15,7 @@ SHARED_MAJOR  := libtally.$(SOVERSION).dylib
 else
 SHARED_ENDING := .so
 SHARED_FLAGS  := -shared -Wl,-soname,libtally.so.$(SOVERSION) \
-                 -Wl,--version-script=tools/ship/tally.map
+                 -Wl,--version-script=tools/ship/tally.map -Wl,--gc-sections
 SHARED_FULL   := libtally.so.$(VERSION)
 SHARED_MAJOR  := libtally.so.$(SOVERSION)
 
@@ -33,8 +33,7 @@ endif
 .PHONY: small
 small:
 	$(SUBMAKE) BUILD=build/small KERNEL_ISAS=base KERNEL_OPT=-Os SPELLED_OUT= \
-	  CPPFLAGS='-DTALLY_NO_ISA -DTL_NO_PAIRS' LDFLAGS=-Wl,--gc-sections \
-	  CFLAGS='-Os -ffunction-sections -fno-asynchronous-unwind-tables' \
+	  CPPFLAGS='-DTALLY_NO_ISA -DTL_SMALL=1' CFLAGS=-Os \
 	  programs
 
 ifdef ONE_FILE

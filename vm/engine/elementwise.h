@@ -262,6 +262,9 @@ typedef enum tl_op {
       TL_OP_COUNT
 } tl_op;
 
+// Those of two operands come first: so many.
+enum { TL_BINARY_OPS = TL_OP_NEGATIVE };
+
 typedef struct tl_op_info {
   const char *name;  // of the built-in function
   const char *sign;  // of the operator, "" where there is none

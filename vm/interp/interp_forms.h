@@ -23,8 +23,8 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 // Threaded dispatch where the compiler has it, `switch` from the same source
-// elsewhere.
-#if defined(__GNUC__) && !defined(TALLY_SWITCH)
+// elsewhere; and where each instruction is counted, which needs one place then.
+#if defined(__GNUC__) && !defined(TALLY_SWITCH) && !defined(TL_COUNTING)
 #define TL_THREADED 1
 #else
 #define TL_THREADED 0

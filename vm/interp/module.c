@@ -373,10 +373,10 @@ static tl_module *find_module(tl_vm *vm, const char *name) {
   return NULL;
 }
 
-// Runs a module's text once; the module keeps its variables.
-static bool run_text(tl_vm *vm, tl_module *module, const char *name,
-                     const char *text, size_t nbytes, tl_slot *out) {
-  tl_unit *unit = vm->compiler->compile(vm, module, name, text, nbytes, 1);
+// Runs a module's code once, NULL where compiling it failed; the module keeps
+// its variables.
+static bool run_code(tl_vm *vm, tl_module *module, tl_unit *unit,
+                     tl_slot *out) {
   tl_slot value = tl_none();
   if (unit == NULL || !tl_run_unit(vm, unit, &value)) {
     module->state = 3;
@@ -394,7 +394,21 @@ static bool run_module(tl_vm *vm, const char *name, const char *directory,
   if (module == NULL)
     return false;
   module->state = 1;
-  return run_text(vm, module, name, text, nbytes, out);
+  tl_unit *unit = vm->compiler->compile(vm, module, name, text, nbytes, 1);
+  return run_code(vm, module, unit, out);
+}
+
+// The same with what the library has of a module in Tally.
+static bool run_embedded(tl_vm *vm, tl_module *module,
+                         const struct tl_embedded *e, tl_slot *out) {
+  char *text = tl_alloc(vm, e->nbytes, "a module");
+  tl_unit *unit = NULL;
+  if (text != NULL) {
+    tl_embedded_unpack(e, text);
+    unit = vm->compiler->compile(vm, module, e->name, text, e->nbytes, 1);
+    tl_free(vm, text, e->nbytes);
+  }
+  return run_code(vm, module, unit, out);
 }
 
 static bool found_module(tl_vm *vm, tl_module *module, tl_slot *out) {
@@ -430,7 +444,7 @@ static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
   module->builtin = name;
   const struct tl_embedded *also = tl_embedded_find(name);
   if (also != NULL)
-    return run_text(vm, module, name, also->text, also->nbytes, out);
+    return run_embedded(vm, module, also, out);
   *out = module_slot(module);
   return true;
 }
@@ -499,7 +513,11 @@ static bool import_embedded(tl_vm *vm, const char *name, bool *found,
   tl_module *module = find_module(vm, name);
   if (module != NULL)
     return found_module(vm, module, out);
-  return run_module(vm, name, NULL, e->text, e->nbytes, out);
+  module = tl_module_new(vm, name, NULL);
+  if (module == NULL)
+    return false;
+  module->state = 1;
+  return run_embedded(vm, module, e, out);
 }
 
 // Beside the importing file, then in TALLY_PATH, then the library.

@@ -80,7 +80,7 @@ typedef uint64_t turn_int64, turn_uint64, turn_float64;
   size_t TL_K(arg##name##_##sfx)(const void *a, size_t n) {                 \
     const T *items = a;                                                     \
     size_t at = 0, i = 0;                                                   \
-    while (n - i >= LANES) {                                                \
+    while (!TL_SMALL && n - i >= LANES) {                                   \
       const size_t left = (n - i) / LANES,                                  \
                    turns = left < TURNS ? left : TURNS;                     \
       const size_t place = i + arg_turns_##name##_##sfx(items + i, turns);  \

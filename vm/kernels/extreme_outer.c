@@ -30,7 +30,7 @@ static const void *row_of(const char *a, ptrdiff_t row_stride, size_t row) {
       T *best, const char *a, ptrdiff_t row_stride, size_t nrows, size_t n) { \
     memcpy(best, a, n * sizeof(T));                                           \
     size_t r = 1;                                                             \
-    for (; r + ROWS <= nrows; r += ROWS) {                                    \
+    for (; !TL_SMALL && r + ROWS <= nrows; r += ROWS) {                       \
       const T *r0 = row_of(a, row_stride, r);                                 \
       const T *r1 = row_of(a, row_stride, r + 1);                             \
       const T *r2 = row_of(a, row_stride, r + 2);                             \
@@ -86,7 +86,7 @@ static const void *row_of(const char *a, ptrdiff_t row_stride, size_t row) {
     memcpy(best, a, n * sizeof(T));                                           \
     memset(out, 0, n * sizeof *out);                                          \
     size_t r = 1;                                                             \
-    for (; r + ARG_ROWS <= nrows; r += ARG_ROWS) {                            \
+    for (; !TL_SMALL && r + ARG_ROWS <= nrows; r += ARG_ROWS) {               \
       const T *r0 = row_of(a, row_stride, r);                                 \
       const T *r1 = row_of(a, row_stride, r + 1);                             \
       const T *r2 = row_of(a, row_stride, r + 2);                             \

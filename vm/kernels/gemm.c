@@ -25,12 +25,6 @@ static size_t smaller(size_t a, size_t b) {
 
 // Loops over a tile are short and known: spelled out in full, the tile stays in
 // registers.
-#ifdef __clang__
-#define SPELL_OUT _Pragma("clang loop unroll(full)")
-#else
-#define SPELL_OUT _Pragma("GCC unroll 16")
-#endif
-
 // Strides are in items here.
 #define GEMM(sfx, T)                                                           \
   typedef T vector_##sfx                                                       \
@@ -39,21 +33,21 @@ static size_t smaller(size_t a, size_t b) {
   static void tile_##sfx(T *c, size_t c_row, const T *a, const T *b, size_t k, \
                          bool add) {                                           \
     vector_##sfx sum[TALL][ACROSS];                                            \
-    SPELL_OUT for (int i = 0; i < TALL; i++) {                                 \
-      SPELL_OUT for (int j = 0; j < ACROSS; j++) sum[i][j] =                   \
+    TL_SPELL_OUT for (int i = 0; i < TALL; i++) {                              \
+      TL_SPELL_OUT for (int j = 0; j < ACROSS; j++) sum[i][j] =                \
           (vector_##sfx){0};                                                   \
     }                                                                          \
     for (; k > 0; k--, a += TALL, b += WIDE_##sfx) {                           \
       vector_##sfx row[ACROSS];                                                \
-      SPELL_OUT for (int j = 0; j < ACROSS; j++) row[j] =                      \
+      TL_SPELL_OUT for (int j = 0; j < ACROSS; j++) row[j] =                   \
           *(const vector_##sfx *)(b + j * PER_##sfx);                          \
-      SPELL_OUT for (int i = 0; i < TALL; i++) {                               \
+      TL_SPELL_OUT for (int i = 0; i < TALL; i++) {                            \
         const vector_##sfx x = a[i] - (vector_##sfx){0};                       \
-        SPELL_OUT for (int j = 0; j < ACROSS; j++) sum[i][j] += x * row[j];    \
+        TL_SPELL_OUT for (int j = 0; j < ACROSS; j++) sum[i][j] += x * row[j]; \
       }                                                                        \
     }                                                                          \
-    SPELL_OUT for (int i = 0; i < TALL; i++) {                                 \
-      SPELL_OUT for (int j = 0; j < ACROSS; j++) {                             \
+    TL_SPELL_OUT for (int i = 0; i < TALL; i++) {                              \
+      TL_SPELL_OUT for (int j = 0; j < ACROSS; j++) {                          \
         vector_##sfx *to =                                                     \
             (vector_##sfx *)(c + (size_t)i * c_row + j * PER_##sfx);           \
         if (add)                                                               \

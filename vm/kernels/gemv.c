@@ -17,12 +17,6 @@ enum { LANE_BYTES = 256, VECTORS = LANE_BYTES / VECTOR };
 // Fewer terms than this are added as they come.
 enum { FEW = 8 };
 
-#ifdef __clang__
-#define SPELL_OUT _Pragma("clang loop unroll(full)")
-#else
-#define SPELL_OUT _Pragma("GCC unroll 16")
-#endif
-
 #define ITEM(T, at) (*(const T *)(const void *)(at))
 #define FOUR(sfx, T, at, step)                       \
   ((four_##sfx){ITEM(T, at), ITEM(T, (at) + (step)), \
@@ -51,12 +45,13 @@ enum { FEW = 8 };
     if (n < FEW)                                                             \
       return few_##sfx(a, x, n);                                             \
     vector_##sfx held[VECTORS];                                              \
-    SPELL_OUT for (int v = 0; v < VECTORS; v++) held[v] = (vector_##sfx){0}; \
+    TL_SPELL_OUT for (int v = 0; v < VECTORS; v++) held[v] =                 \
+        (vector_##sfx){0};                                                   \
     size_t i = 0;                                                            \
     for (; i + LANES_##sfx <= n; i += LANES_##sfx) {                         \
       const vector_##sfx *p = (const vector_##sfx *)(a + i);                 \
       const vector_##sfx *q = (const vector_##sfx *)(x + i);                 \
-      SPELL_OUT for (int v = 0; v < VECTORS; v++) held[v] += p[v] * q[v];    \
+      TL_SPELL_OUT for (int v = 0; v < VECTORS; v++) held[v] += p[v] * q[v]; \
     }                                                                        \
     T lanes[LANES_##sfx];                                                    \
     memcpy(lanes, held, sizeof lanes);                                       \
@@ -73,11 +68,11 @@ enum { FEW = 8 };
       return sum;                                                            \
     }                                                                        \
     four_##sfx held[LANES_##sfx / 4];                                        \
-    SPELL_OUT for (int v = 0; v < LANES_##sfx / 4; v++) held[v] =            \
+    TL_SPELL_OUT for (int v = 0; v < LANES_##sfx / 4; v++) held[v] =         \
         (four_##sfx){0};                                                     \
     size_t i = 0;                                                            \
     for (; i + LANES_##sfx <= n; i += LANES_##sfx)                           \
-      SPELL_OUT for (int v = 0; v < LANES_##sfx / 4; v++) {                  \
+      TL_SPELL_OUT for (int v = 0; v < LANES_##sfx / 4; v++) {               \
         held[v] += FOUR(sfx, T, a, a_step) * FOUR(sfx, T, x, x_step);        \
         a += 4 * a_step;                                                     \
         x += 4 * x_step;                                                     \

@@ -64,8 +64,8 @@ $(KERNEL_PLAIN_OBJS): $(BUILD)/vm/kernels/%.o: vm/kernels/%.c \
 	$(COMPILE) $(KERNEL_FLAGS) -c $< -o $@
 KERNEL_OBJS += $(KERNEL_PLAIN_OBJS)
 
-# libtally.so has a small base set, without kernels of several operations, and
-# loads one of the others from an object beside it. Libraries that are linked
+# libtally.so has a small base set, without kernels of several operations and
+# with one row or vector at a time, and loads one of the others from an object beside it. Libraries that are linked
 # into a program have them all inside.
 KERNELS_DIR := tally-$(VERSION)
 ifneq ($(KERNEL_ISAS),base)
@@ -80,7 +80,7 @@ $(KERNEL_SMALL_OBJS): $(BUILD)/vm/kernels/%.small.o: vm/kernels/%.c \
                       vm/kernels/kernels.mk
 	@mkdir -p $(@D)
 	$(COMPILE) $(KERNEL_FLAGS) $(KERNEL_FLAGS_$*) -Os -DTL_ISA=base \
-	  -DTL_NO_PAIRS -c $< -o $@
+	  -DTL_SMALL=1 -c $< -o $@
 $(BUILD)/vm/kernels/isa_beside.o: vm/kernels/isa.c vm/kernels/kernels.mk
 	@mkdir -p $(@D)
 	$(COMPILE) $(KERNEL_FLAGS) '-DTALLY_KERNELS_BESIDE="$(KERNELS_DIR)"' \

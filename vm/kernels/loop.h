@@ -27,6 +27,21 @@
 #define TL_LOOP _Pragma("GCC ivdep")
 #endif
 
+// 1: the set is to be small. Its loops take one row or one vector at a time
+// where others take several, which changes no result.
+#ifndef TL_SMALL
+#define TL_SMALL 0
+#endif
+
+// For short loops whose arrays are to stay in registers.
+#if TL_SMALL
+#define TL_SPELL_OUT
+#elif defined(__clang__)
+#define TL_SPELL_OUT _Pragma("clang loop unroll(full)")
+#else
+#define TL_SPELL_OUT _Pragma("GCC unroll 16")
+#endif
+
 // For loops of a few instructions that are no vectors.
 #ifdef __clang__
 #define TL_BY_FOUR _Pragma("clang loop unroll_count(4)")

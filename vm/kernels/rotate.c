@@ -14,27 +14,21 @@ typedef double doubles
     __attribute__((vector_size(VECTOR), aligned(sizeof(double)), may_alias));
 enum { LANES = VECTOR / sizeof(double), ACROSS = 4, WIDE = ACROSS * LANES };
 
-#ifdef __clang__
-#define SPELL_OUT _Pragma("clang loop unroll(full)")
-#else
-#define SPELL_OUT _Pragma("GCC unroll 4")
-#endif
-
 static void turn_wide(double *a, size_t row, const double *c, const double *s,
                       size_t count) {
   doubles y[ACROSS];
   double *at = a + count * row;
-  SPELL_OUT for (int k = 0; k < ACROSS; k++) y[k] = ((doubles *)at)[k];
+  TL_SPELL_OUT for (int k = 0; k < ACROSS; k++) y[k] = ((doubles *)at)[k];
   for (size_t i = count; i-- > 0; at -= row) {
     doubles *below = (doubles *)at;
     const doubles *here = (const doubles *)(at - row);
-    SPELL_OUT for (int k = 0; k < ACROSS; k++) {
+    TL_SPELL_OUT for (int k = 0; k < ACROSS; k++) {
       const doubles x = here[k];
       below[k] = s[i] * x + c[i] * y[k];
       y[k] = c[i] * x - s[i] * y[k];
     }
   }
-  SPELL_OUT for (int k = 0; k < ACROSS; k++)((doubles *)at)[k] = y[k];
+  TL_SPELL_OUT for (int k = 0; k < ACROSS; k++)((doubles *)at)[k] = y[k];
 }
 
 static void turn_one(double *a, size_t row, const double *c, const double *s,

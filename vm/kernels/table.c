@@ -92,7 +92,7 @@ const tl_kernel_table TABLE(TL_ISA) = {
                      TL_K(greater_equal_##name)
     .compare_iu = {ORDER(iu)},
     .compare_ui = {ORDER(ui)},
-#ifndef TL_NO_PAIRS
+#if !TL_SMALL
     .pairs = &TL_K(pairs),
     .questions = &TL_K(questions),
 #endif

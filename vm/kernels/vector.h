@@ -199,20 +199,9 @@ TL_INLINE bool any_beyond(vec x, double limit) {
 #endif
 }
 
-// How many vectors a turn computes, so that their latencies fill each other;
-// in the small set one.
-#ifdef TL_NO_PAIRS
-enum { TOGETHER = 1 };
-#else
+// How many vectors a turn computes, so that their latencies fill each other.
 enum { TOGETHER = 4 };
-#endif
-#ifdef __clang__
-#define EACH_VECTOR \
-  _Pragma("clang loop unroll(full)") for (size_t v = 0; v < TOGETHER; v++)
-#else
-#define EACH_VECTOR \
-  _Pragma("GCC unroll 8") for (size_t v = 0; v < TOGETHER; v++)
-#endif
+#define EACH_VECTOR TL_SPELL_OUT for (size_t v = 0; v < TOGETHER; v++)
 
 // void name(out, a, n) for items of a dtype: out[i] = inside(a[i]), some
 // vectors at a time. Where a lane of *farthest is above the limit, these and
@@ -253,8 +242,9 @@ enum { STEP = TOGETHER * LANES, BEYOND = 16 * LANES };
     T *to = out;                                                               \
     const T *from = a;                                                         \
     for (size_t i = 0; i < n;) {                                               \
-      i += name##_most_##sfx(to + i, from + i, n - i);                         \
-      const size_t count = n - i < BEYOND ? n - i : BEYOND;                    \
+      if (!TL_SMALL)                                                           \
+        i += name##_most_##sfx(to + i, from + i, n - i);                       \
+      const size_t count = TL_SMALL || n - i < BEYOND ? n - i : BEYOND;        \
       if (count > 0)                                                           \
         name##_few_##sfx(to + i, from + i, count);                             \
       i += count;                                                              \
