@@ -4,6 +4,7 @@
 
 #include "vm/engine/engine.h"
 #include "vm/nested/nested.h"
+#include "vm/io.h"
 #include "vm/values/list.h"
 #include "vm/values/range.h"
 #include "vm/types/type.h"
@@ -66,6 +67,15 @@ bool tl_arg_string(tl_vm *vm, const char *function, const char *name, tl_slot s,
     return tl_arg_fail(vm, function, name, "a string", s);
   *out = s.string;
   return true;
+}
+
+bool tl_arg_path(tl_vm *vm, const char *function, tl_slot s,
+                 const char **path) {
+  tl_string *name;
+  if (!tl_arg_string(vm, function, "path", s, &name))
+    return false;
+  *path = tl_io_path(vm, function, name);
+  return *path != NULL;
 }
 
 bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,

@@ -25,6 +25,8 @@ bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
 // Returns borrowed.
 bool tl_arg_string(tl_vm *vm, const char *function, const char *name, tl_slot s,
                    tl_string **out);
+// A file's path, as the system wants it; returns borrowed.
+bool tl_arg_path(tl_vm *vm, const char *function, tl_slot s, const char **path);
 // A dtype; none gives [otherwise].
 bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
                   tl_dtype otherwise, tl_dtype *out);

@@ -121,19 +121,10 @@ static bool write_pnm(tl_vm *vm, const tl_pixels *x, tl_writer *to) {
 
 // --- read_image, write_image ------------------------------------------------
 
-static bool path_of(tl_vm *vm, const char *function, tl_slot s,
-                    const char **path) {
-  tl_string *name;
-  if (!tl_arg_string(vm, function, "path", s, &name))
-    return false;
-  *path = tl_io_path(vm, function, name);
-  return *path != NULL;
-}
-
 static bool read_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   tl_bytes bytes;
-  if (!path_of(vm, "read_image", args[0], &path) ||
+  if (!tl_arg_path(vm, "read_image", args[0], &path) ||
       !tl_io_read_expanded(vm, "read_image", path, &bytes))
     return false;
   const unsigned char *data = (const unsigned char *)bytes.data;
@@ -208,7 +199,7 @@ static bool write_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   tl_pixels pixels;
   tl_slot dense;
-  if (!path_of(vm, "write_image", args[0], &path) ||
+  if (!tl_arg_path(vm, "write_image", args[0], &path) ||
       !read_pixels(vm, &args[1], &pixels))
     return false;
   bool wide = pixels.itemsize == 2 && !is_big_endian();

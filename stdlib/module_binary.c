@@ -206,15 +206,6 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Files ------------------------------------------------------------------
 
-static bool path_of(tl_vm *vm, const char *function, tl_slot s,
-                    const char **path) {
-  tl_string *name;
-  if (!tl_arg_string(vm, function, "path", s, &name))
-    return false;
-  *path = tl_io_path(vm, function, name);
-  return *path != NULL;
-}
-
 // path, dtype, big, offset, count
 static bool read_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
@@ -222,7 +213,7 @@ static bool read_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t offset, count = -1;
   tl_dtype dtype;
   tl_bytes bytes;
-  if (!path_of(vm, "read_binary", args[0], &path) ||
+  if (!tl_arg_path(vm, "read_binary", args[0], &path) ||
       !tl_arg_dtype(vm, "read_binary", args[1], TL_UINT8, &dtype) ||
       !tl_arg_bool(vm, "read_binary", "big", args[2], &big) ||
       !tl_arg_count(vm, "read_binary", "offset", args[3], &offset) ||
@@ -252,7 +243,7 @@ static bool write_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   bool big;
   tl_slot bytes;
-  if (!path_of(vm, "write_binary", args[0], &path) ||
+  if (!tl_arg_path(vm, "write_binary", args[0], &path) ||
       !tl_arg_bool(vm, "write_binary", "big", args[2], &big) ||
       !encode_items(vm, "write_binary", &args[1], big, &bytes))
     return false;

@@ -25,16 +25,9 @@ static bool os_fail(tl_vm *vm, const char *function, const char *path) {
 // The path in an argument; "." for none.
 static bool path_of(tl_vm *vm, const char *function, tl_slot s,
                     const char **path) {
-  tl_string *name;
   *path = ".";
-  if (!tl_require(vm, TALLY_MAY_FILES, function))
-    return false;
-  if (tl_is_none(s))
-    return true;
-  if (!tl_arg_string(vm, function, "path", s, &name))
-    return false;
-  *path = tl_io_path(vm, function, name);
-  return *path != NULL;
+  return tl_require(vm, TALLY_MAY_FILES, function) &&
+         (tl_is_none(s) || tl_arg_path(vm, function, s, path));
 }
 
 static bool list_names(tl_vm *vm, DIR *directory, tl_list **list) {

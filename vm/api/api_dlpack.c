@@ -296,15 +296,20 @@ static exported *export(tl_vm *vm, tl_slot value, dl_tensor *tensor) {
   return e;
 }
 
+// NULL: failed, [out] being the host's place for the result.
+static exported *export_value(tl_vm *vm, tally_value v, const void *out,
+                              dl_tensor *tensor) {
+  tl_slot value;
+  bool ok = tl_given(vm, out, "the place for the tensor") &&
+            tl_handle_get(vm, v, &value);
+  return ok ? export(vm, value, tensor) : NULL;
+}
+
 tally_status tally_to_dlpack(tally_vm *vm, tally_value v,
                              struct DLManagedTensor **out) {
   TL_ENTER(vm);
-  tl_slot value;
   dl_tensor tensor;
-  if (!tl_given(vm, out, "the place for the tensor") ||
-      !tl_handle_get(vm, v, &value))
-    return tl_report(vm);
-  exported *e = export(vm, value, &tensor);
+  exported *e = export_value(vm, v, out, &tensor);
   if (e == NULL)
     return tl_report(vm);
   e->as.legacy = (legacy){tensor, e, end_legacy};
@@ -315,12 +320,8 @@ tally_status tally_to_dlpack(tally_vm *vm, tally_value v,
 tally_status tally_to_dlpack_versioned(tally_vm *vm, tally_value v,
                                        struct DLManagedTensorVersioned **out) {
   TL_ENTER(vm);
-  tl_slot value;
   dl_tensor tensor;
-  if (!tl_given(vm, out, "the place for the tensor") ||
-      !tl_handle_get(vm, v, &value))
-    return tl_report(vm);
-  exported *e = export(vm, value, &tensor);
+  exported *e = export_value(vm, v, out, &tensor);
   if (e == NULL)
     return tl_report(vm);
   e->as.versioned = (versioned){1, 0, e, end_versioned, DL_READ_ONLY, tensor};

@@ -302,22 +302,40 @@ static bool compute(tl_vm *vm, tl_op op, tl_operand *x, const tl_slot *slots,
          tl_scalar_compute(vm, op, x, &typing, out);
 }
 
+typedef struct opened {
+  tl_operand x[TL_MAX_OPERANDS];
+  int count;
+  bool all_numbers;
+} opened;
+
+// The operands of an operation, up to the first that is no number; to be closed
+// also where it fails.
+static bool open_operands(tl_vm *vm, tl_op op, tl_slot *operands, opened *o) {
+  o->count = 0;
+  o->all_numbers = true;
+  while (o->all_numbers && o->count < tl_ops[op].arity) {
+    if (!tl_operand_open(vm, &operands[o->count], &o->x[o->count],
+                         &o->all_numbers))
+      return false;
+    o->count++;
+  }
+  return true;
+}
+
+static void close_operands(tl_vm *vm, opened *o) {
+  while (o->count > 0) tl_operand_close(vm, &o->x[--o->count]);
+}
+
 bool tl_elementwise(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
   if (tl_short(vm, op, operands, out))
     return true;
-  tl_operand x[TL_MAX_OPERANDS];
-  int arity = tl_ops[op].arity, opened = 0;
-  bool ok = true, all_numbers = true;
-  while (ok && all_numbers && opened < arity) {
-    ok = tl_operand_open(vm, &operands[opened], &x[opened], &all_numbers);
-    if (ok)
-      opened++;
-  }
+  opened o;
+  bool ok = open_operands(vm, op, operands, &o);
   if (ok) {
-    ok = all_numbers ? compute(vm, op, x, operands, out)
-                     : tl_elementwise_other(vm, op, operands, out);
+    ok = o.all_numbers ? compute(vm, op, o.x, operands, out)
+                       : tl_elementwise_other(vm, op, operands, out);
   }
-  while (opened > 0) tl_operand_close(vm, &x[--opened]);
+  close_operands(vm, &o);
   return ok;
 }
 
@@ -414,18 +432,12 @@ static bool other_into(tl_vm *vm, tl_op op, tl_slot *operands,
 
 bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
                          tl_array *target) {
-  tl_operand x[TL_MAX_OPERANDS];
-  int arity = tl_ops[op].arity, opened = 0;
-  bool ok = true, all_numbers = true;
-  while (ok && all_numbers && opened < arity) {
-    ok = tl_operand_open(vm, &operands[opened], &x[opened], &all_numbers);
-    if (ok)
-      opened++;
-  }
+  opened o;
+  bool ok = open_operands(vm, op, operands, &o);
   if (ok) {
-    ok = all_numbers ? compute_into(vm, op, x, operands, target)
-                     : other_into(vm, op, operands, target);
+    ok = o.all_numbers ? compute_into(vm, op, o.x, operands, target)
+                       : other_into(vm, op, operands, target);
   }
-  while (opened > 0) tl_operand_close(vm, &x[--opened]);
+  close_operands(vm, &o);
   return ok;
 }

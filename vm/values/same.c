@@ -222,24 +222,24 @@ static bool options_equal(comparison *c, const tl_nested *a,
   return true;
 }
 
+// Notes that a part to be compared could not be made.
+static bool made(comparison *c, bool ok) {
+  c->failed = c->failed || !ok;
+  return ok;
+}
+
 static bool rows_equal(comparison *c, tl_slot a, tl_slot b) {
   int64_t row;
   tl_slot offsets, x, y;
-  if (!tl_ragged_agree(a.nested, b.nested, &row))
+  if (!tl_ragged_agree(a.nested, b.nested, &row) ||
+      !made(c, tl_ragged_flat(c->vm, a, &offsets, &x)))
     return false;
-  bool equal = tl_ragged_flat(c->vm, a, &offsets, &x);
-  if (!equal) {
-    c->failed = true;
-    return false;
-  }
   tl_drop(c->vm, offsets);
-  if (tl_ragged_flat(c->vm, b, &offsets, &y)) {
+  bool equal = made(c, tl_ragged_flat(c->vm, b, &offsets, &y));
+  if (equal) {
     tl_drop(c->vm, offsets);
     equal = values_equal(c, x, y);
     tl_drop(c->vm, y);
-  } else {
-    c->failed = true;
-    equal = false;
   }
   tl_drop(c->vm, x);
   return equal;
@@ -247,12 +247,10 @@ static bool rows_equal(comparison *c, tl_slot a, tl_slot b) {
 
 static bool grids_equal(comparison *c, const tl_nested *n, const tl_nested *m) {
   tl_slot x, y;
-  bool equal = false;
-  c->failed = !tl_grid_rows(c->vm, n, &x);
-  if (c->failed)
+  if (!made(c, tl_grid_rows(c->vm, n, &x)))
     return false;
-  c->failed = !tl_grid_rows(c->vm, m, &y);
-  if (!c->failed) {
+  bool equal = made(c, tl_grid_rows(c->vm, m, &y));
+  if (equal) {
     equal = rows_equal(c, x, y);
     tl_drop(c->vm, y);
   }
@@ -309,16 +307,12 @@ static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
     int64_t other = tl_nested_find(m, n->layout->fields[i].name);
     if (other < 0)
       return false;
-    if (!tl_nested_field(c->vm, &left, i, &x)) {
-      c->failed = true;
+    if (!made(c, tl_nested_field(c->vm, &left, i, &x)))
       return false;
-    }
-    if (tl_nested_field(c->vm, &right, other, &y)) {
+    equal = made(c, tl_nested_field(c->vm, &right, other, &y));
+    if (equal) {
       equal = values_equal(c, x, y);
       tl_drop(c->vm, y);
-    } else {
-      c->failed = true;
-      equal = false;
     }
     tl_drop(c->vm, x);
   }
