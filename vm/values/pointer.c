@@ -73,9 +73,11 @@ bool tl_pointer_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
   ok = parts != NULL && tl_spell_out(vm, 1, &plain);
   if (ok) {
     steps[0] = (tl_step){.item_count = 1, .items = &at};
-    memcpy(steps + 1, rest.steps, (size_t)rest.count * sizeof *steps);
+    if (rest.count > 0)
+      memcpy(steps + 1, rest.steps, (size_t)rest.count * sizeof *steps);
     parts[0] = tl_borrow(places);
-    memcpy(parts + 1, rest.parts, (size_t)used * sizeof *parts);
+    if (used > 0)
+      memcpy(parts + 1, rest.parts, (size_t)used * sizeof *parts);
     ok = tl_part_update(vm, (tl_way){steps, rest.count + 1, parts},
                         &n->parts[1], &plain);
   }
