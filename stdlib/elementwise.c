@@ -237,17 +237,15 @@ static bool places_or_where(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define NOTE_SHIFT(operands, shapes)               \
   "Takes and gives integers, promoted:\n" operands \
   ".\nOther dtypes are an error (kind type)" shapes
-#define NOTE_TEST(operands, shapes)                         \
-  "Takes any numeric dtype (signbit a real one): " operands \
-  "; gives\n"                                               \
-  "bools. Strings are an error (kind type)" shapes
+#define NOTE_TEST(operands, shapes)                          \
+  "Takes any numeric dtype (signbit a real one):\n" operands \
+  "; gives bools.\nStrings are an error (kind type)" shapes
 #define NOTE_ROUND(operands, shapes)                            \
   "Takes any real dtype (round a complex one, too):\n" operands \
   ".\nStrings are an error (kind type)" shapes
-#define NOTE_PART(operands, shapes)    \
-  "Takes any numeric dtype: " operands \
-  "; complex items\n"                  \
-  "give floats of their precision. Strings are an error (kind type)" shapes
+#define NOTE_PART(operands, shapes)                               \
+  "Takes any numeric dtype, complex items give floats of their\n" \
+  "precision: " operands ".\nStrings are an error (kind type)" shapes
 #define NOTE_SELECT(operands, shapes)                                         \
   "The condition is bool, x and y of any dtypes that promote: arrays or\n"    \
   "scalars, which broadcast. Another condition is an error (kind type),\n"    \
