@@ -31,31 +31,32 @@ TL_INLINE window find_window(uintptr_t a, uintptr_t b, uintptr_t c,
 
 #ifdef HAS_WINDOWS
 // The items before and after those of a vector, of it and its neighbour.
-#define BEFORE_2 1, 2
-#define AFTER_2 1, 2
-#define BEFORE_4 3, 4, 5, 6
-#define AFTER_4 1, 2, 3, 4
-#define BEFORE_8 7, 8, 9, 10, 11, 12, 13, 14
-#define AFTER_8 1, 2, 3, 4, 5, 6, 7, 8
-#define BEFORE_16 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
-#define AFTER_16 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
+#define SHIFT_BEFORE_2 1, 2
+#define SHIFT_AFTER_2 1, 2
+#define SHIFT_BEFORE_4 3, 4, 5, 6
+#define SHIFT_AFTER_4 1, 2, 3, 4
+#define SHIFT_BEFORE_8 7, 8, 9, 10, 11, 12, 13, 14
+#define SHIFT_AFTER_8 1, 2, 3, 4, 5, 6, 7, 8
+#define SHIFT_BEFORE_16 \
+  15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
+#define SHIFT_AFTER_16 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
 #define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 
 #if defined(__AVX512BW__)
-#define BEFORE_float32(x, y) SHUFFLE(x, y, BEFORE_16)
-#define AFTER_float32(x, y) SHUFFLE(x, y, AFTER_16)
-#define BEFORE_float64(x, y) SHUFFLE(x, y, BEFORE_8)
-#define AFTER_float64(x, y) SHUFFLE(x, y, AFTER_8)
+#define BEFORE_float32(x, y) SHUFFLE(x, y, SHIFT_BEFORE_16)
+#define AFTER_float32(x, y) SHUFFLE(x, y, SHIFT_AFTER_16)
+#define BEFORE_float64(x, y) SHUFFLE(x, y, SHIFT_BEFORE_8)
+#define AFTER_float64(x, y) SHUFFLE(x, y, SHIFT_AFTER_8)
 #elif defined(__AVX2__)
-#define BEFORE_float32(x, y) SHUFFLE(x, y, BEFORE_8)
-#define AFTER_float32(x, y) SHUFFLE(x, y, AFTER_8)
-#define BEFORE_float64(x, y) SHUFFLE(x, y, BEFORE_4)
-#define AFTER_float64(x, y) SHUFFLE(x, y, AFTER_4)
+#define BEFORE_float32(x, y) SHUFFLE(x, y, SHIFT_BEFORE_8)
+#define AFTER_float32(x, y) SHUFFLE(x, y, SHIFT_AFTER_8)
+#define BEFORE_float64(x, y) SHUFFLE(x, y, SHIFT_BEFORE_4)
+#define AFTER_float64(x, y) SHUFFLE(x, y, SHIFT_AFTER_4)
 #else
-#define BEFORE_float32(x, y) SHUFFLE(x, y, BEFORE_4)
-#define AFTER_float32(x, y) SHUFFLE(x, y, AFTER_4)
-#define BEFORE_float64(x, y) SHUFFLE(x, y, BEFORE_2)
-#define AFTER_float64(x, y) SHUFFLE(x, y, AFTER_2)
+#define BEFORE_float32(x, y) SHUFFLE(x, y, SHIFT_BEFORE_4)
+#define AFTER_float32(x, y) SHUFFLE(x, y, SHIFT_AFTER_4)
+#define BEFORE_float64(x, y) SHUFFLE(x, y, SHIFT_BEFORE_2)
+#define AFTER_float64(x, y) SHUFFLE(x, y, SHIFT_AFTER_2)
 #endif
 
 #define ALL_OF(sfx, x) ((x) - (sfx##_window){0})
