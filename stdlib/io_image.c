@@ -226,10 +226,9 @@ const tl_builtin tl_io_image_module[] = {
     {"read_image", "path", read_image, TL_FILES | TL_EFFECT,
      "The pixels of a PNG, PGM or PPM image: rows * columns (gray), or rows *\n"
      "columns * channels (2: gray and opacity, 3: red, green, blue, 4: and\n"
-     "opacity). Their dtype is uint8, of 16 bits uint16; fewer bits are spread "
-     "over 0 .. "
-     "255,\n"
-     "palettes expanded. A damaged file is a value error.\n"
+     "opacity). Their dtype is uint8, of 16 bits uint16; fewer bits are "
+     "spread\n"
+     "over 0 .. 255, palettes expanded. A damaged file is a value error.\n"
      "    io.read_image(\"photo.png\")\n"},
     {"write_image", "path, x", write_image, TL_FILES | TL_EFFECT,
      "Writes pixels, shaped as read_image gives them, of uint8 or uint16, to\n"
