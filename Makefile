@@ -55,7 +55,7 @@ OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
-FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files pure)
+FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files)
 HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
              $(patsubst %.cpp,$(BUILD)/%_cpp,$(wildcard examples/*.cpp))
 

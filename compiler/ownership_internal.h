@@ -13,7 +13,7 @@
 #include "vm/verify/lenders.h"
 
 // A slot whose set would pass this is owned at its definitions instead.
-enum { TL_LENDER_LIMIT = 12 };
+enum { TL_LENDER_LIMIT = 8 };
 
 // A mode of the analysis alone: the argument is given twice, so this place
 // gets a count of its own.
@@ -52,8 +52,6 @@ typedef struct tl_owned_program {
   tl_cfg_program *cfg;
   tl_arena *arena;
   int32_t global_words;
-  uint64_t *assigned;  // module variables that some function but the module's
-                       // own code assigns
   tl_owned_function *functions;
   int32_t *callers;  // function by function, who calls it
   int32_t caller_count;

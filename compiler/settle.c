@@ -234,10 +234,8 @@ static void settle_part(tl_flow *flow, int32_t x, int32_t y) {
   int op = flow->leaves ? TL_BC_LEAVE : flow->ends ? TL_BC_INHERIT : TL_BC_KEEP;
   tl_put(flow, op, -1, x, y, TL_MODE_BORROW);
   keep_part(flow, x, y);
-  if (flow->leaves) {  // what y shows or has is its own, too
+  if (flow->leaves)  // the view that y may be has its hold, too
     tl_state_remove(&flow->now[y], (uint32_t)x, 1u << TL_HELD);
-    tl_state_strip(&flow->now[y], 1u << TL_LENDS);
-  }
 }
 
 void tl_settle_heir(tl_flow *flow, int32_t x) {
@@ -280,8 +278,8 @@ static bool settle_one(tl_flow *flow, int32_t x, int32_t y,
   bool inherits = flow->leaves && (relations & 1u << TL_PART) != 0;
   if ((relations & 1u << TL_HELD) != 0 && !inherits)
     settle_hold(flow, x, y, update);
-  if ((relations & 1u << TL_LENDS) != 0 && !inherits)
-    settle_items(flow, x, y, flow->leaves);
+  if ((relations & 1u << TL_LENDS) != 0)
+    settle_items(flow, x, y, flow->leaves && (relations & 1u << TL_PART) == 0);
   if ((relations & 1u << TL_PART) != 0) {
     if (y != flow->heir)
       settle_part(flow, x, y);

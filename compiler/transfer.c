@@ -50,26 +50,16 @@ static const tl_owned_function *callee_of(const tl_flow *flow,
   return ins->op == TL_BC_CALLK ? &flow->program->functions[ins->extra] : NULL;
 }
 
-// Whether code that is not known may assign a variable: only if a function of
-// this unit does. Where other units do, the old value waits (vm/module.h).
-static bool may_be_assigned(const tl_flow *flow, uint32_t global) {
-  const tl_owned_program *program = flow->program;
-  if ((int32_t)global / 64 >= program->global_words ||
-      tl_bit(program->assigned, (int32_t)global))
-    return true;
-  tl_bit_set(program->cfg->steady, (int32_t)global);
-  return false;
-}
-
 static bool may_rebind(const tl_flow *flow, const tl_cfg_ins *ins, bool unknown,
                        uint32_t global) {
+  if (unknown)
+    return true;
   if (ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG)
     return ins->extra == global;
   const tl_owned_function *callee = callee_of(flow, ins);
-  if (unknown || (callee != NULL && callee->rebinds_any))
-    return may_be_assigned(flow, global);
   return callee != NULL &&
-         ((int32_t)global / 64 >= flow->program->global_words ||
+         (callee->rebinds_any ||
+          (int32_t)global / 64 >= flow->program->global_words ||
           (callee->rebinds != NULL &&
            tl_bit(callee->rebinds, (int32_t)global)));
 }
@@ -346,17 +336,19 @@ static void count_lent_by_gone(tl_flow *flow, const tl_cfg_ins *ins) {
     return;
   for (int32_t i = 0; i < ins->operand_count; i++) {
     int32_t x = flow->operands[i];
-    if (tl_opcode_role(ins->op, i) != TL_ROLE_STORE)
+    if (tl_opcode_role(ins->op, i) != TL_ROLE_STORE ||
+        flow->modes[i] == TL_MODE_CONSUME)
       continue;
     const tl_state *state = tl_state_of(flow, x);
     bool gone = flow->modes[i] == TL_MODE_BORROW && is_gone(flow, ins, x);
     for (int k = 0; k < state->count && !gone; k++) {
       uint32_t who = tl_lender_who(state->lenders[k]);
-      gone = tl_who_is_slot(who) && is_gone(flow, ins, (int32_t)who);
+      gone = tl_is_whole(tl_lender_relation(state->lenders[k])) &&
+             tl_who_is_slot(who) && is_gone(flow, ins, (int32_t)who);
     }
     if (!gone)
       continue;
-    if (flow->modes[i] != TL_MODE_BORROW) {
+    if (flow->modes[i] == TL_MODE_EITHER) {
       tl_own(flow, x);
       flow->modes[i] = TL_MODE_CONSUME;
     } else {
@@ -483,29 +475,22 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
 
 // --- Definitions ------------------------------------------------------------
 
-// Whether an index may give a list that borrows: a slice of one.
-static bool slices(const tl_flow *flow, const tl_cfg_ins *ins) {
-  const tl_prototype *p = flow->cfg->prototype;
-  return ins->op == TL_BC_INDEX && p != NULL &&
-         tl_path_slices(&p->unit->paths[ins->extra]);
-}
-
 // An item of operand 0, or a view of it: only the run knows.
-static tl_state item_state(const tl_flow *flow, const tl_cfg_ins *ins) {
+static tl_state item_state(const tl_flow *flow) {
   int32_t x = flow->operands[0];
   const tl_state *from = tl_state_of(flow, x);
   tl_state state = tl_state_new(TL_EITHER);
   if (flow->modes[0] == TL_MODE_BORROW) {
     tl_state_derive(&state, from, (uint32_t)x, TL_PART);
     tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
-    if (slices(flow, ins))
-      tl_state_derive(&state, from, (uint32_t)x, TL_LENDS);
+    tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
     return state;
   }
-  tl_state_derive_lenders(&state, from, TL_PART);
-  tl_state_derive_lenders(&state, from, TL_HELD);
-  if (!tl_state_needs_lender(&state))
+  if (flow->modes[0] == TL_MODE_CONSUME)
     state.kind = TL_OWNS;
+  else
+    tl_state_derive_lenders(&state, from, TL_PART);
+  tl_state_derive_lenders(&state, from, TL_HELD);
   return state;
 }
 
@@ -517,11 +502,7 @@ static tl_state next_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   // An item of a list is no view of it.
   if (ins->op != TL_BC_NEXT || ins->extra != TL_NEXT_OF_LIST)
     tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
-  else
-    tl_state_derive_items(&state, from);
-  // The pair of a record that lives on.
-  if (ins->op == TL_BC_NEXT && ins->extra == TL_NEXT_PAIR)
-    tl_state_derive(&state, from, (uint32_t)x, TL_LENDS);
+  tl_state_strip(&state, 1u << TL_LENDS);
   return state;
 }
 
@@ -570,26 +551,24 @@ static tl_state container_state(const tl_flow *flow, const tl_cfg_ins *ins) {
       tl_state_derive_items(&state, &from);
       continue;
     }
+    tl_state_strip(&from, 1u << TL_LENDS);  // what is stored keeps its items
     if (flow->modes[i] == TL_MODE_BORROW)
       tl_state_derive(&state, &from, (uint32_t)x, TL_LENDS);
-    else if (flow->modes[i] != TL_MODE_RETAIN)
+    else if (flow->modes[i] == TL_MODE_EITHER)
       tl_state_derive_lenders(&state, &from, TL_LENDS);
   }
   return state;
 }
 
 // What the library says that its first argument may be to the result.
-static tl_state library_state(const tl_flow *flow, const tl_cfg_ins *ins,
-                              unsigned lends) {
+static tl_state library_state(const tl_flow *flow, unsigned lends) {
   if ((lends & TL_LISTS) != 0) {
+    int32_t x = flow->operands[0];
     tl_state state = tl_state_new(TL_OWNS);
-    for (int32_t i = 0; i < ins->operand_count; i++) {
-      int32_t x = flow->operands[i];
-      if (flow->modes[i] == TL_MODE_BORROW)
-        tl_state_derive(&state, tl_state_of(flow, x), (uint32_t)x, TL_LENDS);
-      else
-        tl_state_derive_lenders(&state, tl_state_of(flow, x), TL_LENDS);
-    }
+    if (flow->modes[0] == TL_MODE_BORROW)
+      tl_state_derive(&state, tl_state_of(flow, x), (uint32_t)x, TL_LENDS);
+    else if (flow->modes[0] == TL_MODE_EITHER)
+      tl_state_derive_lenders(&state, tl_state_of(flow, x), TL_LENDS);
     return state;
   }
   if ((lends & TL_RETURNS) == 0)
@@ -627,18 +606,8 @@ static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     const tl_state *from = tl_state_of(flow, x);
     bool passed = flow->modes[i] != TL_MODE_BORROW;
     owned |= passed && whole;
-    if (flow->modes[i] == TL_MODE_RETAIN)
+    if (passed && (from->kind == TL_OWNS || flow->modes[i] == TL_MODE_RETAIN))
       continue;
-    if (whole)
-      tl_state_derive_items(&state, from);
-    if (passed && from->kind == TL_OWNS) {
-      // What it borrows, an item of it may be.
-      if (relation == TL_PART) {
-        tl_state_derive_lenders(&state, from, TL_PART);
-        borrowed |= tl_state_needs_lender(&state);
-      }
-      continue;
-    }
     borrowed |= whole;
     if (passed)
       tl_state_derive_lenders(&state, from, relation);
@@ -658,11 +627,11 @@ static tl_state result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     return container_state(flow, ins);
   switch ((tl_result_kind)tl_opcodes[ins->op].result) {
     case TL_DEF_OWNED:
-      return library_state(flow, ins, lends(flow, ins));
+      return library_state(flow, lends(flow, ins));
     case TL_DEF_TARGET:
       return tl_state_new(TL_OWNS);
     case TL_DEF_ITEM:
-      return item_state(flow, ins);
+      return item_state(flow);
     case TL_DEF_NEXT:
       return next_state(flow, ins);
     case TL_DEF_VIEW:

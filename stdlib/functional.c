@@ -76,7 +76,7 @@ typedef struct items {
 static bool open_items(tl_vm *vm, const char *function, tl_slot *source,
                        items *out) {
   *out = (items){.vm = vm, .source = source};
-  out->gives = tl_is_list(*source) && tl_gives_items(*source);
+  out->gives = tl_is_list(*source) && tl_is_unique(*source);
   return tl_items_count(vm, function, *source, &out->count);
 }
 
@@ -350,21 +350,17 @@ static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
   if (tl_is_array(source)) {
     return tl_take_axis(vm, source.array, kept, count, 0, out);
   }
-  items xs = {.vm = vm,
-              .source = &source,
-              .gives = tl_is_list(source) && tl_gives_items(source)};
+  items xs = {.vm = vm, .source = &source};
   tl_list *list = tl_list_new(vm, count);
   if (list == NULL)
     return false;
   int64_t next = 0, all;
   bool ok = tl_items_count(vm, "filter", source, &all);
-  bool lends = xs.gives || !tl_is_owned(source);
   for (int64_t i = 0; ok && i < all && next < count; i++) {
     tl_slot item;  // strings are walked in order, so that each is asked for
     ok = get_item(&xs, i, &item);
     if (ok && kept[next] == i) {
-      ok = lends ? tl_list_push_lent(vm, &list, &item)
-                 : tl_list_push(vm, &list, &item);
+      ok = tl_list_push(vm, &list, &item);
       next++;
     }
     if (tl_is_owned(item))
@@ -391,7 +387,7 @@ static bool filter(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   bool ok = find_kept(&c, &xs, kept, &count) &&
             (!tl_is_range(args[0]) || tl_arg_array(vm, "filter", &args[0])) &&
-            pick_items(vm, args[0], kept, count, out);
+            pick_items(vm, tl_borrow(args[0]), kept, count, out);
   tl_free(vm, kept, nbytes);
   return ok;
 }
@@ -675,7 +671,7 @@ static bool composed(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_fail(vm, TALLY_ERR_VALUE, "compose: more than %d arguments",
                    TL_MAX_PARAMS);
   }
-  bool gives = tl_gives_items(args[2]);
+  bool gives = tl_is_unique(args[2]);
   for (int64_t i = 0; i < rest->length; i++) {
     tl_slot *item = &args[2].list->items[i];
     given[count] = *item;
@@ -738,7 +734,7 @@ const tl_builtin tl_functional_builtins[] = {
      "function pass through.\n"
      "    each([1, 2, 3], x => x * x)    # [1, 4, 9]\n"
      "    each((1, \"a\"), typeof)         # (int64, string)\n"},
-    {"filter", "xs, f", filter, TL_CALLS | TL_LISTS,
+    {"filter", "xs, f", filter, TL_CALLS,
      "The items (of an array, the rows) for which f gives true.\n"
      "Takes any dtype. A value that is no function is an error (kind type), "
      "as\n"

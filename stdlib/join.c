@@ -64,7 +64,7 @@ static bool join(tl_vm *vm, const tl_arrays *parts, tl_dtype dtype, int axis,
 // the others' items.
 static bool may_go_on(tl_vm *vm, tl_slot source, const tl_arrays *parts,
                       tl_dtype dtype, int axis) {
-  if (axis != 0 || !tl_is_list(source) || !tl_gives_items(source))
+  if (axis != 0 || !tl_is_list(source) || !tl_is_unique(source))
     return false;
   tl_slot first = source.list->items[0];
   return tl_is_array(first) && first.array == parts->items[0].array &&
@@ -197,7 +197,7 @@ static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
     return false;
   for (int64_t i = done; i < lists->length; i++) {
     tl_list *list = lists->items[i].list;
-    bool ours = tl_gives_items(source) && tl_gives_items(lists->items[i]);
+    bool ours = tl_is_unique(source) && tl_is_unique(lists->items[i]);
     for (int64_t k = 0; k < list->length; k++) {
       tl_slot item = tl_borrow(list->items[k]);
       // There is room, so that nothing is left half moved.

@@ -84,22 +84,9 @@ bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
   return true;
 }
 
-// The same for a result that may borrow (TL_LISTS): a list that lives on lends
-// its items, one that [dies] gives them away, if nobody else has it.
-static bool get_lent(tl_vm *vm, tl_slot s, bool dies, int64_t index, size_t *at,
-                     tl_slot *out) {
-  if (!tl_is_list(s) || (dies && !tl_gives_items(s)))
-    return tl_items_get(vm, s, index, at, out);
-  tl_slot *item = &s.list->items[index];
-  *out = dies ? *item : tl_borrow(*item);
-  if (dies)
-    *item = tl_none();
-  return true;
-}
-
-// Adds an item, and gives it up where that fails.
+// Adds an item that this call owns, and gives it up where that fails.
 static bool push_own(tl_vm *vm, tl_list **list, tl_slot item) {
-  bool ok = tl_list_push_lent(vm, list, &item);
+  bool ok = tl_list_push(vm, list, &item);
   tl_drop(vm, item);
   return ok;
 }
@@ -287,9 +274,9 @@ static bool append(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    tl_describe(args[0], what, sizeof what), hint);
   }
   tl_list *list;
-  if (!tl_list_unique_lent(vm, &args[0], 1, &list))
+  if (!tl_list_unique(vm, &args[0], 1, &list))
     return false;
-  bool ok = tl_list_push_lent(vm, &list, &args[1]);
+  bool ok = tl_list_push(vm, &list, &args[1]);
   return give_list(vm, list, ok, out);
 }
 
@@ -317,9 +304,9 @@ static bool insert(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!position(vm, "insert", args[1], length, length, &at))
     return false;
   tl_list *list;
-  if (!tl_list_unique_lent(vm, &args[0], 1, &list))
+  if (!tl_list_unique(vm, &args[0], 1, &list))
     return false;
-  if (!tl_list_push_lent(vm, &list, &args[2])) {
+  if (!tl_list_push(vm, &list, &args[2])) {
     return give_list(vm, list, false, out);
   }
   tl_slot item = list->items[length];
@@ -411,7 +398,7 @@ static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
     tl_slot item, pair;
-    ok = get_lent(vm, args[0], tl_is_owned(args[0]), i, &at, &item) &&
+    ok = tl_items_get(vm, args[0], i, &at, &item) &&
          give_pair(vm, tl_weak_int(start + i), item, &pair) &&
          push_own(vm, &list, pair);
     if ((i & 1023) == 1023)
@@ -435,18 +422,13 @@ static bool zip_count(tl_vm *vm, const tl_list *args, int64_t *count) {
   return true;
 }
 
-static bool zip_row(tl_vm *vm, tl_slot of, int64_t i, size_t *at,
+static bool zip_row(tl_vm *vm, const tl_list *args, int64_t i, size_t *at,
                     tl_slot *out) {
-  const tl_list *args = of.list;
-  bool dies = tl_is_owned(of), alone = tl_gives_items(of);
   tl_list *row = tl_list_new(vm, args->length);
   bool ok = row != NULL;
   for (int64_t k = 0; ok && k < args->length; k++) {
     tl_slot item;
-    tl_slot s = args->items[k];
-    bool gone = dies && tl_is_owned(s);  // what is only lent to them lives on
-    ok = (gone && !alone ? tl_items_get(vm, s, i, &at[k], &item)
-                         : get_lent(vm, s, gone, i, &at[k], &item)) &&
+    ok = tl_items_get(vm, args->items[k], i, &at[k], &item) &&
          push_own(vm, &row, item);
   }
   return give_list(vm, row, ok, out);
@@ -465,7 +447,7 @@ static bool zip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
     tl_slot row;
-    ok = zip_row(vm, args[0], i, at, &row) && push_own(vm, &list, row);
+    ok = zip_row(vm, of, i, at, &row) && push_own(vm, &list, row);
     if ((i & 1023) == 1023)
       ok = ok && tl_poll(vm, 1);
   }
@@ -568,7 +550,7 @@ static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_list_builtins[] = {
-    {"append", "xs, value", append, TL_KEEPS | TL_GRIDS | TL_LISTS,
+    {"append", "xs, value", append, TL_KEEPS | TL_GRIDS,
      "The list or array xs with one more item at its end. A dying xs is\n"
      "extended where it is.\n"
      "Other containers are an error (kind type), items of another shape one "
@@ -576,7 +558,7 @@ const tl_builtin tl_list_builtins[] = {
      "kind shape.\n"
      "    append((1, \"a\"), 2.5)    # (1, \"a\", 2.5)\n"
      "    append([1, 2], 3)    # [1, 2, 3]\n"},
-    {"insert", "xs, index, value", insert, TL_KEEPS | TL_LISTS,
+    {"insert", "xs, index, value", insert, TL_KEEPS,
      "The list xs with an item more, before the one at index.\n"
      "A position outside the list is an error (kind index).\n"
      "    insert((1, 3), 1, 2)    # (1, 2, 3)\n"},
@@ -586,11 +568,11 @@ const tl_builtin tl_list_builtins[] = {
      "(kind index).\n"
      "    pop((1, 2, 3))    # (3, (1, 2))\n"
      "    pop((a: 1, b: 2), \"a\")    # (1, (b: 2))\n"},
-    {"enumerate", "xs, start = 0", enumerate, TL_LISTS,
+    {"enumerate", "xs, start = 0", enumerate, TL_PURE,
      "The items of xs, each with its number, as a list of pairs.\n"
      "Values without items are an error (kind type).\n"
      "    enumerate(\"ab\")    # ((0, \"a\"), (1, \"b\"))\n"},
-    {"zip", "...xs", zip, TL_LISTS,
+    {"zip", "...xs", zip, TL_PURE,
      "The first items of all xs, then the second ones, and so on: a list of\n"
      "lists. All must have the same number of items.\n"
      "Values without items are an error (kind type).\n"

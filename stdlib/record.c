@@ -3,7 +3,6 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/index/index.h"
-#include "vm/index/select.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
@@ -14,36 +13,39 @@ static bool record_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_is_record(s) || tl_arg_fail(vm, function, "r", "a record", s);
 }
 
-// A field's key or value out of a record that ends here and that nobody else
-// has; what the record only borrows is borrowed on.
-static tl_slot give_field(tl_vm *vm, tl_field *field, bool keys) {
-  tl_slot value = field->value, key = tl_own_string(field->key);
-  bool is_fixed = (field->key->head.flags & TL_IMMORTAL) != 0;
-  field->value = tl_none();
-  tl_drop(vm, keys ? value : is_fixed ? tl_none() : key);
-  return !keys ? value : is_fixed ? tl_borrow(key) : key;
+// A record that ends here gives its keys and values away.
+static void give_fields(tl_vm *vm, tl_record *record, bool keys,
+                        tl_list *list) {
+  for (int64_t i = 0; i < record->length; i++) {
+    const tl_field *field = &record->fields[i];
+    tl_slot key = tl_own_string(field->key);
+    if ((field->key->head.flags & TL_IMMORTAL) != 0)
+      key = tl_borrow(key);
+    list->items[i] = keys ? key : field->value;
+    tl_drop(vm, keys ? field->value : key);
+  }
+  list->length = record->length;
+  record->length = 0;
 }
 
-// A list of the keys, or of the values: it borrows those of a record that lives
-// on (TL_LISTS).
+// A list of the keys, or of the values.
 static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
   tl_record *record = r.record;
   tl_list *list = tl_list_new(vm, record->length);
   if (list == NULL)
     return false;
+  if (tl_is_unique(r))
+    give_fields(vm, record, keys, list);
   for (int64_t i = 0; i < record->length; i++) {
-    tl_field *field = &record->fields[i];
+    const tl_field *field = &record->fields[i];
     tl_slot item = {.tag = TL_TAG_STRING, .string = field->key};
-    if (tl_gives_items(r))
-      item = give_field(vm, field, keys);
-    else if (!keys)
+    if (!keys)
       item = tl_borrow(field->value);
-    if (tl_is_owned(r) && !tl_is_owned(item) && !tl_gives_items(r))
-      item = tl_retain(vm, item);         // others have the record, too
-    tl_list_push_lent(vm, &list, &item);  // there is room
+    if (tl_list_push_lent(vm, &list, &item))
+      continue;
+    tl_drop(vm, tl_own_list(list));
+    return false;
   }
-  if (tl_gives_items(r))
-    record->length = 0;
   *out = tl_own_list(list);
   return true;
 }
@@ -80,42 +82,9 @@ static bool container_argument(tl_vm *vm, const char *function, tl_slot s) {
          tl_arg_fail(vm, function, "xs", "a record, list or array", s);
 }
 
-// A container whose value at a key is put: a new list or record borrows the
-// others of what lives on (TL_LISTS).
-static bool put_value(tl_vm *vm, tl_slot *args, tl_slot *value, tl_slot *out) {
-  int64_t at;
-  if (tl_is_array(args[0]) || (tl_is_unique(args[0]) && !vm->no_reuse))
-    return tl_path_set(vm, &args[0], &one_index, &args[1], value, out);
-  if (tl_is_record(args[0]) && tl_is_string(args[1])) {
-    tl_record *record;
-    if (!tl_record_unique_lent(vm, &args[0], 1, &record))
-      return false;
-    bool ok = tl_record_set_lent(vm, &record, args[1].string, value);
-    if (ok)
-      *out = tl_own_record(record);
-    else
-      tl_drop(vm, tl_own_record(record));
-    return ok;
-  }
-  if (tl_is_list(args[0]) && tl_index_integer(args[1], &at)) {
-    tl_list *list;
-    at += at < 0 ? args[0].list->length : 0;
-    if (at >= 0 && at < args[0].list->length) {
-      if (!tl_list_unique_lent(vm, &args[0], 0, &list))
-        return false;
-      tl_slot old = list->items[at];
-      list->items[at] = tl_lend(vm, &list->head, value, TL_CAUSE_ITEM);
-      tl_drop(vm, old);
-      *out = tl_own_list(list);
-      return true;
-    }
-  }
-  return tl_path_set(vm, &args[0], &one_index, &args[1], value, out);
-}
-
 static bool put(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return container_argument(vm, "put", args[0]) &&
-         put_value(vm, args, &args[2], out);
+         tl_path_set(vm, &args[0], &one_index, &args[1], &args[2], out);
 }
 
 // The value at a key. Where the container is dying and this function's alone,
@@ -141,10 +110,7 @@ static bool take_value(tl_vm *vm, tl_slot *args, tl_slot *out) {
     *field = tl_none();
     return true;
   }
-  if (tl_is_owned(args[0]))
-    *out = tl_escape(vm, &found, TL_CAUSE_CALL);
-  else
-    *out = found;  // the container keeps it during the call
+  *out = tl_escape(vm, &found, TL_CAUSE_CALL);
   return true;
 }
 
@@ -153,7 +119,7 @@ enum { MOST_ARGUMENTS = 64 };
 static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot passed[MOST_ARGUMENTS], value;
   tl_list *rest = args[3].list;
-  bool ours = tl_gives_items(args[3]);
+  bool ours = tl_is_unique(args[3]);
   if (!container_argument(vm, "update", args[0]))
     return false;
   if (!tl_is_function(args[2]) && !tl_is_type(args[2]))
@@ -171,7 +137,7 @@ static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (!tl_call(vm, tl_borrow(args[2]), (int)rest->length + 1, passed, &value))
     return false;
-  bool ok = put_value(vm, args, &value, out);
+  bool ok = tl_path_set(vm, &args[0], &one_index, &args[1], &value, out);
   tl_drop(vm, value);
   return ok;
 }
@@ -191,14 +157,14 @@ const tl_builtin tl_record_builtins[] = {
      "Whether a record has a key; `key in r` asks the same.\n"
      "Values other than records are an error (kind type).\n"
      "    has((a: 1), \"a\")    # true\n"},
-    {"put", "xs, key, value", put, TL_KEEPS | TL_LISTS,
+    {"put", "xs, key, value", put, TL_KEEPS,
      "xs with a value put at a key or index: of a record, where a new key "
      "goes\n"
      "to the end, a list or an array. A dying xs is changed where it is.\n"
      "Values other than records are an error (kind type).\n"
      "    put((a: 1), \"b\", 2)    # (a: 1, b: 2)\n"
      "    put([1, 2, 3], 0, 9)    # [9, 2, 3]\n"},
-    {"update", "xs, key, f, ...args", update, TL_CALLS | TL_LISTS,
+    {"update", "xs, key, f, ...args", update, TL_CALLS,
      "xs with f(value, ...args) in place of the value at a key or index.\n"
      "Any value may stand at the place, and f gives any. A value f that is no\n"
      "function is an error (kind type).\n"

@@ -31,8 +31,8 @@ enum {  // tl_builtin.flags
                      // can be given back to its slot
   TL_VIEWS = 256,    // the result may be a view of the first argument alone
   TL_RETURNS = 512,  // the result may be the first argument itself: tl_pass_on
-  TL_LISTS = 131072,  // the result may be a list or a record that borrows what
-                      // the call's arguments borrow, or their items (lend.c)
+  TL_LISTS = 131072,  // the result may be a list that borrows items of the
+                      // first argument (lend.c)
   TL_MAY_BORROW = TL_VIEWS | TL_RETURNS | TL_LISTS,
   // What else it is applied to, and how (lift.h):
   TL_OF_ITEMS = 1024,     // works on each item of its first argument by itself

@@ -53,11 +53,6 @@ enum {               // tl_object.flags
   TL_ASCII = 32,     // string: every byte is below 128
   TL_LENT = 64,      // list, record, closure: items may be borrowed (lend.c)
   TL_KEEPING = 128,  // the same: items that are added are not borrowed again
-  // Of those, in the bits that only arrays have a use for: how deep containers
-  // that borrow stand in it.
-  TL_NEST = 2,
-  TL_NEST_MOST = 15,
-  TL_NEST_BITS = TL_NEST * TL_NEST_MOST,
 };
 
 // Every heap object begins with this.
@@ -306,12 +301,10 @@ static inline tl_slot tl_pass_on(tl_slot *s) {
 }
 
 // Stores in a new [container] what *item owns; what it only borrows stays
-// lent, as do the block of a view and the items of a container that are, and
-// the container remembers that (TL_LENT). Returns the heap slot.
+// lent, and the container remembers that (TL_LENT). Returns the heap slot.
 tl_slot tl_lend(tl_vm *vm, tl_object *container, tl_slot *item, tl_cause cause);
 
-// Visits the items of [container] that it may borrow, and those that borrow
-// something themselves.
+// Visits the items of [container] that it may borrow.
 typedef void tl_visit_lent(tl_vm *vm, tl_slot *item, tl_cause cause,
                            void *context);
 void tl_each_lent(tl_vm *vm, tl_object *container, tl_visit_lent *visit,
@@ -332,13 +325,7 @@ static inline bool tl_is_unique(tl_slot s) {
          (s.object->flags & TL_LENT) == 0;
 }
 
-// Whether the items of a dying list may be taken out of it, each as it is
-// there: what the list only borrows is borrowed on, and lives as long.
-static inline bool tl_gives_items(tl_slot s) {
-  return tl_is_owned(s) && s.object->count == 1;
-}
-
-// Whether it is unique once its items are its own.
+// The same once its items are its own.
 static inline bool tl_may_change(tl_vm *vm, tl_slot s) {
   if (tl_is_owned(s) && (s.object->flags & TL_LENT) != 0)
     tl_keep_items(vm, s.object);

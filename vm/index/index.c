@@ -174,24 +174,23 @@ static void list_item(tl_vm *vm, const tl_slot *base, tl_slot *item,
                       tl_slot *out) {
   if (!tl_is_owned(*base)) {
     *out = tl_borrow(*item);
-  } else if (base->object->count == 1) {
-    tl_copy_slot(out, item);  // what the list only borrows is borrowed on
+  } else if (tl_is_unique(*base)) {
+    tl_copy_slot(out, item);
     *item = tl_none();
   } else {
     *out = tl_retain(vm, tl_borrow(*item));
   }
 }
 
-// With [lends] a slice of a list that lives on borrows its items.
 static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
-                       bool lends, tl_slot *out) {
+                       tl_slot *out) {
   tl_list *made = tl_list_new(vm, slice.length);
   if (made == NULL)
     return false;
   // What the list borrows the slice borrows.
   bool moves = tl_is_owned(*base) && base->object->count == 1;
   if (moves)
-    made->head.flags |= base->object->flags & (TL_LENT | TL_NEST_BITS);
+    made->head.flags |= base->object->flags & TL_LENT;
   for (int64_t i = 0; i < slice.length; i++) {
     tl_slot *item = &base->list->items[slice.start + i * slice.step];
     if (moves) {
@@ -199,9 +198,7 @@ static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
       *item = tl_none();
     } else {
       tl_slot borrowed = tl_borrow(*item);
-      made->items[i] = lends && !tl_is_owned(*base)
-                           ? tl_lend(vm, &made->head, &borrowed, TL_CAUSE_ITEM)
-                           : tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
+      made->items[i] = tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
     }
   }
   made->length = slice.length;
@@ -239,8 +236,7 @@ static bool list_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   if (!read_one(vm, "list", step, parts, list->length, &index))
     return false;
   if (index.kind == ONE_SLICE)
-    return list_slice(vm, base, index.slice,
-                      step->items[0].kind == TL_ITEM_SLICE, out);
+    return list_slice(vm, base, index.slice, out);
   if (index.kind == ONE_ARRAY)
     return list_choice(vm, base, index.array, out);
   list_item(vm, base, &list->items[index.at], out);

@@ -33,15 +33,6 @@ typedef struct tl_path {
   bool is_column;  // read many times: better side by side
 } tl_path;
 
-// Whether a plain index holds a slice.
-static inline bool tl_path_slices(const tl_path *path) {
-  const tl_step *step = path->steps;
-  for (uint16_t i = 0; path->step_count == 1 && i < step->item_count; i++)
-    if (step->items[i].kind == TL_ITEM_SLICE)
-      return true;
-  return false;
-}
-
 // base[…]: a view of an array for slices and integers (borrowing the block if
 // base does not own, see tl_view_new), a copy for masks and index arrays, a
 // typed scalar where every axis is indexed, an item of a list (borrowed while

@@ -471,11 +471,7 @@ bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
     return true;
   }
   target = tl_borrow(target);
-  if (!check_length(vm, path) || !tl_path_get(vm, &target, path, parts, out))
-    return false;
-  if (tl_is_list(*out) && tl_is_owned(*out))
-    tl_keep_items(vm, out->object);  // a slice
-  return true;
+  return check_length(vm, path) && tl_path_get(vm, &target, path, parts, out);
 }
 
 void tl_path_give_back(tl_vm *vm, tl_slot target, const tl_path *path,

@@ -222,7 +222,7 @@ static bool bind_name(binder *b, const tl_string *name, tl_slot *value) {
 
 // f(...list, ...record): a dying container gives its items away.
 static bool bind_spread(binder *b, tl_slot *value) {
-  bool take = tl_is_heap(*value) && tl_gives_items(*value);
+  bool take = tl_is_unique(*value);
   if (tl_is_list(*value)) {
     tl_list *list = value->list;
     for (int64_t i = 0; i < list->length; i++) {
@@ -371,8 +371,7 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
   unsigned needs = 0;
   bool keeps = (how & TL_KEEPS) != 0;
   unsigned may = how & builtin->flags;
-  bool lends = (may & TL_LISTS) != 0 ||
-               ((may & TL_MAY_BORROW) != 0 && !tl_is_owned(args[0]));
+  bool lends = (may & TL_MAY_BORROW) != 0 && !tl_is_owned(args[0]);
   if ((builtin->flags & TL_FILES) != 0)
     needs |= TALLY_MAY_FILES;
   if ((builtin->flags & TL_CLOCK) != 0)
@@ -393,7 +392,7 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
        : tl_is_lifted(builtin, args)   ? tl_lift(vm, builtin, count, args, out)
                                        : builtin->call(vm, args, out));
   // What the argument was converted to does not outlive the call.
-  if (ok && (!lends || ((may & TL_LISTS) == 0 && tl_is_owned(args[0]))))
+  if (ok && (!lends || tl_is_owned(args[0])))
     own_result(vm, builtin, out);
   // What came up during a long call is not left to the next poll.
   if (ok && vm->interrupted && !keeps && !tl_poll(vm, 0)) {
@@ -575,8 +574,6 @@ bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
   }
   vm->frame = before;
   vm->native_depth--;
-  if (vm->waiting != NULL && vm->frame < vm->frames)
-    tl_drop_waiting(vm);
   return ok;
 }
 

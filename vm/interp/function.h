@@ -233,11 +233,6 @@ struct tl_unit {
   } * keys;
   uint32_t promise_count;
   tl_promise *promises;
-  // Variables of the module, as a bit set, that this code takes for steady:
-  // none of its functions assigns them, and what other code does while a call
-  // of this one is under way is made to wait (tl_module_assign).
-  uint32_t steady_words;
-  uint64_t *steady;
   uint32_t name_count;  // field names, module names, format specifications
   tl_string **names;
   struct tl_chunk *chunks;     // everything above, freed at once
@@ -256,7 +251,6 @@ struct tl_module {
   uint32_t variable_count, variable_capacity;
   tl_string **variable_names;
   tl_slot *variables;  // heap slots; the array may move when compiling only
-  bool *is_steady;     // for each: some unit takes it for steady
   uint8_t state;       // 0 new, 1 running, 2 done, 3 failed
 };
 

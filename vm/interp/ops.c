@@ -267,15 +267,37 @@ bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
 
 // --- Building ---------------------------------------------------------------
 
+// Makes each slot of a window whole before the first of them is stored: a
+// store may copy a view out and let its block go, which others here may borrow.
+static void hold_all(tl_vm *vm, uint32_t count, const tl_slot *slots) {
+  for (uint32_t i = 0; count > 1 && i < count; i++)
+    tl_hold(vm, slots[i], TL_CAUSE_VIEW);
+}
+
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   tl_list *list = tl_list_new(vm, count);
   if (list == NULL)
     return false;
+  hold_all(vm, count, items);
   for (uint32_t i = 0; i < count; i++) {
     list->items[i] = tl_lend(vm, &list->head, &items[i], TL_CAUSE_ITEM);
   }
   list->length = count;
   put(out, tl_own_list(list));
+  return true;
+}
+
+// Sets a field of a record that is being made, with room for it; what the slot
+// only borrows stays lent.
+static bool set_lent(tl_vm *vm, tl_record **record, tl_string *key,
+                     tl_slot *value) {
+  if (tl_is_owned(*value) || !tl_is_counted(*value))
+    return tl_record_set(vm, record, key, value);
+  tl_slot nothing = tl_none();
+  if (!tl_record_set(vm, record, key, &nothing))
+    return false;
+  *tl_record_get(*record, key) =
+      tl_lend(vm, &(*record)->head, value, TL_CAUSE_FIELD);
   return true;
 }
 
@@ -285,8 +307,9 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
   if (record == NULL)
     return false;
   // The record has room for all: nothing below fails.
+  hold_all(vm, keys->count, values);
   for (uint32_t i = 0; i < keys->count; i++) {
-    if (tl_record_set_lent(vm, &record, keys->names[i], &values[i]))
+    if (set_lent(vm, &record, keys->names[i], &values[i]))
       continue;
     tl_drop(vm, tl_own_record(record));
     return false;
@@ -311,6 +334,8 @@ bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
 bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
   tl_slot value = read(item, modes);
   tl_slot target = read(list, modes >> 4);
+  if (tl_is_owned(value))  // it may borrow parts of the list
+    tl_keep_items(vm, value.object);
   // What the list borrows already it goes on borrowing.
   tl_list *unique = target.list;
   bool in_place = tl_is_owned(target) && target.object->count == 1;
@@ -378,6 +403,7 @@ bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
   closure->member_count = group->member_count;
   closure->members = group->members;
   closure->capture_count = count;
+  hold_all(vm, count, captures);
   for (uint32_t i = 0; i < count; i++) {
     closure->captures[i] =
         tl_lend(vm, &closure->head, &captures[i], TL_CAUSE_CAPTURE);
@@ -610,7 +636,7 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
   return true;
 }
 
-// Of a record that [gives], the value moves out. What stays there is lent.
+// Of a record that [gives], the value moves out.
 static bool next_pair(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
   tl_list *pair = tl_list_new(vm, 2);
   if (pair == NULL)
@@ -619,8 +645,8 @@ static bool next_pair(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
   tl_slot value = gives ? field->value : tl_borrow(field->value);
   if (gives)
     field->value = tl_none();
-  pair->items[0] = tl_lend(vm, &pair->head, &key, TL_CAUSE_KEEP);
-  pair->items[1] = tl_lend(vm, &pair->head, &value, TL_CAUSE_KEEP);
+  pair->items[0] = tl_escape(vm, &key, TL_CAUSE_KEEP);
+  pair->items[1] = tl_escape(vm, &value, TL_CAUSE_KEEP);
   pair->length = 2;
   put(a, tl_own_list(pair));
   return true;

@@ -19,22 +19,6 @@ void tl_do_settle(tl_slot *x, tl_slot *y) {
   x->tag &= ~TL_OWNED;
 }
 
-static bool borrows_block(tl_slot y) {
-  return tl_is_array(y) && tl_is_view(y.array) &&
-         (y.array->head.flags & TL_HOLD) == 0;
-}
-
-void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
-  if (!tl_is_owned(*x) || !borrows_block(*y))
-    return;
-  if (x->pointer == tl_array_owner(y->array)) {
-    y->array->head.flags |= TL_HOLD;  // x's count becomes the view's
-    x->tag &= ~TL_OWNED;
-    return;
-  }
-  tl_hold(vm, *y, TL_CAUSE_VIEW);
-}
-
 static void promote(tl_vm *vm, tl_slot *s) {
   if (tl_is_owned(*s))
     return;
@@ -48,8 +32,8 @@ void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
 }
 
 // Whether y is an item of x, which ends, or of what only x has: y becomes its
-// owner, without a count; or goes on borrowing what x only borrows. Of many
-// items the last are not looked at.
+// owner, without a count. Of many items the last are not looked at. A container
+// within x whose item is gone only borrows that from now on.
 static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
   if (x->object->count != 1)
     return false;
@@ -59,50 +43,49 @@ static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
                                      : 0;
   for (int64_t i = 0; i < count && --*left >= 0; i++) {
     tl_slot *item = is_list ? &x->list->items[i] : &x->record->fields[i].value;
-    if (!tl_is_heap(*item))
+    if (!tl_is_owned(*item))
       continue;
-    bool found = item->pointer == y->pointer;
-    if (found) {
-      y->tag |= item->tag & TL_OWNED;
+    if (item->pointer == y->pointer) {
       item->tag &= ~TL_OWNED;
-    }
-    if (found || (tl_is_owned(*item) && inherit_within(item, y, left))) {
-      x->object->flags |= TL_LENT;  // what was its own it has no longer
+      y->tag |= TL_OWNED;
+      x->object->flags |= TL_LENT;
       return true;
     }
+    if (inherit_within(item, y, left))
+      return true;
   }
   return false;
 }
 
-static bool inherit(const tl_slot *x, tl_slot *y) {
+static bool inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
   enum { FEW = 64 };
   int left = FEW;
-  return inherit_within(x, y, &left);
+  if (!inherit_within(x, y, &left))
+    return false;
+  // What others have taken out of it before.
+  if (tl_is_counted(*y) && !tl_is_array(*y))
+    tl_keep_items(vm, y->object);
+  return true;
 }
 
 // x itself is what the container borrows: that becomes its owner.
 static void inherit_whole(tl_vm *vm, tl_slot *item, tl_cause cause,
                           void *context) {
   tl_slot *x = context;
+  (void)vm;
   (void)cause;
-  if (!tl_is_owned(*x))
+  if (!tl_is_owned(*x) || !tl_is_heap(*item) || item->pointer != x->pointer)
     return;
-  if (borrows_block(*item) && x->pointer == tl_array_owner(item->array))
-    tl_do_hold(vm, item, x);
-  else if (!tl_is_owned(*item))
-    tl_do_settle(x, item);
-  else if (!tl_is_array(*item))
-    tl_each_lent(vm, item->object, inherit_whole, x);
+  item->tag |= TL_OWNED;
+  x->tag &= ~TL_OWNED;
 }
 
 // The container borrows an item of x.
 static void inherit_item(tl_vm *vm, tl_slot *item, tl_cause cause,
                          void *context) {
   (void)cause;
-  if (!tl_is_owned(*item))
-    inherit(context, item);
-  else if (!tl_is_array(*item))
-    tl_each_lent(vm, item->object, inherit_item, context);
+  if (tl_is_counted(*item))
+    inherit(vm, context, item);
 }
 
 // What the container in y borrows from x, which ends, becomes its own. Items
@@ -118,13 +101,25 @@ static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
 }
 
 void tl_do_inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
-  if (!tl_is_owned(*x) || tl_is_owned(*y) || !tl_is_heap(*y))
-    return;
-  if (!inherit(x, y))
+  if (tl_is_owned(*x) &&
+      (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(vm, x, y)))
     promote(vm, y);
-  // What others have taken out of it before.
-  if (tl_is_owned(*y) && !tl_is_array(*y))
-    tl_keep_items(vm, y->object);
+}
+
+static bool borrows_block(tl_slot y) {
+  return tl_is_array(y) && tl_is_view(y.array) &&
+         (y.array->head.flags & TL_HOLD) == 0;
+}
+
+void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
+  if (!tl_is_owned(*x) || !borrows_block(*y))
+    return;
+  if (x->pointer == tl_array_owner(y->array)) {
+    y->array->head.flags |= TL_HOLD;  // x's count becomes the view's
+    x->tag &= ~TL_OWNED;
+    return;
+  }
+  tl_hold(vm, *y, TL_CAUSE_VIEW);
 }
 
 // The same where x ends: a view that only its slot has gives its hold away.
@@ -144,7 +139,6 @@ static void inherit_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
 void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y) {
   inherit_items(vm, x, y);
   inherit_hold(vm, y, x);
-  tl_do_settle(x, y);
   tl_do_inherit(vm, x, y);
   if (tl_is_owned(*x))
     tl_drop(vm, *x);
@@ -173,7 +167,8 @@ bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x) {
 }
 
 void tl_do_keepall(tl_vm *vm, tl_slot *x) {
-  tl_hold(vm, *x, TL_CAUSE_VIEW);
+  if (tl_is_counted(*x))
+    tl_keep_items(vm, x->object);
 }
 
 void tl_do_own(tl_vm *vm, tl_slot *x) {

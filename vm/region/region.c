@@ -85,7 +85,6 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
     case TL_BC_DROP:
       return TL_STEP_DROP;
     case TL_BC_HOLD:
-    case TL_BC_KEEPALL:
     case TL_BC_KEEP:
     case TL_BC_INHERIT:
     case TL_BC_LEAVE:

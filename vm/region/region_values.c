@@ -195,7 +195,7 @@ bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d) {
 // ends after the region.
 bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
   int in;
-  int view = d->op == TL_BC_HOLD || d->op == TL_BC_KEEPALL ? 0 : 1;
+  int view = d->op == TL_BC_HOLD ? 0 : 1;
   if (!tl_reader_look_up(rd, d->operands[view], &in))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);

@@ -64,10 +64,9 @@ bool tl_list_push_lent(tl_vm *vm, tl_list **list, tl_slot *item) {
   return true;
 }
 
-static bool list_unique(tl_vm *vm, tl_slot *s, int64_t room, bool lends,
-                        tl_list **out) {
+bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
   tl_list *list = s->list;
-  if (lends ? tl_gives_items(*s) : tl_may_change(vm, *s)) {
+  if (tl_may_change(vm, *s)) {
     if (!list_reserve(vm, &list, room))
       return false;
     *out = list;
@@ -77,11 +76,9 @@ static bool list_unique(tl_vm *vm, tl_slot *s, int64_t room, bool lends,
   tl_list *copy = tl_list_new(vm, list->length + room);
   if (copy == NULL)
     return false;
-  lends = lends && !tl_is_owned(*s);
   for (int64_t i = 0; i < list->length; i++) {
     tl_slot item = tl_borrow(list->items[i]);
-    copy->items[i] = lends ? tl_lend(vm, &copy->head, &item, TL_CAUSE_ITEM)
-                           : tl_escape(vm, &item, TL_CAUSE_ITEM);
+    copy->items[i] = tl_escape(vm, &item, TL_CAUSE_ITEM);
   }
   copy->length = list->length;
   if (tl_is_owned(*s))
@@ -89,12 +86,4 @@ static bool list_unique(tl_vm *vm, tl_slot *s, int64_t room, bool lends,
   s->tag &= ~TL_OWNED;
   *out = copy;
   return true;
-}
-
-bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
-  return list_unique(vm, s, room, false, out);
-}
-
-bool tl_list_unique_lent(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
-  return list_unique(vm, s, room, true, out);
 }

@@ -21,7 +21,5 @@ bool tl_list_push_lent(tl_vm *vm, tl_list **list, tl_slot *item);
 // The list in [s], ready to be changed: itself if unique, else a copy (each
 // item retained). Returns owned in *out; s no longer owns.
 bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out);
-// The same for a result of TL_LISTS (builtin.h): items may stay borrowed.
-bool tl_list_unique_lent(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out);
 
 #endif

@@ -221,10 +221,9 @@ void tl_record_remove(tl_vm *vm, tl_record *record, int64_t position,
   drop_key(vm, key);
 }
 
-static bool record_unique(tl_vm *vm, tl_slot *s, int64_t room, bool lends,
-                          tl_record **out) {
+bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
   tl_record *record = s->record;
-  if (lends ? tl_gives_items(*s) : tl_may_change(vm, *s)) {
+  if (tl_may_change(vm, *s)) {
     if (!record_reserve(vm, &record, room))
       return false;
     *out = record;
@@ -234,13 +233,10 @@ static bool record_unique(tl_vm *vm, tl_slot *s, int64_t room, bool lends,
   tl_record *copy = tl_record_new(vm, record->length + room);
   if (copy == NULL)
     return false;
-  lends = lends && !tl_is_owned(*s);
   for (int64_t i = 0; i < record->length; i++) {
     tl_slot value = tl_borrow(record->fields[i].value);
     copy->fields[i].key = retain_key(vm, record->fields[i].key);
-    copy->fields[i].value =
-        lends ? tl_lend(vm, &copy->head, &value, TL_CAUSE_FIELD)
-              : tl_escape(vm, &value, TL_CAUSE_FIELD);
+    copy->fields[i].value = tl_escape(vm, &value, TL_CAUSE_FIELD);
   }
   copy->length = record->length;
   index_build(copy);
@@ -248,26 +244,5 @@ static bool record_unique(tl_vm *vm, tl_slot *s, int64_t room, bool lends,
     tl_drop(vm, *s);
   s->tag &= ~TL_OWNED;
   *out = copy;
-  return true;
-}
-
-bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
-  return record_unique(vm, s, room, false, out);
-}
-
-bool tl_record_unique_lent(tl_vm *vm, tl_slot *s, int64_t room,
-                           tl_record **out) {
-  return record_unique(vm, s, room, true, out);
-}
-
-bool tl_record_set_lent(tl_vm *vm, tl_record **record, tl_string *key,
-                        tl_slot *value) {
-  tl_slot nothing = tl_none();
-  if (!tl_is_counted(*value))
-    return tl_record_set(vm, record, key, value);
-  if (!tl_record_set(vm, record, key, &nothing))
-    return false;
-  *tl_record_get(*record, key) =
-      tl_lend(vm, &(*record)->head, value, TL_CAUSE_FIELD);
   return true;
 }

@@ -39,12 +39,5 @@ void tl_record_remove(tl_vm *vm, tl_record *record, int64_t position,
                       tl_slot *out);
 // As tl_list_unique.
 bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out);
-// The same for a result of TL_LISTS (builtin.h): values may stay borrowed.
-bool tl_record_unique_lent(tl_vm *vm, tl_slot *s, int64_t room,
-                           tl_record **out);
-// Sets a field of a record that is being made, with room for it: what the slot
-// only borrows stays lent.
-bool tl_record_set_lent(tl_vm *vm, tl_record **record, tl_string *key,
-                        tl_slot *value);
 
 #endif

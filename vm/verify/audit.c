@@ -24,8 +24,6 @@ typedef struct seen {
 
 // A table of objects by address. Plain malloc: it is no memory of the VM's.
 typedef struct audit {
-  tl_vm *vm;
-  const tl_ins *pc;
   seen *table;
   size_t count, capacity;  // a power of two
   tl_object **todo;        // reached, but not yet looked into
@@ -99,47 +97,6 @@ static void count_slots(audit *a, const tl_slot *slots, uint64_t count) {
   for (uint64_t i = 0; i < count; i++) count_slot(a, slots[i]);
 }
 
-static void list_code(tl_vm *vm) {
-  tl_text listing;
-  tl_text_open(&listing, vm);
-  tl_disassemble_unit(vm, vm->frame->function->unit, &listing);
-  fwrite(listing.bytes, 1, listing.length, stderr);
-}
-
-// What a slot of a container depends on without keeping it: an item that it
-// does not own, the block of a view, what is lent to a container in it. Only
-// where the container says so (TL_LENT) may that be.
-static void check_whole(const audit *a, const tl_object *container,
-                        tl_slot item) {
-  if ((container->flags & TL_LENT) != 0 || !tl_is_counted(item))
-    return;
-  bool shows = tl_is_array(item) && tl_is_view(item.array) &&
-               (item.object->flags & TL_HOLD) == 0;
-  bool holds = !tl_is_array(item) && (item.object->flags & TL_LENT) != 0;
-  if (tl_is_owned(item) && !shows && !holds)
-    return;
-  char text[TL_DESCRIBE];
-  fprintf(stderr,
-          "audit: before instruction %ld of %s: an item of the container at %p "
-          "is %s, which does not %s\n",
-          (long)(a->pc - a->vm->frame->function->code),
-          a->vm->frame->function->name->text, (const void *)container,
-          tl_describe(item, text, sizeof text),
-          !tl_is_owned(item) ? "belong to it, nor is it lent"
-          : shows            ? "hold its block"
-                             : "keep its items");
-  list_code(a->vm);
-  abort();
-}
-
-static void count_items(audit *a, const tl_object *container,
-                        const tl_slot *items, uint64_t count) {
-  for (uint64_t i = 0; i < count; i++) {
-    check_whole(a, container, items[i]);
-    count_slot(a, items[i]);
-  }
-}
-
 static void look_into_array(audit *a, const tl_array *array) {
   if (tl_is_view(array)) {
     if ((array->head.flags & TL_HOLD) != 0)
@@ -161,25 +118,25 @@ static void look_into(audit *a, tl_object *object) {
       break;
     case TL_KIND_LIST: {
       const tl_list *list = (const tl_list *)object;
-      count_items(a, object, list->items, (uint64_t)list->length);
+      count_slots(a, list->items, (uint64_t)list->length);
       break;
     }
     case TL_KIND_RECORD: {
       const tl_record *record = (const tl_record *)object;
       for (int64_t i = 0; i < record->length; i++) {
         count_object(a, &record->fields[i].key->head);
-        count_items(a, object, &record->fields[i].value, 1);
+        count_slot(a, record->fields[i].value);
       }
       break;
     }
     case TL_KIND_CLOSURE: {
       const tl_closure *closure = (const tl_closure *)object;
-      count_items(a, object, closure->captures, closure->capture_count);
+      count_slots(a, closure->captures, closure->capture_count);
       break;
     }
     case TL_KIND_NATIVE: {
       const tl_native *native = (const tl_native *)object;
-      count_items(a, object, native->values, native->count);
+      count_slots(a, native->values, native->count);
       break;
     }
     case TL_KIND_NESTED: {
@@ -228,8 +185,6 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
   count_slot(a, vm->args);
   count_slot(a, vm->grown);
   count_slot(a, vm->caught);
-  if (vm->waiting != NULL)
-    count_object(a, &vm->waiting->head);
   if (vm->error.file != NULL)
     count_object(a, &vm->error.file->head);
   if (vm->error.trace != NULL)
@@ -260,7 +215,10 @@ static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
         fprintf(stderr, "audit:   slot %" PRIu32 " of %s%s\n", y,
                 f->function->name->text,
                 tl_is_owned(f->base[y]) ? ", its bit set" : "");
-  list_code(vm);
+  tl_text listing;
+  tl_text_open(&listing, vm);
+  tl_disassemble_unit(vm, p->unit, &listing);
+  fwrite(listing.bytes, 1, listing.length, stderr);
   abort();
 }
 
@@ -270,7 +228,7 @@ void tl_audit(tl_vm *vm, const tl_ins *pc) {
     skip -= skip > 0;
     return;
   }
-  audit a = {.vm = vm, .pc = pc};
+  audit a = {0};
   count_roots(&a, vm, pc);
   while (a.todo_count > 0) look_into(&a, a.todo[--a.todo_count]);
   for (size_t i = 0; i < a.capacity; i++) {

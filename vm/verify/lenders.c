@@ -117,14 +117,14 @@ bool tl_state_join(tl_state *state, const tl_state *other) {
 
 // The relation of y to l, where y stands in [outer] to x, and x in [inner] to
 // l; -1: l means nothing to y (items own their holds). An item of what l lends
-// to may be l's. A container of a view is lent the view's block.
+// to may be l's.
 static int compose(tl_relation outer, tl_relation inner) {
   if (inner == TL_LENDS)
     return outer == TL_PART ? TL_PART : TL_LENDS;
   if (outer == TL_HELD)
     return TL_HELD;
   if (inner == TL_HELD)
-    return outer == TL_PART ? -1 : outer == TL_SAME ? TL_HELD : TL_LENDS;
+    return outer == TL_SAME ? TL_HELD : -1;
   if (outer == TL_LENDS)
     return TL_LENDS;
   return outer == TL_PART || inner == TL_PART ? TL_PART : TL_SAME;

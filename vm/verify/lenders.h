@@ -56,7 +56,7 @@ typedef enum tl_ownership_kind {
   TL_EITHER,
 } tl_ownership_kind;
 
-enum { TL_MAX_LENDERS = 16 };
+enum { TL_MAX_LENDERS = 12 };
 
 typedef struct tl_state {
   uint8_t kind;  // tl_ownership_kind
@@ -102,8 +102,7 @@ bool tl_state_rename(tl_state *state, uint32_t from, uint32_t to);
 // Adds a lender [to] wherever [from] lends, in the same relation.
 void tl_state_share(tl_state *state, uint32_t from, uint32_t to);
 
-// Adds to [out] what lends items to the container in state [from]: it may lend
-// them, or the block that it shows, to an item, too.
+// Adds to [out] what lends items to the container in state [from].
 void tl_state_derive_items(tl_state *out, const tl_state *from);
 
 // Whether a same or part lender is there: then the slot may borrow.

@@ -2,7 +2,6 @@
 // module variables, errors, definitions.
 #include <string.h>
 
-#include "vm/interp/module.h"
 #include "vm/verify/verify.h"
 
 enum { MAX_NEAR = 8 };  // operands outside the window
@@ -184,7 +183,7 @@ static bool runs_unknown_code(const tl_checker *c) {
 static bool may_rebind(const tl_checker *c, uint32_t global) {
   if (c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG)
     return c->ins.extra == global;
-  if (runs_unknown_code(c) && !tl_unit_relies(c->p->unit, global))
+  if (runs_unknown_code(c))
     return true;
   if (c->ins.op != TL_BC_CALLK)
     return false;
@@ -249,12 +248,7 @@ static bool is_told(const tl_summary *s, uint32_t global) {
 // Whether the summary tells all that this function rebinds.
 static bool check_own_rebinding(tl_checker *c) {
   const tl_summary *mine = &c->p->summary;
-  if (!may_rebind_some(c))
-    return true;
-  if ((c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG) &&
-      c->p->index != 0 && tl_unit_relies(c->p->unit, c->ins.extra))
-    return tl_refuse(c, 0, TL_RULE_STEADY_ASSIGNED);
-  if (mine->rebinds_any)
+  if (!may_rebind_some(c) || mine->rebinds_any)
     return true;
   if (runs_unknown_code(c))
     return tl_refuse(c, 0, TL_RULE_UNTOLD_REBINDING);
@@ -312,14 +306,6 @@ static tl_state immortal(void) {
   return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
 }
 
-// A slice of a list that lives on, the pair of a record that does.
-static bool makes_lent_list(const tl_checker *c) {
-  if (c->ins.op == TL_BC_NEXT)
-    return c->ins.extra == TL_NEXT_PAIR;
-  return c->ins.op == TL_BC_INDEX &&
-         tl_path_slices(&c->p->unit->paths[c->ins.extra]);
-}
-
 static tl_state item_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   const tl_state *from = &c->now[x];
@@ -328,18 +314,16 @@ static tl_state item_state(const tl_checker *c) {
   bool of_list = c->ins.op == TL_BC_NEXT && c->ins.extra == TL_NEXT_OF_LIST;
   if (drains || !consumes(c->ins.modes[0])) {
     tl_state_derive(&state, from, x, TL_PART);
-    if (of_list)
-      tl_state_derive_items(&state, from);
-    else
+    if (!of_list)
       tl_state_derive(&state, from, x, TL_HELD);
-    if (makes_lent_list(c))
-      tl_state_derive(&state, from, x, TL_LENDS);
+    tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
     return state;
   }
-  tl_state_derive_lenders(&state, from, TL_PART);
-  tl_state_derive_lenders(&state, from, TL_HELD);
-  if (!tl_state_needs_lender(&state))
+  if (from->kind == TL_OWNS)
     state.kind = TL_OWNS;
+  else
+    tl_state_derive_lenders(&state, from, TL_PART);
+  tl_state_derive_lenders(&state, from, TL_HELD);
   return state;
 }
 
@@ -380,16 +364,8 @@ static tl_state call_state(const tl_checker *c) {
     uint32_t x = c->ins.window + i;
     const tl_state *from = &c->now[x];
     owned |= owns(from) && whole;
-    if (whole)
-      tl_state_derive_items(&state, from);
-    if (from->kind == TL_OWNS) {
-      // What it borrows, an item of it may be.
-      if (relation == TL_PART) {
-        tl_state_derive_lenders(&state, from, TL_PART);
-        borrowed |= tl_state_needs_lender(&state);
-      }
+    if (from->kind == TL_OWNS)
       continue;
-    }
     borrowed |= whole;
     // The window's own slot is no lender: it is gone after the call.
     tl_state_derive_lenders(&state, from, relation);
@@ -417,9 +393,8 @@ static tl_state library_state(const tl_checker *c) {
   if ((builtin->flags & TL_VIEWS) != 0 ||
       ((builtin->flags & TL_RETURNS) != 0 && from->kind != TL_BORROWS))
     tl_state_derive_lenders(&state, from, TL_HELD);
-  for (uint32_t i = 0;
-       (builtin->flags & TL_LISTS) != 0 && i < c->ins.window_count; i++)
-    tl_state_derive_lenders(&state, &c->now[c->ins.window + i], TL_LENDS);
+  if ((builtin->flags & TL_LISTS) != 0 && from->kind != TL_OWNS)
+    tl_state_derive_lenders(&state, from, TL_LENDS);
   return state;
 }
 
@@ -449,10 +424,11 @@ static tl_state container_state(const tl_checker *c) {
       tl_state_derive_items(&state, &from);
       continue;
     }
+    tl_state_strip(&from, 1u << TL_LENDS);  // what is stored keeps its items
     // The window's own slot is no lender: it is gone afterwards.
     if (!in_window(c, i) && !is_consumed(c, i))
       tl_state_derive(&state, &from, x, TL_LENDS);
-    else
+    else if (from.kind != TL_OWNS)
       tl_state_derive_lenders(&state, &from, TL_LENDS);
   }
   return state;
