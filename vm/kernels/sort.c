@@ -32,9 +32,9 @@
 #define BITS_OF_FLOAT64 BITS_OF_REAL
 
 // The largest finite magnitude's bits, plus one, are infinity's; above is NaN.
-#define IS_NAN_INTEGER(U, bits) false
-#define IS_NAN_FLOAT32(U, bits) (((bits)&0x7fffffffu) > 0x7f800000u)
-#define IS_NAN_FLOAT64(U, bits) \
+#define ARE_NAN_INTEGER(U, bits) false
+#define ARE_NAN_FLOAT32(U, bits) (((bits)&0x7fffffffu) > 0x7f800000u)
+#define ARE_NAN_FLOAT64(U, bits) \
   (((bits)&0x7fffffffffffffffu) > 0x7ff0000000000000u)
 #define NAN_INTEGER 0
 #define NAN_FLOAT32 0x7fc00000u
@@ -84,7 +84,7 @@ static key_kind kind_of(tl_dtype dtype) {
       TL_LOOP for (size_t i = start; i < end; i++) {                           \
         const U bits = items[i];                                               \
         const U key = (U)(KEY_OF_##KIND(U, bits, same_zero) ^ turn);           \
-        keys[i] = IS_NAN_##KIND(U, bits) ? ALL_ONES(U) : key;                  \
+        keys[i] = ARE_NAN_##KIND(U, bits) ? ALL_ONES(U) : key;                 \
       }                                                                        \
     }                                                                          \
   }                                                                            \
