@@ -5,9 +5,10 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/nested_reduce.h"
 #include "vm/engine/engine.h"
-#include "vm/values/list.h"
 #include "vm/nested/nested_elementwise.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // x without its first or last item along an axis.
@@ -183,25 +184,19 @@ static tl_builtin_fn diff;
 
 // A difference is missing where one of its items is.
 static bool diff_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot values, mask = tl_none(), inner[5], ends[2] = {tl_none(), tl_none()};
+  tl_slot values, mask = tl_none(), ends[2] = {tl_none(), tl_none()};
   int axis;
   int64_t times;
   if (!tl_is_form(args[0], TL_FORM_OPTION) &&
       !tl_arg_numeric(vm, "diff", &args[0]))
     return false;
-  for (int i = 0; i < 5; i++) {
-    inner[i] = tl_borrow(args[i]);
-    if ((i == 0 || i > 2) && tl_is_form(args[i], TL_FORM_OPTION))
-      inner[i] = tl_borrow(args[i].nested->parts[1]);
-  }
-  bool ok = diff(vm, inner, &values);
-  for (int i = 0; i < 5; i++) tl_clear(vm, &inner[i]);
-  if (!ok)
+  if (!tl_call_beneath(vm, diff, args, 5, 1u << 0 | 1u << 3 | 1u << 4, &values))
     return false;
-  ok = mask_of_end(vm, args[0], &mask) &&
-       tl_arg_axis(vm, "diff", args[1], tl_value_ndim(args[0]), -1, &axis) &&
-       tl_arg_count(vm, "diff", "n", args[2], &times) &&
-       mask_of_end(vm, args[3], &ends[0]) && mask_of_end(vm, args[4], &ends[1]);
+  bool ok =
+      mask_of_end(vm, args[0], &mask) &&
+      tl_arg_axis(vm, "diff", args[1], tl_value_ndim(args[0]), -1, &axis) &&
+      tl_arg_count(vm, "diff", "n", args[2], &times) &&
+      mask_of_end(vm, args[3], &ends[0]) && mask_of_end(vm, args[4], &ends[1]);
   if (ok && times > 0 && !(tl_is_none(ends[0]) && tl_is_none(ends[1])))
     ok = join_ends(vm, &mask, ends[0], ends[1], axis);
   if (ok && times > tl_shape(mask.array)[axis])
@@ -297,16 +292,12 @@ static tl_builtin_fn trapezoid;
 static bool trapezoid_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_nested *n = args[0].nested;
   int axis, ndim = tl_nested_ndim(n);
-  tl_slot inner[4], areas, lost, mask = tl_borrow(n->parts[0]);
-  for (int i = 0; i < 4; i++)
-    inner[i] = tl_borrow(i == 0 ? n->parts[1] : args[i]);
-  bool ok = trapezoid(vm, inner, &areas);
-  for (int i = 0; i < 4; i++) tl_clear(vm, &inner[i]);
-  if (!ok)
+  tl_slot areas, lost, mask = tl_borrow(n->parts[0]);
+  if (!tl_call_beneath(vm, trapezoid, args, 4, 1u << 0, &areas))
     return false;
-  ok = tl_arg_axis(vm, "trapezoid", args[3], ndim, -1, &axis) &&
-       tl_reduce(vm, TL_REDUCE_ANY, &mask, UINT32_C(1) << axis, false,
-                 TL_DTYPE_COUNT, 0, &lost);
+  bool ok = tl_arg_axis(vm, "trapezoid", args[3], ndim, -1, &axis) &&
+            tl_reduce(vm, TL_REDUCE_ANY, &mask, UINT32_C(1) << axis, false,
+                      TL_DTYPE_COUNT, 0, &lost);
   if (ok && tl_is_array(lost))
     return tl_option_of(vm, &lost, &areas, out);
   if (!ok || lost.i != 0)

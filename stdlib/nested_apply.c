@@ -25,6 +25,18 @@ bool tl_present(tl_vm *vm, tl_slot x, tl_slot *out, int64_t *missing) {
   return ok;
 }
 
+bool tl_call_beneath(tl_vm *vm, tl_builtin_fn *call, const tl_slot *args,
+                     int count, unsigned which, tl_slot *out) {
+  tl_slot inner[TL_MAX_PARAMS];
+  for (int i = 0; i < count; i++) {
+    bool beneath = (which >> i & 1) != 0 && tl_is_form(args[i], TL_FORM_OPTION);
+    inner[i] = tl_borrow(beneath ? args[i].nested->parts[1] : args[i]);
+  }
+  bool ok = call(vm, inner, out);
+  for (int i = 0; i < count; i++) tl_clear(vm, &inner[i]);
+  return ok;
+}
+
 static bool apply_to_all(tl_vm *vm, tl_slot x, bool skip, tl_of_vector *each,
                          const void *context, tl_slot *out) {
   int64_t missing;

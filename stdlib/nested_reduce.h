@@ -2,6 +2,7 @@
 #ifndef TALLY_STDLIB_NESTED_REDUCE_H
 #define TALLY_STDLIB_NESTED_REDUCE_H
 
+#include "vm/builtin.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/nested.h"
 
@@ -41,6 +42,11 @@ bool tl_keep_axis(tl_vm *vm, int axis, int ndim, tl_slot *flat, tl_slot *out);
 // The values that are there of an array with missing ones, as one axis; how
 // many are not. Any other array but a ragged one is given as it is.
 bool tl_present(tl_vm *vm, tl_slot x, tl_slot *out, int64_t *missing);
+
+// Calls a built-in of [count] arguments with the values behind the masks of
+// those that [which] names (bit i: argument i), where they have missing ones.
+bool tl_call_beneath(tl_vm *vm, tl_builtin_fn *call, const tl_slot *args,
+                     int count, unsigned which, tl_slot *out);
 
 // An array, or one with missing values, of one axis in another shape of as many
 // items. Takes what [s] owns on every path; *out is owned.

@@ -6,17 +6,18 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
+#include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "stdlib/sort_parts.h"
-#include "vm/nested/grid.h"
-#include "vm/nested/ragged.h"
 #include "vm/kernels/kernels.h"
-#include "vm/values/list.h"
-#include "vm/nested/nested_join.h"
-#include "vm/poll.h"
-#include "vm/values/string_item.h"
+#include "vm/nested/grid.h"
 #include "vm/nested/nested_elementwise.h"
+#include "vm/nested/nested_join.h"
+#include "vm/nested/ragged.h"
+#include "vm/poll.h"
+#include "vm/values/list.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 // --- Lanes ------------------------------------------------------------------
@@ -455,15 +456,10 @@ static tl_builtin_fn searchsorted;
 
 // The place of what is missing is missing.
 static bool search_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot inner[4], places;
-  const tl_nested *n = args[1].nested;
-  for (int i = 0; i < 4; i++)
-    inner[i] = tl_borrow(i == 1 ? n->parts[1] : args[i]);
-  bool ok = searchsorted(vm, inner, &places);
-  for (int i = 0; i < 4; i++) tl_clear(vm, &inner[i]);
-  if (!ok)
+  tl_slot places;
+  if (!tl_call_beneath(vm, searchsorted, args, 4, 1u << 1, &places))
     return false;
-  tl_slot mask = tl_retain(vm, tl_borrow(n->parts[0]));
+  tl_slot mask = tl_retain(vm, tl_borrow(args[1].nested->parts[0]));
   return tl_option_of(vm, &mask, &places, out);
 }
 

@@ -412,11 +412,13 @@ static const tl_op logics[TL_LOGIC_COUNT] = {
     [TL_LOGIC_OR] = TL_OP_LOGICAL_OR,
 };
 
-#define BY_DTYPE(table, kind, dtype)                    \
-  (*((dtype) == TL_UINT8     ? &(table)->kind##_uint8   \
-     : (dtype) == TL_INT64   ? &(table)->kind##_int64   \
-     : (dtype) == TL_FLOAT32 ? &(table)->kind##_float32 \
-                             : &(table)->kind##_float64))
+static const tl_asked *asked_of(int t, tl_dtype dtype) {
+  const tl_question_table *table = tables[t]->questions;
+  return dtype == TL_UINT8     ? &table->of_uint8
+         : dtype == TL_INT64   ? &table->of_int64
+         : dtype == TL_FLOAT32 ? &table->of_float32
+                               : &table->of_float64;
+}
 
 // The answers, and in no memory but their own unless they are as wide.
 static void check_mask(kernel kernel, tl_dtype dtype, size_t n,
@@ -454,9 +456,8 @@ static void mask_in(tl_dtype dtype, size_t n, int q, int l) {
   }
   bool many[] = {questions[q].left, questions[q].right, true};
   for (int t = 0; t < table_count; t++) {
-    check_mask(
-        (kernel){.k3 = BY_DTYPE(tables[t]->questions, masks, dtype)[q][l]},
-        dtype, n, many, tables[t]->name);
+    check_mask((kernel){.k3 = asked_of(t, dtype)->masks[q][l]}, dtype, n, many,
+               tables[t]->name);
   }
 }
 
@@ -471,11 +472,11 @@ static void both_in(tl_dtype dtype, size_t n, int q, int r, int l) {
   }
   bool many[] = {x->left, x->right, y->left, y->right};
   for (int t = 0; t < table_count; t++) {
-    const tl_question_table *table = tables[t]->questions;
-    tl_kernel4 *found = BY_DTYPE(table, both, dtype)[q][r][l];
+    const tl_asked *asked = asked_of(t, dtype);
+    tl_kernel4 *found = asked->both[q][r][l];
     if (found == NULL) {
       assert_true((x->left && x->right) || (y->left && y->right) ||
-                  BY_DTYPE(table, both, dtype)[r][q][l] != NULL);
+                  asked->both[r][q][l] != NULL);
     } else {
       check_mask((kernel){.k4 = found}, dtype, n, many, tables[t]->name);
     }

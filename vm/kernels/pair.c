@@ -2,19 +2,9 @@
 // combined with every form of the next.
 #include "vm/kernels/pair.h"
 
+#include "vm/kernels/forms.h"
 #include "vm/kernels/loop.h"
 #include "vm/kernels/window.h"
-
-// How an operand is read: an item each (V), one item for all (S), none (N).
-#define V_ONE(from) 0
-#define S_ONE(from) *(from)
-#define N_ONE(from) 0
-#define V_AT(from, one, i) (from)[i]
-#define S_AT(from, one, i) (one)
-#define N_AT(from, one, i) 0
-#define V_ON(from, count) (from) + (count)
-#define S_ON(from, count) (from)
-#define N_ON(from, count) (from)
 
 #define PAIR(NAME, A, B, first, SECOND, C, second, sfx, T, W)                  \
   static void NAME##_##SECOND##_##sfx(void *out, const void *a, const void *b, \
@@ -89,10 +79,7 @@ FIRSTS(FLOAT_PAIRS, float64, double, double)
                                           const void *b, const void *c,        \
                                           const void *d, size_t n) {           \
     T *to = out;                                                               \
-    const T *from_a = a, *from_b = b, *from_c = c, *from_d = d;                \
-    const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                  \
-            one_c = C##_ONE(from_c), one_d = D##_ONE(from_d);                  \
-    (void)one_a, (void)one_b, (void)one_c, (void)one_d;                        \
+    OPEN_FOUR(T, A, B, C, D)                                                   \
     TL_ITEMS(                                                                  \
         T, true, to, n, question ? yes : no,                                   \
         const T x = A##_AT(from_a, one_a, i), y = B##_AT(from_b, one_b, i);    \
@@ -123,10 +110,7 @@ QUESTIONS(CHOOSE, float64, double)
                                                 const void *b, const void *c, \
                                                 const void *d, size_t n) {    \
     T *to = out;                                                              \
-    const T *from_a = a, *from_b = b, *from_c = c, *from_d = d;               \
-    const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                 \
-            one_c = C##_ONE(from_c), one_d = D##_ONE(from_d);                 \
-    (void)one_a, (void)one_b, (void)one_c, (void)one_d;                       \
+    OPEN_FOUR(T, A, B, C, D)                                                  \
     const size_t done =                                                       \
         TL_TRIPLE_FIRST_##NAME == TL_TRIPLE_FIRST_ADD_VV &&                   \
                 TL_TRIPLE_SECOND_##SECOND == TL_TRIPLE_SECOND_ADD_V           \

@@ -143,9 +143,12 @@ typedef tl_kernel3 *tl_masks[TL_QUESTION_COUNT][TL_LOGIC_COUNT];
 typedef tl_kernel4
     *tl_both[TL_QUESTION_COUNT][TL_QUESTION_COUNT][TL_LOGIC_COUNT];
 
+typedef struct tl_asked {
+  tl_masks masks;
+  tl_both both;
+} tl_asked;
 typedef struct tl_question_table {
-  tl_masks masks_uint8, masks_int64, masks_float32, masks_float64;
-  tl_both both_uint8, both_int64, both_float32, both_float64;
+  tl_asked of_uint8, of_int64, of_float32, of_float64;
 } tl_question_table;
 
 #endif

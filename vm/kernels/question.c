@@ -1,13 +1,8 @@
 // Kernels of comparisons, joined by `and` or `or` with a mask or with another
 // comparison: see pair.h.
+#include "vm/kernels/forms.h"
 #include "vm/kernels/loop.h"
 #include "vm/kernels/pair.h"
-
-// How an operand is read: an item each (V), or one item for all (S).
-#define V_ONE(from) 0
-#define S_ONE(from) *(from)
-#define V_AT(from, one, i) (from)[i]
-#define S_AT(from, one, i) (one)
 
 // Against one item, as masks mostly ask; and all forms.
 #define AGAINST_ONE(X, ...)               \
@@ -45,10 +40,7 @@
       void *out, const void *a, const void *b, const void *c, const void *d, \
       size_t n) {                                                            \
     uint8_t *to = out;                                                       \
-    const T *from_a = a, *from_b = b, *from_c = c, *from_d = d;              \
-    const T one_a = A##_ONE(from_a), one_b = B##_ONE(from_b),                \
-            one_c = C##_ONE(from_c), one_d = D##_ONE(from_d);                \
-    (void)one_a, (void)one_b, (void)one_c, (void)one_d;                      \
+    OPEN_FOUR(T, A, B, C, D)                                                 \
     TL_ITEMS(uint8_t, sizeof(T) == 1, to, n, (x ask y)join(z also w),        \
              const T x = A##_AT(from_a, one_a, i),                           \
              y = B##_AT(from_b, one_b, i), z = C##_AT(from_c, one_c, i),     \
@@ -94,9 +86,9 @@ EACH_DTYPE(X)
 
 extern const tl_question_table TL_K(questions);
 const tl_question_table TL_K(questions) = {
-#define X(sfx, T)                             \
-  .masks_##sfx = {MASKS(MASK_ENTRY, sfx, T)}, \
-  .both_##sfx = {TWO(BOTH_ENTRIES, sfx, T)},
+#define X(sfx, T)                                    \
+  .of_##sfx = {.masks = {MASKS(MASK_ENTRY, sfx, T)}, \
+               .both = {TWO(BOTH_ENTRIES, sfx, T)}},
     EACH_DTYPE(X)
 #undef X
 };

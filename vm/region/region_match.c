@@ -526,33 +526,17 @@ static void add_asked(tl_region_kernel *kernel, const question *q) {
     set_operand(kernel, q->operands.node[i], q->operands.operand[i]);
 }
 
-static const tl_both *find_both(tl_dtype dtype) {
+static const tl_asked *find_asked_of(tl_dtype dtype) {
   const tl_question_table *table = tl_kernels()->questions;
   switch (dtype) {
     case TL_UINT8:
-      return &table->both_uint8;
+      return &table->of_uint8;
     case TL_INT64:
-      return &table->both_int64;
+      return &table->of_int64;
     case TL_FLOAT32:
-      return &table->both_float32;
+      return &table->of_float32;
     case TL_FLOAT64:
-      return &table->both_float64;
-    default:
-      return NULL;
-  }
-}
-
-static const tl_masks *find_masks(tl_dtype dtype) {
-  const tl_question_table *table = tl_kernels()->questions;
-  switch (dtype) {
-    case TL_UINT8:
-      return &table->masks_uint8;
-    case TL_INT64:
-      return &table->masks_int64;
-    case TL_FLOAT32:
-      return &table->masks_float32;
-    case TL_FLOAT64:
-      return &table->masks_float64;
+      return &table->of_float64;
     default:
       return NULL;
   }
@@ -560,10 +544,10 @@ static const tl_masks *find_masks(tl_dtype dtype) {
 
 static bool match_both(matcher *m, int at, tl_logic logic, const question *x,
                        const question *y) {
-  const tl_both *both = find_both(x->dtype);
-  if (both == NULL || x->dtype != y->dtype)
+  const tl_asked *asked = find_asked_of(x->dtype);
+  if (asked == NULL || x->dtype != y->dtype)
     return false;
-  tl_kernel4 *kernel = (*both)[x->form][y->form][logic];
+  tl_kernel4 *kernel = asked->both[x->form][y->form][logic];
   if (kernel == NULL)
     return false;
   tl_region_kernel found = {.arity = 0, .kernel = {.k4 = kernel}};
@@ -591,11 +575,11 @@ static bool match_mask(matcher *m, int at) {
     const question *q = &asked[k];
     if (!(k == 0 ? first : second) || m->singles->of[at][1 - k])
       continue;
-    const tl_masks *masks = find_masks(q->dtype);
-    if (masks == NULL)
+    const tl_asked *of = find_asked_of(q->dtype);
+    if (of == NULL)
       continue;
     tl_region_kernel found = {.arity = 0};
-    found.kernel.k3 = (*masks)[q->form][logic];
+    found.kernel.k3 = of->masks[q->form][logic];
     add_asked(&found, q);
     set_operand(&found, at, 1 - k);
     m->kernels[at] = found;
