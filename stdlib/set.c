@@ -4,6 +4,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
+#include "stdlib/distinct_integers.h"
 #include "stdlib/distinct_strings.h"
 #include "stdlib/families.h"
 #include "stdlib/missing_order.h"
@@ -87,82 +88,6 @@ static int64_t keep_firsts(tl_dtype dtype, char *items, int64_t n) {
   return kept;
 }
 
-// The least and the largest item of integers, n > 0.
-static void extremes(const tl_array *flat, int64_t *low, int64_t *high) {
-  const tl_kernel_table *kernels = tl_kernels();
-  tl_dtype dtype = tl_array_dtype(flat);
-  tl_fold folds[2] = {TL_FOLD_MIN, TL_FOLD_MAX};
-  int64_t *results[2] = {low, high};
-  for (int i = 0; i < 2; i++) {
-    tl_fold_state state;
-    tl_c128 item;
-    tl_fold_begin(&state);
-    kernels->fold_feed[folds[i]][dtype](&state, flat->data, (size_t)flat->size);
-    kernels->fold_end[folds[i]][dtype](&state, &item);
-    kernels->cast[dtype][TL_INT64](results[i], &item, 1);
-  }
-}
-
-// How often each of low, low + 1 … occurs.
-static bool tally_items(tl_vm *vm, const tl_array *flat, int64_t low,
-                        int64_t *seen) {
-  enum { ITEMS = 1024 };
-  tl_dtype dtype = tl_array_dtype(flat);
-  size_t itemsize = tl_itemsize(dtype);
-  for (int64_t at = 0; at < flat->size; at += ITEMS) {
-    int64_t items[ITEMS], n = flat->size - at < ITEMS ? flat->size - at : ITEMS;
-    if (!tl_poll(vm, 1))
-      return false;
-    tl_kernels()->cast[dtype][TL_INT64](
-        items, flat->data + (size_t)at * itemsize, (size_t)n);
-    for (int64_t i = 0; i < n; i++) seen[items[i] - low]++;
-  }
-  return true;
-}
-
-// Integers that are close together: counted in a table. *done: whether they
-// are.
-static bool by_table(tl_vm *vm, tl_slot *items, bool counts, distinct *d,
-                     bool *done) {
-  const tl_array *flat = items->array;
-  tl_dtype dtype = tl_array_dtype(flat);
-  *done = false;
-  if (flat->size == 0 || dtype == TL_UINT64 ||
-      (dtype != TL_BOOL && !tl_dtype_is_integer(dtype)))
-    return true;
-  int64_t low, high;
-  extremes(flat, &low, &high);
-  uint64_t range = (uint64_t)high - (uint64_t)low;
-  if (range >= (uint64_t)flat->size)
-    return true;
-  *done = true;
-  int64_t length = (int64_t)range + 1, found = 0;
-  tl_array *table = tl_array_zeros(vm, TL_INT64, 1, &length);
-  if (!table)
-    return false;
-  int64_t *seen = items_of(table);
-  bool ok = tally_items(vm, flat, low, seen);
-  for (int64_t i = 0; ok && i < length; i++) found += seen[i] != 0;
-  ok = ok && (!counts || (d->counts = ints(vm, found)) != NULL);
-  if (ok)
-    d->values = tl_array_resizes(vm, *items)
-                    ? tl_array_narrow(vm, items, dtype, 1, &found)
-                    : tl_array_new(vm, dtype, 1, &found);
-  ok = ok && d->values != NULL;
-  char *value = ok ? d->values->data : NULL;
-  for (int64_t i = 0, k = 0; ok && i < length; i++) {
-    int64_t item = low + i;
-    if (seen[i] == 0)
-      continue;
-    tl_kernels()->cast[TL_INT64][dtype](value, &item, 1);
-    value += tl_itemsize(dtype);
-    if (counts)
-      items_of(d->counts)[k++] = seen[i];
-  }
-  tl_drop(vm, tl_own_array(table));
-  return ok;
-}
-
 // Dense items that may be sorted where they are: the dying ones themselves, or
 // a copy.
 static tl_array *take_items(tl_vm *vm, tl_slot *items) {
@@ -175,17 +100,20 @@ static tl_array *take_items(tl_vm *vm, tl_slot *items) {
 
 // Without positions: sorts the items, or counts them.
 static bool by_values(tl_vm *vm, tl_slot *items, bool counts, distinct *d) {
-  bool done;
   tl_dtype dtype = tl_array_dtype(items->array);
   int64_t n = items->array->size, runs = 0;
   if (dtype == TL_STRING) {
     return tl_distinct_strings(vm, items->array, &d->values,
                                counts ? &d->counts : NULL);
   }
-  if (!by_table(vm, items, counts, d, &done))
-    return false;
-  if (done)
-    return true;
+  if (n > 0 && dtype != TL_UINT64 &&
+      (dtype == TL_BOOL || tl_dtype_is_integer(dtype))) {
+    if (!tl_distinct_integers(vm, items, &d->values,
+                              counts ? &d->counts : NULL))
+      return false;
+    if (d->values)
+      return true;
+  }
   tl_array *sorted = take_items(vm, items), *start = NULL;
   if (!sorted)
     return false;

@@ -1,0 +1,165 @@
+// The distinct integers of an array. See distinct_integers.h.
+
+#include <string.h>
+
+#include "stdlib/distinct_integers.h"
+#include "vm/engine/engine.h"
+#include "vm/kernels/kernels.h"
+#include "vm/vm.h"
+
+// What was seen of the integers from [low] on: a byte for each, or its count.
+// Items are looked at and entered a block at a time, while they are in the
+// first cache; a block with a smaller or larger one lengthens the table.
+typedef struct table {
+  tl_vm *vm;
+  tl_array *seen;  // NULL: no block came yet
+  int64_t low;
+  int64_t limit;  // how long it may become
+  bool counts;
+} table;
+
+enum { BLOCK = 2048 };
+
+static int64_t extreme(tl_fold fold, const int64_t *items, size_t n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_fold_state state;
+  int64_t item;
+  tl_fold_begin(&state);
+  kernels->fold_feed[fold][TL_INT64](&state, items, n);
+  kernels->fold_end[fold][TL_INT64](&state, &item);
+  return item;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+// Makes the table reach from [low] to [high] too, and somewhat further: later
+// blocks are likely to pass what the first one has. *fits: whether it may be
+// that long.
+static bool lengthen(table *t, int64_t low, int64_t high, bool *fits) {
+  const tl_array *old = t->seen;
+  if (old != NULL) {
+    int64_t last = t->low + (old->size - 1);
+    low = low < t->low ? low : t->low;
+    high = high > last ? high : last;
+  }
+  uint64_t range = (uint64_t)high - (uint64_t)low, limit = (uint64_t)t->limit;
+  *fits = range < limit;
+  if (!*fits)
+    return true;
+  uint64_t spare = least(range / 4 + 64, (limit - 1 - range) / 2);
+  uint64_t below = least(spare, (uint64_t)low - (uint64_t)INT64_MIN);
+  uint64_t above = least(spare, (uint64_t)INT64_MAX - (uint64_t)high);
+  int64_t length = (int64_t)(below + range + above) + 1;
+  low -= (int64_t)below;
+  tl_array *seen =
+      tl_array_zeros(t->vm, t->counts ? TL_INT64 : TL_BOOL, 1, &length);
+  if (seen == NULL)
+    return false;
+  if (old != NULL) {
+    size_t itemsize = tl_itemsize(tl_array_dtype(old));
+    memcpy(seen->data + (size_t)(t->low - low) * itemsize, old->data,
+           (size_t)old->size * itemsize);
+    tl_drop(t->vm, tl_own_array(t->seen));
+  }
+  t->seen = seen;
+  t->low = low;
+  return true;
+}
+
+static bool enter_block(table *t, const int64_t *items, size_t n, bool *fits) {
+  int64_t low = extreme(TL_FOLD_MIN, items, n);
+  int64_t high = extreme(TL_FOLD_MAX, items, n);
+  bool reaches = t->seen != NULL && low >= t->low &&
+                 (uint64_t)high - (uint64_t)t->low < (uint64_t)t->seen->size;
+  if (!reaches && (!lengthen(t, low, high, fits) || !*fits))
+    return false;
+  int64_t first = t->low;
+  if (t->counts) {
+    int64_t *count = (int64_t *)(void *)t->seen->data;
+    for (size_t i = 0; i < n; i++) count[items[i] - first]++;
+  } else {
+    char *mark = t->seen->data;
+    for (size_t i = 0; i < n; i++) mark[items[i] - first] = 1;
+  }
+  return true;
+}
+
+// False where the VM failed, or *fits is false.
+static bool enter(table *t, const tl_array *flat, bool *fits) {
+  tl_dtype dtype = tl_array_dtype(flat);
+  size_t itemsize = tl_itemsize(dtype);
+  for (int64_t at = 0; at < flat->size; at += BLOCK) {
+    int64_t wide[BLOCK], n = flat->size - at < BLOCK ? flat->size - at : BLOCK;
+    const char *from = flat->data + (size_t)at * itemsize;
+    const int64_t *items = (const int64_t *)(const void *)from;
+    if (!tl_poll(t->vm, BLOCK / 1024))
+      return false;
+    if (dtype != TL_INT64) {
+      tl_kernels()->cast[dtype][TL_INT64](wide, from, (size_t)n);
+      items = wide;
+    }
+    if (!enter_block(t, items, (size_t)n, fits))
+      return false;
+  }
+  return true;
+}
+
+static int64_t count_seen(const table *t) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_dtype dtype = tl_array_dtype(t->seen);
+  tl_fold_state state;
+  int64_t found;
+  tl_fold_begin(&state);
+  kernels->fold_feed[TL_FOLD_COUNT][dtype](&state, t->seen->data,
+                                           (size_t)t->seen->size);
+  kernels->fold_end[TL_FOLD_COUNT][dtype](&state, &found);
+  return found;
+}
+
+// Writes what was seen to [values], and its counts where they were kept.
+static void leave(const table *t, tl_array *values, tl_array *counts) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_dtype dtype = tl_array_dtype(values), from = tl_array_dtype(t->seen);
+  char *value = values->data;
+  char *count = counts ? counts->data : NULL;
+  for (int64_t at = 0; at < t->seen->size; at += BLOCK) {
+    int64_t left = t->seen->size - at, places[BLOCK];
+    size_t n = (size_t)(left < BLOCK ? left : BLOCK);
+    const char *seen = t->seen->data + (size_t)at * tl_itemsize(from);
+    uint8_t mask[BLOCK];
+    kernels->cast[from][TL_BOOL](mask, seen, n);
+    size_t found = kernels->true_indices(places, mask, t->low + at, n);
+    kernels->cast[TL_INT64][dtype](value, places, found);
+    value += found * tl_itemsize(dtype);
+    if (count != NULL)
+      count += sizeof(int64_t) * kernels->compress[3](count, seen, mask, n);
+  }
+}
+
+bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
+                          tl_array **counts) {
+  const tl_array *flat = items->array;
+  tl_dtype dtype = tl_array_dtype(flat);
+  table t = {vm, NULL, 0, flat->size, counts != NULL};
+  bool fits = true;
+  int64_t found = 0;
+  *values = NULL;
+  bool ok = enter(&t, flat, &fits);
+  if (ok)
+    found = count_seen(&t);
+  ok = ok &&
+       (!counts || (*counts = tl_array_new(vm, TL_INT64, 1, &found)) != NULL);
+  if (ok) {
+    *values = tl_array_resizes(vm, *items)
+                  ? tl_array_narrow(vm, items, dtype, 1, &found)
+                  : tl_array_new(vm, dtype, 1, &found);
+    ok = *values != NULL;
+  }
+  if (ok)
+    leave(&t, *values, counts ? *counts : NULL);
+  if (t.seen != NULL)
+    tl_drop(vm, tl_own_array(t.seen));
+  return ok || !fits;
+}

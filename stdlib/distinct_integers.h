@@ -1,0 +1,15 @@
+// The distinct integers of an array, where they are close together.
+#ifndef TALLY_STDLIB_DISTINCT_INTEGERS_H
+#define TALLY_STDLIB_DISTINCT_INTEGERS_H
+
+#include "vm/array/array.h"
+
+// The distinct items of a dense array along one axis, bools or integers other
+// than uint64, in ascending order, and how often each occurs where [counts] is
+// not NULL. Both returns are owned. *values stays NULL, with true, where they
+// are fewer than the range from the least to the largest is wide: the items
+// are then as they were. May take what *items owns.
+bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
+                          tl_array **counts);
+
+#endif
