@@ -13,22 +13,32 @@
 
 __extension__ typedef unsigned __int128 tl_u128;
 
-// Four words from a counter of four and a key of two.
-static inline void tl_philox(const uint64_t counter[4], const uint64_t key[2],
-                             uint64_t out[4]) {
-  uint64_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
-  uint64_t k0 = key[0], k1 = key[1];
-  for (int round = 0; round < 10; round++) {
-    tl_u128 a = (tl_u128)UINT64_C(0xD2E7470EE14C6C93) * c0;
-    tl_u128 b = (tl_u128)UINT64_C(0xCA5A826395121157) * c2;
-    c0 = (uint64_t)(b >> 64) ^ c1 ^ k0;
-    c1 = (uint64_t)b;
-    c2 = (uint64_t)(a >> 64) ^ c3 ^ k1;
-    c3 = (uint64_t)a;
-    k0 += UINT64_C(0x9E3779B97F4A7C15);
-    k1 += UINT64_C(0xBB67AE8584CAA73B);
+enum { TL_PHILOX_ROUNDS = 10 };
+
+// The key of each round.
+typedef uint64_t tl_philox_keys[TL_PHILOX_ROUNDS][2];
+
+static inline void tl_philox_expand(const uint64_t key[2], tl_philox_keys out) {
+  for (uint64_t r = 0; r < TL_PHILOX_ROUNDS; r++) {
+    out[r][0] = key[0] + r * UINT64_C(0x9E3779B97F4A7C15);
+    out[r][1] = key[1] + r * UINT64_C(0xBB67AE8584CAA73B);
   }
-  out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+}
+
+static inline void tl_philox_round(uint64_t c[4], const uint64_t key[2]) {
+  tl_u128 a = (tl_u128)UINT64_C(0xD2E7470EE14C6C93) * c[0];
+  tl_u128 b = (tl_u128)UINT64_C(0xCA5A826395121157) * c[2];
+  c[0] = (uint64_t)(b >> 64) ^ c[1] ^ key[0];
+  c[1] = (uint64_t)b;
+  c[2] = (uint64_t)(a >> 64) ^ c[3] ^ key[1];
+  c[3] = (uint64_t)a;
+}
+
+// Makes four words of a counter of four.
+static inline void tl_philox(uint64_t counter[4], const uint64_t key[2]) {
+  tl_philox_keys keys;
+  tl_philox_expand(key, keys);
+  for (int r = 0; r < TL_PHILOX_ROUNDS; r++) tl_philox_round(counter, keys[r]);
 }
 
 // All words of one draw. [purpose] keeps two functions with one key apart.
@@ -38,20 +48,10 @@ typedef struct tl_stream {
   tl_pcg64 *pcg;  // not NULL: its words in sequence, instead of Philox's
 } tl_stream;
 
-// The [n] words of a stream from 4 * block on, and up to a multiple of 4; those
+// The [n] words of a stream from 4 * block on, and up to a multiple of 8; those
 // of PCG64 are the next ones, and no more.
-static inline void tl_stream_words(const tl_stream *s, uint64_t block, size_t n,
-                                   uint64_t *out) {
-  if (s->pcg) {
-    for (size_t i = 0; i < n; i++) out[i] = tl_pcg64_next(s->pcg);
-    return;
-  }
-  size_t count = (n + 3) / 4;
-  for (size_t i = 0; i < count; i++) {
-    uint64_t counter[4] = {block + i, 0, 0, s->purpose};
-    tl_philox(counter, s->key, out + 4 * i);
-  }
-}
+void tl_stream_words(const tl_stream *s, uint64_t block, size_t n,
+                     uint64_t *out);
 
 // Words of one item's own, as many as its method needs: another part of the
 // same stream.

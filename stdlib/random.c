@@ -12,11 +12,15 @@
 #include "stdlib/distributions.h"
 #include "stdlib/families.h"
 #include "stdlib/generator.h"
+#include "vm/engine/pool.h"
 #include "vm/vm.h"
 
 // --- Drawing ----------------------------------------------------------------
 
-enum { PIECE = 1024 };  // items between two polls; a multiple of 4
+enum {
+  PIECE = 1024,        // items whose words are made at a time; a multiple of 8
+  CHUNK = 16 * PIECE,  // items that a thread makes at a time
+};
 
 typedef struct draw draw;
 struct draw {
@@ -34,18 +38,44 @@ struct draw {
 static bool fill_pcg_integers(tl_vm *vm, const draw *d, size_t count,
                               int64_t *out);
 
-static bool fill_items(tl_vm *vm, const draw *d, size_t count, char *out) {
+typedef struct filling {
+  const draw *d;
+  size_t count;
+  char *out;
+} filling;
+
+static void fill_range(const draw *d, size_t first, size_t end, char *out) {
   uint64_t words[PIECE];
-  if (d->stream.pcg && d->is_integer)
-    return fill_pcg_integers(vm, d, count, (int64_t *)(void *)out);
-  for (size_t first = 0; first < count; first += PIECE) {
-    size_t n = count - first < PIECE ? count - first : PIECE;
-    if (!tl_poll(vm, 1))
-      return false;
+  for (; first < end; first += PIECE) {
+    size_t n = end - first < PIECE ? end - first : PIECE;
     tl_stream_words(&d->stream, first / 4, n, words);
     d->fill(d, words, first, n, out + 8 * first);
   }
-  return true;
+}
+
+static void fill_chunk(void *context, int64_t chunk) {
+  const filling *f = context;
+  size_t first = (size_t)chunk * CHUNK, left = f->count - first;
+  fill_range(f->d, first, first + (left < CHUNK ? left : CHUNK), f->out);
+}
+
+// Philox's words depend on their places alone, so that chunks may be made in
+// any order; those of PCG64 follow each other.
+static bool fill_items(tl_vm *vm, const draw *d, size_t count, char *out) {
+  filling f = {d, count, out};
+  if (d->stream.pcg && d->is_integer)
+    return fill_pcg_integers(vm, d, count, (int64_t *)(void *)out);
+  if (count <= CHUNK || d->stream.pcg) {
+    for (size_t first = 0; first < count; first += CHUNK) {
+      size_t left = count - first;
+      fill_chunk(&f, (int64_t)(first / CHUNK));
+      if (!tl_poll(vm, (left < CHUNK ? left : CHUNK) / PIECE + 1))
+        return false;
+    }
+    return true;
+  }
+  return tl_pool_spread(vm, (int64_t)((count + CHUNK - 1) / CHUNK), fill_chunk,
+                        &f, CHUNK / PIECE);
 }
 
 // A new array of a draw's items, 8 bytes each; none for a shape is one number.
@@ -78,11 +108,13 @@ FILL(fill_raw) {
 
 FILL(fill_uniform) {
   double *out = result;
+  const double low = d->a, high = d->b, span = high - low;
+  // Rounding may reach the end, which is not part of the interval.
+  const double last = low == high ? low : nextafter(high, low);
   (void)first;
   for (size_t i = 0; i < n; i++) {
-    double x = d->a + (d->b - d->a) * tl_unit_float(words[i]);
-    // Rounding may reach the end, which is not part of the interval.
-    out[i] = x < d->b ? x : d->a == d->b ? d->a : nextafter(d->b, d->a);
+    double x = low + span * tl_unit_float(words[i]);
+    out[i] = x < high ? x : last;
   }
 }
 
@@ -242,7 +274,8 @@ static bool philox(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *a = tl_array_new(vm, TL_UINT64, 1, (int64_t[]){4});
   if (!a)
     return false;
-  tl_philox(counter, key, (uint64_t *)(void *)a->data);
+  tl_philox(counter, key);
+  memcpy(a->data, counter, sizeof counter);
   *out = tl_own_array(a);
   return true;
 }

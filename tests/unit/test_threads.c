@@ -135,6 +135,37 @@ static void test_sorting(void **state) {
   }
 }
 
+// A number depends on its place alone: the last of a chunk and the first of the
+// next are what one thread draws there.
+static void test_draws(void **state) {
+  (void)state;
+  const char *const draws[] = {
+      "random.uniform(%d)",
+      "random.normal(%d)",
+      "random.integers(%d, -5, 1_000_000)",
+      "random.exponential(%d)",
+      "random.gamma(%d, 2.5)",
+      "random.poisson(%d, 30)",
+      "random.bits(%d)",
+      "random.uniform(%d, generator: 7)",
+      "random.uniform(%d, generator: random.generator(1, kind: \"pcg64\"))",
+  };
+  const int sizes[] = {0, 1, 7, 16384, 16385, 70001};
+  static host one, many;
+  open_both(&one, &many);
+  run_both(&one, &many, "import random");
+  for (size_t i = 0; i < sizeof draws / sizeof *draws; i++) {
+    for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+      char call[TEXT];
+      snprintf(call, sizeof call, draws[i], sizes[n]);
+      compare(&one, &many, call);
+    }
+  }
+  assert_int_equal(many.vm->pool.workers, THREADS - 1);
+  host_close(&one);
+  host_close(&many);
+}
+
 // Where there is no memory for the threads' parts, or none at all, there is an
 // error or the result, and nothing is left behind.
 static void test_no_memory(void **state) {
@@ -170,6 +201,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_reductions),
       cmocka_unit_test(test_sorting),
+      cmocka_unit_test(test_draws),
       cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
