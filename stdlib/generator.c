@@ -23,39 +23,6 @@ static uint64_t mix(uint64_t x) {  // the finalizer of SplitMix64
   return x ^ x >> 31;
 }
 
-void tl_draws_fill(tl_draws *s) {
-  uint64_t counter[4] = {s->block++, s->item, 1, s->stream->purpose};
-  tl_philox(counter, s->stream->key);
-  memcpy(s->words, counter, sizeof counter);
-  s->used = 0;
-}
-
-// Two counters take turns: the products of one hide the wait for the other's.
-static void philox_words(const tl_stream *s, uint64_t block, size_t n,
-                         uint64_t *out) {
-  tl_philox_keys keys;
-  tl_philox_expand(s->key, keys);
-  for (size_t i = 0; i < n; i += 8, block += 2) {
-    uint64_t a[4] = {block, 0, 0, s->purpose};
-    uint64_t b[4] = {block + 1, 0, 0, s->purpose};
-#pragma GCC unroll 10
-    for (int r = 0; r < TL_PHILOX_ROUNDS; r++) {
-      tl_philox_round(a, keys[r]);
-      tl_philox_round(b, keys[r]);
-    }
-    memcpy(out + i, a, sizeof a);
-    memcpy(out + i + 4, b, sizeof b);
-  }
-}
-
-void tl_stream_words(const tl_stream *s, uint64_t block, size_t n,
-                     uint64_t *out) {
-  if (!s->pcg)
-    philox_words(s, block, n, out);
-  else
-    for (size_t i = 0; i < n; i++) out[i] = tl_pcg64_next(s->pcg);
-}
-
 // What random.generator makes. Each draw moves it on.
 typedef struct generator {
   tl_vm *vm;
