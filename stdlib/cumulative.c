@@ -140,8 +140,8 @@ static bool find_axis(tl_vm *vm, const running *r, int ndim, int *axis) {
   *axis = 0;
   if (tl_is_none(r->axis) && ndim > 1) {
     return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%s of %d axes needs one of them: %s(x, axis: 0)", r->name,
-                   ndim, r->name);
+                   "%s: x has %d axes, and needs one of them, as axis: 0",
+                   r->name, ndim);
   }
   return ndim == 0 || tl_arg_axis(vm, r->name, r->axis, ndim, 0, axis);
 }

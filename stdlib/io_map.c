@@ -26,7 +26,7 @@ static bool has_bools(const tl_type *type) {
 
 static bool refuse(const tl_reader *reader, const char *why) {
   return tl_fail(reader->vm, TALLY_ERR_TYPE,
-                 "map_npy: \"%s\" %s: read_npy reads it", reader->path, why);
+                 "map_npy: \"%s\" %s: io.read_npy reads it", reader->path, why);
 }
 
 static bool can_map(const tl_reader *reader, const tl_npy *from,

@@ -25,7 +25,9 @@ static bool check_rows(tl_vm *vm, const tl_reduce_call *call, const int64_t *at,
   for (int64_t i = 0; is_extreme(call->reduction) && i < rows; i++) {
     if (at[i] == at[i + 1]) {
       return tl_fail(vm, TALLY_ERR_VALUE,
-                     "%s of no items: row %" PRId64 " is empty", call->name, i);
+                     "%s: x has no items to choose from: row %" PRId64
+                     " is empty",
+                     call->name, i);
     }
   }
   return true;

@@ -366,7 +366,9 @@ static bool error(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   if (!tl_error_kind_find(name->text, &kind))
     return fail_kind(vm, name);
-  return tl_fail(vm, kind, "%s", text->text);
+  tl_fail(vm, kind, "%s", text->text);
+  vm->error.named = true;  // what it says is the script's
+  return false;
 }
 
 static bool assert_(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -384,8 +386,11 @@ static bool assert_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_none(args[1]))
     return tl_fail(vm, TALLY_ERR_ASSERT, "the condition is false");
   tl_string *text;
-  return tl_arg_string(vm, "assert", "text", args[1], &text) &&
-         tl_fail(vm, TALLY_ERR_ASSERT, "%s", text->text);
+  if (!tl_arg_string(vm, "assert", "text", args[1], &text))
+    return false;
+  tl_fail(vm, TALLY_ERR_ASSERT, "%s", text->text);
+  vm->error.named = true;
+  return false;
 }
 
 // --- The table --------------------------------------------------------------

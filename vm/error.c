@@ -240,8 +240,11 @@ static void restore_place(tl_vm *vm, tl_record *record) {
 bool tl_error_raise(tl_vm *vm, tl_slot error) {
   if (vm->error.set)
     return false;
-  if (tl_is_string(error))
-    return tl_fail(vm, TALLY_ERR_VALUE, "%s", error.string->text);
+  if (tl_is_string(error)) {
+    tl_fail(vm, TALLY_ERR_VALUE, "%s", error.string->text);
+    vm->error.named = true;
+    return false;
+  }
   const tl_slot *message =
       tl_is_record(error) ? tl_record_get_name(error.record, "message") : NULL;
   if (message == NULL || !tl_is_string(*message)) {
@@ -255,6 +258,7 @@ bool tl_error_raise(tl_vm *vm, tl_slot error) {
   if (!tl_error_kind_find(name, &kind))
     kind = TALLY_ERR_VALUE;
   tl_fail(vm, kind, "%s", message->string->text);
+  vm->error.named = true;
   restore_place(vm, error.record);
   return false;
 }

@@ -52,6 +52,7 @@ typedef struct tl_pending_error {
   size_t excerpt_size;
   char left[TL_DESCRIBE], right[TL_DESCRIBE];  // operand types, "" if none
   bool placed;                                 // line and excerpt are set
+  bool named;     // the message has the name that it is to have in front
   bool is_final;  // the host's interrupt, budget or deadline: passes
                   // every catch
   bool compiled;  // excerpt is the whole report of a compilation

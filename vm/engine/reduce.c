@@ -272,7 +272,8 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   tl_split_axes(x.array, axes, &r.split);
   if (is_ordering(reduction) && r.split.length == 0 && r.split.count > 0) {
     char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_VALUE, "%s of no items: got %s", r.name,
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: x has no items to choose from: got %s", r.name,
                    tl_describe(x, text, sizeof text));
   }
   int64_t shape[TL_MAX_DIMS];

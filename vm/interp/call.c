@@ -399,6 +399,8 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
     tl_drop(vm, *out);
     ok = false;
   }
+  if (!ok)
+    tl_error_of_builtin(vm, builtin);
   for (uint32_t i = keeps && !ok ? 1 : 0; i < count; i++) {
     vm->stats.temps_ended +=
         ok && (dying >> i & 1) != 0 && tl_is_owned(args[i]);

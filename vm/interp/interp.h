@@ -37,6 +37,15 @@ void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc);
 const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
                             uint32_t pc);
 
+// --- Errors (named_errors.c) ------------------------------------------------
+
+// Names the built-in that failed in the pending error's message, with its
+// module, where the message begins with a name and no call inside has done so.
+void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin);
+// Names a function of the library that is written in Tally, where its frame
+// ends by an error from inside: in place of what it called.
+void tl_error_of_function(tl_vm *vm, const tl_prototype *function);
+
 // --- Slow paths (ops.c): each false after tl_fail ---------------------------
 
 // Runs the elementwise instruction [ins], whatever its operands: where to go

@@ -155,6 +155,7 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc) {
     return;
   if (is_library(function->unit)) {
     vm->error.left[0] = 0;
+    tl_error_of_function(vm, function);
     return;
   }
   vm->error.placed = true;
