@@ -43,9 +43,9 @@ accepts = $(foreach flag,$(1),$(shell $(CC) -Werror $(flag) -S -o /dev/null \
   -x c /dev/null >/dev/null 2>&1 && echo $(flag)))
 
 # The dispatch loop: these passes merge its jumps back into one, and pair up
-# slot words that are cheaper apart.
+# slot words that are cheaper apart. Its handlers are jumped to: aligned.
 INTERP_FLAGS = $(call accepts,-fno-gcse -fno-crossjumping \
-  -fno-tree-slp-vectorize -fno-slp-vectorize)
+  -fno-tree-slp-vectorize -fno-slp-vectorize -falign-jumps -falign-labels)
 
 # vm/kernels has rules of its own, one object per instruction set: its
 # kernels.mk lists them in KERNEL_OBJS.
@@ -89,35 +89,40 @@ include tools/ship/ship.mk
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(COMPILE) $(if $(filter $*,$(COLD)),$(SMALLER)) $(OWN_FLAGS_$*.c) -c $< -o $@
+	$(COMPILE) $(CLOSER) $(if $(filter $*,$(COLD)),$(SMALLER)) \
+	  $(OWN_FLAGS_$*.c) -c $< -o $@
+
+# Loops and functions begin at 16 bytes, what is jumped to within them anywhere.
+CLOSER := $(call accepts,-falign-jumps=1 -falign-labels=1)
 
 # Where no loop over items runs, as few bytes as can be: the compiler, but for
 # what looks at every instruction and every slot, and of the VM and the library
 # what is called now and then.
-SMALLER := $(if $(filter -O2,$(CFLAGS)),-Os)
+SMALLER := $(if $(filter -O2 -Os,$(CFLAGS)),$(lastword -Os $(call accepts,-Oz)))
 HOT := $(addprefix compiler/,arena liveness)
 COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   vm/nested/*.c vm/verify/verify*.c vm/types/[lt]*.c))) \
-  $(addprefix vm/api/,api_arrow api_arrow_out api_complete api_dlpack \
-  api_watch documentation exports native parcel resource) \
+  $(addprefix vm/api/,api api_array api_arrow api_arrow_out api_complete \
+  api_dlpack api_watch documentation exports native parcel resource) \
   $(addprefix vm/memory/,mapping reach reclaim references timeline) \
-  $(addprefix vm/interp/,disassemble explain interp_counting module notes \
-  refusal) \
+  $(addprefix vm/interp/,disassemble explain explain_code \
+  explain_ran interp_counting module notes refusal) \
   $(addprefix vm/text/,display format_spec suggest) \
-  $(addprefix vm/,engine/matmul_stack error index/index_set index/path io \
-  values/category values/same verify/audit) \
-  $(addprefix stdlib/,arguments asarray categorical compress create cumulative \
-  dense_complex dtype elementwise fft functional image_png io_csv csv_table csv_window io_csv_write \
-  io_image io_map io_npy io_open io_text join lapack library linalg \
-  linalg_factor linalg_products linalg_sign linear list list_sort memory_graph \
-  memory_held memory_plot missing module_binary module_json module_memory \
-  module_os module_regex module_strings nan neighbours nested_apply \
-  nested_reduce npy_header npy_struct operators places ragged ragged_join \
-  ragged_pairs ragged_rows random_orders record reduce select shape sort \
-  sort_parts stacking structs system value)
+  $(addprefix vm/,engine/blas engine/matmul_stack error index/index_set \
+  index/path io values/category values/same verify/audit verify/lenders) \
+  $(addprefix stdlib/,arguments asarray categorical compress create csv_table \
+  csv_window cumulative dense_complex dtype elementwise fft functional \
+  generator image_png io_csv io_csv_write io_image io_map io_npy io_open \
+  io_text join lapack library linalg linalg_factor linalg_products linalg_sign \
+  linear list list_sort memory_graph memory_held memory_plot missing \
+  module_binary module_json module_memory module_os module_regex \
+  module_strings nan neighbours nested_apply nested_reduce npy_header \
+  npy_struct operators places pointers ragged ragged_join ragged_pairs \
+  ragged_rows random_orders record reduce select shape sort sort_parts \
+  stacking structs system value)
 
 # Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.
-OWN_FLAGS_vm/interp.c := $(INTERP_FLAGS)
+OWN_FLAGS_vm/interp/interp.c := $(INTERP_FLAGS)
 
 # Complex products as the textbook has them, without the cases of infinite parts
 # that a call to the compiler's library would sort out.

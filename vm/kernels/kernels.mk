@@ -65,8 +65,8 @@ $(KERNEL_PLAIN_OBJS): $(BUILD)/vm/kernels/%.o: vm/kernels/%.c \
 KERNEL_OBJS += $(KERNEL_PLAIN_OBJS)
 
 # libtally.so has a small base set, without kernels of several operations and
-# with one row or vector at a time, and loads one of the others from an object beside it. Libraries that are linked
-# into a program have them all inside.
+# with one row or vector at a time, and loads one of the others from an object
+# beside it. Libraries that are linked into a program have them all inside.
 KERNELS_DIR := tally-$(VERSION)
 ifneq ($(KERNEL_ISAS),base)
 ifeq ($(shell uname -s)$(findstring TALLY_NO_DLOPEN,$(CPPFLAGS)),Linux)
