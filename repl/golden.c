@@ -184,34 +184,6 @@ static void run_file_examples(tl_golden *golden, const char *path,
     close_vm(golden, &w, vm, path, 1);
 }
 
-static void add_name(text *to, const char *name, const char *member) {
-  text_add(to, "\n", 1);
-  text_add(to, member, strlen(member));
-  text_add(to, " = ", 3);
-  text_add(to, name, strlen(name));
-}
-
-// Imports the module of [name], [length] bytes of it. Examples in a module's
-// own text call its functions by their names alone: binds them, but hides no
-// built-in by the one of another function.
-static void add_import(text *to, tally_vm *vm, const char *name,
-                       size_t length) {
-  const char *other;
-  text_add(to, "import ", 7);
-  text_add(to, name, length);
-  for (size_t i = 0; (other = tally_documented(vm, i)) != NULL; i++) {
-    const char *member = other + length + 1;
-    if (strncmp(other, name, length + 1) != 0 ||
-        strncmp(name, member, length) == 0)
-      continue;
-    char copy[256];
-    snprintf(copy, sizeof copy, "%s", other);  // the next call may reuse it
-    member = copy + length + 1;
-    if (strcmp(copy, name) == 0 || tally_documentation(vm, member) == NULL)
-      add_name(to, copy, member);
-  }
-}
-
 // Runs the examples of a text, if any of them says what it gives: those of
 // functions that touch files do not.
 static void run_documentation(tl_golden *golden, const char *name,
@@ -222,12 +194,10 @@ static void run_documentation(tl_golden *golden, const char *name,
   tally_vm *vm = open_vm(&w);
   const char *dot = strchr(name, '.');
   if (dot) {
-    text import = {0};
-    add_import(&import, vm, name, (size_t)(dot - name));
-    if (tally_eval(vm, import.data, NULL) != TALLY_OK) {
+    char import[256];
+    snprintf(import, sizeof import, "import %.*s", (int)(dot - name), name);
+    if (tally_eval(vm, import, NULL) != TALLY_OK)
       tl_golden_fail(golden, name, 1, "%s", tally_error(vm)->report);
-    }
-    free(import.data);
   }
   span rest = spell(documentation), line;
   for (int number = 1; next_line(&rest, &line); number++) {

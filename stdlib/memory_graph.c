@@ -621,6 +621,7 @@ const tl_builtin tl_memory_references[] = {
     {"refs", "x", refs, TL_EFFECT | TL_ANY_FORM,
      "What a value refers to: a list of records (place, type, bytes, count),\n"
      "where count says which of the three counts the reference is part of.\n"
+     "Constants of the program are counted by nobody and left out.\n"
      "Takes any value; want of memory is the only error (kind memory).\n"
      "    memory.refs(([1, 2], 3))[0].place    # \"[0]\"\n"},
     {"backrefs", "x", backrefs, TL_EFFECT | TL_ANY_FORM,
@@ -654,8 +655,10 @@ const tl_builtin tl_memory_references[] = {
      "that: form \"dot\" (or none) is for Graphviz, \"text\" a tree, \"svg\" "
      "a\n"
      "drawing, made without Graphviz.\n"
-     "Edges say which of the three counts they are part of.\n"
-     "Takes any value; want of memory is the only error (kind memory).\n"
+     "Edges say which of the three counts they are part of. Constants of the\n"
+     "program are left out. What is not counted itself (a number, a function,\n"
+     "a constant) is a type error, another form or a depth below 0 a value\n"
+     "error.\n"
      "    \"count 1\" in memory.graph((1, 2), form: \"text\")    # true\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

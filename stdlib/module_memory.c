@@ -260,27 +260,25 @@ const tl_builtin tl_memory_module[] = {
     {"measure", "f", measure, TL_EFFECT | TL_CALLS,
      "Calls f() with every counter on; returns a record of f's value and what\n"
      "the counters gained, peak_bytes above what was alive before.\n"
-     "Errors of f pass through.\n"
-     "A value f that is no function is an error (kind type); errors of f pass\n"
-     "through.\n"
+     "An f that is no function is a type error; errors of f pass through.\n"
      "    memory.measure(() => zeros(3) + 1.0).allocs    # 1\n"},
     {"timeline", "f", timeline, TL_EFFECT | TL_CALLS | TL_CLOCK,
      "Calls f() and records how many bytes were alive meanwhile: a record of\n"
-     "f's value, the arrays time (seconds) and live (the most in the stretch\n"
-     "that ends then), and before, peak, after and the line of the peak.\n"
-     "Never fails.\n"
+     "f's value, the arrays time (float64, seconds) and live (int64, the most\n"
+     "bytes in the stretch that ends then), and before, peak, after (bytes)\n"
+     "and the line of the peak. An f that is no function is a type error;\n"
+     "errors of f pass through; a VM without the clock gives an io error.\n"
      "    memory.timeline(() => sum(zeros(10))).value    # 0.0\n"},
     {"live", "", live, TL_EFFECT,
-     "How many bytes are alive now.\n"
-     "Never fails.\n"
+     "How many bytes are alive now, an int64 scalar. Never fails.\n"
      "    memory.live() >= 0    # true\n"},
     {"peak", "", peak, TL_EFFECT,
-     "The most bytes that were alive at once.\n"
-     "Never fails.\n"
+     "The most bytes that were alive at once, since the beginning or\n"
+     "memory.reset(): an int64 scalar. Never fails.\n"
      "    memory.peak() >= memory.live()    # true\n"},
     {"reset", "", reset, TL_EFFECT,
-     "Sets the counters to 0 and the peak to what is alive now.\n"
-     "Gives the value none and never fails. Takes no numbers and gives none.\n"
+     "Sets the numbers of memory.stats to 0, the peak to what is alive now.\n"
+     "Gives the value none and never fails.\n"
      "    memory.reset()\n"},
     {"trim", "", trim, TL_EFFECT,
      "Gives cached memory back to the system; returns how many bytes.\n"
@@ -298,7 +296,7 @@ const tl_builtin tl_memory_module[] = {
     {"reuse", "", reuse, TL_VALUE,
      "Whether results may be written into dying operands: not with\n"
      "--no-reuse.\n"
-     "A bool; never fails. A scalar.\n"
+     "A bool.\n"
      "    typeof(memory.reuse) == bool    # true\n"},
     {"count", "x", count, TL_EFFECT | TL_ANY_FORM,
      "How many counted references to a value there are besides the one that x\n"

@@ -22,12 +22,10 @@ static bool os_fail(tl_vm *vm, const char *function, const char *path) {
                  tl_io_reason(errno, text, sizeof text));
 }
 
-// The path in an argument; "." for none.
 static bool path_of(tl_vm *vm, const char *function, tl_slot s,
                     const char **path) {
-  *path = ".";
   return tl_require(vm, TALLY_MAY_FILES, function) &&
-         (tl_is_none(s) || tl_arg_path(vm, function, s, path));
+         tl_arg_path(vm, function, s, path);
 }
 
 static bool list_names(tl_vm *vm, DIR *directory, tl_list **list) {
@@ -143,18 +141,21 @@ static bool working_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_os_files_module[] = {
     {"list", "path = \".\"", list_folder, TL_FILES | TL_EFFECT,
-     "The names in a folder, without . and .., in order: a list of strings. A\n"
-     "folder that cannot be read is an io error.\n"
+     "The names in a folder, in order: a list of strings. A folder that "
+     "cannot\n"
+     "be read, or is none, is an io error, a name that is no UTF-8 a value\n"
+     "error.\n"
      "    os.list(\"data\")\n"},
     {"status", "path", status, TL_FILES | TL_EFFECT,
      "What is known of a file: a record of size (bytes), modified (seconds, "
      "as\n"
      "time.now has them) and is_folder; none where there is no such file.\n"
-     "One that may not be looked at is an io error.\n"
+     "One that may not be looked at is an io error, an empty name a value\n"
+     "error.\n"
      "    os.status(\"data.csv\")\n"},
     {"make_folder", "path", make_folder, TL_FILES | TL_EFFECT,
-     "Makes a folder of that name, a string, unless it is there. What cannot\n"
-     "be made is an io error.\n"
+     "Makes a folder of that name, a string, unless it is there; the folder\n"
+     "that it is to stand in must be. What cannot be made is an io error.\n"
      "    os.make_folder(\"results\")\n"},
     {"remove", "path", remove_path, TL_FILES | TL_EFFECT,
      "Removes the file or empty folder of that name, a string; one that is\n"

@@ -33,13 +33,14 @@ static struct {
   int (*message)(int error, char *text, size_t room);
 } pcre;
 
-#define PCRE(X)                                                              \
-  X(pcre2_compile_8)                                                         \
-  X(pcre2_code_free_8)                                                       \
-  X(pcre2_match_data_create_from_pattern_8)                                  \
-  X(pcre2_match_data_free_8) X(pcre2_match_8) X(pcre2_get_ovector_pointer_8) \
-      X(pcre2_match_context_create_8) X(pcre2_match_context_free_8)          \
-          X(pcre2_set_match_limit_8) X(pcre2_set_heap_limit_8)               \
+#define PCRE(X)                                                     \
+  X(pcre2_compile_8)                                                \
+  X(pcre2_code_free_8)                                              \
+  X(pcre2_match_data_create_from_pattern_8)                         \
+  X(pcre2_match_data_free_8)                                        \
+  X(pcre2_match_8) X(pcre2_get_ovector_pointer_8)                   \
+      X(pcre2_match_context_create_8) X(pcre2_match_context_free_8) \
+          X(pcre2_set_match_limit_8) X(pcre2_set_heap_limit_8)      \
               X(pcre2_pattern_info_8) X(pcre2_get_error_message_8)
 #ifdef TALLY_WITH_PCRE2
 PCRE(TL_LIBRARY_DECLARE)
@@ -303,6 +304,9 @@ static bool substitute(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
   bool found = true, ok = true;
   tl_text text;
+  if (!tl_is_string(args[2]) && !tl_is_function(args[2]))
+    return tl_arg_fail(vm, "substitute", "with", "a string or a function",
+                       args[2]);
   if (!matcher_open(vm, "substitute", args, args[3], &m))
     return false;
   tl_text_open(&text, vm);

@@ -267,6 +267,7 @@ static void test_functions_are_documented(void **state) {
   add_all(h);
   assert_non_null(strstr(tally_documentation(h->vm, "plus"), "the host"));
   assert_string_equal(tally_signature(h->vm, "plus"), "x, y = 10");
+  assert_null(tally_signature(h->vm, "os.args"));  // no function: a value
   assert_int_equal(tally_add_module(h->vm, &as_module), TALLY_OK);
   assert_non_null(tally_documentation(h->vm, "sheet.plus"));
   bool seen = false;

@@ -10,8 +10,10 @@
 #include "vm/api/host.h"
 #include "vm/vm.h"
 
+// A name that stands for its result has no parameters, as a constant has none.
 static tl_documented of_row(const char *module, const tl_builtin *row) {
-  return (tl_documented){module, row->name, row->params, row->doc};
+  const char *params = row->flags & TL_VALUE ? NULL : row->params;
+  return (tl_documented){module, row->name, params, row->doc};
 }
 
 bool tl_documented_at(const tl_vm *vm, size_t index, tl_documented *out) {
