@@ -206,9 +206,8 @@ const tl_builtin tl_memory_held[] = {
     {"held", "x", held, TL_EFFECT | TL_ANY_FORM,
      "The bytes of all that x keeps alive, each object once: of a view its\n"
      "block, of an array of strings the strings, of a list its items; 0 of a\n"
-     "number or a constant of the program. Takes any value of any dtype; "
-     "never\n"
-     "fails but for lack of memory.\n"
+     "number or a constant of the program. Takes any value of any dtype; lack\n"
+     "of memory is its only error (kind memory).\n"
      "    memory.held(zeros(1000)) > 8000    # true\n"},
     {"retained", "", retained, TL_EFFECT,
      "The views that keep a block alive of which they show a part, and which\n"
