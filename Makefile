@@ -55,7 +55,7 @@ OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
-FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files)
+FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files pure)
 HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
              $(patsubst %.cpp,$(BUILD)/%_cpp,$(wildcard examples/*.cpp))
 
@@ -220,6 +220,7 @@ fuzz:
 	build/audit/tests/fuzz/programs $(PROGRAMS) $(FIRST)
 	build/audit/tests/fuzz/mutants $$(($(PROGRAMS) / 10)) $(FIRST)
 	build/audit/tests/fuzz/files $$(($(PROGRAMS) / 10)) $(FIRST)
+	build/audit/tests/fuzz/pure $(PROGRAMS) $(FIRST)
 
 ## docs      the reference of all built-in functions; pages in build/docs
 docs: programs

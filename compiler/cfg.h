@@ -35,6 +35,7 @@ typedef struct tl_cfg_ins {
   uint8_t *modes;     // tl_mode of each: set by ownership
   bool is_pinned;     // ownership: its result is made an owner
   bool gives_back;    // CALLB: where it fails, operand 0 is back in its slot
+  bool relies;        // a call across which a steady variable lends
   uint32_t extra;     // constant, global, path, built-in, function index …
   uint32_t extra2;    // a second one (SETPATH's step, NEXT's hidden slot)
   int32_t window;     // slot from which call arguments were laid out, -1
@@ -85,6 +86,8 @@ typedef struct tl_cfg_program {
   int32_t function_count;
   tl_cfg_function **functions;  // [0] is the module's own code
   int32_t global_count;         // module variables
+  uint64_t *steady;  // from ownership: those that no function assigns and that
+                     // lend across a call of code that is not known
 } tl_cfg_program;
 
 // Ownership (ownership.c): sets modes, inserts DROP SETTLE KEEP HOLD DETACH

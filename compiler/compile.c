@@ -133,6 +133,16 @@ static bool emit_owned(void *context, tl_cfg_function *f, tl_arena *arena) {
   return tl_emit_function(context, f, arena);
 }
 
+// The unit and its module say which variables its code takes for steady.
+static void keep_steady(tl_builder *b) {
+  tl_unit *unit = b->unit;
+  uint32_t words = ((uint32_t)b->program->global_count + 63) / 64;
+  unit->steady = keep(b, b->program->steady, words * sizeof *unit->steady);
+  unit->steady_words = unit->steady == NULL ? 0 : words;
+  for (uint32_t g = 0; g < unit->module->variable_count; g++)
+    unit->module->is_steady[g] |= tl_unit_relies(unit, g);
+}
+
 static bool back_end(tl_builder *b) {
   for (int32_t i = 0; i < b->program->function_count; i++) {
     if (b->program->functions[i] == NULL)
@@ -147,6 +157,7 @@ static bool back_end(tl_builder *b) {
       return false;
   }
   keep_tables(b);
+  keep_steady(b);
   return !b->failed;
 }
 

@@ -95,6 +95,18 @@ static void write_ranges(tl_emitter *e) {
   e->p->range_count = count;
 }
 
+static void write_relying(tl_emitter *e) {
+  uint32_t *pcs = TL_ARENA_ARRAY(e->arena, uint32_t, e->point_count + 1);
+  uint32_t count = 0;
+  if (pcs == NULL)
+    return;
+  for (uint32_t i = 0; i < e->point_count; i++)
+    if (e->points[i].ins->relies)
+      pcs[count++] = e->points[i].pc;
+  e->p->relying = tl_emit_keep(e, pcs, count * sizeof *pcs);
+  e->p->relying_count = count;
+}
+
 static uint16_t *keep_slots(tl_emitter *e, const int32_t *slots,
                             int32_t count) {
   uint16_t *copy =
@@ -153,6 +165,7 @@ void tl_emit_tables(tl_emitter *e) {
   patch_jumps(e);
   write_places(e);
   write_ranges(e);
+  write_relying(e);
   write_handlers(e);
   write_summary(e);
 }

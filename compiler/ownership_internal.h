@@ -52,6 +52,8 @@ typedef struct tl_owned_program {
   tl_cfg_program *cfg;
   tl_arena *arena;
   int32_t global_words;
+  uint64_t *assigned;  // module variables that some function but the module's
+                       // own code assigns
   tl_owned_function *functions;
   int32_t *callers;  // function by function, who calls it
   int32_t caller_count;
@@ -94,6 +96,7 @@ typedef struct tl_flow {
   int32_t heir;       // of the item that SETEL replaces, or -1
   bool pins_slots;    // definition by definition took too many searches
   bool gives_back;    // operand 0 is, where the current instruction fails
+  bool relies;        // a steady variable lends across the current instruction
   bool leaves;        // what is settled ends with it
   bool ends;          // or soon, and has no aliases
   bool again;         // a slot was pinned: search from the start

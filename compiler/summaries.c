@@ -298,6 +298,28 @@ static bool finish(tl_owned_program *program, int32_t i, tl_use_owned *use,
   return ok;
 }
 
+// What the functions assign, but for the module's own code: while that runs
+// nothing else of the unit does that would still need the old value.
+static bool find_assigned(tl_owned_program *program) {
+  tl_cfg_program *cfg = program->cfg;
+  size_t words = (size_t)program->global_words;
+  program->assigned = TL_ARENA_ARRAY(program->arena, uint64_t, words);
+  cfg->steady = TL_ARENA_ARRAY(program->arena, uint64_t, words);
+  if (program->arena->failed)
+    return false;
+  for (int32_t i = 0; i < cfg->function_count; i++) {
+    const tl_cfg_function *f = cfg->functions[i];
+    for (int32_t b = 0; !f->is_main && b < f->block_count; b++)
+      for (int32_t k = 0; k < f->blocks[b].count; k++) {
+        const tl_cfg_ins *ins = &f->blocks[b].ins[k];
+        bool assigns = ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG;
+        if (assigns && (int32_t)ins->extra / 64 < program->global_words)
+          tl_bit_set(program->assigned, (int32_t)ins->extra);
+      }
+  }
+  return true;
+}
+
 bool tl_ownership(tl_cfg_program *cfg, tl_use_owned *use, void *context) {
   tl_owned_program program = {
       .cfg = cfg,
@@ -306,7 +328,7 @@ bool tl_ownership(tl_cfg_program *cfg, tl_use_owned *use, void *context) {
       .functions = TL_ARENA_ARRAY(cfg->arena, tl_owned_function,
                                   (size_t)cfg->function_count),
   };
-  if (program.functions == NULL)
+  if (program.functions == NULL || !find_assigned(&program))
     return false;
   mark_values(cfg);
   for (int32_t i = 0; i < cfg->function_count; i++)

@@ -50,16 +50,23 @@ static const tl_owned_function *callee_of(const tl_flow *flow,
   return ins->op == TL_BC_CALLK ? &flow->program->functions[ins->extra] : NULL;
 }
 
+// Whether code that is not known may assign a variable: only if a function of
+// this unit does. Where other units do, the old value waits (vm/module.h).
+static bool may_be_assigned(const tl_flow *flow, uint32_t global) {
+  const tl_owned_program *program = flow->program;
+  return (int32_t)global / 64 >= program->global_words ||
+         tl_bit(program->assigned, (int32_t)global);
+}
+
 static bool may_rebind(const tl_flow *flow, const tl_cfg_ins *ins, bool unknown,
                        uint32_t global) {
-  if (unknown)
-    return true;
   if (ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG)
     return ins->extra == global;
   const tl_owned_function *callee = callee_of(flow, ins);
+  if (unknown || (callee != NULL && callee->rebinds_any))
+    return may_be_assigned(flow, global);
   return callee != NULL &&
-         (callee->rebinds_any ||
-          (int32_t)global / 64 >= flow->program->global_words ||
+         ((int32_t)global / 64 >= flow->program->global_words ||
           (callee->rebinds != NULL &&
            tl_bit(callee->rebinds, (int32_t)global)));
 }
@@ -91,6 +98,17 @@ static bool is_lent_by_global(const tl_state *state) {
   return false;
 }
 
+// What is lent is not assigned while this calls code that is not known.
+static void rely(tl_flow *flow, const tl_state *state) {
+  for (int i = 0; i < state->count; i++) {
+    uint32_t who = tl_lender_who(state->lenders[i]);
+    if (!tl_who_is_global(who))
+      continue;
+    tl_bit_set(flow->program->cfg->steady, (int32_t)(who - TL_WHO_GLOBAL));
+    flow->relies = true;
+  }
+}
+
 // Rule 1: whatever a module variable lends and something still needs is owned
 // before the variable may change.
 static void own_what_globals_lend(tl_flow *flow, const tl_cfg_ins *ins,
@@ -104,7 +122,12 @@ static void own_what_globals_lend(tl_flow *flow, const tl_cfg_ins *ins,
       ins->op != TL_BC_CALLK)
     return;
   note_rebinding(flow, ins, unknown);
+  const tl_owned_function *callee = callee_of(flow, ins);
+  bool others_run = unknown || (callee != NULL && callee->rebinds_any);
   TL_EACH_BIT(y, flow->present, flow->function->words) {
+    if (!tl_bit(flow->after, y) && !(err != NULL && tl_bit(err, y)) &&
+        (flow->uses[y] == 0 || ins->op == TL_BC_SETG))
+      continue;
     const tl_state *state = &flow->now[y];
     bool lent = false;
     for (int i = 0; i < state->count && !lent; i++) {
@@ -112,9 +135,10 @@ static void own_what_globals_lend(tl_flow *flow, const tl_cfg_ins *ins,
       lent = tl_who_is_global(who) &&
              may_rebind(flow, ins, unknown, who - TL_WHO_GLOBAL);
     }
-    if (lent && (tl_bit(flow->after, y) || (err != NULL && tl_bit(err, y)) ||
-                 (flow->uses[y] != 0 && ins->op != TL_BC_SETG)))
+    if (lent)
       tl_own(flow, y);
+    else if (others_run)
+      rely(flow, state);
   }
 }
 
@@ -468,6 +492,7 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
                   flow->function->spare) >= 0)
     decided.window = -1;
   decided.gives_back = flow->gives_back;
+  decided.relies = flow->relies;
   decided.is_drain = n > 0 && tl_opcode_role(ins->op, 0) == TL_ROLE_DRAIN &&
                      decided.modes[0] != TL_MODE_BORROW;
   return tl_put_ins(flow, &decided);
@@ -696,7 +721,7 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
   tl_state state = *tl_state_of(flow, s);
   bool moves = tracked && (d == s || !tl_bit(flow->after, s));
   flow->modes[0] = moves ? (uint8_t)tl_mode_of(&state) : TL_MODE_BORROW;
-  flow->gives_back = false;
+  flow->gives_back = flow->relies = false;
   put_decided(flow, ins);
   if (!moves) {
     tl_state alias = tl_state_new(TL_BORROWS);
@@ -724,6 +749,7 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
       handler >= 0 ? tl_live_at(flow->function, handler) : NULL;
   bool risky = ins->fails == TL_LATE || window != INT_MAX;
 
+  flow->relies = false;
   own_what_globals_lend(flow, ins, err);
   rescue_indices(flow, ins);
   memcpy(flow->risk, flow->after, nbytes);

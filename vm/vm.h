@@ -114,6 +114,7 @@ struct tally_vm {
   size_t unit_count;   // of all modules
   size_t units_kept;   // when they were reclaimed last
   bool wants_reclaim;  // as soon as only the top level runs
+  tl_list *waiting;    // values for the end of all calls (module.h), or NULL
   tl_slot args;        // os.args: a list
   int width;           // columns that the prompt shows values in
   uint64_t seed;       // random.seed

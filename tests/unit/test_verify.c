@@ -51,6 +51,14 @@ static void settling_makes_a_borrower_independent(void **state) {
   accept(*state, &p);
 }
 
+// Two slots may own one object, each with a count of its own: a third that only
+// one of them lends to can take over from the other.
+static void settling_may_find_an_alias_by_chance(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_GETG, 1, 0, 0, 0), ins(TL_BC_SETTLE, 0, 1, 0, 0),
+       ins(TL_BC_DROP, 0, 0, 0, A), RETURN(1));
+  refuse(*state, &p, "t0 is dropped but does not own for certain");
+}
+
 static void paths_agree_on_what_owns(void **state) {
   OPEN(ins(TL_BC_LOADI, 1, 0, 0, 0), TAKE(0), jump(TL_BC_JT, 1, 1, 0),
        ins(TL_BC_DROP, 0, 0, 0, A), ins(TL_BC_RET, 1, 0, 0, 0));
@@ -594,6 +602,44 @@ static void the_summary_tells_of_rebinding(void **state) {
   refuse(*state, &p, "(TAKEG): the summary leaves out a rebound variable");
 }
 
+// Code that is not known leaves steady variables alone, and so must all
+// functions but the module's own code, which nobody calls.
+static void steady_variables_stay(void **state) {
+  OPEN(ins(TL_BC_GETG, 0, 0, 0, 0), ins(TL_BC_LOADI, 1, 0, 0, 0),
+       (tl_ins){TL_BC_CALL, 0, 32, 16, 0}, ins(TL_BC_EXTRA, 0, 0, 0, 0),
+       ins(TL_BC_ADD, 3, 0, 2, C), RETURN(3));
+  uint64_t steady = 1;
+  owns(&p, 4, 5, 2);
+  refuse(*state, &p, "t0 is read but its lender has ended");
+  p.unit.steady = &steady;
+  p.unit.steady_words = 1;
+  refuse(*state, &p, "t0 is read but its lender has ended");
+  uint32_t call = 2;  // who assigns it must find that this call relies on it
+  p.main.relying = &call;
+  p.main.relying_count = 1;
+  accept(*state, &p);
+}
+
+static void functions_assign_no_steady_variable(void **state) {
+  OPEN(TAKE(0), RETURN(0));
+  uint64_t steady = 1;
+  p.unit.steady = &steady;
+  p.unit.steady_words = 1;
+  accept(*state, &p);
+  p.main.index = 1;
+  refuse(*state, &p, "(TAKEG): a function assigns what its unit takes for");
+}
+
+static void own_code_is_not_called(void **state) {
+  OPEN((tl_ins){TL_BC_CALLK, 0, 0, 0, 0}, ins(TL_BC_EXTRA, 0, 0, 0, 0),
+       RETURN(0));
+  uint64_t steady = 1;
+  p.constants[0] = (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = &p.main};
+  p.unit.steady = &steady;
+  p.unit.steady_words = 1;
+  refuse(*state, &p, "(CALLK): the module's own code is no function to call");
+}
+
 static void the_summary_tells_of_unknown_code(void **state) {
   OPEN(ins(TL_BC_LOADI, 1, 0, 0, 0), (tl_ins){TL_BC_CALL, 0, 0, 16, 0},
        ins(TL_BC_EXTRA, 0, 0, 0, 0), RETURN(0));
@@ -679,6 +725,7 @@ int main(void) {
       FIXTURE_TEST(a_borrow_ends_before_its_lender),
       FIXTURE_TEST(a_lender_is_not_consumed_beside_its_borrower),
       FIXTURE_TEST(settling_makes_a_borrower_independent),
+      FIXTURE_TEST(settling_may_find_an_alias_by_chance),
       FIXTURE_TEST(paths_agree_on_what_owns),
       FIXTURE_TEST(nothing_is_left_at_the_return),
       FIXTURE_TEST(an_owner_is_not_overwritten),
@@ -737,6 +784,9 @@ int main(void) {
       FIXTURE_TEST(a_group_takes_what_it_is_given),
       FIXTURE_TEST(the_summary_tells_of_rebinding),
       FIXTURE_TEST(the_summary_tells_of_unknown_code),
+      FIXTURE_TEST(steady_variables_stay),
+      FIXTURE_TEST(functions_assign_no_steady_variable),
+      FIXTURE_TEST(own_code_is_not_called),
       FIXTURE_TEST(a_borrow_is_not_returned_as_owned),
       FIXTURE_TEST(an_owner_is_not_returned_as_borrowed),
       FIXTURE_TEST(the_summary_tells_of_owners),

@@ -504,9 +504,8 @@ static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
     tl_drop(vm, value);
     return tl_report(vm);
   }
-  tl_slot old = vm->main->variables[index];
-  vm->main->variables[index] = tl_escape(vm, &value, TL_CAUSE_GLOBAL);
-  tl_drop(vm, old);
+  value = tl_escape(vm, &value, TL_CAUSE_GLOBAL);
+  tl_module_assign(vm, vm->main, (uint32_t)index, value, false);
   return TALLY_OK;
 }
 

@@ -576,6 +576,8 @@ bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
   }
   vm->frame = before;
   vm->native_depth--;
+  if (vm->waiting != NULL && vm->frame < vm->frames)
+    tl_drop_waiting(vm);
   return ok;
 }
 

@@ -142,6 +142,10 @@ typedef struct tl_prototype {
   tl_place_entry *places;  // sorted by pc
   uint32_t range_count;
   tl_unwind_range *ranges;  // sorted by start
+  // Calls across which a variable lends that the unit takes for steady: their
+  // pcs, in order.
+  uint32_t relying_count;
+  uint32_t *relying;
   uint32_t region_count;
   tl_region *regions;  // sorted, apart
   // For each instruction, as a power of two, the items that an operand must
@@ -233,6 +237,11 @@ struct tl_unit {
   } * keys;
   uint32_t promise_count;
   tl_promise *promises;
+  // Variables of the module, as a bit set, that this code takes for steady:
+  // none of its functions assigns them, and what other code does while a call
+  // of this one is under way is made to wait (tl_module_assign).
+  uint32_t steady_words;
+  uint64_t *steady;
   uint32_t name_count;  // field names, module names, format specifications
   tl_string **names;
   struct tl_chunk *chunks;     // everything above, freed at once
@@ -251,6 +260,7 @@ struct tl_module {
   uint32_t variable_count, variable_capacity;
   tl_string **variable_names;
   tl_slot *variables;  // heap slots; the array may move when compiling only
+  bool *is_steady;     // for each: some unit takes it for steady
   uint8_t state;       // 0 new, 1 running, 2 done, 3 failed
 };
 

@@ -44,24 +44,21 @@ bool tl_fail_unassigned(tl_vm *vm, const tl_string *name) {
 }
 
 bool tl_exec_setg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  tl_slot *g = &unit_of(vm)->module->variables[tl_ins_extra(*ins)];
+  const tl_unit *unit = unit_of(vm);
   tl_slot value = taken(RA, MODE_A);
   value = tl_escape(vm, &value, TL_CAUSE_GLOBAL);
-  tl_slot old = *g;
-  tl_copy_slot(g, &value);
-  if (tl_is_owned(old))
-    tl_drop(vm, old);
+  tl_module_assign(vm, unit->module, tl_ins_extra(*ins), value, true);
   return true;
 }
 
 bool tl_exec_takeg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const uint32_t index = tl_ins_extra(*ins);
-  const tl_module *module = unit_of(vm)->module;
-  tl_slot *g = &module->variables[index];
-  if (tl_is_unset(*g))
+  const tl_unit *unit = unit_of(vm);
+  tl_module *module = unit->module;
+  if (tl_is_unset(module->variables[index]))
     return tl_fail_unassigned(vm, module->variable_names[index]);
-  tl_copy_slot(RA, g);
-  *g = tl_unset();
+  tl_slot value = tl_module_take(vm, module, index);
+  tl_copy_slot(RA, &value);
   return true;
 }
 

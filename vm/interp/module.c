@@ -11,6 +11,7 @@
 #include "vm/io.h"
 #include "vm/memory/memory.h"
 #include "vm/text/suggest.h"
+#include "vm/values/list.h"
 
 // --- Units ------------------------------------------------------------------
 
@@ -209,7 +210,7 @@ int32_t tl_module_find(const tl_module *module, const char *name,
   return -1;
 }
 
-// Both tables keep one capacity: they grow together or not at all.
+// The tables keep one capacity: they grow together or not at all.
 static bool grow_variables(tl_vm *vm, tl_module *module) {
   size_t old = module->variable_capacity, wider = old * 2 + 8;
   tl_slot *variables =
@@ -217,18 +218,25 @@ static bool grow_variables(tl_vm *vm, tl_module *module) {
   if (variables == NULL)
     return false;
   tl_string **names = tl_alloc(vm, wider * sizeof *names, "module variables");
-  if (names == NULL) {
+  bool *is_steady =
+      names == NULL ? NULL : tl_alloc_zeroed(vm, wider, "module variables");
+  if (is_steady == NULL) {
+    if (names != NULL)
+      tl_free(vm, names, wider * sizeof *names);
     tl_free(vm, variables, wider * sizeof *variables);
     return false;
   }
   if (old > 0) {
     memcpy(variables, module->variables, old * sizeof *variables);
     memcpy(names, module->variable_names, old * sizeof *names);
+    memcpy(is_steady, module->is_steady, old);
+    tl_free(vm, module->is_steady, old);
     tl_free(vm, module->variables, old * sizeof *variables);
     tl_free(vm, module->variable_names, old * sizeof *names);
   }
   module->variables = variables;
   module->variable_names = names;
+  module->is_steady = is_steady;
   module->variable_capacity = (uint32_t)wider;
   return true;
 }
@@ -255,6 +263,77 @@ int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
   return index >= 0 ? index : tl_module_add(vm, module, name, nbytes);
 }
 
+bool tl_relies_at(const tl_prototype *function, uint32_t pc) {
+  uint32_t low = 0, high = function->relying_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (function->relying[middle] == pc)
+      return true;
+    if (function->relying[middle] < pc)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return false;
+}
+
+// Whether a call under way may borrow the variable's value because it takes it
+// for steady.
+static bool is_relied_on(const tl_vm *vm, const tl_module *module,
+                         uint32_t index, bool by_code) {
+  if (!module->is_steady[index])
+    return false;
+  const tl_frame *end = vm->frame + !by_code;
+  for (const tl_frame *f = vm->frames; f < end; f++) {
+    const tl_prototype *p = f->function;
+    if (p != NULL && p->unit->module == module &&
+        tl_unit_relies(p->unit, index) &&
+        tl_relies_at(p, (uint32_t)(f->pc - p->code)))
+      return true;
+  }
+  return false;
+}
+
+// [value] stays alive until all calls have ended. Where there is no memory for
+// that, it stays for good: better than a borrow of what is gone.
+static void let_wait(tl_vm *vm, tl_slot value) {
+  bool failed = tl_failed(vm);
+  if (vm->waiting == NULL)
+    vm->waiting = tl_list_new(vm, 6);
+  if (vm->waiting != NULL)
+    tl_list_push(vm, &vm->waiting, &value);
+  if (!failed)
+    tl_error_clear(vm);
+}
+
+void tl_module_assign(tl_vm *vm, tl_module *module, uint32_t index,
+                      tl_slot value, bool by_code) {
+  tl_slot *g = &module->variables[index], old = *g;
+  tl_copy_slot(g, &value);
+  if (!tl_is_owned(old))
+    return;
+  if (is_relied_on(vm, module, index, by_code))
+    let_wait(vm, old);
+  else
+    tl_drop(vm, old);
+}
+
+tl_slot tl_module_take(tl_vm *vm, tl_module *module, uint32_t index) {
+  tl_slot *g = &module->variables[index], value = *g;
+  *g = tl_unset();
+  if (!tl_is_owned(value) || !is_relied_on(vm, module, index, true))
+    return value;
+  let_wait(vm, value);
+  return tl_retain(vm, tl_borrow(value));
+}
+
+void tl_drop_waiting(tl_vm *vm) {
+  tl_list *waiting = vm->waiting;
+  vm->waiting = NULL;
+  if (waiting != NULL)
+    tl_drop(vm, tl_own_list(waiting));
+}
+
 void tl_module_clear(tl_vm *vm, tl_module *module) {
   for (uint32_t i = 0; i < module->variable_count; i++) {
     tl_slot value = module->variables[i];
@@ -273,6 +352,7 @@ static void free_module(tl_vm *vm, tl_module *module) {
   if (n > 0) {
     tl_free(vm, module->variables, n * sizeof *module->variables);
     tl_free(vm, module->variable_names, n * sizeof *module->variable_names);
+    tl_free(vm, module->is_steady, n);
   }
   free_string(vm, module->name);
   free_string(vm, module->path);

@@ -16,6 +16,24 @@ int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
 // -1: there is none.
 int32_t tl_module_find(const tl_module *module, const char *name,
                        size_t nbytes);
+// Whether code of [unit] relies on a variable of its module being steady.
+static inline bool tl_unit_relies(const tl_unit *unit, uint32_t index) {
+  return index / 64 < unit->steady_words &&
+         (unit->steady[index / 64] >> (index & 63) & 1) != 0;
+}
+// Whether the call at [pc] is one across which steady variables lend.
+bool tl_relies_at(const tl_prototype *function, uint32_t pc);
+// Gives a variable another value, which is taken. The old one is dropped; but
+// where a call under way may borrow it, it waits for the end of all calls.
+// [by_code]: the running function does that, which borrows nothing from it.
+void tl_module_assign(tl_vm *vm, tl_module *module, uint32_t index,
+                      tl_slot value, bool by_code);
+// Takes a variable's value out for the running function and leaves it unset.
+// Where the value has to wait there is one owner more.
+tl_slot tl_module_take(tl_vm *vm, tl_module *module, uint32_t index);
+// All calls have ended: drops what waited for that.
+void tl_drop_waiting(tl_vm *vm);
+
 // Gives up the values of all variables.
 void tl_module_clear(tl_vm *vm, tl_module *module);
 void tl_modules_clear(tl_vm *vm);  // of all modules

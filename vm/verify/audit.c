@@ -185,6 +185,8 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
   count_slot(a, vm->args);
   count_slot(a, vm->grown);
   count_slot(a, vm->caught);
+  if (vm->waiting != NULL)
+    count_object(a, &vm->waiting->head);
   if (vm->error.file != NULL)
     count_object(a, &vm->error.file->head);
   if (vm->error.trace != NULL)

@@ -89,11 +89,18 @@ static uint32_t extra_limit(const tl_checker *c) {
   }
 }
 
+static bool is_own_code(const tl_checker *c, const tl_prototype *function) {
+  return c->p->unit->steady_words > 0 && function == c->p->unit->prototypes[0];
+}
+
 static bool check_callee(tl_checker *c) {
-  if (c->ins.op == TL_BC_CALLK)
-    return c->p->unit->prototypes[c->ins.extra]->param_count ==
-               c->ins.window_count ||
+  if (c->ins.op == TL_BC_CALLK) {
+    const tl_prototype *callee = c->p->unit->prototypes[c->ins.extra];
+    if (is_own_code(c, callee))
+      return tl_refuse(c, 0, TL_RULE_CODE_AS_VALUE);
+    return callee->param_count == c->ins.window_count ||
            tl_refuse(c, 0, TL_RULE_BAD_COUNT);
+  }
   if (c->ins.op != TL_BC_CALLB)
     return true;
   tl_slot callee = c->p->constants[c->ins.extra];
@@ -110,6 +117,10 @@ static bool check_callee(tl_checker *c) {
 // Whoever calls a value knows no summary, and gives what dies to the callee.
 static bool check_value(tl_checker *c, const tl_prototype *function) {
   const tl_summary *s = &function->summary;
+  // It alone may assign steady variables, as no other call of its unit is under
+  // way where it runs.
+  if (is_own_code(c, function))
+    return tl_refuse(c, 0, TL_RULE_CODE_AS_VALUE);
   for (uint32_t i = 0; s->param_modes != NULL && i < function->param_count; i++)
     if (s->param_modes[i] == TL_MODE_BORROW)
       return tl_refuse(c, 0, TL_RULE_VALUE_BORROWS);

@@ -2,6 +2,7 @@
 // module variables, errors, definitions.
 #include <string.h>
 
+#include "vm/interp/module.h"
 #include "vm/verify/verify.h"
 
 enum { MAX_NEAR = 8 };  // operands outside the window
@@ -183,7 +184,8 @@ static bool runs_unknown_code(const tl_checker *c) {
 static bool may_rebind(const tl_checker *c, uint32_t global) {
   if (c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG)
     return c->ins.extra == global;
-  if (runs_unknown_code(c))
+  if (runs_unknown_code(c) &&
+      !(tl_unit_relies(c->p->unit, global) && tl_relies_at(c->p, c->pc)))
     return true;
   if (c->ins.op != TL_BC_CALLK)
     return false;
@@ -248,7 +250,12 @@ static bool is_told(const tl_summary *s, uint32_t global) {
 // Whether the summary tells all that this function rebinds.
 static bool check_own_rebinding(tl_checker *c) {
   const tl_summary *mine = &c->p->summary;
-  if (!may_rebind_some(c) || mine->rebinds_any)
+  if (!may_rebind_some(c))
+    return true;
+  if ((c->ins.op == TL_BC_SETG || c->ins.op == TL_BC_TAKEG) &&
+      c->p->index != 0 && tl_unit_relies(c->p->unit, c->ins.extra))
+    return tl_refuse(c, 0, TL_RULE_STEADY_ASSIGNED);
+  if (mine->rebinds_any)
     return true;
   if (runs_unknown_code(c))
     return tl_refuse(c, 0, TL_RULE_UNTOLD_REBINDING);

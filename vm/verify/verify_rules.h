@@ -44,6 +44,8 @@
   RULE(GIVEN_TO_BORROWER, "%s is given to a parameter that borrows")           \
   RULE(BACK_OVER_OWNER, "%s is given back while it owns")                      \
   RULE(LENT_BY_REBOUND, "%s is lent by a module variable that may be rebound") \
+  RULE(STEADY_ASSIGNED, "a function assigns what its unit takes for steady")   \
+  RULE(CODE_AS_VALUE, "the module's own code is no function to call")          \
   RULE(UNTOLD_REBINDING, "the summary leaves out that anything is rebound")    \
   RULE(UNTOLD_VARIABLE, "the summary leaves out a rebound variable")           \
   /* paths that meet, and returns */                                           \

@@ -114,11 +114,12 @@ static void own_unless_lent(tl_state *state) {
     state->kind = tl_state_needs_lender(state) ? TL_EITHER : TL_OWNS;
 }
 
-// y, an alias of x, takes over what x owns.
+// y, an alias of x, takes over what x owns. Where y is not known to be one it
+// may be all the same, with a count of its own on either side.
 static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   tl_state *from = &c->now[x], *to = &c->now[y];
   tl_lender alias = tl_lender_of(x, TL_SAME);
-  if (!tl_state_has(to, alias))
+  if (!tl_state_has(to, alias) && (!owns(from) || to->kind == TL_OWNS))
     return;
   tl_state bare = *to;
   tl_state_strip(&bare, 1u << TL_HELD | 1u << TL_LENDS);
