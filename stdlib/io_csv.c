@@ -308,7 +308,9 @@ const tl_builtin tl_io_csv_module[] = {
      "with\n"
      "too few or too many cells is an error (kind value) with its line. With\n"
      "missing: true the columns with empty cells are of type ?T instead, the\n"
-     "cells missing. rows(table) makes structs of it.\n"
+     "cells missing. rows(table) makes structs of it. A file that cannot be\n"
+     "read is an io error; one without rows, without a column that is asked\n"
+     "for, and another sep are value errors.\n"
      "    io.read_csv(\"data.csv\", sep: \";\")\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -422,7 +422,8 @@ const tl_builtin tl_io_npy_module[] = {
      "when\n"
      "all of it is written. A struct array of numbers is written in its "
      "layout.\n"
-     "A file that cannot be written is an error (kind io), what is no array of\n"
+     "A file that cannot be written is an error (kind io), what is no array "
+     "of\n"
      "numbers, bools or strings another (type).\n"
      "    io.write_npy(\"weights.npy\", zeros((3, 4)))\n"},
     {"decode_npy", "data, name = \"the data\"", decode_npy, TL_PURE,

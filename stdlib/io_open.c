@@ -128,10 +128,11 @@ static bool next_line(tl_vm *vm, void *object, tl_slot *out) {
   if (f->line++ == 0 && length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
     text += 3, length -= 3;
   if (!tl_utf8_check(text, length, &bad))
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "open: \"%s\", line %lld: no UTF-8 text: malformed at its "
-                   "byte %zu",
-                   f->name->text, (long long)f->line, bad);
+    return tl_fail(
+        vm, TALLY_ERR_VALUE,
+        "io.open: \"%s\", line %lld: no UTF-8 text: malformed at its "
+        "byte %zu",
+        f->name->text, (long long)f->line, bad);
   tl_string *string = tl_string_new(vm, text, length);
   if (!string)
     return false;

@@ -148,8 +148,11 @@ const tl_builtin tl_io_text_module[] = {
      "A file that cannot be written is an error (kind io).\n"
      "    io.write_text(\"notes.txt\", \"one\\ntwo\\n\")\n"},
     {"append_text", "path, text", append_text, TL_FILES | TL_EFFECT,
-     "Writes a text behind what a file holds.\n"
-     "A file that cannot be written is an error (kind io).\n"
+     "Writes a text behind what a file holds, as it is: nothing is "
+     "compressed.\n"
+     "The file is made if there is none. A file that cannot be written is an "
+     "io\n"
+     "error, what is no string a type error.\n"
      "    io.append_text(\"log.txt\", \"done\\n\")\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

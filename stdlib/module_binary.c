@@ -54,7 +54,8 @@ static bool decode_items(tl_vm *vm, const char *function, tl_slot dtype_slot,
   if (!tl_arg_dtype(vm, function, dtype_slot, TL_UINT8, &dtype))
     return false;
   if (dtype == TL_STRING)
-    return tl_arg_fail(vm, function, "dtype", "that of numbers", dtype_slot);
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s: dtype must be that of numbers, not string", function);
   size_t itemsize = tl_itemsize(dtype);
   if (nbytes % itemsize != 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -288,18 +289,21 @@ const tl_builtin tl_binary_module[] = {
 };
 
 const tl_builtin tl_io_binary_module[] = {
-    {"read_binary",
-     "path, dtype = \"uint8\", big: false, offset: 0, count: none", read_binary,
-     TL_FILES | TL_EFFECT,
+    {"read_binary", "path, dtype = none, big: false, offset: 0, count: none",
+     read_binary, TL_FILES | TL_EFFECT,
      "The numbers of a dtype (uint8 unless given) that a file holds: count of\n"
      "them, or all, from byte offset on, the lowest byte first unless big is\n"
      "true. A vector. Compressed files (gzip, Zstandard) are expanded. A file\n"
-     "with too few bytes is an io error.\n"
+     "that cannot be read or has too few bytes is an io error, bytes that are "
+     "no\n"
+     "whole number of items a value error, a dtype of no numbers a type "
+     "error.\n"
      "    io.read_binary(\"samples.raw\", float32)\n"},
     {"write_binary", "path, x, big: false", write_binary, TL_FILES | TL_EFFECT,
      "Writes the items of x in row-major order to a file, which is replaced\n"
      "when all of it is written; one named .gz or .zst is compressed. A file\n"
-     "that cannot be written is an error (kind io).\n"
+     "that cannot be written is an io error; strings and missing items are a\n"
+     "type error.\n"
      "    io.write_binary(\"samples.raw\", float32([0.5, 1]))\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -259,6 +259,12 @@ bool tl_dtype_argument(tl_vm *vm, const char *function, tl_slot s,
     *out = s.type->dtype;
     return true;
   }
+  if (tl_is_string(s) &&
+      tl_dtype_find(s.string->text, s.string->length) != TL_DTYPE_COUNT)
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s: dtype must be a type such as float64, got a string: "
+                   "write %s without quotes",
+                   function, s.string->text);
   char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s: dtype must be a type such as float64, got %s", function,
