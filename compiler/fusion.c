@@ -52,8 +52,9 @@ static bool mark_leads(tl_fusion *f) {
 // What an instruction is to a region. Loads write temporaries alone, which
 // nothing else sees; of the built-ins casts and loops of the host's may
 // stand in a region, and reductions end it.
-static tl_region_step step_of(const tl_fusion *f, const tl_decoded *d) {
-  tl_region_step kind = tl_fusion_step(f->p, d);
+static tl_region_step step_of(const tl_fusion *f, uint32_t pc,
+                              const tl_decoded *d) {
+  tl_region_step kind = tl_fusion_step(f->p, pc, d);
   bool names = kind == TL_STEP_LOAD && d->result < f->temporaries;
   return names ? TL_STEP_NONE : kind;
 }
@@ -201,7 +202,7 @@ static void find_viewed(tl_fusion *f) {
   }
   for (int32_t i = 0; i < f->count; i++) {
     const tl_decoded *d = &f->steps[i].d;
-    if (!tl_fusion_takes_views(f->p, d, f->steps[i].kind))
+    if (!tl_fusion_takes_views(f->p, f->steps[i].pc, d, f->steps[i].kind))
       continue;
     bool is_view = f->steps[i].kind == TL_STEP_VIEW;
     if (is_view)
@@ -306,15 +307,16 @@ static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
   for (uint32_t pc = region->start; pc < region->end;) {
     tl_decoded d;
     tl_decode(f->p, pc, &d);
-    tl_region_step kind = step_of(f, &d);
+    tl_region_step kind = step_of(f, pc, &d);
     if (kind == TL_STEP_OPERATION || kind == TL_STEP_CAST) {
       tl_op op = tl_region_op(d.op, d.extra);
       operations++;
       others += op == TL_OP_WHERE;
     }
     if (kind == TL_STEP_INLINE) {
-      operations += 2;
-      others++;
+      bool known = tl_region_find_callee(f->p, pc, &d) != NULL;
+      operations += 1 + known;
+      others += known;
     }
     if (kind == TL_STEP_ROLL)
       return least[0];  // read anew each time
@@ -361,12 +363,13 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
   f.regions = NULL;
   f.count = 0;
   f.region_count = f.capacity = 0;
+  tl_fusion_find_joins(function);
   if (!mark_leads(&f))
     return false;
   for (uint32_t pc = 0; pc < function->code_count;) {
     tl_decoded d;
     tl_decode(function, pc, &d);
-    tl_region_step kind = step_of(&f, &d);
+    tl_region_step kind = step_of(&f, pc, &d);
     if ((kind == TL_STEP_NONE || f.leads[pc] || f.count == TL_FUSED_RUN) &&
         !end_run(&f)) {
       return false;

@@ -1,29 +1,33 @@
 // Fusion: which calls of script functions may be read as part of their caller's
-// regions.
+// regions. Of a closure the code around a call tells which function it is, and
+// of other modules' functions a run: it reads whatever may be read.
 #include "compiler/fusion_internal.h"
 
 enum { INLINE_WORDS = 48 };
 
-static tl_inlining joins(tl_prototype *p);
-
-tl_region_step tl_fusion_step(const tl_prototype *p, const tl_decoded *d) {
+tl_region_step tl_fusion_step(const tl_prototype *p, uint32_t pc,
+                              const tl_decoded *d) {
   tl_region_step kind = tl_region_step_of(d->op, d->extra);
+  if (d->op == TL_BC_OWN && !tl_region_is_function(p, pc, d->operands[0]))
+    return TL_STEP_NONE;
   if (kind == TL_STEP_CALL)
     return tl_region_call(p->constants[d->extra].pointer);
   if (kind != TL_STEP_INLINE)
     return kind;
-  if (d->extra >= p->unit->prototype_count)
-    return TL_STEP_NONE;
-  tl_prototype *callee = p->unit->prototypes[d->extra];
+  tl_prototype *callee = tl_region_find_callee(p, pc, d);
+  if (callee == NULL)
+    return d->op == TL_BC_CALL && d->extra == 0 ? kind : TL_STEP_NONE;
+  tl_fusion_find_joins(callee);
   bool whole = callee->param_count == d->window_count;
-  return whole && joins(callee) >= TL_JOINS ? kind : TL_STEP_NONE;
+  return whole && callee->joins >= TL_JOINS ? kind : TL_STEP_NONE;
 }
 
-bool tl_fusion_takes_views(const tl_prototype *p, const tl_decoded *d,
-                           tl_region_step kind) {
-  return kind == TL_STEP_VIEW || kind == TL_STEP_ROLL ||
-         (kind == TL_STEP_INLINE &&
-          p->unit->prototypes[d->extra]->joins == TL_JOINS_VIEWS);
+bool tl_fusion_takes_views(const tl_prototype *p, uint32_t pc,
+                           const tl_decoded *d, tl_region_step kind) {
+  if (kind != TL_STEP_INLINE)
+    return kind == TL_STEP_VIEW || kind == TL_STEP_ROLL;
+  const tl_prototype *callee = tl_region_find_callee(p, pc, d);
+  return callee != NULL && callee->joins == TL_JOINS_VIEWS;
 }
 
 // The operation whose result a slot holds at [end]; TL_OP_COUNT: none.
@@ -55,12 +59,14 @@ static bool is_branch(uint8_t opcode) {
 }
 
 // A function of operations in a row may be read as part of its caller.
-static tl_inlining find_joins(const tl_prototype *p) {
+static tl_inlining find_joins(tl_prototype *p) {
   tl_inlining found = TL_JOINS;
   int operations = 0;
   tl_decoded d;
-  if (p->code_count > INLINE_WORDS || p->handler_count > 0)
-    return TL_JOINS_NOT;
+  if (p->code_count > INLINE_WORDS)
+    return TL_JOINS_NOT_LONG;
+  if (p->handler_count > 0)
+    return TL_JOINS_NOT_CATCHES;
   for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
     tl_decode(p, pc, &d);
     // A branch forward goes where the numbers lead that are there when the call
@@ -68,21 +74,22 @@ static tl_inlining find_joins(const tl_prototype *p) {
     if (d.op == TL_BC_RET || d.op == TL_BC_CHECKTYPES ||
         (is_branch(d.op) && d.target > (int64_t)pc))
       continue;
-    tl_region_step kind = tl_fusion_step(p, &d);
+    tl_region_step kind = tl_fusion_step(p, pc, &d);
     if (kind == TL_STEP_NONE || kind == TL_STEP_PLACE || kind == TL_STEP_CALL ||
-        d.op == TL_BC_GETC || selects(p, pc, &d))
-      return TL_JOINS_NOT;
-    if (tl_fusion_takes_views(p, &d, kind))
+        selects(p, pc, &d)) {
+      p->joins_not = pc;
+      return TL_JOINS_NOT_HERE;
+    }
+    if (tl_fusion_takes_views(p, pc, &d, kind))
       found = TL_JOINS_VIEWS;
     operations += kind == TL_STEP_OPERATION || kind >= TL_STEP_CAST;
   }
   return operations > 0 ? found : TL_JOINS_NOT;
 }
 
-static tl_inlining joins(tl_prototype *p) {
-  if (p->joins == TL_JOINS_UNKNOWN) {
-    p->joins = TL_JOINS_NOT;  // while it is looked at: it may call itself
-    p->joins = (uint8_t)find_joins(p);
-  }
-  return (tl_inlining)p->joins;
+void tl_fusion_find_joins(tl_prototype *p) {
+  if (p->joins != TL_JOINS_UNKNOWN)
+    return;
+  p->joins = TL_JOINS_NOT;  // while it is looked at: it may call itself
+  p->joins = (uint8_t)find_joins(p);
 }

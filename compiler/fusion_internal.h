@@ -47,12 +47,16 @@ static inline bool tl_fused_is_sink(const tl_fused_step *s) {
 }
 
 // What an instruction is to a region; of a call of a script function, whether
-// it may be part of one.
-tl_region_step tl_fusion_step(const tl_prototype *p, const tl_decoded *d);
+// it may be part of one. Of what only a run knows it is said that it may.
+tl_region_step tl_fusion_step(const tl_prototype *p, uint32_t pc,
+                              const tl_decoded *d);
+
+// Looks whether a region may take in a function's calls: p->joins.
+void tl_fusion_find_joins(tl_prototype *p);
 
 // Whether it takes views of its operands.
-bool tl_fusion_takes_views(const tl_prototype *p, const tl_decoded *d,
-                           tl_region_step kind);
+bool tl_fusion_takes_views(const tl_prototype *p, uint32_t pc,
+                           const tl_decoded *d, tl_region_step kind);
 
 // Whether an operation may make a mask.
 bool tl_fusion_makes_mask(tl_op op);

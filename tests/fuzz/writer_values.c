@@ -107,7 +107,10 @@ void array(writer *w, int depth) {
               "each(p, v => risky(v) + %s)[1]", "mix(...(%s, %s, b))",
               "sort((%s, b), key: v => sum(v * %s))[0]", "maximum(...(%s, %s))",
               "twice_over(v => v - %s, %s)", "collect(%s, ...p)[n % 2]",
-              "fold((%s, %s, b), maximum)");
+              "around(v => v * %s, %s)",
+              "around(v => around(k => k - v, %s), b)",
+              "(aside.plain(%s) * 2.0 - aside.plain(%s))",
+              "around(aside.plain, %s)", "fold((%s, %s, b), maximum)");
       break;
     case 30:
     case 31:

@@ -39,7 +39,8 @@ static void test_used_again(void **state) {
   assert_true(kept->planned.is_ready);
   // Other items, and a name that is bound to others: the same plan.
   run_ok(h, "for i in 0..4 { b = f(x + i, x - i) }");
-  check_value(h, "all(b == where(x + 3 > 1, copy((x + 3) * (x - 3)), x + 3))", "true");
+  check_value(h, "all(b == where(x + 3 > 1, copy((x + 3) * (x - 3)), x + 3))",
+              "true");
   assert_int_equal(h->vm->region_count, 1);
   assert_ptr_equal(h->vm->regions, kept);
 }
@@ -172,6 +173,78 @@ static void test_refused_in_a_group(void **state) {
   assert_true(passed && failed > 0 && runs > failed);
 }
 
+// A kept graph is good for the code that was called, with other captures.
+static void test_callees(void **state) {
+  host *h = *state;
+  run_ok(h,
+         "fn apply(f, x) = f(x) * 2 + f(x + 1)\n"
+         "fn make(k, y) = fn(x) = x * k + y\n"
+         "x = sqrt(arange(200.0))\n"
+         "for i in 0..3 { a = apply(make(2.0, x), x) }");
+  const tl_region_kept *kept = h->vm->regions;
+  const tl_region *where = kept->where;
+  assert_int_equal(kept_of(where), 1);
+  assert_int_equal(kept->graph.callee_count, 1);
+  run_ok(h, "for i in 0..4 { b = apply(make(i, x + i), x) }");
+  check_value(h, "all(b == (x * 3 + (x + 3)) * 2 + ((x + 1) * 3 + (x + 3)))",
+              "true");
+  assert_int_equal(kept_of(where), 2);  // a float, an integer
+  run_ok(h, "for i in 0..40 { c = apply(fn(v) = v - 1, x) }");
+  check_value(h, "all(c == (x - 1) * 2 + ((x + 1) - 1))", "true");
+  assert_int_equal(kept_of(where), 3);
+  check_value(h, "all(apply(make(2.0, x), x) == a)", "true");
+  check_value(h, "apply(make(2.0, 1), 3.0)", "23.0");
+  check_list(h->vm);
+}
+
+// A module's code that has gone takes the graphs with it that read it.
+static void test_callee_has_gone(void **state) {
+  host *h = *state;
+  run_ok(h,
+         "fn apply(f, x) = f(x) * 2 + f(x + 1)\n"
+         "x = sqrt(arange(200.0))");
+  int before = h->vm->region_count;
+  run_ok(h, "for i in 0..3 { a = apply(fn(v) = v * v, x) }");
+  assert_int_equal(h->vm->region_count, before + 1);
+  const tl_region_kept *kept = h->vm->regions;
+  const tl_unit *unit = kept->graph.callees[0].function->unit;
+  assert_ptr_not_equal(unit, kept->unit);
+  assert_true(tl_region_forget(h->vm, unit));
+  assert_int_equal(h->vm->region_count, before);
+}
+
+// No memory for the result of a region that begins with a call: the arguments,
+// which end with the call, are not lost.
+static void test_no_memory_in_a_call(void **state) {
+  (void)state;
+  tally_vm *vm;
+  tally_value lost;
+  int64_t bytes = -1;
+  tally_options options = tally_default_options();
+  options.memory_limit = 36 << 20;
+  assert_int_equal(tally_open(&options, &vm), TALLY_OK);
+  static const char text[] =
+      "import memory\n"
+      "x = sqrt(arange(600000.0))\n"
+      "h = float32(x)\n"
+      "fn apply(f, x) = f(sort(h)) * 2 + 1\n"
+      "fn run(y) = apply(fn(v) = v * y + 1, x)\n"
+      "for i in 0..3 { a = run(x) }\n"
+      "a = 0\n"
+      "filler = zeros(5_000_000, dtype: float32)\n"
+      "failed = 0\n"
+      "before = memory.live()\n"
+      "for i in 0..4 {\n"
+      "  try { a = run(x) } catch e { failed += 1 }\n"
+      "}\n"
+      "a = 0\n"
+      "if failed > 1 { memory.live() - before } else { -1 }";
+  assert_int_equal(tally_eval(vm, text, &lost), TALLY_OK);
+  assert_int_equal(tally_to_int(vm, lost, &bytes), TALLY_OK);
+  assert_in_range(bytes, 0, 1000);
+  tally_close(vm);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_used_again, host_set_up,
@@ -182,6 +255,11 @@ int main(void) {
                                       host_tear_down),
       cmocka_unit_test_setup_teardown(test_refused_in_a_group, host_set_up,
                                       host_tear_down),
+      cmocka_unit_test_setup_teardown(test_callees, host_set_up,
+                                      host_tear_down),
+      cmocka_unit_test_setup_teardown(test_callee_has_gone, host_set_up,
+                                      host_tear_down),
+      cmocka_unit_test(test_no_memory_in_a_call),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,9 +58,10 @@ static bool is_shown(const tl_explainer *e, const tl_explained *o) {
   const tl_note *n = o->note;
   if (tl_explain_says_where(e, o->region, o->pc, &o->d))
     return n->fresh + n->inplace + n->copies > 0;
-  return may || tl_explain_step(e, &o->d) == TL_STEP_NONE ||
+  return may || tl_explain_step(e, o->pc, &o->d) == TL_STEP_NONE ||
          tl_explain_selects(o->region, o->pc, &o->d) ||
-         tl_explain_joins(e, &o->d) || n->fresh + n->inplace + n->copies > 0;
+         tl_explain_joins(e, o->pc, &o->d) ||
+         n->fresh + n->inplace + n->copies > 0;
 }
 
 static uint32_t count_quiet(const tl_explainer *e) {

@@ -11,19 +11,22 @@ bool tl_explain_is_elementwise(const tl_decoded *d) {
 }
 
 // What an instruction is to a region; of a built-in's call, what that is.
-tl_region_step tl_explain_step(const tl_explainer *e, const tl_decoded *d) {
+tl_region_step tl_explain_step(const tl_explainer *e, uint32_t pc,
+                               const tl_decoded *d) {
   tl_region_step kind = tl_region_step_of(d->op, d->extra);
   if (kind == TL_STEP_CALL)
     return tl_region_call(e->p->constants[d->extra].pointer);
-  bool alone = kind == TL_STEP_INLINE &&
-               (d->extra >= e->unit->prototype_count ||
-                e->unit->prototypes[d->extra]->joins < TL_JOINS);
+  if (kind != TL_STEP_INLINE)
+    return kind;
+  const tl_prototype *callee = tl_region_find_callee(e->p, pc, d);
+  bool alone = callee == NULL ? d->op == TL_BC_CALLK || d->extra != 0
+                              : callee->joins < TL_JOINS;
   return alone ? TL_STEP_NONE : kind;
 }
 
 // Whether it computes something where it may stand in a region.
-bool tl_explain_joins(const tl_explainer *e, const tl_decoded *d) {
-  tl_region_step kind = tl_explain_step(e, d);
+bool tl_explain_joins(const tl_explainer *e, uint32_t pc, const tl_decoded *d) {
+  tl_region_step kind = tl_explain_step(e, pc, d);
   return kind == TL_STEP_OPERATION || kind >= TL_STEP_CAST;
 }
 
@@ -35,7 +38,7 @@ const tl_note *tl_explain_note(const tl_explainer *e, uint32_t pc) {
   return tl_note_find(e->notes, &e->p->code[pc]);
 }
 
-static int mode_of(const tl_decoded *d, uint32_t slot) {
+int tl_explain_mode(const tl_decoded *d, uint32_t slot) {
   int mode = -1;
   for (uint32_t i = 0; i < d->operand_count; i++)
     if (d->operands[i] == slot && (int)d->modes[i] > mode)
@@ -73,7 +76,7 @@ static uint32_t next_use(const tl_explainer *e, uint32_t pc, uint32_t slot) {
     uint32_t at = forks[--fork_count];
     while (at < e->p->code_count && steps++ < LIMIT) {
       tl_decode(e->p, at, &d);
-      int mode = mode_of(&d, slot);
+      int mode = tl_explain_mode(&d, slot);
       bool ends =
           d.op == TL_BC_DROP || d.op == TL_BC_SETTLE || d.op == TL_BC_LEAVE;
       if (mode >= 0 && !ends)
@@ -93,10 +96,8 @@ static uint32_t next_use(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   return 0;
 }
 
-// The instruction that wrote the slot last before [pc] in the text; false: a
-// parameter.
-static bool find_definition(const tl_explainer *e, uint32_t pc, uint32_t slot,
-                            uint32_t *found) {
+bool tl_explain_definition(const tl_explainer *e, uint32_t pc, uint32_t slot,
+                           uint32_t *found) {
   bool any = false;
   tl_decoded d;
   *found = 0;
@@ -149,7 +150,7 @@ void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   tl_decoded d;
   if (is_named(e->p, slot)) {
     tl_text_puts(e->out, e->p->slot_names[slot]->text);
-  } else if (find_definition(e, pc, slot, &from)) {
+  } else if (tl_explain_definition(e, pc, slot, &from)) {
     tl_decode(e->p, from, &d);
     if (d.op == TL_BC_MOV || d.op == TL_BC_MOVB) {
       tl_explain_operand(e, from, d.operands[0]);
@@ -167,7 +168,7 @@ void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot) {
 static bool is_plain_scalar(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   uint32_t from;
   tl_decoded d;
-  if (is_named(e->p, slot) || !find_definition(e, pc, slot, &from))
+  if (is_named(e->p, slot) || !tl_explain_definition(e, pc, slot, &from))
     return false;
   tl_decode(e->p, from, &d);
   return d.op == TL_BC_LOADK || d.op == TL_BC_LOADI || d.op == TL_BC_FORVAR;
@@ -179,7 +180,7 @@ void tl_explain_keeper(const tl_explainer *e, uint32_t pc, uint32_t last,
   uint32_t from, line = next_use(e, last, slot);
   tl_decoded d = {.op = TL_BC_EXTRA};
   tl_explain_operand(e, pc, slot);
-  if (!is_named(e->p, slot) && find_definition(e, pc, slot, &from))
+  if (!is_named(e->p, slot) && tl_explain_definition(e, pc, slot, &from))
     tl_decode(e->p, from, &d);
   if (d.op == TL_BC_GETG)
     tl_text_puts(e->out, " stays in its module variable");
@@ -219,7 +220,7 @@ static bool is_given(const tl_explainer *e, uint32_t from, uint32_t pc,
                      uint32_t slot) {
   uint32_t made;
   bool inside =
-      find_definition(e, pc, slot, &made) && made >= from && pc > from;
+      tl_explain_definition(e, pc, slot, &made) && made >= from && pc > from;
   return !inside && !is_plain_scalar(e, pc, slot);
 }
 
@@ -287,9 +288,9 @@ bool tl_explain_says_where(const tl_explainer *e, const tl_region *region,
   uint32_t slot = (uint32_t)d->result;
   for (uint32_t at = pc + d->words; at < region->end; at += next.words) {
     tl_decode(e->p, at, &next);
-    if (mode_of(&next, slot) >= 0)
-      return tl_explain_step(e, &next) == TL_STEP_VIEW && next.window <= slot &&
-             slot < next.window + next.window_count;
+    if (tl_explain_mode(&next, slot) >= 0)
+      return tl_explain_step(e, at, &next) == TL_STEP_VIEW &&
+             next.window <= slot && slot < next.window + next.window_count;
     if (next.result == d->result)
       return false;
   }
@@ -314,7 +315,7 @@ static void put_region(const tl_explainer *e, const tl_explained *o) {
   for (uint32_t pc = o->region->start; pc < o->region->end; pc += d.words) {
     tl_decode(e->p, pc, &d);
     bool joins =
-        tl_explain_joins(e, &d) || tl_explain_selects(o->region, pc, &d);
+        tl_explain_joins(e, pc, &d) || tl_explain_selects(o->region, pc, &d);
     if (pc == o->pc || !joins || tl_explain_says_where(e, o->region, pc, &d))
       continue;
     tl_text_puts(e->out, count++ == 0 ? "in one pass with " : ", ");
@@ -330,7 +331,7 @@ uint32_t tl_explain_result(const tl_explainer *e, const tl_region *r) {
   tl_decoded d;
   for (uint32_t pc = r->start; pc < r->end; pc += d.words) {
     tl_decode(e->p, pc, &d);
-    tl_region_step kind = tl_explain_step(e, &d);
+    tl_region_step kind = tl_explain_step(e, pc, &d);
     if (tl_explain_is_elementwise(&d) || kind == TL_STEP_CAST ||
         kind == TL_STEP_HOST || kind == TL_STEP_CALL ||
         kind == TL_STEP_INLINE || tl_explain_selects(r, pc, &d))
@@ -360,61 +361,9 @@ static void put_together(const tl_explainer *e, const tl_explained *o) {
   tl_text_puts(e->out, count == 0 ? "" : "; ");
 }
 
-// Where another elementwise operation uses the result, and is not in the same
-// region: why not. False: there is none.
-bool tl_explain_apart(const tl_explainer *e, const tl_explained *o) {
-  if (!tl_explain_is_elementwise(&o->d) || o->d.result < 0 ||
-      (o->region != NULL && o->pc != tl_explain_result(e, o->region)))
-    return false;
-  enum { FAR = 200 };
-  uint32_t slot = (uint32_t)o->d.result;
-  const char *why = NULL;
-  uint32_t between = UINT32_MAX;
-  tl_decoded d;
-  uint32_t end =
-      o->pc + FAR < e->p->code_count ? o->pc + FAR : e->p->code_count;
-  for (uint32_t pc = o->pc + o->d.words; pc < end; pc += d.words) {
-    tl_decode(e->p, pc, &d);
-    if (e->leads[pc])
-      why = "a branch or loop comes between";
-    int mode = mode_of(&d, slot);
-    bool moves = d.op == TL_BC_MOV || d.op == TL_BC_MOVB;
-    if (mode >= 0 && o->region != NULL && pc < o->region->together)
-      return false;
-    if (mode >= 0 && tl_explain_is_elementwise(&d)) {
-      if (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER)
-        why = "the result is used again after it";
-      if (why == NULL && between == UINT32_MAX)
-        return false;
-      tl_text_puts(e->out, "apart from `");
-      tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
-      tl_text_puts(e->out, "`: ");
-      if (why != NULL) {
-        tl_text_puts(e->out, why);
-      } else {
-        tl_text_puts(e->out, "`");
-        tl_explain_source(e->out, e->unit, tl_place_at(e->p, between));
-        tl_text_puts(e->out, "` comes between");
-      }
-      return true;
-    }
-    if (mode >= 0 && !moves)
-      return false;
-    if (mode >= 0 && d.result >= 0)
-      slot = (uint32_t)d.result;
-    bool loads = d.op == TL_BC_LOADK || d.op == TL_BC_LOADI ||
-                 d.op == TL_BC_GETG || moves || tl_explain_is_elementwise(&d);
-    if (!loads && between == UINT32_MAX)
-      between = pc;
-    if (!d.falls_through || d.result == (int32_t)o->d.result)
-      return false;
-  }
-  return false;
-}
-
 void tl_explain_code(const tl_explainer *e, const tl_explained *o) {
   if (tl_explain_is_update(o->d.op)) {
-    int mode = mode_of(&o->d, (uint32_t)o->d.result);
+    int mode = tl_explain_mode(&o->d, (uint32_t)o->d.result);
     tl_explain_operand(e, o->pc, (uint32_t)o->d.result);
     if (mode == TL_MODE_BORROW)
       tl_text_puts(e->out, " is copied: another name holds it here");
@@ -426,7 +375,7 @@ void tl_explain_code(const tl_explainer *e, const tl_explained *o) {
       tl_text_puts(e->out, "no array of its own");
     else {
       put_together(e, o);
-      if (tl_explain_step(e, &o->d) == TL_STEP_CALL) {
+      if (tl_explain_step(e, o->pc, &o->d) == TL_STEP_CALL) {
         tl_text_puts(e->out, "takes the items as they are computed");
         return;
       }

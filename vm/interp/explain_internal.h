@@ -2,6 +2,7 @@
 //
 //   explain.c       all functions of a unit, as text and as JSON
 //   explain_code.c  what the compiled code says ("may")
+//   explain_apart.c … why it keeps operations apart
 //   explain_ran.c   what a run did ("ran")
 #ifndef TALLY_VM_EXPLAIN_INTERNAL_H
 #define TALLY_VM_EXPLAIN_INTERNAL_H
@@ -37,10 +38,17 @@ typedef struct tl_observed {
 } tl_observed;
 
 // What an instruction is to a region; of a built-in's call, what that is.
-tl_region_step tl_explain_step(const tl_explainer *e, const tl_decoded *d);
+tl_region_step tl_explain_step(const tl_explainer *e, uint32_t pc,
+                               const tl_decoded *d);
 bool tl_explain_is_elementwise(const tl_decoded *d);
+// The tl_mode in which an instruction reads a slot, -1: it does not.
+int tl_explain_mode(const tl_decoded *d, uint32_t slot);
+// The instruction that wrote the slot last before [pc] in the text; false: a
+// parameter.
+bool tl_explain_definition(const tl_explainer *e, uint32_t pc, uint32_t slot,
+                           uint32_t *found);
 // Whether it computes something where it may stand in a region.
-bool tl_explain_joins(const tl_explainer *e, const tl_decoded *d);
+bool tl_explain_joins(const tl_explainer *e, uint32_t pc, const tl_decoded *d);
 // Whether it writes to a part of its result.
 bool tl_explain_is_update(int op);
 // Whether an instruction of a region only says where a view is: [j - 1].

@@ -110,12 +110,16 @@ typedef struct tl_call_shape {
   tl_call_argument *arguments;
 } tl_call_shape;
 
-// Whether a region may take in the calls of a function (compiler/fusion_inline.c).
+// Whether a region may take in the calls of a function
+// (compiler/fusion_inline.c).
 typedef enum tl_inlining {
   TL_JOINS_UNKNOWN,
-  TL_JOINS_NOT,
-  TL_JOINS,        // a few operations in a row
-  TL_JOINS_VIEWS,  // likewise, with views of its arguments
+  TL_JOINS_NOT,  // it computes nothing that a region may
+  TL_JOINS_NOT_LONG,
+  TL_JOINS_NOT_CATCHES,  // errors
+  TL_JOINS_NOT_HERE,     // an instruction cannot stand in a region
+  TL_JOINS,              // a few operations in a row
+  TL_JOINS_VIEWS,        // likewise, with views of its arguments
 } tl_inlining;
 
 // A script function's code. As a value (no captures) it is immortal: it lives
@@ -159,6 +163,7 @@ typedef struct tl_prototype {
   tl_summary summary;
   uint8_t verified;     // 0 not yet, 1 yes, 2 refused
   uint8_t joins;        // tl_inlining: of a region that calls it
+  uint32_t joins_not;   // the instruction that is why not
   uint64_t *owners_at;  // for the auditor: a set of slots for each pc
 } tl_prototype;
 

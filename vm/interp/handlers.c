@@ -285,6 +285,17 @@ bool tl_exec_catch(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return true;
 }
 
+void tl_drop_call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot *window = RA + 1;
+  uint32_t count = ins->op == TL_BC_CALLB  ? ins->b
+                   : ins->op == TL_BC_CALL ? ins->c
+                                           : 0;
+  bool keeps = ins->op == TL_BC_CALLB && ins->c != 0;
+  if (keeps)
+    tl_copy_slot(tl_slot_at(base, ins[1].a), window);
+  for (uint32_t i = keeps; i < count; i++) tl_drop(vm, window[i]);
+}
+
 // An instruction that takes its window over gives it back where it fails.
 // Calls of what may be no script function have done so themselves.
 void tl_drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins) {

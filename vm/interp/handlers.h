@@ -54,6 +54,10 @@ bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
 bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
                      const tl_slot *i, tl_slot *heir, unsigned modes);
 
+// Of a CALL or CALLB that has not run and will not: ends its arguments; but the
+// one that it gives back goes there.
+void tl_drop_call(tl_vm *vm, tl_slot *base, const tl_ins *ins);
+
 // Gives back the window that the instruction, which failed, was to take over.
 void tl_drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins);
 

@@ -427,6 +427,8 @@ dispatch:
       tl_slot *a = RA;
       tl_slot callee = *RB;
       uint32_t shape = EXTRA();
+      if (ins->c > 0 && F->function->region_count > 0)
+        ASK_REGION(large_argument(a + 1, ins->c));
       if (UNLIKELY(--fuel <= 0)) {
         SAVE();
         if (!tl_refuel(vm)) {

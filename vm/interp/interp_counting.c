@@ -55,14 +55,7 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
 static bool is_told(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
   if (tl_opcodes[ins->op].fails == TL_NEVER || --vm->fail_in != 0)
     return false;
-  tl_slot *window = tl_slot_at(R, ins->a) + 1;
-  uint32_t count = ins->op == TL_BC_CALLB  ? ins->b
-                   : ins->op == TL_BC_CALL ? ins->c
-                                           : 0;
-  bool keeps = ins->op == TL_BC_CALLB && ins->c != 0;
-  if (keeps)
-    tl_copy_slot(tl_slot_at(R, ins[1].a), window);
-  for (uint32_t i = keeps; i < count; i++) tl_drop(vm, window[i]);
+  tl_drop_call(vm, R, ins);
   tl_fail(vm, TALLY_ERR_ASSERT, "told to fail");
   return true;
 }

@@ -155,7 +155,7 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
 #define MAY_FUSE(b, c) \
   tl_may_fuse(F->function, ins, tl_items_of(b) | tl_items_of(c))
 
-// A view of an array: perhaps the begin of a region that runs as one.
+// Perhaps the begin of a region that runs as one.
 #define ASK_REGION(s)                                             \
   do {                                                            \
     SAVE();                                                       \
@@ -168,8 +168,10 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
         ins = next_;                                              \
         DISPATCH;                                                 \
       }                                                           \
-      if (UNLIKELY(status_ == TL_REGION_FAILED))                  \
+      if (UNLIKELY(status_ == TL_REGION_FAILED)) {                \
+        tl_drop_call(vm, R, ins);                                 \
         FAIL();                                                   \
+      }                                                           \
     }                                                             \
   } while (0)
 

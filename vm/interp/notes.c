@@ -91,8 +91,9 @@ static uint8_t find_operand(const tl_vm *vm, const tl_array *array) {
   for (uint32_t i = 0; i < d.operand_count; i++)
     if (frame->base[d.operands[i]].array == array)
       return (uint8_t)(1u << i);
-  for (uint32_t i = 0; i < d.window_count && i < 8; i++)
-    if (frame->base[d.window + i].array == array)
+  for (uint32_t i = d.operand_count;
+       i < d.operand_count + d.window_count && i < 8; i++)
+    if (frame->base[d.window + i - d.operand_count].array == array)
       return (uint8_t)(1u << i);
   return 0;
 }

@@ -78,6 +78,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
     case TL_BC_LOADI:
     case TL_BC_GETG:
     case TL_BC_GETC:
+    case TL_BC_SELF:
       return TL_STEP_LOAD;
     case TL_BC_MOV:
     case TL_BC_MOVB:
@@ -88,6 +89,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
     case TL_BC_KEEP:
     case TL_BC_INHERIT:
     case TL_BC_LEAVE:
+    case TL_BC_OWN:
       return TL_STEP_HOLD;
     case TL_BC_SETTLE:
       return TL_STEP_SETTLE;
@@ -104,6 +106,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
     case TL_BC_CALLB:
       return TL_STEP_CALL;
     case TL_BC_CALLK:
+    case TL_BC_CALL:
       return TL_STEP_INLINE;
     default:
       return tl_region_op(opcode, extra) == TL_OP_COUNT ? TL_STEP_NONE

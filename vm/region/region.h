@@ -65,7 +65,8 @@ typedef enum tl_region_step {
   TL_STEP_PLACE,   // the result goes to a part of an array: the last step
   TL_STEP_CAST,    // a call of astype
   TL_STEP_HOST,    // a call of an elementwise function of the host's
-  TL_STEP_INLINE,  // of a script function, where its joins says so
+  TL_STEP_INLINE,  // of a script function, where its joins says so; or of
+                   // what only a run knows
   TL_STEP_ROLL,    // a call of roll
   TL_STEP_CALL,    // of a reduction, if it is one: the last step
   TL_STEP_SELECT,  // a view that is no view: the items of a mask, the last step
@@ -73,5 +74,13 @@ typedef enum tl_region_step {
 // Of a built-in's call, tl_region_call says which one it is.
 tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra);
 tl_region_step tl_region_call(const tl_builtin *builtin);
+
+// The script function that a call at [pc] goes to, as far as the code around it
+// tells; NULL: only a run knows.
+tl_prototype *tl_region_find_callee(const tl_prototype *p, uint32_t pc,
+                                    const tl_decoded *call);
+// Whether what [slot] holds at [pc] may be a function that is read from
+// elsewhere.
+bool tl_region_is_function(const tl_prototype *p, uint32_t pc, uint32_t slot);
 
 #endif

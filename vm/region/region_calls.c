@@ -198,7 +198,8 @@ static void shift(tl_decoded *d, uint32_t slots) {
 bool tl_reader_inline(tl_region_reader *rd, const tl_decoded *call) {
   tl_region_reader inner = *rd;
   tl_decoded d;
-  inner.function = rd->function->unit->prototypes[call->extra];
+  if (!tl_reader_callee(rd, call, &inner))
+    return false;
   inner.slots = call->window;
   for (uint32_t i = 0; i < call->window_count; i++) {
     int in;

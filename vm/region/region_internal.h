@@ -1,8 +1,10 @@
 // Shared by the files of the fused regions.
 //
 //   region.c          what is done with a region where the VM meets it
-//   region_read.c     instructions → graph; with the next three:
-//   region_reader.h region_calls.c    … calls of small functions
+//   region_read.c     instructions → graph; with region_reader.h and the
+//                     next four:
+//   region_calls.c    … calls of small functions
+//   region_callees.c  … that only a run knows
 //   region_values.c   … what slots hold
 //   region_views.c    … parts of arrays
 //   region_resolve.c  its shapes and dtypes
@@ -97,8 +99,12 @@ typedef struct tl_region_binding {
 // (region_kept.c). Literals have none.
 typedef enum tl_region_source {
   TL_FROM_SLOT,      // [at] of the frame
-  TL_FROM_CAPTURE,   // [at]
-  TL_FROM_VARIABLE,  // [at] of the module
+  TL_FROM_CAPTURE,   // [at] of the callee of[0], -1: of the running function
+  TL_FROM_VARIABLE,  // [at] of the callee's module
+  TL_FROM_SELF,      // the callee's member [at]
+  TL_FROM_MEMBER,    // of the module of[0], by the name [at] of callee of[1]
+  TL_FROM_CALLEE,    // no value: a use is the callee [at]
+  TL_FROM_OWNED,     // no value: a use is owned, or not
   TL_FROM_LENT,      // the use of[0] once more
   TL_FROM_VIEW,      // a part of the use of[0]: index [at]
   TL_FROM_ITEM,      // one item of it
@@ -112,7 +118,7 @@ typedef struct tl_region_fact {
   int8_t use;
   int8_t of[3];
   bool again;    // of a view that an earlier fact has made
-  bool settled;  // the ownership went over
+  bool settled;  // the ownership went over; a use is owned
   uint32_t at;
   int64_t offset;  // of a view's or item's place, in bytes
 } tl_region_fact;
@@ -131,6 +137,13 @@ typedef struct tl_region_check {
   const tl_prototype *function;
   int in[TL_REGION_CHECKED];
 } tl_region_check;
+
+// A function that only a run knows: the code that the use was.
+enum { TL_REGION_CALLEES = 6 };
+typedef struct tl_region_callee {
+  const tl_prototype *function;
+  int8_t use;
+} tl_region_callee;
 
 typedef struct tl_region_shape {
   int ndim;
@@ -180,6 +193,8 @@ typedef struct tl_region_graph {
   int view_words, view_room;
   int check_count;
   tl_region_check checks[TL_REGION_CHECKS];
+  int callee_count;
+  tl_region_callee callees[TL_REGION_CALLEES];
   int settled_count;
   struct {
     int8_t from, to;  // roots: the ownership went over
@@ -272,6 +287,16 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end);
 // Whether the calls that are read get what they state, after tl_region_resolve.
 // An error may be pending.
 bool tl_region_check_types(const tl_region_graph *g);
+
+// What a callee's code reads, all borrowed (region_callees.c); unset: there is
+// none. A member that is no value of the module: false, with an error pending.
+tl_slot tl_region_variable(const tl_region_graph *g, int callee,
+                           uint32_t variable);
+tl_slot tl_region_capture(const tl_region_graph *g, int callee,
+                          uint32_t capture);
+tl_slot tl_region_self(const tl_region_graph *g, int callee, uint32_t member);
+bool tl_region_member(const tl_region_graph *g, int callee, uint32_t name,
+                      tl_slot module, tl_slot *value);
 
 // The values of an index's parts.
 void tl_region_parts(const tl_region_graph *g, const tl_region_index *index,

@@ -148,16 +148,32 @@ static bool settle(tl_region_graph *g, const tl_region_fact *f) {
   return true;
 }
 
+static bool take_member(tl_region_kept *k, const tl_region_fact *f) {
+  tl_region_graph *g = &k->graph;
+  tl_slot value;
+  return tl_region_member(g, f->of[1], f->at, g->uses[f->of[0]].value,
+                          &value) &&
+         take(k, f->use, value);
+}
+
 static bool take_fact(tl_region_kept *k, tl_region_fact *f) {
   tl_region_graph *g = &k->graph;
   switch ((tl_region_source)f->from) {
     case TL_FROM_SLOT:
       return take_slot(k, f);
     case TL_FROM_CAPTURE:
-      return take(k, f->use, tl_borrow(g->vm->frame->closure->captures[f->at]));
+      return take(k, f->use, tl_region_capture(g, f->of[0], f->at));
     case TL_FROM_VARIABLE:
-      return take(k, f->use,
-                  tl_borrow(g->function->unit->module->variables[f->at]));
+      return take(k, f->use, tl_region_variable(g, f->of[0], f->at));
+    case TL_FROM_SELF:
+      return take(k, f->use, tl_region_self(g, f->of[0], f->at));
+    case TL_FROM_MEMBER:
+      return take_member(k, f);
+    case TL_FROM_CALLEE:
+      return tl_function_prototype(g->uses[f->use].value) ==
+             g->callees[f->at].function;
+    case TL_FROM_OWNED:
+      return tl_is_owned(g->uses[f->use].value) == f->settled;
     case TL_FROM_LENT:
       return take(k, f->use, tl_borrow(g->uses[f->of[0]].value));
     case TL_FROM_VIEW:
@@ -391,11 +407,18 @@ void tl_region_keep(tl_region_graph *g, tl_region *where, uint32_t pc) {
   link_kept(vm, where, k);
 }
 
+static bool is_of(const tl_region_kept *k, const tl_unit *unit) {
+  bool found = unit == NULL || k->unit == unit;
+  for (int i = 0; i < k->graph.callee_count; i++)
+    found = found || k->graph.callees[i].function->unit == unit;
+  return found;
+}
+
 bool tl_region_forget(tl_vm *vm, const tl_unit *unit) {
   bool any = false;
   for (tl_region_kept *k = vm->regions, *older; k != NULL; k = older) {
     older = k->older;
-    if (k->is_busy || (unit != NULL && k->unit != unit))
+    if (k->is_busy || !is_of(k, unit))
       continue;
     tl_region_drop_kept(vm, k);
     any = true;

@@ -266,8 +266,9 @@ bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
     case TL_STEP_VIEW:
       if (rd->depth == 0 && rd->end == rd->last)
         return tl_reader_select(rd, pc, d);
-      return d->op == TL_BC_GETF ? tl_reader_transpose(rd, d)
-                                 : tl_reader_view(rd, d);
+      if (d->op == TL_BC_GETF)
+        return tl_reader_transpose(rd, d) || tl_reader_member(rd, d);
+      return tl_reader_view(rd, d);
     case TL_STEP_OPERATION:
       return read_operation(rd, pc, d);
     case TL_STEP_PLACE:
@@ -358,7 +359,7 @@ static void clear(tl_region_graph *g) {
   g->node_count = g->use_count = g->root_count = g->binding_count = 0;
   g->fact_count = g->index_count = g->shape_count = g->settled_count = 0;
   g->view_words = g->seam_count = g->result_count = 0;
-  g->check_count = 0;
+  g->check_count = g->callee_count = 0;
   g->fleeting = false;
   g->before_norm = -1;
   g->sink = TL_SINK_ARRAY;
@@ -409,7 +410,7 @@ static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
 }
 
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_region_reader rd = {.g = g, .function = g->function};
+  tl_region_reader rd = {.g = g, .function = g->function, .callee = -1};
   tl_decoded last;
   clear(g);
   g->together = true;
@@ -426,7 +427,8 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
 }
 
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_region_reader rd = {.g = g, .function = g->function, .last = end};
+  tl_region_reader rd = {
+      .g = g, .function = g->function, .callee = -1, .last = end};
   tl_decoded last;
   clear(g);
   uint32_t to = read_to(&rd, pc, end, &last);

@@ -2,6 +2,7 @@
 //
 //   region_read.c    operations, the sink, the whole
 //   region_calls.c   calls of small functions
+//   region_callees.c … that only a run knows
 //   region_values.c  what slots hold; loads, moves and ends
 //   region_views.c   slices, transposes, rolled arrays
 //
@@ -18,6 +19,7 @@ typedef struct tl_region_reader {
   // slots begin at the call's window.
   const tl_prototype *function;
   uint32_t slots;
+  int8_t callee;  // its number among the callees, -1: the region's own unit
   int depth;      // of calls
   uint32_t end;   // the pc after the region's own instruction
   uint32_t last;  // the pc after the region: 0, several are read together
@@ -70,8 +72,14 @@ bool tl_reader_arguments(tl_region_reader *rd, const tl_decoded *d,
 // Any instruction of a function, at [pc].
 bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d);
 
+// The function that a call goes to, in inner->function and inner->callee.
+bool tl_reader_callee(tl_region_reader *rd, const tl_decoded *call,
+                      tl_region_reader *inner);
+
 // One instruction each.
 bool tl_reader_inline(tl_region_reader *rd, const tl_decoded *call);
+bool tl_reader_member(tl_region_reader *rd, const tl_decoded *d);  // mm.f
+bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d);

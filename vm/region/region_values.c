@@ -127,6 +127,11 @@ bool tl_reader_operand(tl_region_reader *rd, const tl_decoded *d, uint32_t i,
 
 // --- Loads, moves and ends --------------------------------------------------
 
+// The highest bit of a capture says that it is surely set.
+static uint32_t capture_of(const tl_decoded *d) {
+  return d->extra & 0x7fffffffu;
+}
+
 static tl_slot load_value(const tl_region_reader *rd, const tl_decoded *d) {
   const tl_prototype *f = rd->function;
   switch (d->op) {
@@ -134,11 +139,12 @@ static tl_slot load_value(const tl_region_reader *rd, const tl_decoded *d) {
       return f->constants[d->extra];
     case TL_BC_LOADI:
       return tl_weak_int((int32_t)d->extra);
-    case TL_BC_GETC:  // the highest bit: it is surely set
-      return tl_borrow(
-          rd->g->vm->frame->closure->captures[d->extra & 0x7fffffffu]);
+    case TL_BC_GETC:
+      return tl_region_capture(rd->g, rd->callee, capture_of(d));
+    case TL_BC_SELF:
+      return tl_region_self(rd->g, rd->callee, d->extra);
     default:
-      return tl_borrow(f->unit->module->variables[d->extra]);
+      return tl_region_variable(rd->g, rd->callee, d->extra);
   }
 }
 
@@ -149,13 +155,14 @@ bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d) {
   bool is_literal = d->op == TL_BC_LOADK || d->op == TL_BC_LOADI;
   int in = is_literal ? tl_reader_add_literal(rd, value)
                       : tl_reader_add_use(rd, value, -1, true);
-  if (d->op == TL_BC_GETC) {
-    tl_reader_add_fact(rd, in,
-                       (tl_region_fact){.from = TL_FROM_CAPTURE,
-                                        .at = d->extra & 0x7fffffffu});
-  } else if (!is_literal) {
-    tl_reader_add_fact(
-        rd, in, (tl_region_fact){.from = TL_FROM_VARIABLE, .at = d->extra});
+  if (!is_literal) {
+    bool captured = d->op == TL_BC_GETC;
+    tl_region_fact fact = {.from = captured              ? TL_FROM_CAPTURE
+                                   : d->op == TL_BC_SELF ? TL_FROM_SELF
+                                                         : TL_FROM_VARIABLE,
+                           .at = captured ? capture_of(d) : d->extra,
+                           .of = {rd->callee}};
+    tl_reader_add_fact(rd, in, fact);
   }
   return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, true);
 }
@@ -196,6 +203,8 @@ bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d) {
 bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
   int in;
   int view = d->op == TL_BC_HOLD ? 0 : 1;
+  if (d->op == TL_BC_OWN)
+    return tl_reader_own(rd, d);
   if (!tl_reader_look_up(rd, d->operands[view], &in))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);

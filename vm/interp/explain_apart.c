@@ -1,0 +1,122 @@
+// Why two operations are not computed in one pass: what comes between them, or
+// a call that is no part of one.
+#include <inttypes.h>
+
+#include "vm/interp/explain_internal.h"
+
+// --- Calls ------------------------------------------------------------------
+
+// The script function that an instruction calls, and that no region takes in;
+// NULL: it calls none, or one that only a run knows.
+static const tl_prototype *find_called(const tl_explainer *e, uint32_t pc,
+                                       const tl_decoded *d) {
+  if (d->op != TL_BC_CALLK && d->op != TL_BC_CALL)
+    return NULL;
+  const tl_prototype *callee = tl_region_find_callee(e->p, pc, d);
+  return callee != NULL && callee->joins > TL_JOINS_NOT &&
+                 callee->joins < TL_JOINS
+             ? callee
+             : NULL;
+}
+
+static void put_called(const tl_explainer *e, uint32_t pc,
+                       const tl_prototype *callee) {
+  tl_text_puts(e->out, "apart from `");
+  tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
+  tl_text_puts(e->out, "`: ");
+  const char *name = callee->name->length > 0 ? callee->name->text : "it";
+  switch ((tl_inlining)callee->joins) {
+    case TL_JOINS_NOT_LONG:
+      tl_text_printf(e->out, "%s is long", name);
+      break;
+    case TL_JOINS_NOT_CATCHES:
+      tl_text_printf(e->out, "%s catches errors", name);
+      break;
+    default:
+      tl_text_printf(e->out,
+                     "%s does more than compute items, in line %" PRIu32, name,
+                     tl_line_at(callee, callee->joins_not));
+      break;
+  }
+}
+
+// Whether an operand comes from such a call.
+static bool put_called_before(const tl_explainer *e, const tl_explained *o) {
+  for (uint32_t i = 0; i < o->d.operand_count; i++) {
+    uint32_t at;
+    tl_decoded d;
+    if (!tl_explain_definition(e, o->pc, o->d.operands[i], &at))
+      continue;
+    tl_decode(e->p, at, &d);
+    const tl_prototype *callee = find_called(e, at, &d);
+    if (callee == NULL)
+      continue;
+    put_called(e, at, callee);
+    return true;
+  }
+  return false;
+}
+
+// --- Operations -------------------------------------------------------------
+
+// Where another elementwise operation uses the result, and is not in the same
+// region: why not. False: there is none.
+static bool put_apart(const tl_explainer *e, const tl_explained *o) {
+  if (!tl_explain_is_elementwise(&o->d) || o->d.result < 0 ||
+      (o->region != NULL && o->pc != tl_explain_result(e, o->region)))
+    return false;
+  enum { FAR = 200 };
+  uint32_t slot = (uint32_t)o->d.result;
+  const char *why = NULL;
+  uint32_t between = UINT32_MAX;
+  tl_decoded d;
+  uint32_t end =
+      o->pc + FAR < e->p->code_count ? o->pc + FAR : e->p->code_count;
+  for (uint32_t pc = o->pc + o->d.words; pc < end; pc += d.words) {
+    tl_decode(e->p, pc, &d);
+    if (e->leads[pc])
+      why = "a branch or loop comes between";
+    int mode = tl_explain_mode(&d, slot);
+    bool moves = d.op == TL_BC_MOV || d.op == TL_BC_MOVB;
+    if (mode >= 0 && o->region != NULL && pc < o->region->together)
+      return false;
+    if (mode >= 0 && tl_explain_is_elementwise(&d)) {
+      if (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER)
+        why = "the result is used again after it";
+      if (why == NULL && between == UINT32_MAX)
+        return false;
+      tl_text_puts(e->out, "apart from `");
+      tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
+      tl_text_puts(e->out, "`: ");
+      if (why != NULL) {
+        tl_text_puts(e->out, why);
+      } else {
+        tl_text_puts(e->out, "`");
+        tl_explain_source(e->out, e->unit, tl_place_at(e->p, between));
+        tl_text_puts(e->out, "` comes between");
+      }
+      return true;
+    }
+    const tl_prototype *callee = mode >= 0 ? find_called(e, pc, &d) : NULL;
+    if (callee != NULL) {
+      put_called(e, pc, callee);
+      return true;
+    }
+    if (mode >= 0 && !moves)
+      return false;
+    if (mode >= 0 && d.result >= 0)
+      slot = (uint32_t)d.result;
+    bool loads = d.op == TL_BC_LOADK || d.op == TL_BC_LOADI ||
+                 d.op == TL_BC_GETG || moves || tl_explain_is_elementwise(&d);
+    if (!loads && between == UINT32_MAX)
+      between = pc;
+    if (!d.falls_through || d.result == (int32_t)o->d.result)
+      return false;
+  }
+  return false;
+}
+
+bool tl_explain_apart(const tl_explainer *e, const tl_explained *o) {
+  bool computes = tl_explain_is_elementwise(&o->d);
+  return put_apart(e, o) || (computes && put_called_before(e, o));
+}
