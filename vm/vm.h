@@ -85,7 +85,7 @@ struct tally_vm {
   atomic_int interrupted;
   bool file_lost;   // an error says so, and has not unwound yet
   uint64_t budget;  // instructions left beyond fuel; UINT64_MAX: no limit
-  int32_t fuel;     // of code running in C
+  int32_t fuel;     // polls until the next look around; never below 1
   double deadline;  // clock() seconds; 0: none
   uint32_t looks;   // for the flag and the deadline, so far
 

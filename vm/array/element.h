@@ -23,30 +23,35 @@ static inline bool tl_index_wrap(int64_t *index, int64_t length) {
   return i < n;
 }
 
+// Whether a tag is that of an array of rank [rank].
+static inline bool tl_is_of_rank(uint64_t tag, uint32_t rank) {
+  return ((uint32_t)tag & (7u << 24 | 0xffu)) == (TL_CLASS_ARRAY | rank << 24);
+}
+
 static inline bool tl_element_load(tl_slot *a, int dtype, const char *item) {
   uint64_t bits;
-  switch (dtype) {
-    case TL_FLOAT64:
-      memcpy(&bits, item, sizeof bits);
-      a->tag = TL_TAG_F64;
-      a->u = bits;
-      return true;
-    case TL_INT64:
-      memcpy(&bits, item, sizeof bits);
-      a->tag = TL_TAG_I64;
-      a->u = bits;
-      return true;
-    case TL_BOOL:
-      a->tag = TL_TAG_BOOL;
-      a->i = *item != 0;
-      return true;
-    default:
-      if (dtype >= TL_COMPLEX128)
-        return false;
-      tl_slot s = tl_scalar_load((tl_dtype)dtype, item);
-      tl_copy_slot(a, &s);
-      return true;
+  if (dtype == TL_FLOAT64) {
+    memcpy(&bits, item, sizeof bits);
+    a->tag = TL_TAG_F64;
+    a->u = bits;
+    return true;
   }
+  if (dtype == TL_INT64) {
+    memcpy(&bits, item, sizeof bits);
+    a->tag = TL_TAG_I64;
+    a->u = bits;
+    return true;
+  }
+  if (dtype == TL_BOOL) {
+    a->tag = TL_TAG_BOOL;
+    a->i = *item != 0;
+    return true;
+  }
+  if (dtype >= TL_COMPLEX128)
+    return false;
+  tl_slot s = tl_scalar_load((tl_dtype)dtype, item);
+  tl_copy_slot(a, &s);
+  return true;
 }
 
 // a = base[index] of an array of rank 1, or of a list, whose item is lent.
@@ -55,9 +60,9 @@ static inline bool tl_element_get(tl_slot *a, const tl_slot *base,
   if (__builtin_expect((uint8_t)index->tag != TL_CLASS_I64, 0))
     return false;
   int64_t i = index->i;
-  if (__builtin_expect((uint8_t)base->tag == TL_CLASS_ARRAY, 1)) {
+  if (__builtin_expect(tl_is_of_rank(base->tag, 1), 1)) {
     const tl_array *x = base->array;
-    if (TL_RANK(base->tag) != 1 || !tl_index_wrap(&i, x->dims[0]))
+    if (__builtin_expect(!tl_index_wrap(&i, x->dims[0]), 0))
       return false;
     return tl_element_load(a, tl_dtype_of(*base), x->data + i * x->dims[1]);
   }
@@ -86,56 +91,61 @@ static inline bool tl_element_peek(tl_slot *a, const tl_slot *base,
   return tl_element_get(a, base, index);
 }
 
-// Where base[first, second] of an array of rank 2 is; NULL: not there.
-static inline char *tl_element_at2(const tl_slot *base, const tl_slot *first,
-                                   const tl_slot *second) {
-  if ((uint8_t)(first->tag | second->tag) != TL_CLASS_I64)
-    return NULL;
+// Where base[first, second] of an array of rank 2 is; false: not there.
+static inline bool tl_element_at2(const tl_slot *base, const tl_slot *first,
+                                  const tl_slot *second, char **item) {
+  if (__builtin_expect((uint8_t)(first->tag | second->tag) != TL_CLASS_I64, 0))
+    return false;
   const tl_array *x = base->array;
   int64_t i = first->i, j = second->i;
-  if (!tl_index_wrap(&i, x->dims[0]) || !tl_index_wrap(&j, x->dims[1]))
-    return NULL;
-  return x->data + i * x->dims[2] + j * x->dims[3];
+  if (__builtin_expect(!tl_index_wrap(&i, x->dims[0]), 0) ||
+      __builtin_expect(!tl_index_wrap(&j, x->dims[1]), 0))
+    return false;
+  *item = x->data + i * x->dims[2] + j * x->dims[3];
+  return true;
 }
 
 static inline bool tl_element_get2(tl_slot *a, const tl_slot *base,
                                    const tl_slot *first,
                                    const tl_slot *second) {
-  if ((uint8_t)base->tag != TL_CLASS_ARRAY || TL_RANK(base->tag) != 2)
-    return false;
-  const char *item = tl_element_at2(base, first, second);
-  return item != NULL && tl_element_load(a, tl_dtype_of(*base), item);
+  char *item;
+  return __builtin_expect(tl_is_of_rank(base->tag, 2), 1) &&
+         tl_element_at2(base, first, second, &item) &&
+         tl_element_load(a, tl_dtype_of(*base), item);
 }
 
 // Stores a scalar whose dtype is the array's, or a weak number into floats.
 static inline bool tl_element_store(char *item, int dtype,
                                     const tl_slot *value) {
   unsigned class = (uint8_t)value->tag;
-  switch (dtype) {
-    case TL_FLOAT64: {
-      double v = class == TL_CLASS_F64 ? value->f : (double)value->i;
-      if ((class & (TL_CLASS_F64 | TL_CLASS_I64)) == 0)
-        return false;
-      memcpy(item, &v, sizeof v);
+  if (dtype == TL_FLOAT64) {
+    if (class == TL_CLASS_F64) {
+      memcpy(item, &value->f, sizeof value->f);
       return true;
     }
-    case TL_INT64:
-      if (class != TL_CLASS_I64)
-        return false;
-      memcpy(item, &value->i, sizeof value->i);
-      return true;
-    case TL_BOOL:
-      if (class != TL_CLASS_BOOL)
-        return false;
-      *item = (char)value->i;
-      return true;
-    default:
-      if (dtype >= TL_COMPLEX128 || tl_dtype_of(*value) != dtype ||
-          class != TL_CLASS_SMALL)
-        return false;
-      tl_scalar_store(*value, item);
-      return true;
+    double v = (double)value->i;
+    if (class != TL_CLASS_I64)
+      return false;
+    memcpy(item, &v, sizeof v);
+    return true;
   }
+  if (dtype == TL_INT64) {
+    if (class != TL_CLASS_I64)
+      return false;
+    memcpy(item, &value->i, sizeof value->i);
+    return true;
+  }
+  if (dtype == TL_BOOL) {
+    if (class != TL_CLASS_BOOL)
+      return false;
+    *item = (char)value->i;
+    return true;
+  }
+  if (dtype >= TL_COMPLEX128 || tl_dtype_of(*value) != dtype ||
+      class != TL_CLASS_SMALL)
+    return false;
+  tl_scalar_store(*value, item);
+  return true;
 }
 
 // Whether the slot is the only owner of an array of that rank whose items may
@@ -182,8 +192,9 @@ static inline bool tl_element_set2(const tl_slot *target, const tl_slot *value,
                                    const tl_slot *second) {
   if (__builtin_expect(!tl_element_is_writable(target, 2), 0))
     return false;
-  char *item = tl_element_at2(target, first, second);
-  return item != NULL && tl_element_store(item, tl_dtype_of(*target), value);
+  char *item;
+  return tl_element_at2(target, first, second, &item) &&
+         tl_element_store(item, tl_dtype_of(*target), value);
 }
 
 #endif

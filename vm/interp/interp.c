@@ -3,7 +3,7 @@
 // A handler reads its fields from memory (ins->a …), which are slot numbers
 // times 16. A destination is dead when it is written. Before anything that may
 // fail, SAVE stores what the unwinder and nested calls need. What the loop
-// keeps in registers (ins, R, K, F, fuel) never has its address taken.
+// keeps in registers (ins, R, K, F) never has its address taken.
 
 #include "vm/interp/interp.h"
 
@@ -26,12 +26,14 @@ bool TL_INTERPRET(tl_vm *vm) {
       TL_OPCODES(OP_)
 #undef OP_
   };
+  // Kept in a register: else each dispatch finds out where the table lies.
+  const void *const *ways = labels;
+  __asm__("" : "+r"(ways));
 #endif
   tl_frame *F = vm->frame;
   tl_slot *R = F->base;
   const tl_slot *K = F->function->constants;
   const tl_ins *ins = F->pc;
-  int32_t fuel = vm->fuel;
   // Of an instruction on its way to a shared slow way.
   const tl_slot *slow_b, *slow_c;
   tl_op slow_op;
@@ -397,7 +399,6 @@ dispatch:
       if (builtin->flags & TL_BEGINS)
         ASK_REGION(a + 1);
       SAVE();
-      vm->fuel = fuel;
       if (UNLIKELY((builtin->flags & TL_HOST) != 0)) {
         const tl_ins *next;
         tl_region_status status =
@@ -405,7 +406,6 @@ dispatch:
         if (UNLIKELY(status == TL_REGION_FAILED))
           FAIL();
         if (status == TL_REGION_DONE) {
-          fuel = vm->fuel;
           ins = next;
           DISPATCH;
         }
@@ -419,7 +419,6 @@ dispatch:
           tl_copy_slot(SLOT(ins[1].a), a + 1);
         FAIL();
       }
-      fuel = vm->fuel;
       tl_copy_slot(a, &result);
       NEXT2;
     }
@@ -429,16 +428,14 @@ dispatch:
       uint32_t shape = EXTRA();
       if (ins->c > 0 && F->function->region_count > 0)
         ASK_REGION(large_argument(a + 1, ins->c));
-      if (UNLIKELY(--fuel <= 0)) {
+      if (UNLIKELY(--vm->fuel == 0)) {
         SAVE();
         if (!tl_refuel(vm)) {
           for (uint32_t i = 0; i < ins->c; i++) tl_drop(vm, a[1 + i]);
           FAIL();
         }
-        fuel = vm->fuel;
       }
       SAVE();
-      vm->fuel = fuel;
       bool pushed = false;
       tl_slot result = tl_none();
       if (UNLIKELY(!tl_do_call(
@@ -446,7 +443,6 @@ dispatch:
               ins->c, a + 1, &pushed, &result))) {
         FAIL();
       }
-      fuel = vm->fuel;
       if (pushed) {
         F = vm->frame;
         R = F->base;
@@ -460,12 +456,10 @@ dispatch:
     OP(IMPORT) {
       const tl_string *spec = F->function->unit->names[tl_ins_extra(*ins)];
       SAVE();
-      vm->fuel = fuel;
       tl_slot module;
       if (!tl_module_import(vm, F->function->unit->module, spec, &module)) {
         FAIL();
       }
-      fuel = vm->fuel;
       tl_copy_slot(RA, &module);
       NEXT;
     }
@@ -476,12 +470,10 @@ dispatch:
     // --- ends of blocks
     OP(JMP) {
       JUMP_LONG();
-      NEXT;
     }
     OP(LOOP) {
       POLL();
       JUMP_LONG();
-      NEXT;
     }
     OP(JT) {
       const tl_slot *a = RA;
@@ -549,7 +541,7 @@ dispatch:
       // next, turns left, step: counting down cannot overflow.
       tl_slot *a = RA;
       POLL();
-      if (LIKELY(--a[1].i > 0)) {
+      if (LIKELY(--a[1].u != 0)) {
         int64_t i = (int64_t)(a->u + a[2].u);
         a->i = i;
         PUT_I64(RB, i, TL_TAG_I64 | TL_WEAK);
@@ -605,7 +597,6 @@ dispatch:
       R[-1].u = payload;
       if (UNLIKELY((F->flags & TL_FRAME_ENTRY) != 0)) {
         vm->frame = F - 1;
-        vm->fuel = fuel;
         return true;
       }
       F--;
@@ -690,7 +681,6 @@ dispatch:
   }
 
   WAY(fail) {
-    vm->fuel = fuel;
     tl_drop_window(vm, R, ins);
   }
   for (;;) {
@@ -705,7 +695,6 @@ dispatch:
     const tl_handler *handler = tl_unwind(vm, function, R, at);
     if (handler != NULL) {
       ins = function->code + handler->handler;
-      fuel = vm->fuel;
       DISPATCH;
     }
     vm->frame = F - 1;

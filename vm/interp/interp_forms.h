@@ -76,14 +76,10 @@
       FAIL();              \
   } while (0)
 
-#define POLL()                   \
-  do {                           \
-    if (UNLIKELY(--fuel <= 0)) { \
-      SAVE();                    \
-      if (!tl_refuel(vm))        \
-        FAIL();                  \
-      fuel = vm->fuel;           \
-    }                            \
+#define POLL()                     \
+  do {                             \
+    if (UNLIKELY(--vm->fuel == 0)) \
+      TRY(tl_refuel(vm));          \
   } while (0)
 
 #ifdef TALLY_AUDIT
@@ -98,11 +94,11 @@
 
 #if TL_THREADED
 #define OP(name) L_##name:  // an instruction
-#define DISPATCH                               \
-  do {                                         \
-    AUDIT();                                   \
-    COUNT();                                   \
-    __extension__({ goto *labels[ins->op]; }); \
+#define DISPATCH                             \
+  do {                                       \
+    AUDIT();                                 \
+    COUNT();                                 \
+    __extension__({ goto *ways[ins->op]; }); \
   } while (0)
 #else
 #define OP(name) case TL_BC_##name:
@@ -313,8 +309,16 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
     SLOW(b, c, slow);                                         \
   }
 
-#define JUMP_SHORT() (ins += (int16_t)ins->c)
-#define JUMP_LONG() (ins += (int32_t)tl_ins_extra(*ins))
+#define JUMP_SHORT()                       \
+  do {                                     \
+    ins += (ptrdiff_t)(int16_t)ins->c + 1; \
+    DISPATCH;                              \
+  } while (0)
+#define JUMP_LONG()                                    \
+  do {                                                 \
+    ins += (ptrdiff_t)(int32_t)tl_ins_extra(*ins) + 1; \
+    DISPATCH;                                          \
+  } while (0)
 
 #define JUMP_WHEN(condition)   \
   do {                         \
