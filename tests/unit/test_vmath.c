@@ -265,6 +265,81 @@ static void others(void **state) {
   }
 }
 
+static void more_exponentials(void **state) {
+  (void)state;
+  static const double limits[] = {0.4, 2, 25, 715};
+  for (int i = 0; i < 4; i++) {
+    fill_arguments(-limits[i], limits[i]);
+    check(TL_OP_SINH, sinhl, NULL);
+    check(TL_OP_COSH, coshl, NULL);
+  }
+  fill_arguments(-1080, 1030);
+  check(TL_OP_EXP2, exp2l, NULL);
+  fill_whole(-1.5, 1.5);
+  check(TL_OP_EXP2, exp2l, NULL);
+}
+
+static void more_logarithms(void **state) {
+  (void)state;
+  fill_arguments(0, 1e300);
+  check(TL_OP_LOG10, log10l, NULL);
+  fill_whole(0.5, 2);
+  check(TL_OP_LOG10, log10l, NULL);
+  static const double limits[] = {1, 3, 1e9, 1e300};
+  for (int i = 0; i < 4; i++) {
+    fill_arguments(-limits[i], limits[i]);
+    check(TL_OP_ASINH, asinhl, NULL);
+    fill_arguments(1, 1 + limits[i]);
+    check(TL_OP_ACOSH, acoshl, NULL);
+  }
+  fill_arguments(-1, 1);
+  check(TL_OP_ATANH, atanhl, NULL);
+  fill_whole(0.99, 1);
+  check(TL_OP_ATANH, atanhl, NULL);
+}
+
+static void angles(void **state) {
+  (void)state;
+  static const double limits[] = {0.5, 1, 20, 99999, 1e9};
+  for (int i = 0; i < 5; i++) {
+    fill_arguments(-limits[i], limits[i]);
+    check(TL_OP_TAN, tanl, NULL);
+    check(TL_OP_ATAN, atanl, NULL);
+    if (i < 2) {
+      check(TL_OP_ASIN, asinl, NULL);
+      check(TL_OP_ACOS, acosl, NULL);
+    }
+    check(TL_OP_ATAN2, NULL, atan2l);
+  }
+  fill_whole(1.5, 1.6);  // next to a pole
+  check(TL_OP_TAN, tanl, NULL);
+}
+
+static void roots(void **state) {
+  (void)state;
+  static const double limits[] = {1, 1000, 1e300};
+  for (int i = 0; i < 3; i++) {
+    fill_arguments(-limits[i], limits[i]);
+    check(TL_OP_CBRT, cbrtl, NULL);
+    check(TL_OP_HYPOT, NULL, hypotl);
+  }
+  for (int i = 0; i < COUNT; i++) {  // of one size, and of both ends
+    const double scale = i % 3 == 0 ? 1 : i % 3 == 1 ? 0x1p1020 : 0x1p-1040;
+    x[i] = (random_unit() - 0.5) * scale;
+    y[i] = (random_unit() - 0.5) * scale;
+    xf[i] = (float)x[i];
+    yf[i] = (float)y[i];
+  }
+  check(TL_OP_HYPOT, NULL, hypotl);
+  check(TL_OP_CBRT, cbrtl, NULL);
+  check(TL_OP_ATAN2, NULL, atan2l);
+  for (int k = 1; k < 2000; k++) {
+    double cube = (double)k * k * k, got;
+    tl_kernels()->unary[TL_OP_CBRT][TL_FLOAT64](&got, &cube, 1);
+    assert_true(got == k);
+  }
+}
+
 static void powers(void **state) {
   (void)state;
   static const double limits[] = {2, 100, 1e10};
@@ -347,6 +422,10 @@ int main(void) {
       cmocka_unit_test(sines),
       cmocka_unit_test(cosines_of_halves),
       cmocka_unit_test(others),
+      cmocka_unit_test(more_exponentials),
+      cmocka_unit_test(more_logarithms),
+      cmocka_unit_test(angles),
+      cmocka_unit_test(roots),
       cmocka_unit_test(powers),
       cmocka_unit_test(divisions),
   };

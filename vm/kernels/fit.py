@@ -10,8 +10,8 @@ it.
 import struct
 import sys
 
-from mpmath import mp, mpf, cos, erf, exp, floor, log, lu_solve, matrix, pi
-from mpmath import sin, sqrt, tanh
+from mpmath import asin, asinh, atan, atanh, cos, erf, exp, floor, log
+from mpmath import lu_solve, matrix, mp, mpf, pi, sin, sinh, sqrt, tanh
 
 mp.prec = 400
 
@@ -95,6 +95,30 @@ def polynomials():
     define('erf_rest', polynomial(
         lambda z: erf(sqrt(z)) / sqrt(z) - 1, mpf(10) ** -12,
         mpf('0.0625') ** 2 * mpf('1.1'), 4))
+    odd('atan', atan, mpf('0.4375') ** 2, 11)
+    odd('asin', asin, mpf('0.25'), 13)
+    odd('sinh', sinh, mpf(1), 7)
+    odd('asinh', asinh, mpf('0.25'), 11)
+    odd('atanh', atanh, mpf('0.25'), 13)
+    print('\n// (cos r - 1 + z / 2) / z^2 for z = r^2')
+    define('cos_rest', polynomial(
+        lambda z: (cos(sqrt(z)) - 1 + z / 2) / z ** 2, mpf(10) ** -12,
+        (pi / 4) ** 2 * mpf('1.0001'), 5))
+    print('\n// r^(-1/3)')
+    define('cbrt_step', polynomial(
+        lambda r: r ** (-mpf(1) / 3), mpf('0.87'), mpf('1.13'), 4))
+    parts('LOG10_2', log(mpf(2)) / log(mpf(10)), [40])
+    parts('LOG10_E', 1 / log(mpf(10)), [21])
+    short = floor(log(mpf(2)) * 2 ** 26) / 2 ** 26
+    print(f'#define LN2_SHORT {hexadecimal(short)}')
+    print(f'#define LN2_SHORT_LOST {hexadecimal(log(mpf(2)) - short)}')
+
+
+def odd(name, f, end, degree):
+    print(f'\n// ({name}(s) / s - 1) / z for z = s^2')
+    define(f'{name}_rest', polynomial(
+        lambda z: (f(sqrt(z)) / sqrt(z) - 1) / z, mpf(10) ** -12,
+        end * mpf('1.0001'), degree))
 
 
 def round_to(value, bits):

@@ -44,8 +44,6 @@
 #define TL_ON_RARE_COMPLEX(X, OP, name)        \
   X(OP, COMPLEX64, tl_rare_##name##_complex64) \
   X(OP, COMPLEX128, tl_rare_##name##_complex128)
-#define TL_ON_RARE_ALL(X, OP, name) \
-  TL_ON_RARE(X, OP, name) TL_ON_RARE_COMPLEX(X, OP, name)
 // Kernels that depend on the item size alone (copy, zeros).
 #define TL_BY_SIZE_INTEGERS(X, OP, name) \
   X(OP, INT8, TL_K(name##_1))            \
@@ -103,11 +101,11 @@
   TL_ON_BOOL(X, MINIMUM, bitwise_and)             \
   TL_ON_INTEGERS(X, MINIMUM, minimum)             \
   TL_ON_FLOATS(X, MINIMUM, minimum)               \
-  TL_ON_RARE(X, ATAN2, atan2)                     \
-  TL_ON_RARE(X, HYPOT, hypot)                     \
+  TL_ON_FLOATS(X, ATAN2, atan2)                   \
+  TL_ON_FLOATS(X, HYPOT, hypot)                   \
   TL_ON_FLOATS(X, COPYSIGN, copysign)             \
   TL_ON_RARE(X, NEXTAFTER, nextafter)             \
-  TL_ON_RARE(X, LOGADDEXP, logaddexp)             \
+  TL_ON_FLOATS(X, LOGADDEXP, logaddexp)           \
   TL_ON_BOOL(X, EQUAL, equal)                     \
   TL_ON_BITS(X, EQUAL, equal)                     \
   TL_ON_FLOATS(X, EQUAL, equal)                   \
@@ -185,10 +183,10 @@
   TL_ON_COMPLEX(X, RECIPROCAL, reciprocal)       \
   TL_ON_FLOATS(X, SQRT, sqrt)                    \
   TL_ON_RARE_COMPLEX(X, SQRT, sqrt)              \
-  TL_ON_RARE(X, CBRT, cbrt)                      \
+  TL_ON_FLOATS(X, CBRT, cbrt)                    \
   TL_ON_FLOATS(X, EXP, exp)                      \
   TL_ON_RARE_COMPLEX(X, EXP, exp)                \
-  TL_ON_RARE(X, EXP2, exp2)                      \
+  TL_ON_FLOATS(X, EXP2, exp2)                    \
   TL_ON_FLOATS(X, EXPM1, expm1)                  \
   TL_ON_RARE_COMPLEX(X, EXPM1, expm1)            \
   TL_ON_FLOATS(X, LOG, log)                      \
@@ -197,22 +195,32 @@
   TL_ON_RARE_COMPLEX(X, LOG1P, log1p)            \
   TL_ON_FLOATS(X, LOG2, log2)                    \
   TL_ON_RARE_COMPLEX(X, LOG2, log2)              \
-  TL_ON_RARE_ALL(X, LOG10, log10)                \
+  TL_ON_FLOATS(X, LOG10, log10)                  \
+  TL_ON_RARE_COMPLEX(X, LOG10, log10)            \
   TL_ON_FLOATS(X, SIN, sin)                      \
   TL_ON_RARE_COMPLEX(X, SIN, sin)                \
   TL_ON_FLOATS(X, COS, cos)                      \
   TL_ON_RARE_COMPLEX(X, COS, cos)                \
-  TL_ON_RARE_ALL(X, TAN, tan)                    \
-  TL_ON_RARE_ALL(X, ASIN, asin)                  \
-  TL_ON_RARE_ALL(X, ACOS, acos)                  \
-  TL_ON_RARE_ALL(X, ATAN, atan)                  \
-  TL_ON_RARE_ALL(X, SINH, sinh)                  \
-  TL_ON_RARE_ALL(X, COSH, cosh)                  \
+  TL_ON_FLOATS(X, TAN, tan)                      \
+  TL_ON_RARE_COMPLEX(X, TAN, tan)                \
+  TL_ON_FLOATS(X, ASIN, asin)                    \
+  TL_ON_RARE_COMPLEX(X, ASIN, asin)              \
+  TL_ON_FLOATS(X, ACOS, acos)                    \
+  TL_ON_RARE_COMPLEX(X, ACOS, acos)              \
+  TL_ON_FLOATS(X, ATAN, atan)                    \
+  TL_ON_RARE_COMPLEX(X, ATAN, atan)              \
+  TL_ON_FLOATS(X, SINH, sinh)                    \
+  TL_ON_RARE_COMPLEX(X, SINH, sinh)              \
+  TL_ON_FLOATS(X, COSH, cosh)                    \
+  TL_ON_RARE_COMPLEX(X, COSH, cosh)              \
   TL_ON_FLOATS(X, TANH, tanh)                    \
   TL_ON_RARE_COMPLEX(X, TANH, tanh)              \
-  TL_ON_RARE_ALL(X, ASINH, asinh)                \
-  TL_ON_RARE_ALL(X, ACOSH, acosh)                \
-  TL_ON_RARE_ALL(X, ATANH, atanh)                \
+  TL_ON_FLOATS(X, ASINH, asinh)                  \
+  TL_ON_RARE_COMPLEX(X, ASINH, asinh)            \
+  TL_ON_FLOATS(X, ACOSH, acosh)                  \
+  TL_ON_RARE_COMPLEX(X, ACOSH, acosh)            \
+  TL_ON_FLOATS(X, ATANH, atanh)                  \
+  TL_ON_RARE_COMPLEX(X, ATANH, atanh)            \
   TL_ON_FLOATS(X, ERF, erf)                      \
   TL_ON_RARE(X, ERFC, erfc)                      \
   TL_ON_RARE(X, GAMMA, gamma)                    \

@@ -1,6 +1,6 @@
-// expm1, log1p, log2, erf and pow as loops that vectorise; those that look up
-// in tables in registers are beside this file (vmath_exp.c, vmath_log.c,
-// vmath_sin.c).
+// exp2, expm1, log1p, log2, log10, logaddexp, erf and pow as loops that
+// vectorise; those that look up in tables in registers are beside this file
+// (vmath_exp.c, vmath_log.c, vmath_sin.c).
 //
 // Everything is plain multiplication and addition, never fused, and choices are
 // made by masks: so all instruction sets give the same bits, at most 1 ulp from
@@ -9,86 +9,17 @@
 //
 // float32 computes in double with the same formulas and rounds once.
 #include "vm/kernels/erf_table.h"
-#include "vm/kernels/list.h"
-#include "vm/kernels/vmath_data.h"
-
-// Adding it rounds a number below 2^51 to a whole one, which then is in the
-// low bits: no instruction set needs to convert.
-#define WHOLE 0x1.8p52
+#include "vm/kernels/vmath_parts.h"
 
 // How many items are looked at together to choose the way they are computed.
 enum { BLOCK = 256 };
 
-TL_INLINE uint64_t bits_of(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-TL_INLINE double from_bits(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-// `mask` is all ones or all zeros.
-TL_INLINE double choose(uint64_t mask, double x, double y) {
-  return from_bits((bits_of(x) & mask) | (bits_of(y) & ~mask));
-}
-
-TL_INLINE uint64_t all_if(bool condition) {
-  return (uint64_t)0 - (uint64_t)condition;
-}
-
-TL_INLINE double magnitude(double x) {
-  return from_bits(bits_of(x) & 0x7fffffffffffffffu);
-}
-
-TL_INLINE double with_sign(double size, double x) {
-  return from_bits(bits_of(size) | (bits_of(x) & 0x8000000000000000u));
-}
-
-// 2^k for the whole number that `shifted` is after adding WHOLE.
-TL_INLINE double power_of_2(double shifted) {
-  return from_bits((bits_of(shifted) + 1023) << 52);
-}
-
 // ---- exponentials -----------------------------------------------------------
-
-// x = k ln 2 + r + e, where e is what rounding took from r.
-typedef struct reduced {
-  double shifted, r, e;  // k + WHOLE
-} reduced;
-
-TL_INLINE reduced reduce_exp(double x) {
-  const double shifted = x * ONE_OVER_LN2 + WHOLE, k = shifted - WHOLE;
-  const double high = x - k * LN2_1, low = k * LN2_2;
-  const double r = high - low;
-  return (reduced){shifted, r, (high - r) - low};
-}
-
-// e^(r + e). What 1 + r loses to rounding is kept: without it the result would
-// be off by up to 0.9 ulp, and exp(1) would not be e.
-TL_INLINE double exp_of_reduced(reduced v) {
-  const double sum = 1 + v.r, lost = (1 - sum) + v.r;
-  return sum + (lost + (v.e + v.r * v.r * exp_rest(v.r)));
-}
 
 // For |x| < 708, where neither 2^k nor the result is subnormal or infinite.
 TL_INLINE double exp_inside(double x) {
   const reduced v = reduce_exp(x);
   return exp_of_reduced(v) * power_of_2(v.shifted);
-}
-
-// For every x: 2^k in two factors. The bits are those of exp_inside.
-TL_INLINE double exp_anywhere(double x) {
-  x = x < -746 ? -746 : x;
-  x = x > 710 ? 710 : x;
-  const reduced v = reduce_exp(x);
-  const double y = exp_of_reduced(v);
-  const double half = (v.shifted - WHOLE) * 0.5 + WHOLE;
-  const double other = (v.shifted - WHOLE) - (half - WHOLE) + WHOLE;
-  return y * power_of_2(half) * power_of_2(other);
 }
 
 // float32 overflows and vanishes long before 150.
@@ -113,6 +44,24 @@ TL_INLINE double expm1_inside(double x) {
   const double y = sum + (lost_sum + (scale * lost_w + lost_first));
   return x == 0 ? x : y;
 }
+
+// 2^x = 2^k e^(f ln 2): the first parts of f and of ln 2 have 26 bits.
+TL_INLINE double exp2_anywhere(double x) {
+  x = x < -1080 ? -1080 : x;
+  x = x > 1030 ? 1030 : x;
+  const double shifted = x + WHOLE, k = shifted - WHOLE, f = x - k;
+  const double high = from_bits(bits_of(f) & ~(((uint64_t)1 << 27) - 1));
+  const double most = high * LN2_SHORT;
+  const double more =
+      high * LN2_SHORT_LOST + (f - high) * 0.69314718055994530942;
+  const double r = most + more, e = (most - r) + more;
+  const double y = exp_of_reduced((reduced){shifted, r, e});
+  const double half = k * 0.5 + WHOLE, other = k - (half - WHOLE) + WHOLE;
+  return y * power_of_2(half) * power_of_2(other);
+}
+
+TL_UNARY(exp2_float64, double, double, exp2_anywhere(x))
+TL_UNARY(exp2_float32, float, float, exp2_anywhere((double)x))
 
 static bool all_less(const double *x, size_t n, double limit) {
   uint64_t beyond = 0;
@@ -144,75 +93,70 @@ TL_UNARY(expm1_float32, float, float, expm1_single((double)x))
 
 // ---- logarithms -------------------------------------------------------------
 
-// x = 2^k m with m from sqrt(1/2) to sqrt(2), x being positive and normal.
-typedef struct split {
-  double k, m;
-} split;
-
-#define ROOT_HALF_BITS 0x3fe6a09e00000000u
-
-TL_INLINE split split_exponent(double x) {
-  const uint64_t above = bits_of(x) - ROOT_HALF_BITS;
-  // The exponent, biased by 2048 so as not to be negative, is made the low
-  // bits of a double.
-  const uint64_t biased = (above + 0x8000000000000000u) >> 52;
-  const double k = from_bits(biased | 0x4330000000000000u) - (0x1p52 + 2048);
-  return (split){k, from_bits(bits_of(x) - (above & 0xfff0000000000000u))};
-}
-
-// log m = f - f^2/2 + s (f^2/2 + rest) for f = m - 1 and s = f / (2 + f); the
-// first two terms carry most of it and the last one the errors.
-// [more] is a small term to be added.
-TL_INLINE double log_of_split(split v, double more) {
-  const double f = v.m - 1, half_square = 0.5 * f * f, s = f / (2 + f);
-  const double z = s * s, rest = z * log_rest(z);
-  return v.k * LN2_1 -
-         ((half_square - (s * (half_square + rest) + (v.k * LN2_2 + more))) -
-          f);
-}
-
 TL_INLINE double log_normal(double x, double more_k) {
-  split v = split_exponent(x);
+  scaled v = exponent_of(x);
   v.k += more_k;
-  return log_of_split(v, 0);
-}
-
-// y, or what x has instead where it is no positive number.
-TL_INLINE double log_special(double x, double y) {
-  y = x < (double)INFINITY ? y : x;
-  y = x > 0 ? y : (x == 0 ? -(double)INFINITY : (double)NAN);
-  return x != x ? x : y;
-}
-
-// log(1 + x) = log u + lost / u, where u is the rounded sum.
-TL_INLINE double log1p_anywhere(double x) {
-  const double u = 1 + x;
-  const double lost = x < 1 ? x - (u - 1) : 1 - (u - x);
-  const double y = log_of_split(split_exponent(u), lost / u);
-  return x == 0 ? x : log_special(u, y);
+  return log_of_scaled(v, 0);
 }
 
 TL_UNARY(log1p_float64, double, double, log1p_anywhere(x))
 TL_UNARY(log1p_float32, float, float, log1p_anywhere((double)x))
 
+// log m = high + low, where high has 21 bits.
+typedef struct short_log {
+  double high, low;
+} short_log;
+
+TL_INLINE short_log short_log_of(double m) {
+  const double f = m - 1, half_square = 0.5 * f * f, s = f / (2 + f);
+  const double z = s * s, rest = s * (half_square + z * log_rest(z));
+  const double high = first_half(f - half_square);
+  return (short_log){high, ((f - high) - half_square) + rest};
+}
+
 // k + (high + low) / ln 2: high and the first part of 1 / ln 2 are short, so
 // their product is exact, and so is k; powers of 2 have whole logarithms.
 TL_INLINE double log2_anywhere(double x) {
   const bool tiny = x < 0x1p-1022;
-  const split v = split_exponent(tiny ? x * 0x1p54 : x);
+  const scaled v = exponent_of(tiny ? x * 0x1p54 : x);
   const double k = v.k - (tiny ? 54.0 : 0.0);
-  const double f = v.m - 1, half_square = 0.5 * f * f, s = f / (2 + f);
-  const double z = s * s, rest = s * (half_square + z * log_rest(z));
-  const double high = from_bits(bits_of(f - half_square) & 0xffffffff00000000u);
-  const double low = ((f - high) - half_square) + rest;
-  const double most = high * LOG2_E_1;
-  const double more = (low + high) * LOG2_E_2 + low * LOG2_E_1;
+  const short_log l = short_log_of(v.m);
+  const double most = l.high * LOG2_E_1;
+  const double more = (l.low + l.high) * LOG2_E_2 + l.low * LOG2_E_1;
   const double sum = k + most;
-  return log_special(x, sum + (((k - sum) + most) + more));
+  return log_or_special(x, sum + (((k - sum) + most) + more));
 }
 
 TL_UNARY(log2_float64, double, double, log2_anywhere(x))
 TL_UNARY(log2_float32, float, float, log2_anywhere((double)x))
+
+// The same by the logarithm of 10, where that of 2^k is in two parts too.
+TL_INLINE double log10_anywhere(double x) {
+  const bool tiny = x < 0x1p-1022;
+  const scaled v = exponent_of(tiny ? x * 0x1p54 : x);
+  const double k = v.k - (tiny ? 54.0 : 0.0);
+  const short_log l = short_log_of(v.m);
+  const double whole = k * LOG10_2_1, most = l.high * LOG10_E_1;
+  const double more = (l.low + l.high) * LOG10_E_2 + l.low * LOG10_E_1;
+  const double sum = whole + most;
+  return log_or_special(
+      x, sum + (((whole - sum) + most) + (more + k * LOG10_2_2)));
+}
+
+TL_UNARY(log10_float64, double, double, log10_anywhere(x))
+TL_UNARY(log10_float32, float, float, log10_anywhere((double)x))
+
+// log(e^x + e^y), the larger one and log(1 + e^-distance).
+TL_INLINE double logaddexp_anywhere(double x, double y) {
+  const double larger = x > y ? x : y, distance = magnitude(x - y);
+  const double sum = larger + log1p_anywhere(exp_anywhere(-distance));
+  const double same = x + 0.69314718055994530942;  // infinities too
+  return x == y ? same : x != x ? x : y != y ? y : sum;
+}
+
+TL_BINARY(logaddexp_float64, double, double, logaddexp_anywhere(x, y))
+TL_BINARY(logaddexp_float32, float, float,
+          logaddexp_anywhere((double)x, (double)y))
 
 // ---- error function ---------------------------------------------------------
 
@@ -300,14 +244,6 @@ void TL_K(pow_float32)(void *out, const void *a, const void *b, size_t n) {
 // short, so that its product with the first half of y is exact. The method and
 // coefficients are fdlibm's (e_pow.c), with x between 1 and 2 brought next to
 // 1, 1.5 or 2 by masks.
-TL_INLINE double first_half(double x) {
-  return from_bits(bits_of(x) & 0xffffffff00000000u);
-}
-
-typedef struct two_parts {
-  double high, low;
-} two_parts;
-
 TL_INLINE two_parts log2_parts(double x) {
   const uint64_t bits = bits_of(x), above = bits - 0x3ff0000000000000u;
   const double exponent =

@@ -1,0 +1,187 @@
+// What the formulas of the files vmath*.c are put together from: bits, pairs of
+// numbers, exponentials and logarithms. Loops over them vectorise.
+//
+// Everything is multiplication and addition that rounds each time, or is exact,
+// and choices are made by masks: so all instruction sets give the same bits.
+#ifndef TALLY_VM_KERNELS_VMATH_PARTS_H
+#define TALLY_VM_KERNELS_VMATH_PARTS_H
+
+#include "vm/kernels/list.h"
+#include "vm/kernels/vmath_data.h"
+
+// Adding it rounds a number below 2^51 to a whole one, which then is in the
+// low bits: no instruction set needs to convert.
+#define WHOLE 0x1.8p52
+
+TL_INLINE uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+TL_INLINE double from_bits(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+// `mask` is all ones or all zeros.
+TL_INLINE double choose(uint64_t mask, double x, double y) {
+  return from_bits((bits_of(x) & mask) | (bits_of(y) & ~mask));
+}
+
+TL_INLINE uint64_t all_if(bool condition) {
+  return (uint64_t)0 - (uint64_t)condition;
+}
+
+TL_INLINE double magnitude(double x) {
+  return from_bits(bits_of(x) & 0x7fffffffffffffffu);
+}
+
+TL_INLINE double with_sign(double size, double x) {
+  return from_bits(bits_of(size) | (bits_of(x) & 0x8000000000000000u));
+}
+
+// 2^k for the whole number that `shifted` is after adding WHOLE.
+TL_INLINE double power_of_2(double shifted) {
+  return from_bits((bits_of(shifted) + 1023) << 52);
+}
+
+TL_INLINE double first_half(double x) {
+  return from_bits(bits_of(x) & 0xffffffff00000000u);
+}
+
+// ---- pairs ------------------------------------------------------------------
+
+// A number in two parts, of which the second is what rounding took from it.
+typedef struct two_parts {
+  double high, low;
+} two_parts;
+
+// a + b (Knuth).
+TL_INLINE two_parts sum_of(double a, double b) {
+  const double sum = a + b, b_part = sum - a;
+  return (two_parts){sum, (a - (sum - b_part)) + (b - b_part)};
+}
+
+// a * b, by halves of 26 bits (Dekker), unless it leaves the normal numbers. A
+// fused instruction gives the same bits, as the second part is exact.
+TL_INLINE two_parts product_of(double a, double b) {
+  const double product = a * b;
+#ifdef __FMA__
+  return (two_parts){product, __builtin_fma(a, b, -product)};
+#else
+  const uint64_t round = UINT64_C(1) << 26, low_half = (UINT64_C(1) << 27) - 1;
+  const double a_high = from_bits((bits_of(a) + round) & ~low_half);
+  const double b_high = from_bits((bits_of(b) + round) & ~low_half);
+  const double a_low = a - a_high, b_low = b - b_high;
+  const double rest = (a_high * b_high - product) + a_high * b_low;
+  return (two_parts){product, (rest + a_low * b_high) + a_low * b_low};
+#endif
+}
+
+// a / b.
+TL_INLINE two_parts quotient_of(two_parts a, two_parts b) {
+  const double quotient = a.high / b.high;
+  const two_parts whole = product_of(quotient, b.high);
+  const double rest = (a.high - whole.high) - whole.low;
+  return (two_parts){quotient, (rest + (a.low - quotient * b.low)) / b.high};
+}
+
+// The root of a, which is above 0.
+TL_INLINE two_parts root_of(two_parts a) {
+  const double root = __builtin_sqrt(a.high);
+  const two_parts square = product_of(root, root);
+  const double rest = (a.high - square.high) - square.low;
+  return (two_parts){root, (rest + a.low) / (root + root)};
+}
+
+// ---- exponentials -----------------------------------------------------------
+
+// x = k ln 2 + r + e, where e is what rounding took from r.
+typedef struct reduced {
+  double shifted, r, e;  // k + WHOLE
+} reduced;
+
+TL_INLINE reduced reduce_exp(double x) {
+  const double shifted = x * ONE_OVER_LN2 + WHOLE, k = shifted - WHOLE;
+  const double high = x - k * LN2_1, low = k * LN2_2;
+  const double r = high - low;
+  return (reduced){shifted, r, (high - r) - low};
+}
+
+// e^(r + e). What 1 + r loses to rounding is kept: without it the result would
+// be off by up to 0.9 ulp, and exp(1) would not be e.
+TL_INLINE two_parts exp_parts(reduced v) {
+  const double sum = 1 + v.r, lost = (1 - sum) + v.r;
+  return (two_parts){sum, lost + (v.e + v.r * v.r * exp_rest(v.r))};
+}
+
+TL_INLINE double exp_of_reduced(reduced v) {
+  const two_parts p = exp_parts(v);
+  return p.high + p.low;
+}
+
+// For every x: 2^k in two factors. The bits are those of exp_inside.
+TL_INLINE double exp_anywhere(double x) {
+  x = x < -746 ? -746 : x;
+  x = x > 710 ? 710 : x;
+  const reduced v = reduce_exp(x);
+  const double y = exp_of_reduced(v);
+  const double half = (v.shifted - WHOLE) * 0.5 + WHOLE;
+  const double other = (v.shifted - WHOLE) - (half - WHOLE) + WHOLE;
+  return y * power_of_2(half) * power_of_2(other);
+}
+
+// ---- logarithms -------------------------------------------------------------
+
+// x = 2^k m with m from sqrt(1/2) to sqrt(2), x being positive and normal.
+typedef struct scaled {
+  double k, m;
+} scaled;
+
+#define ROOT_HALF_BITS 0x3fe6a09e00000000u
+
+TL_INLINE scaled exponent_of(double x) {
+  const uint64_t above = bits_of(x) - ROOT_HALF_BITS;
+  // The exponent, biased by 2048 so as not to be negative, is made the low
+  // bits of a double.
+  const uint64_t biased = (above + 0x8000000000000000u) >> 52;
+  const double k = from_bits(biased | 0x4330000000000000u) - (0x1p52 + 2048);
+  return (scaled){k, from_bits(bits_of(x) - (above & 0xfff0000000000000u))};
+}
+
+// log m = f - f^2/2 + s (f^2/2 + rest) for f = m - 1 and s = f / (2 + f); the
+// first two terms carry most of it and the last one the errors.
+// [more] is a small term to be added.
+TL_INLINE double log_of_scaled(scaled v, double more) {
+  const double f = v.m - 1, half_square = 0.5 * f * f, s = f / (2 + f);
+  const double z = s * s, rest = z * log_rest(z);
+  return v.k * LN2_1 -
+         ((half_square - (s * (half_square + rest) + (v.k * LN2_2 + more))) -
+          f);
+}
+
+// log(a), where a is above 0 and normal, and k times log 2 more.
+TL_INLINE double log_of_pair(two_parts a, double k) {
+  scaled v = exponent_of(a.high);
+  v.k += k;
+  return log_of_scaled(v, a.low / a.high);
+}
+
+// y, or what x has instead where it is no positive number.
+TL_INLINE double log_or_special(double x, double y) {
+  y = x < (double)INFINITY ? y : x;
+  y = x > 0 ? y : (x == 0 ? -(double)INFINITY : (double)NAN);
+  return x != x ? x : y;
+}
+
+// log(1 + x) = log u + lost / u, where u is the rounded sum.
+TL_INLINE double log1p_anywhere(double x) {
+  const double u = 1 + x;
+  const double lost = x < 1 ? x - (u - 1) : 1 - (u - x);
+  const double y = log_of_scaled(exponent_of(u), lost / u);
+  return x == 0 ? x : log_or_special(u, y);
+}
+
+#endif
