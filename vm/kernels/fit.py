@@ -2,7 +2,7 @@
 """Computes what vmath.c computes with: polynomials, and a table of erf.
 
 Run by hand when they change, in vm/kernels: python3 fit.py. It writes
-vmath_data.h, vmath_tables.h and erf_table.h. Needs mpmath. Polynomials
+vmath_data.h, vmath_tables.h and erf_table.c. Needs mpmath. Polynomials
 interpolate at Chebyshev nodes, which comes within a factor of about two of the
 best possible error; that of sines alone is Sollya's, whose command stands beside
 it.
@@ -166,7 +166,7 @@ def lost_by_rounding(j):
 
 def table():
     print('// At i / 128: erf rounded, what rounding took, and its slope.')
-    print('static const double erf_table[769][3] = {')
+    print('const double tl_erf_table[769][3] = {')
     for i in range(769):
         x = mpf(i) / 128
         value = erf(x)
@@ -285,4 +285,9 @@ def header(path, guard, what):
 
 header('vmath_data.h', 'VMATH_DATA_H', polynomials)
 header('vmath_tables.h', 'VMATH_TABLES_H', tables)
-header('erf_table.h', 'ERF_TABLE_H', table)
+with open('erf_table.c', 'w') as file:
+    sys.stdout = file
+    print('// Made by fit.py; see there.')
+    print('#include "vm/kernels/vmath_parts.h"\n')
+    table()
+    sys.stdout = sys.__stdout__

@@ -8,11 +8,7 @@
 // right item by item afterwards with the C library.
 //
 // float32 computes in double with the same formulas and rounds once.
-#include "vm/kernels/erf_table.h"
 #include "vm/kernels/vmath_parts.h"
-
-// How many items are looked at together to choose the way they are computed.
-enum { BLOCK = 256 };
 
 // ---- exponentials -----------------------------------------------------------
 
@@ -60,47 +56,27 @@ TL_INLINE double exp2_anywhere(double x) {
   return y * power_of_2(half) * power_of_2(other);
 }
 
-TL_UNARY(exp2_float64, double, double, exp2_anywhere(x))
-TL_UNARY(exp2_float32, float, float, exp2_anywhere((double)x))
+VMATH_UNARY(exp2, exp2_anywhere)
 
-static bool all_less(const double *x, size_t n, double limit) {
+static void expm1_vectors(double *to, const double *x, size_t n) {
+  VMATH_LOOP(expm1_inside(x[i] < 708 ? x[i] : 708))
+}
+
+// From 708 on, 1 is nothing.
+static void expm1_block(double *to, const double *x, size_t n) {
   uint64_t beyond = 0;
-  for (size_t i = 0; i < n; i++) beyond |= all_if(!(x[i] < limit));
-  return !beyond;
+  vmath_each(expm1_vectors, to, x, n);
+  for (size_t i = 0; i < n; i++) beyond |= all_if(!(x[i] < 708));
+  for (size_t i = 0; beyond != 0 && i < n; i++)
+    if (!(x[i] < 708))
+      to[i] = exp_anywhere(x[i]);
 }
 
-void TL_K(expm1_float64)(void *out, const void *a, size_t n) {
-  double *to = out;
-  const double *from = a;
-  for (size_t start = 0; start < n; start += BLOCK) {
-    const size_t end = n - start < BLOCK ? n : start + BLOCK;
-    if (all_less(from + start, end - start, 708)) {
-      TL_LOOP for (size_t i = start; i < end; i++) to[i] =
-          expm1_inside(from[i]);
-    } else {
-      // The same bits whatever is beside an item; from 708 on, 1 is nothing.
-      TL_LOOP for (size_t i = start; i < end; i++) to[i] =
-          from[i] < 708 ? expm1_inside(from[i]) : exp_anywhere(from[i]);
-    }
-  }
-}
-
-TL_INLINE double expm1_single(double x) {
-  return expm1_inside(x > 150 ? 150 : x);
-}
-
-TL_UNARY(expm1_float32, float, float, expm1_single((double)x))
+VMATH_BLOCKS(expm1)
 
 // ---- logarithms -------------------------------------------------------------
 
-TL_INLINE double log_normal(double x, double more_k) {
-  scaled v = exponent_of(x);
-  v.k += more_k;
-  return log_of_scaled(v, 0);
-}
-
-TL_UNARY(log1p_float64, double, double, log1p_anywhere(x))
-TL_UNARY(log1p_float32, float, float, log1p_anywhere((double)x))
+VMATH_UNARY(log1p, log1p_anywhere)
 
 // log m = high + low, where high has 21 bits.
 typedef struct short_log {
@@ -127,8 +103,7 @@ TL_INLINE double log2_anywhere(double x) {
   return log_or_special(x, sum + (((k - sum) + most) + more));
 }
 
-TL_UNARY(log2_float64, double, double, log2_anywhere(x))
-TL_UNARY(log2_float32, float, float, log2_anywhere((double)x))
+VMATH_UNARY(log2, log2_anywhere)
 
 // The same by the logarithm of 10, where that of 2^k is in two parts too.
 TL_INLINE double log10_anywhere(double x) {
@@ -143,8 +118,7 @@ TL_INLINE double log10_anywhere(double x) {
       x, sum + (((whole - sum) + most) + (more + k * LOG10_2_2)));
 }
 
-TL_UNARY(log10_float64, double, double, log10_anywhere(x))
-TL_UNARY(log10_float32, float, float, log10_anywhere((double)x))
+VMATH_UNARY(log10, log10_anywhere)
 
 // log(e^x + e^y), the larger one and log(1 + e^-distance).
 TL_INLINE double logaddexp_anywhere(double x, double y) {
@@ -154,9 +128,7 @@ TL_INLINE double logaddexp_anywhere(double x, double y) {
   return x == y ? same : x != x ? x : y != y ? y : sum;
 }
 
-TL_BINARY(logaddexp_float64, double, double, logaddexp_anywhere(x, y))
-TL_BINARY(logaddexp_float32, float, float,
-          logaddexp_anywhere((double)x, (double)y))
+VMATH_BINARY(logaddexp, logaddexp_anywhere)
 
 // ---- error function ---------------------------------------------------------
 
@@ -170,8 +142,8 @@ TL_INLINE double erf_anywhere(double x) {
   const uint64_t place = bits_of(shifted) & 1023;
   const double at = (shifted - WHOLE) * 0.0078125, d = a - at;
   const double q = at * at, z = a * a;
-  const double value = erf_table[place][0], lost = erf_table[place][1];
-  const double slope = erf_table[place][2];
+  const double value = tl_erf_table[place][0], lost = tl_erf_table[place][1];
+  const double slope = tl_erf_table[place][2];
   const double c2 = 2.0 / 3 * q - 1.0 / 3, c3 = at * (0.5 - q / 3);
   const double c4 = (2.0 / 15 * q - 0.4) * q + 0.1;
   const double c5 = -at * ((2.0 / 45 * q - 2.0 / 9) * q + 1.0 / 6);
@@ -184,60 +156,14 @@ TL_INLINE double erf_anywhere(double x) {
   return x != x ? x : result;
 }
 
-TL_UNARY(erf_float64, double, double, erf_anywhere(x))
-TL_UNARY(erf_float32, float, float, erf_anywhere((double)x))
+VMATH_UNARY(erf, erf_anywhere)
 
 // ---- powers -----------------------------------------------------------------
 
 // float32 needs no more than the product with the logarithm in double. What is
 // no logarithm's business (x <= 0, infinities, NaN) is patched.
 TL_INLINE double power_single(double x, double y) {
-  return exp_single(y * log_normal(x, 0));
-}
-
-static bool power_fits(float x, float y) {
-  return x > 0 && x < INFINITY && __builtin_fabsf(y) < INFINITY;
-}
-
-// x ** 0.5 is the root, with a plus before zero and infinity. Where a block has
-// no other power, it vectorises.
-#define HALF_POWERS(sfx, T, root)                            \
-  TL_INLINE T half_power_##sfx(T x) {                        \
-    return x == -(T)INFINITY ? (T)INFINITY : root(x + (T)0); \
-  }                                                          \
-  static bool are_halves_##sfx(const T *y, size_t n) {       \
-    for (size_t i = 0; i < n; i++)                           \
-      if (y[i] != (T)0.5)                                    \
-        return false;                                        \
-    return true;                                             \
-  }
-HALF_POWERS(float32, float, __builtin_sqrtf)
-HALF_POWERS(float64, double, __builtin_sqrt)
-
-void TL_K(pow_float32)(void *out, const void *a, const void *b, size_t n) {
-  float *to = out;
-  const float *x = a, *y = b;
-  for (size_t start = 0; start < n; start += BLOCK) {
-    const size_t count = n - start < BLOCK ? n - start : BLOCK;
-    float result[BLOCK];
-    unsigned char odd = 0;
-    if (are_halves_float32(y + start, count)) {
-      TL_LOOP for (size_t i = start; i < start + count; i++) to[i] =
-          half_power_float32(x[i]);
-      continue;
-    }
-    TL_LOOP for (size_t i = 0; i < count; i++) result[i] =
-        (float)power_single((double)x[start + i], (double)y[start + i]);
-    for (size_t i = 0; i < count; i++)
-      odd = (unsigned char)(odd | !power_fits(x[start + i], y[start + i]));
-    for (size_t i = 0; odd && i < count; i++)
-      if (!power_fits(x[start + i], y[start + i]))
-        result[i] = (float)pow((double)x[start + i], (double)y[start + i]);
-    for (size_t i = 0; i < count; i++)
-      if (y[start + i] == 0.5f)
-        result[i] = half_power_float32(x[start + i]);
-    memcpy(to + start, result, count * sizeof *to);
-  }
+  return exp_single(y * log_of_scaled(exponent_of(x), 0));
 }
 
 // float64 needs the logarithm to more than 64 bits: log2 x = t1 + t2, with t1
@@ -319,28 +245,67 @@ TL_INLINE bool power_holds(double x, double y, double result) {
          result >= 0x1p-1021 && result < INFINITY;
 }
 
+// x ** 0.5 is the root, with a plus before zero and infinity.
+TL_INLINE double half_power(double x) {
+  return x == -(double)INFINITY ? (double)INFINITY : __builtin_sqrt(x + 0);
+}
+
+static void half_powers(double *to, const double *x, size_t n) {
+  VMATH_LOOP(half_power(x[i]))
+}
+
+static void powers_double(double *to, const double *x, const double *y,
+                          size_t n) {
+  VMATH_LOOP(power_double(x[i], y[i]))
+}
+
+static void powers_single(double *to, const double *x, const double *y,
+                          size_t n) {
+  VMATH_LOOP(power_single(x[i], y[i]))
+}
+
+static bool are_halves(const double *y, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (y[i] != 0.5)
+      return false;
+  return true;
+}
+
+// [to] is no operand.
+static void pow_block(vmath_binary *f, double *to, const double *x,
+                      const double *y, size_t n) {
+  uint64_t odd = 0;
+  if (are_halves(y, n)) {
+    vmath_each(half_powers, to, x, n);
+    return;
+  }
+  vmath_each_of_two(f, to, x, y, n);
+  for (size_t i = 0; i < n; i++) odd |= !power_holds(x[i], y[i], to[i]);
+  for (size_t i = 0; odd != 0 && i < n; i++)
+    if (!power_holds(x[i], y[i], to[i]))
+      to[i] = pow(x[i], y[i]);
+  for (size_t i = 0; i < n; i++)
+    if (y[i] == 0.5)
+      to[i] = half_power(x[i]);
+}
+
 void TL_K(pow_float64)(void *out, const void *a, const void *b, size_t n) {
-  double *to = out;
   const double *x = a, *y = b;
-  for (size_t start = 0; start < n; start += BLOCK) {
-    const size_t count = n - start < BLOCK ? n - start : BLOCK;
-    double result[BLOCK];
-    uint64_t odd = 0;
-    if (are_halves_float64(y + start, count)) {
-      TL_LOOP for (size_t i = start; i < start + count; i++) to[i] =
-          half_power_float64(x[i]);
-      continue;
-    }
-    TL_LOOP for (size_t i = 0; i < count; i++) result[i] =
-        power_double(x[start + i], y[start + i]);
-    for (size_t i = 0; i < count; i++)
-      odd |= !power_holds(x[start + i], y[start + i], result[i]);
-    for (size_t i = 0; odd != 0 && i < count; i++)
-      if (!power_holds(x[start + i], y[start + i], result[i]))
-        result[i] = pow(x[start + i], y[start + i]);
-    for (size_t i = 0; i < count; i++)
-      if (y[start + i] == 0.5)
-        result[i] = half_power_float64(x[start + i]);
-    memcpy(to + start, result, count * sizeof *result);
+  double result[VMATH_BLOCK];
+  for (size_t at = 0; at < n; at += VMATH_BLOCK) {
+    const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
+    pow_block(powers_double, result, x + at, y + at, count);
+    memcpy((double *)out + at, result, count * sizeof *result);
+  }
+}
+
+void TL_K(pow_float32)(void *out, const void *a, const void *b, size_t n) {
+  double x[VMATH_BLOCK], y[VMATH_BLOCK], result[VMATH_BLOCK];
+  for (size_t at = 0; at < n; at += VMATH_BLOCK) {
+    const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
+    vmath_widen(x, (const float *)a + at, count);
+    vmath_widen(y, (const float *)b + at, count);
+    pow_block(powers_single, result, x, y, count);
+    vmath_narrow((float *)out + at, result, count);
   }
 }

@@ -6,9 +6,6 @@
 #include "vm/kernels/vmath_parts.h"
 #include "vm/kernels/vmath_tables.h"
 
-// How many items are looked at together to choose the way they are computed.
-enum { BLOCK = 256 };
-
 // ---- tangents ---------------------------------------------------------------
 
 // As far as k pi/2 is exact.
@@ -36,27 +33,20 @@ TL_INLINE double tan_inside(double x) {
   return x == 0 ? x : y.high + y.low;
 }
 
-#define TANGENT(sfx, T)                                                        \
-  void TL_K(tan_##sfx)(void *out, const void *a, size_t n) {                   \
-    T *to = out;                                                               \
-    const T *x = a;                                                            \
-    for (size_t start = 0; start < n; start += BLOCK) {                        \
-      const size_t count = n - start < BLOCK ? n - start : BLOCK;              \
-      double result[BLOCK];                                                    \
-      uint64_t far = 0;                                                        \
-      TL_LOOP for (size_t i = 0; i < count; i++) {                             \
-        const double from = (double)x[start + i];                              \
-        result[i] = tan_inside(from);                                          \
-        far |= all_if(!(magnitude(from) < TAN_LIMIT));                         \
-      }                                                                        \
-      for (size_t i = 0; far != 0 && i < count; i++)                           \
-        if (!(magnitude((double)x[start + i]) < TAN_LIMIT))                    \
-          result[i] = tan((double)x[start + i]);                               \
-      TL_LOOP for (size_t i = 0; i < count; i++) to[start + i] = (T)result[i]; \
-    }                                                                          \
-  }
-TANGENT(float32, float)
-TANGENT(float64, double)
+static void tan_vectors(double *to, const double *x, size_t n) {
+  VMATH_LOOP(tan_inside(x[i]))
+}
+
+static void tan_block(double *to, const double *x, size_t n) {
+  uint64_t far = 0;
+  vmath_each(tan_vectors, to, x, n);
+  for (size_t i = 0; i < n; i++) far |= all_if(!(magnitude(x[i]) < TAN_LIMIT));
+  for (size_t i = 0; far != 0 && i < n; i++)
+    if (!(magnitude(x[i]) < TAN_LIMIT))
+      to[i] = tan(x[i]);
+}
+
+VMATH_BLOCKS(tan)
 
 // ---- arcs of tangents -------------------------------------------------------
 
@@ -117,8 +107,7 @@ TL_INLINE double atan_anywhere(double x) {
   return x != x ? x : with_sign(y, x);
 }
 
-TL_UNARY(atan_float64, double, double, atan_anywhere(x))
-TL_UNARY(atan_float32, float, float, atan_anywhere((double)x))
+VMATH_UNARY(atan, atan_anywhere)
 
 // The tangent of what lies beyond the landmark is (y - c x) / (x + c y), whose
 // parts are pairs. Left of the y axis the angle is pi less than that.
@@ -162,28 +151,41 @@ TL_INLINE uint64_t atan2_holds(double side, double along) {
   return is_usual(y) & is_usual(x) & all_if(x + y > 0);
 }
 
-#define ARC(sfx, T)                                                            \
-  void TL_K(atan2_##sfx)(void *out, const void *a, const void *b, size_t n) {  \
-    T *to = out;                                                               \
-    const T *y = a, *x = b;                                                    \
-    for (size_t start = 0; start < n; start += BLOCK) {                        \
-      const size_t count = n - start < BLOCK ? n - start : BLOCK;              \
-      double result[BLOCK];                                                    \
-      uint64_t odd = 0;                                                        \
-      TL_LOOP for (size_t i = 0; i < count; i++) {                             \
-        const double side = (double)y[start + i];                              \
-        const double along = (double)x[start + i];                             \
-        result[i] = atan2_inside(side, along);                                 \
-        odd |= ~atan2_holds(side, along);                                      \
-      }                                                                        \
-      for (size_t i = 0; odd != 0 && i < count; i++)                           \
-        if (!atan2_holds((double)y[start + i], (double)x[start + i]))          \
-          result[i] = atan2((double)y[start + i], (double)x[start + i]);       \
-      TL_LOOP for (size_t i = 0; i < count; i++) to[start + i] = (T)result[i]; \
-    }                                                                          \
+static void atan2_vectors(double *to, const double *x, const double *y,
+                          size_t n) {
+  VMATH_LOOP(atan2_inside(x[i], y[i]))
+}
+
+static void atan2_block(double *to, const double *y, const double *x,
+                        size_t n) {
+  uint64_t odd = 0;
+  vmath_each_of_two(atan2_vectors, to, y, x, n);
+  for (size_t i = 0; i < n; i++) odd |= ~atan2_holds(y[i], x[i]);
+  for (size_t i = 0; odd != 0 && i < n; i++)
+    if (!atan2_holds(y[i], x[i]))
+      to[i] = atan2(y[i], x[i]);
+}
+
+void TL_K(atan2_float64)(void *out, const void *a, const void *b, size_t n) {
+  double *to = out, y[VMATH_BLOCK], x[VMATH_BLOCK];
+  for (size_t at = 0; at < n; at += VMATH_BLOCK) {
+    const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
+    memcpy(y, (const double *)a + at, count * sizeof *y);
+    memcpy(x, (const double *)b + at, count * sizeof *x);
+    atan2_block(to + at, y, x, count);
   }
-ARC(float32, float)
-ARC(float64, double)
+}
+
+void TL_K(atan2_float32)(void *out, const void *a, const void *b, size_t n) {
+  double y[VMATH_BLOCK], x[VMATH_BLOCK], result[VMATH_BLOCK];
+  for (size_t at = 0; at < n; at += VMATH_BLOCK) {
+    const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
+    vmath_widen(y, (const float *)a + at, count);
+    vmath_widen(x, (const float *)b + at, count);
+    atan2_block(result, y, x, count);
+    vmath_narrow((float *)out + at, result, count);
+  }
+}
 
 // ---- arcs of sines ----------------------------------------------------------
 
@@ -227,7 +229,5 @@ TL_INLINE double acos_anywhere(double x) {
   return x != x ? x : y;
 }
 
-TL_UNARY(asin_float64, double, double, asin_anywhere(x))
-TL_UNARY(asin_float32, float, float, asin_anywhere((double)x))
-TL_UNARY(acos_float64, double, double, acos_anywhere(x))
-TL_UNARY(acos_float32, float, float, acos_anywhere((double)x))
+VMATH_UNARY(asin, asin_anywhere)
+VMATH_UNARY(acos, acos_anywhere)

@@ -47,10 +47,8 @@ TL_INLINE double cosh_anywhere(double x) {
   return scaled_by_half(sum + (lost + (b.E.low + b.e.low)), b.k);
 }
 
-TL_UNARY(sinh_float64, double, double, sinh_anywhere(x))
-TL_UNARY(sinh_float32, float, float, sinh_anywhere((double)x))
-TL_UNARY(cosh_float64, double, double, cosh_anywhere(x))
-TL_UNARY(cosh_float32, float, float, cosh_anywhere((double)x))
+VMATH_UNARY(sinh, sinh_anywhere)
+VMATH_UNARY(cosh, cosh_anywhere)
 
 // ---- from logarithms --------------------------------------------------------
 
@@ -110,9 +108,6 @@ TL_INLINE double atanh_anywhere(double x) {
   return x != x ? x : with_sign(size, x);
 }
 
-TL_UNARY(asinh_float64, double, double, asinh_anywhere(x))
-TL_UNARY(asinh_float32, float, float, asinh_anywhere((double)x))
-TL_UNARY(acosh_float64, double, double, acosh_anywhere(x))
-TL_UNARY(acosh_float32, float, float, acosh_anywhere((double)x))
-TL_UNARY(atanh_float64, double, double, atanh_anywhere(x))
-TL_UNARY(atanh_float32, float, float, atanh_anywhere((double)x))
+VMATH_UNARY(asinh, asinh_anywhere)
+VMATH_UNARY(acosh, acosh_anywhere)
+VMATH_UNARY(atanh, atanh_anywhere)

@@ -184,4 +184,124 @@ TL_INLINE double log1p_anywhere(double x) {
   return x == 0 ? x : log_or_special(u, y);
 }
 
+// For erf: at i / 128 its value, what rounding took from it, and its slope.
+extern const double tl_erf_table[769][3];
+
+// ---- loops ------------------------------------------------------------------
+
+// Formulas are long, so each stands once, in a loop over whole vectors of
+// double; what is left is one more, and float32 is widened block by block.
+enum { VMATH_LANES = TL_LANES(double), VMATH_BLOCK = 256 };
+
+// [n] is a multiple of VMATH_LANES.
+typedef void vmath_unary(double *to, const double *x, size_t n);
+typedef void vmath_binary(double *to, const double *x, const double *y,
+                          size_t n);
+
+#define VMATH_LOOP(result)                                                   \
+  TL_LOOP for (size_t i = 0; i < n / VMATH_LANES * VMATH_LANES; i++) to[i] = \
+      result;
+
+static inline void vmath_each(vmath_unary *f, double *to, const double *x,
+                              size_t n) {
+  const size_t whole = n / VMATH_LANES * VMATH_LANES, left = n - whole;
+  double rest[VMATH_LANES] = {0};
+  memcpy(rest, x + whole, left * sizeof *x);
+  f(to, x, whole);
+  if (left > 0) {
+    f(rest, rest, VMATH_LANES);
+    memcpy(to + whole, rest, left * sizeof *to);
+  }
+}
+
+static inline void vmath_each_of_two(vmath_binary *f, double *to,
+                                     const double *x, const double *y,
+                                     size_t n) {
+  const size_t whole = n / VMATH_LANES * VMATH_LANES, left = n - whole;
+  double rest[2][VMATH_LANES] = {{0}};
+  memcpy(rest[0], x + whole, left * sizeof *x);
+  memcpy(rest[1], y + whole, left * sizeof *y);
+  f(to, x, y, whole);
+  if (left > 0) {
+    f(rest[0], rest[0], rest[1], VMATH_LANES);
+    memcpy(to + whole, rest[0], left * sizeof *to);
+  }
+}
+
+void TL_K(cast_float32_float64)(void *out, const void *a, size_t n);
+void TL_K(cast_float64_float32)(void *out, const void *a, size_t n);
+#define vmath_widen TL_K(cast_float32_float64)
+#define vmath_narrow TL_K(cast_float64_float32)
+
+static inline void vmath_each_single(vmath_unary *f, float *to, const float *x,
+                                     size_t n) {
+  double block[VMATH_BLOCK];
+  for (size_t at = 0; at < n; at += VMATH_BLOCK) {
+    const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
+    vmath_widen(block, x + at, count);
+    vmath_each(f, block, block, count);
+    vmath_narrow(to + at, block, count);
+  }
+}
+
+static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
+                                            const float *x, const float *y,
+                                            size_t n) {
+  double block[2][VMATH_BLOCK];
+  for (size_t at = 0; at < n; at += VMATH_BLOCK) {
+    const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
+    vmath_widen(block[0], x + at, count);
+    vmath_widen(block[1], y + at, count);
+    vmath_each_of_two(f, block[0], block[0], block[1], count);
+    vmath_narrow(to + at, block[0], count);
+  }
+}
+
+// The kernels of a function of x, or of x and y, in both dtypes.
+#define VMATH_UNARY(name, formula)                                    \
+  static void name##_vectors(double *to, const double *x, size_t n) { \
+    VMATH_LOOP(formula(x[i]))                                         \
+  }                                                                   \
+  void TL_K(name##_float64)(void *out, const void *a, size_t n) {     \
+    vmath_each(name##_vectors, out, a, n);                            \
+  }                                                                   \
+  void TL_K(name##_float32)(void *out, const void *a, size_t n) {     \
+    vmath_each_single(name##_vectors, out, a, n);                     \
+  }
+#define VMATH_BINARY(name, formula)                                        \
+  static void name##_vectors(double *to, const double *x, const double *y, \
+                             size_t n) {                                   \
+    VMATH_LOOP(formula(x[i], y[i]))                                        \
+  }                                                                        \
+  void TL_K(name##_float64)(void *out, const void *a, const void *b,       \
+                            size_t n) {                                    \
+    vmath_each_of_two(name##_vectors, out, a, b, n);                       \
+  }                                                                        \
+  void TL_K(name##_float32)(void *out, const void *a, const void *b,       \
+                            size_t n) {                                    \
+    vmath_each_single_of_two(name##_vectors, out, a, b, n);                \
+  }
+
+// The same of name##_block, which is given a copy of some items, so that it may
+// look at them again behind the result.
+#define VMATH_BLOCKS(name)                                              \
+  void TL_K(name##_float64)(void *out, const void *a, size_t n) {       \
+    double *to = out, x[VMATH_BLOCK];                                   \
+    const double *from = a;                                             \
+    for (size_t at = 0; at < n; at += VMATH_BLOCK) {                    \
+      const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK; \
+      memcpy(x, from + at, count * sizeof *x);                          \
+      name##_block(to + at, x, count);                                  \
+    }                                                                   \
+  }                                                                     \
+  void TL_K(name##_float32)(void *out, const void *a, size_t n) {       \
+    double x[VMATH_BLOCK], result[VMATH_BLOCK];                         \
+    for (size_t at = 0; at < n; at += VMATH_BLOCK) {                    \
+      const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK; \
+      vmath_widen(x, (const float *)a + at, count);                     \
+      name##_block(result, x, count);                                   \
+      vmath_narrow((float *)out + at, result, count);                   \
+    }                                                                   \
+  }
+
 #endif

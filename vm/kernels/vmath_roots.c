@@ -19,8 +19,7 @@ TL_INLINE double cbrt_anywhere(double x) {
   return size > 0 && size < (double)INFINITY ? root : x;
 }
 
-TL_UNARY(cbrt_float64, double, double, cbrt_anywhere(x))
-TL_UNARY(cbrt_float32, float, float, cbrt_anywhere((double)x))
+VMATH_UNARY(cbrt, cbrt_anywhere)
 
 // The root of the sum of squares, both as pairs, of what is brought to the
 // middle of the numbers.
@@ -46,5 +45,4 @@ TL_INLINE double hypot_anywhere(double x, double y) {
   return finite && large > 0 ? length : end;
 }
 
-TL_BINARY(hypot_float64, double, double, hypot_anywhere(x, y))
-TL_BINARY(hypot_float32, float, float, hypot_anywhere((double)x, (double)y))
+VMATH_BINARY(hypot, hypot_anywhere)

@@ -1,11 +1,8 @@
 // Made by fit.py; see there.
-#ifndef TALLY_VM_KERNELS_ERF_TABLE_H
-#define TALLY_VM_KERNELS_ERF_TABLE_H
-
-#include "vm/kernels/loop.h"
+#include "vm/kernels/vmath_parts.h"
 
 // At i / 128: erf rounded, what rounding took, and its slope.
-static const double erf_table[769][3] = {
+const double tl_erf_table[769][3] = {
     {0x0.0p+0, 0x0.0p+0, 0x1.20dd750429b6dp+0},
     {0x1.20dbf3deb1340p-7, 0x1.7896c5dd34a5ap-62, 0x1.20d8f1975c85dp+0},
     {0x1.20d77083f17a0p-6, 0x1.617952f7d6535p-61, 0x1.20cb67bd452c7p+0},
@@ -776,5 +773,3 @@ static const double erf_table[769][3] = {
     {0x1.0000000000000p+0, -0x1.b4831fb123440p-56, 0x1.4b645ba991fdbp-52},
     {0x1.0000000000000p+0, -0x1.8cf81557d20b6p-56, 0x1.2dc119095729fp-52},
 };
-
-#endif
