@@ -246,16 +246,15 @@ static bool rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     items[i].value = values[i];
     give_back(vm, &items[i], ok);
   }
-  if (made != NULL)
-    *out = tl_own_nested(made);
   if (!ok) {
     tl_drop(vm, offsets);
     if (made != NULL)
-      tl_drop(vm, *out);
+      tl_drop(vm, tl_own_nested(made));
     return false;
   }
   tl_nested_put(vm, made, 0, &offsets);
   tl_nested_put(vm, made, 1, &result);
+  *out = tl_own_nested(made);
   return true;
 }
 
