@@ -34,8 +34,8 @@ static bool fail_at(reader *r, const char *what) {
     line += *p == '\n';
     column = *p == '\n' ? 1 : column + 1;
   }
-  return tl_fail(r->vm, TALLY_ERR_VALUE, "json: %s at line %zu, byte %zu of it",
-                 what, line, column);
+  return tl_fail(r->vm, TALLY_ERR_VALUE, "%s at line %zu, byte %zu of it", what,
+                 line, column);
 }
 
 static void skip_blanks(reader *r) {
@@ -349,7 +349,7 @@ static void write_string(tl_text *text, const char *string, size_t nbytes) {
 }
 
 static bool fail_value(tl_vm *vm, const char *what) {
-  return tl_fail(vm, TALLY_ERR_TYPE, "json: JSON has no %s", what);
+  return tl_fail(vm, TALLY_ERR_TYPE, "JSON has no %s", what);
 }
 
 static bool write_scalar(tl_vm *vm, tl_text *text, tl_slot s) {
@@ -358,7 +358,7 @@ static bool write_scalar(tl_vm *vm, tl_text *text, tl_slot s) {
              : dtype == TL_FLOAT32 ? (double)s.f32
                                    : 0;
   if (!isfinite(f))
-    return tl_fail(vm, TALLY_ERR_VALUE, "json: JSON has no %s",
+    return tl_fail(vm, TALLY_ERR_VALUE, "JSON has no %s",
                    isnan(f) ? "nan" : "inf");
   if (dtype == TL_COMPLEX64)
     return fail_value(vm, "complex numbers");
@@ -414,7 +414,7 @@ static bool write_plain(tl_vm *vm, tl_text *text, tl_slot s) {
     return !text->failed;
   }
   char what[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_TYPE, "json: a %s cannot be written",
+  return tl_fail(vm, TALLY_ERR_TYPE, "a %s cannot be written",
                  tl_describe(s, what, sizeof what));
 }
 

@@ -366,8 +366,8 @@ static bool spell_out(tl_vm *vm, const tl_builtin *builtin, bool keeps,
          (!grid || spell_grids(vm, count - from, args + from));
 }
 
-bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
-                   uint32_t count, tl_slot *args, tl_slot *out) {
+static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
+                        uint32_t count, tl_slot *args, tl_slot *out) {
   unsigned needs = 0;
   bool keeps = (how & TL_KEEPS) != 0;
   unsigned may = how & builtin->flags;
@@ -399,13 +399,19 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
     tl_drop(vm, *out);
     ok = false;
   }
-  if (!ok)
-    tl_error_of_builtin(vm, builtin);
   for (uint32_t i = keeps && !ok ? 1 : 0; i < count; i++) {
     vm->stats.temps_ended +=
         ok && (dying >> i & 1) != 0 && tl_is_owned(args[i]);
     tl_drop(vm, args[i]);
   }
+  return ok;
+}
+
+bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
+                   uint32_t count, tl_slot *args, tl_slot *out) {
+  bool ok = run_builtin(vm, builtin, how, count, args, out);
+  if (!ok)
+    tl_error_of_builtin(vm, builtin);
   return ok;
 }
 
@@ -438,7 +444,7 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
   } else if (tl_is_nested(args[0])) {
     const tl_builtin *astype = tl_builtin_find(NULL, "astype", 6);
     tl_slot inner[] = {args[0], tl_type_slot(type), tl_bool(true)};
-    return tl_do_builtin(vm, astype, 0, 3, inner, out);
+    return run_builtin(vm, astype, 0, 3, inner, out);
   } else {
     ok = tl_cast(vm, &args[0], type->dtype, out);
     if (ok)

@@ -25,8 +25,12 @@ static bool is_function(const char *text, size_t nbytes) {
   return false;
 }
 
-// The length of the name that a message begins with, in front of ": "; 0 where
-// it is no function's.
+static bool begins_with(const char *text, const char *with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
+// The length of the function's name that a message begins with, as in
+// "max: …" and "sqrt needs …"; 0: it begins with none.
 static size_t name_length(const char *message) {
   size_t n = 0, from = 0;
   for (; isalnum((unsigned char)message[n]) || message[n] == '_' ||
@@ -35,7 +39,9 @@ static size_t name_length(const char *message) {
     if (message[n] == '.')
       from = n + 1;
   }
-  bool ends = message[n] == ':' && message[n + 1] == ' ';
+  const char *behind = message + n;
+  bool ends = begins_with(behind, ": ") || begins_with(behind, " needs ") ||
+              begins_with(behind, " takes ");
   return ends && is_function(message + from, n - from) ? n : 0;
 }
 
@@ -59,7 +65,8 @@ static void put_name(tl_vm *vm, const char *module, const char *name,
   error->message_size = nbytes;
 }
 
-// What went wrong outside of any function has no name in front.
+// Whether it says what is wrong with the arguments of a call, and not that
+// something else failed meanwhile.
 static bool is_of_arguments(tally_status kind) {
   return kind == TALLY_ERR_NAME || kind == TALLY_ERR_TYPE ||
          kind == TALLY_ERR_SHAPE || kind == TALLY_ERR_INDEX ||
@@ -79,9 +86,12 @@ void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin) {
   if (error->placed || error->named)
     return;
   size_t length = name_length(error->message);
-  error->named = length > 0;
-  if (length > 0)
-    put_name(vm, module_of(builtin), builtin->name, length);
+  // astype may have been written int8(x), as such messages say.
+  if (length == 0 &&
+      (!is_of_arguments(error->status) || tl_builtin_is_cast(builtin)))
+    return;
+  error->named = true;
+  put_name(vm, module_of(builtin), builtin->name, length);
 }
 
 void tl_error_of_function(tl_vm *vm, const tl_prototype *function) {
