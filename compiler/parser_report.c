@@ -696,6 +696,10 @@ static const tl_habit name_habits[] = {
     {"range", "a range is written 0..n, an array arange(n)"},
     {"pass", "an empty block is { }"},
     {"elif", "write else if"},
+    {"help", "at the prompt ?mean explains mean; `tally doc` lists all names"},
+    {"exit", "a script ends with its text, the prompt with Ctrl-D"},
+    {"quit", "a script ends with its text, the prompt with Ctrl-D"},
+    {"dir", "at the prompt Tab lists names; `tally doc` has all"},
     {"self", "there are no methods: a function takes all that it reads"},
     {"this", "there are no methods: a function takes all that it reads"},
 };

@@ -3,36 +3,91 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "repl/run.h"
 
-// The first sentence of a documentation, on one line.
-static void print_sentence(const char *text) {
-  for (const char *c = text; *c != 0; c++) {
-    putchar(*c == '\n' ? ' ' : *c);
-    if (*c == '.' && (c[1] == ' ' || c[1] == '\n'))
-      break;
+enum { NAME_COLUMNS = 24 };
+
+// How many bytes and columns the word at [text] has.
+static size_t word_at(const char *text, int *columns) {
+  size_t n = 0;
+  for (*columns = 0; text[n] != 0 && text[n] != ' ' && text[n] != '\n'; n++)
+    *columns += ((unsigned char)text[n] & 0xC0) != 0x80;
+  return n;
+}
+
+// The first sentence of a documentation behind a name: on one line, or within
+// the terminal's [width].
+static void print_sentence(const char *text, int at, int width) {
+  bool ends = false;
+  while (!ends && *text != 0) {
+    int columns;
+    size_t n = word_at(text, &columns);
+    ends = n > 1 && text[n - 1] == '.' && text[n - 2] != '.';
+    if (width > 2 * NAME_COLUMNS && at + 1 + columns > width) {
+      printf("\n%*s", NAME_COLUMNS, "");
+      at = NAME_COLUMNS;
+    }
+    printf(" %.*s", (int)n, text);
+    at += columns + 1;
+    text += n + (text[n] != 0);
   }
+  putchar('\n');
 }
 
 static void print_summary(tally_vm *vm, const char *name) {
   char copy[256];
   snprintf(copy, sizeof copy, "%s", name);  // the next call may reuse it
   const char *text = tally_documentation(vm, copy);
-  printf("%-24s ", copy);
-  print_sentence(text == NULL ? "" : text);
-  putchar('\n');
+  int at = printf("%-*s", NAME_COLUMNS, copy);
+  print_sentence(text == NULL ? "" : text, at,
+                 tl_terminal_width(STDOUT_FILENO));
 }
 
-// Lists the names that begin with [prefix], or that contain it.
-static bool list_names(tally_vm *vm, const char *part, bool anywhere) {
+static char small(char c) {
+  return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+}
+
+// Whether [part] stands in [text], in capital or small letters.
+static bool contains(const char *text, const char *part) {
+  for (; *text != 0; text++) {
+    size_t n = 0;
+    while (part[n] != 0 && small(text[n]) == small(part[n])) n++;
+    if (part[n] == 0)
+      return true;
+  }
+  return false;
+}
+
+static bool begins(tally_vm *vm, const char *name, const char *part) {
+  (void)vm;
+  return strncmp(name, part, strlen(part)) == 0;
+}
+
+static bool is_part(tally_vm *vm, const char *name, const char *part) {
+  (void)vm;
+  return contains(name, part);
+}
+
+static bool is_said(tally_vm *vm, const char *name, const char *part) {
+  char copy[256];
+  snprintf(copy, sizeof copy, "%s", name);  // the next call may reuse it
+  const char *text = tally_documentation(vm, copy);
+  return text != NULL && contains(text, part);
+}
+
+// Lists the names for which [fits] gives true.
+static bool list_names(tally_vm *vm, const char *part,
+                       bool (*fits)(tally_vm *, const char *, const char *)) {
   bool found = false;
   const char *name;
   for (size_t i = 0; (name = tally_documented(vm, i)) != NULL; i++) {
-    const char *at = strstr(name, part);
-    if (at == NULL || (!anywhere && at != name))
+    char copy[256];
+    snprintf(copy, sizeof copy, "%s", name);
+    if (!fits(vm, copy, part))
       continue;
-    print_summary(vm, name);
+    print_summary(vm, copy);
     found = true;
   }
   return found;
@@ -42,7 +97,7 @@ static bool list_names(tally_vm *vm, const char *part, bool anywhere) {
 static bool list_module(tally_vm *vm, const char *module) {
   char prefix[256];
   int n = snprintf(prefix, sizeof prefix, "%s.", module);
-  return n < (int)sizeof prefix && list_names(vm, prefix, false);
+  return n < (int)sizeof prefix && list_names(vm, prefix, begins);
 }
 
 // --- doc --check ------------------------------------------------------------
@@ -175,7 +230,8 @@ int tl_show_doc(tally_vm *vm, const char *name) {
   if (list_module(vm, name))
     return TL_DONE;
   fprintf(stderr, "there is no documentation of %s\n", name);
-  list_names(vm, name, true);
+  if (!list_names(vm, name, is_part))
+    list_names(vm, name, is_said);
   return TL_FAILED;
 }
 
@@ -184,6 +240,6 @@ int tl_run_doc(tl_session *session, const tl_command *cmd) {
     return check_all(session->vm, cmd->subject == NULL ? "" : cmd->subject);
   if (cmd->subject != NULL)
     return tl_show_doc(session->vm, cmd->subject);
-  list_names(session->vm, "", false);
+  list_names(session->vm, "", begins);
   return TL_DONE;
 }

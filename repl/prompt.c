@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "repl/editor.h"
@@ -90,12 +89,9 @@ static void drop_input(reader *in) {
 // --- One input --------------------------------------------------------------
 
 static int terminal_width(void) {
-#ifdef TIOCGWINSZ
-  struct winsize size;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    return size.ws_col;
-  }
-#endif
+  int known = tl_terminal_width(STDOUT_FILENO);
+  if (known > 0)
+    return known;
   const char *columns = getenv("COLUMNS");
   long width = columns == NULL ? 0 : strtol(columns, NULL, 10);
   return width > 0 && width < 10000 ? (int)width : 80;

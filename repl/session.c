@@ -146,11 +146,19 @@ static bool flush_output(void) {
   return false;
 }
 
-static int terminal_width(void) {
+int tl_terminal_width(int file) {
+#ifdef TIOCGWINSZ
   struct winsize size;
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
-    return size.ws_col < 120 ? size.ws_col : 120;
-  return 80;
+  if (ioctl(file, TIOCGWINSZ, &size) == 0)
+    return size.ws_col;
+#endif
+  (void)file;
+  return 0;
+}
+
+static int plot_width(void) {
+  int width = tl_terminal_width(STDERR_FILENO);
+  return width < 40 ? 80 : width < 120 ? width : 120;
 }
 
 static bool write_plot(tl_session *session) {
@@ -160,7 +168,7 @@ static bool write_plot(tl_session *session) {
   tally_value plot;
   const char *text;
   if (tally_plot_memory(session->vm, svg ? TALLY_PLOT_SVG : TALLY_PLOT_TEXT,
-                        terminal_width(), &plot) != TALLY_OK ||
+                        plot_width(), &plot) != TALLY_OK ||
       tally_to_string(session->vm, plot, &text, &nbytes) != TALLY_OK) {
     tl_session_report(session);
     return false;

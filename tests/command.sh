@@ -99,6 +99,9 @@ run doc --check;            expect 0 'are complete$' 'all documentation is compl
 run doc --check nosuch.;    expect 1 '^0 of 0' 'doc --check of nothing'
 run doc;                    expect 0 '^matmul ' 'doc lists all names'
 run doc cumul;              expect 1 '^cumulative_sum ' 'doc of a part of a name'
+run doc Pearson;            expect 1 '^stats.correlation ' 'doc of a word'
+run doc random.choice;      expect 0 'one of 0 [.][.] x' 'doc of a choice'
+run doc random;             expect 0 'one of 0 [.][.] x[.]$' 'a sentence ends at its stop'
 run --limit-memory 1X -e 1; expect 2 '1X' 'a size with a wrong unit'
 # Small stacks: the auditor recounts what they hold after every instruction.
 deep='fn deep(n) = if n == 0 { 0 } else { 1 + deep(n - 1) }
