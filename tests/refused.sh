@@ -1,0 +1,102 @@
+#!/bin/sh
+# Every documented function called with what it cannot take: each kind of value
+# in each place of what it needs, the others being an array, a matrix or text.
+# It gives a value, or an error of a kind that speaks of arguments, whose message
+# begins with the function's name; those of an operator inside may be its own.
+#
+#   tests/refused.sh build/release/tally
+set -u
+
+case ${1:?usage: tests/refused.sh TALLY} in
+  /*) tally=$1 ;;
+  *) tally=$PWD/$1 ;;
+esac
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+# "name required" for each function: how many arguments it needs at least.
+signatures() {
+  "$tally" doc | while read -r name _; do
+    case $name in time.sleep | error | assert | input | print) continue ;; esac
+    "$tally" doc "$name" | sed -n '1p'
+  done | awk '
+    /\(.*\)$/ {
+      name = substr($0, 1, index($0, "(") - 1)
+      text = substr($0, index($0, "(") + 1)
+      sub(/\)$/, "", text)
+      count = split(text, params, ", ")
+      needed = 0
+      for (i = 1; i <= count && params[i] !~ /[:=]/; i++)
+        needed += params[i] !~ /^\.\.\./
+      if (needed == 0 && text ~ /^\.\.\./) needed = 1
+      if (needed > 0) print name, needed
+    }'
+}
+
+{
+  cat <<'TALLY'
+import strings
+import json
+import io
+import binary
+import linalg
+import fft
+import random
+import time
+import os
+import memory
+import stats
+import plot
+
+kinds = ("type", "shape", "index", "value", "domain", "io", "memory", "limit")
+own = (" needs ", " takes ", " do not broadcast", " does not fit", "structs with", "a negative ", "is_missing(x)", " converts numbers")
+calls = 0
+fn try_call(name, text, f) {
+  global calls
+  calls += 1
+  try { f() } catch e {
+    named = starts_with(e.message, name + ":") or starts_with(e.message, name + " ")
+    if not (e.kind in kinds) { print("FAILED: {text}: {e.kind} error: {e.message}") }
+    else if not named and not (e.kind in ("memory", "limit")) and not any([find(e.message, o) >= 0 for o in own]) {
+      print("FAILED: {text}: {e.message}")
+    }
+  }
+}
+TALLY
+  signatures | awk '
+    function call(name, list, text) {
+      text = name "(" list ")"
+      print "try_call(\"" name "\", r\"\"\"" text "\"\"\", () => " text ")"
+    }
+    BEGIN {
+      bad = "\"a\"|none|(1, \"a\")|(a: 1)|int64|x => x|io|[1, none]|[[1], [2, 3]]|" \
+        "[]|zeros((0, 3))|[nan, inf]|-1|2.5|true|[1i, 2]|ones((2, 2, 2))|[\"a\", \"b\"]|1..3|()|[(a: 1)]"
+      count = split(bad, values, "|")
+      others = split("[1.0, 2.0]|[[1, 2], [3, 4]]|\"a\"", other, "|")
+    }
+    {
+      for (b = 1; b <= count; b++)
+        for (k = 1; k <= $2; k++)
+          for (o = 1; o <= ($2 > 1 ? others : 1); o++) {
+            list = ""
+            for (i = 1; i <= $2; i++)
+              list = list (i > 1 ? ", " : "") (i == k ? values[b] : other[o])
+            call($1, list)
+          }
+    }'
+  echo 'print("{calls} calls")'
+} > refused.tly
+
+"$tally" refused.tly > out 2> errors
+status=$?
+grep '^FAILED' out
+if [ "$status" != 0 ] || ! grep -q ' calls$' out; then
+  tail -n 3 errors
+  echo "FAILED: tests/refused.sh: the run ended with status $status"
+  echo "0 passed, 1 failed"
+  exit 1
+fi
+bad=$(grep -c '^FAILED' out)
+echo "$(($(sed -n 's/ calls$//p' out) - bad)) passed, $bad failed"
+[ "$bad" = 0 ]
