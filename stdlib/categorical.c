@@ -55,16 +55,34 @@ static bool of_optional(tl_vm *vm, tl_slot x, tl_slot given, tl_slot *out) {
   return tl_category_new(vm, &codes, &categories, out);
 }
 
+// Categories that are given: a vector, of which no two items are equal.
+static bool check_categories(tl_vm *vm, tl_slot *given) {
+  tl_slot distinct, codes;
+  if (tl_is_none(*given))
+    return true;
+  if (!tl_arg_array(vm, "categorical", given))
+    return false;
+  if (tl_ndim(given->array) != 1)
+    return tl_arg_fail(vm, "categorical", "categories", "of one axis", *given);
+  if (!find_categories(vm, given->array, &distinct, &codes))
+    return false;
+  bool ok =
+      distinct.array->size == given->array->size ||
+      tl_fail(vm, TALLY_ERR_VALUE,
+              "categorical: categories must be distinct, but of %lld "
+              "items %lld are",
+              (long long)given->array->size, (long long)distinct.array->size);
+  tl_drop(vm, distinct);
+  tl_drop(vm, codes);
+  return ok;
+}
+
 static bool categorical(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot codes, categories;
-  if (tl_is_form(args[0], TL_FORM_OPTION)) {
-    if (!tl_is_none(args[1]) && !tl_arg_array(vm, "categorical", &args[1]))
-      return false;
-    if (!tl_is_none(args[1]) && tl_ndim(args[1].array) != 1)
-      return tl_arg_fail(vm, "categorical", "categories", "of one axis",
-                         args[1]);
+  if (!check_categories(vm, &args[1]))
+    return false;
+  if (tl_is_form(args[0], TL_FORM_OPTION))
     return of_optional(vm, args[0], args[1], out);
-  }
   if (!tl_arg_array(vm, "categorical", &args[0]))
     return false;
   if (tl_ndim(args[0].array) == 0)
@@ -73,11 +91,6 @@ static bool categorical(tl_vm *vm, tl_slot *args, tl_slot *out) {
     if (!find_categories(vm, args[0].array, &categories, &codes))
       return false;
   } else {
-    if (!tl_arg_array(vm, "categorical", &args[1]))
-      return false;
-    if (tl_ndim(args[1].array) != 1)
-      return tl_arg_fail(vm, "categorical", "categories", "of one axis",
-                         args[1]);
     if (!tl_category_codes(vm, args[1], args[0], &codes))
       return false;
     tl_array *own = tl_array_copy(vm, args[1].array);
@@ -99,7 +112,8 @@ const tl_builtin tl_categorical_builtins[] = {
      "functions that do not know it get the values.\n"
      "An array of strings or numbers of any shape; what is missing has no code."
      "\n"
-     "A value that is none of the categories given is an error (kind value).\n"
+     "A value that is none of the categories given, and one that stands twice\n"
+     "among them, is an error (kind value).\n"
      "    categorical([\"b\", \"a\", \"b\"]).codes    # [1, 0, 1]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -32,6 +32,9 @@ bool tl_arg_ragged(tl_vm *vm, const char *function, tl_slot *s) {
 static bool read_counts(tl_vm *vm, const char *function, tl_slot s,
                         int64_t total, tl_array **out) {
   tl_slot counts;
+  if (tl_is_array(s) && s.array->size > 0 &&
+      !tl_dtype_is_integer(tl_array_dtype(s.array)))
+    return tl_arg_fail(vm, function, "counts", "an array of integers", s);
   if (!tl_as_contiguous(vm, function, s, TL_INT64, &counts))
     return false;
   const tl_array *a = counts.array;
@@ -67,7 +70,7 @@ static bool read_counts(tl_vm *vm, const char *function, tl_slot s,
 
 static bool with_counts(tl_vm *vm, const char *function, tl_slot *args,
                         tl_slot *out) {
-  tl_array *offsets;
+  tl_array *offsets = NULL;
   if (tl_value_ndim(args[0]) == 0 && !tl_arg_array(vm, function, &args[0]))
     return false;
   if (tl_value_ndim(args[0]) == 0)
@@ -353,7 +356,8 @@ const tl_builtin tl_ragged_builtins[] = {
      "Rows of different lengths: the first counts[0] values, the next\n"
      "counts[1], and so on. The counts must come to the number of values;\n"
      "counts of several axes give rows in their shape.\n"
-     "Values other than arrays are an error (kind type).\n"
+     "Values other than arrays and counts other than integers are an error\n"
+     "(kind type), counts that do not fit the values another (value).\n"
      "    ragged([1, 2, 3], [2, 0, 1])    # [[1, 2], [], [3]]\n"},
     {"unflatten", "x, counts", unflatten, TL_PURE,
      "ragged(x, counts): what flatten took away.\n"

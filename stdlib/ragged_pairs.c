@@ -273,6 +273,8 @@ static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
     rows[opened] = tl_borrow(r->fields[opened].value);
     if (grids)
       ok = tl_grid_rows(vm, rows[opened].nested, &rows[opened]);
+    else if (tl_value_ndim(rows[opened]) >= 2)
+      ok = tl_arg_ragged(vm, "zip_ragged", &rows[opened]);
   }
   ok = ok && zip_rows(vm, r, rows, &made);
   while (opened > 0) tl_clear(vm, &rows[--opened]);

@@ -73,11 +73,12 @@ static bool is_of_arguments(tally_status kind) {
          kind == TALLY_ERR_VALUE || kind == TALLY_ERR_DOMAIN;
 }
 
-static const char *module_of(const tl_builtin *builtin) {
+// NULL for a function of the host.
+static const tl_family *family_of(const tl_builtin *builtin) {
   for (const tl_family *family = tl_library; family->rows; family++)
     for (const tl_builtin *row = family->rows; row->name; row++)
       if (row == builtin)
-        return family->module;
+        return family;
   return NULL;
 }
 
@@ -85,13 +86,16 @@ void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin) {
   tl_pending_error *error = &vm->error;
   if (error->placed || error->named)
     return;
+  const tl_family *family = family_of(builtin);
+  if (family == NULL)
+    return;  // a host has its own words, as a script has
   size_t length = name_length(error->message);
   // astype may have been written int8(x), as such messages say.
   if (length == 0 &&
       (!is_of_arguments(error->status) || tl_builtin_is_cast(builtin)))
     return;
   error->named = true;
-  put_name(vm, module_of(builtin), builtin->name, length);
+  put_name(vm, family->module, builtin->name, length);
 }
 
 void tl_error_of_function(tl_vm *vm, const tl_prototype *function) {
