@@ -152,8 +152,13 @@ static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot x = tl_borrow(args[0]), number, size;
   if (!tl_cast(vm, &x, tl_norm_items(given), &number))
     return false;
-  bool ok = tl_elementwise(vm, TL_OP_ABS, &number, &size);
-  tl_drop(vm, number);
+  bool signs_count = p != 2 || tl_dtype_is_complex(given), ok = true;
+  if (signs_count) {
+    ok = tl_elementwise(vm, TL_OP_ABS, &number, &size);
+    tl_drop(vm, number);
+  } else {
+    size = number;
+  }
   if (!ok)
     return false;
   if (!isinf(p))

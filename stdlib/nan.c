@@ -100,6 +100,30 @@ static bool reduce_valid(tl_vm *vm, const recipe *r, tl_array *items,
   return join(vm, r, folded, counts, out);
 }
 
+static bool has_nan(const tl_array *a) {
+  for (int64_t i = 0; i < a->size; i++)
+    if (isnan(get(a, i)))
+      return true;
+  return false;
+}
+
+// The reduction of all items, which is what is asked for unless a result is
+// NaN: most arrays have none, and need no copy then.
+static bool reduce_all(tl_vm *vm, const recipe *r, tl_slot x, uint32_t axes,
+                       bool keepdims, tl_slot *out, bool *done) {
+  tl_slot all = tl_borrow(x), items;
+  *done = false;
+  if (!tl_reduce(vm, r->plain, &all, axes, keepdims, TL_DTYPE_COUNT, 0, out))
+    return false;
+  items = tl_borrow(*out);
+  bool ok = tl_arg_array(vm, r->name, &items);
+  *done = ok && !has_nan(items.array);
+  tl_drop(vm, items);
+  if (!*done)
+    tl_clear(vm, out);
+  return ok;
+}
+
 static bool call(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   uint32_t axes;
   bool keepdims;
@@ -113,6 +137,12 @@ static bool call(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   if (!tl_dtype_is_real(dtype))
     return tl_reduce(vm, r->plain, &args[0], axes, keepdims, TL_DTYPE_COUNT, 0,
                      out);
+  bool done = false;
+  if (args[0].array->size > 0 &&
+      !reduce_all(vm, r, args[0], axes, keepdims, out, &done))
+    return false;
+  if (done)
+    return true;
   tl_array *items = tl_take_dense(vm, &args[0]);
   if (!items)
     return false;

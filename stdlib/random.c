@@ -13,6 +13,7 @@
 #include "stdlib/families.h"
 #include "stdlib/generator.h"
 #include "vm/engine/pool.h"
+#include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
 // --- Drawing ----------------------------------------------------------------
@@ -120,9 +121,16 @@ FILL(fill_uniform) {
 
 FILL(fill_integers) {
   int64_t *out = result;
+  const uint64_t range = d->range;
   for (size_t i = 0; i < n; i++) {
-    tl_draws s = tl_draws_of(&d->stream, first + i);
-    out[i] = (int64_t)((uint64_t)d->low + tl_below(words[i], d->range, &s));
+    // The word alone, unless it might be one of those that are refused.
+    tl_u128 product = (tl_u128)words[i] * range;
+    uint64_t drawn = (uint64_t)(product >> 64);
+    if ((uint64_t)product < range || range == 0) {
+      tl_draws s = tl_draws_of(&d->stream, first + i);
+      drawn = tl_below(words[i], range, &s);
+    }
+    out[i] = (int64_t)((uint64_t)d->low + drawn);
   }
 }
 
@@ -175,8 +183,9 @@ FILL(fill_normal) {
 FILL(fill_exponential) {
   double *out = result;
   (void)first;
-  for (size_t i = 0; i < n; i++)
-    out[i] = -log1p(-tl_unit_float(words[i])) * d->a;
+  for (size_t i = 0; i < n; i++) out[i] = -tl_unit_float(words[i]);
+  tl_kernels()->unary[TL_OP_LOG1P][TL_FLOAT64](out, out, n);
+  for (size_t i = 0; i < n; i++) out[i] = -out[i] * d->a;
 }
 
 // These take all their words from the sources.
@@ -396,7 +405,7 @@ const tl_builtin tl_random_module[] = {
     {"integers", "shape, low, high, generator: none", integers, TL_PURE,
      "Integers from low on and below high, int64, all equally likely (Lemire,\n"
      "2019).\n" TL_DRAWN "high must be above low; this and a negative length "
-                         "are value errors, what\n"
+     "are value errors, what\n"
      "is no integer is a type error.\n"
      "    max(random.integers(1000, 1, 7, generator: 1))    # 6\n"},
     {"normal", "shape = none, mean: 0, std: 1, generator: none", normal,
@@ -417,7 +426,7 @@ const tl_builtin tl_random_module[] = {
     {"gamma", "shape, a, scale: 1, generator: none", gamma_draw, TL_PURE,
      "Numbers of the gamma distribution of mean a × scale, float64 (Marsaglia\n"
      "and Tsang, 2000).\n" TL_DRAWN "a and scale are finite numbers, a above "
-                                    "0, scale not negative; these and\n"
+     "0, scale not negative; these and\n"
      "a negative length are value errors, arrays in their place a type error.\n"
      "    min(random.gamma(100, 2, generator: 1)) > 0    # true\n"},
     {"beta", "shape, a, b, generator: none", beta_draw, TL_PURE,

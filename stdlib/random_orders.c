@@ -11,7 +11,10 @@
 #include "vm/values/list.h"
 #include "vm/vm.h"
 
-enum { PIECE = 1024 };  // items between two polls
+enum {
+  PIECE = 1024,  // items between two polls
+  AHEAD = 64,
+};
 
 // --- Orders -----------------------------------------------------------------
 
@@ -30,13 +33,21 @@ static bool shuffle_order(tl_vm *vm, const tl_stream *stream, int64_t *order,
   tl_draws s = tl_draws_of(stream, 0);
   if (!fill_order(vm, order, n))
     return false;
-  for (int64_t i = 0; i < count; i++) {
+  // Some places are drawn ahead, so that their items come while others move.
+  for (int64_t i = 0; i < count; i += AHEAD) {
+    int64_t others[AHEAD], most = count - i < AHEAD ? count - i : AHEAD;
     if (i % PIECE == 0 && !tl_poll(vm, 1))
       return false;
-    int64_t other = i + (int64_t)tl_below(tl_next(&s), (uint64_t)(n - i), &s);
-    int64_t held = order[i];
-    order[i] = order[other];
-    order[other] = held;
+    for (int64_t k = 0; k < most; k++) {
+      uint64_t left = (uint64_t)(n - i - k);
+      others[k] = i + k + (int64_t)tl_below(tl_next(&s), left, &s);
+      __builtin_prefetch(&order[others[k]], 1);
+    }
+    for (int64_t k = 0; k < most; k++) {
+      int64_t held = order[i + k];
+      order[i + k] = order[others[k]];
+      order[others[k]] = held;
+    }
   }
   return true;
 }
