@@ -205,52 +205,6 @@ bool tl_norm_end(tl_vm *vm, double p, tl_dtype dtype, tl_slot folded,
   return root(vm, p, result, out);
 }
 
-// a[order] along an axis of length 3.
-static bool turn(tl_vm *vm, tl_slot x, int axis, bool forward, tl_slot *out) {
-  static const int64_t next[3] = {1, 2, 0}, before[3] = {2, 0, 1};
-  return tl_take_axis(vm, x.array, forward ? next : before, 3, axis, out);
-}
-
-// turn(a, forward) * turn(b, the other way)
-static bool half_cross(tl_vm *vm, tl_slot *args, const int axes[2],
-                       bool forward, tl_slot *out) {
-  tl_slot operands[2];
-  if (!turn(vm, args[0], axes[0], forward, &operands[0]))
-    return false;
-  bool ok = turn(vm, args[1], axes[1], !forward, &operands[1]);
-  if (ok) {
-    ok = tl_elementwise(vm, TL_OP_MULTIPLY, operands, out);
-    tl_drop(vm, operands[1]);
-  }
-  tl_drop(vm, operands[0]);
-  return ok;
-}
-
-static bool cross(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int axes[2];
-  for (int i = 0; i < 2; i++) {
-    if (!tl_arg_numeric(vm, "cross", &args[i]) ||
-        !tl_arg_axis(vm, "cross", args[2], tl_ndim(args[i].array), -1,
-                     &axes[i]))
-      return false;
-    if (tl_shape(args[i].array)[axes[i]] != 3)
-      return tl_fail(vm, TALLY_ERR_SHAPE,
-                     "cross: axis %d has %lld items, "
-                     "needs 3",
-                     axes[i], (long long)tl_shape(args[i].array)[axes[i]]);
-  }
-  tl_slot halves[2];
-  if (!half_cross(vm, args, axes, true, &halves[0]))
-    return false;
-  bool ok = half_cross(vm, args, axes, false, &halves[1]);
-  if (ok) {
-    ok = tl_elementwise(vm, TL_OP_SUBTRACT, halves, out);
-    tl_drop(vm, halves[1]);
-  }
-  tl_drop(vm, halves[0]);
-  return ok;
-}
-
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_linalg_products_module[] = {
@@ -276,10 +230,5 @@ const tl_builtin tl_linalg_products_module[] = {
      "x\n"
      "lacks is an error (kind index).\n"
      "    linalg.vector_norm([3.0, 4.0])    # 5.0\n"},
-    {"cross", "x1, x2, axis: -1", cross, TL_PURE,
-     "The cross product of vectors of 3 items along an axis; the other axes\n"
-     "broadcast. Any numeric dtypes, promoted. Another length is an error\n"
-     "(kind shape), an axis that one lacks another (index).\n"
-     "    linalg.cross([1, 0, 0], [0, 1, 0])    # [0, 0, 1]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -102,38 +102,52 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
   return ok;
 }
 
-// The indices as dense int64 from 0 on, checked against the length. *out owns.
+static bool own_indices(tl_array *made, tl_slot *index) {
+  if (made)
+    *index = tl_own_array(made);
+  return made != NULL;
+}
+
+// The indices as dense int64 from 0 on, checked against the length: the given
+// ones where none is counted from the end. *out is owned or borrowed.
 static bool wrap_indices(tl_vm *vm, const char *function, tl_slot s,
                          int64_t length, tl_slot *out) {
   if (!tl_arg_numeric(vm, function, &s))
     return false;
   if (!tl_dtype_is_integer(tl_array_dtype(s.array)))
     return tl_arg_fail(vm, function, "the indices", "integers", s);
-  tl_array *index = tl_array_dtype(s.array) == TL_INT64
-                        ? tl_array_copy(vm, s.array)
-                        : tl_array_cast(vm, s.array, TL_INT64);
-  if (!index)
-    return false;
-  int64_t *items = (int64_t *)index->data;
-  size_t n = (size_t)index->size;
-  for (size_t at = 0; at < n;) {
+  tl_slot index = tl_borrow(s);
+  bool ok = true, given = tl_array_dtype(s.array) == TL_INT64;
+  if (!given || !tl_is_contiguous(s.array))
+    ok = own_indices(given ? tl_array_copy(vm, s.array)
+                           : tl_array_cast(vm, s.array, TL_INT64),
+                     &index);
+  size_t n = (size_t)s.array->size;
+  for (size_t at = 0, count; ok && at < n; at += count) {
     // In blocks, so that the wrong index is still there to be named.
-    int64_t wrapped[512];
-    size_t count = n - at < 512 ? n - at : 512;
-    size_t bad = tl_kernels()->wrap_indices(wrapped, items + at, length, count);
+    int64_t wrapped[512], *items = (int64_t *)index.array->data + at;
+    count = n - at < 512 ? n - at : 512;
+    size_t bad = tl_kernels()->wrap_indices(wrapped, items, length, count);
     if (bad < count) {
-      tl_fail(vm, TALLY_ERR_INDEX,
-              "%s: index %lld is outside an axis of "
-              "length %lld",
-              function, (long long)items[at + bad], (long long)length);
-      tl_drop(vm, tl_own_array(index));
-      return false;
+      ok = tl_fail(vm, TALLY_ERR_INDEX,
+                   "%s: index %lld is outside an axis of "
+                   "length %lld",
+                   function, (long long)items[bad], (long long)length);
+      break;
     }
-    memcpy(items + at, wrapped, count * sizeof *wrapped);
-    at += count;
+    if (memcmp(items, wrapped, count * sizeof *wrapped) == 0)
+      continue;
+    ok = tl_is_owned(index) ||
+         own_indices(tl_array_copy(vm, index.array), &index);
+    if (ok)
+      memcpy((int64_t *)index.array->data + at, wrapped,
+             count * sizeof *wrapped);
   }
-  *out = tl_own_array(index);
-  return true;
+  if (ok)
+    *out = index;
+  else
+    tl_clear(vm, &index);
+  return ok;
 }
 
 // The result of taking by a 1-d index, in the shape that indices of several
@@ -176,7 +190,7 @@ static bool take(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (ok)
     *out = taken;
-  tl_drop(vm, index);
+  tl_clear(vm, &index);
   return ok;
 }
 
@@ -268,7 +282,7 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_drop(vm, from);
     tl_drop(vm, by);
   }
-  tl_drop(vm, index);
+  tl_clear(vm, &index);
   if (to)
     *out = tl_own_array(to);
   return to != NULL;
