@@ -282,14 +282,16 @@ bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   }
 }
 
-// A region that ends in an operation: its result is the last one's.
+// A region that ends in an operation: its result is the last one's. What a
+// function that is called computes after it for nothing is not read: its errors
+// would be lost.
 static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
   if (g->sink != TL_SINK_ARRAY)
-    return true;
+    return g->value == g->node_count - 1;
   g->result = (uint32_t)last->result;
   if (last->result < 0 || !tl_reader_look_up(rd, g->result, &g->value) ||
-      g->value < 0)
+      g->value < 0 || g->value != g->node_count - 1)
     return false;
   return g->node_count + g->seam_count > 1;
 }
