@@ -218,14 +218,15 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   return ok;
 }
 
-tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
-                    const char *text, size_t nbytes, unsigned mode) {
+static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
+                             const char *text, size_t nbytes, unsigned mode,
+                             bool is_cautious) {
   tl_unit *unit = tl_unit_new(vm, module, name, text, nbytes);
   if (unit == NULL)
     return NULL;
   tl_arena arena;
   tl_arena_open(&arena, resize, vm);
-  tl_cfg_program program = {.arena = &arena};
+  tl_cfg_program program = {.arena = &arena, .is_cautious = is_cautious};
   tl_builder builder = {
       .vm = vm, .arena = &arena, .unit = unit, .program = &program};
   bool ok = compile_into(&builder, name, text, nbytes, mode);
@@ -234,6 +235,49 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
     return unit;
   tl_unit_free(vm, unit);
   return NULL;
+}
+
+// Where code is audited a refusal stays an error: random programs report it.
+static bool may_try_again(const tl_vm *vm) {
+#ifdef TALLY_AUDIT
+  return vm->distrust;
+#else
+  (void)vm;
+  return true;
+#endif
+}
+
+static bool is_refused(tl_vm *vm, const tl_unit *unit, bool *failed) {
+  for (uint32_t i = 0; i < unit->prototype_count && !*failed; i++)
+    *failed = !tl_verify(vm, unit->prototypes[i]);
+  for (uint32_t i = 0; *failed && i < unit->prototype_count; i++)
+    if (unit->prototypes[i]->verified == 2)
+      return true;
+  return false;
+}
+
+// What runs is verified first; here already, so that a fault of the ownership
+// analysis costs counts and not the program: what the verifier refuses is
+// compiled once more, and then nothing is lent but to slots.
+tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
+                    const char *text, size_t nbytes, unsigned mode) {
+  bool failed = false;
+  tl_unit *unit = compile_once(vm, module, name, text, nbytes, mode, false);
+  if (unit == NULL)
+    return NULL;
+  bool refused = is_refused(vm, unit, &failed);
+  if ((!refused && !vm->distrust) || !may_try_again(vm)) {
+    if (!failed)
+      return unit;
+    tl_unit_free(vm, unit);
+    return NULL;
+  }
+  tl_unit_free(vm, unit);
+  if (refused)
+    tl_error_clear(vm);
+  return failed && !refused
+             ? NULL
+             : compile_once(vm, module, name, text, nbytes, mode, true);
 }
 
 // --- Layout -----------------------------------------------------------------

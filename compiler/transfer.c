@@ -54,7 +54,8 @@ static const tl_owned_function *callee_of(const tl_flow *flow,
 // this unit does. Where other units do, the old value waits (vm/module.h).
 static bool may_be_assigned(const tl_flow *flow, uint32_t global) {
   const tl_owned_program *program = flow->program;
-  return (int32_t)global / 64 >= program->global_words ||
+  return program->cfg->is_cautious ||
+         (int32_t)global / 64 >= program->global_words ||
          tl_bit(program->assigned, (int32_t)global);
 }
 
@@ -687,6 +688,14 @@ static void own_if_pinned(tl_flow *flow, const tl_cfg_ins *ins) {
     tl_own(flow, slot);
 }
 
+// What is new may be a container that borrows: it does not stay one.
+static void keep_lent(tl_flow *flow, int32_t slot) {
+  if (!tl_state_in(&flow->now[slot], TL_LENDS))
+    return;
+  tl_put(flow, TL_BC_KEEPALL, -1, slot, -1, TL_MODE_BORROW);
+  tl_state_strip(&flow->now[slot], 1u << TL_LENDS);
+}
+
 static void define(tl_flow *flow, const tl_cfg_ins *ins) {
   bool defines = tl_is_tracked(flow->cfg, ins->result);
   tl_state state = {0};
@@ -708,6 +717,8 @@ static void define(tl_flow *flow, const tl_cfg_ins *ins) {
   else
     tl_bit_clear(flow->taken, ins->result);
   own_if_pinned(flow, ins);
+  if (flow->program->cfg->is_cautious)
+    keep_lent(flow, ins->result);
 }
 
 // --- The two shapes ---------------------------------------------------------

@@ -76,6 +76,7 @@ struct tally_vm {
   tally_stats stats;
   bool counting;
   bool no_reuse;  // --no-reuse: nothing is written in place or fused
+  bool distrust;  // for tests: as if the verifier had refused all code at first
   // While counting, for tests: the operation that fails, counted from 1 among
   // those that can; 0: none.
   uint64_t fail_in;

@@ -8,13 +8,14 @@
 //   as it is    results are written in place, moved and fused
 //   copying     --no-reuse: every update copies, nothing is fused
 //   counting    in the twin of the loop that counts references
+//   distrusted  as if the verifier had refused all of it at first
 //   starved     an allocation in the middle fails; only its end counts
 //   cut         the budget of instructions ends in the middle; likewise
 //
 // A program that does not end within the budget counts for its end alone, too.
 //
 // No run may crash, leave memory or a value of the host's behind or be refused
-// by the verifier, and the first three must print the same. In a build with
+// by the verifier, and the first four must print the same. In a build with
 // TALLY_AUDIT every count is recounted all the while. The programs run in a
 // child: where it dies, the seed is reported and the next one is taken. The
 // last line is the sum, and the exit status 1 if anything failed.
@@ -33,10 +34,19 @@
 #include "tally.h"
 #include "tests/fuzz/host.h"
 #include "tests/fuzz/writer.h"
+#include "vm/vm.h"
 
-typedef enum way { AS_IT_IS, COPYING, COUNTING, STARVED, CUT, WAYS } way;
-static const char *const way_names[] = {"as it is", "copying", "counting",
-                                        "starved", "cut"};
+typedef enum way {
+  AS_IT_IS,
+  COPYING,
+  COUNTING,
+  DISTRUSTED,
+  STARVED,
+  CUT,
+  WAYS
+} way;
+static const char *const way_names[] = {"as it is",   "copying", "counting",
+                                        "distrusted", "starved", "cut"};
 
 typedef struct run {
   char *text;  // what it printed
@@ -98,6 +108,7 @@ static bool perform(const char *source, size_t nbytes, uint64_t seed, way how,
   r->status = tally_open(&options, &vm);
   if (vm != NULL && fuzz_host_open(&host, vm)) {
     tally_count(vm, how == COUNTING);
+    vm->distrust = how == DISTRUSTED;
     r->status = tally_run_source(vm, "program", source, nbytes, 0, NULL);
     if (r->status != TALLY_OK)
       snprintf(r->message, sizeof r->message, "%s", tally_error(vm)->report);
@@ -148,7 +159,7 @@ static bool try_program(uint64_t seed, int statements, volatile int *how) {
       runs[i].fail_at = 1 + x % (runs[COUNTING].instructions + 1);
     ok = perform(source, nbytes, seed, (way)i, &runs[i]);
   }
-  for (int i = COPYING; i <= COUNTING && ok; i++) {
+  for (int i = COPYING; i <= DISTRUSTED && ok; i++) {
     ok = same(&runs[AS_IT_IS], &runs[i]);
     if (!ok)
       printf("FAILED: seed %llu: the %s run prints something else\n",

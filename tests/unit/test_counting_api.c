@@ -143,6 +143,27 @@ static void p5_other_code_assigns(void **state) {
   assert_true(number_of(h, "sum(x)") == 3000);
 }
 
+// --- Code that the verifier refuses ------------------------------------------
+
+// It is compiled again, and then lends nothing but to slots: that costs counts.
+static void refused_code_is_compiled_again(void **state) {
+  host *h = *state;
+  counted c;
+  for (int i = 0; i < 2; i++) {
+    h->vm->distrust = i == 1;
+    tally_release(h->vm, eval(h,
+                              "x = zeros(1000) + 1\n"
+                              "fn both(y) = fold((x, y), (+))\n"
+                              "fn lends() { y = x * 2; sum(both(y)) + y[0] }"));
+    begin(h, &c);
+    assert_true(number_of(h, "lends()") == 3002);
+    end(h, &c);
+    assert_true(i == 0 ? GAIN(c, rc_inc) == 0 : GAIN(c, rc_inc) > 0);
+    assert_int_equal(GAIN(c, live), 0);
+  }
+  h->vm->distrust = false;
+}
+
 // --- The prompt -------------------------------------------------------------
 
 static void l1_prompt(void **state) {
@@ -261,6 +282,7 @@ int main(void) {
       HOST_TEST(l4_moved_in_thrice),
       HOST_TEST(l9_moved_in_and_used),
       HOST_TEST(p5_other_code_assigns),
+      HOST_TEST(refused_code_is_compiled_again),
       HOST_TEST(p9_host_handle),
       HOST_TEST(p10_full_count),
       cmocka_unit_test(e5_each_allocation),
