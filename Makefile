@@ -79,7 +79,7 @@ programs: $(BUILD)/tally $(BUILD)/libtally.a $(BUILD)/libtally.so
 tests: programs $(UNIT) $(FUZZ) $(HOSTS)
 
 $(BUILD)/tally: $(REPL) $(BUILD)/libtally.a
-	$(LINK) -o $@ $^ $(LIBS)
+	$(LINK) $(PACKED) -o $@ $^ $(LIBS)
 
 $(BUILD)/libtally.a: $(OBJECTS) $(KERNEL_OBJS)
 	@rm -f $@

@@ -19,12 +19,14 @@ SHARED_FLAGS  := -shared -Wl,-soname,libtally.so.$(SOVERSION) \
 SHARED_FULL   := libtally.so.$(VERSION)
 SHARED_MAJOR  := libtally.so.$(SOVERSION)
 
-# The tables of kernels hold thousands of addresses: packed they take 3 bytes
-# each instead of 24, where linker and C library know how.
+# The tables of kernels and functions hold thousands of addresses: packed they
+# take 3 bytes each instead of 24, and a program starts sooner, where linker and C
+# library know how.
 RELR := -Wl,-z,pack-relative-relocs
-SHARED_FLAGS += $(shell t=$$(mktemp) && echo 'int main(void) { return 0; }' | \
+PACKED := $(shell t=$$(mktemp) && echo 'int main(void) { return 0; }' | \
   $(CC) -x c - -pie -fPIE -Wl,--fatal-warnings $(RELR) -o $$t 2>/dev/null && \
   $$t && echo '$(RELR)'; rm -f $$t)
+SHARED_FLAGS += $(PACKED)
 endif
 
 # As few bytes as can be: array loops for any processor of the kind, without its
