@@ -585,10 +585,16 @@ static tl_region_status run_kept(tl_region_kept *k, tl_slot *results) {
   return status;
 }
 
-// With [together] the region and those behind it.
-static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
-                                  uint32_t pc, bool together, bool keep,
-                                  tl_slot *results) {
+// Whether what was computed early met an interrupt or the end of a budget: that
+// is not told twice.
+static bool is_stopped(const tl_vm *vm) {
+  return vm->error.set && (vm->error.status == TALLY_ERR_INTERRUPT ||
+                           vm->error.status == TALLY_ERR_LIMIT);
+}
+
+static tl_region_status run_read(tl_region_graph *g, tl_region *where,
+                                 uint32_t pc, bool together, bool keep,
+                                 tl_slot *results) {
   tl_region_planned fresh;
   tl_plan_room room;  // large: not cleared
   fresh.room = &room;
@@ -597,7 +603,7 @@ static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
   bool is_read = together ? tl_region_read_together(g, pc, where->together)
                           : tl_region_read(g, pc, where->end);
   if (!is_read || !tl_region_resolve(g))
-    return TL_REGION_DECLINED;
+    return is_stopped(g->vm) ? TL_REGION_FAILED : TL_REGION_DECLINED;
   int64_t size = tl_region_size(g);
   bool kept = keep && g->rows == NULL && !g->fleeting;
   where->was_small = size < TL_REGION_LARGE;
@@ -613,6 +619,15 @@ static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
   if (keep)
     tl_region_keep(g, where, pc);
   commit(g, results);
+  return status;
+}
+
+// With [together] the region and those behind it.
+static tl_region_status run_fresh(tl_region_graph *g, tl_region *where,
+                                  uint32_t pc, bool together, bool keep,
+                                  tl_slot *results) {
+  tl_region_status status = run_read(g, where, pc, together, keep, results);
+  tl_region_end_early(g);
   return status;
 }
 

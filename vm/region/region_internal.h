@@ -8,6 +8,7 @@
 //   region_values.c   … what slots hold
 //   region_views.c    … parts of arrays
 //   region_resolve.c  its shapes and dtypes
+//   region_early.c    what is computed before it
 //   region_match.c    which nodes share a kernel
 //   region_plan.c     graph → plan
 //   region_write.c    results into memory
@@ -41,6 +42,7 @@ enum {
   TL_REGION_FACTS = 120,
   TL_REGION_DEPTH = 4,  // of calls in one another
   TL_REGION_INDICES = 32,
+  TL_REGION_EARLY = 8,
   TL_REGION_SEAMS = 16,
   TL_REGION_CUTS = 16,  // of an axis
 };
@@ -193,6 +195,8 @@ typedef struct tl_region_graph {
   int view_words, view_room;
   int check_count;
   tl_region_check checks[TL_REGION_CHECKS];
+  int early_count;
+  tl_slot early[TL_REGION_EARLY];  // arrays of its own
   int callee_count;
   tl_region_callee callees[TL_REGION_CALLEES];
   int settled_count;
@@ -305,6 +309,11 @@ void tl_region_parts(const tl_region_graph *g, const tl_region_index *index,
 // Decides shapes and dtypes of all nodes; false where they do not allow it.
 // An error may be pending then.
 bool tl_region_resolve(tl_region_graph *g);
+
+// Computes a node now whose shape is a part of the result's (region_early.c);
+// false where it cannot be, with an error pending. The arrays end with the run.
+bool tl_region_compute_early(tl_region_graph *g, int node);
+void tl_region_end_early(tl_region_graph *g);
 
 // Node [at]'s scalars again, after one of them has changed; false where that
 // changes its dtypes. An error may be pending then.

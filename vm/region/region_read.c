@@ -361,7 +361,7 @@ static void clear(tl_region_graph *g) {
   g->node_count = g->use_count = g->root_count = g->binding_count = 0;
   g->fact_count = g->index_count = g->shape_count = g->settled_count = 0;
   g->view_words = g->seam_count = g->result_count = 0;
-  g->check_count = g->callee_count = 0;
+  g->check_count = g->callee_count = g->early_count = 0;
   g->fleeting = false;
   g->before_norm = -1;
   g->sink = TL_SINK_ARRAY;

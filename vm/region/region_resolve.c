@@ -113,7 +113,7 @@ static void mark_needed(tl_region_graph *g) {
 }
 
 // Every node covers the whole result: what would be computed for a row is not
-// repeated for each.
+// repeated for each, but computed before.
 static bool find_shapes(tl_region_graph *g) {
   if (!tl_region_find_rows(g)) {
     g->skip = g->nodes[0].pc;
@@ -127,7 +127,8 @@ static bool find_shapes(tl_region_graph *g) {
   }
   mark_needed(g);
   for (int i = 0; i < g->value; i++) {
-    if (!g->nodes[i].needed || g->nodes[i].shape == g->nodes[g->value].shape)
+    if (!g->nodes[i].needed || g->nodes[i].shape == g->nodes[g->value].shape ||
+        tl_region_compute_early(g, i))
       continue;
     g->skip = g->nodes[i].pc;
     return false;
