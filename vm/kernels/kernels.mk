@@ -47,16 +47,10 @@ KERNEL_FLAGS_complex := -mno-avx512f -mno-fma
 KERNEL_FLAGS_gemv_complex += $(KERNEL_FLAGS_complex)
 endif
 
-# Of these, no compiler makes vectors of two lanes: as few bytes as can be.
-KERNEL_FLAGS_base_vmath_angles := -Os
-KERNEL_FLAGS_base_vmath_hyperbolic := -Os
-KERNEL_FLAGS_base_vmath_roots := -Os
-
 define kernel_rule
 $(BUILD)/vm/kernels/%.$(1).o: vm/kernels/%.c vm/kernels/kernels.mk
 	@mkdir -p $$(@D)
 	$$(COMPILE) $$(KERNEL_FLAGS) $$(KERNEL_ISA_$(1)) $$(KERNEL_FLAGS_$$*) \
-	  $$(KERNEL_FLAGS_$(1)_$$*) \
 	  -DTL_ISA=$(1) -c $$< -o $$@
 KERNEL_OBJS += $(KERNEL_LOOPS:%=$(BUILD)/vm/kernels/%.$(1).o)
 endef
@@ -104,7 +98,7 @@ KERNEL_SETS += $(BUILD)/$(KERNELS_DIR)/$(1).so
 $(BUILD)/$(KERNELS_DIR)/$(1).so: \
   $(KERNEL_LOOPS:%=$(BUILD)/vm/kernels/%.$(1).o) \
   $(BUILD)/vm/kernels/wide.$(1).o $(BUILD)/vm/kernels/rare.o \
-  $(BUILD)/vm/kernels/complex_rare.o
+  $(BUILD)/vm/kernels/complex_rare.o $(BUILD)/vm/kernels/erf_table.o
 	@mkdir -p $$(@D)
 	$$(LINK) -shared -o $$@ $$^ -lm
 endef
