@@ -1,10 +1,32 @@
-// Single random numbers: normal, gamma, beta, binomial, Poisson.
+// Random numbers: uniform, exponential, normal, gamma, beta, binomial, Poisson.
 
 #include "stdlib/distributions.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
+
+#include "vm/kernels/kernels.h"
+
+// --- From a word alone ------------------------------------------------------
+
+void tl_uniforms(const uint64_t *words, size_t n, double low, double high,
+                 double *out) {
+  // Rounding may reach the end, which is not part of the interval.
+  const double last = low == high ? low : nextafter(high, low);
+  const double span = high - low;
+  for (size_t i = 0; i < n; i++) {
+    double x = low + span * tl_unit_float(words[i]);
+    out[i] = x < high ? x : last;
+  }
+}
+
+void tl_exponentials(const uint64_t *words, size_t n, double mean,
+                     double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = -tl_unit_float(words[i]);
+  tl_kernels()->unary[TL_OP_LOG1P][TL_FLOAT64](out, out, n);
+  for (size_t i = 0; i < n; i++) out[i] = -out[i] * mean;
+}
 
 // --- Normal -----------------------------------------------------------------
 //

@@ -1,8 +1,15 @@
-// Single random numbers of the distributions that take more than one line.
+// The numbers of the distributions that take more than one line, many at a time
+// or one.
 #ifndef TALLY_STDLIB_DISTRIBUTIONS_H
 #define TALLY_STDLIB_DISTRIBUTIONS_H
 
 #include "stdlib/philox.h"
+
+// From low on and below high, where that is not low itself, and of the
+// exponential distribution of a mean: from a word each.
+void tl_uniforms(const uint64_t *words, size_t n, double low, double high,
+                 double *out);
+void tl_exponentials(const uint64_t *words, size_t n, double mean, double *out);
 
 // The standard normal distribution: items first .. first + n of a draw, from a
 // word each, and where that is not enough (1 in 90 times) from the item's own

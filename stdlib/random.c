@@ -13,7 +13,6 @@
 #include "stdlib/families.h"
 #include "stdlib/generator.h"
 #include "vm/engine/pool.h"
-#include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
 // --- Drawing ----------------------------------------------------------------
@@ -108,15 +107,8 @@ FILL(fill_raw) {
 }
 
 FILL(fill_uniform) {
-  double *out = result;
-  const double low = d->a, high = d->b, span = high - low;
-  // Rounding may reach the end, which is not part of the interval.
-  const double last = low == high ? low : nextafter(high, low);
   (void)first;
-  for (size_t i = 0; i < n; i++) {
-    double x = low + span * tl_unit_float(words[i]);
-    out[i] = x < high ? x : last;
-  }
+  tl_uniforms(words, n, d->a, d->b, result);
 }
 
 FILL(fill_integers) {
@@ -181,11 +173,8 @@ FILL(fill_normal) {
 }
 
 FILL(fill_exponential) {
-  double *out = result;
   (void)first;
-  for (size_t i = 0; i < n; i++) out[i] = -tl_unit_float(words[i]);
-  tl_kernels()->unary[TL_OP_LOG1P][TL_FLOAT64](out, out, n);
-  for (size_t i = 0; i < n; i++) out[i] = -out[i] * d->a;
+  tl_exponentials(words, n, d->a, result);
 }
 
 // These take all their words from the sources.
