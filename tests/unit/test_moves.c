@@ -327,6 +327,9 @@ static void masks(void **state) {
         }
         assert_int_equal(got, count);
         assert_int_equal(out[count * itemsize], 0xA5);
+        memcpy(b, a, sizeof b);  // over what it reads
+        assert_int_equal(table->compress[size](b, b, mask, n), count);
+        assert_memory_equal(b, out, count * itemsize);
         memset(b, 0xA5, sizeof b);
         assert_int_equal(table->expand[size](b, mask, out, n), count);
         for (size_t i = 0; i < n; i++)

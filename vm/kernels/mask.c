@@ -46,12 +46,27 @@ TL_INLINE size_t count_bits(uint64_t word) {
   return (size_t)__builtin_popcountll(word);
 }
 
+// How many words at the beginning have so many true items to the right of them
+// that whole vectors of results, of up to 16 items, end before the last one.
+// That is looked for in the last few words: no second pass over a rare mask.
+TL_INLINE size_t words_followed(const uint8_t *mask, size_t n) {
+  size_t items = 0;
+  for (size_t words = n / WORD, left = 8; words > 0 && left > 0; left--) {
+    items += count_bits(word_of(mask + --words * WORD));
+    if (items >= 16)
+      return words;
+  }
+  return 0;
+}
+
 // --- Dense words -------------------------------------------------------------
 
 // Items of a word to out and back; nothing is written behind the last, nor
 // read.
 #define PLAIN_WORDS(size, T)                                          \
-  static void pack_word_##size(T *out, const T *a, uint64_t word) {   \
+  TL_INLINE void pack_word_##size(T *out, const T *a, uint64_t word,  \
+                                  bool over) {                        \
+    (void)over;                                                       \
     for (; word != 0; word &= word - 1) *out++ = a[lowest_bit(word)]; \
   }                                                                   \
   static void spread_word_##size(T *out, uint64_t word, const T *a) { \
@@ -70,30 +85,35 @@ TL_INLINE __mmask8 doubled(uint64_t bits) {
   return (__mmask8)(_pdep_u32((unsigned)bits, 0x55) * 3);
 }
 
-// [lanes] items of a vector, whose mask counts [parts] for an item.
-#define VECTOR_WORDS(size, T, lanes, parts, bits_of, mask_t, epi)     \
-  static void pack_word_##size(T *out, const T *a, uint64_t word) {   \
-    for (; word != 0; word >>= lanes, a += lanes) {                   \
-      const uint64_t bits = word & low_bits(lanes);                   \
-      const size_t n = count_bits(bits);                              \
-      const __m512i all = _mm512_loadu_si512(a);                      \
-      _mm512_mask_storeu_##epi(                                       \
-          out, (mask_t)low_bits(n *parts),                            \
-          _mm512_maskz_compress_##epi((mask_t)bits_of(bits), all));   \
-      out += n;                                                       \
-    }                                                                 \
-  }                                                                   \
-  static void spread_word_##size(T *out, uint64_t word, const T *a) { \
-    for (; word != 0; word >>= lanes, out += lanes) {                 \
-      const uint64_t bits = word & low_bits(lanes);                   \
-      const size_t n = count_bits(bits);                              \
-      const __m512i some =                                            \
-          _mm512_maskz_loadu_##epi((mask_t)low_bits(n * parts), a);   \
-      _mm512_mask_storeu_##epi(                                       \
-          out, (mask_t)bits_of(bits),                                 \
-          _mm512_maskz_expand_##epi((mask_t)bits_of(bits), some));    \
-      a += n;                                                         \
-    }                                                                 \
+// [lanes] items of a vector, whose mask counts [parts] for an item. With
+// [over], what lies behind the last item is overwritten, too: whole vectors are
+// stored faster than parts of them.
+#define VECTOR_WORDS(size, T, lanes, parts, bits_of, mask_t, epi)              \
+  TL_INLINE void pack_word_##size(T *out, const T *a, uint64_t word,           \
+                                  bool over) {                                 \
+    for (int i = 0; i < WORD / lanes; i++, word >>= lanes, a += lanes) {       \
+      const uint64_t bits = word & low_bits(lanes);                            \
+      const size_t n = count_bits(bits);                                       \
+      const __m512i some = _mm512_maskz_compress_##epi((mask_t)bits_of(bits),  \
+                                                       _mm512_loadu_si512(a)); \
+      if (over)                                                                \
+        _mm512_storeu_si512(out, some);                                        \
+      else                                                                     \
+        _mm512_mask_storeu_##epi(out, (mask_t)low_bits(n *parts), some);       \
+      out += n;                                                                \
+    }                                                                          \
+  }                                                                            \
+  static void spread_word_##size(T *out, uint64_t word, const T *a) {          \
+    for (; word != 0; word >>= lanes, out += lanes) {                          \
+      const uint64_t bits = word & low_bits(lanes);                            \
+      const size_t n = count_bits(bits);                                       \
+      const __m512i some =                                                     \
+          _mm512_maskz_loadu_##epi((mask_t)low_bits(n * parts), a);            \
+      _mm512_mask_storeu_##epi(                                                \
+          out, (mask_t)bits_of(bits),                                          \
+          _mm512_maskz_expand_##epi((mask_t)bits_of(bits), some));             \
+      a += n;                                                                  \
+    }                                                                          \
   }
 VECTOR_WORDS(4, tl_word4, 16, 1, , __mmask16, epi32)
 VECTOR_WORDS(8, tl_word8, 8, 1, , __mmask8, epi64)
@@ -107,14 +127,15 @@ PLAIN_WORDS(16, tl_word16)
 // --- Selection ---------------------------------------------------------------
 
 #define SELECTIONS(size, T)                                                   \
-  TL_INLINE size_t pack_bits_##size(T *out, const T *a, uint64_t word) {      \
+  TL_INLINE size_t pack_bits_##size(T *out, const T *a, uint64_t word,        \
+                                    bool over) {                              \
     const size_t n = count_bits(word);                                        \
     if (n == WORD)                                                            \
       memmove(out, a, WORD * sizeof(T));                                      \
     else if (n < SPARSE)                                                      \
       for (; word != 0; word &= word - 1) *out++ = a[lowest_bit(word)];       \
     else                                                                      \
-      pack_word_##size(out, a, word);                                         \
+      pack_word_##size(out, a, word, over);                                   \
     return n;                                                                 \
   }                                                                           \
   TL_INLINE size_t spread_bits_##size(T *out, uint64_t word, const T *a) {    \
@@ -131,10 +152,14 @@ PLAIN_WORDS(16, tl_word16)
                                size_t n) {                                    \
     T *to = out;                                                              \
     const T *from = a;                                                        \
-    for (; n >= WORD; n -= WORD, mask += WORD, from += WORD) {                \
+    const size_t last = words_followed(mask, n);                              \
+    for (size_t i = 0; n >= WORD;                                             \
+         i++, n -= WORD, mask += WORD, from += WORD) {                        \
       const uint64_t word = word_of(mask);                                    \
-      if (word != 0)                                                          \
-        to += pack_bits_##size(to, from, word);                               \
+      if (i < last)                                                           \
+        to += pack_bits_##size(to, from, word, true);                         \
+      else                                                                    \
+        to += pack_bits_##size(to, from, word, false);                        \
     }                                                                         \
     for (uint64_t word = end_word(mask, n); word != 0; word &= word - 1)      \
       *to++ = from[lowest_bit(word)];                                         \
