@@ -360,6 +360,13 @@ static void indices(void **state) {
         for (size_t i = 0; i < n; i++)
           assert_memory_equal(out + i * itemsize, a + wrapped[i] * stride,
                               itemsize);
+        // Those behind n are only asked for, wherever they lie.
+        for (size_t i = n; i < LONGEST; i++) wrapped[i] = INT64_MIN + 30;
+        memcpy(b, out, n * itemsize);
+        memset(out, 0xA5, sizeof out);
+        table->take_far[size](out, a, stride, wrapped, n, LONGEST);
+        assert_memory_equal(out, b, n * itemsize);
+        assert_int_equal(out[n * itemsize], 0xA5);
         table->take[size](out, a, (ptrdiff_t)itemsize, wrapped, n);
         memset(b, 0, sizeof b);
         table->put[size](b, stride, wrapped, out, n);

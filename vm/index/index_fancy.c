@@ -7,8 +7,9 @@
 #include "vm/vm.h"
 
 enum {
-  BLOCK = 512,           // positions that are worked out at a time
-  POLL_EACH = 64 * 1024  // positions between looks for an interrupt
+  BLOCK = 512,            // positions that are worked out at a time
+  POLL_EACH = 64 * 1024,  // positions between looks for an interrupt
+  CACHED = 1 << 20        // bytes that the nearer caches hold
 };
 
 // --- Masks ------------------------------------------------------------------
@@ -122,7 +123,7 @@ static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
     int axes = tl_ndim(fancy->array);
     tl_kernels()->true_indices(index, (const uint8_t *)dense.array->data, 0,
                                (size_t)dense.array->size);
-    *out = (tl_positions){index, -1, 1, fancy->axis};
+    *out = (tl_positions){index, -1, 1, 0, fancy->axis};
     if (axes_merge(base, fancy->axis, axes)) {
       out->stride = tl_strides(base)[fancy->axis + axes - 1];
     } else {
@@ -148,9 +149,10 @@ static bool integer_positions(tl_vm *vm, const tl_array *base,
       return false;
     *array = tl_own_array(cast);
   }
-  *out = (tl_positions){(int64_t *)(void *)array->array->data,
-                        tl_shape(base)[fancy->axis],
-                        tl_strides(base)[fancy->axis], fancy->axis};
+  int64_t length = tl_shape(base)[fancy->axis];
+  int64_t stride = tl_strides(base)[fancy->axis];
+  *out = (tl_positions){(int64_t *)(void *)array->array->data, length, stride,
+                        (stride < 0 ? -stride : stride) * length, fancy->axis};
   return true;
 }
 
@@ -214,8 +216,9 @@ static bool combine(tl_vm *vm, int count, const tl_positions *each,
     return false;
   out->keep = tl_own_array(sums);
   out->positions =
-      (tl_positions){(int64_t *)(void *)sums->data, -1, 1, each[0].axis};
+      (tl_positions){(int64_t *)(void *)sums->data, -1, 1, 0, each[0].axis};
   for (int i = 0; i < count; i++) {
+    out->positions.reach += each[i].reach;
     if (!add_offsets(vm, &each[i], out->positions.index, out->fancy_size)) {
       tl_clear(vm, &out->keep);
       return false;
@@ -364,11 +367,15 @@ static void move_inner(mover *m, char *items) {
   }
 }
 
-// Single items at a block of positions.
-static void move_block(mover *m, char *items, const int64_t *index, size_t n) {
+// Single items at a block of positions, of which [known] can be looked at.
+static void move_block(mover *m, char *items, const int64_t *index, size_t n,
+                       size_t known) {
   const tl_kernel_table *kernels = tl_kernels();
-  ptrdiff_t stride = (ptrdiff_t)m->selection->positions.stride;
-  if (m->gathers) {
+  const tl_positions *p = &m->selection->positions;
+  ptrdiff_t stride = (ptrdiff_t)p->stride;
+  if (m->gathers && p->reach > CACHED) {
+    kernels->take_far[m->move](m->dense, items, stride, index, n, known);
+  } else if (m->gathers) {
     kernels->take[m->move](m->dense, items, stride, index, n);
   } else {
     const char *from = m->one ? m->splat : m->dense;
@@ -393,7 +400,7 @@ static bool move_positions(mover *m, char *items) {
     if (index == NULL)
       return false;
     if (m->inner_ndim == 0) {
-      move_block(m, items, index, n);
+      move_block(m, items, index, n, index == buffer ? n : (size_t)(size - i));
       continue;
     }
     for (size_t j = 0; j < n; j++) move_inner(m, items + index[j] * p->stride);

@@ -12,6 +12,7 @@ typedef struct tl_positions {
   int64_t length;  // of the axis, to be checked and wrapped; -1: they are
                    // settled, all within
   int64_t stride;  // bytes
+  int64_t reach;   // bytes that they may jump; 0: they rise
   int axis;        // for messages
 } tl_positions;
 

@@ -141,6 +141,11 @@ typedef size_t tl_expand_kernel(void *out, const uint8_t *mask, const void *a,
 // out[i] = a[index[i]], items of a being stride bytes apart. 0 <= index.
 typedef void tl_gather(void *out, const void *a, ptrdiff_t stride,
                        const int64_t *index, size_t n);
+// The same where the items are too far apart for the caches: those that indices
+// behind the n, [known] in all, come to are asked for ahead. Such indices may
+// be out of range.
+typedef void tl_gather_far(void *out, const void *a, ptrdiff_t stride,
+                           const int64_t *index, size_t n, size_t known);
 // out[index[i]] = a[i], in order: the last of equal indices wins.
 typedef void tl_put_kernel(void *out, ptrdiff_t stride, const int64_t *index,
                            const void *a, size_t n);
@@ -229,6 +234,7 @@ typedef struct tl_kernel_table {
   tl_compress_kernel *compress[TL_MOVE_SIZES];
   tl_expand_kernel *expand[TL_MOVE_SIZES];
   tl_gather *take[TL_MOVE_SIZES];
+  tl_gather_far *take_far[TL_MOVE_SIZES];
   tl_put_kernel *put[TL_MOVE_SIZES];
   // base + i for every true mask[i]; returns their count.
   size_t (*true_indices)(int64_t *out, const uint8_t *mask, int64_t base,

@@ -90,6 +90,19 @@ STRETCH(4, tl_word4)
 STRETCH(8, tl_word8)
 STRETCH(16, tl_word16)
 
+// --- Items that are far apart ------------------------------------------------
+
+// How many items before its turn one is asked for.
+enum { AHEAD = 64 };
+
+// Asks for an item, whose index may be anything, into the second cache: the
+// first one can wait for fewer lines at a time than a whole loop may ask for.
+TL_INLINE void ask(const void *a, ptrdiff_t stride, int64_t index) {
+  __builtin_prefetch(
+      (const void *)((uintptr_t)a + (uintptr_t)stride * (uintptr_t)index), 0,
+      2);
+}
+
 // --- All --------------------------------------------------------------------
 
 // Strided loops are not marked: an unpack of stride 0 writes one item n times.
@@ -179,6 +192,17 @@ STRETCH(16, tl_word16)
       TL_LOOP for (size_t i = 0; i < n; i++) to[i] =                         \
           *(const T *)(from + index[i] * stride);                            \
     }                                                                        \
+  }                                                                          \
+  void TL_K(take_far_##size)(void *out, const void *a, ptrdiff_t stride,     \
+                             const int64_t *index, size_t n, size_t known) { \
+    T *to = out;                                                             \
+    size_t asked = known < AHEAD ? 0 : known - AHEAD;                        \
+    asked = asked < n ? asked : n;                                           \
+    for (size_t i = 0; i < asked; i++) {                                     \
+      ask(a, stride, index[i + AHEAD]);                                      \
+      to[i] = *(const T *)((const char *)a + index[i] * stride);             \
+    }                                                                        \
+    TL_K(take_##size)(to + asked, a, stride, index + asked, n - asked);      \
   }                                                                          \
   void TL_K(put_##size)(void *out, ptrdiff_t stride, const int64_t *index,   \
                         const void *a, size_t n) {                           \

@@ -18,6 +18,7 @@
   tl_compress_kernel TL_K(compress_##size); \
   tl_expand_kernel TL_K(expand_##size);     \
   tl_gather TL_K(take_##size);              \
+  tl_gather_far TL_K(take_far_##size);      \
   tl_put_kernel TL_K(put_##size);           \
   tl_kernel3 TL_K(select_##size);
 TL_MOVES(X)

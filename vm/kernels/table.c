@@ -129,6 +129,9 @@ const tl_kernel_table TABLE(TL_ISA) = {
 #define X(index, size) [index] = TL_K(take_##size),
     .take = {TL_MOVES(X)},
 #undef X
+#define X(index, size) [index] = TL_K(take_far_##size),
+    .take_far = {TL_MOVES(X)},
+#undef X
 #define X(index, size) [index] = TL_K(put_##size),
     .put = {TL_MOVES(X)},
 #undef X
