@@ -1,5 +1,6 @@
 // Kernels that move items and do not look at them: copies, strides, selection
 // by index. Items are words of their size.
+#include "vm/kernels/ask.h"
 #include "vm/kernels/list.h"
 #include "vm/kernels/move.h"
 #include "vm/kernels/strided.h"
@@ -90,18 +91,8 @@ STRETCH(4, tl_word4)
 STRETCH(8, tl_word8)
 STRETCH(16, tl_word16)
 
-// --- Items that are far apart ------------------------------------------------
-
-// How many items before its turn one is asked for.
+// How many items before its turn one that is far away is asked for.
 enum { AHEAD = 64 };
-
-// Asks for an item, whose index may be anything, into the second cache: the
-// first one can wait for fewer lines at a time than a whole loop may ask for.
-TL_INLINE void ask(const void *a, ptrdiff_t stride, int64_t index) {
-  __builtin_prefetch(
-      (const void *)((uintptr_t)a + (uintptr_t)stride * (uintptr_t)index), 0,
-      2);
-}
 
 // --- All --------------------------------------------------------------------
 
@@ -199,7 +190,7 @@ TL_INLINE void ask(const void *a, ptrdiff_t stride, int64_t index) {
     size_t asked = known < AHEAD ? 0 : known - AHEAD;                        \
     asked = asked < n ? asked : n;                                           \
     for (size_t i = 0; i < asked; i++) {                                     \
-      ask(a, stride, index[i + AHEAD]);                                      \
+      tl_ask(a, (uintptr_t)stride *(uintptr_t)index[i + AHEAD]);             \
       to[i] = *(const T *)((const char *)a + index[i] * stride);             \
     }                                                                        \
     TL_K(take_##size)(to + asked, a, stride, index + asked, n - asked);      \
