@@ -66,11 +66,20 @@ static bool fold_parts(tl_reducer *r, tl_fold fold, const tl_parts *parts) {
   return true;
 }
 
+static void sum_rows(const tl_reducer *r, const void *context, int64_t from,
+                     int64_t n) {
+  size_t itemsize = tl_itemsize(r->dtype), length = (size_t)r->split.length;
+  (void)context;
+  tl_kernels()->sum_rows[r->dtype](
+      r->out + (size_t)from * itemsize,
+      r->split.array->data + (size_t)from * length * itemsize, (size_t)n,
+      length);
+}
+
 static bool fold_lanes(tl_reducer *r, tl_fold fold) {
-  tl_sum_rows *short_rows =
-      fold == TL_FOLD_SUM ? tl_reduce_short_rows(r) : NULL;
-  if (short_rows != NULL)
-    return tl_reduce_sum_rows(r, short_rows);
+  if (fold == TL_FOLD_SUM && tl_kernels()->sum_rows[r->dtype] != NULL &&
+      tl_reduce_has_short_rows(r))
+    return tl_reduce_rows(r, sum_rows, NULL);
   tl_parts parts;
   if (tl_reduce_in_parts(r, &parts))
     return fold_parts(r, fold, &parts);

@@ -52,10 +52,13 @@ void tl_arg_feed(tl_arg_search *s, const void *items, size_t n);
 // Folds every lane. Sums and products of outer axes go down strips of columns.
 bool tl_reduce_fold(tl_reducer *r, tl_fold fold);
 
-// The kernel that sums many short rows at once, where the last axis is summed
-// of an array whose rows lie one behind the other; else NULL.
-tl_sum_rows *tl_reduce_short_rows(const tl_reducer *r);
-bool tl_reduce_sum_rows(tl_reducer *r, tl_sum_rows *kernel);
+// Whether the last axis is folded of an array whose rows are short and lie one
+// behind the other: then many of them are folded at once.
+bool tl_reduce_has_short_rows(const tl_reducer *r);
+// Folds the rows [from, from + n).
+typedef void tl_rows_fold(const tl_reducer *r, const void *context,
+                          int64_t from, int64_t n);
+bool tl_reduce_rows(tl_reducer *r, tl_rows_fold *fold, const void *context);
 
 // Whether it is long enough for several threads, and there are some.
 bool tl_reduce_may_spread(const tl_reducer *r);

@@ -64,39 +64,35 @@ bool tl_reduce_feed_parts(tl_reducer *r, const tl_parts *parts,
 
 // --- Short rows -------------------------------------------------------------
 
-tl_sum_rows *tl_reduce_short_rows(const tl_reducer *r) {
+bool tl_reduce_has_short_rows(const tl_reducer *r) {
   const tl_split *split = &r->split;
   const tl_array *a = split->array;
-  bool rows = r->from == r->dtype && split->reduced == 1 && split->length > 0 &&
-              split->length <= TL_SHORT_ROW && tl_is_contiguous(a) &&
-              split->length == tl_shape(a)[tl_ndim(a) - 1] &&
-              split->reduced_strides[0] == (int64_t)tl_itemsize(r->from);
-  return rows ? tl_kernels()->sum_rows[r->dtype] : NULL;
+  return r->from == r->dtype && split->reduced == 1 && split->length > 0 &&
+         split->length <= TL_SHORT_ROW && tl_is_contiguous(a) &&
+         split->length == tl_shape(a)[tl_ndim(a) - 1] &&
+         split->reduced_strides[0] == (int64_t)tl_itemsize(r->from);
 }
 
 typedef struct row_spread {
   const tl_reducer *r;
-  tl_sum_rows *kernel;
+  tl_rows_fold *fold;
+  const void *context;
 } row_spread;
 
-static void sum_part(void *context, int64_t part) {
+static void fold_rows(void *context, int64_t part) {
   const row_spread *s = context;
-  const tl_split *split = &s->r->split;
-  size_t itemsize = tl_itemsize(s->r->dtype), n = (size_t)split->length;
-  int64_t from = part * PART_ROWS, left = split->count - from;
-  s->kernel(s->r->out + (size_t)from * itemsize,
-            split->array->data + (size_t)from * n * itemsize,
-            (size_t)(left < PART_ROWS ? left : PART_ROWS), n);
+  int64_t from = part * PART_ROWS, left = s->r->split.count - from;
+  s->fold(s->r, s->context, from, left < PART_ROWS ? left : PART_ROWS);
 }
 
-bool tl_reduce_sum_rows(tl_reducer *r, tl_sum_rows *kernel) {
-  row_spread s = {r, kernel};
+bool tl_reduce_rows(tl_reducer *r, tl_rows_fold *fold, const void *context) {
+  row_spread s = {r, fold, context};
   int64_t parts = (r->split.count + PART_ROWS - 1) / PART_ROWS;
   uint64_t cost = (uint64_t)(PART_ROWS * r->split.length) / 1024;
   if (parts > 1 && tl_reduce_may_spread(r))
-    return tl_pool_spread(r->vm, parts, sum_part, &s, cost);
+    return tl_pool_spread(r->vm, parts, fold_rows, &s, cost);
   for (int64_t i = 0; i < parts; i++) {
-    sum_part(&s, i);
+    fold_rows(&s, i);
     if (!tl_poll(r->vm, cost))
       return false;
   }
