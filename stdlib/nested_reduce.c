@@ -58,8 +58,8 @@ static bool sum_rows(tl_vm *vm, tl_sum_spans *kernel, const tl_array *items,
   size_t step = tl_itemsize(tl_array_dtype(to));
   for (int64_t i = 0; i < rows; i += ROWS) {
     int64_t n = rows - i < ROWS ? rows - i : ROWS;
-    kernel(to->data + (size_t)i * step, items->data, at + i, (size_t)n,
-           items->size);
+    kernel(to->data + (size_t)i * step, items->data, 0, items->size, at + i,
+           (size_t)n);
     if (!tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 1024 + 1))
       return false;
   }

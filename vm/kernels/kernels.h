@@ -86,10 +86,10 @@ typedef void tl_fold_merge(tl_fold_state *state, const tl_fold_state *next);
 // the other: out[i] has the bits that row i alone gives.
 enum { TL_SHORT_ROW = 16 };
 typedef void tl_sum_rows(void *out, const void *a, size_t nrows, size_t n);
-// Sums of rows of any lengths: row i is items [at[i], at[i + 1]) of a, of whose
-// items [count] may be read.
-typedef void tl_sum_spans(void *out, const void *a, const int64_t *at,
-                          size_t nrows, int64_t count);
+// Sums of rows of any lengths: row i is items [at[i], at[i + 1]) of an array of
+// which a holds, and may be read, those from [first] on and below [end].
+typedef void tl_sum_spans(void *out, const void *a, int64_t first, int64_t end,
+                          const int64_t *at, size_t nrows);
 
 // Folds nrows rows of ncols contiguous items, row_stride bytes apart, into one
 // row of ncols results. min and max need nrows > 0. Sums take 8 rows by a fixed

@@ -202,63 +202,6 @@ ORDERED(prod_complex128, double, f64, 2, prod_pairs_float64, 1)
 TL_FLOATS(X)
 #undef X
 
-// Rows of up to as many items as there are lanes: all lanes are read wherever
-// the row ends, and what is not the row's counts as 0, so that no branch
-// depends on its length. Zeros change nothing: the lanes of the row alone fold
-// alike.
-#define X(D, sfx, T, W)                                                        \
-  typedef T eight_##sfx __attribute__((vector_size(8 * sizeof(T))));           \
-  static T sum_lanes_##sfx(const T *lanes) {                                   \
-    eight_##sfx a, b, c, d;                                                    \
-    T x[8];                                                                    \
-    memcpy(&a, lanes, sizeof a);                                               \
-    memcpy(&b, lanes + 8, sizeof b);                                           \
-    memcpy(&c, lanes + 16, sizeof c);                                          \
-    memcpy(&d, lanes + 24, sizeof d);                                          \
-    a = (a + c) + (b + d);                                                     \
-    memcpy(x, &a, sizeof x);                                                   \
-    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));  \
-  }                                                                            \
-  static T sum_long_##sfx(const T *row, size_t n) {                            \
-    tl_fold_state state;                                                       \
-    T sum;                                                                     \
-    tl_fold_begin(&state);                                                     \
-    TL_K(feed_sum_##sfx)(&state, row, n);                                      \
-    TL_K(end_sum_##sfx)(&state, &sum);                                         \
-    return sum;                                                                \
-  }                                                                            \
-  void TL_K(sum_spans_##sfx)(void *out, const void *a, const int64_t *at,      \
-                             size_t nrows, int64_t count) {                    \
-    enum { LANES = TL_FOLD_LANES };                                            \
-    static const T place[LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, \
-                                   11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
-                                   22, 23, 24, 25, 26, 27, 28, 29, 30, 31};    \
-    const T *items = a;                                                        \
-    T *sums = out;                                                             \
-    for (size_t row = 0; row < nrows; row++) {                                 \
-      const T *from = items + at[row];                                         \
-      const size_t n = (size_t)(at[row + 1] - at[row]);                        \
-      T lanes[LANES];                                                          \
-      if (n > LANES) {                                                         \
-        sums[row] = sum_long_##sfx(from, n);                                   \
-        continue;                                                              \
-      }                                                                        \
-      if (at[row] + LANES <= count) {                                          \
-        const T end = (T)n;                                                    \
-        for (size_t i = 0; i < LANES; i++) {                                   \
-          const T item = from[i];                                              \
-          lanes[i] = (T)0 + (place[i] < end ? item : (T)0);                    \
-        }                                                                      \
-      } else {                                                                 \
-        for (size_t i = 0; i < LANES; i++)                                     \
-          lanes[i] = (T)0 + (i < n ? from[i] : (T)0);                          \
-      }                                                                        \
-      sums[row] = sum_lanes_##sfx(lanes);                                      \
-    }                                                                          \
-  }
-TL_FLOATS(X)
-#undef X
-
 // Integers wrap in 64 bits, in any order; signed ones are widened first.
 #define INTEGER_FOLDS(sfx, T, Wide)                                            \
   void TL_K(feed_sum_##sfx)(tl_fold_state * state, const void *a, size_t n) {  \

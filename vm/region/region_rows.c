@@ -156,22 +156,19 @@ typedef struct feeder {
   tl_fold_state state;
 } feeder;
 
-enum { SPANS = 64 };
-
-// The sums of rows that lie wholly in a block of n items, some of them.
-static bool feed_spans(feeder *f, const char *items, int64_t first, size_t n) {
-  int64_t spans[SPANS + 1], end = first + (int64_t)n;
+// The sums of the rows that lie wholly in a block of items [first, end).
+static bool feed_spans(feeder *f, const char *items, int64_t first,
+                       int64_t end) {
+  const int64_t *at = f->at + f->row;
   size_t count = 0;
-  spans[0] = f->item - first;
   // The item after the last row begins a row: there is none past the last one.
-  while (count < SPANS && f->at[f->row] < end && f->at[f->row + 1] <= end) {
-    spans[++count] = f->at[++f->row] - first;
-  }
+  while (at[count] < end && at[count + 1] <= end) count++;
   if (count == 0)
     return false;
-  f->sums(f->to, items, spans, count, (int64_t)n);
+  f->sums(f->to, items, first, end, at, count);
   f->to += count * f->out;
-  f->item = first + spans[count];
+  f->row += (int64_t)count;
+  f->item = at[count];
   return true;
 }
 
@@ -181,7 +178,7 @@ static void feed_rows(void *context, const void *const *blocks, size_t n) {
   int64_t first = f->item, end = first + (int64_t)n;
   while (f->item < end) {
     if (f->sums != NULL && f->state.count == 0 && f->item == f->at[f->row] &&
-        feed_spans(f, items, first, n)) {
+        feed_spans(f, items, first, end)) {
       continue;
     }
     int64_t stop = f->at[f->row + 1];
