@@ -119,6 +119,10 @@ typedef void tl_scan(void *out, const void *a, void *carry, size_t n);
 
 // Moves between strided and contiguous items.
 typedef void tl_pack(void *out, const void *a, ptrdiff_t stride, size_t n);
+// The same of two arrays that lie in each other, as two fields of structs do:
+// at once, so that memory is read once.
+typedef void tl_pack_pair(void *out, void *next, const void *a, const void *b,
+                          ptrdiff_t stride, size_t n);
 typedef void tl_unpack(void *out, ptrdiff_t stride, const void *a, size_t n);
 // A tile: out's rows are contiguous and out_row bytes apart.
 typedef void tl_pack_tile(void *out, ptrdiff_t out_row, const void *a,
@@ -228,6 +232,7 @@ typedef struct tl_kernel_table {
 
   tl_kernel1 *fill[TL_MOVE_SIZES];  // a points to one item
   tl_pack *pack[TL_MOVE_SIZES];
+  tl_pack_pair *pack_pair[TL_MOVE_SIZES];  // 4 and 8 bytes; else NULL
   tl_unpack *unpack[TL_MOVE_SIZES];
   tl_pack_tile *pack_tile[TL_MOVE_SIZES];
   tl_spread *spread[TL_MOVE_SIZES];
