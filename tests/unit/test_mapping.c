@@ -1,6 +1,7 @@
 // Mapped files that become shorter, and hosts that allow no signal handler.
 
 #include "tests/unit/host.h"
+#include "vm/vm.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -68,6 +69,26 @@ static void shrinks_under_a_copy(void **state) {
   check_value(h, "m[0] + m[1]", "6.0");
   run_ok(h, "m = none");
   remove(m.path);
+}
+
+// Whichever thread reads what is gone.
+static void shrinks_under_threads(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  options.threads = 4;
+  host_open(&h, &options);
+  h.vm->pool.eager = true;  // no work is too small
+  mapped m;
+  map(&h, &m, "100_000", "r");
+  cut(&m, 128);
+  for (int i = 0; i < 20; i++)
+    CHECK_ERROR(&h, tally_eval(h.vm, "x = m[::-1] + 1.0", NULL), TALLY_ERR_IO,
+                m.path);
+  assert_int_equal(h.vm->pool.workers, 3);
+  run_ok(&h, "m = none");
+  remove(m.path);
+  host_close(&h);
 }
 
 // The last reader of a file ends with the array: the error comes all the same.
@@ -147,9 +168,13 @@ static void without_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      HOST_TEST(file_that_shrinks),  HOST_TEST(shrinks_under_a_copy),
-      HOST_TEST(shrinks_at_the_end), HOST_TEST(other_signals),
-      cmocka_unit_test(no_signals),  cmocka_unit_test(without_memory),
+      HOST_TEST(file_that_shrinks),
+      HOST_TEST(shrinks_under_a_copy),
+      HOST_TEST(shrinks_at_the_end),
+      HOST_TEST(other_signals),
+      cmocka_unit_test(no_signals),
+      cmocka_unit_test(without_memory),
+      cmocka_unit_test(shrinks_under_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,13 +130,15 @@ bool tl_pool_pays(tl_vm *vm, double seconds) {
 }
 
 // As many workers as there are to be, or as the system gives. Signals are the
-// host's threads' business.
+// host's threads' business, but for what a worker meets itself: a mapped file
+// that has become shorter is SIGBUS, and whoever blocks that ends the process.
 static void start_workers(tl_vm *vm) {
   tl_pool *pool = &vm->pool;
   if (pool->workers >= tl_pool_threads(vm) - 1)
     return;
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGBUS);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (pool->workers < pool->limit - 1) {
     if (pthread_create(&pool->threads[pool->workers], NULL, run_worker, pool) !=
