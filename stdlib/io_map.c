@@ -5,24 +5,13 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/npy_header.h"
+#include "stdlib/npy_struct.h"
 #include "vm/types/layout.h"
 #include "vm/memory/mapping.h"
 #include "vm/nested/nested.h"
 #include "vm/vm.h"
 
 // --- What can be mapped -----------------------------------------------------
-
-// Kernels rely on bools being 0 or 1, and a file may hold any byte at any time.
-static bool has_bools(const tl_type *type) {
-  while (type->kind == TL_TYPE_FIXED) type = type->of;
-  if (!tl_type_has_fields(type))
-    return type->kind == TL_TYPE_DTYPE && type->dtype == TL_BOOL;
-  for (int64_t i = 0; i < type->field_count; i++) {
-    if (has_bools(type->fields[i].type))
-      return true;
-  }
-  return false;
-}
 
 static bool refuse(const tl_reader *reader, const char *why) {
   return tl_fail(reader->vm, TALLY_ERR_TYPE,
@@ -34,7 +23,9 @@ static bool can_map(const tl_reader *reader, const tl_npy *from,
   bool structs = from->layout != NULL;
   if (from->dtype == TL_STRING)
     return refuse(reader, "has strings, which are not mapped");
-  if (structs ? has_bools(from->layout) : from->dtype == TL_BOOL)
+  // Kernels rely on bools being 0 or 1, and a file may hold any byte at any
+  // time.
+  if (structs ? tl_npy_has_bools(from->layout) : from->dtype == TL_BOOL)
     return refuse(reader, "has bools, which a file cannot vouch for");
   if (from->swapped)
     return refuse(reader, "has the other byte order");

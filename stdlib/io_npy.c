@@ -17,15 +17,6 @@
 
 // --- Items ------------------------------------------------------------------
 
-static void swap_bytes(char *data, size_t width, size_t count) {
-  for (; count > 0; count--, data += width)
-    for (size_t i = 0; i < width / 2; i++) {
-      char byte = data[i];
-      data[i] = data[width - 1 - i];
-      data[width - 1 - i] = byte;
-    }
-}
-
 static bool read_numbers(tl_reader *reader, const tl_npy *from, tl_array *a) {
   size_t itemsize = tl_itemsize(from->dtype);
   if (!tl_npy_read_exactly(reader, a->data, (size_t)a->size * itemsize))
@@ -33,7 +24,7 @@ static bool read_numbers(tl_reader *reader, const tl_npy *from, tl_array *a) {
   bool complex = tl_dtype_is_complex(from->dtype);
   size_t width = complex ? itemsize / 2 : itemsize;
   if (from->swapped)
-    swap_bytes(a->data, width, (size_t)a->size * (itemsize / width));
+    tl_npy_swap_bytes(a->data, width, (size_t)a->size * (itemsize / width));
   // Kernels rely on bools being 0 or 1; a file may hold any byte.
   if (from->dtype == TL_BOOL)
     for (int64_t i = 0; i < a->size; i++) a->data[i] = a->data[i] != 0;
@@ -81,7 +72,7 @@ static bool read_strings(tl_reader *reader, const tl_npy *from, tl_array *a) {
   for (int64_t i = 0; ok && i < a->size; i++) {
     ok = tl_npy_read_exactly(reader, points, 4 * width);
     if (ok && from->swapped)
-      swap_bytes((char *)points, 4, width);
+      tl_npy_swap_bytes((char *)points, 4, width);
     ok = ok && store_string(reader, a, i, points, from->width,
                             (char *)(points + width));
   }
@@ -89,7 +80,7 @@ static bool read_strings(tl_reader *reader, const tl_npy *from, tl_array *a) {
   return ok;
 }
 
-// Structs, as they lie in the file.
+// Structs, laid out as in the file.
 static bool read_structs(tl_reader *reader, const tl_npy *from, tl_slot *out) {
   tl_vm *vm = reader->vm;
   if (from->ndim == 0 || (from->fortran && from->ndim > 1)) {
@@ -101,10 +92,15 @@ static bool read_structs(tl_reader *reader, const tl_npy *from, tl_slot *out) {
   if (!tl_struct_zeros(vm, from->layout, from->ndim, from->shape, out))
     return false;
   tl_array *block = out->nested->parts[0].array;
-  if (tl_npy_read_exactly(reader, block->data, (size_t)block->size))
-    return true;
-  tl_clear(vm, out);
-  return false;
+  if (!tl_npy_read_exactly(reader, block->data, (size_t)block->size)) {
+    tl_clear(vm, out);
+    return false;
+  }
+  bool settled = !from->swapped && !tl_npy_has_bools(from->layout);
+  int64_t step = from->layout->itemsize;
+  for (int64_t i = 0; !settled && i < block->size; i += step)
+    tl_npy_settle(block->data + i, from->layout, from->swapped);
+  return true;
 }
 
 static bool read_array(tl_reader *reader, tl_slot *out) {

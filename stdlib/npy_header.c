@@ -106,7 +106,8 @@ static bool read_descr(header *h, tl_npy *out) {
   char text[32];
   if (accept(h, '[')) {
     out->dtype = TL_UINT8;
-    out->layout = tl_npy_read_fields(h->vm, h->what, h->path, &h->at, h->end);
+    out->layout = tl_npy_read_fields(h->vm, h->what, h->path, &h->at, h->end,
+                                     &out->swapped);
     return out->layout != NULL;
   }
   if (!read_string(h, text, sizeof text) || strlen(text) < 3)

@@ -17,6 +17,7 @@ typedef struct parser {
   const char *function, *path;
   const char *at, *end;
   int depth;
+  bool swapped, straight;  // whether fields of that byte order were met
 } parser;
 
 static bool is_big_endian(void) {
@@ -77,13 +78,8 @@ static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
     return tl_type_intern(p->vm, &model);
   }
   bool big = order == '>' || (order == '=' && is_big_endian());
-  if (order != '|' && big != is_big_endian()) {
-    tl_fail(p->vm, TALLY_ERR_TYPE,
-            "%s: \"%s\" has fields of the other byte order, which are not "
-            "read",
-            p->function, p->path);
-    return NULL;
-  }
+  if (order != '|' && (size > 1 || *text == 'U'))
+    *(big != is_big_endian() ? &p->swapped : &p->straight) = true;
   if (*text == 'U' && size == 1)
     return tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_CHAR});
   const char *letter = strchr(letters, *text);
@@ -208,11 +204,61 @@ static tl_type *read_fields(parser *p) {
 }
 
 tl_type *tl_npy_read_fields(tl_vm *vm, const char *function, const char *path,
-                            const char **at, const char *end) {
-  parser p = {vm, function, path, *at, end, 0};
+                            const char **at, const char *end, bool *swapped) {
+  parser p = {
+      .vm = vm, .function = function, .path = path, .at = *at, .end = end};
   tl_type *layout = read_fields(&p);
   *at = p.at;
+  *swapped = p.swapped;
+  if (layout != NULL && p.swapped && p.straight) {
+    tl_fail(vm, TALLY_ERR_TYPE,
+            "%s: \"%s\" has fields of both byte orders, which are not read",
+            function, path);
+    return NULL;
+  }
   return layout;
+}
+
+bool tl_npy_has_bools(const tl_type *type) {
+  while (type->kind == TL_TYPE_FIXED) type = type->of;
+  if (!tl_type_has_fields(type))
+    return type->kind == TL_TYPE_DTYPE && type->dtype == TL_BOOL;
+  for (int64_t i = 0; i < type->field_count; i++) {
+    if (tl_npy_has_bools(type->fields[i].type))
+      return true;
+  }
+  return false;
+}
+
+void tl_npy_swap_bytes(char *data, size_t width, size_t count) {
+  for (; count > 0; count--, data += width)
+    for (size_t i = 0; i < width / 2; i++) {
+      char byte = data[i];
+      data[i] = data[width - 1 - i];
+      data[width - 1 - i] = byte;
+    }
+}
+
+static void settle_number(char *at, tl_dtype dtype, bool swapped) {
+  size_t size = tl_itemsize(dtype);
+  size_t width = tl_dtype_is_complex(dtype) ? size / 2 : size;
+  // Kernels rely on bools being 0 or 1; a file may hold any byte.
+  if (dtype == TL_BOOL)
+    *at = *at != 0;
+  else if (swapped)
+    tl_npy_swap_bytes(at, width, size / width);
+}
+
+void tl_npy_settle(char *at, const tl_type *type, bool swapped) {
+  if (type->kind == TL_TYPE_DTYPE)
+    settle_number(at, type->dtype, swapped);
+  else if (type->kind == TL_TYPE_CHAR && swapped)
+    tl_npy_swap_bytes(at, (size_t)tl_type_size(type), 1);
+  int64_t step = type->kind == TL_TYPE_FIXED ? tl_type_size(type->of) : 0;
+  for (int64_t i = 0; type->kind == TL_TYPE_FIXED && i < type->size; i++)
+    tl_npy_settle(at + i * step, type->of, swapped);
+  for (int64_t i = 0; tl_type_has_fields(type) && i < type->field_count; i++)
+    tl_npy_settle(at + type->offsets[i], type->fields[i].type, swapped);
 }
 
 // --- Writing ----------------------------------------------------------------

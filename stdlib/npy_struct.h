@@ -8,9 +8,17 @@
 // Reads a list of fields, [('x', '<f8'), ('y', '<i4', (3,)), …], after its
 // opening bracket: *at is moved behind it. Unnamed fields of kind V are
 // padding. Nested lists are structs. NULL after tl_fail; [function] and [path]
-// are for the message.
+// are for the message. *swapped: their bytes are in the other order than this
+// machine's; one list has one order.
 tl_type *tl_npy_read_fields(tl_vm *vm, const char *function, const char *path,
-                            const char **at, const char *end);
+                            const char **at, const char *end, bool *swapped);
+
+bool tl_npy_has_bools(const tl_type *type);
+// Turns each of [count] numbers of [width] bytes around.
+void tl_npy_swap_bytes(char *data, size_t width, size_t count);
+// Makes an item of a file one of ours: bytes in this machine's order, bools 0
+// or 1.
+void tl_npy_settle(char *at, const tl_type *type, bool swapped);
 
 // Writes a layout so, with its padding. Fails (kind type) for fields that
 // overlap or do not rise, which a list cannot say.
