@@ -7,6 +7,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
+#include "vm/index/select.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
 #include "vm/values/string_item.h"
@@ -308,11 +309,22 @@ static bool truth(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
   return tl_as_array(vm, function, mask, out);
 }
 
-static int64_t count_true(const tl_array *mask) {
-  const uint8_t *items = (const uint8_t *)mask->data;
-  int64_t count = 0;
-  for (int64_t i = 0; i < mask->size; i++) count += items[i];
-  return count;
+// The index along an axis of each of some positions, which go up: [below] are
+// the items of a step along it. Only a position in another step needs division.
+static bool split_axis(tl_vm *vm, const int64_t *at, int64_t n, int64_t below,
+                       int64_t length, int64_t *to) {
+  const int64_t span = below == 1 ? length : below;
+  int64_t begin = 0, index = 0;  // of the span that positions are in
+  for (int64_t i = 0; i < n; i++) {
+    if (i % POLL_ITEMS == POLL_ITEMS - 1 && !tl_poll(vm, POLL_ITEMS >> 10))
+      return false;
+    if (at[i] - begin >= span) {
+      begin = at[i] / span * span;
+      index = begin / span % length;
+    }
+    to[i] = below == 1 ? at[i] - begin : index;
+  }
+  return true;
 }
 
 // Positions in row-major order, split into an index for each axis.
@@ -326,10 +338,10 @@ static bool unravel(tl_vm *vm, tl_array *flat, const tl_array *shape_of,
     tl_array *index = tl_array_new(vm, TL_INT64, 1, &flat->size);
     if (!index)
       return false;
-    int64_t *to = (int64_t *)index->data;
-    for (int64_t i = 0; i < flat->size; i++) to[i] = at[i] / below % shape[k];
     tl_slot item = tl_own_array(index);
-    if (!tl_list_push(vm, list, &item)) {
+    if (!split_axis(vm, at, flat->size, below, shape[k],
+                    (int64_t *)index->data) ||
+        !tl_list_push(vm, list, &item)) {
       tl_drop(vm, item);
       return false;
     }
@@ -344,7 +356,7 @@ bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
   if (!truth(vm, function, x, &mask))
     return false;
   const tl_array *m = mask.array;
-  int64_t count = count_true(m);
+  int64_t count = tl_count_true(m);
   tl_array *flat = NULL;
   tl_list *list = NULL;
   bool ok = false;
