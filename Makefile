@@ -110,7 +110,7 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   $(addprefix vm/text/,display format format_spec suggest) \
   $(addprefix vm/region/,region_calls region_match region_plan region_read \
   region_resolve region_several region_values region_views) \
-  $(addprefix vm/,array/stack engine/blas engine/matmul_stack error index/index_set \
+  $(addprefix vm/,array/stack engine/blas engine/matmul_stack engine/scan error index/index_set \
   index/path io values/category values/same verify/audit verify/lenders) \
   $(addprefix stdlib/,arguments asarray categorical compress create csv_table \
   csv_window cumulative dense_complex dtype elementwise fft functional \
