@@ -124,6 +124,21 @@ int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,
 bool tl_is_taken(const tl_lower *l, const tl_ast *ast);
 int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span);
 
+// A list that a function takes which may write into its first item, and gives
+// back where it fails (TL_GOES_ON). Then a landing pad takes the item out
+// again.
+typedef struct tl_joining {
+  int32_t item, list;
+  int32_t pad, saved;  // pad -1: nobody would miss the item
+} tl_joining;
+
+// Makes the list; where its first item is one that is taken and an error would
+// be seen, opens [j], until the function has been called. Its slot, or -1: the
+// argument is no such list.
+int32_t tl_joining_begin(tl_lower *l, const tl_builtin *builtin, tl_ast *list,
+                         tl_joining *j);
+void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span);
+
 int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want, bool value);
 void tl_lower_while(tl_lower *l, tl_ast *ast);
 void tl_lower_for(tl_lower *l, tl_ast *ast);

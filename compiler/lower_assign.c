@@ -150,14 +150,30 @@ static int32_t begin_unpack(tl_lower *l, uint32_t count, int32_t value,
   return list;
 }
 
-// Takes a value apart into as many as there are targets.
-static void unpack(tl_lower *l, tl_target *targets, uint32_t count,
-                   int32_t value, tl_span span) {
+static int32_t unpack(tl_lower *l, uint32_t count, int32_t value,
+                      tl_span span) {
   int32_t list = begin_unpack(l, count, value, span);
   int32_t first = tl_temps(l, (int32_t)count);
   for (uint32_t i = 0; i < count; i++)
     tl_emit_next(l, first + (int32_t)i, list, TL_NEXT_OF_LIST, span);
-  assign_all(l, targets, count, first, false);
+  return first;
+}
+
+bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value) {
+  if (target->kind != TL_TARGET_LIST || target->count != 2 ||
+      value->kind != TL_AST_CALL)
+    return false;
+  const tl_builtin *builtin = tl_called_builtin(l, value->call.callee);
+  return builtin != NULL && (builtin->flags & TL_PAIR) != 0;
+}
+
+// This cannot fail, so no handler sees what the call has consumed.
+int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span) {
+  int32_t saved = l->handler;
+  l->handler = -1;
+  int32_t first = unpack(l, 2, value, span);
+  l->handler = saved;
+  return first;
 }
 
 static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
@@ -167,7 +183,8 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
       tl_store_name(l, target->name, value, target->span);
       return;
     case TL_TARGET_LIST:
-      unpack(l, target->targets, target->count, value, target->span);
+      assign_all(l, target->targets, target->count,
+                 unpack(l, target->count, value, target->span), false);
       break;
     case TL_TARGET_PLACE: {
       tl_target_place p;
@@ -224,6 +241,14 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
   }
   if (target->kind == TL_TARGET_PLACE && tl_take_assign(l, target, value))
     return;
+  if (tl_is_pair(l, target, value)) {
+    if (tl_take_pair(l, target, value))
+      return;
+    int32_t first =
+        tl_unpack_pair(l, tl_lower_expr(l, value, -1), target->span);
+    assign_all(l, target->targets, 2, first, false);
+    return;
+  }
   assign_to(l, target, tl_lower_expr(l, value, -1));
 }
 

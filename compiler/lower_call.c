@@ -224,20 +224,26 @@ static int32_t lower_rest(tl_lower *l, tl_ast_call *call, const binding *b,
 }
 
 // Arguments are evaluated in the order they are written, whatever order the
-// parameters have.
+// parameters have. [builtin] NULL: a script's function.
 static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
-                           const binding *b, tl_opcode op, uint32_t extra,
-                           int32_t want) {
+                           const binding *b, const tl_builtin *builtin,
+                           uint32_t extra, int32_t want) {
   tl_ast_call *call = &ast->call;
   int32_t base = tl_temp(l);
   int32_t first = tl_temps(l, s->count);
   int32_t operands[TL_MAX_PARAMS];
+  tl_joining joining = {.pad = -1};
   for (uint32_t a = 0; a < call->count; a++) {
     for (int p = 0; p < s->count; p++) {
-      if (b->argument[p] == (int)a) {
+      if (b->argument[p] != (int)a)
+        continue;
+      bool joins = p == 0 && builtin != NULL;
+      operands[p] = joins ? tl_joining_begin(l, builtin,
+                                             call->arguments[a].value, &joining)
+                          : -1;
+      if (operands[p] < 0)
         operands[p] =
-            lower_argument(l, call, a, first + p, op == TL_BC_CALLB && p > 0);
-      }
+            lower_argument(l, call, a, first + p, builtin != NULL && p > 0);
     }
   }
   for (int p = 0; p < s->count; p++) {
@@ -250,10 +256,13 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
       tl_load_constant(l, first + p, s->params[p].value, ast->span);
     }
   }
+  tl_opcode op = builtin != NULL ? TL_BC_CALLB : TL_BC_CALLK;
   tl_cfg_ins *ins = tl_emit(l, op, base, s->count, ast->span);
   for (int p = 0; p < s->count; p++) ins->operands[p] = operands[p];
   ins->window = base;
   ins->extra = extra;
+  if (joining.pad >= 0)
+    tl_joining_end(l, &joining, ast->span);
   return finish(l, base, want, ast->span);
 }
 
@@ -399,7 +408,7 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
   if (lower_elementwise(l, ast, builtin, &b, &want))
     return want;
   uint32_t k = tl_add_constant(l, tl_builtin_slot(builtin));
-  return lower_bound(l, ast, &s, &b, TL_BC_CALLB, k, want);
+  return lower_bound(l, ast, &s, &b, builtin, k, want);
 }
 
 // float32(x), where the name is the dtype's: astype(x, float32), so that the
@@ -422,7 +431,7 @@ static bool lower_conversion(tl_lower *l, tl_ast *ast, int32_t *want) {
   for (int p = 1; p < s.count; p++) b.argument[p] = -1;
   s.params[1].value = tl_type_slot(type);
   uint32_t k = tl_add_constant(l, tl_builtin_slot(astype));
-  *want = lower_bound(l, ast, &s, &b, TL_BC_CALLB, k, *want);
+  *want = lower_bound(l, ast, &s, &b, astype, k, *want);
   return true;
 }
 
@@ -500,8 +509,8 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
       binding b;
       if (!bind(l, &s, ast, &b))
         return want < 0 ? tl_temp(l) : want;
-      return lower_bound(l, ast, &s, &b, TL_BC_CALLK,
-                         tl_prototype_index(l->b, known), want);
+      return lower_bound(l, ast, &s, &b, NULL, tl_prototype_index(l->b, known),
+                         want);
     }
   }
   return lower_unknown(l, ast, want);

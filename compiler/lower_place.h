@@ -52,6 +52,12 @@ void tl_global_put(tl_lower *l, const tl_taken_global *taken, int32_t result,
 bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value);
 // variable = value, for a variable of the module whose old value is used.
 bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value);
+// (a, place) = value, where value is sure to be a list of two.
+bool tl_take_pair(tl_lower *l, tl_target *target, tl_ast *value);
+// Whether value is that: a call of a function of TL_PAIR.
+bool tl_is_pair(tl_lower *l, const tl_target *target, const tl_ast *value);
+// Two temporaries from the list in [value], which is such a value.
+int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span);
 bool tl_take_update(tl_lower *l, tl_ast *update);
 
 #endif

@@ -17,6 +17,7 @@
 struct tl_taking {
   const tl_ast *leaf;  // the place's old value within the new one
   bool is_whole;       // the place is a module variable itself
+  bool is_local;       // or one of this function, which stays where it is
   tl_target_place place;
   int32_t item;  // slot of what was taken
   int32_t base;  // of the container
@@ -179,6 +180,17 @@ static void look_chain(search *s, const tl_ast *ast) {
   look_along(s, ast);
 }
 
+// Whether a function that calls what it is given is given more than its first
+// argument and settings.
+static bool is_given_code(const tl_ast_call *call) {
+  for (uint32_t i = 1; i < call->count; i++) {
+    tl_ast_kind kind = call->arguments[i].value->kind;
+    if (kind != TL_AST_NONE && kind != TL_AST_BOOL && kind != TL_AST_INT)
+      return true;
+  }
+  return false;
+}
+
 static void look_call(search *s, const tl_ast *ast) {
   const tl_ast_call *call = &ast->call;
   const tl_builtin *builtin = tl_called_builtin(s->l, call->callee);
@@ -189,7 +201,7 @@ static void look_call(search *s, const tl_ast *ast) {
     s->calls = true;
     look(call->callee, s);
   } else if (builtin != NULL && (builtin->flags & TL_CALLS) != 0) {
-    s->calls = true;
+    s->calls |= is_given_code(call);
   }
   s->misses |= tl_is_del(s->l->scope, ast);
   for (uint32_t i = 0; i < call->count; i++) look(call->arguments[i].value, s);
@@ -268,12 +280,33 @@ static bool is_takeable(const tl_lower *l, const tl_target *target,
          (v->is_global || v->scope->function == l->scope->function);
 }
 
+// The list that a function of TL_GOES_ON is called with, or NULL.
+static const tl_ast *joined_list(const tl_builtin *builtin,
+                                 const tl_ast *list) {
+  return builtin != NULL && (builtin->flags & TL_GOES_ON) != 0 &&
+                 list->kind == TL_AST_LIST && list->items.count > 0
+             ? list
+             : NULL;
+}
+
+// x = concat((x, more)), where a handler sees x.
+static bool joins(tl_lower *l, const tl_variable *v, const tl_ast *value) {
+  if (l->handler < 0 || v->scope->function != l->scope->function ||
+      value->kind != TL_AST_CALL || value->call.count == 0)
+    return false;
+  const tl_ast *list = joined_list(tl_called_builtin(l, value->call.callee),
+                                   value->call.arguments[0].value);
+  return list != NULL && list->items.items[0]->kind == TL_AST_NAME &&
+         list->items.items[0]->name.name == v->name;
+}
+
 // The old value within the new one, or NULL.
 static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
                                tl_ast *value, const tl_variable *v) {
   search s = {.l = l, .target = target, .variable = v};
-  bool takeable = target->step_count == 0 ? v != NULL && v->is_global
-                                          : is_takeable(l, target, v);
+  bool takeable = target->step_count == 0
+                      ? v != NULL && (v->is_global || joins(l, v, value))
+                      : is_takeable(l, target, v);
   if (!takeable || is_place(value, target))
     return NULL;
   look(value, &s);
@@ -350,7 +383,9 @@ static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
 int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span) {
   struct tl_taking *t = l->taking;
   l->taking = NULL;
-  if (t->is_whole) {
+  if (t->is_local) {
+    t->item = tl_lower_name(l, t->place.target->name, span, -1);
+  } else if (t->is_whole) {
     tl_global_take(l, t->place.variable, span, &t->global);
   } else {
     tl_place_parts(l, true, &t->place);
@@ -391,14 +426,101 @@ bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value) {
   if (t.leaf == NULL)
     return false;
   int32_t mark = l->top;
+  t.is_local = !v->is_global;
   t.item = t.global.slot = tl_temp(l);
   struct tl_taking *outer = l->taking;
   l->taking = &t;
   int32_t result = tl_lower_expr(l, value, -1);
   l->taking = outer;
-  tl_global_put(l, &t.global, result, value->span);
+  if (t.is_local)
+    tl_store_name(l, target->name, result, value->span);
+  else
+    tl_global_put(l, &t.global, result, value->span);
   l->top = mark;
   return true;
+}
+
+// The new value stands in slot [first] or the one behind it; what stands in the
+// other goes to a name.
+static bool take_one_of_pair(tl_lower *l, tl_target *target, tl_ast *value,
+                             uint32_t which) {
+  tl_target *place = &target->targets[which];
+  const tl_target *other = &target->targets[1 - which];
+  if (place->kind == TL_TARGET_LIST || other->kind != TL_TARGET_NAME ||
+      other->name == place->name)
+    return false;
+  tl_variable *v = tl_scope_find(l->scope, place->name);
+  struct tl_taking t = {.leaf = find_leaf(l, place, value, v),
+                        .is_whole = place->kind == TL_TARGET_NAME,
+                        .place = {.target = place, .variable = v}};
+  if (t.leaf == NULL)
+    return false;
+  if (t.is_whole) {
+    t.item = t.global.slot = tl_temp(l);
+  } else {
+    tl_place_plan(l, place, true, &t.place);
+    open_taking(l, &t);
+  }
+  struct tl_taking *outer = l->taking;
+  l->taking = &t;
+  int32_t result = tl_lower_expr(l, value, -1);
+  l->taking = outer;
+  int32_t first = tl_unpack_pair(l, result, target->span);
+  if (t.is_whole)
+    tl_global_put(l, &t.global, first + (int32_t)which, place->span);
+  else
+    emit_put(l, &t, first + (int32_t)which);
+  tl_store_name(l, other->name, first + 1 - (int32_t)which, other->span);
+  return true;
+}
+
+bool tl_take_pair(tl_lower *l, tl_target *target, tl_ast *value) {
+  int32_t mark = l->top;
+  bool taken = take_one_of_pair(l, target, value, 0) ||
+               take_one_of_pair(l, target, value, 1);
+  l->top = mark;
+  return taken;
+}
+
+int32_t tl_joining_begin(tl_lower *l, const tl_builtin *builtin, tl_ast *list,
+                         tl_joining *j) {
+  if (joined_list(builtin, list) == NULL ||
+      !tl_is_taken(l, list->items.items[0]) ||
+      (l->handler < 0 && !l->taking->place.variable->is_global))
+    return -1;
+  uint32_t count = list->items.count;
+  j->list = tl_temps(l, 2);  // and a position in it
+  int32_t rest = tl_temps(l, (int32_t)count);
+  j->item = tl_lower_taken(l, -1, list->items.items[0]->span);
+  for (uint32_t i = 1; i < count; i++)
+    tl_lower_expr(l, list->items.items[i], rest + (int32_t)i);
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_LIST, j->list, 0, list->span);
+  ins->window = j->list;
+  tl_emit2(l, TL_BC_PUSH, j->list, j->list, j->item, list->span);
+  j->saved = l->handler;
+  l->handler = j->pad = tl_new_block(l);
+  for (uint32_t i = 1; i < count; i++)
+    tl_emit2(l, TL_BC_PUSH, j->list, j->list, rest + (int32_t)i, list->span);
+  return j->list;
+}
+
+// Taking the item out of the list cannot fail: it is there.
+void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span) {
+  l->handler = j->saved;
+  int32_t after = tl_new_block(l);
+  tl_jump(l, after, span);
+  tl_enter_block(l, j->pad);
+  l->f->blocks[j->pad].is_handler = true;
+  int32_t error = tl_temp(l);
+  tl_emit_x(l, TL_BC_CATCH, error, 1, span);
+  tl_emit_x(l, TL_BC_LOADI, j->list + 1, 0, span);
+  l->handler = -1;
+  tl_emit_next(l, j->item, j->list, TL_NEXT_OF_LIST, span);
+  l->handler = j->saved;
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_RAISE, -1, 1, span);
+  ins->operands[0] = error;
+  ins->extra = 1;
+  tl_enter_block(l, after);
 }
 
 bool tl_take_update(tl_lower *l, tl_ast *ast) {

@@ -7,6 +7,7 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/values/list.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 #include "vm/api/watch.h"
 
@@ -15,8 +16,7 @@
 // Copies the arrays from part [first] on into their places along [axis] of a,
 // from [data] on. Takes a.
 static bool join_into(tl_vm *vm, const tl_arrays *parts, int64_t first,
-                      tl_array *a, char *data, int axis, bool stacking,
-                      tl_slot *out) {
+                      tl_array *a, char *data, int axis, bool stacking) {
   int ndim = tl_ndim(a);
   int64_t part_shape[TL_MAX_DIMS];
   memcpy(part_shape, tl_shape(a), sizeof(int64_t) * (size_t)ndim);
@@ -44,20 +44,23 @@ static bool join_into(tl_vm *vm, const tl_arrays *parts, int64_t first,
            tl_assign_part(vm, a, data, ndim, part_shape, tl_strides(a), part);
     }
     tl_drop(vm, expanded);
-    if (!ok) {
-      tl_drop(vm, tl_own_array(a));
+    if (!ok)
       return false;
-    }
     data += part_shape[axis] * tl_strides(a)[axis];
   }
-  *out = tl_own_array(a);
   return true;
 }
 
 static bool join(tl_vm *vm, const tl_arrays *parts, tl_dtype dtype, int axis,
                  int ndim, const int64_t *shape, bool stacking, tl_slot *out) {
   tl_array *a = tl_array_new(vm, dtype, ndim, shape);
-  return a && join_into(vm, parts, 0, a, a->data, axis, stacking, out);
+  if (a == NULL)
+    return false;
+  *out = tl_own_array(a);
+  if (join_into(vm, parts, 0, a, a->data, axis, stacking))
+    return true;
+  tl_drop(vm, *out);
+  return false;
 }
 
 // Whether the first array of a dying list, which alone has it, can go on with
@@ -71,7 +74,8 @@ static bool may_go_on(tl_vm *vm, tl_slot source, const tl_arrays *parts,
          tl_array_dtype(first.array) == dtype && tl_array_resizes(vm, first);
 }
 
-// The first array, longer, with the others' items behind its own.
+// The first array, longer, with the others' items behind its own; where that
+// fails it is as it was.
 static bool go_on(tl_vm *vm, tl_list *source, tl_arrays *parts, int64_t length,
                   tl_slot *out) {
   tl_slot *first = &source->items[0];
@@ -79,11 +83,21 @@ static bool go_on(tl_vm *vm, tl_list *source, tl_arrays *parts, int64_t length,
   if (!tl_array_widen(vm, first, length, 0))
     return false;
   tl_array *a = first->array;
-  *first = parts->items[0] = tl_none();
+  char *behind = a->data + own * tl_strides(a)[0];
+  parts->items[0] = tl_none();
+  if (!join_into(vm, parts, 1, a, behind, 0, false)) {
+    if (tl_array_dtype(a) == TL_STRING)
+      tl_string_items_drop(
+          vm, tl_string_item_at(behind),
+          (length - own) * tl_strides(a)[0] / (int64_t)sizeof(tl_string_item));
+    tl_array_cut(vm, first, own);
+    return false;
+  }
+  *out = *first;
+  *first = tl_none();
   tl_written_in_place(vm, a);
   vm->stats.temps_ended++;
-  return join_into(vm, parts, 1, a, a->data + own * tl_strides(a)[0], 0, false,
-                   out);
+  return true;
 }
 
 static bool parts_differ(tl_vm *vm, const char *function,
@@ -456,7 +470,7 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_join_builtins[] = {
-    {"concat", "arrays, axis: 0", concat, TL_PURE,
+    {"concat", "arrays, axis: 0", concat, TL_KEEPS | TL_GOES_ON,
      "Joins arrays along an axis that they have; axis none flattens them\n"
      "first. Lists are joined too.\n"
      "Any dtypes that promote. Other lengths that differ are an error (kind\n"

@@ -562,7 +562,7 @@ const tl_builtin tl_list_builtins[] = {
      "The list xs with an item more, before the one at index.\n"
      "A position outside the list is an error (kind index).\n"
      "    insert((1, 3), 1, 2)    # (1, 2, 3)\n"},
-    {"pop", "xs, key = none", pop, TL_KEEPS,
+    {"pop", "xs, key = none", pop, TL_KEEPS | TL_PAIR,
      "Two things: an item of a list (by index, else the last) or a value of a\n"
      "record (by key), and xs without it. A key that is not there is an error\n"
      "(kind index).\n"

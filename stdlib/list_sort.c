@@ -299,12 +299,13 @@ static bool sort_items(tl_vm *vm, tl_list *list, bool descending, tl_slot key) {
 bool tl_list_sort(tl_vm *vm, tl_slot *s, bool descending, tl_slot key,
                   tl_slot *out) {
   tl_list *list;
+  tl_slot other = tl_borrow(*s);  // stays as it is where it must be copied
   if (!tl_is_none(key) && !tl_is_function(key) && !tl_is_type(key))
     return tl_arg_fail(vm, "sort", "key", "a function", key);
-  if (!tl_list_unique(vm, s, 0, &list))
+  if (!tl_list_unique(vm, tl_may_change(vm, *s) ? s : &other, 0, &list))
     return false;
   if (list->length > 1 && !sort_items(vm, list, descending, key)) {
-    tl_drop(vm, tl_own_list(list));
+    tl_put_back(vm, s, tl_own_list(list));
     return false;
   }
   *out = tl_own_list(list);

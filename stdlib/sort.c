@@ -91,23 +91,33 @@ static bool sort_strings(tl_vm *vm, tl_string_item *items, int64_t n,
   return ok;
 }
 
+// Room for the sorting of lanes of n items; NULL: no memory.
+static void *sort_room(tl_vm *vm, tl_dtype dtype, int64_t n, size_t *nbytes) {
+  *nbytes = tl_sort_scratch(dtype, (size_t)n);
+  if (*nbytes < 64)
+    *nbytes = 64;
+  return tl_alloc(vm, *nbytes, "sort");
+}
+
+static bool sort_in(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
+                    bool descending, void *room) {
+  tl_stop stop = tl_stop_of(vm);
+  return tl_poll(vm, (uint64_t)n >> 10) &&
+         tl_sort(dtype, items, (size_t)n, descending, room, &stop);
+}
+
 bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
                    bool descending) {
   if (dtype == TL_STRING)
     return sort_strings(vm, items, n, descending);
   if (tl_sorts_in_parts(vm, dtype, items, n))
     return tl_sort_parts(vm, dtype, items, n, descending);
-  size_t nbytes = tl_sort_scratch(dtype, (size_t)n);
-  if (nbytes < 64)
-    nbytes = 64;
-  if (!tl_poll(vm, (uint64_t)n >> 10))
+  size_t nbytes;
+  void *room = sort_room(vm, dtype, n, &nbytes);
+  if (!room)
     return false;
-  void *scratch = tl_alloc(vm, nbytes, "sort");
-  if (!scratch)
-    return false;
-  tl_stop stop = tl_stop_of(vm);
-  bool ok = tl_sort(dtype, items, (size_t)n, descending, scratch, &stop);
-  tl_free(vm, scratch, nbytes);
+  bool ok = sort_in(vm, dtype, items, n, descending, room);
+  tl_free(vm, room, nbytes);
   return ok;
 }
 
@@ -125,35 +135,65 @@ int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
 
 // --- sort and argsort -------------------------------------------------------
 
+// The work on the lanes of an array: room for all of them in turn, so that none
+// finds no memory when others are sorted already.
+typedef struct lane_work {
+  tl_dtype dtype;
+  int64_t n;
+  bool descending;
+  char *row;  // of a lane whose items do not lie side by side, or NULL
+  void *room;
+  size_t row_size, room_size;
+} lane_work;
+
+static bool lane_work_open(tl_vm *vm, const tl_array *a, int axis,
+                           lane_work *w) {
+  size_t itemsize = tl_itemsize(w->dtype);
+  bool apart = tl_strides(a)[axis] != (int64_t)itemsize;
+  bool many = w->n < a->size && w->dtype != TL_STRING;
+  w->row_size = (size_t)w->n * itemsize;
+  w->row = apart ? tl_alloc(vm, w->row_size, "sort") : NULL;
+  w->room = many ? sort_room(vm, w->dtype, w->n, &w->room_size) : NULL;
+  return (w->row != NULL || !apart) && (w->room != NULL || !many);
+}
+
+static void lane_work_close(tl_vm *vm, lane_work *w) {
+  if (w->row)
+    tl_free(vm, w->row, w->row_size);
+  if (w->room)
+    tl_free(vm, w->room, w->room_size);
+}
+
+static bool sort_lane(tl_vm *vm, const lane_work *w, char *data) {
+  if (w->room == NULL ||
+      (!vm->keeping && tl_sorts_in_parts(vm, w->dtype, data, w->n)))
+    return tl_sort_items(vm, w->dtype, data, w->n, w->descending);
+  return sort_in(vm, w->dtype, data, w->n, w->descending, w->room);
+}
+
 // Sorts every lane of a dense array in place. A lane whose items do not lie
 // side by side is sorted in a row of its own; all lanes go through it in turn.
 static bool sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending) {
-  tl_dtype dtype = tl_array_dtype(a);
-  int64_t n = tl_shape(a)[axis];
-  size_t itemsize = tl_itemsize(dtype), nbytes = (size_t)n * itemsize;
-  unsigned size = tl_move_size(itemsize);
-  char *row = NULL;
-  if (n < 2)
+  lane_work w = {.dtype = tl_array_dtype(a),
+                 .n = tl_shape(a)[axis],
+                 .descending = descending};
+  unsigned size = tl_move_size(tl_itemsize(w.dtype));
+  if (w.n < 2)
     return true;
-  if (tl_strides(a)[axis] != (int64_t)itemsize) {
-    row = tl_alloc(vm, nbytes, "sort");
-    if (!row)
-      return false;
-  }
-  bool ok = true;
+  bool ok = lane_work_open(vm, a, axis, &w);
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 1, &a, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    char *data = row ? row : lanes.data[0];
-    if (row)
-      tl_kernels()->pack[size](row, lanes.data[0], lanes.step[0], (size_t)n);
-    ok = tl_sort_items(vm, dtype, data, n, descending);
+    if (w.row)
+      tl_kernels()->pack[size](w.row, lanes.data[0], lanes.step[0],
+                               (size_t)w.n);
+    ok = sort_lane(vm, &w, w.row ? w.row : lanes.data[0]);
     // Written back also where it failed: strings must not get lost.
-    if (row)
-      tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], row, (size_t)n);
+    if (w.row)
+      tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], w.row,
+                                 (size_t)w.n);
   }
-  if (row)
-    tl_free(vm, row, nbytes);
+  lane_work_close(vm, &w);
   return ok;
 }
 
@@ -267,11 +307,15 @@ static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    "sort: key is for lists and arrays of one axis");
   if (!sort_arguments(vm, "sort", args, &axis, &descending))
     return false;
-  tl_array *a = tl_take_dense(vm, &args[0]);
+  // Several lanes of strings: one may find no memory when others are sorted.
+  const tl_array *x = args[0].array;
+  bool copies = vm->keeping && tl_array_dtype(x) == TL_STRING &&
+                tl_shape(x)[axis] < x->size;
+  tl_array *a = copies ? tl_array_copy(vm, x) : tl_take_dense(vm, &args[0]);
   if (!a)
     return false;
   if (!sort_lanes(vm, a, axis, descending)) {
-    tl_drop(vm, tl_own_array(a));
+    tl_put_back(vm, &args[0], tl_own_array(a));
     return false;
   }
   *out = tl_own_array(a);
@@ -489,7 +533,7 @@ static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_sort_builtins[] = {
     {"sort", "x, axis: -1, descending: false, stable: true, key: none", sort,
-     TL_CALLS | TL_OF_ROWS | TL_INNERMOST,
+     TL_CALLS | TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_STOPS,
      "x with the items along an axis in order; NaN comes last. Items that are\n"
      "equal keep their order. A list is sorted too, by key(item) where key is\n"
      "given.\n"

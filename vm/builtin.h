@@ -15,7 +15,8 @@
 // without tl_take, which then retains. A result that is a view of a borrowed
 // argument may be returned as it is: the VM makes it hold its block. With
 // TL_RETURNS the first argument itself may be the result, by tl_pass_on: owned
-// if it was, else borrowed still.
+// if it was, else borrowed still. With TL_KEEPS a function that fails puts what
+// it took from its first argument back, by tl_put_back, with the value it had.
 typedef bool tl_builtin_fn(tl_vm *vm, tl_slot *args, tl_slot *out);
 
 enum {  // tl_builtin.flags
@@ -45,8 +46,14 @@ enum {  // tl_builtin.flags
   TL_OF_MASKS = 1048576,  // what may be missing: the values, and the mask alike
   TL_GRIDS = 65536,       // takes rows in a grid as they are; else, and but for
                           // the functions above, it gets rows of rows
-  TL_ANY_FORM = 8192,     // takes categorical arrays as they are; else it gets
-                          // their values
+  TL_PAIR = 2097152,      // the result is a list of two
+  TL_GOES_ON = 4194304,   // with TL_KEEPS: the first item of the list that it
+                         // takes may go on with the others'; where it fails,
+                         // that is still in the list, as it was
+  TL_STOPS = 8388608,  // with TL_KEEPS: an interrupt may leave that half done,
+                       // so where it would be seen a large one is only lent
+  TL_ANY_FORM = 8192,  // takes categorical arrays as they are; else it gets
+                       // their values
 };
 
 typedef struct tl_builtin {

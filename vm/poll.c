@@ -79,6 +79,8 @@ bool tl_refuel(tl_vm *vm) {
 }
 
 bool tl_poll(tl_vm *vm, uint64_t work) {
+  if (vm->finishing)
+    return true;
   if (!look(vm))
     return false;
   if (vm->budget == UINT64_MAX)

@@ -300,6 +300,15 @@ static inline tl_slot tl_pass_on(tl_slot *s) {
   return out;
 }
 
+// A function of TL_KEEPS fails: what it took from its argument is the
+// argument's again, as it was; a copy of that is dropped. Takes [taken].
+static inline void tl_put_back(tl_vm *vm, tl_slot *s, tl_slot taken) {
+  if (tl_is_heap(*s) && s->object == taken.object)
+    *s = taken;
+  else
+    tl_drop(vm, taken);
+}
+
 // Stores in a new [container] what *item owns; what it only borrows stays
 // lent, and the container remembers that (TL_LENT). Returns the heap slot.
 tl_slot tl_lend(tl_vm *vm, tl_object *container, tl_slot *item, tl_cause cause);

@@ -68,6 +68,8 @@ struct tally_vm {
   tl_slot *stack_top;  // first slot free for a call from C
   tl_frame *frames, *frames_end, *frame;
   int native_depth;  // calls into the VM from inside built-ins
+  bool keeping;      // the built-in must give its first argument back as it was
+  bool finishing;    // it is soon done, and not stopped before
   int host_depth;    // hooks of the host's that are running
   tl_access access;  // what the innermost may do
 

@@ -227,7 +227,7 @@ static void check_given_back(tl_vm *vm, const char *function, int back,
 static void a_function_gives_back_what_it_has_not_taken(void **state) {
   check_given_back(*state, "append", 0, NULL);
   check_given_back(*state, "append", 1, "t0 is read but has no value");
-  check_given_back(*state, "concat", 0, "the function called gives nothing");
+  check_given_back(*state, "stack", 0, "the function called gives nothing");
 }
 
 static void the_summary_tells_of_borrows(void **state) {

@@ -138,7 +138,7 @@ bool tl_array_resizes(tl_vm *vm, tl_slot s);
 // rows behind; the new items are uninitialised (strings: empty). s owns it
 // still, at another address. False leaves it as it was.
 bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more);
-// Makes such an array, of one axis, [length] long, which is no more than it
+// Makes such an array [length] long in its first axis, which is no more than it
 // was, and gives the room behind back; what is cut off of strings is empty.
 void tl_array_cut(tl_vm *vm, tl_slot *s, int64_t length);
 // Takes such an array, whose first items are the result: it gets this shape of

@@ -56,11 +56,12 @@ bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
 void tl_array_cut(tl_vm *vm, tl_slot *s, int64_t length) {
   tl_array *a = s->array;
   size_t front = (size_t)(a->data - (char *)a), nbytes = a->head.nbytes;
-  a = tl_shrink(vm, a, &nbytes,
-                front + (size_t)length * tl_itemsize(tl_array_dtype(a)));
+  size_t row = (size_t)tl_strides(a)[0];
+  a = tl_shrink(vm, a, &nbytes, front + (size_t)length * row);
   a->head.nbytes = nbytes;
   a->data = (char *)a + front;
-  a->size = tl_shape(a)[0] = length;
+  a->size = length * (int64_t)(row / tl_itemsize(tl_array_dtype(a)));
+  tl_shape(a)[0] = length;
   s->array = a;
 }
 

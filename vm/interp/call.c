@@ -345,9 +345,9 @@ static bool spell_grids(tl_vm *vm, uint32_t count, tl_slot *args) {
 }
 
 // Categorical arguments and pointers become their values for functions that do
-// not know them. An argument that is kept on failure is only lent in its place.
-static bool spell_out(tl_vm *vm, const tl_builtin *builtin, bool keeps,
-                      uint32_t count, tl_slot *args) {
+// not know them.
+static bool spell_out(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                      tl_slot *args) {
   const unsigned any_form = TL_ANY_FORM | TL_MOVES | TL_HOST;
   const unsigned any_grid = any_form | TL_GRIDS;
   const unsigned lifted = TL_OF_ITEMS | TL_OF_TEXT | TL_OF_ROWS;
@@ -361,9 +361,22 @@ static bool spell_out(tl_vm *vm, const tl_builtin *builtin, bool keeps,
   category = category && (builtin->flags & any_form) == 0;
   grid = grid && (builtin->flags & any_grid) == 0 &&
          ((builtin->flags & lifted) == 0 || !tl_is_form(args[0], TL_FORM_GRID));
-  uint32_t from = keeps ? 1 : 0;
-  return (!category || tl_spell_out(vm, count - from, args + from)) &&
-         (!grid || spell_grids(vm, count - from, args + from));
+  return (!category || tl_spell_out(vm, count, args)) &&
+         (!grid || spell_grids(vm, count, args));
+}
+
+// Whether an argument that must come back as it was is better only lent: it may
+// be converted, or written too long to be finished before an interrupt.
+static bool is_lent(const tl_builtin *builtin, unsigned how,
+                    const tl_slot *args) {
+  enum { SMALL = 1 << 20 };
+  tl_slot s = args[0];
+  if ((how & TL_KEEPS) == 0 || tl_is_list(s) || tl_is_record(s))
+    return false;
+  if (tl_is_array(s))
+    return (how & TL_STOPS) != 0 && s.array->head.nbytes > SMALL;
+  return !tl_is_nested(s) || tl_is_spelled(s) || tl_is_form(s, TL_FORM_GRID) ||
+         tl_is_lifted(builtin, args);
 }
 
 static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
@@ -378,19 +391,29 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
     needs |= TALLY_MAY_CLOCK;
   if ((builtin->flags & TL_ENVIRONMENT) != 0)
     needs |= TALLY_MAY_ENVIRONMENT;
+  tl_slot own = args[0];
+  bool lent = is_lent(builtin, how, args);
+  if (lent)
+    args[0] = tl_borrow(own);
+  bool was_keeping = vm->keeping, was_finishing = vm->finishing;
+  vm->keeping = keeps;
   // Arrays that die here; what the function makes of other arguments does not
   // count.
   uint32_t dying = 0;
   for (uint32_t i = 0; i < count; i++)
     dying |= (uint32_t)(tl_is_array(args[i]) && tl_is_unique(args[i])) << i;
+  if ((how & TL_STOPS) != 0 && !lent && tl_is_array(own))
+    vm->finishing = true;
   // A file that was lost while code read it stops it before it shows anything.
   bool ok =
       (vm->interrupted == 0 || tl_poll(vm, 0)) &&
-      spell_out(vm, builtin, keeps, count, args) &&
+      spell_out(vm, builtin, count, args) &&
       (needs == 0 || tl_require(vm, needs, builtin->name)) &&
       ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
        : tl_is_lifted(builtin, args)   ? tl_lift(vm, builtin, count, args, out)
                                        : builtin->call(vm, args, out));
+  vm->keeping = was_keeping;
+  vm->finishing = was_finishing;
   // What the argument was converted to does not outlive the call.
   if (ok && (!lends || tl_is_owned(args[0])))
     own_result(vm, builtin, out);
@@ -399,11 +422,15 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
     tl_drop(vm, *out);
     ok = false;
   }
-  for (uint32_t i = keeps && !ok ? 1 : 0; i < count; i++) {
+  for (uint32_t i = keeps && !ok && !lent ? 1 : 0; i < count; i++) {
     vm->stats.temps_ended +=
         ok && (dying >> i & 1) != 0 && tl_is_owned(args[i]);
     tl_drop(vm, args[i]);
   }
+  if (lent && ok)
+    tl_drop(vm, own);
+  else if (lent)
+    args[0] = own;
   return ok;
 }
 

@@ -412,9 +412,11 @@ dispatch:
       }
       tl_slot result = tl_none();
       bool keeps = ins->c != 0;
-      if (UNLIKELY(!tl_do_builtin(vm, builtin,
-                                  TL_MAY_BORROW | (keeps ? TL_KEEPS : 0),
-                                  ins->b, a + 1, &result))) {
+      unsigned how = TL_MAY_BORROW;
+      if (keeps)
+        how |= tl_keeps_how(F->function, builtin,
+                            (uint32_t)(ins - F->function->code));
+      if (UNLIKELY(!tl_do_builtin(vm, builtin, how, ins->b, a + 1, &result))) {
         if (keeps)
           tl_copy_slot(SLOT(ins[1].a), a + 1);
         FAIL();

@@ -106,12 +106,16 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
 bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any);
 bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params);
 bool tl_do_show(tl_vm *vm, tl_slot value);
-// With TL_KEEPS in [how] the first argument is left in its slot on failure;
-// with TL_VIEWS a view of the first argument, if that is borrowed, may borrow
-// its block; with TL_RETURNS it may itself be the result, still borrowed; with
+// With TL_KEEPS in [how] the first argument is left in its slot on failure, and
+// with TL_STOPS too as it was where the host stopped the function; with
+// TL_VIEWS a view of the first argument, if that is borrowed, may borrow its
+// block; with TL_RETURNS it may itself be the result, still borrowed; with
 // TL_LISTS the items of the result may be its.
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out);
+// How a call that keeps its first argument is made at [pc].
+unsigned tl_keeps_how(const tl_prototype *function, const tl_builtin *builtin,
+                      uint32_t pc);
 
 // --- Ownership (ops_ownership.c) --------------------------------------------
 void tl_do_settle(tl_slot *x, tl_slot *y);

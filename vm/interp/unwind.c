@@ -260,13 +260,17 @@ static bool is_kept(const tl_handler *handler, uint16_t slot) {
   return false;
 }
 
+static bool is_pad(const tl_prototype *function, const tl_handler *handler) {
+  const tl_ins *ins = &function->code[handler->handler];
+  return ins->op == TL_BC_CATCH && tl_ins_extra(*ins) == 1;
+}
+
 // Whether the handler runs: a landing pad (CATCH with 1) for every error, a
 // `catch` for those that a script may catch. Its record is made here, so that
 // an error for which there is no memory goes on to whoever can do without.
 static bool catches(tl_vm *vm, const tl_prototype *function,
                     const tl_handler *handler) {
-  const tl_ins *ins = &function->code[handler->handler];
-  if (ins->op == TL_BC_CATCH && tl_ins_extra(*ins) == 1)
+  if (is_pad(function, handler))
     return true;
   return !vm->error.is_final && tl_error_take(vm, &vm->caught);
 }
@@ -280,6 +284,17 @@ static const tl_handler *find_handler(const tl_prototype *function,
       return h;
   }
   return NULL;
+}
+
+// What the host stops passes every `catch`, but not landing pads: these may put
+// the argument back where it is seen afterwards.
+unsigned tl_keeps_how(const tl_prototype *function, const tl_builtin *builtin,
+                      uint32_t pc) {
+  if ((builtin->flags & TL_STOPS) == 0)
+    return TL_KEEPS;
+  const tl_handler *handler = find_handler(function, pc);
+  bool seen = handler != NULL && is_pad(function, handler);
+  return seen ? TL_KEEPS | TL_STOPS : TL_KEEPS;
 }
 
 static void give_back(tl_vm *vm, tl_slot *slot) {
