@@ -374,6 +374,7 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
         !end_run(&f)) {
       return false;
     }
+    f.results[f.count] = d.result;
     if (kind != TL_STEP_NONE)
       f.steps[f.count++] = (tl_fused_step){
           pc, pc + d.words, d,    kind, may_join(function, &d, kind),

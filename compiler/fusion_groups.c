@@ -8,9 +8,9 @@ static int32_t find_source(const tl_fusion *f, int32_t i, int32_t slot,
                            int32_t *root) {
   *root = slot;
   while (--i >= 0) {
-    const tl_fused_step *s = &f->steps[i];
-    if (s->d.result != *root)
+    if (f->results[i] != *root)
       continue;
+    const tl_fused_step *s = &f->steps[i];
     if (s->kind != TL_STEP_MOVE)
       return i;
     *root = (int32_t)s->d.operands[0];

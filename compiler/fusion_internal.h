@@ -31,6 +31,7 @@ typedef struct tl_fusion {
   int32_t temporaries;
   bool *leads;  // a jump or handler may begin at this pc
   tl_fused_step steps[TL_FUSED_RUN];
+  int32_t results[TL_FUSED_RUN];  // the steps' again, side by side for searches
   int32_t count;
   tl_region *regions;
   uint32_t region_count, capacity;

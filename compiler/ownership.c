@@ -19,6 +19,7 @@ static void load_entry(tl_flow *flow, int32_t block) {
   const uint64_t *live = tl_live_at(f, block);
   const tl_state *entry = f->entry[block];
   memset(flow->present, 0, (size_t)f->words * sizeof(uint64_t));
+  memset(flow->borrowers, 0, (size_t)f->words * sizeof(uint64_t));
   memset(flow->taken, 0, (size_t)f->words * sizeof(uint64_t));
   TL_EACH_BIT(y, live, f->words) tl_set_state(flow, y, entry++);
 }
@@ -112,10 +113,8 @@ static void follow_edge(tl_flow *flow, int32_t block, int edge,
     flow->out = &code->edges[2 * block + edge];
   flow->span = end->span;
   bool deaths = false;
-  TL_EACH_BIT(y, flow->present, f->words) {
-    deaths |=
-        !tl_bit(tl_live_at(f, target), y) && flow->now[y].kind != TL_BORROWS;
-  }
+  TL_EACH_BIT_WITHOUT(y, flow->present, tl_live_at(f, target), f->words)
+  deaths |= flow->now[y].kind != TL_BORROWS;
   tl_end_dead(flow, tl_live_at(f, target));
   tl_flow_into(flow, target);
   if (!deaths || f->cfg->blocks[target].order > b->order)
@@ -138,7 +137,11 @@ static void save_states(tl_flow *flow, uint64_t *present) {
 static void restore_states(tl_flow *flow, const uint64_t *present) {
   const tl_owned_function *f = flow->function;
   memcpy(flow->present, present, (size_t)f->words * sizeof(uint64_t));
-  TL_EACH_BIT(y, present, f->words) flow->now[y] = flow->saved[y];
+  memset(flow->borrowers, 0, (size_t)f->words * sizeof(uint64_t));
+  TL_EACH_BIT(y, present, f->words) {
+    flow->now[y] = flow->saved[y];
+    tl_note_state(flow, y);
+  }
 }
 
 static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
@@ -356,6 +359,7 @@ static bool open_flow(tl_flow *flow, tl_owned_program *program,
       .now = TL_ARENA_ARRAY(scratch, tl_state, slots),
       .saved = TL_ARENA_ARRAY(scratch, tl_state, slots),
       .present = TL_ARENA_ARRAY(scratch, uint64_t, words),
+      .borrowers = TL_ARENA_ARRAY(scratch, uint64_t, words),
       .taken = TL_ARENA_ARRAY(scratch, uint64_t, words),
       .risk = TL_ARENA_ARRAY(scratch, uint64_t, words),
       .mask = TL_ARENA_ARRAY(scratch, uint64_t, words),

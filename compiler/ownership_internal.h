@@ -73,6 +73,7 @@ typedef struct tl_flow {
   tl_arena *scratch;             // of one pass over the function
   tl_state *now;                 // for each slot
   uint64_t *present;             // slots that have a state
+  uint64_t *borrowers;           // those of them that somebody lends to: few
   const uint64_t *after;         // live after the current instruction
   uint64_t *rows;                // live after each instruction of the block
   uint64_t *taken;               // slots that TAKE has set in this block
@@ -131,6 +132,14 @@ TL_INLINED int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i) {
   for (int32_t i = tl_bit_next(set, words, 0); i >= 0; \
        i = tl_bit_next(set, words, i + 1))
 
+// Those that are not in [without].
+#define TL_EACH_BIT_WITHOUT(i, set, without, words)                           \
+  for (int32_t i##_w = 0; i##_w < (words); i##_w++)                           \
+    for (uint64_t i##_rest = (set)[i##_w] & ~(without)[i##_w]; i##_rest != 0; \
+         i##_rest &= i##_rest - 1)                                            \
+      for (int32_t i = i##_w * 64 + __builtin_ctzll(i##_rest), i##_one = 1;   \
+           i##_one != 0; i##_one = 0)
+
 // --- Liveness (liveness.c) --------------------------------------------------
 
 // Fills words, slots, spare, live, sequence, longest and most_operands.
@@ -159,6 +168,8 @@ void tl_live_rows(const tl_owned_function *function, int32_t block,
 // The state of a slot; one without state counts as an immortal's borrow.
 const tl_state *tl_state_of(const tl_flow *flow, int32_t slot);
 void tl_set_state(tl_flow *flow, int32_t slot, const tl_state *state);
+// The slot has a state, or other lenders than it had.
+void tl_note_state(tl_flow *flow, int32_t slot);
 // The same for what the current instruction defines.
 void tl_define_state(tl_flow *flow, int32_t slot, const tl_state *state);
 void tl_forget(tl_flow *flow, int32_t slot);

@@ -50,9 +50,19 @@ static void check_size(tl_flow *flow, int32_t slot) {
   }
 }
 
+void tl_note_state(tl_flow *flow, int32_t slot) {
+  const tl_state *state = &flow->now[slot];
+  tl_bit_set(flow->present, slot);
+  if (state->count > 1 || (state->count == 1 &&
+                           tl_lender_who(state->lenders[0]) != TL_WHO_IMMORTAL))
+    tl_bit_set(flow->borrowers, slot);
+  else
+    tl_bit_clear(flow->borrowers, slot);
+}
+
 void tl_set_state(tl_flow *flow, int32_t slot, const tl_state *state) {
   flow->now[slot] = *state;
-  tl_bit_set(flow->present, slot);
+  tl_note_state(flow, slot);
   check_size(flow, slot);
 }
 
@@ -63,6 +73,7 @@ void tl_define_state(tl_flow *flow, int32_t slot, const tl_state *state) {
 
 void tl_forget(tl_flow *flow, int32_t slot) {
   tl_bit_clear(flow->present, slot);
+  tl_bit_clear(flow->borrowers, slot);
 }
 
 // --- Code -------------------------------------------------------------------
@@ -143,7 +154,7 @@ static bool takes_over(const tl_flow *flow, int32_t x, int32_t y) {
 
 static void rename_others(tl_flow *flow, int32_t from, int32_t to,
                           int32_t except) {
-  TL_EACH_BIT(z, flow->present, flow->function->words) {
+  TL_EACH_BIT(z, flow->borrowers, flow->function->words) {
     if (z != from && z != except &&
         tl_state_rename(&flow->now[z], (uint32_t)from, (uint32_t)to))
       check_size(flow, z);
@@ -173,8 +184,9 @@ static void pass_hold(tl_flow *flow, int32_t x, int32_t y) {
   lost->kind = TL_EITHER;
   for (int i = 0; i < keepers.count; i++)
     tl_state_add(lost, keepers.lenders[i]);
+  tl_note_state(flow, x);
   check_size(flow, x);
-  TL_EACH_BIT(z, flow->present, flow->function->words) {
+  TL_EACH_BIT(z, flow->borrowers, flow->function->words) {
     unsigned relations = tl_state_relations(&flow->now[z], (uint32_t)x);
     if (z == x || z == y || relations == 0)
       continue;
@@ -255,15 +267,17 @@ static bool settle_same(tl_flow *flow, int32_t x, int32_t y) {
     tl_state_strip(from, 1u << TL_SAME | 1u << TL_PART);
     from->kind = TL_BORROWS;
     tl_state_add(from, tl_lender_of((uint32_t)y, TL_SAME));
+    tl_note_state(flow, x);
     return true;
   }
   owns_unless_lent(to);
   if (from->kind != TL_BORROWS) {
     from->kind = TL_EITHER;
     tl_state_add(from, tl_lender_of((uint32_t)y, TL_SAME));
+    tl_note_state(flow, x);
     check_size(flow, x);
   }
-  TL_EACH_BIT(z, flow->present, flow->function->words) {
+  TL_EACH_BIT(z, flow->borrowers, flow->function->words) {
     if (z == x || z == y || !tl_state_lent_by(&flow->now[z], (uint32_t)x))
       continue;
     tl_state_share(&flow->now[z], (uint32_t)x, (uint32_t)y);
@@ -298,7 +312,7 @@ static bool borrows_from(const tl_flow *flow, int32_t y, int32_t x,
 // loaded last. What the update itself reads is none.
 static int32_t find_item(const tl_flow *flow, int32_t x) {
   int32_t found = -1;
-  TL_EACH_BIT(y, flow->present, flow->function->words) {
+  TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
     unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
     if (y != x && flow->uses[y] == 0 && tl_bit(flow->after, y) &&
         (relations & ~(1u << TL_HELD | 1u << TL_LENDS)) == 1u << TL_PART)
@@ -311,7 +325,7 @@ void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
                const tl_cfg_ins *update) {
   int32_t words = flow->function->words;
   // One that takes over for certain goes first: then it alone has to.
-  TL_EACH_BIT(y, flow->present, words) {
+  TL_EACH_BIT(y, flow->borrowers, words) {
     if (borrows_from(flow, y, x, live) && takes_over(flow, x, y)) {
       if (settle_one(flow, x, y, update))
         return;
@@ -320,7 +334,7 @@ void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
   }
   if (update != NULL && update->op == TL_BC_SETEL)
     flow->heir = find_item(flow, x);
-  TL_EACH_BIT(y, flow->present, words) {
+  TL_EACH_BIT(y, flow->borrowers, words) {
     if (borrows_from(flow, y, x, live) && settle_one(flow, x, y, update))
       return;
   }
@@ -337,7 +351,7 @@ static bool inherits_many(const tl_flow *flow, int32_t x, int32_t y) {
 // many items; -1: none.
 static int32_t find_heir(const tl_flow *flow, int32_t x, const uint64_t *live) {
   int32_t one = -1, many = -1;
-  TL_EACH_BIT(y, flow->present, flow->function->words) {
+  TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
     unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
     if (y == x || !tl_bit(live, y) || relations == 0)
       continue;
@@ -353,7 +367,7 @@ static int32_t find_heir(const tl_flow *flow, int32_t x, const uint64_t *live) {
 // others inherit. True: one of them took over for certain.
 static bool settle_aliases(tl_flow *flow, int32_t x, const uint64_t *live) {
   for (int pass = 0; pass < 2; pass++) {
-    TL_EACH_BIT(y, flow->present, flow->function->words) {
+    TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
       bool is_alias =
           (tl_state_relations(&flow->now[y], (uint32_t)x) & 1u << TL_SAME) != 0;
       if (is_alias && borrows_from(flow, y, x, live) &&
@@ -376,12 +390,12 @@ static void settle_end(tl_flow *flow, int32_t x, const uint64_t *live) {
     return;
   int32_t heir = find_heir(flow, x, live);
   // So would a container that x is in.
-  TL_EACH_BIT(y, flow->present, flow->function->words) {
+  TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
     if (y != heir && borrows_from(flow, y, x, live) && lends_to(flow, x, y))
       settle_items(flow, x, y, false);
   }
   flow->ends = heir >= 0 && !lends_to(flow, x, heir);
-  TL_EACH_BIT(y, flow->present, flow->function->words) {
+  TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
     if (y != heir && borrows_from(flow, y, x, live))
       settle_one(flow, x, y, NULL);
   }
@@ -398,13 +412,11 @@ void tl_end_dead(tl_flow *flow, const uint64_t *live) {
   int32_t words = flow->function->words;
   // Settle what lives before anything is dropped: then the order of the drops
   // does not matter.
-  TL_EACH_BIT(y, flow->present, words) {
-    if (!tl_bit(live, y) && flow->now[y].kind != TL_BORROWS)
+  TL_EACH_BIT_WITHOUT(y, flow->present, live, words) {
+    if (tl_bit(flow->present, y) && flow->now[y].kind != TL_BORROWS)
       settle_end(flow, y, live);
   }
-  TL_EACH_BIT(y, flow->present, words) {
-    if (tl_bit(live, y))
-      continue;
+  TL_EACH_BIT_WITHOUT(y, flow->present, live, words) {
     if (flow->now[y].kind != TL_BORROWS)
       tl_put(flow, TL_BC_DROP, -1, y, -1, tl_mode_of(&flow->now[y]));
     tl_forget(flow, y);

@@ -125,7 +125,7 @@ static void own_what_globals_lend(tl_flow *flow, const tl_cfg_ins *ins,
   note_rebinding(flow, ins, unknown);
   const tl_owned_function *callee = callee_of(flow, ins);
   bool others_run = unknown || (callee != NULL && callee->rebinds_any);
-  TL_EACH_BIT(y, flow->present, flow->function->words) {
+  TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
     if (!tl_bit(flow->after, y) && !(err != NULL && tl_bit(err, y)) &&
         (flow->uses[y] == 0 || ins->op == TL_BC_SETG))
       continue;
@@ -235,7 +235,7 @@ static bool lends_to_operand(const tl_flow *flow, const tl_cfg_ins *ins,
 // Whether something that lives on may be an item of what an item is loaded
 // from. Then all of them part it among them where it ends, behind the load.
 static bool lends_items(const tl_flow *flow, int32_t slot) {
-  TL_EACH_BIT(y, flow->present, flow->function->words) {
+  TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
     if (y != slot && tl_bit(flow->after, y) &&
         tl_state_has(&flow->now[y], tl_lender_of((uint32_t)slot, TL_PART)))
       return true;
