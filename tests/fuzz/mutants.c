@@ -191,6 +191,10 @@ static const char *change(chance *c, tl_unit *unit) {
       change_range, change_handler, change_summary, make_drop};
   enum { COUNT = sizeof changes / sizeof *changes };
   tl_prototype *p = unit->prototypes[below(c, unit->prototype_count)];
+  // What is compiled is verified; a mutant is new to the verifier, and callers
+  // are verified against what their callees are said to do.
+  for (uint32_t i = 0; i < unit->prototype_count; i++)
+    unit->prototypes[i]->verified = 0;
   return changes[below(c, COUNT)](c, p);
 }
 

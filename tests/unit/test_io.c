@@ -421,7 +421,6 @@ static void npy_broken_headers(void **state) {
       "{'descr': [], 'fortran_order': False, 'shape': (1,)}",
       "{'descr': [('x', '<f8', (99999999999,))], 'fortran_order': False, "
       "'shape': (1,)}",
-      "{'descr': [('x', '>f8')], 'fortran_order': False, 'shape': (1,)}",
       "{'descr': '<f8', 'fortran_order': False, 'shape': (1",
       "{'descr': '<f8', 'fortran_order': False, 'shape': 1}",
       "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), 'x': 1}",

@@ -16,6 +16,8 @@ else
 SHARED_ENDING := .so
 SHARED_FLAGS  := -shared -Wl,-soname,libtally.so.$(SOVERSION) \
                  -Wl,--version-script=tools/ship/tally.map -Wl,--gc-sections
+# Code and constants in one segment: no page is filled up between them.
+SHARED_FLAGS  += -Wl,-z,noseparate-code
 SHARED_FULL   := libtally.so.$(VERSION)
 SHARED_MAJOR  := libtally.so.$(SOVERSION)
 

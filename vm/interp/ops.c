@@ -81,10 +81,17 @@ static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list, bool *found) {
   return true;
 }
 
+static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found);
+
 static bool in_array(tl_vm *vm, tl_slot item, tl_slot array, bool *found) {
   tl_slot operands[2] = {tl_borrow(array), tl_borrow(item)}, mask, result;
   if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &mask))
     return false;
+  if (tl_dtype_of(mask) == TL_KIND_NESTED) {  // the item has missing values
+    bool known = contains(vm, tl_bool(true), mask, found);
+    tl_drop(vm, mask);
+    return known;
+  }
   if (!tl_is_array(mask)) {
     *found = mask.i != 0;
     return true;
@@ -96,8 +103,6 @@ static bool in_array(tl_vm *vm, tl_slot item, tl_slot array, bool *found) {
   *found = ok && result.i != 0;
   return ok;
 }
-
-static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found);
 
 static bool in_rows(tl_vm *vm, tl_slot item, tl_slot rows, bool *found) {
   tl_slot offsets, items;

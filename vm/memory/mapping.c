@@ -259,6 +259,8 @@ bool tl_mapping_fail(tl_vm *vm) {
 void tl_mapping_restore(tl_vm *vm) {
   int at = 0;
   vm->file_lost = false;
+  // A thread that met the same loss may have marked it once more since.
+  atomic_fetch_and(&vm->interrupted, ~TL_FILE_LOST);
   for (tl_mapping *m; (m = next_lost(vm, &at)) != NULL; at++) {
     uintptr_t begin = atomic_load(&m->begin), from = m->lost_from;
     mmap((void *)from, begin + m->nbytes - from, protection(m),
