@@ -78,8 +78,9 @@ include tools/ship/amalgamation.mk
 programs: $(BUILD)/tally $(BUILD)/libtally.a $(BUILD)/libtally.so
 tests: programs $(UNIT) $(FUZZ) $(HOSTS)
 
+# Not with sanitizers: there GNU ld 2.40 asks for all memory while it packs.
 $(BUILD)/tally: $(REPL) $(BUILD)/libtally.a
-	$(LINK) $(PACKED) -o $@ $^ $(LIBS)
+	$(LINK) $(if $(findstring sanitize,$(CFLAGS)),,$(PACKED)) -o $@ $^ $(LIBS)
 
 $(BUILD)/libtally.a: $(OBJECTS) $(KERNEL_OBJS)
 	@rm -f $@

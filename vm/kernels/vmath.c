@@ -69,7 +69,7 @@ static void expm1_block(double *to, const double *x, size_t n) {
   for (size_t i = 0; i < n; i++) beyond |= all_if(!(x[i] < 708));
   for (size_t i = 0; beyond != 0 && i < n; i++)
     if (!(x[i] < 708))
-      to[i] = exp_anywhere(x[i]);
+      to[i] = exp_of_any(x[i]);
 }
 
 VMATH_BLOCKS(expm1)
@@ -123,7 +123,7 @@ VMATH_UNARY(log10, log10_anywhere)
 // log(e^x + e^y), the larger one and log(1 + e^-distance).
 TL_INLINE double logaddexp_anywhere(double x, double y) {
   const double larger = x > y ? x : y, distance = magnitude(x - y);
-  const double sum = larger + log1p_anywhere(exp_anywhere(-distance));
+  const double sum = larger + log1p_anywhere(exp_of_any(-distance));
   const double same = x + 0.69314718055994530942;  // infinities too
   return x == y ? same : x != x ? x : y != y ? y : sum;
 }
@@ -137,7 +137,7 @@ VMATH_BINARY(logaddexp, logaddexp_anywhere)
 // branches would keep the table from being read for many items at once.
 TL_INLINE double erf_anywhere(double x) {
   double a = magnitude(x);
-  a = choose(all_if(a < 6), a, 6);  // NaN too: the table ends there
+  a = choose_bits(all_if(a < 6), a, 6);  // NaN too: the table ends there
   const double shifted = a * 128 + WHOLE;
   const uint64_t place = bits_of(shifted) & 1023;
   const double at = (shifted - WHOLE) * 0.0078125, d = a - at;
@@ -149,9 +149,9 @@ TL_INLINE double erf_anywhere(double x) {
   const double c5 = -at * ((2.0 / 45 * q - 2.0 / 9) * q + 1.0 / 6);
   const double series = d * (-at + d * (c2 + d * (c3 + d * (c4 + d * c5))));
   const uint64_t small = all_if(a < 0.0625);
-  const double base = choose(small, a, value);
-  const double more =
-      choose(small, a * erf_rest(z), lost + (slope * d + slope * d * series));
+  const double base = choose_bits(small, a, value);
+  const double more = choose_bits(small, a * erf_rest(z),
+                                  lost + (slope * d + slope * d * series));
   const double result = with_sign(base + more, x);
   return x != x ? x : result;
 }
@@ -180,11 +180,11 @@ TL_INLINE two_parts log2_parts(double x) {
   const uint64_t past_first = all_if(m >= 0x1.3988e1409212ep0);   // sqrt 1.5
   const uint64_t past_second = all_if(m >= 0x1.bb67ae8584caap0);  // sqrt 3
   const uint64_t middle = past_first & ~past_second;
-  const double ax = choose(past_second, 0.5 * m, m);
-  const double n = choose(past_second, exponent + 1, exponent);
-  const double base = choose(middle, 1.5, 1);
-  const double base_high = choose(middle, 5.84962487220764160156e-01, 0);
-  const double base_low = choose(middle, 1.35003920212974897128e-08, 0);
+  const double ax = choose_bits(past_second, 0.5 * m, m);
+  const double n = choose_bits(past_second, exponent + 1, exponent);
+  const double base = choose_bits(middle, 1.5, 1);
+  const double base_high = choose_bits(middle, 5.84962487220764160156e-01, 0);
+  const double base_low = choose_bits(middle, 1.35003920212974897128e-08, 0);
 
   const double u = ax - base, v = 1 / (ax + base), s = u * v;
   const double s_high = first_half(s), sum_high = first_half(ax + base);
@@ -230,7 +230,7 @@ TL_INLINE double exp2_parts(double high, double low) {
   const double half = k * 0.5 + WHOLE;
   const double other = (k - (half - WHOLE)) + WHOLE;
   const double power = (1 - (r - z)) * power_of_2(half) * power_of_2(other);
-  return choose(all_if(sum == inside), power, INFINITY);
+  return choose_bits(all_if(sum == inside), power, INFINITY);
 }
 
 TL_INLINE double power_double(double x, double y) {

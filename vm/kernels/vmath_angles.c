@@ -27,8 +27,10 @@ TL_INLINE double tan_inside(double x) {
   const double rest = ((1 - most) - 0.5 * z) + (z * z * cos_rest(z) - r * e);
   const double d = most + rest, d_low = (most - d) + rest;
   const uint64_t odd = 0 - (bits_of(shifted) & 1);
-  const two_parts upper = {choose(odd, -d, s), choose(odd, -d_low, s_low)};
-  const two_parts lower = {choose(odd, s, d), choose(odd, s_low, d_low)};
+  const two_parts upper = {choose_bits(odd, -d, s),
+                           choose_bits(odd, -d_low, s_low)};
+  const two_parts lower = {choose_bits(odd, s, d),
+                           choose_bits(odd, s_low, d_low)};
   const two_parts y = quotient_of(upper, lower);
   return x == 0 ? x : y.high + y.low;
 }
@@ -97,8 +99,8 @@ TL_INLINE double atan_anywhere(double x) {
   const double a = magnitude(x);
   const landmark m = nearest_landmark(a, 1);
   const double tangent = at_landmark(m, 0, 0.5, 1, 1.5, 0);
-  const double upper = choose(m.far, -1, a - tangent);
-  const double lower = choose(m.far, a, 1 + tangent * a);
+  const double upper = choose_bits(m.far, -1, a - tangent);
+  const double lower = choose_bits(m.far, a, 1 + tangent * a);
   const double t = upper / lower, z = t * t;
   const double high = at_landmark(m, 0, ATAN_HALF, ATAN_1, ATAN_MORE, ATAN_FAR);
   const double low = at_landmark(m, 0, ATAN_HALF_LOST, ATAN_1_LOST,
@@ -121,22 +123,23 @@ TL_INLINE double atan2_inside(double side, double along) {
   const double cx_low = half * x - (cx - whole * x);
   const double cy_low = half * y - (cy - whole * y);
   two_parts upper = sum_of(y, -cx), lower = sum_of(x, cy);
-  upper.high = choose(m.far, -x, upper.high);
-  upper.low = choose(m.far, 0, upper.low - cx_low);
-  lower.high = choose(m.far, y, lower.high);
-  lower.low = choose(m.far, 0, lower.low + cy_low);
+  upper.high = choose_bits(m.far, -x, upper.high);
+  upper.low = choose_bits(m.far, 0, upper.low - cx_low);
+  lower.high = choose_bits(m.far, y, lower.high);
+  lower.low = choose_bits(m.far, 0, lower.low + cy_low);
   const two_parts t = quotient_of(upper, lower);
   const double z = t.high * t.high;
   const uint64_t left = 0 - (bits_of(along) >> 63);
-  const double high = at_landmark(m, choose(left, PI_HIGH, 0),
-                                  choose(left, LEFT_HALF, ATAN_HALF),
-                                  choose(left, LEFT_1, ATAN_1),
-                                  choose(left, LEFT_MORE, ATAN_MORE), ATAN_FAR);
+  const double high = at_landmark(
+      m, choose_bits(left, PI_HIGH, 0), choose_bits(left, LEFT_HALF, ATAN_HALF),
+      choose_bits(left, LEFT_1, ATAN_1),
+      choose_bits(left, LEFT_MORE, ATAN_MORE), ATAN_FAR);
   const double low = at_landmark(
-      m, choose(left, PI_LOST, 0), choose(left, LEFT_HALF_LOST, ATAN_HALF_LOST),
-      choose(left, LEFT_1_LOST, ATAN_1_LOST),
-      choose(left, LEFT_MORE_LOST, ATAN_MORE_LOST), ATAN_FAR_LOST);
-  const double sign = choose(left, -1, 1), turned = sign * t.high;
+      m, choose_bits(left, PI_LOST, 0),
+      choose_bits(left, LEFT_HALF_LOST, ATAN_HALF_LOST),
+      choose_bits(left, LEFT_1_LOST, ATAN_1_LOST),
+      choose_bits(left, LEFT_MORE_LOST, ATAN_MORE_LOST), ATAN_FAR_LOST);
+  const double sign = choose_bits(left, -1, 1), turned = sign * t.high;
   const double rest = sign * (t.low * (1 - z) + t.high * (z * atan_rest(z)));
   return with_sign(high + (turned + (low + rest)), side);
 }
@@ -199,11 +202,11 @@ typedef struct half_angle {
 TL_INLINE half_angle half_angle_of(double a) {
   half_angle h;
   h.small = all_if(a < 0.5);
-  const double z = choose(h.small, a * a, (1 - a) * 0.5);
-  h.s = choose(h.small, a, __builtin_sqrt(z));
+  const double z = choose_bits(h.small, a * a, (1 - a) * 0.5);
+  h.s = choose_bits(h.small, a, __builtin_sqrt(z));
   h.f = first_half(h.s);
   const double both = h.s + h.f;
-  h.lost = (z - h.f * h.f) / choose(all_if(both > 0), both, 1);
+  h.lost = (z - h.f * h.f) / choose_bits(all_if(both > 0), both, 1);
   h.rest = z * asin_rest(z);
   return h;
 }
@@ -214,7 +217,7 @@ TL_INLINE double asin_anywhere(double x) {
   const double outer =
       ATAN_1 -
       ((2 * h.s * h.rest - (ATAN_FAR_LOST - 2 * h.lost)) - (ATAN_1 - 2 * h.f));
-  const double y = with_sign(choose(h.small, inner, outer), x);
+  const double y = with_sign(choose_bits(h.small, inner, outer), x);
   return x != x ? x : y;
 }
 
@@ -224,8 +227,8 @@ TL_INLINE double acos_anywhere(double x) {
   const double right = 2 * (h.f + (h.rest * h.s + h.lost));
   const double left =
       PI_HIGH - 2 * (h.f + ((h.rest * h.s + h.lost) - ATAN_FAR_LOST));
-  const double outer = choose(all_if(x > 0), right, left);
-  const double y = choose(h.small, inner, outer);
+  const double outer = choose_bits(all_if(x > 0), right, left);
+  const double y = choose_bits(h.small, inner, outer);
   return x != x ? x : y;
 }
 

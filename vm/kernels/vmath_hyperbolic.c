@@ -37,7 +37,7 @@ TL_INLINE double sinh_anywhere(double x) {
   const double small = a + a * (z * sinh_rest(z));
   const double sum = b.E.high - b.e.high, lost = (b.E.high - sum) - b.e.high;
   const double large = scaled_by_half(sum + (lost + (b.E.low - b.e.low)), b.k);
-  const double y = with_sign(choose(all_if(a < 1), small, large), x);
+  const double y = with_sign(choose_bits(all_if(a < 1), small, large), x);
   return x != x ? x : y;
 }
 
@@ -57,39 +57,39 @@ TL_INLINE double asinh_anywhere(double x) {
   const double a = magnitude(x), z = a * a;
   const double small = a + a * (z * asinh_rest(z));
   const uint64_t far = all_if(a >= 0x1p28);
-  const double near = choose(far, 1, a);
+  const double near = choose_bits(far, 1, a);
   const two_parts square = product_of(near, near);
   two_parts sum = sum_of(square.high, 1);
   sum.low += square.low;
   const two_parts root = root_of(sum);
   two_parts u = sum_of(root.high, near);
   u.low += root.low;
-  u.high = choose(far, a, u.high);
-  u.low = choose(far, 0, u.low);
-  const double large = log_of_pair(u, choose(far, 1, 0));
-  const double y = with_sign(choose(all_if(a < 0.5), small, large), x);
+  u.high = choose_bits(far, a, u.high);
+  u.low = choose_bits(far, 0, u.low);
+  const double large = log_of_pair(u, choose_bits(far, 1, 0));
+  const double y = with_sign(choose_bits(all_if(a < 0.5), small, large), x);
   return x != x || a == (double)INFINITY ? x : y;
 }
 
 // log(1 + w) for w = t + sqrt(t (t + 2)) and t = x - 1.
 TL_INLINE double acosh_anywhere(double x) {
   const uint64_t far = all_if(x >= 0x1p28);
-  const double near = choose(far, 2, x);
+  const double near = choose_bits(far, 2, x);
   const double t = near - 1;
   two_parts square = product_of(near, near);
   // x^2 - 1: the difference is exact next to 1.
   two_parts less = sum_of(square.high, -1);
   less.low += square.low;
-  const double some = choose(all_if(less.high > 0), less.high, 1);
+  const double some = choose_bits(all_if(less.high > 0), less.high, 1);
   two_parts root = root_of((two_parts){some, less.low});
-  root.high = choose(all_if(less.high > 0), root.high, 0);
-  root.low = choose(all_if(less.high > 0), root.low, 0);
+  root.high = choose_bits(all_if(less.high > 0), root.high, 0);
+  root.low = choose_bits(all_if(less.high > 0), root.low, 0);
   const two_parts w = sum_of(t, root.high);
   two_parts u = sum_of(1, w.high);
   u.low += w.low + root.low;
-  u.high = choose(far, x, u.high);
-  u.low = choose(far, 0, u.low);
-  const double y = log_of_pair(u, choose(far, 1, 0));
+  u.high = choose_bits(far, x, u.high);
+  u.low = choose_bits(far, 0, u.low);
+  const double y = log_of_pair(u, choose_bits(far, 1, 0));
   const double inside = x >= 1 ? y : (double)NAN;
   return x != x || x == (double)INFINITY ? x : inside;
 }
@@ -99,12 +99,12 @@ TL_INLINE double atanh_anywhere(double x) {
   const double a = magnitude(x), z = a * a;
   const double small = a + a * (z * atanh_rest(z));
   const uint64_t inside = all_if(a < 1);
-  const double near = choose(inside, a, 0);
+  const double near = choose_bits(inside, a, 0);
   const two_parts q = quotient_of(sum_of(1, near), (two_parts){1 - near, 0});
   const double large = 0.5 * log_of_pair(q, 0);
   const double end = a == 1 ? (double)INFINITY : (double)NAN;
   const double size =
-      choose(all_if(a < 0.5), small, choose(inside, large, end));
+      choose_bits(all_if(a < 0.5), small, choose_bits(inside, large, end));
   return x != x ? x : with_sign(size, x);
 }
 

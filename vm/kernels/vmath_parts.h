@@ -26,7 +26,7 @@ TL_INLINE double from_bits(uint64_t bits) {
 }
 
 // `mask` is all ones or all zeros.
-TL_INLINE double choose(uint64_t mask, double x, double y) {
+TL_INLINE double choose_bits(uint64_t mask, double x, double y) {
   return from_bits((bits_of(x) & mask) | (bits_of(y) & ~mask));
 }
 
@@ -123,7 +123,7 @@ TL_INLINE double exp_of_reduced(reduced v) {
 }
 
 // For every x: 2^k in two factors. The bits are those of exp_inside.
-TL_INLINE double exp_anywhere(double x) {
+TL_INLINE double exp_of_any(double x) {
   x = x < -746 ? -746 : x;
   x = x > 710 ? 710 : x;
   const reduced v = reduce_exp(x);

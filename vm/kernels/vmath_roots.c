@@ -7,14 +7,14 @@
 TL_INLINE double cbrt_anywhere(double x) {
   const double size = magnitude(x);
   const uint64_t tiny = all_if(size < 0x1p-1022);
-  const double a = choose(tiny, size * 0x1p54, size);
+  const double a = choose_bits(tiny, size * 0x1p54, size);
   const uint64_t third = ((bits_of(a) >> 32) * UINT64_C(0xAAAAAAAB)) >> 33;
   double t = from_bits((third + UINT64_C(715094163)) << 32);
   t *= cbrt_step(t * t * (t / a));
   t = from_bits((bits_of(t) + UINT64_C(0x20000000)) & ~UINT64_C(0x3fffffff));
   const double r = a / (t * t);
   const double y = t + t * ((r - t) / (t + t + r));
-  const double root = with_sign(y * choose(tiny, 0x1p-18, 1), x);
+  const double root = with_sign(y * choose_bits(tiny, 0x1p-18, 1), x);
   // Zeros, infinities and NaN are their own.
   return size > 0 && size < (double)INFINITY ? root : x;
 }
@@ -28,12 +28,14 @@ TL_INLINE double hypot_anywhere(double x, double y) {
   const double large = a > b ? a : b, small = a > b ? b : a;
   const uint64_t above = all_if(large > 0x1p500);
   const uint64_t below = all_if(large < 0x1p-400);
-  const double to = choose(above, 0x1p-600, choose(below, 0x1p600, 1));
-  const double back = choose(above, 0x1p600, choose(below, 0x1p-600, 1));
+  const double to =
+      choose_bits(above, 0x1p-600, choose_bits(below, 0x1p600, 1));
+  const double back =
+      choose_bits(above, 0x1p600, choose_bits(below, 0x1p-600, 1));
   const double s = small * to;
   const two_parts u = product_of(large * to, large * to);
   // What is too small to count would lose digits of its square.
-  const double counted = choose(all_if(s > large * to * 0x1p-60), s, 0);
+  const double counted = choose_bits(all_if(s > large * to * 0x1p-60), s, 0);
   const two_parts v = product_of(counted, counted);
   two_parts sum = sum_of(u.high, v.high);
   sum.low += u.low + v.low;
