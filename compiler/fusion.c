@@ -30,7 +30,17 @@ static bool add_region(tl_fusion *f, tl_region region) {
   return true;
 }
 
+static bool index_writers(tl_fusion *f) {
+  size_t size = tl_writers_size(f->p);
+  uint32_t *memory = TL_ARENA_ARRAY(f->b->arena, uint32_t, size);
+  if (memory != NULL)
+    tl_writers_index(&f->writers, f->p, memory);
+  return memory != NULL;
+}
+
+// Also who writes what is called.
 static bool mark_leads(tl_fusion *f) {
+  bool calls = false;
   f->leads = TL_ARENA_ARRAY(f->b->arena, bool, (size_t)f->p->code_count + 1);
   if (f->leads == NULL)
     return false;
@@ -39,12 +49,13 @@ static bool mark_leads(tl_fusion *f) {
     tl_decode(f->p, pc, &d);
     if (d.target >= 0)
       f->leads[d.target] = true;
+    calls |= d.op == TL_BC_CALL || d.op == TL_BC_OWN;
     pc += d.words;
   }
   for (uint32_t i = 0; i < f->p->handler_count; i++) {
     f->leads[f->p->handlers[i].handler] = true;
   }
-  return true;
+  return !calls || index_writers(f);
 }
 
 // --- Runs -------------------------------------------------------------------
@@ -54,7 +65,7 @@ static bool mark_leads(tl_fusion *f) {
 // stand in a region, and reductions end it.
 static tl_region_step step_of(const tl_fusion *f, uint32_t pc,
                               const tl_decoded *d) {
-  tl_region_step kind = tl_fusion_step(f->p, pc, d);
+  tl_region_step kind = tl_fusion_step(&f->writers, pc, d);
   bool names = kind == TL_STEP_LOAD && d->result < f->temporaries;
   return names ? TL_STEP_NONE : kind;
 }
@@ -202,7 +213,8 @@ static void find_viewed(tl_fusion *f) {
   }
   for (int32_t i = 0; i < f->count; i++) {
     const tl_decoded *d = &f->steps[i].d;
-    if (!tl_fusion_takes_views(f->p, f->steps[i].pc, d, f->steps[i].kind))
+    if (!tl_fusion_takes_views(&f->writers, f->steps[i].pc, d,
+                               f->steps[i].kind))
       continue;
     bool is_view = f->steps[i].kind == TL_STEP_VIEW;
     if (is_view)
@@ -314,7 +326,7 @@ static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
       others += op == TL_OP_WHERE;
     }
     if (kind == TL_STEP_INLINE) {
-      bool known = tl_region_find_callee(f->p, pc, &d) != NULL;
+      bool known = tl_region_find_callee(&f->writers, pc, &d) != NULL;
       operations += 1 + known;
       others += known;
     }
@@ -359,6 +371,7 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
   f.b = b;
   f.p = function;
   f.temporaries = temporaries;
+  f.writers = (tl_writers){.p = function};
   f.leads = NULL;
   f.regions = NULL;
   f.count = 0;

@@ -5,16 +5,16 @@
 
 enum { INLINE_WORDS = 48 };
 
-tl_region_step tl_fusion_step(const tl_prototype *p, uint32_t pc,
+tl_region_step tl_fusion_step(const tl_writers *w, uint32_t pc,
                               const tl_decoded *d) {
   tl_region_step kind = tl_region_step_of(d->op, d->extra);
-  if (d->op == TL_BC_OWN && !tl_region_is_function(p, pc, d->operands[0]))
+  if (d->op == TL_BC_OWN && !tl_region_is_function(w, pc, d->operands[0]))
     return TL_STEP_NONE;
   if (kind == TL_STEP_CALL)
-    return tl_region_call(p->constants[d->extra].pointer);
+    return tl_region_call(w->p->constants[d->extra].pointer);
   if (kind != TL_STEP_INLINE)
     return kind;
-  tl_prototype *callee = tl_region_find_callee(p, pc, d);
+  tl_prototype *callee = tl_region_find_callee(w, pc, d);
   if (callee == NULL)
     return d->op == TL_BC_CALL && d->extra == 0 ? kind : TL_STEP_NONE;
   tl_fusion_find_joins(callee);
@@ -22,11 +22,11 @@ tl_region_step tl_fusion_step(const tl_prototype *p, uint32_t pc,
   return whole && callee->joins >= TL_JOINS ? kind : TL_STEP_NONE;
 }
 
-bool tl_fusion_takes_views(const tl_prototype *p, uint32_t pc,
+bool tl_fusion_takes_views(const tl_writers *w, uint32_t pc,
                            const tl_decoded *d, tl_region_step kind) {
   if (kind != TL_STEP_INLINE)
     return kind == TL_STEP_VIEW || kind == TL_STEP_ROLL;
-  const tl_prototype *callee = tl_region_find_callee(p, pc, d);
+  const tl_prototype *callee = tl_region_find_callee(w, pc, d);
   return callee != NULL && callee->joins == TL_JOINS_VIEWS;
 }
 
@@ -62,6 +62,7 @@ static bool is_branch(uint8_t opcode) {
 static tl_inlining find_joins(tl_prototype *p) {
   tl_inlining found = TL_JOINS;
   int operations = 0;
+  tl_writers writers = {.p = p};
   tl_decoded d;
   if (p->code_count > INLINE_WORDS)
     return TL_JOINS_NOT_LONG;
@@ -74,13 +75,13 @@ static tl_inlining find_joins(tl_prototype *p) {
     if (d.op == TL_BC_RET || d.op == TL_BC_CHECKTYPES ||
         (is_branch(d.op) && d.target > (int64_t)pc))
       continue;
-    tl_region_step kind = tl_fusion_step(p, pc, &d);
+    tl_region_step kind = tl_fusion_step(&writers, pc, &d);
     if (kind == TL_STEP_NONE || kind == TL_STEP_PLACE || kind == TL_STEP_CALL ||
         selects(p, pc, &d)) {
       p->joins_not = pc;
       return TL_JOINS_NOT_HERE;
     }
-    if (tl_fusion_takes_views(p, pc, &d, kind))
+    if (tl_fusion_takes_views(&writers, pc, &d, kind))
       found = TL_JOINS_VIEWS;
     operations += kind == TL_STEP_OPERATION || kind >= TL_STEP_CAST;
   }

@@ -29,6 +29,7 @@ typedef struct tl_fusion {
   tl_builder *b;
   tl_prototype *p;
   int32_t temporaries;
+  tl_writers writers;
   bool *leads;  // a jump or handler may begin at this pc
   tl_fused_step steps[TL_FUSED_RUN];
   int32_t results[TL_FUSED_RUN];  // the steps' again, side by side for searches
@@ -49,14 +50,14 @@ static inline bool tl_fused_is_sink(const tl_fused_step *s) {
 
 // What an instruction is to a region; of a call of a script function, whether
 // it may be part of one. Of what only a run knows it is said that it may.
-tl_region_step tl_fusion_step(const tl_prototype *p, uint32_t pc,
+tl_region_step tl_fusion_step(const tl_writers *w, uint32_t pc,
                               const tl_decoded *d);
 
 // Looks whether a region may take in a function's calls: p->joins.
 void tl_fusion_find_joins(tl_prototype *p);
 
 // Whether it takes views of its operands.
-bool tl_fusion_takes_views(const tl_prototype *p, uint32_t pc,
+bool tl_fusion_takes_views(const tl_writers *w, uint32_t pc,
                            const tl_decoded *d, tl_region_step kind);
 
 // Whether an operation may make a mask.

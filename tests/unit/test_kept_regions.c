@@ -245,6 +245,35 @@ static void test_no_memory_in_a_call(void **state) {
   tally_close(vm);
 }
 
+// What the code tells of a slot is the same with an index and without one.
+static void test_writers(void **state) {
+  host *h = *state;
+  uint32_t memory[400] = {0}, found = 0;
+  run_ok(h,
+         "fn f(x, g) {\n"
+         "  y = g(x)\n"
+         "  for i in 0..3 { y = x => g(x + i); x = y(x) }\n"
+         "  if x > 1 { y = g } else { g = y }\n"
+         "  [g(x), y(x), [i * x for i in 0..4]]\n"
+         "}");
+  const tl_prototype *p = h->vm->main->units->prototypes[1];
+  tl_writers scanned = {.p = p}, indexed;
+  assert_in_range(tl_writers_size(p), 1, 400);
+  tl_writers_index(&indexed, p, memory);
+  for (uint32_t pc = 0; pc <= p->code_count; pc++) {
+    for (uint32_t slot = 0; slot < p->slot_count; slot++) {
+      uint32_t at = 0, by_index = 0;
+      tl_decoded d;
+      bool is_written = tl_writers_find(&scanned, pc, slot, &at, &d);
+      assert_int_equal(tl_writers_find(&indexed, pc, slot, &by_index, &d),
+                       is_written);
+      assert_int_equal(by_index, at);
+      found += is_written;
+    }
+  }
+  assert_in_range(found, p->code_count, UINT32_MAX);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_used_again, host_set_up,
@@ -260,6 +289,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_callee_has_gone, host_set_up,
                                       host_tear_down),
       cmocka_unit_test(test_no_memory_in_a_call),
+      cmocka_unit_test_setup_teardown(test_writers, host_set_up,
+                                      host_tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,11 +15,16 @@ static bool open_function(tl_explainer *e, uint32_t index) {
   tl_decoded d;
   e->p = e->unit->prototypes[index];
   e->leads = tl_alloc_zeroed(vm, e->p->code_count + 1, "an explanation");
-  if (e->leads == NULL) {
+  e->writers_size = tl_writers_size(e->p) * sizeof(uint32_t);
+  uint32_t *memory = tl_alloc_zeroed(vm, e->writers_size, "an explanation");
+  if (e->leads == NULL || memory == NULL) {
+    tl_free(vm, e->leads, e->p->code_count + 1);
+    tl_free(vm, memory, e->writers_size);
     tl_error_clear(vm);
     e->out->failed = true;
     return false;
   }
+  tl_writers_index(&e->writers, e->p, memory);
   for (uint32_t pc = 0; pc < e->p->code_count; pc += d.words) {
     tl_decode(e->p, pc, &d);
     if (d.target >= 0)
@@ -30,6 +35,7 @@ static bool open_function(tl_explainer *e, uint32_t index) {
 
 static void close_function(tl_explainer *e) {
   tl_free(e->out->vm, e->leads, e->p->code_count + 1);
+  tl_free(e->out->vm, e->writers.first, e->writers_size);
 }
 
 static const tl_region *region_at(const tl_prototype *p, uint32_t pc) {

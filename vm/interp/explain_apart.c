@@ -12,7 +12,7 @@ static const tl_prototype *find_called(const tl_explainer *e, uint32_t pc,
                                        const tl_decoded *d) {
   if (d->op != TL_BC_CALLK && d->op != TL_BC_CALL)
     return NULL;
-  const tl_prototype *callee = tl_region_find_callee(e->p, pc, d);
+  const tl_prototype *callee = tl_region_find_callee(&e->writers, pc, d);
   return callee != NULL && callee->joins > TL_JOINS_NOT &&
                  callee->joins < TL_JOINS
              ? callee

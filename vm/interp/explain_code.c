@@ -18,7 +18,7 @@ tl_region_step tl_explain_step(const tl_explainer *e, uint32_t pc,
     return tl_region_call(e->p->constants[d->extra].pointer);
   if (kind != TL_STEP_INLINE)
     return kind;
-  const tl_prototype *callee = tl_region_find_callee(e->p, pc, d);
+  const tl_prototype *callee = tl_region_find_callee(&e->writers, pc, d);
   bool alone = callee == NULL ? d->op == TL_BC_CALLK || d->extra != 0
                               : callee->joins < TL_JOINS;
   return alone ? TL_STEP_NONE : kind;
@@ -98,17 +98,9 @@ static uint32_t next_use(const tl_explainer *e, uint32_t pc, uint32_t slot) {
 
 bool tl_explain_definition(const tl_explainer *e, uint32_t pc, uint32_t slot,
                            uint32_t *found) {
-  bool any = false;
   tl_decoded d;
   *found = 0;
-  for (uint32_t at = 0; at < pc; at += d.words) {
-    tl_decode(e->p, at, &d);
-    if (d.result == (int32_t)slot) {
-      *found = at;
-      any = true;
-    }
-  }
-  return any;
+  return tl_writers_find(&e->writers, pc, slot, found, &d);
 }
 
 // --- Words ------------------------------------------------------------------

@@ -15,6 +15,8 @@ typedef struct tl_explainer {
   const tl_unit *unit;
   const tl_notes *notes;
   const tl_prototype *p;
+  tl_writers writers;
+  size_t writers_size;  // in bytes
   bool *leads;  // for each pc: a jump may lead there
 } tl_explainer;
 

@@ -14,6 +14,7 @@
 #include "vm/builtin.h"
 #include "vm/engine/elementwise.h"
 #include "vm/interp/function.h"
+#include "vm/region/writers.h"
 
 // From so many items on a region is run as one though no earlier run was like
 // it; smaller ones pay only where its plan is there already.
@@ -77,10 +78,10 @@ tl_region_step tl_region_call(const tl_builtin *builtin);
 
 // The script function that a call at [pc] goes to, as far as the code around it
 // tells; NULL: only a run knows.
-tl_prototype *tl_region_find_callee(const tl_prototype *p, uint32_t pc,
+tl_prototype *tl_region_find_callee(const tl_writers *w, uint32_t pc,
                                     const tl_decoded *call);
 // Whether what [slot] holds at [pc] may be a function that is read from
 // elsewhere.
-bool tl_region_is_function(const tl_prototype *p, uint32_t pc, uint32_t slot);
+bool tl_region_is_function(const tl_writers *w, uint32_t pc, uint32_t slot);
 
 #endif

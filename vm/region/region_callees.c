@@ -9,34 +9,21 @@
 
 // --- What the code tells ----------------------------------------------------
 
-// The instruction before [pc] in the text that writes a slot.
-static bool find_writer(const tl_prototype *p, uint32_t pc, uint32_t slot,
-                        uint32_t *at, tl_decoded *writer) {
-  bool found = false;
+// The group of a CLOSURE, or of another member's. A function that was moved
+// more often than this is one that only a run knows.
+static tl_prototype *find_member(const tl_writers *w, uint32_t pc,
+                                 uint32_t slot) {
+  enum { MOVES = 8 };
+  uint32_t member = 0;
   tl_decoded d;
-  for (uint32_t i = 0; i < pc; i += d.words) {
-    tl_decode(p, i, &d);
-    if (d.result == (int32_t)slot) {
-      *writer = d;
-      *at = i;
-      found = true;
-    }
-  }
-  return found;
-}
-
-// The group of a CLOSURE, or of another member's.
-static tl_prototype *find_member(const tl_prototype *p, uint32_t pc,
-                                 uint32_t slot, uint32_t member) {
-  tl_decoded d;
-  while (find_writer(p, pc, slot, &pc, &d)) {
+  for (int i = 0; i < MOVES && tl_writers_find(w, pc, slot, &pc, &d); i++) {
     if (d.op == TL_BC_CLOSURE) {
-      const tl_group *group = &p->unit->groups[d.extra];
+      const tl_group *group = &w->p->unit->groups[d.extra];
       return member < group->member_count ? group->members[member] : NULL;
     }
     if (d.op == TL_BC_LOADK &&
-        tl_is_kind(p->constants[d.extra], TL_KIND_FUNCTION))
-      return p->constants[d.extra].pointer;
+        tl_is_kind(w->p->constants[d.extra], TL_KIND_FUNCTION))
+      return w->p->constants[d.extra].pointer;
     if (d.op == TL_BC_MEMBER)
       member = d.extra;
     else if (d.op != TL_BC_MOV && d.op != TL_BC_MOVB)
@@ -46,20 +33,21 @@ static tl_prototype *find_member(const tl_prototype *p, uint32_t pc,
   return NULL;
 }
 
-tl_prototype *tl_region_find_callee(const tl_prototype *p, uint32_t pc,
+tl_prototype *tl_region_find_callee(const tl_writers *w, uint32_t pc,
                                     const tl_decoded *call) {
   if (call->op == TL_BC_CALLK) {
-    bool known = call->extra < p->unit->prototype_count;
-    return known ? p->unit->prototypes[call->extra] : NULL;
+    const tl_unit *unit = w->p->unit;
+    bool known = call->extra < unit->prototype_count;
+    return known ? unit->prototypes[call->extra] : NULL;
   }
-  return find_member(p, pc, call->operands[0], 0);
+  return find_member(w, pc, call->operands[0]);
 }
 
-bool tl_region_is_function(const tl_prototype *p, uint32_t pc, uint32_t slot) {
+bool tl_region_is_function(const tl_writers *w, uint32_t pc, uint32_t slot) {
   // What OWN is for but functions, arrays have not: a member of a module.
   uint32_t at;
   tl_decoded d;
-  return find_writer(p, pc, slot, &at, &d) &&
+  return tl_writers_find(w, pc, slot, &at, &d) &&
          (d.op == TL_BC_GETF || d.op == TL_BC_GETG || d.op == TL_BC_GETC);
 }
 
