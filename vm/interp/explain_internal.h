@@ -17,7 +17,7 @@ typedef struct tl_explainer {
   const tl_prototype *p;
   tl_writers writers;
   size_t writers_size;  // in bytes
-  bool *leads;  // for each pc: a jump may lead there
+  bool *leads;          // for each pc: a jump may lead there
 } tl_explainer;
 
 // An instruction that has an array as its result, or may have.
