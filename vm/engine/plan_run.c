@@ -454,26 +454,40 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
 
 // --- Short runs --------------------------------------------------------------
 
+typedef char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
+
+// Few registers may be larger, and still leave half of the nearest cache to the
+// streams: what would be some blocks is one.
+static int64_t short_register(const tl_plan *plan) {
+  enum { HALF = 16 * 1024 };
+  int64_t count = plan->register_count;
+  if (count * SHORT_BYTES <= HALF)
+    return SHORT_BYTES;
+  return count * TL_BLOCK_BYTES < HALF ? HALF / count & ~(int64_t)63
+                                       : TL_BLOCK_BYTES;
+}
+
 // One block of one axis: what is left is to say where the streams are.
 static bool is_short(const tl_plan *plan) {
-  int64_t nbytes = plan->register_count == 0 ? SHORT_BYTES : TL_BLOCK_BYTES;
-  int64_t most = nbytes / (int64_t)plan->widest;
+  int64_t most = short_register(plan) / (int64_t)plan->widest;
   return plan->ndim == 1 && plan->plain && plan->size <= most &&
          plan->size <= block_of_row(plan, most);
 }
 
 static void run_short(tl_plan *plan) {
-  _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
+  _Alignas(64) registers room;
+  char *first = room[0];
+  int64_t nbytes = short_register(plan);
   tl_plan_value *values = plan->values;
   int streams = plan->stream_count;
   for (int s = 0; s < streams; s++) {
     plan->streams[s].data = plan->streams[s].base;
-    values[s].at = values[s].where >= 0 ? registers[values[s].where]
+    values[s].at = values[s].where >= 0 ? first + values[s].where * nbytes
                                         : plan->streams[s].base;
   }
   for (int i = streams; i < plan->value_count; i++) {
     if (values[i].where >= 0)
-      values[i].at = registers[values[i].where];
+      values[i].at = first + values[i].where * nbytes;
   }
   size_t n = (size_t)plan->size;
   if (plan->packs)
