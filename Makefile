@@ -117,8 +117,8 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   verify/audit verify/lenders) \
   $(addprefix stdlib/,arguments asarray categorical compress create csv_table \
   csv_window cumulative dense_complex dtype elementwise fft functional \
-  generator groups image_png io_csv io_csv_write io_image io_map io_npy io_open \
-  io_text join lapack library linalg linalg_factor linalg_products linalg_sign \
+  generator groups image_png inflate io_csv io_csv_write io_image io_map io_npy \
+  io_open io_text join lapack library linalg linalg_factor linalg_products linalg_sign \
   linear list list_sort memory_graph memory_held memory_plot missing \
   module_binary module_json module_memory module_os module_regex \
   module_strings nan neighbours nested_apply nested_reduce npy_header \

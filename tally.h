@@ -645,8 +645,9 @@ TALLY_API tally_status tally_format_source(tally_vm *vm, const char *name,
                                            const char *source, size_t nbytes,
                                            tally_value *out);
 
-// The documentation of a built-in or a module, NULL if there is none; returns
-// borrowed. tally_documented(i) enumerates the names, NULL at the end.
+// The documentation of a built-in or a module, NULL if there is none, or no
+// memory to unpack it; returns borrowed. tally_documented(i) enumerates the
+// names, NULL at the end.
 TALLY_API const char *tally_documentation(tally_vm *vm, const char *name);
 // The parameters of a built-in as the language writes them, such as
 // "x, axis: none, keepdims: false"; NULL for a constant, and where there is

@@ -15,13 +15,12 @@
 // A function with `##` documentation: what of the module is public.
 struct tl_embedded_function {
   const char *name, *params;  // as in tl_builtin
-  const char *doc;
 };
 
 struct tl_embedded {
-  const char *name;  // as in `import name`
-  const unsigned char *packed;
-  size_t nbytes;                                 // of the text, UTF-8
+  const char *name;                              // as in `import name`
+  const unsigned char *packed;                   // its text
+  size_t nbytes;                                 // of that unpacked, UTF-8
   const struct tl_embedded_function *functions;  // ended by name NULL
   bool is_global;                                // they need no import
 };
@@ -29,12 +28,12 @@ struct tl_embedded {
 // Ended by an entry whose name is NULL. Written by tools/embed.
 extern const struct tl_embedded tl_embedded_modules[];
 
-// What a byte of packed texts stands for: two such bytes, or, where these are
-// 0, itself.
-extern const unsigned char tl_embedded_pairs[256][2];
+// What their functions' documentation says, in order, each text ended by a 0.
+extern const unsigned char tl_packed_docs[];
+extern const size_t tl_docs_nbytes;
 
-// Writes nbytes to [text].
-void tl_embedded_unpack(const struct tl_embedded *module, char *text);
+// Writes all bytes of what is packed to [to] (inflate.c).
+void tl_unpack(const unsigned char *packed, char *to);
 
 // The module of that name, or NULL; its public function, or NULL.
 const struct tl_embedded *tl_embedded_find(const char *module);

@@ -189,19 +189,6 @@ const struct tl_embedded *tl_embedded_find(const char *module) {
   return NULL;
 }
 
-static char *unpack(unsigned char byte, char *to) {
-  const unsigned char *pair = tl_embedded_pairs[byte];
-  if (pair[0] != 0)
-    return unpack(pair[1], unpack(pair[0], to));
-  *to = (char)byte;
-  return to + 1;
-}
-
-void tl_embedded_unpack(const struct tl_embedded *module, char *text) {
-  for (const unsigned char *at = module->packed; *at != 0; at++)
-    text = unpack(*at, text);
-}
-
 const struct tl_embedded_function *tl_embedded_member(const char *module,
                                                       const char *name) {
   const struct tl_embedded *e = tl_embedded_find(module);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/api/documentation.h"
 #include "vm/api/host.h"
 #include "vm/interp/interp.h"
 #include "vm/memory/memory.h"
@@ -63,6 +64,7 @@ void tl_vm_close(tl_vm *vm) {
   tl_drop(vm, vm->grown);
   tl_modules_close(vm);
   tl_types_close(vm);
+  tl_docs_close(vm);
   tl_host_close(vm);
   tl_error_clear(vm);
   tl_slots_close(vm);

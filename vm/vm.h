@@ -108,6 +108,7 @@ struct tally_vm {
   struct tl_export *exports;  // values that other libraries hold (exports.h)
   struct tl_host_function *host_functions;  // newest first (host.h)
   struct tl_host_module *host_modules;
+  char *docs;  // of the library, unpacked, or NULL (documentation.c)
   struct tl_report *report;  // the last error, for the host (api.c)
   char report_file[256];
   char type_text[2 * TL_DESCRIBE];  // what tally_type returned last

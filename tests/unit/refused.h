@@ -328,6 +328,13 @@ static inline tally_input refused_input(tally_input input) {
 }
 #define tally_check_input(...) refused_input(tally_check_input(__VA_ARGS__))
 
+// Has no text where there is no memory to unpack it.
+static inline const char *refused_text(const char *text) {
+  refused.caught = refused.caught || (text == NULL && refused.refused);
+  return text;
+}
+#define tally_documentation(...) refused_text(tally_documentation(__VA_ARGS__))
+
 // --- Assertions, which a caught refusal may make untrue ----------------------
 
 static inline void refused_expects(bool holds) {

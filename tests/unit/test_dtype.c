@@ -137,10 +137,8 @@ static void operations_are_listed(void **state) {
   assert_string_equal(tl_ops[TL_OP_ADD].name, "add");
   assert_string_equal(tl_ops[TL_OP_ADD].sign, "+");
   assert_int_equal(tl_ops[TL_OP_WHERE].arity, 3);
-  for (tl_op op = 0; op < TL_OP_COUNT; op++) {
-    assert_non_null(tl_ops[op].doc);
+  for (tl_op op = 0; op < TL_OP_COUNT; op++)
     assert_in_range(tl_ops[op].arity, 1, 3);
-  }
 }
 
 int main(void) {

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <math.h>
 
+#include "stdlib/embedded.h"
 #include "tests/unit/fixture.h"
 #include "vm/builtin.h"
 
@@ -150,6 +151,26 @@ static void defaults(void **state) {
   assert_true(isinf(p[7].value.f));
 }
 
+static void texts_unpack(void **state) {
+  (void)state;
+  // A block as it is, one in the fixed code, with a match that overlaps itself.
+  static const unsigned char packed[] = {0,  3,  0,  252, 255, 'x', 'y', 'z',
+                                         75, 76, 74, 78,  68,  160, 20,  0};
+  char text[32];
+  memset(text, '?', sizeof text);
+  tl_unpack(packed, text);
+  assert_memory_equal(text, "xyzabcabcabcabcabd?", 19);
+  char *module = test_malloc(100000);
+  for (const struct tl_embedded *e = tl_embedded_modules; e->name; e++) {
+    memset(module, '?', 100000);
+    assert_in_range(e->nbytes, 1, 99999);
+    tl_unpack(e->packed, module);
+    assert_int_equal(module[e->nbytes - 1], '\n');
+    assert_int_equal(module[e->nbytes], '?');
+  }
+  test_free(module);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_params_parse),
@@ -158,6 +179,7 @@ int main(void) {
       cmocka_unit_test(constants_have_examples),
       cmocka_unit_test(finding),
       cmocka_unit_test(defaults),
+      cmocka_unit_test(texts_unpack),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

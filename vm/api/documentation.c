@@ -8,15 +8,17 @@
 
 #include "stdlib/embedded.h"
 #include "vm/api/host.h"
+#include "vm/memory/memory_internal.h"
 #include "vm/vm.h"
 
 // A name that stands for its result has no parameters, as a constant has none.
 static tl_documented of_row(const char *module, const tl_builtin *row) {
   const char *params = row->flags & TL_VALUE ? NULL : row->params;
-  return (tl_documented){module, row->name, params, row->doc};
+  return (tl_documented){module, row->name, params, row->doc, 0};
 }
 
 bool tl_documented_at(const tl_vm *vm, size_t index, tl_documented *out) {
+  size_t docs_before = 0;
   for (const tl_family *f = tl_library; f->rows != NULL; f++) {
     for (const tl_builtin *row = f->rows; row->name != NULL; row++) {
       *out = of_row(f->module, row);
@@ -25,7 +27,7 @@ bool tl_documented_at(const tl_vm *vm, size_t index, tl_documented *out) {
     }
   }
   for (const tl_constant *c = tl_constants; c->name != NULL; c++) {
-    *out = (tl_documented){c->module, c->name, NULL, c->doc};
+    *out = (tl_documented){c->module, c->name, NULL, c->doc, 0};
     if (index-- == 0)
       return true;
   }
@@ -34,7 +36,7 @@ bool tl_documented_at(const tl_vm *vm, size_t index, tl_documented *out) {
     for (const struct tl_embedded_function *f = e->functions; f->name != NULL;
          f++) {
       *out = (tl_documented){e->is_global ? NULL : e->name, f->name, f->params,
-                             f->doc};
+                             NULL, docs_before++};
       if (index-- == 0)
         return true;
     }
@@ -76,9 +78,31 @@ static bool find(const tl_vm *vm, const char *name, tl_documented *out) {
   return false;
 }
 
+// The library's packed texts, unpacked when first asked for; NULL where there
+// is no memory for them.
+static const char *unpacked_docs(tl_vm *vm) {
+  if (vm->docs == NULL) {
+    vm->docs = tl_alloc_quiet(vm, tl_docs_nbytes);
+    if (vm->docs != NULL)
+      tl_unpack(tl_packed_docs, vm->docs);
+  }
+  return vm->docs;
+}
+
 const char *tally_documentation(tally_vm *vm, const char *name) {
   tl_documented d;
-  return find(vm, name, &d) ? d.doc : NULL;
+  if (!find(vm, name, &d))
+    return NULL;
+  if (d.doc != NULL)
+    return d.doc;
+  const char *text = unpacked_docs(vm);
+  for (size_t i = 0; text != NULL && i < d.docs_before; i++)
+    text += strlen(text) + 1;
+  return text;
+}
+
+void tl_docs_close(tl_vm *vm) {
+  tl_free(vm, vm->docs, tl_docs_nbytes);
 }
 
 const char *tally_signature(tally_vm *vm, const char *name) {

@@ -11,11 +11,14 @@
 typedef struct tl_documented {
   const char *module, *name;
   const char *params;  // NULL for a constant
-  const char *doc;
+  const char *doc;     // NULL: that many texts of tl_packed_docs come before
+  size_t docs_before;
 } tl_documented;
 
 // The library's rows in order, then its constants, then what its modules have
 // in Tally, then the host's functions. False behind the last.
 bool tl_documented_at(const tally_vm *vm, size_t index, tl_documented *out);
+
+void tl_docs_close(tally_vm *vm);
 
 #endif

@@ -3,7 +3,7 @@
 
 const tl_op_info tl_ops[TL_OP_COUNT] = {
 #define X(ENUM, name, arity, rule, sign, doc) \
-  [TL_OP_##ENUM] = {#name, sign, doc, arity, TL_RULE_##rule},
+  [TL_OP_##ENUM] = {#name, sign, arity, TL_RULE_##rule},
     TL_ELEMENTWISE(X)
 #undef X
 };

@@ -268,7 +268,6 @@ enum { TL_BINARY_OPS = TL_OP_NEGATIVE };
 typedef struct tl_op_info {
   const char *name;  // of the built-in function
   const char *sign;  // of the operator, "" where there is none
-  const char *doc;
   uint8_t arity;  // 1, 2 or 3
   uint8_t rule;   // tl_rule
 } tl_op_info;
