@@ -33,7 +33,7 @@ extern const unsigned char tl_packed_docs[];
 extern const size_t tl_docs_nbytes;
 
 // Writes all bytes of what is packed to [to] (inflate.c).
-void tl_unpack(const unsigned char *packed, char *to);
+void tl_inflate(const unsigned char *packed, char *to);
 
 // The module of that name, or NULL; its public function, or NULL.
 const struct tl_embedded *tl_embedded_find(const char *module);

@@ -131,7 +131,7 @@ static char *unpack_stored(reader *r, char *to) {
   return to + nbytes;
 }
 
-void tl_unpack(const unsigned char *packed, char *to) {
+void tl_inflate(const unsigned char *packed, char *to) {
   reader r = {.at = packed};
   code literals, distances;
   for (bool is_last = false; !is_last;) {

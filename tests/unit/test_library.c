@@ -158,13 +158,13 @@ static void texts_unpack(void **state) {
                                          75, 76, 74, 78,  68,  160, 20,  0};
   char text[32];
   memset(text, '?', sizeof text);
-  tl_unpack(packed, text);
+  tl_inflate(packed, text);
   assert_memory_equal(text, "xyzabcabcabcabcabd?", 19);
   char *module = test_malloc(100000);
   for (const struct tl_embedded *e = tl_embedded_modules; e->name; e++) {
     memset(module, '?', 100000);
     assert_in_range(e->nbytes, 1, 99999);
-    tl_unpack(e->packed, module);
+    tl_inflate(e->packed, module);
     assert_int_equal(module[e->nbytes - 1], '\n');
     assert_int_equal(module[e->nbytes], '?');
   }

@@ -84,7 +84,7 @@ static const char *unpacked_docs(tl_vm *vm) {
   if (vm->docs == NULL) {
     vm->docs = tl_alloc_quiet(vm, tl_docs_nbytes);
     if (vm->docs != NULL)
-      tl_unpack(tl_packed_docs, vm->docs);
+      tl_inflate(tl_packed_docs, vm->docs);
   }
   return vm->docs;
 }

@@ -419,7 +419,7 @@ static bool run_embedded(tl_vm *vm, tl_module *module,
   char *text = tl_alloc(vm, e->nbytes, "a module");
   tl_unit *unit = NULL;
   if (text != NULL) {
-    tl_unpack(e->packed, text);
+    tl_inflate(e->packed, text);
     unit = vm->compiler->compile(vm, module, e->name, text, e->nbytes, 1);
     tl_free(vm, text, e->nbytes);
   }
