@@ -106,9 +106,9 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   $(addprefix vm/api/,api api_array api_arrow api_arrow_out api_complete \
   api_dlpack api_value api_watch documentation exports native parcel resource) \
   $(addprefix vm/memory/,mapping reach reclaim references timeline) \
-  $(addprefix vm/interp/,disassemble explain explain_code \
+  $(addprefix vm/interp/,decode disassemble explain explain_code \
   explain_apart explain_ran interp_counting module named_errors notes \
-  refusal) \
+  promise refusal) \
   $(addprefix vm/text/,display format format_spec suggest) \
   $(addprefix vm/region/,region_calls region_match region_plan region_read \
   region_resolve region_several region_values region_views) \

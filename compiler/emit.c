@@ -270,23 +270,9 @@ static bool put_with_literal(tl_emitter *e, const tl_cfg_ins *ins, uint32_t k,
 // The opcode that does [first] and the operation after it, of which its result
 // is the left operand (side 0) or the right one; 0: none.
 static uint8_t find_pair(uint8_t first, uint8_t then, int side) {
-  static const struct {
-    uint8_t first, then, pair[2];
-  } pairs[] = {
-      {TL_BC_MUL, TL_BC_ADD, {TL_BC_MUL_ADD_L, TL_BC_MUL_ADD_R}},
-      {TL_BC_MUL, TL_BC_SUB, {TL_BC_MUL_SUB_L, TL_BC_MUL_SUB_R}},
-      {TL_BC_MUL, TL_BC_MUL, {TL_BC_MUL_MUL_L, TL_BC_MUL_MUL_R}},
-      {TL_BC_ADD, TL_BC_ADD, {TL_BC_ADD_ADD_L, TL_BC_ADD_ADD_R}},
-      {TL_BC_ADD, TL_BC_SUB, {TL_BC_ADD_SUB_L, TL_BC_ADD_SUB_R}},
-      {TL_BC_ADD, TL_BC_MUL, {TL_BC_ADD_MUL_L, TL_BC_ADD_MUL_R}},
-      {TL_BC_SUB, TL_BC_ADD, {TL_BC_SUB_ADD_L, TL_BC_SUB_ADD_R}},
-      {TL_BC_SUB, TL_BC_SUB, {TL_BC_SUB_SUB_L, TL_BC_SUB_SUB_R}},
-      {TL_BC_SUB, TL_BC_MUL, {TL_BC_SUB_MUL_L, TL_BC_SUB_MUL_R}},
-  };
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-    if (pairs[i].first == first && pairs[i].then == then)
-      return pairs[i].pair[side];
-  }
+  for (int i = 0; i < TL_OP_PAIRS; i++)
+    if (tl_op_pairs[i].first == first && tl_op_pairs[i].then == then)
+      return (uint8_t)(TL_BC_MUL_ADD_L + side * TL_OP_PAIRS + i);
   return 0;
 }
 

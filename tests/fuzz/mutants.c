@@ -184,11 +184,25 @@ static const char *change_summary(chance *c, tl_prototype *p) {
   }
 }
 
+static bool may_pair(int op) {
+  return op == TL_BC_ADD || op == TL_BC_SUB || op == TL_BC_MUL ||
+         tl_pair_of(op) != NULL;
+}
+
+// What stands behind a pair's first is its second, or the pair is none.
+static const char *change_pair(chance *c, tl_prototype *p) {
+  uint32_t pc = pick_ins(c, p, may_pair);
+  if (pc == UINT32_MAX)
+    return NULL;
+  p->code[pc].op = (uint8_t)(TL_BC_MUL_ADD_L + below(c, 2 * TL_OP_PAIRS));
+  return "a pair";
+}
+
 // What was changed; NULL: nothing.
 static const char *change(chance *c, tl_unit *unit) {
   static const char *(*const changes[])(chance * c, tl_prototype * p) = {
       change_mode,  change_mode,    remove_ins,     change_slot, change_move,
-      change_range, change_handler, change_summary, make_drop};
+      change_range, change_handler, change_summary, make_drop,   change_pair};
   enum { COUNT = sizeof changes / sizeof *changes };
   tl_prototype *p = unit->prototypes[below(c, unit->prototype_count)];
   // What is compiled is verified; a mutant is new to the verifier, and callers

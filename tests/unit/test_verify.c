@@ -285,6 +285,62 @@ static void indices_are_in_range(void **state) {
   refuse(*state, &p, "instruction 0 (LOADK): its index is out of range");
 }
 
+static void a_literal_stands_beside_itself_as_a_float(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_ADDK, 1, 0, 0, B), RETURN(1));
+  owns(&p, 1, 2, 0);
+  refuse(*state, &p, "instruction 1 (ADDK): its index is out of range");
+}
+
+static void fields_are_whole_slots(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_MOV, 1, 0, 0, B), RETURN(1));
+  accept(*state, &p);
+  code[1].b += 8;
+  refuse(*state, &p, "is beyond the frame");
+}
+
+// MUL_ADD_L does the addition behind it, too, which uses up the product.
+static void check_pair(tl_vm *vm, tl_ins first, tl_ins second,
+                       const char *rule) {
+  OPEN(TAKE(0), ins(TL_BC_LOADI, 3, 0, 0, 0), first, second,
+       ins(TL_BC_DROP, 1, 0, 0, EITHER_A), RETURN(2));
+  owns(&p, 2, 3, 0);
+  owns(&p, 3, 4, 1);
+  if (rule == NULL) {
+    code[4].a = 3 * 16;
+    accept(vm, &p);
+  } else {
+    refuse(vm, &p, rule);
+  }
+}
+
+static void the_second_of_a_pair_follows(void **state) {
+  tl_vm *vm = *state;
+  const char *rule = "instruction 2 (MUL_ADD_L): the operation that it does";
+  tl_ins left = ins(TL_BC_MUL_ADD_L, 1, 0, 3, B);
+  tl_ins right = ins(TL_BC_MUL_ADD_R, 1, 0, 3, B);
+  check_pair(vm, left, ins(TL_BC_ADD, 2, 1, 3, B), NULL);
+  check_pair(vm, right, ins(TL_BC_ADD, 2, 3, 1, C), NULL);
+  check_pair(vm, left, ins(TL_BC_SUB, 2, 1, 3, B), rule);
+  check_pair(vm, left, ins(TL_BC_ADD, 2, 3, 1, C), rule);
+  check_pair(vm, left, ins(TL_BC_ADD, 2, 1, 3, 0), rule);
+  check_pair(vm, left, ins(TL_BC_ADD, 2, 1, 1, B), rule);
+  check_pair(vm, left, ins(TL_BC_ADD, 2, 3, 3, 0), rule);
+  check_pair(vm, left, ins(TL_BC_MOV, 2, 1, 0, B), rule);
+  check_pair(vm, right, ins(TL_BC_ADD, 2, 1, 3, B), "the operation that it");
+}
+
+// The addition may be the first of another pair.
+static void pairs_may_overlap(void **state) {
+  OPEN(TAKE(0), ins(TL_BC_LOADI, 3, 0, 0, 0), ins(TL_BC_MUL_ADD_L, 1, 0, 3, B),
+       ins(TL_BC_ADD_SUB_L, 2, 1, 3, B), ins(TL_BC_SUB, 4, 2, 3, B), RETURN(4));
+  owns(&p, 2, 3, 0);
+  owns(&p, 3, 4, 1);
+  owns(&p, 4, 5, 2);
+  accept(*state, &p);
+  code[4].op = TL_BC_ADD;
+  refuse(*state, &p, "instruction 3 (ADD_SUB_L): the operation that it does");
+}
+
 static void calls_have_their_arguments(void **state) {
   OPEN((tl_ins){TL_BC_CALLK, 0, 0, 0, 0}, ins(TL_BC_EXTRA, 0, 0, 0, 0),
        RETURN(0));
@@ -751,6 +807,10 @@ int main(void) {
       FIXTURE_TEST(instructions_are_known),
       FIXTURE_TEST(second_words_follow),
       FIXTURE_TEST(indices_are_in_range),
+      FIXTURE_TEST(a_literal_stands_beside_itself_as_a_float),
+      FIXTURE_TEST(fields_are_whole_slots),
+      FIXTURE_TEST(the_second_of_a_pair_follows),
+      FIXTURE_TEST(pairs_may_overlap),
       FIXTURE_TEST(calls_have_their_arguments),
       FIXTURE_TEST(only_built_ins_are_called_as_such),
       FIXTURE_TEST(ranges_have_an_extent),

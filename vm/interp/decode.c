@@ -14,12 +14,23 @@ const tl_opcode_info tl_opcodes[TL_OPCODE_COUNT] = {
 #undef OP
 };
 
+const tl_op_pair tl_op_pairs[TL_OP_PAIRS] = {
+    {TL_BC_MUL, TL_BC_ADD}, {TL_BC_MUL, TL_BC_SUB}, {TL_BC_MUL, TL_BC_MUL},
+    {TL_BC_ADD, TL_BC_ADD}, {TL_BC_ADD, TL_BC_SUB}, {TL_BC_ADD, TL_BC_MUL},
+    {TL_BC_SUB, TL_BC_ADD}, {TL_BC_SUB, TL_BC_SUB}, {TL_BC_SUB, TL_BC_MUL},
+};
+
 // The places of the two-bit modes in tl_ins.modes.
 enum { MODE_B = 0, MODE_C = 2, MODE_A = 4, MODE_FOURTH = 6 };
 
+// What is no slot's offset is beyond any frame, and any table of constants.
+static uint16_t slot_at(uint16_t field) {
+  return (uint16_t)(field >> 4 | field << 12);
+}
+
 static void add_operand(tl_decoded *out, const tl_ins *ins, uint16_t field,
                         int mode_at) {
-  out->operands[out->operand_count] = field / 16;
+  out->operands[out->operand_count] = slot_at(field);
   out->modes[out->operand_count++] = ins->modes >> mode_at & 3;
 }
 
@@ -29,7 +40,7 @@ static bool is_update(int op) {
 }
 
 static void decode_two(const tl_ins *ins, tl_decoded *out) {
-  out->result = ins->a / 16;
+  out->result = slot_at(ins->a);
   if (is_update(ins->op))
     add_operand(out, ins, ins->a, MODE_A);
   add_operand(out, ins, ins->b, MODE_B);
@@ -54,7 +65,7 @@ static void decode_loop(const tl_ins *ins, int64_t next, tl_decoded *out) {
   decode_jump(next, (int16_t)ins->c, out);
   add_operand(out, ins, ins->a, MODE_A);
   if (ins->op != TL_BC_MORE)
-    out->result = ins->b / 16;
+    out->result = slot_at(ins->b);
   if (ins->op != TL_BC_FORPREP)
     return;
   for (uint16_t i = 1; i < 3; i++)
@@ -79,7 +90,7 @@ static void decode_jumps(const tl_ins *ins, int64_t next, tl_decoded *out) {
       break;
     case TL_FORMAT_AKJUMP:
       add_operand(out, ins, ins->a, MODE_A);
-      out->extra = ins->b / 16;
+      out->extra = slot_at(ins->b);
       decode_jump(next, (int16_t)ins->c, out);
       break;
     default:
@@ -119,25 +130,25 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
       out->extra = ins->b;
       break;
     case TL_FORMAT_AB:
-      out->result = ins->a / 16;
+      out->result = slot_at(ins->a);
       add_operand(out, ins, ins->b, MODE_B);
       break;
     case TL_FORMAT_ABC:
       decode_two(ins, out);
       break;
     case TL_FORMAT_ABI:
-      out->result = ins->a / 16;
+      out->result = slot_at(ins->a);
       add_operand(out, ins, ins->b, MODE_B);
       out->extra = (uint32_t)(int32_t)(int16_t)ins->c;
       break;
     case TL_FORMAT_ABK:
-      out->result = ins->a / 16;
+      out->result = slot_at(ins->a);
       add_operand(out, ins, ins->b, MODE_B);
-      out->extra = ins->c / 16;
+      out->extra = slot_at(ins->c);
       break;
     case TL_FORMAT_ABX:
       out->words = 2;
-      out->result = ins->a / 16;
+      out->result = slot_at(ins->a);
       add_operand(out, ins, ins->b, MODE_B);
       out->extra = tl_ins_extra(*second);
       break;
@@ -153,7 +164,7 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
       out->extra = tl_ins_extra(*second);
       break;
     case TL_FORMAT_AX:
-      out->result = ins->a / 16;
+      out->result = slot_at(ins->a);
       out->extra = tl_ins_extra(*ins);
       break;
     case TL_FORMAT_XA:
@@ -166,27 +177,27 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
       break;
     case TL_FORMAT_W:
       out->words = 2;
-      out->result = ins->a / 16;
-      decode_window(ins->a / 16u + 1, ins->b, out);
+      out->result = slot_at(ins->a);
+      decode_window(slot_at(ins->a) + 1u, ins->b, out);
       out->extra = tl_ins_extra(*second);
       if (ins->op == TL_BC_CALLB && ins->c != 0)
-        out->back = second->a / 16;
+        out->back = slot_at(second->a);
       if (ins->op == TL_BC_CALLK)
         out->extra = callee_index(function, out->extra);
       break;
     case TL_FORMAT_BW:
       out->words = 2;
-      out->result = ins->a / 16;
+      out->result = slot_at(ins->a);
       add_operand(out, ins, ins->b, MODE_B);
-      decode_window(ins->a / 16u + 1, ins->c, out);
+      decode_window(slot_at(ins->a) + 1u, ins->c, out);
       out->extra = tl_ins_extra(*second);
       break;
     case TL_FORMAT_TVW:
       out->words = 2;
-      out->result = ins->a / 16;
+      out->result = slot_at(ins->a);
       add_operand(out, ins, ins->a, MODE_A);
       add_operand(out, ins, ins->b, MODE_B);
-      decode_window(ins->c / 16u, second->a, out);
+      decode_window(slot_at(ins->c), second->a, out);
       out->extra = tl_ins_extra(*second);
       break;
     default:

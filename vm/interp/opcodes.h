@@ -248,6 +248,22 @@ typedef struct tl_opcode_info {
 
 extern const tl_opcode_info tl_opcodes[TL_OPCODE_COUNT];
 
+// Operations that are done at once where one follows the other, in the order of
+// the opcodes for that: those whose first result is the second's left operand,
+// then those where it is the right one.
+typedef struct tl_op_pair {
+  unsigned char first, then;
+} tl_op_pair;
+enum { TL_OP_PAIRS = 9 };
+extern const tl_op_pair tl_op_pairs[TL_OP_PAIRS];
+
+// What the first of a pair does; NULL: [op] is none.
+static inline const tl_op_pair *tl_pair_of(int op) {
+  return op < TL_BC_MUL_ADD_L || op > TL_BC_SUB_MUL_R
+             ? NULL
+             : &tl_op_pairs[(op - TL_BC_MUL_ADD_L) % TL_OP_PAIRS];
+}
+
 static inline int tl_opcode_role(int op, int operand) {
   return tl_opcodes[op].roles[operand < 3 ? operand : 3];
 }

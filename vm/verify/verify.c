@@ -81,10 +81,10 @@ static uint32_t extra_limit(const tl_checker *c) {
       return unit->module == NULL ? UINT32_MAX : unit->module->variable_count;
     case TL_BC_CALL:
       return unit->shape_count + 1;
-    default:
+    default:  // a literal stands beside itself as a float
       return tl_opcodes[c->ins.op].format == TL_FORMAT_AKJUMP ||
                      tl_opcodes[c->ins.op].format == TL_FORMAT_ABK
-                 ? c->p->constant_count
+                 ? c->p->constant_count - (c->p->constant_count > 0)
                  : UINT32_MAX;
   }
 }
@@ -179,6 +179,25 @@ static bool read_ins(tl_checker *c) {
   return true;
 }
 
+// The first of a pair does the second, too, and leaves its own result out: the
+// second must use that up, beside something else. (It may itself be the first
+// of another pair.)
+static bool check_pair(tl_checker *c) {
+  const tl_ins *first = &c->p->code[c->pc], *second = first + 1;
+  const tl_op_pair *pair = tl_pair_of(first->op), *other;
+  if (pair == NULL)
+    return true;
+  bool left = first->op < TL_BC_MUL_ADD_R;
+  other = tl_pair_of(second->op);
+  int then = other != NULL ? other->first : second->op;
+  uint16_t used = left ? second->b : second->c;
+  uint16_t beside = left ? second->c : second->b;
+  unsigned mode = second->modes >> (left ? 0 : 2) & 3u;
+  return (then == pair->then && used == first->a && beside != first->a &&
+          (mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER)) ||
+         tl_refuse(c, 0, TL_RULE_NO_SECOND);
+}
+
 static bool mark_leader(tl_checker *c, int64_t pc) {
   if (pc < 0 || pc >= c->p->code_count || c->p->code[pc].op == TL_BC_EXTRA)
     return tl_refuse(c, 0, TL_RULE_NO_TARGET);
@@ -195,6 +214,8 @@ static bool check_form(tl_checker *c) {
       return false;
     if (c->ins.falls_through && c->pc + c->ins.words >= p->code_count)
       return tl_refuse(c, 0, TL_RULE_RUNS_OVER);
+    if (!check_pair(c))
+      return false;
   }
   c->pc = 0;
   for (uint32_t i = 0; i < p->range_count; i++)

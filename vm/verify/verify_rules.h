@@ -16,6 +16,7 @@
   RULE(BEYOND_FRAME, "%s is beyond the frame")                                 \
   RULE(BAD_INDEX, "its index is out of range")                                 \
   RULE(BAD_COUNT, "the callee takes another number of arguments")              \
+  RULE(NO_SECOND, "the operation that it does, too, does not follow")          \
   RULE(NO_BUILTIN, "the constant called is no built-in")                       \
   RULE(NOTHING_BACK, "the function called gives nothing back")                 \
   RULE(VALUE_BORROWS, "a function that becomes a value borrows only")          \
