@@ -12,10 +12,14 @@ typedef struct signature {
   const char *function;
   int count;
   tl_param params[TL_MAX_PARAMS];  // the values of a script's are unset
+  char name[64];                   // of a module's function: linalg.solve
 } signature;
 
 static bool builtin_signature(const tl_builtin *builtin, signature *out) {
-  out->function = builtin->name;
+  const char *module = tl_builtin_module(builtin);
+  snprintf(out->name, sizeof out->name, "%s%s%s", module ? module : "",
+           module ? "." : "", builtin->name);
+  out->function = out->name;
   out->count = tl_params_parse(builtin->params, out->params);
   return true;
 }

@@ -11,14 +11,6 @@
 #include "vm/vm.h"
 #include "vm/api/watch.h"
 
-bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
-                 const char *expected, tl_slot s) {
-  char what[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s must be %s, not %s%s", function,
-                 name, expected, tl_describe(s, what, sizeof what),
-                 tl_plain_hint(s));
-}
-
 bool tl_arg_int(tl_vm *vm, const char *function, const char *name, tl_slot s,
                 int64_t *out) {
   if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s)))
@@ -125,10 +117,14 @@ static bool ints_of_array(tl_vm *vm, const char *function, const char *name,
 
 bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  int max, int *count, int64_t *out) {
-  if (tl_is_list(s))
-    return ints_of_list(vm, function, name, s.list, max, count, out);
-  if (tl_is_array(s))
-    return ints_of_array(vm, function, name, s, max, count, out);
+  if (tl_is_list(s) || tl_is_array(s)) {
+    bool ok = tl_is_list(s)
+                  ? ints_of_list(vm, function, name, s.list, max, count, out)
+                  : ints_of_array(vm, function, name, s, max, count, out);
+    if (!ok)
+      vm->error.refused = s;  // and not the item
+    return ok;
+  }
   if (tl_is_range(s)) {
     if (s.range->length > max)
       return too_many(vm, function, name, s.range->length, max);
@@ -214,7 +210,7 @@ bool tl_arg_numeric(tl_vm *vm, const char *function, tl_slot *s) {
     return false;
   if (tl_array_dtype(s->array) < TL_STRING)
     return true;
-  return tl_arg_fail(vm, function, "the array", "numbers or bools", *s);
+  return tl_arg_fail(vm, function, NULL, "numbers or bools", *s);
 }
 
 static tl_slot row_view(tl_vm *vm, tl_slot whole, int64_t i) {
@@ -228,8 +224,15 @@ static tl_slot row_view(tl_vm *vm, tl_slot whole, int64_t i) {
 
 // Weak scalars stay weak in the slot's tag until promotion has looked at them:
 // an array's tag has no such bit, so it can carry this one here.
-static bool one_array(tl_vm *vm, const char *function, tl_slot s,
+static bool one_array(tl_vm *vm, const char *function, tl_slot s, int64_t i,
                       tl_slot *out) {
+  char what[TL_DESCRIBE];
+  if (!tl_is_array(s) && !tl_is_scalar(s) && !tl_is_range(s))
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s: item %lld of the arrays must be an array or a number, "
+                   "not %s%s",
+                   function, (long long)i, tl_describe(s, what, sizeof what),
+                   tl_plain_hint(s));
   if (!tl_as_array(vm, function, s, out))
     return false;
   if (tl_is_scalar(s) && tl_is_weak(s))
@@ -240,7 +243,7 @@ static bool one_array(tl_vm *vm, const char *function, tl_slot s,
 bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
   bool is_list = tl_is_list(s);
   if (!is_list && !(tl_is_array(s) && tl_ndim(s.array) > 0))
-    return tl_arg_fail(vm, function, "the arrays", "a list of arrays", s);
+    return tl_arg_fail(vm, function, "arrays", "a list of arrays", s);
   out->count = is_list ? s.list->length : tl_shape(s.array)[0];
   // 16 bytes for nothing: tl_alloc is not asked for 0 bytes.
   out->items =
@@ -250,7 +253,7 @@ bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
   for (int64_t i = 0; i < out->count; i++) {
     bool ok = true;
     if (is_list)
-      ok = one_array(vm, function, s.list->items[i], &out->items[i]);
+      ok = one_array(vm, function, s.list->items[i], i, &out->items[i]);
     else
       out->items[i] = row_view(vm, s, i);
     if (ok && !tl_is_unset(out->items[i]))

@@ -9,10 +9,6 @@
 #include "vm/error.h"
 #include "vm/values/string.h"
 
-// Fails (kind type): "roll: shift must be an integer, not a list". false.
-bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
-                 const char *expected, tl_slot s);
-
 bool tl_arg_int(tl_vm *vm, const char *function, const char *name, tl_slot s,
                 int64_t *out);
 // An integer from 0 on (kind value otherwise).

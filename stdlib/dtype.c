@@ -155,7 +155,8 @@ static bool is_of_kind(tl_vm *vm, tl_dtype dtype, tl_slot kind, bool *out) {
   for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
     if (strcmp(groups[i].name, name->text) != 0)
       continue;
-    *out = strchr(groups[i].kinds, tl_dtypes[dtype].kind) != NULL;
+    *out = dtype != TL_DTYPE_COUNT &&
+           strchr(groups[i].kinds, tl_dtypes[dtype].kind) != NULL;
     return true;
   }
   return tl_fail(vm, TALLY_ERR_VALUE,
@@ -172,8 +173,12 @@ static bool isdtype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot asked = args[0];
   if (is_optional(asked))
     asked = tl_type_slot(asked.type->of);
-  if (!tl_dtype_argument(vm, "isdtype", asked, &dtype) ||
-      !is_of_kind(vm, dtype, args[1], &is))
+  // What x.dtype gives of rows and structs is of no kind.
+  if (tl_is_type(asked) && asked.type->kind != TL_TYPE_DTYPE)
+    dtype = TL_DTYPE_COUNT;
+  else if (!tl_dtype_argument(vm, "isdtype", asked, &dtype))
+    return false;
+  if (!is_of_kind(vm, dtype, args[1], &is))
     return false;
   *out = tl_bool(is);
   return true;
@@ -284,7 +289,8 @@ const tl_builtin tl_dtype_builtins[] = {
      "\"signed integer\", \"unsigned integer\", \"real floating\",\n"
      "\"complex floating\", \"numeric\", \"string\", or one of a list of "
      "such.\n"
-     "Values that have no dtype are an error (kind type).\n"
+     "The type of rows or structs is of none. What is no type is an error "
+     "(kind type).\n"
      "    isdtype(int8, \"integral\")    # true\n"},
     {"result_type", "...arrays_and_dtypes", result_type, TL_PURE,
      "The dtype that an operation on these arrays, numbers and dtypes gives.\n"

@@ -173,6 +173,14 @@ const tl_builtin *tl_builtin_find(const char *module, const char *name,
   return NULL;
 }
 
+const char *tl_builtin_module(const tl_builtin *builtin) {
+  for (const tl_family *family = tl_library; family->rows; family++)
+    for (const tl_builtin *row = family->rows; row->name; row++)
+      if (row == builtin)
+        return family->module;
+  return NULL;
+}
+
 bool tl_module_exists(const char *module, size_t nbytes) {
   for (const tl_family *family = tl_library; family->rows; family++)
     if (family->module && same_name(family->module, module, nbytes))

@@ -3,6 +3,7 @@
 # in each place of what it needs, the others being an array, a matrix or text.
 # It gives a value, or an error of a kind that speaks of arguments, whose message
 # begins with the function's name; those of an operator inside may be its own.
+# What it says an argument must be, it says of one of the function's parameters.
 #
 #   tests/refused.sh build/release/tally
 set -u
@@ -15,7 +16,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 
-# "name required" for each function: how many arguments it needs at least.
+# "name required params" for each function: how many arguments it needs at
+# least, and its parameters' names with commas between.
 signatures() {
   "$tally" doc | while read -r name _; do
     case $name in time.sleep | error | assert | input | print) continue ;; esac
@@ -30,7 +32,13 @@ signatures() {
       for (i = 1; i <= count && params[i] !~ /[:=]/; i++)
         needed += params[i] !~ /^\.\.\./
       if (needed == 0 && text ~ /^\.\.\./) needed = 1
-      if (needed > 0) print name, needed
+      names = ""
+      for (i = 1; i <= count; i++) {
+        sub(/[:=].*/, "", params[i])
+        gsub(/[. ]/, "", params[i])
+        names = names (i > 1 ? "," : "") params[i]
+      }
+      if (needed > 0) print name, needed, names
     }'
 }
 
@@ -50,11 +58,21 @@ import plot
 
 kinds = ("type", "shape", "index", "value", "domain", "io", "memory", "limit")
 own = (" needs ", " takes ", " do not broadcast", " does not fit", "structs with", "a negative ", "is_missing(x)", " converts numbers")
+# What is said of several arguments, of what is in one, or of a call inside.
+others = ("item ", "each ", "the values", "what it goes through", "the function's result")
+inside = ("zip_ragged", "io.write_csv", "broadcast_shapes", "linalg.multi_dot", "einsum", "lexsort", "vander", "correlate")
 calls = 0
-fn try_call(name, text, f) {
+fn names_argument(name, params, message) {
+  end = find(message, " must be ")
+  if end < 0 or not starts_with(message, name + ": ") or name in inside { return true }
+  said = split(message[len(name) + 2:end], " ")
+  any([p in said for p in split(params, ",")]) or any([starts_with(message, name + ": " + o) for o in others])
+}
+fn try_call(name, params, text, f) {
   global calls
   calls += 1
   try { f() } catch e {
+    if e.kind == "type" and not names_argument(name, params, e.message) { print("FAILED: {text}: no parameter is named: {e.message}") }
     named = starts_with(e.message, name + ":") or starts_with(e.message, name + " ")
     if not (e.kind in kinds) { print("FAILED: {text}: {e.kind} error: {e.message}") }
     else if not named and not (e.kind in ("memory", "limit")) and not any([find(e.message, o) >= 0 for o in own]) {
@@ -65,9 +83,9 @@ fn try_call(name, text, f) {
 TALLY
 
 signatures | awk '
-    function call(name, list, text) {
+    function call(name, list, params, text) {
       text = name "(" list ")"
-      print "try_call(\"" name "\", r\"\"\"" text "\"\"\", () => " text ")"
+      print "try_call(\"" name "\", \"" params "\", r\"\"\"" text "\"\"\", () => " text ")"
     }
     BEGIN {
       bad = "\"a\"|none|(1, \"a\")|(a: 1)|int64|x => x|io|[1, none]|[[1], [2, 3]]|" \
@@ -82,7 +100,7 @@ signatures | awk '
             list = ""
             for (i = 1; i <= $2; i++)
               list = list (i > 1 ? ", " : "") (i == k ? values[b] : other[o])
-            call($1, list)
+            call($1, list, $3)
           }
     }' > calls
 

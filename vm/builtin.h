@@ -115,6 +115,8 @@ void tl_params_spell(const tl_param *params, int count,
 // Finds a function; module NULL for the global ones. NULL: there is none.
 const tl_builtin *tl_builtin_find(const char *module, const char *name,
                                   size_t nbytes);
+// The module that it is of; NULL for what is there without an import.
+const char *tl_builtin_module(const tl_builtin *builtin);
 bool tl_module_exists(const char *module, size_t nbytes);
 
 // --- In regions (region.h) ---------------------------------------------------

@@ -7,6 +7,7 @@
 
 #include "vm/values/list.h"
 #include "vm/memory/memory_internal.h"
+#include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
@@ -66,6 +67,22 @@ bool tl_fail(tl_vm *vm, tally_status kind, const char *format, ...) {
   va_start(args, format);
   tl_fail_v(vm, kind, format, args);
   va_end(args);
+  return false;
+}
+
+bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
+                 const char *expected, tl_slot s) {
+  tl_pending_error *error = &vm->error;
+  if (error->set)
+    return false;
+  char what[TL_DESCRIBE];
+  error->refused_known = name == NULL;
+  if (name == NULL)
+    name = TL_UNKNOWN_ARGUMENT;
+  tl_fail(vm, TALLY_ERR_TYPE, "%s: %s must be %s, not %s%s", function, name,
+          expected, tl_describe(s, what, sizeof what), tl_plain_hint(s));
+  error->refused = s;
+  error->refused_size = strlen(name);
   return false;
 }
 

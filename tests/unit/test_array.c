@@ -452,7 +452,7 @@ static void test_as_array(void **state) {
   tl_slot text = text_slot(vm, "x");
   assert_false(tl_as_array(vm, "sum", text, &out));
   assert_string_equal(failure(vm, TALLY_ERR_TYPE),
-                      "sum: expected an array or a number, got string");
+                      "sum: an argument must be an array or a number, not string");
   tl_drop(vm, text);
 }
 

@@ -249,7 +249,7 @@ static void test_dtype_argument(void **state) {
   assert_int_equal(dtype, TL_FLOAT32);
   assert_false(tl_dtype_argument(vm, "zeros", tl_int(3), &dtype));
   assert_string_equal(failure(vm, TALLY_ERR_TYPE),
-                      "zeros: dtype must be a type such as float64, got int64");
+                      "zeros: dtype must be a type such as float64, not int64");
 }
 
 // --- Near names -------------------------------------------------------------

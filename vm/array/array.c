@@ -266,10 +266,9 @@ bool tl_as_array(tl_vm *vm, const char *function, tl_slot s, tl_slot *out) {
     *out = tl_own_array(a);
     return true;
   }
-  char text[TL_DESCRIBE];
-  const char *hint =
-      tl_is_list(s) ? "; asarray(l) makes one of a list" : tl_plain_hint(s);
-  return tl_fail(vm, TALLY_ERR_TYPE,
-                 "%s: expected an array or a number, got %s%s", function,
-                 tl_describe(s, text, sizeof text), hint);
+  return tl_arg_fail(vm, function, NULL,
+                     tl_is_list(s) ? "an array or a number (asarray(l) makes "
+                                     "an array of a list)"
+                                   : "an array or a number",
+                     s);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/nested/nested.h"
 #include "vm/vm.h"
 
 static bool wrong_shapes(tl_vm *vm, const tl_slot *operands,
@@ -13,6 +14,17 @@ static bool wrong_shapes(tl_vm *vm, const tl_slot *operands,
   tl_fail(vm, TALLY_ERR_SHAPE, "@ of %s and %s: %s",
           tl_describe(operands[0], left, sizeof left),
           tl_describe(operands[1], right, sizeof right), reason);
+  tl_fail_operands(vm, operands[0], operands[1]);
+  return false;
+}
+
+static bool wrong_kinds(tl_vm *vm, const tl_slot *operands) {
+  char left[TL_DESCRIBE], right[TL_DESCRIBE];
+  const char *hint = tl_plain_hint(operands[0]);
+  tl_fail(vm, TALLY_ERR_TYPE, "@ needs numbers: got %s and %s%s",
+          tl_describe(operands[0], left, sizeof left),
+          tl_describe(operands[1], right, sizeof right),
+          hint[0] != 0 ? hint : tl_plain_hint(operands[1]));
   tl_fail_operands(vm, operands[0], operands[1]);
   return false;
 }
@@ -103,9 +115,8 @@ static bool product_dtypes(tl_vm *vm, const tl_slot *operands,
   tl_dtype dtypes[2];
   for (int i = 0; i < 2; i++) {
     dtypes[i] = tl_array_dtype(operands[i].array);
-    if (dtypes[i] < TL_STRING)
-      continue;
-    return tl_fail(vm, TALLY_ERR_TYPE, "@ takes numbers, not strings");
+    if (dtypes[i] >= TL_STRING)
+      return wrong_kinds(vm, operands);
   }
   *result = tl_dtype_promote(dtypes[0], dtypes[1]);
   *compute = *result == TL_BOOL ? TL_INT64 : *result;
@@ -176,6 +187,10 @@ bool tl_matmul(tl_vm *vm, tl_slot *operands, tl_slot *out) {
     return dot(vm, operands, out);
   tl_slot arrays[2];
   int made = 0;
+  for (int i = 0; i < 2; i++)
+    if (!tl_is_array(operands[i]) && !tl_is_scalar(operands[i]) &&
+        !tl_is_range(operands[i]))
+      return wrong_kinds(vm, operands);
   while (made < 2 && tl_as_array(vm, "@", operands[made], &arrays[made]))
     made++;
   bool ok = made == 2 && multiply(vm, arrays, out);

@@ -138,12 +138,6 @@ bool tl_reduce_fold(tl_reducer *r, tl_fold fold) {
 
 // --- Dtypes -----------------------------------------------------------------
 
-static bool refuse(tl_vm *vm, const char *name, const char *needs, tl_slot x) {
-  char text[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s", name, needs,
-                 tl_describe(x, text, sizeof text));
-}
-
 tl_fold tl_reduction_fold(tl_reduction reduction) {
   switch (reduction) {
     case TL_REDUCE_PROD:
@@ -176,9 +170,9 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
                       tl_slot x) {
   tl_dtype from = r->from;
   if (from == TL_STRING)
-    return refuse(r->vm, r->name, "numbers", x);
+    return tl_arg_fail(r->vm, r->name, NULL, "numbers", x);
   if (is_ordering(reduction) && tl_dtype_is_complex(from)) {
-    return refuse(r->vm, r->name, "real numbers", x);
+    return tl_arg_fail(r->vm, r->name, NULL, "real numbers", x);
   }
   bool is_mean = reduction >= TL_REDUCE_MEAN;
   r->dtype = dtype != TL_DTYPE_COUNT        ? dtype

@@ -204,12 +204,9 @@ static bool scan_in_place(scan *s, tl_slot *x, tl_slot *out) {
 static bool choose_dtype(scan *s, tl_slot x, tl_dtype dtype) {
   tl_dtype from = (tl_dtype)tl_dtype_of(x);
   bool orders = s->fold == TL_FOLD_MIN || s->fold == TL_FOLD_MAX;
-  if (from >= TL_STRING || (orders && tl_dtype_is_complex(from))) {
-    char text[TL_DESCRIBE];
-    return tl_fail(s->vm, TALLY_ERR_TYPE, "%s needs %s: got %s",
-                   name_of(s->fold), orders ? "real numbers" : "numbers",
-                   tl_describe(x, text, sizeof text));
-  }
+  if (from >= TL_STRING || (orders && tl_dtype_is_complex(from)))
+    return tl_arg_fail(s->vm, name_of(s->fold), NULL,
+                       orders ? "real numbers" : "numbers", x);
   if (orders) {
     s->dtype = from;
     return true;

@@ -438,7 +438,7 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out) {
   bool ok = run_builtin(vm, builtin, how, count, args, out);
   if (!ok)
-    tl_error_of_builtin(vm, builtin);
+    tl_error_of_builtin(vm, builtin, args);
   return ok;
 }
 
@@ -506,8 +506,10 @@ static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     skip = native->count;
     for (uint32_t i = 0; i < skip; i++) bound[i] = tl_borrow(native->values[i]);
   }
-  if (!bind(vm, &p, shape, count, args, skip, bound))
+  if (!bind(vm, &p, shape, count, args, skip, bound)) {
+    tl_error_of_builtin(vm, p.builtin, bound);
     return false;
+  }
   return tl_do_builtin(vm, p.builtin, 0, p.count, bound, out);
 }
 
@@ -529,8 +531,10 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     bool ok = bind(vm, &p, shape, count, window, 0, bound);
     for (uint32_t i = 0; ok && i < p.count; i++) window[i] = bound[i];
     tl_free(vm, bound, (function->param_count + 1) * sizeof(tl_slot));
-    if (!ok)
+    if (!ok) {
+      tl_error_of_function(vm, function, window);
       return false;
+    }
     count = p.count;
   }
   if (!tl_push_frame(vm, function, closure, window, flags)) {

@@ -692,7 +692,7 @@ dispatch:
     bool is_callers =
         ins->op == TL_BC_CHECKTYPES && (F->flags & TL_FRAME_ENTRY) == 0;
     if (!is_callers)
-      tl_error_place(vm, function, at);
+      tl_error_place(vm, function, R, at);
     vm->frame = F;
     const tl_handler *handler = tl_unwind(vm, function, R, at);
     if (handler != NULL) {
@@ -707,7 +707,8 @@ dispatch:
     K = F->function->constants;
     ins = F->pc;
     if (!is_callers) {
-      tl_error_trace(vm, F->function, (uint32_t)(ins - F->function->code));
+      tl_error_trace(vm, F->function, R,
+                     (uint32_t)(ins - F->function->code));
     }
   }
 }

@@ -28,10 +28,12 @@ bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t count, tl_slot *window,
 // --- Errors (unwind.c) ------------------------------------------------------
 
 // Sets the pending error's place, if it has none, from an instruction.
-void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc);
+void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
+                    uint32_t pc);
 // Adds the call at [pc] to the pending error's trace; its place, if it has
 // none.
-void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc);
+void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
+                    uint32_t pc);
 // Gives up what the frame owns at [pc]. The handler that catches there, or
 // NULL; its kept slots are ready.
 const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
@@ -41,10 +43,14 @@ const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
 
 // Names the built-in that failed in the pending error's message, with its
 // module, where the message begins with a name and no call inside has done so.
-void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin);
+// An argument that it speaks of gets its parameter's name: [args] are those of
+// the call, which are compared only.
+void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin,
+                         const tl_slot *args);
 // Names a function of the library that is written in Tally, where its frame
 // ends by an error from inside: in place of what it called.
-void tl_error_of_function(tl_vm *vm, const tl_prototype *function);
+void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
+                          const tl_slot *args);
 
 // --- Slow paths (ops.c): each false after tl_fail ---------------------------
 

@@ -41,28 +41,104 @@ static size_t name_length(const char *message) {
   }
   const char *behind = message + n;
   bool ends = begins_with(behind, ": ") || begins_with(behind, " needs ") ||
-              begins_with(behind, " takes ");
+              begins_with(behind, " takes ") ||
+              begins_with(behind, " has no parameter ");
   return ends && is_function(message + from, n - from) ? n : 0;
 }
 
-// Puts module.name in place of the message's first bytes. Where there is no
+// Puts a text in place of [replaced] bytes of the message. Where there is no
 // memory for that the message stays.
-static void put_name(tl_vm *vm, const char *module, const char *name,
-                     size_t replaced) {
+static void splice(tl_vm *vm, size_t at, size_t replaced, const char *text,
+                   size_t nbytes) {
   tl_pending_error *error = &vm->error;
-  const char *dot = module ? "." : "", *colon = replaced == 0 ? ": " : "";
   if (error->message_size == 0)
     return;
-  size_t before = (module ? strlen(module) + 1 : 0) + strlen(name);
-  size_t nbytes = before + strlen(colon) + error->message_size - replaced;
-  char *message = tl_alloc_quiet(vm, nbytes);
+  size_t size = error->message_size - replaced + nbytes;
+  char *message = tl_alloc_quiet(vm, size);
   if (message == NULL)
     return;
-  snprintf(message, nbytes, "%s%s%s%s%s", module ? module : "", dot, name,
-           colon, error->message + replaced);
+  const char *behind = error->message + at + replaced;
+  snprintf(message, size, "%.*s%.*s%s", (int)at, error->message, (int)nbytes,
+           text, behind);
   tl_free(vm, error->message, error->message_size);
   error->message = message;
-  error->message_size = nbytes;
+  error->message_size = size;
+}
+
+// Puts module.name in place of the message's first bytes.
+static void put_name(tl_vm *vm, const char *module, const char *name,
+                     size_t replaced) {
+  char text[160];
+  int length =
+      snprintf(text, sizeof text, "%s%s%s%s", module ? module : "",
+               module ? "." : "", name, replaced == 0 ? ": " : "");
+  splice(vm, 0, replaced, text,
+         (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+}
+
+static bool is_same(tl_slot a, tl_slot b) {
+  const uint64_t notes = TL_OWNED | TL_WEAK;
+  return (a.tag & ~notes) == (b.tag & ~notes) && a.u == b.u;
+}
+
+static bool is_unknown(const char *name) {
+  return begins_with(name, TL_UNKNOWN_ARGUMENT " ");
+}
+
+static const tl_param *param_of_value(const tl_vm *vm, const tl_param *params,
+                                      int count, const tl_slot *args) {
+  for (int i = 0; i < count; i++)
+    if (is_same(args[i], vm->error.refused))
+      return &params[i];
+  return NULL;
+}
+
+static const tl_param *param_of_name(const char *name, size_t nbytes,
+                                     const tl_param *params, int count) {
+  for (int i = 0; i < count; i++)
+    if (params[i].name_length == nbytes &&
+        memcmp(params[i].name, name, nbytes) == 0)
+      return &params[i];
+  return NULL;
+}
+
+// The parameter whose argument was refused: that of the name, unless an inner
+// function gave it, or which got the value; where nothing is known, the only one
+// that is needed. NULL: none.
+static const tl_param *refused_param(const tl_vm *vm, const char *name,
+                                     const tl_param *params, int count,
+                                     const tl_slot *args) {
+  size_t nbytes = vm->error.refused_size;
+  const tl_param *named = param_of_name(name, nbytes, params, count);
+  if (named != NULL && !vm->error.refused_known)
+    return named;
+  const tl_param *got = param_of_value(vm, params, count, args);
+  if (got != NULL || named != NULL)
+    return got != NULL ? got : named;
+  bool is_alone =
+      count == 1 || (count > 1 && params[1].kind != TL_PARAM_REQUIRED);
+  return is_alone && is_unknown(name) ? &params[0] : NULL;
+}
+
+// A message that begins with a name of [length] bytes goes on with that of an
+// argument: the function's own, or one of those that it calls itself.
+static void put_argument(tl_vm *vm, const tl_param *params, int count,
+                         size_t length, const tl_slot *args) {
+  tl_pending_error *error = &vm->error;
+  size_t at = length + strlen(": "), nbytes = error->refused_size;
+  if (nbytes == 0 || length == 0)
+    return;
+  const tl_param unknown = {.name = TL_UNKNOWN_ARGUMENT,
+                            .name_length = strlen(TL_UNKNOWN_ARGUMENT)};
+  const tl_param *param =
+      refused_param(vm, error->message + at, params, count, args);
+  if (param == NULL && !error->refused_known)
+    return;  // "every item", which says enough
+  if (param == NULL)
+    param = &unknown;
+  splice(vm, at, nbytes, param->name, param->name_length);
+  error->refused_size = param->name_length;
+  error->refused_known = true;
 }
 
 // Whether it says what is wrong with the arguments of a call, and not that
@@ -73,21 +149,12 @@ static bool is_of_arguments(tally_status kind) {
          kind == TALLY_ERR_VALUE || kind == TALLY_ERR_DOMAIN;
 }
 
-// NULL for a function of the host.
-static const tl_family *family_of(const tl_builtin *builtin) {
-  for (const tl_family *family = tl_library; family->rows; family++)
-    for (const tl_builtin *row = family->rows; row->name; row++)
-      if (row == builtin)
-        return family;
-  return NULL;
-}
-
-void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin) {
+void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin,
+                         const tl_slot *args) {
   tl_pending_error *error = &vm->error;
   if (error->placed || error->named)
     return;
-  const tl_family *family = family_of(builtin);
-  if (family == NULL)
+  if ((builtin->flags & TL_HOST) != 0)
     return;  // a host has its own words, as a script has
   size_t length = name_length(error->message);
   // astype may have been written int8(x), as such messages say.
@@ -95,19 +162,38 @@ void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin) {
       (!is_of_arguments(error->status) || tl_builtin_is_cast(builtin)))
     return;
   error->named = true;
-  put_name(vm, family->module, builtin->name, length);
+  tl_param params[TL_MAX_PARAMS];
+  int count = tl_params_parse(builtin->params, params);
+  put_argument(vm, params, count, length, args);
+  put_name(vm, tl_builtin_module(builtin), builtin->name, length);
 }
 
-void tl_error_of_function(tl_vm *vm, const tl_prototype *function) {
+static int params_of(const tl_prototype *function,
+                     tl_param out[TL_MAX_PARAMS]) {
+  int count = 0;
+  for (; count < (int)function->param_count && count < TL_MAX_PARAMS; count++)
+    out[count] = (tl_param){
+        .name = function->params[count].name->text,
+        .name_length = function->params[count].name->length,
+        .kind = function->params[count].kind,
+    };
+  return count;
+}
+
+void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
+                          const tl_slot *args) {
   tl_pending_error *error = &vm->error;
   const char *module = function->unit->module->name->text;
   const char *name = function->name->text;
-  if (error->placed || tl_embedded_member(module, name) == NULL)
+  if (error->placed || function->unit->module->path != NULL ||
+      tl_embedded_member(module, name) == NULL)
     return;
   size_t length = name_length(error->message);
   if (length == 0 && !is_of_arguments(error->status))
     return;
   error->named = true;
+  tl_param params[TL_MAX_PARAMS];
+  put_argument(vm, params, params_of(function, params), length, args);
   put_name(vm, tl_embedded_find(module)->is_global ? NULL : module, name,
            length);
 }

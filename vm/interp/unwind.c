@@ -150,12 +150,13 @@ static bool is_library(const tl_unit *unit) {
 
 // As with functions in C, the place of what a function of the library refuses
 // is its call; the operands that it looked at say nothing there.
-void tl_error_place(tl_vm *vm, tl_prototype *function, uint32_t pc) {
+void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
+                    uint32_t pc) {
   if (vm->error.placed)
     return;
   if (is_library(function->unit)) {
     vm->error.left[0] = 0;
-    tl_error_of_function(vm, function);
+    tl_error_of_function(vm, function, base);
     return;
   }
   vm->error.placed = true;
@@ -217,10 +218,11 @@ static bool is_repeated(const tl_pending_error *error,
          error->trace_pc == pc;
 }
 
-void tl_error_trace(tl_vm *vm, tl_prototype *function, uint32_t pc) {
+void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
+                    uint32_t pc) {
   tl_pending_error *error = &vm->error;
   if (!error->placed) {
-    tl_error_place(vm, function, pc);
+    tl_error_place(vm, function, base, pc);
     return;
   }
   const tl_place_entry *place = tl_place_at(function, pc);

@@ -2,6 +2,7 @@
 #include "vm/types/type.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "vm/array/array.h"
@@ -259,16 +260,11 @@ bool tl_dtype_argument(tl_vm *vm, const char *function, tl_slot s,
     *out = s.type->dtype;
     return true;
   }
+  char expected[TL_DESCRIBE] = "a type such as float64";
   if (tl_is_string(s) &&
       tl_dtype_find(s.string->text, s.string->length) != TL_DTYPE_COUNT)
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%s: dtype must be a type such as float64, got a string: "
-                   "write %s without quotes",
-                   function, s.string->text);
-  char text[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_TYPE,
-                 "%s: dtype must be a type such as float64, got %s", function,
-                 tl_describe(s, text, sizeof text));
+    snprintf(expected, sizeof expected, "%s without quotes", s.string->text);
+  return tl_arg_fail(vm, function, "dtype", expected, s);
 }
 
 // --- Text -------------------------------------------------------------------
