@@ -403,8 +403,11 @@ tl_reading tl_editor_read(tl_editor *e, const char *prompt, const char **line,
   if (*line == NULL || length <= 0)
     return length < 0 ? TL_READ_FAILED : TL_READ_END;
   *nbytes = (size_t)length;
-  history_event event;
-  if (e->history != NULL && (*line)[strspn(*line, " \t\r\n")] != 0)
-    e->lib.history(e->history, &event, H_ENTER, *line);
   return TL_READ_LINE;
+}
+
+void tl_editor_remember(tl_editor *e, const char *input) {
+  history_event event;
+  if (e->history != NULL && input[strspn(input, " \t\r\n")] != 0)
+    e->lib.history(e->history, &event, H_ENTER, input);
 }

@@ -21,8 +21,11 @@ typedef enum tl_reading {
 tl_editor *tl_editor_open(tally_vm *vm);
 void tl_editor_close(tl_editor *editor);
 
-// Reads a line. *line has its end and belongs to the editor until the next one.
+// Reads a line, or several that were one input before. *line has its end and
+// belongs to the editor until the next one.
 tl_reading tl_editor_read(tl_editor *editor, const char *prompt,
                           const char **line, size_t *nbytes);
+// An input of one line or more, which an arrow brings back as a whole.
+void tl_editor_remember(tl_editor *editor, const char *input);
 
 #endif

@@ -165,6 +165,15 @@ static tl_reading prompt_line(reader *in) {
   return read_line(in);
 }
 
+static void remember(reader *in) {
+  if (in->editor == NULL)
+    return;
+  char behind = in->data[in->used];
+  in->data[in->used] = 0;
+  tl_editor_remember(in->editor, in->data);
+  in->data[in->used] = behind;
+}
+
 // Reads lines until they make an input. TL_READ_END: the input, which may be
 // empty, is the last.
 static tl_reading read_input(tl_session *session, reader *in) {
@@ -176,8 +185,10 @@ static tl_reading read_input(tl_session *session, reader *in) {
     tl_reading result = prompt_line(in);
     if (result != TL_READ_LINE)
       return result;
-    if (is_question(in) || is_complete(session, in))
+    if (is_question(in) || is_complete(session, in)) {
+      remember(in);
       return TL_READ_LINE;
+    }
   }
 }
 

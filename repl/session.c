@@ -13,6 +13,7 @@
 
 #include "repl/file.h"
 #include "repl/stats.h"
+#include "repl/wrap.h"
 
 // --- Interrupts -------------------------------------------------------------
 // Ctrl-C asks the running script to stop. If it does not heed that, a second
@@ -95,7 +96,7 @@ void tl_session_report(const tl_session *session) {
   const char *report = tally_error(session->vm)->report;
   size_t n = strlen(report);
   fflush(stdout);
-  fputs(report, stderr);
+  tl_write_wrapped(stderr, report, tl_terminal_width(STDERR_FILENO));
   if (n == 0 || report[n - 1] != '\n')
     fputc('\n', stderr);
 }

@@ -1,6 +1,7 @@
 // The prompt on a terminal, as a person has it: keys are typed when the screen
 // shows that the command waits for them.
 
+#define _DEFAULT_SOURCE  // ioctl
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -172,6 +174,34 @@ static void test_the_history_is_kept(void **state) {
   leave(&t);
 }
 
+// Of an input of several lines all come back, also in a later session.
+static void test_an_arrow_brings_all_lines_back(void **state) {
+  (void)state;
+  terminal t;
+  start(&t);
+  expect(&t, "for i in 0..2 {\n", "  ...> ");
+  type(&t, "print(i + 7)\n");
+  see(&t, "  ...> ");
+  type(&t, "}\n");
+  see(&t, "\n8");
+  expect(&t, "\033[A\n", "\n8");
+  leave(&t);
+  start(&t);
+  expect(&t, "\033[A\n", "\n8");
+  leave(&t);
+}
+
+static void test_messages_are_cut_between_words(void **state) {
+  (void)state;
+  terminal t;
+  start(&t);
+  struct winsize size = {.ws_row = 24, .ws_col = 40};
+  assert_int_equal(ioctl(t.keys, TIOCSWINSZ, &size), 0);
+  expect(&t, "error(\"one two three four five six seven eight nine ten\")\n",
+         "error: one two three\r\n  four five six seven eight nine ten\r\n");
+  leave(&t);
+}
+
 int main(int argc, char **argv) {
   (void)argc;
   const char *slash = strrchr(argv[0], '/');
@@ -186,6 +216,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_ctrl_c_stops_what_runs),
       cmocka_unit_test(test_questions_are_answered),
       cmocka_unit_test(test_the_history_is_kept),
+      cmocka_unit_test(test_an_arrow_brings_all_lines_back),
+      cmocka_unit_test(test_messages_are_cut_between_words),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   char history[64];

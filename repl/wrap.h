@@ -1,0 +1,11 @@
+// Reports on a terminal: long lines go on in the next, between words.
+#ifndef TALLY_REPL_WRAP_H
+#define TALLY_REPL_WRAP_H
+
+#include <stdio.h>
+
+// Writes lines of at most [width] characters, where their words are no longer;
+// those of a source line and its caret stay whole. width 0: no lines are cut.
+void tl_write_wrapped(FILE *to, const char *text, int width);
+
+#endif
