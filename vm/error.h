@@ -19,10 +19,10 @@ __attribute__((format(printf, 3, 4)))
 bool tl_fail(tl_vm *vm, tally_status kind, const char *format, ...);
 bool tl_fail_v(tl_vm *vm, tally_status kind, const char *format, va_list args);
 
-// Fails (kind type): "roll: shift must be an integer, not string". [name] is the
-// parameter as the function calls it; where the built-in that a script called
-// has no such parameter, the name of the one that got [s] takes its place. NULL:
-// whoever fails cannot know.
+// Fails (kind type): "roll: shift must be an integer, not string". [name] is
+// the parameter as the function calls it; where the built-in that a script
+// called has no such parameter, the name of the one that got [s] takes its
+// place. NULL: whoever fails cannot know.
 #define TL_UNKNOWN_ARGUMENT "an argument"
 bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
                  const char *expected, tl_slot s);

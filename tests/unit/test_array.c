@@ -451,8 +451,9 @@ static void test_as_array(void **state) {
   tl_drop(vm, range);
   tl_slot text = text_slot(vm, "x");
   assert_false(tl_as_array(vm, "sum", text, &out));
-  assert_string_equal(failure(vm, TALLY_ERR_TYPE),
-                      "sum: an argument must be an array or a number, not string");
+  assert_string_equal(
+      failure(vm, TALLY_ERR_TYPE),
+      "sum: an argument must be an array or a number, not string");
   tl_drop(vm, text);
 }
 

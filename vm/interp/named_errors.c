@@ -69,9 +69,8 @@ static void splice(tl_vm *vm, size_t at, size_t replaced, const char *text,
 static void put_name(tl_vm *vm, const char *module, const char *name,
                      size_t replaced) {
   char text[160];
-  int length =
-      snprintf(text, sizeof text, "%s%s%s%s", module ? module : "",
-               module ? "." : "", name, replaced == 0 ? ": " : "");
+  int length = snprintf(text, sizeof text, "%s%s%s%s", module ? module : "",
+                        module ? "." : "", name, replaced == 0 ? ": " : "");
   splice(vm, 0, replaced, text,
          (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
@@ -103,8 +102,8 @@ static const tl_param *param_of_name(const char *name, size_t nbytes,
 }
 
 // The parameter whose argument was refused: that of the name, unless an inner
-// function gave it, or which got the value; where nothing is known, the only one
-// that is needed. NULL: none.
+// function gave it, or which got the value; where nothing is known, the only
+// one that is needed. NULL: none.
 static const tl_param *refused_param(const tl_vm *vm, const char *name,
                                      const tl_param *params, int count,
                                      const tl_slot *args) {
