@@ -113,7 +113,7 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   $(addprefix vm/region/,region_calls region_match region_plan region_read \
   region_resolve region_several region_values region_views) \
   $(addprefix vm/,array/stack engine/blas engine/matmul_stack engine/reduce \
-  engine/scan error index/index_set index/path io values/category values/same \
+  engine/scan error index/index_set index/path io values/category values/octets values/same \
   verify/audit verify/lenders) \
   $(addprefix stdlib/,arguments asarray categorical compress create csv_table \
   csv_window cumulative dense_complex dtype elementwise fft functional \

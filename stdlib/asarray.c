@@ -198,7 +198,7 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_asarray_builtins[] = {
-    {"asarray", "x, dtype: none, copy: none", asarray, TL_RETURNS,
+    {"asarray", "x, dtype: none, copy: none", asarray, TL_RETURNS | TL_OF_BYTES,
      "x as an array: nested lists are stacked, a range is counted out, and an\n"
      "array stays what it is unless dtype converts it. copy, a bool, makes no\n"
      "difference: values never change under another name. Items that do not\n"

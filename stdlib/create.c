@@ -544,13 +544,13 @@ const tl_builtin tl_create_builtins[] = {
      "an\n"
      "error (kind value), what is no dtype another (type).\n"
      "    empty(2)    # [0.0, 0.0]\n"},
-    {"full", "shape, fill_value, dtype: none", full, TL_PURE,
+    {"full", "shape, fill_value, dtype: none", full, TL_OF_BYTES,
      "An array that holds one value everywhere.\n"
      "The dtype is that of the value unless one is given. A negative length "
      "is\n"
      "an error (kind value).\n"
      "    full(3, 7)    # [7, 7, 7]\n"},
-    {"zeros_like", "x, dtype: none", zeros_like, TL_OF_ITEMS,
+    {"zeros_like", "x, dtype: none", zeros_like, TL_OF_ITEMS | TL_OF_BYTES,
      "Zeros in the shape and dtype of x.\n"
      "Values other than arrays and numbers are an error (kind type).\n"
      "    zeros_like([1, 2])    # [0, 0]\n"},
@@ -558,12 +558,13 @@ const tl_builtin tl_create_builtins[] = {
      "Ones in the shape and dtype of x.\n"
      "Values other than arrays and numbers are an error (kind type).\n"
      "    ones_like([3.0, 4.0])    # [1.0, 1.0]\n"},
-    {"empty_like", "x, dtype: none", zeros_like, TL_OF_ITEMS,
+    {"empty_like", "x, dtype: none", zeros_like, TL_OF_ITEMS | TL_OF_BYTES,
      "The same as zeros_like.\n"
      "An array of the shape and dtype of x unless a dtype is given. Values\n"
      "other than arrays and numbers are an error (kind type).\n"
      "    empty_like([1, 2])    # [0, 0]\n"},
-    {"full_like", "x, fill_value, dtype: none", full_like, TL_OF_ITEMS,
+    {"full_like", "x, fill_value, dtype: none", full_like,
+     TL_OF_ITEMS | TL_OF_BYTES,
      "One value in the shape and dtype of x.\n"
      "A value of a higher kind than the dtype is an error (kind type).\n"
      "    full_like([1, 2], 9)    # [9, 9]\n"},
@@ -596,11 +597,11 @@ const tl_builtin tl_create_builtins[] = {
      "float64 unless dtype says otherwise. A negative size is an error (kind\n"
      "value).\n"
      "    eye(2)    # [[1.0, 0.0], [0.0, 1.0]]\n"},
-    {"tril", "x, k: 0", tril, TL_OF_MASKS,
+    {"tril", "x, k: 0", tril, TL_OF_MASKS | TL_OF_BYTES,
      "x with zeros above diagonal number k of its last two axes.\n"
      "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
      "    tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]\n"},
-    {"triu", "x, k: 0", triu, TL_OF_MASKS,
+    {"triu", "x, k: 0", triu, TL_OF_MASKS | TL_OF_BYTES,
      "x with zeros below diagonal number k of its last two axes.\n"
      "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
      "    triu([[1, 2], [3, 4]])    # [[1, 2], [0, 4]]\n"},

@@ -263,8 +263,8 @@ static bool places_or_where(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define CALL_3(name) places_or_##name
 
 const tl_builtin tl_elementwise_builtins[] = {
-#define X(ENUM, name, arity, rule, sign, doc)          \
-  {#name, PARAMS_##arity, CALL_##arity(name), TL_PURE, \
+#define X(ENUM, name, arity, rule, sign, doc)              \
+  {#name, PARAMS_##arity, CALL_##arity(name), TL_OF_BYTES, \
    doc NOTE_##rule(OPERANDS_##arity, SHAPES_##arity)},
     TL_ELEMENTWISE(X)
 #undef X

@@ -426,7 +426,7 @@ const tl_builtin tl_linear_builtins[] = {
     DIAGONAL,
     TRACE,
     KRON,
-    {"diag", "x, k: 0", diag, TL_OF_MASKS,
+    {"diag", "x, k: 0", diag, TL_OF_MASKS | TL_OF_BYTES,
      "A matrix with the items of a vector on its diagonal number k; or of a\n"
      "matrix, that diagonal.\n"
      "Any dtype, which stays. More axes than two give a diagonal of each\n"

@@ -5,6 +5,8 @@
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
+#include "vm/values/octets.h"
+#include "vm/values/string_item.h"
 #include "vm/vm.h"
 
 static bool is_big_endian(void) {
@@ -15,6 +17,8 @@ static bool is_big_endian(void) {
 // A dense vector of bytes. *out borrows or owns.
 static bool read_bytes(tl_vm *vm, const char *function, tl_slot *s,
                        tl_slot *out) {
+  if (tl_is_octets(*s) && tl_value_ndim(*s) == 0)
+    return tl_octets_items(vm, *s, out);
   if (!tl_arg_numeric(vm, function, s))
     return false;
   if (tl_array_dtype(s->array) != TL_UINT8 || tl_ndim(s->array) != 1)
@@ -91,6 +95,8 @@ static bool decode(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool encode_items(tl_vm *vm, const char *function, tl_slot *x, bool big,
                          tl_slot *out) {
   tl_slot dense;
+  if (tl_is_octets(*x) && tl_value_ndim(*x) == 0)
+    return tl_octets_items(vm, *x, out);
   if (!tl_arg_numeric(vm, function, x))
     return false;
   tl_dtype dtype = tl_array_dtype(x->array);
@@ -187,18 +193,45 @@ static bool crc32(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+static bool check_text(tl_vm *vm, const char *data, size_t nbytes) {
+  size_t at;
+  return tl_utf8_check(data, nbytes, &at) ||
+         tl_fail(vm, TALLY_ERR_VALUE,
+                 "text: the data are no UTF-8 text: malformed at byte %zu", at);
+}
+
+// Of all that bytes have inside.
+static bool check_texts(tl_vm *vm, tl_slot s) {
+  while (tl_is_nested(s)) s = tl_borrow(s.nested->parts[1]);
+  if (tl_is_string(s))
+    return check_text(vm, s.string->text, s.string->length);
+  tl_slot dense;
+  if (!tl_array_contiguous(vm, &s, &dense))
+    return false;
+  const tl_string_item *items = tl_string_items(dense.array);
+  bool ok = true;
+  for (int64_t i = 0; ok && i < dense.array->size; i++)
+    ok = check_text(vm, tl_string_item_text(&items[i]),
+                    tl_string_item_length(&items[i]));
+  tl_drop(vm, dense);
+  return ok;
+}
+
 static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot data;
-  size_t at;
+  if (tl_is_octets(args[0])) {
+    tl_slot inside = tl_octets_inside(args[0]);
+    if (!check_texts(vm, inside))
+      return false;
+    *out = tl_retain(vm, inside);
+    return true;
+  }
   if (!read_bytes(vm, "text", &args[0], &data))
     return false;
   size_t nbytes = (size_t)data.array->size;
   tl_string *string = NULL;
-  if (tl_utf8_check(data.array->data, nbytes, &at))
+  if (check_text(vm, data.array->data, nbytes))
     string = tl_string_new(vm, data.array->data, nbytes);
-  else
-    tl_fail(vm, TALLY_ERR_VALUE,
-            "text: the data are no UTF-8 text: malformed at byte %zu", at);
   tl_drop(vm, data);
   if (string)
     *out = tl_own_string(string);
@@ -258,29 +291,29 @@ static bool write_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The tables -------------------------------------------------------------
 
 const tl_builtin tl_binary_module[] = {
-    {"decode", "data, dtype, big: false", decode, TL_PURE,
+    {"decode", "data, dtype, big: false", decode, TL_ANY_FORM,
      "The numbers that bytes (a vector of uint8) hold, one behind the other:\n"
      "a vector of the dtype. The lowest byte comes first unless big is true.\n"
      "Bytes that make no whole number of items are a value error.\n"
      "    binary.decode(uint8([1, 0, 2, 1]), int16)    # [1, 258]\n"},
-    {"encode", "x, big: false", encode, TL_PURE,
+    {"encode", "x, big: false", encode, TL_ANY_FORM,
      "The bytes of the items of x in row-major order, a vector of uint8: what\n"
      "decode reads. Strings are a type error.\n"
      "    binary.encode(int16([1, 258]))    # [1, 0, 2, 1]\n"},
-    {"text", "data", text, TL_PURE,
-     "The string whose UTF-8 bytes these are (a vector of uint8); malformed\n"
-     "ones are a value error.\n"
+    {"text", "data", text, TL_ANY_FORM,
+     "The string whose UTF-8 bytes these are (a vector of uint8, or of type\n"
+     "bytes: of an array of them one each); malformed ones are a value error.\n"
      "    binary.text(uint8([207, 128]))    # \"π\"\n"},
-    {"compress", "data, format = \"zlib\", level: 6", compress, TL_PURE,
+    {"compress", "data, format = \"zlib\", level: 6", compress, TL_ANY_FORM,
      "Bytes (a vector of uint8) in fewer bytes: format \"zlib\", \"gzip\",\n"
      "\"raw\" (deflate without a frame), by zlib, or \"zstd\". level is from\n"
      "0 to 9, for zstd to 22. A library that is missing is an io error.\n"
      "    len(binary.compress(zeros(1000, dtype: uint8))) < 30    # true\n"},
-    {"expand", "data, format = \"zlib\", most: 1073741824", expand, TL_PURE,
+    {"expand", "data, format = \"zlib\", most: 1073741824", expand, TL_ANY_FORM,
      "The bytes that compress made fewer. Damaged data, or more than most\n"
      "bytes, are a value error.\n"
      "    binary.expand(binary.compress(uint8([1, 2])))    # [1, 2]\n"},
-    {"crc32", "data", crc32, TL_PURE,
+    {"crc32", "data", crc32, TL_ANY_FORM,
      "The check sum of bytes (a vector of uint8) that zip, gzip and PNG use:\n"
      "CRC-32, an integer (RFC 1952).\n"
      "Other values are an error (kind type).\n"

@@ -37,7 +37,7 @@ static bool either(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_operator_builtins[] = {
-    {"contained", "item, container", contained, TL_PURE,
+    {"contained", "item, container", contained, TL_ANY_FORM,
      "Whether an item is in an array, list, record (as a key), range or "
      "string:\n"
      "the operator in as a function.\n"

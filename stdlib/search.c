@@ -391,13 +391,14 @@ static bool nonzero(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_search_builtins[] = {
-    {"take", "x, indices, axis: none", take, TL_MOVES,
+    {"take", "x, indices, axis: none", take, TL_MOVES | TL_OF_BYTES,
      "The items of x at the positions in indices, along an axis; only a\n"
      "one-dimensional x may do without axis.\n"
      "Any dtype, which stays; the indices are integers. An index out of range\n"
      "is an error (kind index).\n"
      "    take([10, 20, 30], [2, 0])    # [30, 10]\n"},
-    {"take_along_axis", "x, indices, axis: -1", take_along_axis, TL_OF_MASKS,
+    {"take_along_axis", "x, indices, axis: -1", take_along_axis,
+     TL_OF_MASKS | TL_OF_BYTES,
      "For each lane of x along the axis, its items at the positions in the\n"
      "same lane of indices, as argsort gives them.\n"
      "Any dtype, which stays; the indices are integers. An index out of range\n"

@@ -347,7 +347,8 @@ static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_select_builtins[] = {
-    {"topk", "x, k, axis: -1, largest: true", topk, TL_EACH_ROW | TL_OF_ROWS,
+    {"topk", "x, k, axis: -1, largest: true", topk,
+     TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
      "The k greatest items along an axis, in order, and their places: a record "
      "of\n"
      "values, of x's dtype, and indices, int64. Equal items keep their order; "
@@ -358,7 +359,8 @@ const tl_builtin tl_select_builtins[] = {
      "a\n"
      "type error.\n"
      "    topk([3, 9, 4], 2)    # (values: [9, 4], indices: [1, 2])\n"},
-    {"argpartition", "x, kth, axis: -1", argpartition, TL_EACH_ROW | TL_OF_ROWS,
+    {"argpartition", "x, kth, axis: -1", argpartition,
+     TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
      "The positions that partition x along an axis: those of lesser items, "
      "then\n"
      "that of the item that is number kth in order (or several), then those "
@@ -370,7 +372,8 @@ const tl_builtin tl_select_builtins[] = {
      "is\n"
      "an index error.\n"
      "    argpartition([3, 1, 2], 1)    # [1, 2, 0]\n"},
-    {"partition", "x, kth, axis: -1", partition, TL_EACH_ROW | TL_OF_ROWS,
+    {"partition", "x, kth, axis: -1", partition,
+     TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
      "x with, along an axis, the item that is number kth in order (or several) "
      "in\n"
      "its place: lesser ones before, greater ones behind it, as they stood. "

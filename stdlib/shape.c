@@ -590,25 +590,26 @@ static bool broadcast_shapes(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_shape_builtins[] = {
-    {"reshape", "x, shape, copy: none", reshape, TL_VIEWS | TL_MOVES,
+    {"reshape", "x, shape, copy: none", reshape,
+     TL_VIEWS | TL_MOVES | TL_OF_BYTES,
      "x, of any dtype, in another shape with as many items, in row-major\n"
      "order. One length may be -1: it is worked out. copy, a bool, makes no\n"
      "difference: values never change under another name. A shape of another\n"
      "size is an error (kind shape).\n"
      "    reshape(0..6, (2, -1))    # [[0, 1, 2], [3, 4, 5]]\n"},
-    {"flatten", "x", flatten, TL_VIEWS | TL_GRIDS,
+    {"flatten", "x", flatten, TL_VIEWS | TL_GRIDS | TL_OF_BYTES,
      "The items of x along one axis, in row-major order; of a ragged array\n"
      "those of all rows, one row behind the other.\n"
      "Any dtype, which stays. Lists and strings are an error (kind type).\n"
      "    flatten([[1, 2], [3]])    # [1, 2, 3]\n"
      "    flatten([[1, 2], [3, 4]])    # [1, 2, 3, 4]\n"},
     {"flip", "x, axis: none", flip,
-     TL_VIEWS | TL_MOVES | TL_EACH_ROW | TL_OF_ROWS,
+     TL_VIEWS | TL_MOVES | TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
      "x with the order of its items reversed along one axis, several, or all.\n"
      "Any dtype, which stays. Lists and strings are an error (kind type).\n"
      "    flip([1, 2, 3])    # [3, 2, 1]\n"},
     {"roll", "x, shift, axis: none", roll,
-     TL_MOVES | TL_BEGINS | TL_EACH_ROW | TL_OF_ROWS,
+     TL_MOVES | TL_BEGINS | TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
      "x moved on by shift items along axis; what falls off the end comes back\n"
      "at the start. Several shifts go with as many axes; without an axis x is\n"
      "taken in row-major order.\n"
@@ -641,7 +642,8 @@ const tl_builtin tl_shape_builtins[] = {
      "x with axes moved to other positions, the others keeping their order.\n"
      "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
      "    moveaxis(zeros((2, 3, 4)), 0, -1).shape    # (3, 4, 2)\n"},
-    {"broadcast_to", "x, shape", broadcast_to, TL_VIEWS | TL_MOVES | TL_GRIDS,
+    {"broadcast_to", "x, shape", broadcast_to,
+     TL_VIEWS | TL_MOVES | TL_GRIDS | TL_OF_BYTES,
      "x repeated to fill a shape, without copying; where shape is an array of\n"
      "rows of different lengths, in rows like its own.\n"
      "Any dtype, which stays. A shape that x does not broadcast to is an "
@@ -649,7 +651,7 @@ const tl_builtin tl_shape_builtins[] = {
      "(kind shape).\n"
      "    broadcast_to([1, 2], (2, 2))    # [[1, 2], [1, 2]]\n"
      "    broadcast_to([1, 2], [[0, 0], [0]])    # [[1, 1], [2]]\n"},
-    {"broadcast_arrays", "...arrays", broadcast_arrays, TL_PURE,
+    {"broadcast_arrays", "...arrays", broadcast_arrays, TL_OF_BYTES,
      "The list of the arrays, each repeated to their common shape.\n"
      "Shapes that do not broadcast are an error (kind shape).\n"
      "    broadcast_arrays([1, 2], [[0]])[1]    # [[0, 0]]\n"},

@@ -9,6 +9,7 @@
 #include "stdlib/text.h"
 #include "vm/values/list.h"
 #include "vm/nested/ragged.h"
+#include "vm/values/octets.h"
 #include "vm/values/string_item.h"
 #include "vm/vm.h"
 
@@ -66,22 +67,6 @@ bool tl_is_blank(int32_t point) {
          category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
 }
 
-// The first place of [part] in text[at …], or NULL.
-static const char *search(const char *text, size_t nbytes, size_t at,
-                          const tl_string *part) {
-  const char *end = text + nbytes;
-  if (part->length == 0)
-    return text + at;
-  for (const char *p = text + at; (size_t)(end - p) >= part->length; p++) {
-    p = memchr(p, part->text[0], (size_t)(end - p) - part->length + 1);
-    if (p == NULL)
-      return NULL;
-    if (memcmp(p, part->text, part->length) == 0)
-      return p;
-  }
-  return NULL;
-}
-
 // --- split and join ---------------------------------------------------------
 
 // How many bytes the white space at [text] takes, 0: it is none. Of two bytes
@@ -122,7 +107,7 @@ static bool split_at(tl_interner *interner, const tl_string *s,
                      const tl_string *separator, tl_list **list) {
   size_t at = 0;
   for (;;) {
-    const char *found = search(s->text, s->length, at, separator);
+    const char *found = tl_string_search(s, at, separator);
     size_t end = found ? (size_t)(found - s->text) : s->length;
     if (!push_string(interner->vm, list,
                      tl_intern(interner, s->text + at, end - at)))
@@ -248,7 +233,7 @@ static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_text_open(&text, vm);
   size_t at = 0;
   const char *found;
-  while (count-- > 0 && (found = search(s->text, s->length, at, old))) {
+  while (count-- > 0 && (found = tl_string_search(s, at, old))) {
     tl_text_add(&text, s->text + at, (size_t)(found - s->text) - at);
     tl_text_add(&text, new->text, new->length);
     at = (size_t)(found - s->text) + old->length;
@@ -261,13 +246,13 @@ static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static int64_t find_text(const tl_string *s, const tl_string *part) {
   size_t at = 0;
   int64_t index = 0;
-  const char *found = search(s->text, s->length, 0, part);
+  const char *found = tl_string_search(s, 0, part);
   while (found != NULL) {
     size_t place = (size_t)(found - s->text);
     for (; at < place; index++) at = tl_grapheme_end(s->text, s->length, at);
     if (at == place)
       return index;
-    found = search(s->text, s->length, place + 1, part);
+    found = tl_string_search(s, place + 1, part);
   }
   return -1;
 }
@@ -383,6 +368,8 @@ static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool bytes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
+  if (tl_is_octets(args[0]))
+    return tl_octets_items(vm, args[0], out);
   if (!tl_arg_string(vm, "bytes", "s", args[0], &s))
     return false;
   int64_t count = (int64_t)s->length;
@@ -484,9 +471,9 @@ const tl_builtin tl_string_builtins[] = {
      "The code points of a string's characters, an int64 array.\n"
      "Values other than strings are an error (kind type).\n"
      "    codepoints(\"aπ\")    # [97, 960]\n"},
-    {"bytes", "s", bytes, TL_OF_TEXT,
-     "The bytes of a string in UTF-8, a uint8 array.\n"
-     "Values other than strings are an error (kind type).\n"
+    {"bytes", "s", bytes, TL_OF_TEXT | TL_ANY_FORM,
+     "The bytes of a string in UTF-8, or of a value of type bytes: a uint8\n"
+     "array. Other values are an error (kind type).\n"
      "    bytes(\"π\")    # [207, 128]\n"},
     {"char", "code", char_, TL_PURE,
      "The character of a code point, or the string of an array of them.\n"

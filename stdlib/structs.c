@@ -7,6 +7,7 @@
 #include "vm/values/category.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"
+#include "vm/values/octets.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/range.h"
@@ -220,6 +221,7 @@ bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
     tl_drop(vm, values);
     return done;
   }
+  key = tl_octets_inside(key);
   bool option = tl_is_form(key, TL_FORM_OPTION);
   tl_slot values = option ? key.nested->parts[1] : key, dense;
   char text[TL_DESCRIBE];

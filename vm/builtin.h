@@ -48,12 +48,14 @@ enum {  // tl_builtin.flags
                           // the functions above, it gets rows of rows
   TL_PAIR = 2097152,      // the result is a list of two
   TL_GOES_ON = 4194304,   // with TL_KEEPS: the first item of the list that it
-                         // takes may go on with the others'; where it fails,
-                         // that is still in the list, as it was
+                          // takes may go on with the others'; where it fails,
+                          // that is still in the list, as it was
   TL_STOPS = 8388608,  // with TL_KEEPS: an interrupt may leave that half done,
                        // so where it would be seen a large one is only lent
-  TL_ANY_FORM = 8192,  // takes categorical arrays as they are; else it gets
-                       // their values
+  TL_OF_BYTES = 16777216,  // strings are items like others to it, neither read
+                           // as text nor made: so bytes are (octets.h)
+  TL_ANY_FORM = 8192,      // takes categorical arrays as they are; else it gets
+                           // their values
 };
 
 typedef struct tl_builtin {

@@ -11,6 +11,7 @@
 #include "vm/interp/interp.h"
 #include "vm/nested/lift.h"
 #include "vm/values/list.h"
+#include "vm/values/octets.h"
 #include "vm/memory/mapping.h"
 #include "vm/poll.h"
 #include "vm/values/record.h"
@@ -376,7 +377,7 @@ static bool is_lent(const tl_builtin *builtin, unsigned how,
   if (tl_is_array(s))
     return (how & TL_STOPS) != 0 && s.array->head.nbytes > SMALL;
   return !tl_is_nested(s) || tl_is_spelled(s) || tl_is_form(s, TL_FORM_GRID) ||
-         tl_is_lifted(builtin, args);
+         tl_is_octets(s) || tl_is_lifted(builtin, args);
 }
 
 static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
@@ -410,8 +411,10 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
       spell_out(vm, builtin, count, args) &&
       (needs == 0 || tl_require(vm, needs, builtin->name)) &&
       ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
-       : tl_is_lifted(builtin, args)   ? tl_lift(vm, builtin, count, args, out)
-                                       : builtin->call(vm, args, out));
+       : tl_octets_given(builtin, count, args)
+           ? tl_octets_call(vm, builtin, count, args, out)
+       : tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
+                                     : builtin->call(vm, args, out));
   vm->keeping = was_keeping;
   vm->finishing = was_finishing;
   // What the argument was converted to does not outlive the call.
@@ -459,6 +462,8 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
     ok = tl_struct_convert(vm, type, args[0], out);
     if (ok)
       tl_hold(vm, *out, TL_CAUSE_VIEW);
+  } else if (type->kind == TL_TYPE_BYTES) {
+    ok = tl_octets_of(vm, args[0], out);
   } else if (type->kind != TL_TYPE_DTYPE) {
     tl_string *text = tl_type_text(vm, type);
     ok = text != NULL &&

@@ -10,6 +10,7 @@
 #include "vm/text/format.h"
 #include "vm/api/host.h"
 #include "vm/values/list.h"
+#include "vm/values/octets.h"
 #include "vm/engine/matmul.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/ragged.h"
@@ -132,6 +133,31 @@ static bool in_present(tl_vm *vm, tl_slot item, tl_slot option, bool *found) {
   return ok;
 }
 
+// Some bytes, or one, in bytes; bytes in an array of them.
+static bool in_octets(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
+  tl_slot inside = tl_octets_inside(container), octets;
+  bool one = tl_is_string(inside);
+  if (one ? tl_is_number(item) : tl_is_none(item)) {
+    if (!one)
+      return contains(vm, item, inside, found);
+    if (!tl_octets_items(vm, container, &inside))
+      return false;
+    bool ok = contains(vm, item, inside, found);
+    tl_drop(vm, inside);
+    return ok;
+  }
+  if (!tl_octets_of(vm, item, &octets))
+    return false;
+  tl_slot sought = tl_octets_inside(octets);
+  bool ok = true;
+  if (!one || !tl_is_string(sought))
+    ok = contains(vm, sought, inside, found);
+  else
+    *found = tl_string_search(inside.string, 0, sought.string) != NULL;
+  tl_drop(vm, octets);
+  return ok;
+}
+
 static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
   if (tl_is_list(container))
@@ -141,8 +167,7 @@ static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
     return true;
   }
   if (tl_is_string(container) && tl_is_string(item)) {
-    *found = strstr(container.string->text, item.string->text) != NULL ||
-             item.string->length == 0;
+    *found = tl_string_search(container.string, 0, item.string) != NULL;
     return true;
   }
   if (tl_is_range(container) && tl_is_number(item)) {
@@ -154,6 +179,8 @@ static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
              (i - r->start) % r->step == 0;
     return true;
   }
+  if (tl_is_octets(container))
+    return in_octets(vm, item, container, found);
   if (tl_is_array(container) || tl_is_form(container, TL_FORM_CATEGORY))
     return in_array(vm, item, container, found);
   if (tl_is_form(container, TL_FORM_POINTER)) {
@@ -458,8 +485,7 @@ static void gather_column(tl_vm *vm, tl_slot *column) {
   int64_t stride = tl_strides(view)[0];
   tl_dtype dtype = tl_array_dtype(view);
   if ((stride < COLUMN_LINE && stride > -COLUMN_LINE) || dtype >= TL_STRING ||
-      view->size > COLUMN_MOST / (int64_t)tl_itemsize(dtype) ||
-      view->size < 2)
+      view->size > COLUMN_MOST / (int64_t)tl_itemsize(dtype) || view->size < 2)
     return;
   tl_array *copy = tl_array_copy(vm, view);
   if (copy == NULL) {

@@ -199,7 +199,8 @@ static bool visit_parts(tl_slot s, tl_reference_visit *visit, void *context) {
       [TL_FORM_RAGGED] = {"offsets", "items"},
       [TL_FORM_CATEGORY] = {"codes", "categories"},
       [TL_FORM_GRID] = {"places", "rows"},
-      [TL_FORM_POINTER] = {"places", "target"}};
+      [TL_FORM_POINTER] = {"places", "target"},
+      [TL_FORM_BYTES] = {"bytes", ""}};
   const tl_nested *n = s.nested;
   tl_form form = tl_nested_form(n);
   for (int64_t i = 0; i < n->count; i++) {

@@ -9,6 +9,7 @@
 #include "vm/error.h"
 #include "vm/types/layout.h"
 #include "vm/memory/mapping.h"
+#include "vm/values/octets.h"
 #include "vm/vm.h"
 
 // --- Making -----------------------------------------------------------------
@@ -35,6 +36,14 @@ void tl_nested_put(tl_vm *vm, tl_nested *n, int64_t i, tl_slot *part) {
 bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
                     tl_slot *second, tl_slot *out) {
   int64_t count = second != NULL ? 2 : 1;
+  // Bytes are bytes on the outside.
+  bool octets =
+      second != NULL && tl_is_octets(*second) && form != TL_FORM_POINTER;
+  if (octets) {
+    tl_slot inside = tl_retain(vm, tl_octets_inside(*second));
+    tl_clear(vm, second);
+    *second = inside;
+  }
   tl_nested *n = tl_nested_new(vm, form, ndim, count, NULL);
   if (n == NULL) {
     tl_clear(vm, first);
@@ -46,6 +55,10 @@ bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
   if (second != NULL)
     tl_nested_put(vm, n, 1, second);
   *out = tl_own_nested(n);
+  if (octets) {
+    tl_slot whole = *out;
+    return tl_octets_close(vm, &whole, out);
+  }
   return true;
 }
 
@@ -94,6 +107,8 @@ int64_t tl_value_length(tl_slot s, int axis) {
       return tl_shape(s.nested->parts[0].array)[0] - 1;
     s = s.nested->parts[0];
   }
+  if (tl_is_string(s))  // bytes by themselves
+    return (int64_t)s.string->length;
   return tl_shape(s.array)[axis];
 }
 
@@ -109,7 +124,7 @@ int64_t tl_value_nbytes(tl_slot s) {
     tl_dtype dtype = tl_array_dtype(s.array);
     return s.array->size * (int64_t)tl_itemsize(dtype);
   }
-  int64_t nbytes = 0;
+  int64_t nbytes = tl_is_string(s) ? (int64_t)s.string->length : 0;
   for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
     nbytes += tl_value_nbytes(s.nested->parts[i]);
   return nbytes;
@@ -219,6 +234,8 @@ static tl_type *type_of_item(tl_vm *vm, const tl_nested *n) {
       break;
     case TL_FORM_GRID:
       return tl_type_below(vm, n->parts[1], 1);
+    case TL_FORM_BYTES:
+      return tl_octets_type(vm, n);
     case TL_FORM_POINTER:
       model.kind = TL_TYPE_POINTER;
       model.of = tl_type_below(vm, n->parts[1], 1);
@@ -252,6 +269,7 @@ tl_type *tl_type_below(tl_vm *vm, tl_slot s, int skip) {
 typedef struct line {
   char *at;
   size_t left;
+  bool octets;  // strings are bytes
 } line;
 
 static void add(line *l, const char *text) {
@@ -322,7 +340,7 @@ static void describe(line *l, tl_slot s, int skip) {
   for (int i = skip; i < ndim; i++)
     describe_dimension(l, tl_value_length(s, i));
   if (!tl_is_nested(s)) {
-    add(l, tl_dtypes[tl_array_dtype(s.array)].name);
+    add(l, l->octets ? "bytes" : tl_dtypes[tl_array_dtype(s.array)].name);
     return;
   }
   const tl_nested *n = s.nested;
@@ -344,6 +362,11 @@ static void describe(line *l, tl_slot s, int skip) {
     case TL_FORM_GRID:
       describe(l, n->parts[1], 1);
       break;
+    case TL_FORM_BYTES:
+      l->octets = true;
+      describe(l, n->parts[0], ndim);
+      l->octets = false;
+      break;
     case TL_FORM_POINTER:
       add(l, "pointer[");
       describe(l, n->parts[1], 1);
@@ -362,7 +385,7 @@ static void describe(line *l, tl_slot s, int skip) {
 }
 
 void tl_nested_describe(const tl_nested *n, char *buffer, size_t size) {
-  line l = {buffer, size};
+  line l = {buffer, size, false};
   buffer[0] = 0;
   describe(&l, (tl_slot){.tag = TL_TAG_NESTED, .nested = (tl_nested *)n}, 0);
 }
@@ -452,6 +475,11 @@ static void tree_part(tl_text *text, const char *name, tl_slot part,
     tl_nested_tree(text, part.nested, depth + 1);
     return;
   }
+  if (tl_is_string(part)) {
+    tl_text_printf(text, ": %zu bytes, count %u", part.string->length,
+                   part.object->count);
+    return;
+  }
   const tl_array *a = part.array;
   tl_text_printf(text, ": %s, count %u", tl_dtypes[tl_array_dtype(a)].name,
                  a->head.count);
@@ -479,6 +507,9 @@ void tl_nested_tree(tl_text *text, const tl_nested *n, int depth) {
     case TL_FORM_CATEGORY:
       tree_part(text, "codes", n->parts[0], depth);
       tree_part(text, "categories", n->parts[1], depth);
+      return;
+    case TL_FORM_BYTES:
+      tree_part(text, "bytes", n->parts[0], depth);
       return;
     case TL_FORM_POINTER:
       tree_part(text, "places", n->parts[0], depth);

@@ -20,6 +20,8 @@
 //            parts[1]  the categories, one axis (category.h)
 //   POINTER  parts[0]  int64: the place of each value in
 //            parts[1]  the target, any value of axes (pointer.h)
+//   BYTES    parts[0]  the bytes as if they were text: a string (then there is
+//                      no axis), or any array of strings (octets.h)
 //
 // ndim counts the fixed leading dimensions: the axes that all parts share.
 // RAGGED has one, its rows.
@@ -39,6 +41,7 @@ typedef enum tl_form {
   TL_FORM_CATEGORY,
   TL_FORM_GRID,
   TL_FORM_POINTER,
+  TL_FORM_BYTES,
 } tl_form;
 
 struct tl_nested {

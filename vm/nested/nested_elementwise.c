@@ -19,6 +19,7 @@
 #include "vm/nested/ragged.h"
 #include "vm/values/record.h"
 #include "vm/region/region.h"
+#include "vm/values/octets.h"
 #include "vm/vm.h"
 
 enum { MOST = 3 };  // operands
@@ -637,6 +638,10 @@ static item_kind kind_of(tl_slot s) {
 bool tl_nested_elementwise(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   int arity = tl_ops[op].arity;
   bool ragged = false, structs = false, grid = false;
+  for (int i = 0; i < arity; i++) {
+    if (tl_is_octets(slots[i]))
+      return tl_octets_elementwise(vm, op, arity, slots, out);
+  }
   for (int i = 0; i < arity; i++) {
     if (tl_is_spelled(slots[i]) && !tl_is_none(slots[arity - 1 - i]))
       return tl_category_elementwise(vm, op, arity, slots, out);

@@ -4,6 +4,7 @@
 #include "vm/error.h"
 #include "vm/text/format_internal.h"
 #include "vm/nested/nested.h"
+#include "vm/values/octets.h"
 #include "vm/vm.h"
 
 enum {
@@ -18,6 +19,10 @@ enum {
 // Recursion as deep as types nest, which the parser and the axes bound.
 bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
   tl_vm *vm = text->vm;
+  if (tl_is_octets(s) && tl_is_string(s.nested->parts[0])) {
+    tl_octets_format(text, s.nested->parts[0].string);
+    return !text->failed;
+  }
   int64_t length = tl_value_length(s, 0);
   bool elided = limit > 0 && tl_nested_size(s.nested) > limit;
   tl_text_putc(text, '[');
@@ -143,7 +148,8 @@ static bool display_items(tl_text *text, tl_slot s, int width) {
   tl_vm *vm = text->vm;
   int64_t length = tl_value_length(s, 0);
   bool elided = length > LIMIT;
-  bool in_lines = tl_is_form(s, TL_FORM_OPTION) && tl_value_ndim(s) == 1;
+  bool in_lines = (tl_is_form(s, TL_FORM_OPTION) || tl_is_octets(s)) &&
+                  tl_value_ndim(s) == 1;
   int used = 0;
   for (int64_t i = 0; i < length; i++) {
     if (elided && i == EDGE) {
@@ -183,6 +189,11 @@ static bool display_items(tl_text *text, tl_slot s, int width) {
 
 bool tl_nested_display(tl_text *text, tl_slot s, int width) {
   char type[TL_DESCRIBE];
+  if (tl_value_ndim(s) == 0) {  // bytes
+    bool ok = tl_nested_format(text, s, 0);
+    tl_text_putc(text, '\n');
+    return ok && !text->failed;
+  }
   tl_text_puts(text, tl_describe(s, type, sizeof type));
   tl_text_putc(text, '\n');
   tl_form form = tl_nested_form(s.nested);

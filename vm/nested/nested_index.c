@@ -8,6 +8,7 @@
 #include "vm/nested/grid.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/ragged.h"
+#include "vm/values/octets.h"
 #include "vm/values/pointer.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
@@ -243,6 +244,8 @@ bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
 static bool get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
                 tl_slot *out) {
   const tl_nested *n = base.nested;
+  if (tl_nested_form(n) == TL_FORM_BYTES)
+    return tl_octets_get(vm, n, step, parts, out);
   if (tl_is_option_mask(step, parts))
     return tl_option_mask_get(vm, base, parts[0].nested, out);
   if (tl_nested_form(n) == TL_FORM_RAGGED)

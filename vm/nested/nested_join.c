@@ -13,6 +13,7 @@
 #include "vm/values/range.h"
 #include "vm/values/record.h"
 #include "vm/array/stack.h"
+#include "vm/values/octets.h"
 #include "vm/vm.h"
 
 // --- Scratch ----------------------------------------------------------------
@@ -255,8 +256,31 @@ static bool join_categories(tl_vm *vm, int64_t count, const tl_slot *items,
   return ok;
 }
 
+typedef bool joiner(tl_vm *vm, int64_t count, const tl_slot *items,
+                    tl_slot *out);
+
+static bool has_octets(int64_t count, const tl_slot *items) {
+  bool found = false;
+  for (int64_t i = 0; !found && i < count; i++) found = tl_is_octets(items[i]);
+  return found;
+}
+
+// Bytes, joined by what they have inside.
+static bool join_octets(tl_vm *vm, joiner *join, int64_t count,
+                        const tl_slot *items, tl_slot *out) {
+  tl_slot *inside = open_slots(vm, count), made;
+  if (inside == NULL)
+    return false;
+  for (int64_t i = 0; i < count; i++) inside[i] = tl_octets_inside(items[i]);
+  bool ok = join(vm, count, inside, &made);
+  close_slots(vm, inside, count);
+  return ok && tl_octets_close(vm, &made, out);
+}
+
 bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                      tl_slot *out) {
+  if (has_octets(count, items))
+    return join_octets(vm, tl_value_concat, count, items, out);
   for (int64_t i = 0; i < count; i++) {
     if (tl_is_spelled(items[i]))
       return join_categories(vm, count, items, out);
@@ -317,6 +341,8 @@ bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out) {
     bool ok = true;
     if (tl_is_nested(n->parts[i])) {
       ok = tl_nested_copy(vm, n->parts[i], &part);
+    } else if (tl_is_string(n->parts[i])) {
+      part = tl_borrow(n->parts[i]);
     } else {
       tl_array *copy = tl_array_copy(vm, n->parts[i].array);
       ok = copy != NULL;
@@ -613,6 +639,8 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
                   tl_slot *out) {
   int64_t records = 0, missing = 0, rows = 0, nested = 0;
   bool regular = true;
+  if (has_octets(count, items))
+    return join_octets(vm, tl_stack_any, count, items, out);
   for (int64_t i = 0; i < count; i++) {
     records += tl_is_record(items[i]);
     missing += tl_is_none(items[i]);

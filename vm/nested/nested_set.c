@@ -15,6 +15,7 @@
 #include "vm/nested/ragged.h"
 #include "vm/index/select.h"
 #include "vm/values/pointer.h"
+#include "vm/values/octets.h"
 #include "vm/vm.h"
 
 // The name of a field that a step gives: .x or ["x"]; NULL: an index.
@@ -287,6 +288,18 @@ static bool set_category(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
   return ok;
 }
 
+// --- Bytes ------------------------------------------------------------------
+
+static bool set_octets(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
+  tl_slot octets = tl_none(), texts;
+  if (!tl_is_none(value) && !tl_octets_of(vm, value, &octets))
+    return false;
+  texts = tl_octets_inside(octets);
+  bool ok = tl_part_update(vm, w, &n->parts[0], &texts);
+  tl_clear(vm, &octets);
+  return ok;
+}
+
 // --- Any --------------------------------------------------------------------
 
 // A copy whose parts are shared with the original.
@@ -324,6 +337,9 @@ bool tl_nested_set(tl_vm *vm, tl_way w, tl_slot target, bool in_place,
       break;
     case TL_FORM_GRID:
       ok = tl_grid_set(vm, w, n, value);
+      break;
+    case TL_FORM_BYTES:
+      ok = set_octets(vm, w, n, *value);
       break;
     default:
       ok = tl_ragged_set(vm, w, n, value);

@@ -9,6 +9,7 @@
 #include "vm/values/string_item.h"
 #include "vm/values/pointer.h"
 #include "vm/kernels/kernels.h"
+#include "vm/values/octets.h"
 #include "vm/vm.h"
 
 // The items of a type in a shape of fixed dimensions.
@@ -38,7 +39,7 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
 static bool zero_options(const maker *m, tl_type *of, int ndim,
                          const int64_t *shape, tl_slot *out) {
   tl_slot values;
-  if (of->kind != TL_TYPE_DTYPE)
+  if (of->kind != TL_TYPE_DTYPE && of->kind != TL_TYPE_BYTES)
     return fail_zeros(m);
   if (!zeros(m, of, ndim, shape, &values))
     return false;
@@ -129,6 +130,13 @@ static bool zero_pointers(const maker *m, tl_type *of, int ndim,
   return false;
 }
 
+static bool zero_octets(const maker *m, int ndim, const int64_t *shape,
+                        tl_slot *out) {
+  tl_array *texts = tl_array_zeros(m->vm, TL_STRING, ndim, shape);
+  tl_slot inside = texts != NULL ? tl_own_array(texts) : tl_none();
+  return texts != NULL && tl_octets_close(m->vm, &inside, out);
+}
+
 static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
                   tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
@@ -158,7 +166,7 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
     case TL_TYPE_CATEGORICAL:
       return zero_categories(m, type, ndim, shape, out);
     case TL_TYPE_BYTES:
-      return zero_rows(m, tl_type_of_dtype(m->vm, TL_UINT8), ndim, shape, out);
+      return zero_octets(m, ndim, shape, out);
     case TL_TYPE_STRUCT:
     case TL_TYPE_TUPLE:
       if (!tl_type_is_plain(type))

@@ -18,7 +18,7 @@ typedef enum tl_type_kind {
   // In structs: text in place.
   TL_TYPE_FIXED_STRING,  // fixed_string[n]: n bytes of UTF-8, zeros behind
   TL_TYPE_CHAR,          // char: one code point in 4 bytes
-  TL_TYPE_BYTES,         // var * uint8, by another name
+  TL_TYPE_BYTES,         // bytes: any bytes, stored as strings are
   TL_TYPE_POINTER,       // pointer[of]: refers to a value in a block
   TL_TYPE_CATEGORICAL,   // categorical[of, ["a", "b"]]: fields name the values
   TL_TYPE_TUPLE,         // (int64, string): fields named by their numbers

@@ -165,7 +165,8 @@ static bool match_item(matching *m, const tl_type *pattern) {
   if (pattern->kind == TL_TYPE_FUNCTION && m->is_function)
     return true;  // what it takes and gives is seen when it is called
   if (pattern->kind == TL_TYPE_VARIABLE &&
-      (m->item->kind == TL_TYPE_DTYPE || m->ndim > 0)) {
+      (m->item->kind == TL_TYPE_DTYPE || m->item->kind == TL_TYPE_BYTES ||
+       m->ndim > 0)) {
     return match_bound_type(m, pattern->name, m->item);
   }
   if (m->ndim > 0 && m->item->kind == TL_TYPE_DTYPE) {
@@ -233,30 +234,8 @@ static bool match_items(tl_vm *vm, const tl_type *pattern, const tl_list *list,
   return true;
 }
 
-// bytes are var * uint8 below a dimension, and a row of uint8 by themselves.
-static const tl_type *spell_bytes(tl_vm *vm, const tl_type *pattern,
-                                  bool below) {
-  tl_type model = {.kind = below ? TL_TYPE_VAR : TL_TYPE_SYMBOL};
-  if (pattern->kind == TL_TYPE_BYTES) {
-    model.of = tl_type_of_dtype(vm, TL_UINT8);
-    return tl_type_intern(vm, &model);
-  }
-  if (!tl_type_is_dimension(pattern))
-    return pattern;
-  const tl_type *of = spell_bytes(vm, pattern->of, true);
-  if (of == NULL || of == pattern->of)
-    return of == NULL ? NULL : pattern;
-  model = (tl_type){.kind = pattern->kind,
-                    .size = pattern->size,
-                    .name = pattern->name,
-                    .of = (tl_type *)of};
-  return tl_type_intern(vm, &model);
-}
-
 bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
                    tl_bindings *bindings, const char *what) {
-  if ((pattern = spell_bytes(vm, pattern, false)) == NULL)
-    return false;
   matching m = {.vm = vm, .bindings = bindings};
   m.is_function = tl_is_function(value);
   if (pattern->kind == TL_TYPE_TUPLE && tl_is_list(value) &&

@@ -456,7 +456,7 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
   }
   if (is_named(name, "T") &&
       (form == TL_FORM_STRUCT || form == TL_FORM_OPTION ||
-       tl_is_spelled(*base) || form == TL_FORM_GRID)) {
+       form == TL_FORM_BYTES || tl_is_spelled(*base) || form == TL_FORM_GRID)) {
     return transpose_nested(vm, n, out);
   }
   if (form == TL_FORM_CATEGORY &&

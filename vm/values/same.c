@@ -297,6 +297,8 @@ static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
     return grids_equal(c, n, m);
   if (tl_nested_form(n) == TL_FORM_POINTER)
     return targets_equal(c, n, m);
+  if (tl_nested_form(n) == TL_FORM_BYTES)
+    return values_equal(c, n->parts[0], m->parts[0]);
   if (tl_nested_form(n) == TL_FORM_CATEGORY)
     return values_equal(c, n->parts[0], m->parts[0]) &&
            values_equal(c, n->parts[1], m->parts[1]);

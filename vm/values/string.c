@@ -277,6 +277,21 @@ static size_t ascii_blocks(const unsigned char *s, size_t nbytes) {
   return i;
 }
 
+const char *tl_string_search(const tl_string *s, size_t at,
+                             const tl_string *part) {
+  const char *end = s->text + s->length;
+  if (part->length == 0)
+    return s->text + at;
+  for (const char *p = s->text + at; (size_t)(end - p) >= part->length; p++) {
+    p = memchr(p, part->text[0], (size_t)(end - p) - part->length + 1);
+    if (p == NULL)
+      return NULL;
+    if (memcmp(p, part->text, part->length) == 0)
+      return p;
+  }
+  return NULL;
+}
+
 bool tl_utf8_check(const char *text, size_t nbytes, size_t *at) {
   const unsigned char *s = (const unsigned char *)text;
   for (size_t i = 0; i < nbytes;) {

@@ -24,8 +24,11 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b);
 tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b);
 bool tl_string_equal(const tl_string *a, const tl_string *b);
 int tl_string_compare(const tl_string *a, const tl_string *b);  // code points
-uint64_t tl_text_hash(const char *text, size_t nbytes);         // never 0
-uint64_t tl_string_hash(tl_string *string);  // the same, kept
+// The first place of [part] from byte [at] on, or NULL.
+const char *tl_string_search(const tl_string *s, size_t at,
+                             const tl_string *part);
+uint64_t tl_text_hash(const char *text, size_t nbytes);  // never 0
+uint64_t tl_string_hash(tl_string *string);              // the same, kept
 
 // Grapheme clusters (utf8proc): the number of them; the byte range of
 // clusters [start, stop), both within 0 … count.

@@ -1,0 +1,364 @@
+// Bytes. See octets.h.
+#include "vm/values/octets.h"
+
+#include <string.h>
+
+#include "vm/engine/engine.h"
+#include "vm/engine/operand.h"
+#include "vm/error.h"
+#include "vm/index/select.h"
+#include "vm/nested/lift.h"
+#include "vm/nested/ragged.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
+#include "vm/values/string_item.h"
+#include "vm/vm.h"
+
+// --- Closing and opening ----------------------------------------------------
+
+static bool has_texts(tl_slot s) {
+  while (tl_is_form(s, TL_FORM_OPTION) || tl_is_form(s, TL_FORM_RAGGED) ||
+         tl_is_form(s, TL_FORM_GRID))
+    s = s.nested->parts[1];
+  return tl_is_string(s) || (tl_is_array(s) && tl_dtype_of(s) == TL_STRING);
+}
+
+static bool close_list(tl_vm *vm, const tl_list *list, tl_slot *out) {
+  tl_list *made = tl_list_new(vm, list->length);
+  bool ok = made != NULL;
+  for (int64_t i = 0; ok && i < list->length; i++) {
+    tl_slot item = tl_borrow(list->items[i]), closed;
+    ok = tl_octets_close(vm, &item, &closed);
+    if (ok)
+      ok = tl_list_push(vm, &made, &closed);
+  }
+  if (made != NULL)
+    *out = tl_own_list(made);
+  return ok;
+}
+
+static bool close_record(tl_vm *vm, const tl_record *record, tl_slot *out) {
+  tl_record *made = tl_record_new(vm, record->length);
+  bool ok = made != NULL;
+  for (int64_t i = 0; ok && i < record->length; i++) {
+    tl_slot item = tl_borrow(record->fields[i].value), closed;
+    ok = tl_octets_close(vm, &item, &closed);
+    if (ok)
+      ok = tl_record_set(vm, &made, record->fields[i].key, &closed);
+  }
+  if (made != NULL)
+    *out = tl_own_record(made);
+  return ok;
+}
+
+// Lists of lists are a few deep: what the library's functions give.
+bool tl_octets_close(tl_vm *vm, tl_slot *s, tl_slot *out) {
+  if (has_texts(*s)) {
+    int ndim = tl_value_ndim(*s);
+    return tl_nested_pair(vm, TL_FORM_BYTES, ndim, s, NULL, out);
+  }
+  if (!tl_is_list(*s) && !tl_is_record(*s)) {
+    *out = tl_is_owned(*s) ? *s : tl_retain(vm, *s);
+    s->tag &= ~TL_OWNED;
+    return true;
+  }
+  *out = tl_none();
+  bool ok = tl_is_list(*s) ? close_list(vm, s->list, out)
+                           : close_record(vm, s->record, out);
+  if (!ok)
+    tl_clear(vm, out);
+  tl_clear(vm, s);
+  return ok;
+}
+
+// A list of arrays of which some are bytes: what concat and stack take.
+static bool lists_octets(tl_slot s) {
+  bool found = false, arrays = tl_is_list(s);
+  for (int64_t i = 0; arrays && i < s.list->length; i++) {
+    tl_slot item = s.list->items[i];
+    found = found || tl_is_octets(item);
+    arrays = tl_is_array(item) || tl_is_nested(item);
+  }
+  return arrays && found;
+}
+
+static bool open_list(tl_vm *vm, const tl_list *list, tl_slot *out) {
+  tl_list *made = tl_list_new(vm, list->length);
+  bool ok = made != NULL;
+  for (int64_t i = 0; ok && i < list->length; i++) {
+    tl_slot item = tl_octets_inside(list->items[i]);
+    ok = tl_list_push(vm, &made, &item);
+  }
+  if (ok)
+    *out = tl_own_list(made);
+  else if (made != NULL)
+    tl_drop(vm, tl_own_list(made));
+  return ok;
+}
+
+// --- Calls ------------------------------------------------------------------
+
+static bool is_opened(const tl_builtin *builtin) {
+  return (builtin->flags & (TL_OF_BYTES | TL_MOVES)) != 0;
+}
+
+bool tl_octets_given(const tl_builtin *builtin, uint32_t count,
+                     const tl_slot *args) {
+  const unsigned any = TL_ANY_FORM | TL_HOST | TL_CALLS;
+  if (count == 0)
+    return false;
+  if (tl_is_octets(args[0]))
+    return is_opened(builtin) || (builtin->flags & any) == 0;
+  // Lists and records keep bytes as they keep all else.
+  bool found = lists_octets(args[0]);
+  bool array =
+      tl_is_array(args[0]) || tl_is_nested(args[0]) || tl_is_scalar(args[0]);
+  for (uint32_t i = 1; !found && array && i < count; i++)
+    found = tl_is_octets(args[i]) || lists_octets(args[i]);
+  return found && is_opened(builtin);
+}
+
+static bool fail_call(tl_vm *vm, const tl_builtin *builtin, tl_slot s) {
+  char text[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "%s: takes no %s: got %s (binary.text(b) is the text of "
+                 "bytes, uint8(b) their numbers)",
+                 builtin->name,
+                 tl_is_octets(s)     ? "bytes"
+                 : tl_is_function(s) ? "bytes with a function"
+                                     : "bytes beside strings",
+                 tl_describe(s, text, sizeof text));
+}
+
+// Whether an argument would come back as bytes, or be called with what is none.
+static bool mixes(tl_slot s) {
+  return tl_is_function(s) || (!tl_is_string(s) && has_texts(s));
+}
+
+bool tl_octets_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                    tl_slot *args, tl_slot *out) {
+  tl_slot made;
+  if (tl_builtin_is_cast(builtin) && tl_is_type(args[1]) &&
+      args[1].type == tl_type_of_dtype(vm, TL_UINT8))
+    return tl_octets_items(vm, args[0], out);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_opened(builtin) || mixes(args[i]))
+      return fail_call(vm, builtin, args[i]);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    tl_slot inside;
+    if (tl_is_octets(args[i]))
+      inside = tl_retain(vm, tl_octets_inside(args[i]));
+    else if (!lists_octets(args[i]))
+      continue;
+    else if (!open_list(vm, args[i].list, &inside))
+      return false;
+    tl_clear(vm, &args[i]);
+    args[i] = inside;
+  }
+  if (!(tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, &made)
+                                    : builtin->call(vm, args, &made)))
+    return false;
+  if (!tl_is_owned(made))
+    made = tl_retain(vm, made);
+  tl_hold(vm, made, TL_CAUSE_VIEW);
+  return tl_octets_close(vm, &made, out);
+}
+
+// --- Conversion -------------------------------------------------------------
+
+// A dense vector of uint8 as one string of those bytes.
+static bool string_of_items(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot dense, lent = tl_borrow(s);
+  if (!tl_array_contiguous(vm, &lent, &dense))
+    return false;
+  tl_string *string =
+      tl_string_new(vm, dense.array->data, (size_t)dense.array->size);
+  tl_drop(vm, dense);
+  if (string != NULL)
+    *out = tl_own_string(string);
+  return string != NULL;
+}
+
+static bool strings_of_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot offsets, items, dense;
+  if (!tl_ragged_flat(vm, s, &offsets, &items))
+    return false;
+  bool ok = tl_array_contiguous(vm, &items, &dense);
+  tl_drop(vm, items);
+  int64_t rows = tl_shape(offsets.array)[0] - 1;
+  const int64_t *at = (const int64_t *)(const void *)offsets.array->data;
+  tl_array *made = ok ? tl_array_new(vm, TL_STRING, 1, &rows) : NULL;
+  bool done = made != NULL;
+  for (int64_t i = 0; done && i < rows; i++) {
+    done = tl_string_item_set(vm, &tl_string_items(made)[i],
+                              dense.array->data + at[i],
+                              (size_t)(at[i + 1] - at[i])) &&
+           ((i & 0xfff) != 0xfff || tl_poll(vm, 4));
+  }
+  tl_drop(vm, offsets);
+  if (ok)
+    tl_drop(vm, dense);
+  if (done)
+    *out = tl_own_array(made);
+  else if (made != NULL)
+    tl_drop(vm, tl_own_array(made));
+  return done;
+}
+
+static bool is_uint8(tl_slot s) {
+  return tl_is_array(s) && tl_dtype_of(s) == TL_UINT8 && tl_ndim(s.array) == 1;
+}
+
+bool tl_octets_of(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot texts = tl_borrow(s);
+  char text[TL_DESCRIBE];
+  if (tl_is_octets(s)) {
+    *out = tl_retain(vm, tl_borrow(s));
+    return true;
+  }
+  bool rows = tl_is_form(s, TL_FORM_RAGGED) && is_uint8(s.nested->parts[1]);
+  if (!rows && !is_uint8(s) && !has_texts(s)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "bytes are made of strings, a vector of uint8 or rows of "
+                   "uint8: got %s",
+                   tl_describe(s, text, sizeof text));
+  }
+  return (!rows || strings_of_rows(vm, s, &texts)) &&
+         (!is_uint8(s) || string_of_items(vm, s, &texts)) &&
+         tl_octets_close(vm, &texts, out);
+}
+
+static bool items_of_string(tl_vm *vm, const tl_string *string, tl_slot *out) {
+  int64_t n = (int64_t)string->length;
+  tl_array *a = tl_array_new(vm, TL_UINT8, 1, &n);
+  if (a == NULL)
+    return false;
+  memcpy(a->data, string->text, string->length);
+  *out = tl_own_array(a);
+  return true;
+}
+
+bool tl_octets_items(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot texts = tl_octets_inside(s), dense;
+  char text[TL_DESCRIBE];
+  if (tl_is_string(texts))
+    return items_of_string(vm, texts.string, out);
+  if (!tl_is_array(texts) || tl_ndim(texts.array) != 1) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "uint8: the numbers of bytes or of one axis of them: got %s",
+                   tl_describe(s, text, sizeof text));
+  }
+  if (!tl_array_contiguous(vm, &texts, &dense))
+    return false;
+  const tl_string_item *items = tl_string_items(dense.array);
+  int64_t rows = dense.array->size;
+  tl_array *offsets = tl_offsets_new(vm, rows), *all = NULL;
+  for (int64_t i = 0; offsets != NULL && i < rows; i++) {
+    int64_t *at = tl_offsets_data(offsets) + i;
+    at[1] = at[0] + (int64_t)tl_string_item_length(&items[i]);
+  }
+  if (offsets != NULL)
+    all = tl_array_new(vm, TL_UINT8, 1, &tl_offsets_data(offsets)[rows]);
+  for (int64_t i = 0; all != NULL && i < rows; i++) {
+    memcpy(all->data + tl_offsets_data(offsets)[i],
+           tl_string_item_text(&items[i]), tl_string_item_length(&items[i]));
+  }
+  tl_drop(vm, dense);
+  if (all == NULL) {
+    if (offsets != NULL)
+      tl_drop(vm, tl_own_array(offsets));
+    return false;
+  }
+  tl_slot made = tl_own_array(all);
+  return tl_ragged_new(vm, offsets, &made, out);
+}
+
+// --- The type ---------------------------------------------------------------
+
+// The same type with bytes for its strings.
+static tl_type *spell(tl_vm *vm, tl_type *type) {
+  tl_type model = {.kind = TL_TYPE_BYTES};
+  if (type == NULL)
+    return NULL;
+  if (type->kind != TL_TYPE_DTYPE) {
+    model = (tl_type){.kind = type->kind, .size = type->size};
+    model.of = spell(vm, type->of);
+    if (model.of == NULL)
+      return NULL;
+  }
+  return tl_type_intern(vm, &model);
+}
+
+tl_type *tl_octets_type(tl_vm *vm, const tl_nested *n) {
+  tl_slot inside = n->parts[0];
+  return spell(vm, tl_is_string(inside)
+                       ? tl_type_of_dtype(vm, TL_STRING)
+                       : tl_type_below(vm, inside, tl_nested_ndim(n)));
+}
+
+// --- Operations -------------------------------------------------------------
+
+bool tl_octets_elementwise(tl_vm *vm, tl_op op, int arity, const tl_slot *slots,
+                           tl_slot *out) {
+  tl_slot given[3], made;
+  bool compares = op >= TL_OP_EQUAL && op <= TL_OP_GREATER_EQUAL;
+  if (!compares && op != TL_OP_ADD && op != TL_OP_WHERE)
+    return tl_op_refuse(vm, op, slots);
+  int opened = 0;
+  bool ok = true;
+  for (int i = 0; op == TL_OP_ADD && i < arity; i++) {
+    if (!tl_is_octets(slots[i]) && !is_uint8(slots[i]) && !has_texts(slots[i]))
+      return tl_op_refuse(vm, op, slots);
+  }
+  for (; ok && opened < arity; opened += ok) {
+    given[opened] = tl_octets_inside(slots[opened]);
+    if (is_uint8(slots[opened]))
+      ok = string_of_items(vm, slots[opened], &given[opened]);
+  }
+  ok = ok && tl_elementwise(vm, op, given, &made);
+  while (opened > 0) tl_clear(vm, &given[--opened]);
+  return ok && tl_octets_close(vm, &made, out);
+}
+
+bool tl_octets_get(tl_vm *vm, const tl_nested *n, const tl_step *step,
+                   tl_slot *parts, tl_slot *out) {
+  tl_slot base = tl_borrow(n->parts[0]), made;
+  bool one = tl_is_string(base);
+  if (one && !items_of_string(vm, base.string, &base))
+    return false;
+  bool ok = tl_index_get(vm, &base, step, parts, &made);
+  if (ok && !tl_is_owned(made))
+    made = tl_retain(vm, made);
+  if (ok)
+    tl_hold(vm, made, TL_CAUSE_VIEW);
+  if (!one)
+    return ok && tl_octets_close(vm, &made, out);
+  tl_clear(vm, &base);
+  if (!ok || !is_uint8(made)) {
+    if (ok)
+      *out = made;
+    return ok;
+  }
+  ok = tl_octets_of(vm, made, out);
+  tl_drop(vm, made);
+  return ok;
+}
+
+// --- Text -------------------------------------------------------------------
+
+void tl_octets_format(tl_text *text, const tl_string *bytes) {
+  tl_text_puts(text, "b\"");
+  for (size_t i = 0; i < bytes->length; i++) {
+    unsigned char c = (unsigned char)bytes->text[i];
+    if (c == '"' || c == '\\')
+      tl_text_putc(text, '\\');
+    if (c == '\n' || c == '\t')
+      tl_text_puts(text, c == '\n' ? "\\n" : "\\t");
+    else if (c < 32 || c > 126)
+      tl_text_printf(text, "\\x%02x", c);
+    else
+      tl_text_putc(text, (char)c);
+  }
+  tl_text_putc(text, '"');
+}
