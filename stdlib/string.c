@@ -5,7 +5,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/interner.h"
+#include "stdlib/split.h"
 #include "stdlib/text.h"
 #include "vm/values/list.h"
 #include "vm/nested/ragged.h"
@@ -37,18 +37,15 @@ bool tl_text_give(tl_text *text, tl_slot *out) {
   return string != NULL;
 }
 
-static bool push_string(tl_vm *vm, tl_list **list, tl_string *string) {
+bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
+                       size_t nbytes) {
+  tl_string *string = tl_string_new(vm, text, nbytes);
   if (string == NULL)
     return false;
   tl_slot item = tl_own_string(string);
   bool ok = tl_list_push(vm, list, &item);
   tl_drop(vm, item);
   return ok;
-}
-
-bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
-                       size_t nbytes) {
-  return push_string(vm, list, tl_string_new(vm, text, nbytes));
 }
 
 bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out) {
@@ -69,55 +66,6 @@ bool tl_is_blank(int32_t point) {
 
 // --- split and join ---------------------------------------------------------
 
-// How many bytes the white space at [text] takes, 0: it is none. Of two bytes
-// it begins with c2, of three with e1, e2 or e3.
-static size_t blank_at(const char *text, size_t nbytes) {
-  unsigned char c = (unsigned char)*text;
-  if (c < 128)
-    return c == ' ' || (c >= 9 && c <= 13);
-  if (c != 0xc2 && (c < 0xe1 || c > 0xe3))
-    return 0;
-  int32_t point;
-  size_t step = tl_text_decode(text, nbytes, &point);
-  return tl_is_blank(point) ? step : 0;
-}
-
-static bool split_blanks(tl_interner *interner, const tl_string *s,
-                         tl_list **list) {
-  size_t start = 0, at = 0;
-  while (at < s->length) {
-    size_t step = blank_at(s->text + at, s->length - at);
-    if (step == 0) {
-      at++;  // the rest of a sequence is no white space either
-      continue;
-    }
-    if (at > start &&
-        !push_string(interner->vm, list,
-                     tl_intern(interner, s->text + start, at - start)))
-      return false;
-    at += step;
-    start = at;
-  }
-  return at == start ||
-         push_string(interner->vm, list,
-                     tl_intern(interner, s->text + start, at - start));
-}
-
-static bool split_at(tl_interner *interner, const tl_string *s,
-                     const tl_string *separator, tl_list **list) {
-  size_t at = 0;
-  for (;;) {
-    const char *found = tl_string_search(s, at, separator);
-    size_t end = found ? (size_t)(found - s->text) : s->length;
-    if (!push_string(interner->vm, list,
-                     tl_intern(interner, s->text + at, end - at)))
-      return false;
-    if (found == NULL)
-      return true;
-    at = end + separator->length;
-  }
-}
-
 static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s, *separator = NULL;
   if (!tl_arg_string(vm, "split", "s", args[0], &s))
@@ -130,12 +78,8 @@ static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    "split: sep is empty; strings.graphemes(s) gives the "
                    "characters");
   tl_list *list = tl_list_new(vm, 4);
-  tl_interner interner;
-  tl_interner_open(&interner, vm, list != NULL ? s->length : 0);
-  bool ok =
-      list != NULL && (separator ? split_at(&interner, s, separator, &list)
-                                 : split_blanks(&interner, s, &list));
-  tl_interner_close(&interner);
+  bool ok = list != NULL && (separator ? tl_split_at(vm, s, separator, &list)
+                                       : tl_split_blanks(vm, s, &list));
   return tl_list_give(vm, list, ok, out);
 }
 

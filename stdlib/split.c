@@ -1,0 +1,81 @@
+// Texts cut into strings: a loop over bytes, so not among the functions of
+// strings that are built for size.
+#include "stdlib/split.h"
+
+#include "stdlib/interner.h"
+#include "stdlib/text.h"
+
+// Bytes that are white space themselves, and those that a sequence of white
+// space begins with: of two bytes c2, of three e1, e2 or e3.
+enum { WORD, BLANK, PERHAPS };
+static const unsigned char kinds[256] = {
+    ['\t'] = BLANK,   ['\n'] = BLANK,   ['\v'] = BLANK,   ['\f'] = BLANK,
+    ['\r'] = BLANK,   [' '] = BLANK,    [0xc2] = PERHAPS, [0xe1] = PERHAPS,
+    [0xe2] = PERHAPS, [0xe3] = PERHAPS,
+};
+
+// How many bytes the white space at [text] takes, 0: it is none.
+static size_t blank_at(const char *text, size_t nbytes) {
+  unsigned kind = kinds[(unsigned char)*text];
+  if (kind != PERHAPS)
+    return kind;
+  int32_t point;
+  size_t step = tl_text_decode(text, nbytes, &point);
+  return tl_is_blank(point) ? step : 0;
+}
+
+static bool push(tl_interner *interner, tl_list **list, const char *text,
+                 size_t nbytes) {
+  tl_string *string = tl_intern(interner, text, nbytes);
+  if (string == NULL)
+    return false;
+  tl_slot item = tl_own_string(string);
+  bool ok = tl_list_push(interner->vm, list, &item);
+  tl_drop(interner->vm, item);
+  return ok;
+}
+
+static bool push_words(tl_interner *interner, const tl_string *s,
+                       tl_list **list) {
+  const char *text = s->text;
+  size_t at = 0;
+  for (;;) {
+    size_t step;
+    while (at < s->length && (step = blank_at(text + at, s->length - at)) > 0)
+      at += step;
+    size_t start = at;
+    // The rest of a sequence is no white space either.
+    while (at < s->length && (kinds[(unsigned char)text[at]] == WORD ||
+                              blank_at(text + at, s->length - at) == 0))
+      at++;
+    if (at == start)
+      return true;
+    if (!push(interner, list, text + start, at - start))
+      return false;
+  }
+}
+
+bool tl_split_blanks(tl_vm *vm, const tl_string *s, tl_list **list) {
+  tl_interner interner;
+  tl_interner_open(&interner, vm, s->length);
+  bool ok = push_words(&interner, s, list);
+  tl_interner_close(&interner);
+  return ok;
+}
+
+bool tl_split_at(tl_vm *vm, const tl_string *s, const tl_string *separator,
+                 tl_list **list) {
+  tl_interner interner;
+  tl_interner_open(&interner, vm, s->length);
+  const char *found;
+  size_t at = 0;
+  bool ok = true;
+  do {
+    found = tl_string_search(s, at, separator);
+    size_t end = found != NULL ? (size_t)(found - s->text) : s->length;
+    ok = push(&interner, list, s->text + at, end - at);
+    at = end + separator->length;
+  } while (ok && found != NULL);
+  tl_interner_close(&interner);
+  return ok;
+}
