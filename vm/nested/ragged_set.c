@@ -22,6 +22,84 @@ static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {
                  text);
 }
 
+// The place, or the places, of [start, stop) that the first item of an index
+// chooses. *out is owned, or a number.
+static bool choose_within(tl_vm *vm, const tl_way *rest, int64_t start,
+                          int64_t stop, tl_slot *out) {
+  tl_step step = {.item_count = 1, .items = rest->steps->items};
+  int64_t i, length = stop - start;
+  if (step.items->kind == TL_ITEM_VALUE &&
+      tl_index_integer(rest->parts[0], &i)) {
+    *out = tl_weak_int(i < 0 ? i + stop : i + start);
+    return (i >= -length && i < length) || tl_fail_range(vm, i, 0, length);
+  }
+  tl_array *numbers = tl_positions_new(vm, length);
+  if (numbers == NULL)
+    return false;
+  for (i = 0; i < length; i++) tl_offsets_data(numbers)[i] = start + i;
+  tl_slot base = tl_own_array(numbers);
+  bool ok = tl_index_get(vm, &base, &step, rest->parts, out);
+  if (ok)
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  tl_clear(vm, &base);
+  return ok;
+}
+
+// items[start:stop][index] = value of items that may be missing, which are set
+// by one index: by their places.
+static bool set_optional(tl_vm *vm, const tl_way *rest, tl_nested *n,
+                         int64_t start, int64_t stop, tl_slot *value) {
+  static const tl_index_item item = {.kind = TL_ITEM_VALUE};
+  tl_step step = {.item_count = 1, .items = &item};
+  tl_slot places;
+  if (rest->steps->item_count != 1)
+    return fail_set_rows(vm, n);
+  bool ok = choose_within(vm, rest, start, stop, &places);
+  for (tl_way way = tl_way_below(*rest); ok && way.count > 0;
+       way = tl_way_below(way)) {
+    tl_slot base = places;
+    ok = tl_index_get(vm, &base, way.steps, way.parts, &places);
+    if (ok)
+      tl_hold(vm, places, TL_CAUSE_VIEW);
+    tl_clear(vm, &base);
+  }
+  if (!ok)
+    return false;
+  ok = tl_part_update(vm, (tl_way){&step, 1, &places}, &n->parts[1], value);
+  tl_clear(vm, &places);
+  return ok;
+}
+
+// Rows of rows: their first index chooses among all rows of the content.
+static bool set_within(tl_vm *vm, tl_way rest, tl_nested *n, int64_t start,
+                       int64_t stop, tl_slot *value) {
+  enum { MOST_ITEMS = 2 * TL_MAX_DIMS + 2, MOST_PARTS = 64 };
+  tl_index_item items[MOST_ITEMS];
+  tl_step steps[TL_MOST_STEPS];
+  tl_slot parts[MOST_PARTS], place;
+  const tl_step *first = rest.steps;
+  int own = first->items[0].kind == TL_ITEM_SLICE
+                ? __builtin_popcount(first->items[0].given)
+                : 1;
+  int more = -own;
+  for (int i = 0; i < rest.count; i++) more += tl_step_parts(&rest.steps[i]);
+  if (rest.count > TL_MOST_STEPS || first->item_count > MOST_ITEMS ||
+      more + 1 > MOST_PARTS)
+    return fail_set_rows(vm, n);
+  if (!choose_within(vm, &rest, start, stop, &place))
+    return false;
+  memcpy(steps, rest.steps, (size_t)rest.count * sizeof *steps);
+  memcpy(items, first->items, first->item_count * sizeof *items);
+  items[0] = (tl_index_item){.kind = TL_ITEM_VALUE};
+  steps[0].items = items;
+  parts[0] = place;
+  memcpy(parts + 1, rest.parts + own, (size_t)more * sizeof *parts);
+  bool ok = tl_part_update(vm, (tl_way){steps, rest.count, parts}, &n->parts[1],
+                           value);
+  tl_clear(vm, &place);
+  return ok;
+}
+
 // items[start:stop], then the steps that are left.
 static bool set_in_row(tl_vm *vm, tl_way rest, tl_nested *n, int64_t start,
                        int64_t stop, tl_slot *value) {
@@ -31,6 +109,17 @@ static bool set_in_row(tl_vm *vm, tl_way rest, tl_nested *n, int64_t start,
   tl_step steps[TL_MOST_STEPS] = {{.item_count = 1, .items = &slice}};
   tl_slot parts[MOST_PARTS] = {tl_weak_int(start), tl_weak_int(stop)};
   int used = 2;
+  bool indices = rest.count > 0;
+  for (int i = 0; i < rest.count; i++)
+    indices = indices && rest.steps[i].field == NULL;
+  if (indices && tl_is_form(n->parts[1], TL_FORM_OPTION))
+    return set_optional(vm, &rest, n, start, stop, value);
+  if (rest.count > 0 && rest.steps->field == NULL &&
+      tl_is_form(n->parts[1], TL_FORM_RAGGED) &&
+      (rest.steps->items[0].kind == TL_ITEM_SLICE ||
+       (rest.steps->items[0].kind == TL_ITEM_VALUE &&
+        !tl_is_nested(rest.parts[0]) && !tl_is_none(rest.parts[0]))))
+    return set_within(vm, rest, n, start, stop, value);
   if (rest.count + 1 > TL_MOST_STEPS)
     return fail_set_rows(vm, n);
   const tl_slot *from = rest.parts;
@@ -145,14 +234,36 @@ static bool replace_row(tl_vm *vm, tl_nested *n, int64_t i, tl_slot row) {
   return ok;
 }
 
-// x[ragged mask] = v: the mask's flat bools index the flat items.
+// Rows of bools, or rows of such rows.
+static bool is_ragged_mask(tl_slot s) {
+  if (!tl_is_form(s, TL_FORM_RAGGED))
+    return false;
+  while (tl_is_form(s, TL_FORM_RAGGED)) s = s.nested->parts[1];
+  return tl_is_array(s) && tl_dtype_of(s) == TL_BOOL;
+}
+
+// Leaves out what of the content lies before and behind the rows, so that an
+// index of the rows is one of the content.
+static bool trim(tl_vm *vm, tl_nested *n) {
+  const int64_t *at = tl_ragged_offsets(n);
+  if (at[0] == 0 && at[tl_ragged_rows(n)] == tl_value_length(n->parts[1], 0))
+    return true;
+  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = n}, parts[2];
+  if (!tl_ragged_flat(vm, whole, &parts[0], &parts[1]))
+    return false;
+  for (int i = 0; i < 2; i++) {
+    tl_slot old = n->parts[i];
+    tl_nested_put(vm, n, i, &parts[i]);
+    tl_drop(vm, old);
+  }
+  return true;
+}
+
+// x[ragged mask] = v: the mask's flat bools index the flat items; of rows of
+// rows, its rows the rows.
 static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
   int64_t row;
   tl_slot offsets, flags;
-  if (!tl_is_array(mask.nested->parts[1]) ||
-      tl_array_dtype(mask.nested->parts[1].array) != TL_BOOL) {
-    return fail_set_rows(vm, n);
-  }
   if (!tl_ragged_agree(n, mask.nested, &row)) {
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "the mask has other rows than the array, from row %" PRId64
@@ -190,8 +301,10 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
   tl_step step = {.item_count = 1, .items = &item};
   tl_slot part = tl_borrow(flags);
   const int64_t *at = tl_ragged_offsets(n);
-  bool ok = set_in_row(vm, (tl_way){&step, 1, &part}, n, at[0],
-                       at[tl_ragged_rows(n)], &items);
+  tl_way way = {&step, 1, &part};
+  bool ok = tl_is_nested(n->parts[1])
+                ? trim(vm, n) && tl_part_update(vm, way, &n->parts[1], &items)
+                : set_in_row(vm, way, n, at[0], at[tl_ragged_rows(n)], &items);
   tl_drop(vm, flags);
   tl_drop(vm, values);
   return ok;
@@ -320,9 +433,7 @@ bool tl_ragged_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
     return set_field(vm, w, n, value);
   bool is_value = w.steps->items[0].kind == TL_ITEM_VALUE;
   if (is_value && w.count == 1 && w.steps->item_count == 1 &&
-      tl_is_form(w.parts[0], TL_FORM_RAGGED) &&
-      tl_is_array(w.parts[0].nested->parts[1]) &&
-      tl_dtype_of(w.parts[0].nested->parts[1]) == TL_BOOL) {
+      is_ragged_mask(w.parts[0])) {
     return set_masked(vm, n, w.parts[0], value);
   }
   if (!is_value || !tl_index_integer(w.parts[0], &i))
