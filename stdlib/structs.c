@@ -1,5 +1,7 @@
 // Struct arrays: to columns and back, other layouts, order by fields.
 
+#include <inttypes.h>
+
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
@@ -283,11 +285,27 @@ static bool refine(tl_vm *vm, tl_slot p, tl_string *name, bool descending,
   return true;
 }
 
+// One bool for all fields, or a list of one for each.
+static bool check_directions(tl_vm *vm, tl_slot given, int64_t count) {
+  bool unused;
+  if (!tl_is_list(given))
+    return tl_arg_bool(vm, "sort_by", "descending", given, &unused);
+  if (given.list->length != count) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "sort_by: descending has %" PRId64 " items for %" PRId64
+                   " fields",
+                   given.list->length, count);
+  }
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count; i++)
+    ok = tl_arg_bool(vm, "sort_by", "each item of descending",
+                     given.list->items[i], &unused);
+  return ok;
+}
+
 // p, fields, descending
 static bool sort_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool descending;
-  if (!struct_argument(vm, "sort_by", args[0]) ||
-      !tl_arg_bool(vm, "sort_by", "descending", args[2], &descending))
+  if (!struct_argument(vm, "sort_by", args[0]))
     return false;
   if (tl_value_ndim(args[0]) != 1)
     return tl_arg_fail(vm, "sort_by", "p", "of one axis", args[0]);
@@ -300,12 +318,13 @@ static bool sort_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (count == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "sort_by: no field is named");
-  bool ok = true;
+  bool ok = check_directions(vm, args[2], count);
   // From the last field to the first: every order is stable.
   for (int64_t i = count - 1; ok && i >= 0; i--) {
     tl_string *name;
+    tl_slot way = tl_is_list(args[2]) ? args[2].list->items[i] : args[2];
     ok = tl_arg_string(vm, "sort_by", "each field", names[i], &name) &&
-         refine(vm, args[0], name, descending, &order);
+         refine(vm, args[0], name, way.i != 0, &order);
   }
   ok = ok && tl_value_take(vm, args[0], order.array, out);
   tl_clear(vm, &order);
@@ -339,9 +358,12 @@ const tl_builtin tl_struct_builtins[] = {
      "    relayout([(a: true, b: 1.0)], packed: true).nbytes    # 9\n"},
     {"sort_by", "p, fields, descending: false", sort_by, TL_PURE,
      "The structs p in the order of one field, or of several: by the first,\n"
-     "where that is equal by the next. Missing values come last.\n"
+     "where that is equal by the next. Missing values come last. descending\n"
+     "is a bool, or a list of one for each field.\n"
      "The other fields may have any dtype. A field that the array lacks is an\n"
      "error (kind name).\n"
-     "    sort_by([(x: 2), (x: 1), (x: 3)], \"x\").x    # [1, 2, 3]\n"},
+     "    sort_by([(x: 2), (x: 1), (x: 3)], \"x\").x    # [1, 2, 3]\n"
+     "    sort_by([(x: 1, y: 5), (x: 1, y: 7)], (\"x\", \"y\"), descending: "
+     "(false, true)).y    # [7, 5]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
