@@ -206,7 +206,6 @@ static void begin(tl_lower *l, tl_builder *b, tl_lower *outer,
                   .scope = scope,
                   .group = scope->group,
                   .handler = -1};
-  memset(l->constant_table, -1, sizeof l->constant_table);
   tl_enter_block(l, tl_new_block(l));
 }
 
@@ -423,6 +422,12 @@ static void make_group(tl_lower *l, tl_closure_group *group, int32_t base,
   if (group->capture_count > 0) {
     name_captures(b, group, members);
     int32_t count = (int32_t)group->capture_count;
+    if (count > TL_MAX_SLOTS - 600) {
+      tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_LIMIT, span,
+                  "a function uses at most %d variables of those around it",
+                  TL_MAX_SLOTS - 600);
+      return;
+    }
     int32_t first = tl_temps(l, count);
     for (int32_t i = 0; i < count; i++) {
       tl_lower_capture(l, group->captures[i], first + i, span);

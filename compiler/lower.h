@@ -21,6 +21,9 @@ typedef struct tl_builder {
   int32_t function_capacity;
   uint32_t path_capacity, shape_capacity, group_capacity, key_capacity,
       name_capacity, prototype_capacity;
+  uint32_t record;        // how many record literals were lowered
+  uint32_t *recorded_in;  // of a name's id: the last of them that has it
+  uint32_t recorded_capacity;
   bool failed;  // tl_fail was called (memory, a wrong type literal)
 } tl_builder;
 
@@ -42,11 +45,12 @@ typedef struct tl_lower {
   int32_t top;              // next free temporary
   int32_t handler;          // -1: errors leave the function
   tl_loop *loop;
-  tl_column *columns;           // read before the loops around, or NULL
-  int32_t *assigned_in;         // block in which a variable is known to be set
-  struct tl_taking *taking;     // the place whose old value is being used
-  int32_t constant_table[256];  // newest constant of a hash, -1
+  tl_column *columns;        // read before the loops around, or NULL
+  int32_t *assigned_in;      // block in which a variable is known to be set
+  struct tl_taking *taking;  // the place whose old value is being used
+  int32_t *constant_table;   // newest constant of a hash, -1
   int32_t *constant_next;
+  uint32_t constant_buckets;
 } tl_lower;
 
 // Lowers the whole program; fills unit tables. False: see the diagnostics, the
@@ -92,6 +96,15 @@ int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want);
 void tl_lower_statement(tl_lower *l, tl_ast *ast);
 int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want, bool value);
 
+// Where a value goes: [want], or with -1 a temporary.
+static inline int32_t tl_into(tl_lower *l, int32_t want) {
+  return want < 0 ? tl_temp(l) : want;
+}
+// A literal's value, where it is one scalar; else unset.
+tl_slot tl_literal(tl_lower *l, const tl_ast *ast, bool negative);
+int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want);
+int32_t tl_lower_interpolated(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want);
 void tl_lower_group(tl_lower *l, tl_ast **defines, uint32_t count);

@@ -6,9 +6,9 @@
 
 static uint32_t slot_hash(tl_slot s) {
   if (tl_is_string(s))
-    return (uint32_t)tl_string_hash(s.string) & 255;
+    return (uint32_t)tl_string_hash(s.string);
   uint64_t h = (s.u ^ s.tag) * UINT64_C(0x9e3779b97f4a7c15);
-  return (uint32_t)(h >> 56);
+  return (uint32_t)(h >> 32);
 }
 
 static bool same_constant(tl_slot a, tl_slot b) {
@@ -30,6 +30,42 @@ static bool adopt(tl_builder *b, tl_slot value) {
   return false;
 }
 
+static void link_constant(tl_lower *l, uint32_t at, uint32_t hash) {
+  int32_t *newest = &l->constant_table[hash % l->constant_buckets];
+  l->constant_next[at] = *newest;
+  *newest = (int32_t)at;
+}
+
+// Room for twice as many, in a table that is large enough for them.
+static bool grow_constants(tl_lower *l) {
+  tl_prototype *p = l->f->prototype;
+  uint32_t capacity = l->f->constant_capacity * 2 + 16;
+  tl_slot *constants = TL_ARENA_ARRAY(l->b->arena, tl_slot, capacity);
+  int32_t *next = TL_ARENA_ARRAY(l->b->arena, int32_t, capacity);
+  int32_t *table = TL_ARENA_ARRAY(l->b->arena, int32_t, capacity);
+  if (constants == NULL || next == NULL || table == NULL)
+    return false;
+  memset(table, -1, capacity * sizeof *table);
+  if (p->constant_count > 0)
+    memcpy(constants, p->constants, p->constant_count * sizeof *constants);
+  p->constants = constants;
+  l->constant_next = next;
+  l->constant_table = table;
+  l->constant_buckets = l->f->constant_capacity = capacity;
+  for (uint32_t i = 0; i < p->constant_count; i++)
+    link_constant(l, i, slot_hash(constants[i]));
+  return true;
+}
+
+static int32_t find_constant(const tl_lower *l, tl_slot value, uint32_t hash) {
+  if (l->constant_buckets == 0)
+    return -1;
+  int32_t i = l->constant_table[hash % l->constant_buckets];
+  while (i >= 0 && !same_constant(l->f->prototype->constants[i], value))
+    i = l->constant_next[i];
+  return i;
+}
+
 uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
   tl_prototype *p = l->f->prototype;
   value.tag &= ~TL_OWNED;
@@ -40,33 +76,18 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
     }
   }
   uint32_t hash = slot_hash(value);
-  for (int32_t i = l->constant_table[hash]; i >= 0; i = l->constant_next[i]) {
-    if (same_constant(p->constants[i], value)) {
-      if (is_adoptable(value) && value.object != p->constants[i].object) {
-        adopt(l->b, value);
-      }
-      return (uint32_t)i;
-    }
+  int32_t found = find_constant(l, value, hash);
+  if (found >= 0) {
+    if (is_adoptable(value) && value.object != p->constants[found].object)
+      adopt(l->b, value);
+    return (uint32_t)found;
   }
   if (is_adoptable(value) && !adopt(l->b, value))
     return 0;
-  if (p->constant_count == l->f->constant_capacity) {
-    uint32_t capacity = l->f->constant_capacity * 2 + 16;
-    tl_slot *constants = TL_ARENA_ARRAY(l->b->arena, tl_slot, capacity);
-    int32_t *next = TL_ARENA_ARRAY(l->b->arena, int32_t, capacity);
-    if (constants == NULL || next == NULL)
-      return 0;
-    for (uint32_t i = 0; i < p->constant_count; i++) {
-      constants[i] = p->constants[i];
-      next[i] = l->constant_next[i];
-    }
-    p->constants = constants;
-    l->constant_next = next;
-    l->f->constant_capacity = capacity;
-  }
+  if (p->constant_count == l->f->constant_capacity && !grow_constants(l))
+    return 0;
   p->constants[p->constant_count] = value;
-  l->constant_next[p->constant_count] = l->constant_table[hash];
-  l->constant_table[hash] = (int32_t)p->constant_count;
+  link_constant(l, p->constant_count, hash);
   return p->constant_count++;
 }
 
