@@ -246,11 +246,13 @@ bench:
 	@tests/bench/scaling >/dev/null
 	@tests/bench/counting --build $(BUILD) >/dev/null
 
-## bench-check  compare small programs' instruction counts with recorded ones
+## bench-check  compare small programs' instruction counts with recorded ones,
+##              and texts of many shapes with ones four times as long
 bench-check:
 	@CC='$(CC)' tools/setup
 	$(SUBMAKE) all
 	@CC='$(CC)' tests/bench/counts $(BUILD)/tally
+	@tests/bench/growth $(BUILD)/tally
 
 ## bench-record  record the counts
 bench-record:

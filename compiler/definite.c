@@ -18,10 +18,9 @@ typedef struct pass {
   int32_t words;
   state *entry;  // of each block
   state now;
-  bool *queued;
-  int32_t *queue;
-  int32_t queue_count;
-  uint64_t *needed;  // must be unset at the entry
+  bool *queued;       // blocks to look at again
+  int32_t *sequence;  // the blocks in the order of their code
+  uint64_t *needed;   // must be unset at the entry
 } pass;
 
 static bool get(const uint64_t *set, int32_t i) {
@@ -49,10 +48,8 @@ static void flow_to(pass *p, int32_t block) {
     to->may[w] = may;
   }
   to->reached = true;
-  if (changed && !p->queued[block]) {
+  if (changed)
     p->queued[block] = true;
-    p->queue[p->queue_count++] = block;
-  }
 }
 
 static bool is_unset_constant(const pass *p, const tl_cfg_ins *ins) {
@@ -159,6 +156,22 @@ static void define_unset(pass *p) {
   block->capacity = block->count;
 }
 
+// In the order of the code a block is seldom looked at before those that lead
+// to it: as often as loops are nested, and twice more.
+static void search(pass *p) {
+  for (bool busy = true; busy;) {
+    busy = false;
+    for (int32_t i = 0; i < p->f->order_count; i++) {
+      int32_t block = p->sequence[i];
+      if (!p->queued[block])
+        continue;
+      p->queued[block] = false;
+      busy = true;
+      visit(p, block, false);
+    }
+  }
+}
+
 bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
   pass p = {.b = b,
             .f = f,
@@ -166,7 +179,7 @@ bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
             .words = (f->variable_count + 63) / 64 + 1};
   p.entry = TL_ARENA_ARRAY(b->arena, state, (size_t)f->block_count);
   p.queued = TL_ARENA_ARRAY(b->arena, bool, (size_t)f->block_count);
-  p.queue = TL_ARENA_ARRAY(b->arena, int32_t, (size_t)f->block_count + 1);
+  p.sequence = TL_ARENA_ARRAY(b->arena, int32_t, (size_t)f->order_count);
   p.now.must = new_set(&p);
   p.now.may = new_set(&p);
   p.needed = new_set(&p);
@@ -175,6 +188,8 @@ bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
   for (int32_t i = 0; i < f->block_count; i++) {
     p.entry[i].must = new_set(&p);
     p.entry[i].may = new_set(&p);
+    if (f->blocks[i].order >= 0)
+      p.sequence[f->blocks[i].order] = i;
   }
   if (b->arena->failed)
     return false;
@@ -183,11 +198,7 @@ bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
     put(p.now.may, i);
   }
   flow_to(&p, 0);
-  while (p.queue_count > 0) {
-    int32_t block = p.queue[--p.queue_count];
-    p.queued[block] = false;
-    visit(&p, block, false);
-  }
+  search(&p);
   for (int32_t i = 0; i < f->block_count; i++) {
     if (p.entry[i].reached)
       visit(&p, i, true);

@@ -49,6 +49,11 @@ void tl_diagnostics_open(tl_diagnostics *list, tl_arena *arena);
 void tl_diagnose(tl_diagnostics *list, tl_diagnostic_kind kind, tl_span span,
                  const char *format, ...) TL_PRINTF(4, 5);
 
+// Whether later errors are only counted: what they would say is not needed.
+static inline bool tl_diagnostics_full(const tl_diagnostics *list) {
+  return list->count == TL_DIAGNOSTICS_MAX;
+}
+
 // "syntax", "name" …
 const char *tl_diagnostic_kind_name(tl_diagnostic_kind kind);
 

@@ -5,6 +5,7 @@
 
 #include "compiler/lexer.h"
 #include "vm/interp/module.h"
+#include "vm/interp/promise.h"
 #include "vm/region/region.h"
 #include "vm/text/suggest.h"
 
@@ -75,16 +76,22 @@ static uint32_t statement_end(const tl_tokens *tokens, uint32_t first) {
 
 static bool add_promise(tl_builder *b, tl_promise promise) {
   tl_unit *unit = b->unit;
-  tl_promise *all =
-      tl_unit_alloc(b->vm, unit, (unit->promise_count + 1) * sizeof *all);
-  if (all == NULL) {
-    b->failed = true;
-    return false;
+  uint32_t n = unit->promise_count;
+  if ((n & (n - 1)) == 0) {  // full: there is room for a power of two
+    tl_promise *all =
+        tl_unit_alloc(b->vm, unit, (n == 0 ? 1 : 2 * (size_t)n) * sizeof *all);
+    if (all == NULL) {
+      b->failed = true;
+      return false;
+    }
+    if (n > 0)
+      memcpy(all, unit->promises, n * sizeof *all);
+    unit->promises = all;
   }
-  if (unit->promise_count > 0)
-    memcpy(all, unit->promises, unit->promise_count * sizeof *all);
-  all[unit->promise_count++] = promise;
-  unit->promises = all;
+  if (n > 0 && unit->promises[n - 1].reach > promise.end)
+    promise.reach = unit->promises[n - 1].reach;
+  unit->promises[n] = promise;
+  unit->promise_count = n + 1;
   b->vm->has_promises = true;
   return true;
 }
@@ -106,7 +113,8 @@ static bool find_all(tl_builder *b, const tl_tokens *tokens, uint32_t mark) {
                   "#:inplace stands above no statement");
       ok = false;
     } else {
-      ok = add_promise(b, (tl_promise){t->begin, statement_end(tokens, i)});
+      uint32_t end = statement_end(tokens, i);
+      ok = add_promise(b, (tl_promise){t->begin, end, end});
     }
   }
   return ok;
@@ -124,14 +132,6 @@ bool tl_find_marks(tl_builder *b) {
 }
 
 // --- Checking ---------------------------------------------------------------
-
-static bool is_promised(const tl_unit *unit, const tl_place_entry *place) {
-  for (uint32_t i = 0; place != NULL && i < unit->promise_count; i++)
-    if (unit->promises[i].begin <= place->at &&
-        place->at < unit->promises[i].end)
-      return true;
-  return false;
-}
 
 // Whether all that is ever written into the slot are arrays.
 static bool is_array(const tl_prototype *p, uint32_t slot, int depth) {
@@ -217,7 +217,7 @@ bool tl_check_marks(tl_builder *b) {
     for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
       tl_decode(p, pc, &d);
       const tl_place_entry *place = tl_place_at(p, pc);
-      if (!is_promised(unit, place))
+      if (place == NULL || !tl_unit_promises(unit, place->at))
         continue;
       ok = check_update(b, p, &d, place) && check_operation(b, p, &d, place) &&
            ok;

@@ -199,6 +199,10 @@ static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
                 name->text, name->text);
     return;
   }
+  if (tl_diagnostics_full(r->diagnostics)) {
+    r->diagnostics->total++;
+    return;
+  }
   near = tl_scope_suggest(r->vm, r->scope, name);
   if (near != NULL) {
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,

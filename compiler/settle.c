@@ -48,6 +48,12 @@ static void check_size(tl_flow *flow, int32_t slot) {
     if (tl_who_is_slot(who))
       pin(flow, (int32_t)who);
   }
+  // The search begins anew: until then thousands of borrowers of one another
+  // would only cost time.
+  if (flow->again) {
+    flow->now[slot] = tl_state_new(TL_OWNS);
+    tl_bit_clear(flow->borrowers, slot);
+  }
 }
 
 void tl_note_state(tl_flow *flow, int32_t slot) {

@@ -213,9 +213,11 @@ typedef struct tl_group {
   tl_prototype **members;
 } tl_group;
 
-// Source that says #:inplace: bytes from [begin] to [end].
+// Source that says #:inplace: bytes from [begin] to [end]. In the order of
+// their beginnings; one may stand in another.
 typedef struct tl_promise {
   uint32_t begin, end;
+  uint32_t reach;  // the last end of this one and those before
 } tl_promise;
 
 // All code compiled from one text.

@@ -12,6 +12,18 @@ static const tl_frame *running(const tl_vm *vm) {
   return vm->frames == NULL || f < vm->frames || f->function == NULL ? NULL : f;
 }
 
+bool tl_unit_promises(const tl_unit *unit, uint32_t at) {
+  uint32_t low = 0, high = unit->promise_count;
+  while (low < high) {  // the first that begins behind it
+    uint32_t middle = low + (high - low) / 2;
+    if (unit->promises[middle].begin <= at)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low > 0 && at < unit->promises[low - 1].reach;
+}
+
 bool tl_is_promised(const tl_vm *vm) {
   const tl_frame *f = running(vm);
   if (!vm->has_promises || f == NULL)
@@ -21,11 +33,7 @@ bool tl_is_promised(const tl_vm *vm) {
       unit->promise_count == 0
           ? NULL
           : tl_place_at(f->function, (uint32_t)(f->pc - f->function->code));
-  for (uint32_t i = 0; place != NULL && i < unit->promise_count; i++)
-    if (unit->promises[i].begin <= place->at &&
-        place->at < unit->promises[i].end)
-      return true;
-  return false;
+  return place != NULL && tl_unit_promises(unit, place->at);
 }
 
 void tl_promise_refused(tl_vm *vm, tl_refusal why, tl_slot operand) {

@@ -6,6 +6,8 @@
 
 #include "vm/api/watch.h"
 
+// Whether the byte of a unit's source at [at] has promised.
+bool tl_unit_promises(const tl_unit *unit, uint32_t at);
 // Whether the instruction under way has promised. Only where vm->has_promises:
 // then every operation says where it stands.
 bool tl_is_promised(const tl_vm *vm);

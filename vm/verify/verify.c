@@ -344,6 +344,16 @@ static void free_index(tl_checker *c) {
             (c->stretch_total + 1) * sizeof(uint32_t));
 }
 
+// Of several around an instruction the first is meant, as when one is unwound.
+static void index_handlers(tl_checker *c) {
+  const tl_prototype *p = c->p;
+  for (uint32_t i = p->handler_count; i-- > 0;) {
+    const tl_handler *h = &p->handlers[i];
+    for (uint32_t pc = h->start; pc < h->end && pc < p->code_count; pc++)
+      c->points[pc].handler = i + 1;
+  }
+}
+
 bool tl_verify_with(tl_vm *vm, tl_prototype *p,
                     void (*visit)(tl_checker *checker, void *context),
                     void *context) {
@@ -365,6 +375,8 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
   c.is_lent = c.is_busy
                   ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
                   : NULL;
+  if (c.points != NULL)
+    index_handlers(&c);
   if (c.is_lent != NULL)
     ok = check_form(&c) && index_ranges(&c) && start(&c) && search(&c) &&
          visit_all(&c, visit, context);

@@ -12,6 +12,7 @@
 typedef struct tl_join_point {
   bool is_leader;  // a jump or an error may lead here
   bool reached, dirty;
+  uint32_t handler;  // that an error here goes to, and 1; 0: none
   uint32_t count, capacity;
   struct tl_slot_state {
     uint32_t slot;

@@ -319,10 +319,8 @@ bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states) {
 // --- Errors -----------------------------------------------------------------
 
 static const tl_handler *find_handler(const tl_checker *c) {
-  for (uint32_t i = 0; i < c->p->handler_count; i++)
-    if (c->p->handlers[i].start <= c->pc && c->pc < c->p->handlers[i].end)
-      return &c->p->handlers[i];
-  return NULL;
+  uint32_t handler = c->points[c->pc].handler;
+  return handler == 0 ? NULL : &c->p->handlers[handler - 1];
 }
 
 bool tl_sees_error(const tl_checker *c) {
