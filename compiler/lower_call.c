@@ -12,14 +12,23 @@ typedef struct signature {
   const char *function;
   int count;
   tl_param params[TL_MAX_PARAMS];  // the values of a script's are unset
-  char name[64];                   // of a module's function: linalg.solve
+  const tl_builtin *builtin;       // NULL: a script's
 } signature;
 
+// As messages have it: linalg.solve. Needs room only for the library's.
+enum { NAME_SIZE = 64 };
+static const char *spell_name(const signature *s, char room[NAME_SIZE]) {
+  const char *module =
+      s->builtin == NULL ? NULL : tl_builtin_module(s->builtin);
+  if (module == NULL)
+    return s->function;
+  snprintf(room, NAME_SIZE, "%s.%s", module, s->function);
+  return room;
+}
+
 static bool builtin_signature(const tl_builtin *builtin, signature *out) {
-  const char *module = tl_builtin_module(builtin);
-  snprintf(out->name, sizeof out->name, "%s%s%s", module ? module : "",
-           module ? "." : "", builtin->name);
-  out->function = out->name;
+  out->function = builtin->name;
+  out->builtin = builtin;
   out->count = tl_params_parse(builtin->params, out->params);
   return true;
 }
@@ -34,6 +43,7 @@ static bool script_signature(const tl_ast_function *function, signature *out) {
   };
   if (function->count > TL_MAX_PARAMS)
     return false;
+  out->builtin = NULL;
   out->function = function->name == NULL ? "fn" : function->name->text;
   out->count = (int)function->count;
   for (int i = 0; i < out->count; i++) {
@@ -58,7 +68,8 @@ typedef struct binding {
 
 static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
                      int allowed) {
-  char hint[160] = "";
+  char hint[160] = "", room[NAME_SIZE];
+  const char *function = spell_name(s, room);
   tl_span span = a->span;
   const char *text = l->b->source->text + span.begin;
   int length = (int)(span.end - span.begin);
@@ -69,9 +80,8 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
   for (int i = 0; i < s->count; i++) {
     if (s->params[i].kind != TL_PARAM_NAMED)
       continue;
-    snprintf(hint, sizeof hint, "; did you mean %s(…, %.*s: %.*s)?",
-             s->function, (int)s->params[i].name_length, s->params[i].name,
-             length, text);
+    snprintf(hint, sizeof hint, "; did you mean %s(…, %.*s: %.*s)?", function,
+             (int)s->params[i].name_length, s->params[i].name, length, text);
     break;
   }
   if (strcmp(s->function, "max") == 0 || strcmp(s->function, "min") == 0) {
@@ -79,6 +89,11 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
              "; for the larger or smaller of two values "
              "write %simum(a, b)",
              s->function);
+  }
+  if (strcmp(s->function, "round") == 0) {
+    snprintf(hint, sizeof hint,
+             "; for digits behind the point write round(x * 100) / 100, or "
+             "\"{x:.2f}\" for a text");
   }
   int last = allowed > 0 ? allowed - 1 : 0;
   if (s->params[last].name_length == 5 &&
@@ -89,12 +104,13 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
   char names[TL_PARAMS_TEXT];
   tl_params_spell(s->params, s->count, names);
   tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, span, "%s takes %s%s",
-              s->function, names, hint);
+              function, names, hint);
 }
 
 static void unknown_argument(tl_lower *l, const signature *s,
                              const tl_argument *a) {
-  char names[200];
+  char names[200], room[NAME_SIZE];
+  const char *function = spell_name(s, room);
   size_t used = 0;
   names[0] = 0;
   for (int i = 0; i < s->count && used + 40 < sizeof names; i++) {
@@ -103,7 +119,7 @@ static void unknown_argument(tl_lower *l, const signature *s,
                              s->params[i].name);
   }
   tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, a->span,
-              "%s has no parameter %s; its parameters: %s", s->function,
+              "%s has no parameter %s; its parameters: %s", function,
               a->name->text, names);
 }
 
@@ -164,8 +180,9 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
   }
   for (int i = 0; i < s->count; i++) {
     if (s->params[i].kind == TL_PARAM_REQUIRED && out->argument[i] < 0) {
+      char room[NAME_SIZE];
       tl_diagnose(l->b->diagnostics, TL_DIAGNOSTIC_TYPE, ast->span,
-                  "%s needs its argument %.*s", s->function,
+                  "%s needs its argument %.*s", spell_name(s, room),
                   (int)s->params[i].name_length, s->params[i].name);
       return false;
     }

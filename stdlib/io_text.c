@@ -139,7 +139,7 @@ const tl_builtin tl_io_text_module[] = {
     {"lines", "path", lines, TL_FILES | TL_EFFECT,
      "The list of a text file's lines, without their ends.\n"
      "A file that cannot be read is an error (kind io), one that is not UTF-8\n"
-     "another (value).\n"
+     "another (value); /dev/stdin reads standard input.\n"
      "    io.lines(\"notes.txt\")\n"},
     {"write_text", "path, text", write_text, TL_FILES | TL_EFFECT,
      "Writes a text to a file, which is replaced when all of it is written: a\n"

@@ -308,6 +308,8 @@ static void test_errors_of_the_host_are_errors(void **state) {
               "fail_with failed");
   CHECK_ERROR(h, tally_eval(h->vm, "fail_with(\"a\")", NULL), TALLY_ERR_TYPE,
               "integer");
+  CHECK_ERROR(h, tally_eval(h->vm, "norm1([1.0], \"a\")", NULL), TALLY_ERR_TYPE,
+              "norm1: y: expected N * float64, got string");
   check_value(h, "try { fail_with(6) } catch e { (e.kind, e.message) }",
               "(\"value\", \"made with 6\")");
   CHECK_ERROR(h, tally_eval(h->vm, "give_released()", NULL), TALLY_ERR_HOST,

@@ -419,9 +419,9 @@ static bool check_types(tl_vm *vm, const tl_host_function *f,
       tl_params_parse(f->row.params, params);
       parsed = true;
     }
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)params[i].name_length,
-             params[i].name);
+    char name[160];
+    snprintf(name, sizeof name, "%s: %.*s", f->row.name,
+             (int)params[i].name_length, params[i].name);
     if (!tl_type_match(vm, f->params[i], args[i], bindings, name))
       return false;
   }

@@ -167,6 +167,18 @@ void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin,
   put_name(vm, tl_builtin_module(builtin), builtin->name, length);
 }
 
+// A message that shows all of a large argument is no help: its ends are kept.
+static void shorten(tl_vm *vm) {
+  enum { LONG = 900, BEGIN = 500, END = 300 };
+  const char *message = vm->error.message;
+  size_t length = strlen(message), from = BEGIN, to = length - END;
+  if (length <= LONG)
+    return;
+  while ((message[from] & 0xc0) == 0x80) from--;  // not within a code point
+  while ((message[to] & 0xc0) == 0x80) to++;
+  splice(vm, from, to - from, " … ", strlen(" … "));
+}
+
 static int params_of(const tl_prototype *function,
                      tl_param out[TL_MAX_PARAMS]) {
   int count = 0;
@@ -195,4 +207,5 @@ void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
   put_argument(vm, params, params_of(function, params), length, args);
   put_name(vm, tl_embedded_find(module)->is_global ? NULL : module, name,
            length);
+  shorten(vm);
 }
