@@ -50,6 +50,12 @@ static void file_that_shrinks(void **state) {
   check_value(h, "sum(m[:4000])", "4000.0");
   check_value(h, "fn f() { try { sum(m) } catch e { e.kind } }\nf()", "io");
   check_value(h, "f() + f()", "ioio");
+  // A small product says so itself, not what comes after it.
+  check_value(h,
+              "s = none\n"
+              "try {\n  p = m[99_990:] @ m[99_990:]\n  s = 1\n"
+              "} catch e { s = e.line }\ns",
+              "3");
   // The file grows again: what was lost is read as the file has it now.
   cut(&m, 128 + 100000 * 8);
   check_value(h, "sum(m)", "4096.0");

@@ -12,6 +12,7 @@
 #include "vm/values/list.h"
 #include "vm/values/octets.h"
 #include "vm/engine/matmul.h"
+#include "vm/memory/mapping.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/range.h"
@@ -44,6 +45,12 @@ bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
   tl_slot operands[2] = {read(b, modes), read(c, modes >> 2)}, result;
   if (!tl_matmul(vm, operands, &result))
     return false;
+  // A product too small to poll may have read a file that is not there any
+  // more.
+  if ((vm->interrupted & TL_FILE_LOST) != 0 && !tl_poll(vm, 0)) {
+    tl_drop(vm, result);
+    return false;
+  }
   end(vm, operands[0]);
   end(vm, operands[1]);
   put(a, result);
