@@ -40,6 +40,8 @@ typedef struct tl_split {
 } tl_split;
 
 void tl_split_axes(const tl_array *array, uint32_t axes, tl_split *out);
+// Where the order of the reduced items does not count: theirs in memory.
+void tl_split_as_stored(tl_split *split);
 
 // Walks positions of the first [ndim] axes in row-major order.
 typedef struct tl_counter {

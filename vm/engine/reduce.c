@@ -125,15 +125,50 @@ tl_kernel2 *tl_fold_join(tl_fold fold, tl_dtype dtype) {
   }
 }
 
-bool tl_reduce_fold(tl_reducer *r, tl_fold fold) {
+// In the order that lanes and columns are given in.
+static bool fold_in_order(tl_reducer *r, tl_fold fold) {
   const tl_split *split = &r->split;
   bool columns = split->kept > 0 && (split->outer || split->reduced == 0) &&
                  split->length > 0;
+  if (!columns && fold == TL_FOLD_SUM && tl_reduce_is_upright(r))
+    return tl_reduce_upright(r);
   if (!columns)
     return fold_lanes(r, fold);
   tl_strip strip = {fold_strip, strip_scratch, &fold,
                     tl_fold_join(fold, r->dtype)};
   return tl_reduce_strips(r, &strip);
+}
+
+// Whether the order of the items does not count, but for which zero or NaN it
+// is.
+static bool is_free(tl_fold fold, tl_dtype dtype) {
+  bool adds = fold == TL_FOLD_SUM || fold == TL_FOLD_PROD;
+  return !adds || dtype < TL_FLOAT32;
+}
+
+// Of 0.0 and -0.0 the order tells.
+static bool has_zero(const tl_reducer *r) {
+  for (int64_t i = 0; i < r->split.count; i++) {
+    double item = r->result == TL_FLOAT64
+                      ? ((const double *)(const void *)r->out)[i]
+                      : (double)((const float *)(const void *)r->out)[i];
+    if (item == 0)
+      return true;
+  }
+  return false;
+}
+
+bool tl_reduce_fold(tl_reducer *r, tl_fold fold) {
+  if (!is_free(fold, r->dtype) || tl_is_contiguous(r->split.array))
+    return fold_in_order(r, fold);
+  tl_split split = r->split;
+  tl_split_as_stored(&r->split);
+  bool ok = fold_in_order(r, fold);
+  r->split = split;
+  bool ordered = fold == TL_FOLD_MIN || fold == TL_FOLD_MAX;
+  return ok && ordered && r->result >= TL_FLOAT32 && has_zero(r)
+             ? fold_in_order(r, fold)
+             : ok;
 }
 
 // --- Dtypes -----------------------------------------------------------------

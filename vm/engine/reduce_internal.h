@@ -60,6 +60,10 @@ typedef void tl_rows_fold(const tl_reducer *r, const void *context,
                           int64_t from, int64_t n);
 bool tl_reduce_rows(tl_reducer *r, tl_rows_fold *fold, const void *context);
 
+// Sums of floats whose lanes lie side by side (reduce_upright.c).
+bool tl_reduce_is_upright(const tl_reducer *r);
+bool tl_reduce_upright(tl_reducer *r);
+
 // Whether it is long enough for several threads, and there are some.
 bool tl_reduce_may_spread(const tl_reducer *r);
 

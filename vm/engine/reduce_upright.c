@@ -1,0 +1,132 @@
+// Sums of lanes that lie side by side in memory, as the rows of a transposed
+// matrix do: in the order of a lane's own sum (vm/kernels/reduce.c), but with
+// an item of each of many lanes at a time, so that memory is read in order.
+#include <string.h>
+
+#include "vm/engine/reduce_internal.h"
+#include "vm/vm.h"
+
+enum { STRIP_BYTES = 2048, LEAST_LANES = 16, LEVELS = 64 };
+
+bool tl_reduce_is_upright(const tl_reducer *r) {
+  const tl_split *s = &r->split;
+  if (s->kept == 0 || s->reduced == 0 || s->length == 0 ||
+      s->kept_shape[s->kept - 1] < LEAST_LANES)
+    return false;
+  return s->kept_strides[s->kept - 1] == (int64_t)tl_itemsize(r->from) &&
+         s->reduced_strides[s->reduced - 1] != (int64_t)tl_itemsize(r->from);
+}
+
+// The sums of [width] lanes under way, each a row of as many items.
+typedef struct upright {
+  tl_kernel2 *add;
+  tl_kernel1 *cast;  // NULL: none
+  size_t width, nbytes;
+  uint64_t count;  // items of each lane
+  char *lanes;     // TL_FOLD_LANES rows, then one for what is cast
+  char *partial;   // finished leaves and nodes that wait: bits of their count
+} upright;
+
+static void add_row(const upright *u, char *to, const char *from) {
+  u->add(to, to, from, u->width);
+}
+
+static char *fold_lanes(const upright *u) {
+  for (size_t half = TL_FOLD_LANES / 2; half > 0; half /= 2) {
+    for (size_t k = 0; k < half; k++)
+      add_row(u, u->lanes + k * u->nbytes, u->lanes + (k + half) * u->nbytes);
+  }
+  return u->lanes;
+}
+
+// How many nodes wait after so many leaves.
+static size_t waiting(uint64_t leaves) {
+  return (size_t)__builtin_popcountll(leaves);
+}
+
+// A node joins those of its size before it, which are in front of it in the
+// sum: theirs are the rows that are added to.
+static void push_leaf(const upright *u) {
+  uint64_t leaves = u->count / TL_FOLD_LEAF - 1;
+  size_t at = waiting(leaves);
+  memcpy(u->partial + at * u->nbytes, fold_lanes(u), u->nbytes);
+  for (; leaves & 1; leaves >>= 1, at--)
+    add_row(u, u->partial + (at - 1) * u->nbytes, u->partial + at * u->nbytes);
+}
+
+static void feed_row(upright *u, const char *row) {
+  size_t used = u->count % TL_FOLD_LEAF;
+  if (used == 0)
+    memset(u->lanes, 0, TL_FOLD_LANES * u->nbytes);
+  if (u->cast != NULL) {
+    char *to = u->lanes + TL_FOLD_LANES * u->nbytes;
+    u->cast(to, row, u->width);
+    row = to;
+  }
+  add_row(u, u->lanes + used % TL_FOLD_LANES * u->nbytes, row);
+  u->count++;
+  if (used + 1 == TL_FOLD_LEAF)
+    push_leaf(u);
+}
+
+static void end_sums(upright *u, char *out) {
+  size_t at = waiting(u->count / TL_FOLD_LEAF);
+  if (u->count % TL_FOLD_LEAF != 0) {
+    memcpy(u->partial + at * u->nbytes, fold_lanes(u), u->nbytes);
+    at++;
+  }
+  for (; at > 1; at--)
+    add_row(u, u->partial + (at - 2) * u->nbytes,
+            u->partial + (at - 1) * u->nbytes);
+  memcpy(out, u->partial, u->nbytes);
+}
+
+// The sums of [width] lanes from [base] on.
+static bool sum_strip(tl_reducer *r, upright *u, const char *base, char *out) {
+  const tl_split *s = &r->split;
+  u->count = 0;
+  tl_counter counter;
+  tl_counter_begin(&counter, s->reduced, s->reduced_shape, s->reduced_strides,
+                   base);
+  for (; !counter.done; tl_counter_next(&counter)) {
+    feed_row(u, counter.at);
+    if (!tl_lane_poll(r->vm, &r->unpolled, (int64_t)u->width))
+      return false;
+  }
+  end_sums(u, out);
+  return true;
+}
+
+bool tl_reduce_upright(tl_reducer *r) {
+  const tl_split *s = &r->split;
+  int last = s->kept - 1;
+  size_t itemsize = tl_itemsize(r->dtype), most = STRIP_BYTES / itemsize;
+  size_t nbytes = (TL_FOLD_LANES + 1 + LEVELS) * (size_t)STRIP_BYTES;
+  char *block = tl_alloc(r->vm, nbytes, "sums side by side");
+  if (block == NULL)
+    return false;
+  upright u = {.add = tl_kernels()->binary[TL_OP_ADD][r->dtype],
+               .cast = r->from == r->dtype
+                           ? NULL
+                           : tl_kernels()->cast[r->from][r->dtype],
+               .lanes = block,
+               .partial = block + (TL_FOLD_LANES + 1) * (size_t)STRIP_BYTES};
+  bool ok = true;
+  char *out = r->out;
+  tl_counter counter;
+  tl_counter_begin(&counter, last, s->kept_shape, s->kept_strides,
+                   s->array->data);
+  for (; ok && !counter.done; tl_counter_next(&counter)) {
+    size_t left = (size_t)s->kept_shape[last];
+    for (const char *at = counter.at; ok && left > 0;
+         at += u.width * tl_itemsize(r->from)) {
+      u.width = left < most ? left : most;
+      u.nbytes = u.width * itemsize;
+      ok = sum_strip(r, &u, at, out);
+      out += u.nbytes;
+      left -= u.width;
+    }
+  }
+  tl_free(r->vm, block, nbytes);
+  return ok;
+}
