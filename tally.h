@@ -430,7 +430,7 @@ typedef struct tally_array {
   const char *dtype;  // "float64"
   int ndim;
   int64_t shape[TALLY_MAX_DIMS];
-  int64_t strides[TALLY_MAX_DIMS];  // bytes
+  int64_t strides[TALLY_MAX_DIMS];  // bytes; not always row-major
   size_t size;                      // items
 } tally_array;
 

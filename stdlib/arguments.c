@@ -334,9 +334,12 @@ bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
   return ok;
 }
 
-tl_array *tl_take_dense(tl_vm *vm, tl_slot *s) {
+// [kept]: in whatever order its axes lie.
+static tl_array *take(tl_vm *vm, tl_slot *s, bool kept) {
   tl_array_untranspose(vm, s);
-  if (vm->no_reuse || !tl_array_is_reusable(*s)) {
+  bool fits = kept ? (s->tag & TL_DIRECT) != 0 && tl_is_unique(*s)
+                   : tl_array_is_reusable(*s);
+  if (vm->no_reuse || !fits) {
     if (vm->has_promises && !vm->no_reuse)
       tl_promise_refused(vm,
                          !tl_is_owned(*s)            ? TL_REFUSED_LIVE
@@ -344,13 +347,22 @@ tl_array *tl_take_dense(tl_vm *vm, tl_slot *s) {
                          : s->object->count != 1     ? TL_REFUSED_SHARED
                                                      : TL_REFUSED_SHAPE,
                          *s);
-    return tl_array_copy(vm, s->array);
+    return kept ? tl_array_cast_kept(vm, s->array, tl_array_dtype(s->array))
+                : tl_array_copy(vm, s->array);
   }
   tl_array *a = s->array;
   tl_written_in_place(vm, a);
   vm->stats.temps_ended++;
   *s = tl_borrow(*s);
   return a;
+}
+
+tl_array *tl_take_dense(tl_vm *vm, tl_slot *s) {
+  return take(vm, s, false);
+}
+
+tl_array *tl_take_kept(tl_vm *vm, tl_slot *s) {
+  return take(vm, s, true);
 }
 
 bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out) {

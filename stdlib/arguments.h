@@ -84,6 +84,8 @@ bool tl_take_contiguous(tl_vm *vm, const char *function, tl_slot *s,
 // The array in [s], dense and the caller's alone to write: itself where it is
 // dying and may be written (s then no longer owns), else a copy.
 tl_array *tl_take_dense(tl_vm *vm, tl_slot *s);
+// The same without gaps, its axes in memory in the order of those of [s].
+tl_array *tl_take_kept(tl_vm *vm, tl_slot *s);
 
 // Takes [a]; *out is what a script sees of it, converted to [dtype].
 bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out);

@@ -19,8 +19,14 @@
 static tl_array *taken(tl_vm *vm, tl_slot *like, tl_dtype dtype) {
   bool fits = like != NULL && !vm->no_reuse && dtype != TL_STRING &&
               tl_array_dtype(like->array) == dtype &&
-              tl_array_is_reusable(*like);
-  return fits ? tl_take_dense(vm, like) : NULL;
+              (like->tag & TL_DIRECT) != 0 && tl_is_unique(*like);
+  return fits ? tl_take_kept(vm, like) : NULL;
+}
+
+// A new array as [like] is, which may be NULL.
+static tl_array *ordered(tl_vm *vm, tl_array *made, const tl_slot *like) {
+  const tl_array *x = like != NULL ? like->array : NULL;
+  return tl_array_ordered(vm, made, x != NULL, &x);
 }
 
 // An array of [value]s, converted to dtype.
@@ -35,7 +41,7 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
   if (ok)
     a = taken(vm, like, dtype);
   if (ok && !a)
-    a = tl_array_new(vm, dtype, ndim, shape);
+    a = ordered(vm, tl_array_new(vm, dtype, ndim, shape), like);
   if (a)
     ok = tl_array_fill(vm, a, one);
   tl_drop(vm, tl_own_array(one));
@@ -47,9 +53,9 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
   return !tl_is_unset(*out);
 }
 
-static bool zeros_of(tl_vm *vm, tl_dtype dtype, int ndim, const int64_t *shape,
-                     tl_slot *out) {
-  tl_array *a = tl_array_zeros(vm, dtype, ndim, shape);
+static bool zeros_of(tl_vm *vm, const tl_slot *like, tl_dtype dtype, int ndim,
+                     const int64_t *shape, tl_slot *out) {
+  tl_array *a = ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like);
   if (!a)
     return false;
   *out = tl_result(vm, a);
@@ -73,7 +79,7 @@ static bool zeros(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_zeros_of_type(vm, "zeros", args[0].type, out);
   return tl_arg_shape(vm, "zeros", args[0], &ndim, shape) &&
          tl_arg_dtype(vm, "zeros", args[1], TL_FLOAT64, &dtype) &&
-         zeros_of(vm, dtype, ndim, shape, out);
+         zeros_of(vm, NULL, dtype, ndim, shape, out);
 }
 
 static bool ones(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -119,7 +125,7 @@ static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_array *a = taken(vm, &args[0], dtype);
   if (a == NULL)
-    return zeros_of(vm, dtype, tl_ndim(x), tl_shape(x), out);
+    return zeros_of(vm, &args[0], dtype, tl_ndim(x), tl_shape(x), out);
   memset(a->data, 0, (size_t)a->size * tl_itemsize(dtype));
   *out = tl_result(vm, a);
   return !tl_is_unset(*out);

@@ -9,7 +9,7 @@
 
 #define X(ENUM, name, arity, rule, sign, doc)                       \
   static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) { \
-    return tl_elementwise(vm, TL_OP_##ENUM, args, out);             \
+    return tl_elementwise_kept(vm, TL_OP_##ENUM, args, out);        \
   }
 TL_ELEMENTWISE(X)
 #undef X
@@ -17,7 +17,7 @@ TL_ELEMENTWISE(X)
 // *a = op(*a, b): a is a temporary, b is left alone.
 static bool update(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
   tl_slot operands[] = {*a, tl_borrow(b)}, result;
-  bool ok = tl_elementwise(vm, op, operands, &result);
+  bool ok = tl_elementwise_kept(vm, op, operands, &result);
   a->tag = operands[0].tag;
   if (!ok)
     return false;
@@ -45,7 +45,7 @@ static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (tl_is_none(args[1]) && tl_is_none(args[2])) {
     tl_slot operand[] = {args[0]};
-    bool ok = tl_elementwise(vm, TL_OP_POSITIVE, operand, out);
+    bool ok = tl_elementwise_kept(vm, TL_OP_POSITIVE, operand, out);
     args[0].tag = operand[0].tag;
     return ok;
   }

@@ -141,7 +141,7 @@ static bool same(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool copy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_array(args[0]) && !tl_is_number(args[0])) {
-    tl_array *own = tl_take_dense(vm, &args[0]);
+    tl_array *own = tl_take_kept(vm, &args[0]);
     if (own == NULL)
       return false;
     *out = tl_own_array(own);

@@ -111,8 +111,10 @@ enum {
 };
 #define TL_OWNED (UINT64_C(1) << 16)
 #define TL_WEAK (UINT64_C(1) << 17)
-#define TL_DENSE (UINT64_C(1) << 27)   // C-contiguous
-#define TL_DIRECT (UINT64_C(1) << 28)  // owns its data and may be written
+#define TL_DENSE (UINT64_C(1) << 27)  // C-contiguous
+// Owns its data and may be written; they have no gaps, but without TL_DENSE
+// their axes lie in another order (vm/array/layout.c).
+#define TL_DIRECT (UINT64_C(1) << 28)
 
 #define TL_TAG(class, dtype) ((uint64_t)(class) | (uint64_t)(dtype) << 8)
 #define TL_TAG_I64 TL_TAG(TL_CLASS_I64, TL_INT64)

@@ -169,8 +169,8 @@ uint64_t tl_array_tag(const tl_array *a) {
   tag |= ndim << 24;
   if (tl_is_contiguous(a))
     tag |= TL_DENSE;
-  // What owns its data is dense, except where the host's memory has gaps: that
-  // is written through paths alone (path.c).
+  // What owns its data has no gaps, except where the host's memory has some:
+  // that is written through paths alone (path.c).
   enum { NOT_DIRECT = TL_VIEW | TL_READONLY | TL_IMMORTAL };
   if ((a->head.flags & NOT_DIRECT) == 0 &&
       ((tag & TL_DENSE) != 0 || (a->head.flags & TL_EXTERNAL) == 0))

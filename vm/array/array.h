@@ -58,6 +58,16 @@ tl_array *tl_array_new(tl_vm *vm, tl_dtype dtype, int ndim,
 tl_array *tl_array_zeros(tl_vm *vm, tl_dtype dtype, int ndim,
                          const int64_t *shape);
 
+// A new array, whose items are all alike or not set yet, with its axes in
+// memory as those of the n arrays that have its shape, where these agree; else
+// as it was. For results that scripts see: who goes on with items one after the
+// other wants rows. [made] may be NULL; returns it.
+tl_array *tl_array_ordered(const tl_vm *vm, tl_array *made, int n,
+                           const tl_array *const *arrays);
+// Whether an array of that shape would be ordered otherwise than in rows.
+bool tl_has_other_order(const tl_vm *vm, int ndim, const int64_t *shape, int n,
+                        const tl_array *const *arrays);
+
 // An array over a host's or mapped block: [strides] in bytes, NULL for
 // row-major. Where it is not read-only, no two items may share memory. [nbytes]
 // are accounted as external; release (may be NULL) runs once, at the array's
@@ -104,6 +114,8 @@ tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype);
 // Where the slot alone has the transpose of a square block, moves the items
 // into that order where they are: the slot then owns the block itself.
 void tl_array_untranspose(tl_vm *vm, tl_slot *s);
+// The same, but the axes of the result lie in memory as those of [a] do.
+tl_array *tl_array_cast_kept(tl_vm *vm, const tl_array *a, tl_dtype dtype);
 // Whether the owned slot is an array that may be overwritten wholly in place:
 // unique, DIRECT, dense.
 bool tl_array_is_reusable(tl_slot s);

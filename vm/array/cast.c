@@ -117,7 +117,7 @@ static bool cast_array(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
     if (done)
       return true;
   }
-  tl_array *made = tl_array_cast(vm, array, dtype);
+  tl_array *made = tl_array_cast_kept(vm, array, dtype);
   if (made == NULL)
     return false;
   *out = tl_own_array(made);

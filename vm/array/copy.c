@@ -205,14 +205,36 @@ static bool copy_by_tiles(mover *m, tl_walk *walk, size_t itemsize) {
   return true;
 }
 
+// Begins a walk over two arrays in the order in which the first one lies in
+// memory.
+static void walk_in_order(tl_walk *walk, const tl_array *to, char *const *data,
+                          const int64_t *to_strides,
+                          const int64_t *from_strides) {
+  int64_t shape[TL_MAX_DIMS], strides[2][TL_MAX_DIMS];
+  int ndim = tl_ndim(to);
+  for (int i = 0; i < ndim; i++) {
+    int at = i;
+    int64_t stride = distance(to_strides[i]);
+    for (; at > 0 && distance(strides[0][at - 1]) < stride; at--) {
+      shape[at] = shape[at - 1];
+      strides[0][at] = strides[0][at - 1];
+      strides[1][at] = strides[1][at - 1];
+    }
+    shape[at] = tl_shape(to)[i];
+    strides[0][at] = to_strides[i];
+    strides[1][at] = from_strides[i];
+  }
+  tl_walk_begin(walk, 2, ndim, shape, data,
+                (const int64_t *[]){strides[0], strides[1]});
+}
+
 // Copies the bytes of [from], walked with [from_strides], over [to].
 static bool move_items(mover *m, tl_array *to, const tl_array *from,
                        const int64_t *from_strides) {
   tl_walk walk;
   size_t itemsize = tl_itemsize(tl_array_dtype(to));
-  tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
-                (char *[]){to->data, from->data},
-                (const int64_t *[]){tl_strides(to), from_strides});
+  walk_in_order(&walk, to, (char *[]){to->data, from->data}, tl_strides(to),
+                from_strides);
   return wants_tiles(&walk, itemsize) ? copy_by_tiles(m, &walk, itemsize)
                                       : copy_runs(m, &walk, itemsize);
 }
@@ -289,8 +311,7 @@ static void walk_backwards(tl_walk *walk, tl_array *to, const tl_array *from) {
     data[0] += tl_strides(to)[i] * (tl_shape(to)[i] - 1);
     data[1] += tl_strides(to)[i] * (tl_shape(to)[i] - 1);
   }
-  tl_walk_begin(walk, 2, tl_ndim(to), tl_shape(to), data,
-                (const int64_t *[]){strides, strides});
+  walk_in_order(walk, to, data, strides, strides);
 }
 
 // Whether the walk's addresses only rise, or only fall.
@@ -334,9 +355,8 @@ static bool move_shifted(tl_array *to, const tl_array *from) {
   if (to->data > from->data) {
     walk_backwards(&walk, to, from);
   } else {
-    tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
-                  (char *[]){to->data, from->data},
-                  (const int64_t *[]){tl_strides(to), tl_strides(from)});
+    walk_in_order(&walk, to, (char *[]){to->data, from->data}, tl_strides(to),
+                  tl_strides(from));
   }
   if (!is_monotonic(&walk, itemsize)) {
     return false;

@@ -189,7 +189,8 @@ static void run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
 }
 
 static bool is_small(const tl_array *target) {
-  return target->size <= SMALL_ITEMS && (unsigned)tl_ndim(target) - 1 < 2;
+  return target->size <= SMALL_ITEMS && (unsigned)tl_ndim(target) - 1 < 2 &&
+         tl_is_contiguous(target);
 }
 
 // --- Arrays of any size -----------------------------------------------------
@@ -228,7 +229,7 @@ enum { POLL_ITEMS = 64 * 1024 };
 // stopped. A pass over it must finish, so it is paid for before it starts.
 static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
                              const tl_typing *typing, int ndim,
-                             const int64_t *shape, bool *failed) {
+                             const int64_t *shape, bool keeps, bool *failed) {
   int arity = tl_ops[op].arity, refused = -1;
   for (int i = 0; i < arity; i++) {
     if (x[i].array == NULL)
@@ -236,6 +237,7 @@ static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
     if (refused < 0)
       refused = i;
     if (!tl_can_reuse(vm, *x[i].owner, typing->result, ndim, shape) ||
+        !(keeps || tl_is_contiguous(x[i].array)) ||
         !is_safe_target(x, arity, i)) {
       continue;
     }
@@ -254,8 +256,21 @@ static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
   return NULL;
 }
 
+static tl_array *new_result(tl_vm *vm, tl_op op, const tl_operand *x,
+                            tl_dtype dtype, int ndim, const int64_t *shape,
+                            bool keeps) {
+  const tl_array *arrays[TL_MAX_OPERANDS];
+  int count = 0;
+  for (int i = 0; keeps && i < tl_ops[op].arity; i++) {
+    if (x[i].array != NULL)
+      arrays[count++] = x[i].array;
+  }
+  return tl_array_ordered(vm, tl_array_new(vm, dtype, ndim, shape), count,
+                          arrays);
+}
+
 static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
-                           const tl_slot *slots, tl_slot *out) {
+                           const tl_slot *slots, bool keeps, tl_slot *out) {
   tl_typing typing;
   int ndim;
   int64_t shape[TL_MAX_DIMS];
@@ -265,12 +280,13 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
     return false;
   }
   bool failed = false;
-  tl_array *target = find_target(vm, op, x, &typing, ndim, shape, &failed);
+  tl_array *target =
+      find_target(vm, op, x, &typing, ndim, shape, keeps, &failed);
   bool reused = target != NULL;
   if (failed)
     return false;
   if (target == NULL)
-    target = tl_array_new(vm, typing.result, ndim, shape);
+    target = new_result(vm, op, x, typing.result, ndim, shape, keeps);
   if (target == NULL)
     return false;
   // From here on the exponent may be left out.
@@ -292,10 +308,10 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
 }
 
 static bool compute(tl_vm *vm, tl_op op, tl_operand *x, const tl_slot *slots,
-                    tl_slot *out) {
+                    bool keeps, tl_slot *out) {
   for (int i = 0; i < tl_ops[op].arity; i++) {
     if (x[i].array != NULL)
-      return compute_arrays(vm, op, x, slots, out);
+      return compute_arrays(vm, op, x, slots, keeps, out);
   }
   tl_typing typing;
   return tl_operands_resolve(vm, op, x, slots, &typing) &&
@@ -326,17 +342,26 @@ static void close_operands(tl_vm *vm, opened *o) {
   while (o->count > 0) tl_operand_close(vm, &o->x[--o->count]);
 }
 
-bool tl_elementwise(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
+static bool elementwise(tl_vm *vm, tl_op op, tl_slot *operands, bool keeps,
+                        tl_slot *out) {
   if (tl_short(vm, op, operands, out))
     return true;
   opened o;
   bool ok = open_operands(vm, op, operands, &o);
   if (ok) {
-    ok = o.all_numbers ? compute(vm, op, o.x, operands, out)
+    ok = o.all_numbers ? compute(vm, op, o.x, operands, keeps, out)
                        : tl_elementwise_other(vm, op, operands, out);
   }
   close_operands(vm, &o);
   return ok;
+}
+
+bool tl_elementwise(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
+  return elementwise(vm, op, operands, false, out);
+}
+
+bool tl_elementwise_kept(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
+  return elementwise(vm, op, operands, true, out);
 }
 
 // --- Into a part of an array ------------------------------------------------

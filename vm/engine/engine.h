@@ -16,6 +16,10 @@
 // strings (and string arrays, elementwise).
 bool tl_elementwise(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
 
+// The same for results that scripts see: the axes of an array lie in memory as
+// those of the operands do. Else they are in row-major order.
+bool tl_elementwise_kept(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
+
 // The scalar case alone: both operands unboxed scalars. Used by the VM's slow
 // paths and by constant folding.
 bool tl_elementwise_scalar(tl_vm *vm, tl_op op, const tl_slot *operands,

@@ -26,7 +26,7 @@ tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing);
 
 // A dying array of this dtype's size and this shape, its memory to be written
 // as [dtype]: *slot no longer owns. NULL where it cannot be (counted, where
-// [slot] is an array).
+// [slot] is an array). Where the slot has no TL_DENSE, nor has the result.
 tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
                    const int64_t *shape);
 // Whether tl_reuse would; counts nothing.

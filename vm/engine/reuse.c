@@ -14,7 +14,7 @@ static bool same_shape(const tl_array *a, int ndim, const int64_t *shape) {
 
 bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                   const int64_t *shape) {
-  const uint64_t needed = TL_OWNED | TL_DIRECT | TL_DENSE;
+  const uint64_t needed = TL_OWNED | TL_DIRECT;
   if (vm->no_reuse || !tl_is_array(s) || (s.tag & needed) != needed ||
       s.array->head.count != 1) {
     return false;
@@ -60,8 +60,11 @@ tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
 tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype) {
   tl_array *a = x->array;
   bool strings = tl_array_dtype(a) == TL_STRING || dtype == TL_STRING;
+  bool fits = !strings && tl_is_contiguous(a);
   tl_array *over =
-      strings ? NULL : tl_reuse(vm, x, dtype, tl_ndim(a), tl_shape(a));
+      fits ? tl_reuse(vm, x, dtype, tl_ndim(a), tl_shape(a)) : NULL;
+  if (!strings && !fits)
+    count_refusal(vm, *x, dtype, tl_ndim(a), tl_shape(a));
   return over ? over : tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
 }
 

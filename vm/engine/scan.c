@@ -230,7 +230,8 @@ static bool has_kernel(const scan *s) {
 static bool cumulate(scan *s, tl_slot *x, int axis, tl_slot *out) {
   const tl_array *a = x->array;
   measure(s, a, axis);
-  bool fits = !s->initial && tl_array_dtype(a) == s->dtype;
+  bool fits =
+      !s->initial && tl_array_dtype(a) == s->dtype && tl_is_contiguous(a);
   if (fits && tl_can_reuse(s->vm, *x, s->dtype, tl_ndim(a), tl_shape(a))) {
     return scan_in_place(s, x, out);
   }

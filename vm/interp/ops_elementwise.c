@@ -82,7 +82,7 @@ static bool apply(tl_vm *vm, tl_op op, const operands *x, tl_slot *out) {
   if (vm->interrupted != 0 && !tl_poll(vm, 0))
     return false;
   for (int i = 0; i < x->count; i++) slots[i] = read(x->in[i], x->modes[i]);
-  if (!tl_elementwise(vm, op, slots, &result))
+  if (!tl_elementwise_kept(vm, op, slots, &result))
     return false;
   for (int i = 0; i < x->count; i++) end(vm, slots[i]);
   tl_copy_slot(out, &result);

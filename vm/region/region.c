@@ -162,6 +162,15 @@ int tl_region_find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
   return -1;
 }
 
+int tl_region_arrays(const tl_region_graph *g, const tl_array **arrays) {
+  int count = 0;
+  for (int u = 0; u < g->use_count; u++) {
+    if (g->uses[u].read && tl_region_is_array(g->uses[u].items))
+      arrays[count++] = g->uses[u].items.array;
+  }
+  return count;
+}
+
 // --- Small parts of the target, copied first --------------------------------
 
 // Where a row and a column of the target are all that is read at other places,
@@ -253,8 +262,11 @@ static tl_region_status write_result(tl_region_graph *g, tl_array *to,
 tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_dtype dtype = result_dtype(g);
+  const tl_array *arrays[TL_REGION_USES];
+  int count = g->sink == TL_SINK_SCAN ? 0 : tl_region_arrays(g, arrays);
   tl_array *made = tl_array_new(g->vm, dtype, g->shapes[n->shape].ndim,
                                 g->shapes[n->shape].lengths);
+  made = tl_array_ordered(g->vm, made, count, arrays);
   if (made == NULL)
     return TL_REGION_FAILED;
   tl_region_status status = write_result(g, made, dtype, true);
@@ -266,13 +278,19 @@ tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
   return status;
 }
 
+// A running fold goes in the order of the items.
+static bool is_dense_target(const tl_region_graph *g, const tl_array *target) {
+  return tl_is_contiguous(target) && tl_region_is_safe_target(g, target);
+}
+
 static tl_region_status to_array(tl_region_graph *g, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_dtype dtype = result_dtype(g);
   int ndim = g->shapes[n->shape].ndim;
   const int64_t *shape = g->shapes[n->shape].lengths;
-  int reused =
-      tl_region_find_target(g, dtype, ndim, shape, tl_region_is_safe_target);
+  int reused = tl_region_find_target(
+      g, dtype, ndim, shape,
+      g->sink == TL_SINK_SCAN ? is_dense_target : tl_region_is_safe_target);
   bool whole = reused >= 0;
   if (!whole && g->sink == TL_SINK_ARRAY)
     reused = tl_region_find_target(g, dtype, ndim, shape, has_small_parts);
@@ -493,8 +511,18 @@ static tl_region_status to_value(tl_region_graph *g, tl_slot *out) {
                                  : to_array(g, out);
 }
 
+bool tl_region_lies_otherwise(const tl_region_graph *g) {
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  const tl_array *arrays[TL_REGION_USES];
+  return tl_region_size(g) >= POLL_ITEMS &&
+         tl_has_other_order(g->vm, shape->ndim, shape->lengths,
+                            tl_region_arrays(g, arrays), arrays);
+}
+
 static tl_region_status to_sink(tl_region_graph *g, tl_slot *out) {
   bool rows = tl_region_makes_rows(g);
+  if (g->sink == TL_SINK_FOLD && tl_region_lies_otherwise(g))
+    return TL_REGION_DECLINED;
   if (g->sink == TL_SINK_SCAN) {
     return rows || !tl_region_scan_fits(g) ? TL_REGION_DECLINED
                                            : to_array(g, out);

@@ -532,7 +532,13 @@ int tl_region_find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
                           const int64_t *shape,
                           bool (*fits)(const tl_region_graph *,
                                        const tl_array *));
-// The result as a new array; *out is owned.
+// The arrays that are read: up to TL_REGION_USES.
+int tl_region_arrays(const tl_region_graph *g, const tl_array **arrays);
+// Whether an array of the operations would lie as transposed operands do: folds
+// take items in their order, for which these would be read by columns, while
+// most reductions of the array read memory in its order.
+bool tl_region_lies_otherwise(const tl_region_graph *g);
+// The result as a new array, its layout that of what is read; *out is owned.
 tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out);
 // The same into [to], which has the result's shape (region_write.c).
 tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,

@@ -136,7 +136,7 @@ static tl_region_status pack(const selecting *s, tl_plan_sink *sink, packer *p,
 // --- The two ways ----------------------------------------------------------
 
 static bool resizes(const tl_region_graph *g, const tl_array *target) {
-  return (target->head.flags & TL_EXTERNAL) == 0 &&
+  return (target->head.flags & TL_EXTERNAL) == 0 && tl_is_contiguous(target) &&
          tl_region_is_safe_target(g, target);
 }
 

@@ -89,6 +89,7 @@ static int find_over(const several *s, int i) {
     const tl_region_use *x = &g->uses[u];
     if (x->root < 0 || !x->direct || !g->roots[x->root].consumed ||
         !tl_can_reuse(g->vm, x->value, dtype, s->ndim, s->shape) ||
+        !tl_is_contiguous(x->value.array) ||
         !tl_region_is_safe_target(g, x->value.array)) {
       continue;
     }
@@ -175,6 +176,8 @@ static bool choose_fold(several *s, int i) {
 static bool choose_folds(several *s) {
   for (int i = 0; i < s->g->result_count; i++) {
     const tl_builtin *fold = s->g->results[i].fold;
+    if (fold != NULL && tl_region_lies_otherwise(s->g))
+      return false;
     if (fold != NULL && !tl_builtin_is_scan(fold) && !choose_fold(s, i))
       return false;
   }

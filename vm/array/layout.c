@@ -1,0 +1,142 @@
+// The layout of results: of transposed arrays they lie as those do, so that
+// both are walked in the order of memory. What owns such items has no gaps, and
+// its slot has TL_DIRECT but not TL_DENSE.
+#include <string.h>
+
+#include "vm/array/array.h"
+#include "vm/error.h"
+#include "vm/vm.h"
+
+// Smaller results are in row-major order: they stay in the nearest cache.
+enum { LEAST_ITEMS = 257 };
+
+static int64_t distance(const tl_array *a, int axis) {
+  int64_t stride = tl_strides(a)[axis];
+  return stride < 0 ? -stride : stride;
+}
+
+// Whether [a] is walked as the whole shape, no item twice.
+static bool is_whole(const tl_array *a, int ndim, const int64_t *shape) {
+  if (tl_ndim(a) != ndim)
+    return false;
+  for (int i = 0; i < ndim; i++) {
+    if (tl_shape(a)[i] != shape[i] || (shape[i] > 1 && tl_strides(a)[i] == 0))
+      return false;
+  }
+  return true;
+}
+
+// The axes of [a] by their strides, the largest first; equal ones, and those of
+// length 1 in front, in their order. Whether that is another order than theirs.
+static bool sort_axes(const tl_array *a, int *order) {
+  int count = 0, ndim = tl_ndim(a);
+  bool moved = false;
+  for (int i = 0; i < ndim; i++) {
+    if (tl_shape(a)[i] == 1)
+      order[count++] = i;
+  }
+  int ones = count;
+  for (int i = 0; i < ndim; i++) {
+    if (tl_shape(a)[i] == 1)
+      continue;
+    int at = count++;
+    for (; at > ones && distance(a, order[at - 1]) < distance(a, i); at--) {
+      order[at] = order[at - 1];
+      moved = true;
+    }
+    order[at] = i;
+  }
+  return moved;
+}
+
+static bool has_order(const tl_array *a, const int *order) {
+  int64_t outer = INT64_MAX;
+  for (int i = 0; i < tl_ndim(a); i++) {
+    if (tl_shape(a)[order[i]] == 1)
+      continue;
+    if (distance(a, order[i]) > outer)
+      return false;
+    outer = distance(a, order[i]);
+  }
+  return true;
+}
+
+// The order of the axes that those of the arrays have which have this shape;
+// false: row-major, or they differ.
+static bool find_order(const tl_vm *vm, int ndim, const int64_t *shape, int n,
+                       const tl_array *const *arrays, int *order) {
+  bool found = false;
+  // Most functions of the library work in place on rows alone, and #:inplace
+  // wants them to.
+  if (vm->has_promises)
+    return false;
+  for (int k = 0; k < n; k++) {
+    const tl_array *a = arrays[k];
+    if (a->size < LEAST_ITEMS || !is_whole(a, ndim, shape))
+      continue;
+    if (found ? !has_order(a, order) : !sort_axes(a, order))
+      return false;
+    found = true;
+  }
+  return found;
+}
+
+static void set_order(tl_array *a, const int *order) {
+  int64_t stride = (int64_t)tl_itemsize(tl_array_dtype(a));
+  for (int i = tl_ndim(a) - 1; i >= 0; i--) {
+    tl_strides(a)[order[i]] = stride;
+    stride *= tl_shape(a)[order[i]];
+  }
+}
+
+tl_array *tl_array_ordered(const tl_vm *vm, tl_array *made, int n,
+                           const tl_array *const *arrays) {
+  int order[TL_MAX_DIMS];
+  if (made != NULL && tl_array_dtype(made) != TL_STRING &&
+      find_order(vm, tl_ndim(made), tl_shape(made), n, arrays, order))
+    set_order(made, order);
+  return made;
+}
+
+bool tl_has_other_order(const tl_vm *vm, int ndim, const int64_t *shape, int n,
+                        const tl_array *const *arrays) {
+  int order[TL_MAX_DIMS];
+  return find_order(vm, ndim, shape, n, arrays, order);
+}
+
+// --- Copies -----------------------------------------------------------------
+
+// A header on the stack for [a] with its axes in another order.
+typedef union header {
+  tl_array array;
+  char bytes[sizeof(tl_array) + 2 * TL_MAX_DIMS * sizeof(int64_t)];
+} header;
+
+static void permute(const tl_array *a, const int *order, header *out) {
+  int ndim = tl_ndim(a);
+  out->array = *a;
+  for (int i = 0; i < ndim; i++) {
+    tl_shape(&out->array)[i] = tl_shape(a)[order[i]];
+    tl_strides(&out->array)[i] = tl_strides(a)[order[i]];
+  }
+}
+
+tl_array *tl_array_cast_kept(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
+  int order[TL_MAX_DIMS];
+  if (dtype == TL_STRING || tl_array_dtype(a) == TL_STRING ||
+      !find_order(vm, tl_ndim(a), tl_shape(a), 1, &a, order))
+    return tl_array_cast(vm, a, dtype);
+  header permuted;
+  permute(a, order, &permuted);
+  tl_array *made = tl_array_cast(vm, &permuted.array, dtype);
+  if (made == NULL) {
+    // The item that an error tells of is the first in row-major order.
+    if (vm->error.status != TALLY_ERR_VALUE)
+      return NULL;
+    tl_error_clear(vm);
+    return tl_array_cast(vm, a, dtype);
+  }
+  memcpy(tl_shape(made), tl_shape(a), (size_t)tl_ndim(a) * sizeof(int64_t));
+  set_order(made, order);
+  return made;
+}
