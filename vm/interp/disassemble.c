@@ -286,15 +286,13 @@ static void put_line(listing *l, uint32_t pc, size_t column) {
   const tl_prototype *p = l->p;
   if (l->unit->line_count == 0)
     return;
-  for (uint32_t i = 0; i < p->place_count; i++) {
-    if (p->places[i].pc != pc)
-      continue;
-    uint32_t line = line_of(l->unit, p->places[i].at);
-    if (line != l->line)
-      put_source(l, line, column);
-    l->line = line;
+  const tl_place_entry *place = tl_place_at(p, pc);
+  if (place == NULL || place->pc != pc)
     return;
-  }
+  uint32_t line = line_of(l->unit, place->at);
+  if (line != l->line)
+    put_source(l, line, column);
+  l->line = line;
 }
 
 // --- Functions --------------------------------------------------------------
