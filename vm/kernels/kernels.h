@@ -203,7 +203,8 @@ typedef struct tl_kernel_table {
   tl_kernel1 *unary[TL_OP_COUNT][TL_KERNEL_DTYPES];
   tl_kernel2 *binary[TL_BINARY_OPS][TL_KERNEL_DTYPES];
   // b (vs) or a (sv) points to one item. float64, float32, int64 of + - * /,
-  // comparisons, maximum and minimum; callers splat elsewhere.
+  // comparisons, maximum and minimum, and integers // and % one (vs); callers
+  // splat elsewhere.
   tl_kernel2 *binary_vs[TL_BINARY_OPS][TL_KERNEL_DTYPES];
   tl_kernel2 *binary_sv[TL_BINARY_OPS][TL_KERNEL_DTYPES];
   // out = a ? b : c, with a bools (TL_OP_WHERE).

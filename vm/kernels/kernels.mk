@@ -3,7 +3,7 @@
 # COMPILE before and links $(KERNEL_OBJS) after.
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
-KERNEL_LOOPS := table arith pair question integer divide compare round vmath vmath_exp \
+KERNEL_LOOPS := table arith pair question integer invariant divide compare round vmath vmath_exp \
                 vmath_log vmath_sin vmath_angles vmath_hyperbolic vmath_roots complex complex_abs cast move mask reduce \
                 extreme extreme_outer outer search gemm gemv gemv_complex \
                 decimal rotate spans
@@ -76,7 +76,7 @@ endif
 endif
 
 KERNEL_SMALL_OBJS := $(patsubst %,$(BUILD)/vm/kernels/%.small.o,\
-  $(filter-out pair question,$(KERNEL_LOOPS)))
+  $(filter-out pair question invariant,$(KERNEL_LOOPS)))
 $(KERNEL_SMALL_OBJS): $(BUILD)/vm/kernels/%.small.o: vm/kernels/%.c \
                       vm/kernels/kernels.mk
 	@mkdir -p $(@D)

@@ -157,6 +157,11 @@
   TL_ON_SCALAR_FORM(X, GREATER, greater_##F)       \
   TL_ON_SCALAR_FORM(X, GREATER_EQUAL, greater_equal_##F)
 
+// The right operand an item, and the left one no such form.
+#define TL_INVARIANT_KERNELS(X)                    \
+  TL_ON_INTEGERS(X, FLOOR_DIVIDE, floor_divide_vs) \
+  TL_ON_INTEGERS(X, REMAINDER, remainder_vs)
+
 #define TL_UNARY_KERNELS(X)                      \
   TL_ON_BITS(X, NEGATIVE, negative)              \
   TL_ON_FLOATS(X, NEGATIVE, negative)            \
@@ -263,6 +268,7 @@
 TL_BINARY_KERNELS(X)
 TL_SCALAR_KERNELS(X, vs)
 TL_SCALAR_KERNELS(X, sv)
+TL_INVARIANT_KERNELS(X)
 #undef X
 #define X(OP, DTYPE, function) tl_kernel1 function;
 TL_UNARY_KERNELS(X)

@@ -64,7 +64,12 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .name = TL_TEXT(TL_ISA),
     .unary = {TL_UNARY_KERNELS(BY_OP)},
     .binary = {TL_BINARY_KERNELS(BY_OP)},
-    .binary_vs = {TL_SCALAR_KERNELS(BY_OP, vs)},
+    .binary_vs =
+        {
+#if !TL_SMALL
+            TL_INVARIANT_KERNELS(BY_OP)
+#endif
+                TL_SCALAR_KERNELS(BY_OP, vs)},
     .binary_sv = {TL_SCALAR_KERNELS(BY_OP, sv)},
     .select =
         {
