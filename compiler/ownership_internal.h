@@ -3,7 +3,8 @@
 //
 //   liveness.c    which slots are live where; the order of the blocks
 //   settle.c      the current states; settling, owning, deaths, error edges
-//   transfer.c    one instruction: which operands it consumes, what it defines
+//   transfer.c    one instruction: which operands it consumes
+//   results.c     what it defines: who owns that, who lends it
 //   ownership.c   one function: blocks, edges, final code
 //   summaries.c   the whole program: parameter modes, results, rebinding
 #ifndef TALLY_COMPILER_OWNERSHIP_INTERNAL_H
@@ -219,6 +220,16 @@ void tl_flow_into(tl_flow *flow, int32_t block);
 // its edges see to what dies.
 void tl_transfer(tl_flow *flow, const tl_cfg_ins *ins, const uint64_t *after,
                  bool is_end);
+
+// --- What it defines (results.c) --------------------------------------------
+
+// The function that a call names, or the library's; NULL where none is known.
+const tl_owned_function *tl_callee_of(const tl_flow *flow,
+                                      const tl_cfg_ins *ins);
+const tl_builtin *tl_builtin_of(const tl_flow *flow, const tl_cfg_ins *ins);
+
+// Of the operands' modes and states, before those that are consumed are gone.
+tl_state tl_result_state(const tl_flow *flow, const tl_cfg_ins *ins);
 
 // --- One function (ownership.c) ---------------------------------------------
 

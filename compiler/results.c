@@ -1,0 +1,199 @@
+// The state of what an instruction defines: what it owns, and from whom it
+// borrows, by the modes its operands have got (ownership.md, "Transfer").
+#include "compiler/ownership_internal.h"
+
+const tl_owned_function *tl_callee_of(const tl_flow *flow,
+                                      const tl_cfg_ins *ins) {
+  return ins->op == TL_BC_CALLK ? &flow->program->functions[ins->extra] : NULL;
+}
+
+const tl_builtin *tl_builtin_of(const tl_flow *flow, const tl_cfg_ins *ins) {
+  const tl_prototype *prototype = flow->cfg->prototype;
+  if (ins->op != TL_BC_CALLB || prototype == NULL ||
+      ins->extra >= prototype->constant_count)
+    return NULL;
+  tl_slot constant = prototype->constants[ins->extra];
+  return tl_is_kind(constant, TL_KIND_BUILTIN) ? constant.pointer : NULL;
+}
+
+// What its first argument may be to its result: TL_VIEWS, TL_RETURNS, TL_LISTS.
+static unsigned lends(const tl_flow *flow, const tl_cfg_ins *ins) {
+  const tl_builtin *builtin = tl_builtin_of(flow, ins);
+  return builtin == NULL ? 0 : builtin->flags & TL_MAY_BORROW;
+}
+
+// An item of operand 0, or a view of it: only the run knows.
+static tl_state item_state(const tl_flow *flow) {
+  int32_t x = flow->operands[0];
+  const tl_state *from = tl_state_of(flow, x);
+  tl_state state = tl_state_new(TL_EITHER);
+  if (flow->modes[0] == TL_MODE_BORROW) {
+    tl_state_derive(&state, from, (uint32_t)x, TL_PART);
+    tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+    tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
+    return state;
+  }
+  if (flow->modes[0] == TL_MODE_CONSUME)
+    state.kind = TL_OWNS;
+  else
+    tl_state_derive_lenders(&state, from, TL_PART);
+  tl_state_derive_lenders(&state, from, TL_HELD);
+  return state;
+}
+
+static tl_state next_state(const tl_flow *flow, const tl_cfg_ins *ins) {
+  int32_t x = flow->operands[0];
+  const tl_state *from = tl_state_of(flow, x);
+  tl_state state = tl_state_new(TL_EITHER);
+  tl_state_derive(&state, from, (uint32_t)x, TL_PART);
+  // An item of a list is no view of it.
+  if (ins->op != TL_BC_NEXT || ins->extra != TL_NEXT_OF_LIST)
+    tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+  tl_state_strip(&state, 1u << TL_LENDS);
+  return state;
+}
+
+static tl_state view_state(const tl_flow *flow) {
+  int32_t x = flow->operands[0];
+  tl_state state = tl_state_new(TL_OWNS);
+  if (flow->modes[0] == TL_MODE_BORROW)
+    tl_state_derive(&state, tl_state_of(flow, x), (uint32_t)x, TL_HELD);
+  else
+    tl_state_derive_lenders(&state, tl_state_of(flow, x), TL_HELD);
+  return state;
+}
+
+// Operand 0 itself or a new object.
+static tl_state same_state(const tl_flow *flow) {
+  int32_t x = flow->operands[0];
+  const tl_state *from = tl_state_of(flow, x);
+  tl_state state = tl_state_new(TL_EITHER);
+  if (flow->modes[0] == TL_MODE_BORROW)
+    tl_state_derive(&state, from, (uint32_t)x, TL_SAME);
+  else if (flow->modes[0] == TL_MODE_EITHER)
+    tl_state_derive_lenders(&state, from, TL_SAME);
+  else
+    state.kind = TL_OWNS;
+  return state;
+}
+
+// Of a list or a string: those are no views.
+static tl_state whole_state(const tl_flow *flow) {
+  tl_state state = same_state(flow);
+  if (flow->modes[0] == TL_MODE_CONSUME)
+    tl_state_derive_lenders(&state, tl_state_of(flow, flow->operands[0]),
+                            TL_SAME);
+  tl_state_strip(&state, 1u << TL_HELD);
+  return state;
+}
+
+// A new container, or the list that one more item is pushed into: it borrows
+// what it does not take over.
+static tl_state container_state(const tl_flow *flow, const tl_cfg_ins *ins) {
+  tl_state state = tl_state_new(TL_OWNS);
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    int32_t x = flow->operands[i];
+    tl_state from = *tl_state_of(flow, x);
+    if (tl_opcode_role(ins->op, i) != TL_ROLE_STORE) {
+      tl_state_derive_items(&state, &from);
+      continue;
+    }
+    tl_state_strip(&from, 1u << TL_LENDS);  // what is stored keeps its items
+    if (flow->modes[i] == TL_MODE_BORROW)
+      tl_state_derive(&state, &from, (uint32_t)x, TL_LENDS);
+    else if (flow->modes[i] == TL_MODE_EITHER)
+      tl_state_derive_lenders(&state, &from, TL_LENDS);
+  }
+  return state;
+}
+
+// What the library says that its first argument may be to the result.
+static tl_state library_state(const tl_flow *flow, unsigned lends) {
+  if ((lends & TL_LISTS) != 0) {
+    int32_t x = flow->operands[0];
+    tl_state state = tl_state_new(TL_OWNS);
+    if (flow->modes[0] == TL_MODE_BORROW)
+      tl_state_derive(&state, tl_state_of(flow, x), (uint32_t)x, TL_LENDS);
+    else if (flow->modes[0] == TL_MODE_EITHER)
+      tl_state_derive_lenders(&state, tl_state_of(flow, x), TL_LENDS);
+    return state;
+  }
+  if ((lends & TL_RETURNS) == 0)
+    return lends != 0 ? view_state(flow) : tl_state_new(TL_OWNS);
+  int32_t x = flow->operands[0];
+  const tl_state *from = tl_state_of(flow, x);
+  tl_state state = same_state(flow);
+  if (flow->modes[0] != TL_MODE_BORROW)
+    tl_state_derive_lenders(&state, from, TL_HELD);
+  else if ((lends & TL_VIEWS) != 0)
+    tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+  return state;
+}
+
+// What the callee's summary says about the result, in terms of the arguments.
+static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
+  const tl_owned_function *callee = tl_callee_of(flow, ins);
+  if (callee->result.kind == TL_ABSENT)  // never returns, as far as is known
+    return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
+  bool owned = callee->result.kind != TL_BORROWS, borrowed = false;
+  tl_state state = tl_state_new(TL_OWNS);
+  for (int k = 0; k < callee->result.count; k++) {
+    uint32_t who = tl_lender_who(callee->result.lenders[k]);
+    tl_relation relation = tl_lender_relation(callee->result.lenders[k]);
+    bool whole = tl_is_whole(relation);
+    if (!tl_who_is_caller(who)) {
+      tl_state_add(&state, callee->result.lenders[k]);
+      borrowed |= whole;
+      continue;
+    }
+    int32_t i = (int32_t)(who - TL_WHO_CALLER);
+    if (i >= ins->operand_count)
+      continue;
+    int32_t x = flow->operands[i];
+    const tl_state *from = tl_state_of(flow, x);
+    bool passed = flow->modes[i] != TL_MODE_BORROW;
+    owned |= passed && whole;
+    if (passed && (from->kind == TL_OWNS || flow->modes[i] == TL_MODE_RETAIN))
+      continue;
+    borrowed |= whole;
+    if (passed)
+      tl_state_derive_lenders(&state, from, relation);
+    else
+      tl_state_derive(&state, from, (uint32_t)x, relation);
+  }
+  // What was given may come back, or some of it.
+  for (int32_t i = 0; i < ins->operand_count; i++)
+    if (flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER)
+      tl_state_derive_items(&state, tl_state_of(flow, flow->operands[i]));
+  state.kind = owned && borrowed ? TL_EITHER : borrowed ? TL_BORROWS : TL_OWNS;
+  return state;
+}
+
+tl_state tl_result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
+  if (tl_opcode_lends(ins->op))
+    return container_state(flow, ins);
+  switch ((tl_result_kind)tl_opcodes[ins->op].result) {
+    case TL_DEF_OWNED:
+      return library_state(flow, lends(flow, ins));
+    case TL_DEF_TARGET:
+      return tl_state_new(TL_OWNS);
+    case TL_DEF_ITEM:
+      return item_state(flow);
+    case TL_DEF_NEXT:
+      return next_state(flow, ins);
+    case TL_DEF_VIEW:
+      return view_state(flow);
+    case TL_DEF_SAME:
+      return whole_state(flow);
+    case TL_DEF_CALL:
+      return call_state(flow, ins);
+    case TL_DEF_GLOBAL:
+      return tl_state_lent(TL_BORROWS, TL_WHO_GLOBAL + ins->extra, TL_PART);
+    case TL_DEF_CAPTURE:
+      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_PART);
+    case TL_DEF_SELF:
+      return tl_state_lent(TL_BORROWS, TL_WHO_SELF, TL_SAME);
+    default:
+      return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
+  }
+}
