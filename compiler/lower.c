@@ -106,6 +106,24 @@ void tl_jump(tl_lower *l, int32_t target, tl_span span) {
   current(l)->targets[0] = target;
 }
 
+tl_landing tl_landing_begin(tl_lower *l, int32_t pad, tl_span span) {
+  tl_landing landing = {.after = tl_new_block(l), .span = span};
+  tl_jump(l, landing.after, span);
+  tl_enter_block(l, pad);
+  l->f->blocks[pad].is_handler = true;
+  landing.error = tl_temp(l);
+  // 1: the error stays pending.
+  tl_emit_x(l, TL_BC_CATCH, landing.error, 1, span);
+  return landing;
+}
+
+void tl_landing_end(tl_lower *l, const tl_landing *landing) {
+  tl_cfg_ins *ins = tl_emit(l, TL_BC_RAISE, -1, 1, landing->span);
+  ins->operands[0] = landing->error;
+  ins->extra = 1;
+  tl_enter_block(l, landing->after);
+}
+
 void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes, int32_t no,
                tl_span span) {
   if (slot >= 0) {

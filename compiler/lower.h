@@ -75,6 +75,14 @@ void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, uint32_t what,
 int32_t tl_new_block(tl_lower *l);
 void tl_enter_block(tl_lower *l, int32_t block);  // and gives it its order
 void tl_jump(tl_lower *l, int32_t target, tl_span span);
+// What lands in block [pad] puts back what was taken, and raises its error
+// again: all that is emitted between these two. What goes well jumps over it.
+typedef struct tl_landing {
+  int32_t error, after;
+  tl_span span;
+} tl_landing;
+tl_landing tl_landing_begin(tl_lower *l, int32_t pad, tl_span span);
+void tl_landing_end(tl_lower *l, const tl_landing *landing);
 // Ends the block: to [yes] if [slot] is true, else to [no].
 void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes, int32_t no,
                tl_span span);

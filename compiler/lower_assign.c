@@ -61,21 +61,13 @@ static void end_undo(tl_lower *l, tl_target *targets,
                      const undo *u) {
   tl_span span = targets[0].span;
   l->handler = u->saved;
-  int32_t after = tl_new_block(l);
-  tl_jump(l, after, span);
-  tl_enter_block(l, u->pad);
-  l->f->blocks[u->pad].is_handler = true;
-  int32_t error = tl_temp(l);
-  tl_emit_x(l, TL_BC_CATCH, error, 1, span);
+  tl_landing landing = tl_landing_begin(l, u->pad, span);
   for (uint32_t i = 0; i < count; i++) {
     if (!is_kept(l, targets, places, i))
       continue;
     tl_store_name(l, targets[i].name, u->first + (int32_t)i, span);
   }
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_RAISE, -1, 1, span);
-  ins->operands[0] = error;
-  ins->extra = 1;
-  tl_enter_block(l, after);
+  tl_landing_end(l, &landing);
 }
 
 // x[i], x[j] = x[j], x[i]: items of one variable change places, and what came

@@ -346,17 +346,9 @@ void tl_global_put(tl_lower *l, const tl_taken_global *t, int32_t result,
                    tl_span span) {
   l->handler = t->saved;
   store_global(l, t->global, result, span);
-  int32_t after = tl_new_block(l);
-  tl_jump(l, after, span);
-  tl_enter_block(l, t->pad);
-  l->f->blocks[t->pad].is_handler = true;
-  int32_t error = tl_temp(l);
-  tl_emit_x(l, TL_BC_CATCH, error, 1, span);  // 1: the error stays pending
+  tl_landing landing = tl_landing_begin(l, t->pad, span);
   store_global(l, t->global, t->slot, span);
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_RAISE, -1, 1, span);
-  ins->operands[0] = error;
-  ins->extra = 1;
-  tl_enter_block(l, after);
+  tl_landing_end(l, &landing);
 }
 
 void tl_place_set(tl_lower *l, const tl_target_place *p, int32_t value) {

@@ -356,17 +356,9 @@ static void emit_take(tl_lower *l, struct tl_taking *t) {
 // Whoever sees the error finds the item where it was.
 static void emit_pad(tl_lower *l, struct tl_taking *t) {
   tl_span span = t->place.target->span;
-  int32_t after = tl_new_block(l);
-  tl_jump(l, after, span);
-  tl_enter_block(l, t->pad);
-  l->f->blocks[t->pad].is_handler = true;
-  int32_t error = tl_temp(l);
-  tl_emit_x(l, TL_BC_CATCH, error, 1, span);  // 1: the error stays pending
+  tl_landing landing = tl_landing_begin(l, t->pad, span);
   tl_place_update(l, &t->place, TL_BC_UNTAKE, t->base, t->item);
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_RAISE, -1, 1, span);
-  ins->operands[0] = error;
-  ins->extra = 1;
-  tl_enter_block(l, after);
+  tl_landing_end(l, &landing);
 }
 
 static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
@@ -401,43 +393,53 @@ bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {
   return l->taking != NULL && l->taking->leaf == ast;
 }
 
-bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value) {
-  struct tl_taking t = {.leaf = NULL};
-  t.leaf = find_leaf(l, target, value, tl_scope_find(l->scope, target->name));
-  if (t.leaf == NULL)
-    return false;
-  int32_t mark = l->top;
-  tl_place_plan(l, target, true, &t.place);
-  open_taking(l, &t);
+// Lowers [value], in which what is taken stands.
+static int32_t lower_with_taken(tl_lower *l, struct tl_taking *t,
+                                tl_ast *value) {
+  if (t->is_whole) {
+    t->item = t->global.slot = tl_temp(l);
+  } else {
+    tl_place_plan(l, t->place.target, true, &t->place);
+    open_taking(l, t);
+  }
   struct tl_taking *outer = l->taking;
-  l->taking = &t;
+  l->taking = t;
   int32_t result = tl_lower_expr(l, value, -1);
   l->taking = outer;
-  emit_put(l, &t, result);
+  return result;
+}
+
+static void put_result(tl_lower *l, struct tl_taking *t, int32_t result,
+                       tl_span span) {
+  if (!t->is_whole)
+    emit_put(l, t, result);
+  else if (t->is_local)
+    tl_store_name(l, t->place.target->name, result, span);
+  else
+    tl_global_put(l, &t->global, result, span);
+}
+
+static bool take_one(tl_lower *l, tl_target *target, tl_ast *value,
+                     bool is_whole) {
+  tl_variable *v = tl_scope_find(l->scope, target->name);
+  struct tl_taking t = {.leaf = find_leaf(l, target, value, v),
+                        .is_whole = is_whole,
+                        .place = {.target = target, .variable = v}};
+  if (t.leaf == NULL)
+    return false;
+  t.is_local = is_whole && !v->is_global;
+  int32_t mark = l->top;
+  put_result(l, &t, lower_with_taken(l, &t, value), value->span);
   l->top = mark;
   return true;
 }
 
+bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value) {
+  return take_one(l, target, value, false);
+}
+
 bool tl_take_whole(tl_lower *l, tl_target *target, tl_ast *value) {
-  tl_variable *v = tl_scope_find(l->scope, target->name);
-  struct tl_taking t = {.leaf = find_leaf(l, target, value, v),
-                        .is_whole = true,
-                        .place = {.target = target, .variable = v}};
-  if (t.leaf == NULL)
-    return false;
-  int32_t mark = l->top;
-  t.is_local = !v->is_global;
-  t.item = t.global.slot = tl_temp(l);
-  struct tl_taking *outer = l->taking;
-  l->taking = &t;
-  int32_t result = tl_lower_expr(l, value, -1);
-  l->taking = outer;
-  if (t.is_local)
-    tl_store_name(l, target->name, result, value->span);
-  else
-    tl_global_put(l, &t.global, result, value->span);
-  l->top = mark;
-  return true;
+  return take_one(l, target, value, true);
 }
 
 // The new value stands in slot [first] or the one behind it; what stands in the
@@ -455,21 +457,9 @@ static bool take_one_of_pair(tl_lower *l, tl_target *target, tl_ast *value,
                         .place = {.target = place, .variable = v}};
   if (t.leaf == NULL)
     return false;
-  if (t.is_whole) {
-    t.item = t.global.slot = tl_temp(l);
-  } else {
-    tl_place_plan(l, place, true, &t.place);
-    open_taking(l, &t);
-  }
-  struct tl_taking *outer = l->taking;
-  l->taking = &t;
-  int32_t result = tl_lower_expr(l, value, -1);
-  l->taking = outer;
-  int32_t first = tl_unpack_pair(l, result, target->span);
-  if (t.is_whole)
-    tl_global_put(l, &t.global, first + (int32_t)which, place->span);
-  else
-    emit_put(l, &t, first + (int32_t)which);
+  int32_t first =
+      tl_unpack_pair(l, lower_with_taken(l, &t, value), target->span);
+  put_result(l, &t, first + (int32_t)which, place->span);
   tl_store_name(l, other->name, first + 1 - (int32_t)which, other->span);
   return true;
 }
@@ -507,20 +497,12 @@ int32_t tl_joining_begin(tl_lower *l, const tl_builtin *builtin, tl_ast *list,
 // Taking the item out of the list cannot fail: it is there.
 void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span) {
   l->handler = j->saved;
-  int32_t after = tl_new_block(l);
-  tl_jump(l, after, span);
-  tl_enter_block(l, j->pad);
-  l->f->blocks[j->pad].is_handler = true;
-  int32_t error = tl_temp(l);
-  tl_emit_x(l, TL_BC_CATCH, error, 1, span);
+  tl_landing landing = tl_landing_begin(l, j->pad, span);
   tl_emit_x(l, TL_BC_LOADI, j->list + 1, 0, span);
   l->handler = -1;
   tl_emit_next(l, j->item, j->list, TL_NEXT_OF_LIST, span);
   l->handler = j->saved;
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_RAISE, -1, 1, span);
-  ins->operands[0] = error;
-  ins->extra = 1;
-  tl_enter_block(l, after);
+  tl_landing_end(l, &landing);
 }
 
 bool tl_take_update(tl_lower *l, tl_ast *ast) {

@@ -263,18 +263,22 @@ int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
   return index >= 0 ? index : tl_module_add(vm, module, name, nbytes);
 }
 
-bool tl_relies_at(const tl_prototype *function, uint32_t pc) {
-  uint32_t low = 0, high = function->relying_count;
+bool tl_is_among(const uint32_t *items, uint32_t count, uint32_t wanted) {
+  uint32_t low = 0, high = count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (function->relying[middle] == pc)
+    if (items[middle] == wanted)
       return true;
-    if (function->relying[middle] < pc)
+    if (items[middle] < wanted)
       low = middle + 1;
     else
       high = middle;
   }
   return false;
+}
+
+bool tl_relies_at(const tl_prototype *function, uint32_t pc) {
+  return tl_is_among(function->relying, function->relying_count, pc);
 }
 
 // Whether a call under way may borrow the variable's value because it takes it

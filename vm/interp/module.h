@@ -21,6 +21,8 @@ static inline bool tl_unit_relies(const tl_unit *unit, uint32_t index) {
   return index / 64 < unit->steady_words &&
          (unit->steady[index / 64] >> (index & 63) & 1) != 0;
 }
+// Whether [wanted] is one of [items], which are in order.
+bool tl_is_among(const uint32_t *items, uint32_t count, uint32_t wanted);
 // Whether the call at [pc] is one across which steady variables lend.
 bool tl_relies_at(const tl_prototype *function, uint32_t pc);
 // Gives a variable another value, which is taken. The old one is dropped; but

@@ -231,16 +231,8 @@ static void end_rebound(const tl_checker *c, tl_state *states) {
 
 // The compiler writes the list in order, so this looks at few of many.
 static bool is_told(const tl_summary *s, uint32_t global) {
-  uint32_t low = 0, high = s->rebind_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (s->rebinds[middle] == global)
-      return true;
-    if (s->rebinds[middle] < global)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  if (tl_is_among(s->rebinds, s->rebind_count, global))
+    return true;
   for (uint32_t i = 0; i < s->rebind_count; i++)
     if (s->rebinds[i] == global)
       return true;
