@@ -59,58 +59,80 @@ static bool put_called_before(const tl_explainer *e, const tl_explained *o) {
 
 // --- Operations -------------------------------------------------------------
 
+enum { FAR = 200, NOWHERE = UINT32_MAX };
+
+// The way of a result to the operation that uses it.
+typedef struct way {
+  uint32_t slot;     // that it stands in
+  const char *why;   // the two are apart, or NULL
+  uint32_t between;  // the first instruction that does not fuse, or NOWHERE
+} way;
+
+static bool moves(const tl_decoded *d) {
+  return d->op == TL_BC_MOV || d->op == TL_BC_MOVB;
+}
+
+// Whether a region goes on behind it.
+static bool goes_on(const tl_decoded *d) {
+  return d->op == TL_BC_LOADK || d->op == TL_BC_LOADI || d->op == TL_BC_GETG ||
+         moves(d) || tl_explain_is_elementwise(d);
+}
+
+// Says what keeps the operation at [pc] apart; false: nothing that is known.
+static bool put_between(const tl_explainer *e, uint32_t pc, const way *w) {
+  if (w->why == NULL && w->between == NOWHERE)
+    return false;
+  tl_text_puts(e->out, "apart from `");
+  tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
+  tl_text_puts(e->out, "`: ");
+  if (w->why != NULL) {
+    tl_text_puts(e->out, w->why);
+    return true;
+  }
+  tl_text_puts(e->out, "`");
+  tl_explain_source(e->out, e->unit, tl_place_at(e->p, w->between));
+  tl_text_puts(e->out, "` comes between");
+  return true;
+}
+
+// The same of the instruction at [pc], which uses the result in [mode].
+static bool put_user(const tl_explainer *e, uint32_t pc, const tl_decoded *d,
+                     int mode, way *w) {
+  if (tl_explain_is_elementwise(d)) {
+    if (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER)
+      w->why = "the result is used again after it";
+    return put_between(e, pc, w);
+  }
+  const tl_prototype *callee = find_called(e, pc, d);
+  if (callee != NULL)
+    put_called(e, pc, callee);
+  return callee != NULL;
+}
+
 // Where another elementwise operation uses the result, and is not in the same
 // region: why not. False: there is none.
 static bool put_apart(const tl_explainer *e, const tl_explained *o) {
   if (!tl_explain_is_elementwise(&o->d) || o->d.result < 0 ||
       (o->region != NULL && o->pc != tl_explain_result(e, o->region)))
     return false;
-  enum { FAR = 200 };
-  uint32_t slot = (uint32_t)o->d.result;
-  const char *why = NULL;
-  uint32_t between = UINT32_MAX;
+  way w = {.slot = (uint32_t)o->d.result, .between = NOWHERE};
+  uint32_t left = e->p->code_count - o->pc;
+  uint32_t end = o->pc + (left < FAR ? left : FAR);
   tl_decoded d;
-  uint32_t end =
-      o->pc + FAR < e->p->code_count ? o->pc + FAR : e->p->code_count;
   for (uint32_t pc = o->pc + o->d.words; pc < end; pc += d.words) {
     tl_decode(e->p, pc, &d);
     if (e->leads[pc])
-      why = "a branch or loop comes between";
-    int mode = tl_explain_mode(&d, slot);
-    bool moves = d.op == TL_BC_MOV || d.op == TL_BC_MOVB;
+      w.why = "a branch or loop comes between";
+    int mode = tl_explain_mode(&d, w.slot);
     if (mode >= 0 && o->region != NULL && pc < o->region->together)
       return false;
-    if (mode >= 0 && tl_explain_is_elementwise(&d)) {
-      if (mode != TL_MODE_CONSUME && mode != TL_MODE_EITHER)
-        why = "the result is used again after it";
-      if (why == NULL && between == UINT32_MAX)
-        return false;
-      tl_text_puts(e->out, "apart from `");
-      tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
-      tl_text_puts(e->out, "`: ");
-      if (why != NULL) {
-        tl_text_puts(e->out, why);
-      } else {
-        tl_text_puts(e->out, "`");
-        tl_explain_source(e->out, e->unit, tl_place_at(e->p, between));
-        tl_text_puts(e->out, "` comes between");
-      }
-      return true;
-    }
-    const tl_prototype *callee = mode >= 0 ? find_called(e, pc, &d) : NULL;
-    if (callee != NULL) {
-      put_called(e, pc, callee);
-      return true;
-    }
-    if (mode >= 0 && !moves)
-      return false;
+    if (mode >= 0 && !moves(&d))
+      return put_user(e, pc, &d, mode, &w);
     if (mode >= 0 && d.result >= 0)
-      slot = (uint32_t)d.result;
-    bool loads = d.op == TL_BC_LOADK || d.op == TL_BC_LOADI ||
-                 d.op == TL_BC_GETG || moves || tl_explain_is_elementwise(&d);
-    if (!loads && between == UINT32_MAX)
-      between = pc;
-    if (!d.falls_through || d.result == (int32_t)o->d.result)
+      w.slot = (uint32_t)d.result;
+    if (!goes_on(&d) && w.between == NOWHERE)
+      w.between = pc;
+    if (!d.falls_through || d.result == o->d.result)
       return false;
   }
   return false;
