@@ -12,6 +12,7 @@
 
 #include "compiler/arena.h"
 #include "compiler/names.h"
+#include "compiler/operator.h"
 #include "compiler/source.h"
 
 // X(KIND, "name in prints", payload type, member of the union)
@@ -68,50 +69,6 @@ typedef enum tl_ast_kind {
 #undef X
       TL_AST_KIND_COUNT
 } tl_ast_kind;
-
-// X(NAME, "its ASCII form")
-#define TL_OPERATORS(X)                               \
-  /* BINARY, UPDATE and OPERATOR */                   \
-  X(ADD, "+")                                         \
-  X(SUBTRACT, "-")                                    \
-  X(MULTIPLY, "*")                                    \
-  X(DIVIDE, "/")                                      \
-  X(FLOOR_DIVIDE, "//")                               \
-  X(REMAINDER, "%")                                   \
-  X(MATMUL, "@")                                      \
-  X(POWER, "**")                                      \
-  X(BIT_AND, "&")                                     \
-  X(BIT_OR, "|")                                      \
-  X(BIT_XOR, "^")                                     \
-  X(SHIFT_LEFT, "<<")                                 \
-  X(SHIFT_RIGHT, ">>")                                \
-  /* COMPARE and OPERATOR; NOT_IN in COMPARE alone */ \
-  X(EQUAL, "==")                                      \
-  X(NOT_EQUAL, "!=")                                  \
-  X(LESS, "<")                                        \
-  X(LESS_EQUAL, "<=")                                 \
-  X(GREATER, ">")                                     \
-  X(GREATER_EQUAL, ">=")                              \
-  X(IN, "in")                                         \
-  X(NOT_IN, "not in")                                 \
-  /* AND, OR and OPERATOR; NOT */                     \
-  X(AND, "and")                                       \
-  X(OR, "or")                                         \
-  X(NOT, "not")                                       \
-  /* UNARY */                                         \
-  X(NEGATE, "-")                                      \
-  X(PLUS, "+")                                        \
-  X(INVERT, "~")                                      \
-  X(SQRT, "√")                                        \
-  /* COMPOSE */                                       \
-  X(COMPOSE, "∘")
-
-typedef enum tl_operator {
-#define X(name, text) TL_OPERATOR_##name,
-  TL_OPERATORS(X)
-#undef X
-      TL_OPERATOR_COUNT
-} tl_operator;
 
 typedef struct tl_ast tl_ast;
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "compiler/arena.h"
-#include "compiler/ast.h"
+#include "compiler/operator.h"
 #include "compiler/source.h"
 
 // How tightly binary operators bind: levels 3 to 15 of the language's table.

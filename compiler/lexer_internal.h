@@ -4,7 +4,6 @@
 #define TALLY_COMPILER_LEXER_INTERNAL_H
 
 #include "compiler/lexer.h"
-#include "compiler/parser.h"
 
 // A bracket or a hole that waits for its end.
 typedef struct tl_open {

@@ -9,10 +9,6 @@
 #include "compiler/names.h"
 #include "compiler/source.h"
 
-// No tree is higher than this, so a recursive walk of it is safe on an 8 MB
-// stack, also under sanitizers. Text that would need more is an error.
-#define TL_TREE_HEIGHT_MAX 1000
-
 // Parses the whole of [source] into a block. Returns NULL if there are errors
 // (see [diagnostics]) or if memory failed (arena->failed, and perhaps no
 // diagnostic). Nodes and names live in [names]' arena, which must be [arena].

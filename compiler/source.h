@@ -9,6 +9,10 @@
 
 #include "compiler/arena.h"
 
+// No tree is higher than this, so a recursive walk of it is safe on an 8 MB
+// stack, also under sanitizers. Text that would need more is an error.
+#define TL_TREE_HEIGHT_MAX 1000
+
 // Byte offsets into a source. [begin, end) is the whole expression; [at] is
 // its operator, or the place where an error's caret belongs.
 typedef struct tl_span {

@@ -1,0 +1,49 @@
+// The operators, as tokens and nodes of the tree name them.
+#ifndef TALLY_COMPILER_OPERATOR_H
+#define TALLY_COMPILER_OPERATOR_H
+
+// X(NAME, "its ASCII form")
+#define TL_OPERATORS(X)                               \
+  /* BINARY, UPDATE and OPERATOR */                   \
+  X(ADD, "+")                                         \
+  X(SUBTRACT, "-")                                    \
+  X(MULTIPLY, "*")                                    \
+  X(DIVIDE, "/")                                      \
+  X(FLOOR_DIVIDE, "//")                               \
+  X(REMAINDER, "%")                                   \
+  X(MATMUL, "@")                                      \
+  X(POWER, "**")                                      \
+  X(BIT_AND, "&")                                     \
+  X(BIT_OR, "|")                                      \
+  X(BIT_XOR, "^")                                     \
+  X(SHIFT_LEFT, "<<")                                 \
+  X(SHIFT_RIGHT, ">>")                                \
+  /* COMPARE and OPERATOR; NOT_IN in COMPARE alone */ \
+  X(EQUAL, "==")                                      \
+  X(NOT_EQUAL, "!=")                                  \
+  X(LESS, "<")                                        \
+  X(LESS_EQUAL, "<=")                                 \
+  X(GREATER, ">")                                     \
+  X(GREATER_EQUAL, ">=")                              \
+  X(IN, "in")                                         \
+  X(NOT_IN, "not in")                                 \
+  /* AND, OR and OPERATOR; NOT */                     \
+  X(AND, "and")                                       \
+  X(OR, "or")                                         \
+  X(NOT, "not")                                       \
+  /* UNARY */                                         \
+  X(NEGATE, "-")                                      \
+  X(PLUS, "+")                                        \
+  X(INVERT, "~")                                      \
+  X(SQRT, "√")                                        \
+  /* COMPOSE */                                       \
+  X(COMPOSE, "∘")
+
+typedef enum tl_operator {
+#define X(name, text) TL_OPERATOR_##name,
+  TL_OPERATORS(X)
+#undef X
+      TL_OPERATOR_COUNT
+} tl_operator;
+
+#endif
