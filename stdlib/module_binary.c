@@ -139,6 +139,12 @@ static bool read_packing(tl_vm *vm, const char *function, tl_slot s,
                  function, name->text);
 }
 
+static bool give_and_free(tl_vm *vm, tl_bytes *bytes, tl_slot *out) {
+  bool ok = give_bytes(vm, bytes->data, bytes->nbytes, out);
+  tl_bytes_free(vm, bytes);
+  return ok;
+}
+
 static bool compress(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_packing packing;
   int64_t level;
@@ -157,11 +163,7 @@ static bool compress(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = tl_compress(vm, "compress", packing, (int)level, data.array->data,
                         (size_t)data.array->size, &bytes);
   tl_drop(vm, data);
-  if (!ok)
-    return false;
-  ok = give_bytes(vm, bytes.data, bytes.nbytes, out);
-  tl_bytes_free(vm, &bytes);
-  return ok;
+  return ok && give_and_free(vm, &bytes, out);
 }
 
 static bool expand(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -177,11 +179,7 @@ static bool expand(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = tl_expand(vm, "expand", "the data", packing, data.array->data,
                       (size_t)data.array->size, (size_t)most, &bytes);
   tl_drop(vm, data);
-  if (!ok)
-    return false;
-  ok = give_bytes(vm, bytes.data, bytes.nbytes, out);
-  tl_bytes_free(vm, &bytes);
-  return ok;
+  return ok && give_and_free(vm, &bytes, out);
 }
 
 static bool crc32(tl_vm *vm, tl_slot *args, tl_slot *out) {
