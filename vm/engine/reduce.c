@@ -76,10 +76,46 @@ static void sum_rows(const tl_reducer *r, const void *context, int64_t from,
       length);
 }
 
+// A product of floats in the order of a lane (vm/kernels/reduce.c): halves of
+// the row, of halves.
+static void multiply_tile(const tl_reducer *r, char *out, char *tile,
+                          size_t rows) {
+  const size_t column = rows * tl_itemsize(r->dtype);
+  size_t n = (size_t)r->split.length, half = TL_SHORT_ROW / 2;
+  for (; half > 0; half /= 2) {
+    if (half >= n)
+      continue;
+    tl_kernels()->binary[TL_OP_MULTIPLY][r->dtype](
+        tile, tile, tile + half * column, (n - half) * rows);
+    n = half;
+  }
+  memcpy(out, tile, column);
+}
+
+// What follows no order but that of the row's items goes down columns.
+static void fold_tile(const tl_reducer *r, const void *context, char *out,
+                      char *tile, size_t rows) {
+  const tl_fold fold = *(const tl_fold *)context;
+  if (fold == TL_FOLD_PROD && tl_dtype_is_real(r->dtype))
+    multiply_tile(r, out, tile, rows);
+  else
+    tl_kernels()->fold_outer[fold][r->dtype](
+        out, tile, (ptrdiff_t)(rows * tl_itemsize(r->dtype)),
+        (size_t)r->split.length, rows, NULL);
+}
+
+static void fold_rows(const tl_reducer *r, const void *context, int64_t from,
+                      int64_t n) {
+  tl_reduce_turned(r, fold_tile, context, from, n);
+}
+
 static bool fold_lanes(tl_reducer *r, tl_fold fold) {
   if (fold == TL_FOLD_SUM && tl_kernels()->sum_rows[r->dtype] != NULL &&
       tl_reduce_has_short_rows(r))
     return tl_reduce_rows(r, sum_rows, NULL);
+  if (!tl_dtype_is_complex(r->dtype) && r->split.count >= TL_SIDE_BY_SIDE &&
+      tl_reduce_has_short_rows(r))
+    return tl_reduce_rows(r, fold_rows, &fold);
   tl_parts parts;
   if (tl_reduce_in_parts(r, &parts))
     return fold_parts(r, fold, &parts);

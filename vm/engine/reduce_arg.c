@@ -6,8 +6,7 @@
 #include "vm/vm.h"
 
 enum {
-  PLAIN_ITEMS = 64 * 1024,  // at once, without a poll
-  SIDE_BY_SIDE = 8          // rows, at least, to be searched together
+  PLAIN_ITEMS = 64 * 1024  // at once, without a poll
 };
 
 // Pieces are searched one by one; the best item so far is compared with each
@@ -91,26 +90,16 @@ static void search_strip(const tl_reducer *r, const void *context, void *out,
   find(out, scratch, a, row_stride, nrows, ncols);
 }
 
-// Short rows are turned over, some at a time, and stand side by side as
-// columns.
+static void search_tile(const tl_reducer *r, const void *context, char *out,
+                        char *tile, size_t rows) {
+  uint64_t best[TL_TURNED_ROWS];
+  search_strip(r, context, out, tile, (ptrdiff_t)(rows * tl_itemsize(r->dtype)),
+               (size_t)r->split.length, rows, best);
+}
+
 static void search_rows(const tl_reducer *r, const void *context, int64_t from,
                         int64_t n) {
-  enum { ROWS = 64 };
-  _Alignas(64) char tile[ROWS * TL_SHORT_ROW * sizeof(uint64_t)];
-  uint64_t best[ROWS];
-  size_t itemsize = tl_itemsize(r->dtype), length = (size_t)r->split.length;
-  const char *items = r->split.array->data + (size_t)from * length * itemsize;
-  int64_t *out = (int64_t *)(void *)r->out + from;
-  for (size_t left = (size_t)n, rows; left > 0; left -= rows) {
-    rows = left < ROWS ? left : ROWS;
-    tl_kernels()->pack_tile[tl_move_size(itemsize)](
-        tile, (ptrdiff_t)(rows * itemsize), items, (ptrdiff_t)itemsize,
-        (ptrdiff_t)(length * itemsize), length, rows);
-    search_strip(r, context, out, tile, (ptrdiff_t)(rows * itemsize), length,
-                 rows, best);
-    items += rows * length * itemsize;
-    out += rows;
-  }
+  tl_reduce_turned(r, search_tile, context, from, n);
 }
 
 bool tl_reduce_arg(tl_reducer *r, bool largest) {
@@ -119,7 +108,7 @@ bool tl_reduce_arg(tl_reducer *r, bool largest) {
     tl_strip strip = {search_strip, strip_scratch, &largest, NULL};
     return tl_reduce_strips(r, &strip);
   }
-  if (split->count >= SIDE_BY_SIDE && tl_reduce_has_short_rows(r))
+  if (split->count >= TL_SIDE_BY_SIDE && tl_reduce_has_short_rows(r))
     return tl_reduce_rows(r, search_rows, &largest);
   tl_parts parts;
   if (tl_reduce_in_parts(r, &parts))

@@ -59,6 +59,15 @@ bool tl_reduce_has_short_rows(const tl_reducer *r);
 typedef void tl_rows_fold(const tl_reducer *r, const void *context,
                           int64_t from, int64_t n);
 bool tl_reduce_rows(tl_reducer *r, tl_rows_fold *fold, const void *context);
+// Turns these rows over, some at a time, so that they stand side by side as the
+// columns of a tile, which [fold] may write over; their results belong at
+// [out]. Items have at most 8 bytes.
+enum { TL_TURNED_ROWS = 128 };
+typedef void tl_tile_fold(const tl_reducer *r, const void *context, char *out,
+                          char *tile, size_t rows);
+void tl_reduce_turned(const tl_reducer *r, tl_tile_fold *fold,
+                      const void *context, int64_t from, int64_t n);
+enum { TL_SIDE_BY_SIDE = 8 };  // rows, at least, for that to pay
 
 // Sums of floats whose lanes lie side by side (reduce_upright.c).
 bool tl_reduce_is_upright(const tl_reducer *r);

@@ -73,6 +73,23 @@ bool tl_reduce_has_short_rows(const tl_reducer *r) {
          split->reduced_strides[0] == (int64_t)tl_itemsize(r->from);
 }
 
+void tl_reduce_turned(const tl_reducer *r, tl_tile_fold *fold,
+                      const void *context, int64_t from, int64_t n) {
+  _Alignas(64) char tile[TL_TURNED_ROWS * TL_SHORT_ROW * sizeof(uint64_t)];
+  size_t itemsize = tl_itemsize(r->dtype), length = (size_t)r->split.length;
+  const char *items = r->split.array->data + (size_t)from * length * itemsize;
+  char *out = r->out + (size_t)from * tl_itemsize(r->result);
+  for (size_t left = (size_t)n, rows; left > 0; left -= rows) {
+    rows = left < TL_TURNED_ROWS ? left : TL_TURNED_ROWS;
+    tl_kernels()->pack_tile[tl_move_size(itemsize)](
+        tile, (ptrdiff_t)(rows * itemsize), items, (ptrdiff_t)itemsize,
+        (ptrdiff_t)(length * itemsize), length, rows);
+    fold(r, context, out, tile, rows);
+    items += rows * length * itemsize;
+    out += rows * tl_itemsize(r->result);
+  }
+}
+
 typedef struct row_spread {
   const tl_reducer *r;
   tl_rows_fold *fold;

@@ -135,6 +135,34 @@ static bool one_lane_in_parts(tl_reducer *r, const variance *v,
   return true;
 }
 
+// --- Short rows -------------------------------------------------------------
+
+// The squares of some rows take the rows' form and are summed as they are.
+static void vary_rows(const tl_reducer *r, const void *context, int64_t from,
+                      int64_t n) {
+  enum { ROWS = 64 };
+  _Alignas(64) char squares[ROWS * TL_SHORT_ROW * sizeof(double)];
+  _Alignas(64) char means[ROWS * sizeof(double)];
+  const tl_kernel_table *kernels = tl_kernels();
+  const variance *v = context;
+  const size_t itemsize = tl_itemsize(r->dtype);
+  const size_t length = (size_t)r->split.length, row = length * itemsize;
+  const char *items = r->split.array->data + (size_t)from * row;
+  char *out = r->out + (size_t)from * itemsize;
+  for (size_t left = (size_t)n, rows; left > 0; left -= rows) {
+    rows = left < ROWS ? left : ROWS;
+    kernels->sum_rows[r->dtype](means, items, rows, length);
+    tl_reduce_divide(r->dtype, means, (int64_t)rows, (double)length);
+    for (size_t i = 0; i < rows; i++)
+      kernels->square_deviation[r->dtype](squares + i * row, items + i * row,
+                                          means + i * itemsize, length);
+    kernels->sum_rows[r->dtype](out, squares, rows, length);
+    tl_reduce_end_squares(r->dtype, out, (int64_t)rows, v->divisor, v->root);
+    items += rows * row;
+    out += rows * itemsize;
+  }
+}
+
 // --- Columns ----------------------------------------------------------------
 
 // The means, then what the sums need.
@@ -171,6 +199,8 @@ bool tl_reduce_variance(tl_reducer *r, double correction, bool root) {
     tl_strip strip = {one_strip, strip_scratch, &v, NULL};
     return tl_reduce_strips(r, &strip);
   }
+  if (tl_kernels()->sum_rows[r->dtype] != NULL && tl_reduce_has_short_rows(r))
+    return tl_reduce_rows(r, vary_rows, &v);
   tl_parts parts;
   if (tl_reduce_in_parts(r, &parts))
     return one_lane_in_parts(r, &v, &parts);
