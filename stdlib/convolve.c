@@ -4,6 +4,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
 // The parts of out[i + k] += a[i] * b[k] that are wanted: length items from
@@ -79,24 +80,61 @@ static bool convolve_mode(tl_vm *vm, tl_slot s, int64_t longer, int64_t shorter,
                  mode->text);
 }
 
-// [a] is the longer one; both are dense and of [dtype].
-static bool convolve_dense(tl_vm *vm, const tl_array *a, const tl_array *b,
-                           tl_dtype dtype, part p, tl_slot *out) {
+// Sums [from, end) of all, item by item of b, into [out], where they begin.
+static bool add_all(tl_vm *vm, const tl_array *a, const tl_array *b,
+                    tl_dtype dtype, int64_t from, int64_t end, char *out) {
   add_product *add = dtype == TL_FLOAT64      ? add_reals
                      : dtype == TL_COMPLEX128 ? add_complex
                                               : add_integers;
+  for (int64_t k = 0; from < end && k < b->size; k++) {
+    add(out, a->data, a->size, b->data, k, (part){from, end - from});
+    if (!tl_poll(vm, (uint64_t)(end - from) >> 10))
+      return false;
+  }
+  return true;
+}
+
+// The same where all of b meets items of a.
+static bool add_whole(tl_vm *vm, const tl_array *a, const tl_array *b,
+                      tl_dtype dtype, int64_t from, int64_t end, char *out) {
+  tl_convolve_kernel *kernel = tl_kernels()->convolve[dtype];
+  const int64_t size = (int64_t)tl_itemsize(dtype);
+  int64_t most = (1 << 20) / b->size / 64 * 64 + 64;  // between two polls
+  if (kernel == NULL)
+    return add_all(vm, a, b, dtype, from, end, out);
+  for (; from < end; from += most, out += most * size) {
+    if (most > end - from)
+      most = end - from;
+    kernel(out, a->data + from * size, b->data, (size_t)most, (size_t)b->size);
+    if (!tl_poll(vm, (uint64_t)(most * b->size) >> 10))
+      return false;
+  }
+  return true;
+}
+
+static int64_t within(int64_t at, int64_t from, int64_t end) {
+  return at < from ? from : at > end ? end : at;
+}
+
+// [a] is the longer one; both are dense and of [dtype].
+static bool convolve_dense(tl_vm *vm, const tl_array *a, const tl_array *b,
+                           tl_dtype dtype, part p, tl_slot *out) {
   tl_array *c = tl_array_zeros(vm, dtype, 1, &p.length);
   if (!c)
     return false;
-  for (int64_t k = 0; k < b->size; k++) {
-    add(c->data, a->data, a->size, b->data, k, p);
-    if (tl_poll(vm, (uint64_t)a->size >> 10))
-      continue;
-    tl_drop(vm, tl_own_array(c));
-    return false;
+  const int64_t size = (int64_t)tl_itemsize(dtype), end = p.skip + p.length;
+  const int64_t begin_whole = within(b->size - 1, p.skip, end);
+  const int64_t end_whole = within(a->size, p.skip, end);
+  char *whole = c->data + (begin_whole - p.skip) * size;
+  char *rest = c->data + (end_whole - p.skip) * size;
+  if (add_all(vm, a, b, dtype, p.skip, begin_whole, c->data) &&
+      add_whole(vm, a, b, dtype, begin_whole, end_whole, whole) &&
+      add_all(vm, a, b, dtype, end_whole, end, rest)) {
+    *out = tl_own_array(c);
+    return true;
   }
-  *out = tl_own_array(c);
-  return true;
+  tl_drop(vm, tl_own_array(c));
+  return false;
 }
 
 static tl_dtype computed_in(tl_dtype dtype) {

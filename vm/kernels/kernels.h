@@ -91,6 +91,11 @@ typedef void tl_sum_rows(void *out, const void *a, size_t nrows, size_t n);
 typedef void tl_sum_spans(void *out, const void *a, int64_t first, int64_t end,
                           const int64_t *at, size_t nrows);
 
+// out[i] = 0 + a[i] b[0] + a[i - 1] b[1] + ... + a[i - m + 1] b[m - 1], in this
+// order, for i in [0, n). out is apart from both.
+typedef void tl_convolve_kernel(void *out, const void *a, const void *b,
+                                size_t n, size_t m);
+
 // Folds nrows rows of ncols contiguous items, row_stride bytes apart, into one
 // row of ncols results. min and max need nrows > 0. Sums take 8 rows by a fixed
 // tree and a binary counter of such; the others go row by row. [scratch] has
@@ -288,6 +293,7 @@ typedef struct tl_kernel_table {
   tl_outer_squares *outer_squares[TL_KERNEL_DTYPES];
 
   tl_search *search[TL_KERNEL_DTYPES];
+  tl_convolve_kernel *convolve[TL_KERNEL_DTYPES];  // int64, uint64, float64
   // Turns rows i and i + 1 of count + 1 rows of n items, [row] items apart, for
   // i from count - 1 down to 0: (x, y) becomes (c x - s y, s x + c y).
   void (*turn_rows)(double *a, size_t row, const double *c, const double *s,

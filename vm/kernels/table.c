@@ -13,6 +13,8 @@ extern const tl_kernel_table TABLE(TL_ISA);
 extern const tl_pair_table TL_K(pairs);
 extern const tl_question_table TL_K(questions);
 
+tl_convolve_kernel TL_K(convolve_uint64), TL_K(convolve_float64);
+
 #define MIXED(name)           \
   tl_kernel2 TL_K(name##_iu); \
   tl_kernel2 TL_K(name##_ui);
@@ -185,6 +187,9 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .search = {[TL_BOOL] = TL_K(search_uint8),
                TL_INTEGERS(X) TL_FLOATS(X) TL_COMPLEXES(X)},
 #undef X
+    .convolve = {[TL_INT64] = TL_K(convolve_uint64),
+                 [TL_UINT64] = TL_K(convolve_uint64),
+                 [TL_FLOAT64] = TL_K(convolve_float64)},
 #define PRODUCTS(name)                                                      \
   [TL_INT8] = TL_K(name##_uint8), [TL_INT16] = TL_K(name##_uint16),         \
   [TL_INT32] = TL_K(name##_uint32), [TL_INT64] = TL_K(name##_uint64),       \

@@ -1,0 +1,30 @@
+// Sums of products along two sequences, one of which runs against the other.
+// Each sum goes by the order of b; many lie side by side in registers.
+#include "vm/kernels/loop.h"
+
+#define X(sfx, T)                                                              \
+  tl_convolve_kernel TL_K(convolve_##sfx);                                     \
+  void TL_K(convolve_##sfx)(void *out, const void *a, const void *b, size_t n, \
+                            size_t m) {                                        \
+    enum { SIDE_BY_SIDE = TL_SMALL ? 1 : 8 * TL_LANES(T) };                    \
+    const T *from = a, *by = b;                                                \
+    T *to = out;                                                               \
+    for (; n >= SIDE_BY_SIDE; n -= SIDE_BY_SIDE) {                             \
+      T sums[SIDE_BY_SIDE] = {0};                                              \
+      for (size_t k = 0; k < m; k++) {                                         \
+        const T *x = from - k, y = by[k];                                      \
+        for (size_t i = 0; i < SIDE_BY_SIDE; i++) sums[i] += x[i] * y;         \
+      }                                                                        \
+      memcpy(to, sums, sizeof sums);                                           \
+      from += SIDE_BY_SIDE;                                                    \
+      to += SIDE_BY_SIDE;                                                      \
+    }                                                                          \
+    for (; n > 0; n--, from++, to++) {                                         \
+      T sum = 0;                                                               \
+      for (size_t k = 0; k < m; k++) sum += *(from - k) * by[k];               \
+      *to = sum;                                                               \
+    }                                                                          \
+  }
+X(uint64, uint64_t)
+X(float64, double)
+#undef X
