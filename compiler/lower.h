@@ -109,7 +109,7 @@ static inline int32_t tl_into(tl_lower *l, int32_t want) {
   return want < 0 ? tl_temp(l) : want;
 }
 // A literal's value, where it is one scalar; else unset.
-tl_slot tl_literal(tl_lower *l, const tl_ast *ast, bool negative);
+tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative);
 int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want);
 int32_t tl_lower_interpolated(tl_lower *l, tl_ast *ast, int32_t want);

@@ -246,7 +246,7 @@ static int32_t lower_elem1(tl_lower *l, tl_op op, tl_ast *operand, int32_t want,
 }
 
 static int32_t lower_unary(tl_lower *l, tl_ast *ast, int32_t want) {
-  tl_slot value = tl_literal(l, ast, false);
+  tl_slot value = tl_literal_slot(l, ast, false);
   if (!tl_is_unset(value)) {
     want = tl_into(l, want);
     tl_load_constant(l, want, value, ast->span);
@@ -419,7 +419,7 @@ int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want) {
     case TL_AST_IMAGINARY:
     case TL_AST_NONE:
       want = tl_into(l, want);
-      tl_load_constant(l, want, tl_literal(l, ast, false), ast->span);
+      tl_load_constant(l, want, tl_literal_slot(l, ast, false), ast->span);
       return want;
     case TL_AST_STRING:
       want = tl_into(l, want);

@@ -9,7 +9,7 @@
 
 // --- Constants --------------------------------------------------------------
 
-tl_slot tl_literal(tl_lower *l, const tl_ast *ast, bool negative) {
+tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative) {
   switch (ast->kind) {
     case TL_AST_BOOL:
       return negative ? tl_unset() : tl_bool(ast->boolean.value);
@@ -26,7 +26,7 @@ tl_slot tl_literal(tl_lower *l, const tl_ast *ast, bool negative) {
       return negative ? tl_unset() : tl_none();
     case TL_AST_UNARY:
       if (ast->unary.op == TL_OPERATOR_NEGATE && !negative) {
-        return tl_literal(l, ast->unary.operand, true);
+        return tl_literal_slot(l, ast->unary.operand, true);
       }
       return tl_unset();
     default:
@@ -52,7 +52,7 @@ static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
         ast->kind != TL_AST_FLOAT && ast->kind != TL_AST_UNARY) {
       return false;
     }
-    tl_slot value = tl_literal(l, ast, false);
+    tl_slot value = tl_literal_slot(l, ast, false);
     if (!tl_is_scalar(value))
       return false;
     tl_dtype dtype = (tl_dtype)tl_dtype_of(value);
@@ -90,7 +90,7 @@ static void fill_literal(tl_lower *l, const tl_ast *ast, tl_array *array,
     }
     return;
   }
-  tl_slot value = tl_literal(l, ast, false);
+  tl_slot value = tl_literal_slot(l, ast, false);
   if (array->head.dtype == TL_FLOAT64 && tl_dtype_of(value) == TL_INT64) {
     value = tl_float((double)value.i);
   }
@@ -121,7 +121,7 @@ bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into) {
     const tl_ast *item = ast->items.items[i];
     bool plain = item->kind == TL_AST_BOOL || item->kind == TL_AST_INT ||
                  item->kind == TL_AST_FLOAT || item->kind == TL_AST_UNARY;
-    if (!plain || !tl_is_scalar(tl_literal(l, item, false)))
+    if (!plain || !tl_is_scalar(tl_literal_slot(l, item, false)))
       return false;
   }
   tl_list *list = tl_list_new(l->b->vm, ast->items.count);
@@ -130,7 +130,8 @@ bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into) {
     return true;
   }
   for (uint32_t i = 0; i < ast->items.count; i++)
-    list->items[list->length++] = tl_literal(l, ast->items.items[i], false);
+    list->items[list->length++] =
+        tl_literal_slot(l, ast->items.items[i], false);
   tl_load_constant(l, into, tl_own_list(list), ast->span);
   return true;
 }

@@ -363,7 +363,8 @@ const tl_builtin tl_struct_builtins[] = {
      "The other fields may have any dtype. A field that the array lacks is an\n"
      "error (kind name).\n"
      "    sort_by([(x: 2), (x: 1), (x: 3)], \"x\").x    # [1, 2, 3]\n"
-     "    sort_by([(x: 1, y: 5), (x: 1, y: 7)], (\"x\", \"y\"), descending: "
-     "(false, true)).y    # [7, 5]\n"},
+     "    p = [(x: 1, y: 5), (x: 1, y: 7)]\n"
+     "    sort_by(p, (\"x\", \"y\"), descending: (false, true)).y    # [7, "
+     "5]\n"},
     {NULL, NULL, NULL, 0, NULL},
 };
