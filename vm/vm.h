@@ -52,15 +52,15 @@ typedef struct tl_pending_error {
   size_t excerpt_size;
   char left[TL_DESCRIBE], right[TL_DESCRIBE];  // operand types, "" if none
   bool placed;                                 // line and excerpt are set
-  bool named;     // the message has the name that it is to have in front
+  bool named;  // the message has the name that it is to have in front
   // Where the message says "function: argument must be …": the value, to be
   // compared with arguments only, and the length of the argument's name.
   tl_slot refused;
   size_t refused_size;
   bool refused_known;  // it is a parameter's name, or says that there is none
-  bool is_final;  // the host's interrupt, budget or deadline: passes
-                  // every catch
-  bool compiled;  // excerpt is the whole report of a compilation
+  bool is_final;       // the host's interrupt, budget or deadline: passes
+                       // every catch
+  bool compiled;       // excerpt is the whole report of a compilation
 } tl_pending_error;
 
 struct tally_vm {

@@ -268,8 +268,8 @@ enum { TL_BINARY_OPS = TL_OP_NEGATIVE };
 typedef struct tl_op_info {
   const char *name;  // of the built-in function
   const char *sign;  // of the operator, "" where there is none
-  uint8_t arity;  // 1, 2 or 3
-  uint8_t rule;   // tl_rule
+  uint8_t arity;     // 1, 2 or 3
+  uint8_t rule;      // tl_rule
 } tl_op_info;
 
 extern const tl_op_info tl_ops[TL_OP_COUNT];

@@ -707,8 +707,7 @@ dispatch:
     K = F->function->constants;
     ins = F->pc;
     if (!is_callers) {
-      tl_error_trace(vm, F->function, R,
-                     (uint32_t)(ins - F->function->code));
+      tl_error_trace(vm, F->function, R, (uint32_t)(ins - F->function->code));
     }
   }
 }

@@ -432,8 +432,9 @@ static bool parse_categories(parser *p, tl_type *model, size_t *capacity) {
   if (!accept(p, "["))
     return fail_expected(p, "\"[\" and a type, then the categories") != NULL;
   if (peek(p) == '"' || peek(p) == '[')
-    return fail_expected(p, "the type of the categories, as in "
-                            "categorical[string, [\"a\"]]") != NULL;
+    return fail_expected(p,
+                         "the type of the categories, as in "
+                         "categorical[string, [\"a\"]]") != NULL;
   model->of = parse_type(p);
   if (model->of == NULL)
     return false;
