@@ -245,6 +245,30 @@ static void test_no_memory_in_a_call(void **state) {
   tally_close(vm);
 }
 
+// A slot that an earlier instruction of a pass settled is bound anew in it, to
+// a function: nobody owns that.
+static void test_settled_and_bound(void **state) {
+  host *h = *state;
+  h->vm->distrust = true;
+  run_ok(h,
+         "g = ones(2100) * 3.0\n"
+         "fn show(v) {}\n"
+         "fn f(a) {\n"
+         "  b = a\n"
+         "  c = b + 1.0\n"
+         "  try {\n"
+         "    a, c = c, b + 1\n"
+         "    show((g * 2.0 + b)[0:2])\n"
+         "  } catch e {}\n"
+         "  c.T\n"
+         "}\n"
+         "fn next(c) { c + 1 }\n"
+         "a = ones(2100)\n"
+         "b = a * 2.0\n"
+         "c = f(if any(b > 1) { next(a) } else { a })");
+  check_value(h, "c[:2]", "[3.0, 3.0]");
+}
+
 // What the code tells of a slot is the same with an index and without one.
 static void test_writers(void **state) {
   host *h = *state;
@@ -289,6 +313,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_callee_has_gone, host_set_up,
                                       host_tear_down),
       cmocka_unit_test(test_no_memory_in_a_call),
+      cmocka_unit_test_setup_teardown(test_settled_and_bound, host_set_up,
+                                      host_tear_down),
       cmocka_unit_test_setup_teardown(test_writers, host_set_up,
                                       host_tear_down),
   };

@@ -478,16 +478,17 @@ static void commit(tl_region_graph *g, tl_slot *results) {
   tl_vm *vm = g->vm;
   tl_region_end_selection(g, &results[0]);
   tl_slot *base = g->base;
+  // Settled is what was there before: a slot may have been bound anew since.
+  for (int i = 0; i < g->settled_count; i++) {
+    base[g->roots[g->settled[i].from].slot].tag &= ~TL_OWNED;
+    base[g->roots[g->settled[i].to].slot].tag |= TL_OWNED;
+  }
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];
     if (b->kept) {
       tl_slot value = tl_borrow(g->uses[-1 - b->in].value);
       tl_copy_slot(&base[b->slot], &value);
     }
-  }
-  for (int i = 0; i < g->settled_count; i++) {
-    base[g->roots[g->settled[i].from].slot].tag &= ~TL_OWNED;
-    base[g->roots[g->settled[i].to].slot].tag |= TL_OWNED;
   }
   put_results(g, results);
   for (int i = 0; i < g->root_count; i++) {
