@@ -59,7 +59,8 @@ static bool put_called_before(const tl_explainer *e, const tl_explained *o) {
 
 // --- Operations -------------------------------------------------------------
 
-enum { FAR = 200, NOWHERE = UINT32_MAX };
+enum { FAR = 200 };
+#define NOWHERE UINT32_MAX
 
 // The way of a result to the operation that uses it.
 typedef struct way {

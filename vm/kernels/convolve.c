@@ -1,9 +1,8 @@
 // Sums of products along two sequences, one of which runs against the other.
 // Each sum goes by the order of b; many lie side by side in registers.
-#include "vm/kernels/loop.h"
+#include "vm/kernels/list.h"
 
 #define X(sfx, T)                                                              \
-  tl_convolve_kernel TL_K(convolve_##sfx);                                     \
   void TL_K(convolve_##sfx)(void *out, const void *a, const void *b, size_t n, \
                             size_t m) {                                        \
     enum { SIDE_BY_SIDE = TL_SMALL ? 1 : 8 * TL_LANES(T) };                    \

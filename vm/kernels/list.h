@@ -273,5 +273,6 @@ TL_INVARIANT_KERNELS(X)
 #define X(OP, DTYPE, function) tl_kernel1 function;
 TL_UNARY_KERNELS(X)
 #undef X
+tl_convolve_kernel TL_K(convolve_uint64), TL_K(convolve_float64);
 
 #endif

@@ -13,8 +13,6 @@ extern const tl_kernel_table TABLE(TL_ISA);
 extern const tl_pair_table TL_K(pairs);
 extern const tl_question_table TL_K(questions);
 
-tl_convolve_kernel TL_K(convolve_uint64), TL_K(convolve_float64);
-
 #define MIXED(name)           \
   tl_kernel2 TL_K(name##_iu); \
   tl_kernel2 TL_K(name##_ui);
