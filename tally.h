@@ -435,7 +435,10 @@ typedef struct tally_array {
 } tally_array;
 
 // Describes an array's memory: returns borrowed, valid until v is released.
-// The data are for reading. TALLY_ERR_TYPE: v is no array.
+// The data are for reading. Views have the strides of what they show, and
+// results of transposed arrays lie as those do; who wants the items in
+// row-major order asks for reshape(flatten(x), x.shape).
+// TALLY_ERR_TYPE: v is no array.
 TALLY_API tally_status tally_to_buffer(tally_vm *vm, tally_value v,
                                        tally_array *out);
 

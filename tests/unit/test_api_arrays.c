@@ -287,6 +287,23 @@ static void test_arrays_come_out_as_they_lie(void **state) {
   tally_release(h->vm, v);
 }
 
+// As tally.h says.
+static void test_rows_can_be_asked_for(void **state) {
+  host *h = *state;
+  tally_array a;
+  run_ok(h, "x = reshape(arange(600), (20, 30))\ny = x.T * 2");
+  tally_value v = eval(h, "y"), rows = eval(h, "reshape(flatten(y), y.shape)");
+  assert_int_equal(tally_to_buffer(h->vm, v, &a), TALLY_OK);
+  assert_int_equal(a.strides[0], 8);
+  assert_int_equal(a.strides[1], 30 * 8);
+  assert_int_equal(tally_to_buffer(h->vm, rows, &a), TALLY_OK);
+  assert_int_equal(a.strides[0], 20 * 8);
+  assert_int_equal(a.strides[1], 8);
+  assert_int_equal(((const int64_t *)a.data)[1], 60);
+  tally_release(h->vm, v);
+  tally_release(h->vm, rows);
+}
+
 static void test_ranges_and_scalars_are_no_arrays(void **state) {
   host *h = *state;
   tally_array a;
@@ -425,6 +442,7 @@ int main(void) {
       HOST_TEST(test_read_only_memory_is_never_written),
       HOST_TEST(test_values_of_the_host_do_not_change),
       HOST_TEST(test_arrays_come_out_as_they_lie),
+      HOST_TEST(test_rows_can_be_asked_for),
       HOST_TEST(test_ranges_and_scalars_are_no_arrays),
       HOST_TEST(test_memory_goes_in_and_comes_out),
       HOST_TEST(test_the_hosts_memory_is_counted),
