@@ -12,25 +12,20 @@
 
 #include "stdlib/fft_library.h"
 #include "vm/error.h"
+#include "vm/kernels/kernels.h"
 #include "vm/memory/memory.h"
 #include "vm/vm.h"
 
-enum { MAX_RADIX = 31 };  // a larger prime factor: Bluestein
+enum {
+  MAX_RADIX = 101,   // a larger prime factor: Bluestein
+  MAX_TABLE = 4096,  // more roots are products of those in short tables
+};
 
-static tl_c128 add(tl_c128 a, tl_c128 b) {
-  return (tl_c128){a.re + b.re, a.im + b.im};
-}
-static tl_c128 subtract(tl_c128 a, tl_c128 b) {
-  return (tl_c128){a.re - b.re, a.im - b.im};
-}
 static tl_c128 multiply(tl_c128 a, tl_c128 b) {
   return (tl_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 static tl_c128 scale(tl_c128 a, double f) {
   return (tl_c128){a.re * f, a.im * f};
-}
-static tl_c128 times_i(tl_c128 a) {
-  return (tl_c128){-a.im, a.re};
 }
 static tl_c128 swapped(tl_c128 a) {
   return (tl_c128){a.im, a.re};
@@ -50,23 +45,46 @@ static void free_items(tl_vm *vm, tl_c128 *items, int64_t n) {
     tl_free(vm, items, (size_t)n * sizeof *items);
 }
 
-// exp(-2πi k / n), from an angle of at most an eighth of a turn.
-static tl_c128 root(int64_t k, int64_t n) {
-  int64_t quarter = 4 * k / n, rest = 4 * k - quarter * n;
-  bool upper = 2 * rest > n;
-  double angle =
-      1.57079632679489661923 * (double)(upper ? n - rest : rest) / (double)n;
-  double c = upper ? sin(angle) : cos(angle);
-  double s = upper ? cos(angle) : sin(angle);
-  switch (quarter & 3) {
+// exp(-2πi k / n), of the cosine and sine of an angle of at most an eighth of a
+// turn: what 4 k / n leaves of quarters, or lacks for one more.
+static tl_c128 turn_by(int quarters, tl_c128 c) {
+  switch (quarters & 3) {
     case 0:
-      return (tl_c128){c, -s};
+      return (tl_c128){c.re, -c.im};
     case 1:
-      return (tl_c128){-s, -c};
+      return (tl_c128){-c.im, -c.re};
     case 2:
-      return (tl_c128){-c, s};
+      return (tl_c128){-c.re, c.im};
     default:
-      return (tl_c128){s, c};
+      return (tl_c128){c.im, c.re};
+  }
+}
+
+enum { ANGLES = 128 };
+
+// out[i] = exp(-2πi k / n) for k = i step; sines and cosines many at a time.
+static void fill_roots(int64_t n, int64_t step, int64_t count, tl_c128 *out) {
+  int64_t rest = 0, quarters = 0;  // of 4 k
+  double angles[ANGLES], sines[ANGLES], cosines[ANGLES];
+  uint8_t places[ANGLES];  // quarters, and whether it is the next one's
+  const tl_kernel_table *kernels = tl_kernels();
+  for (int64_t first = 0; first < count; first += ANGLES) {
+    size_t some = (size_t)(count - first < ANGLES ? count - first : ANGLES);
+    for (size_t i = 0; i < some; i++) {
+      bool upper = 2 * rest > n;
+      angles[i] = 1.57079632679489661923 * (double)(upper ? n - rest : rest) /
+                  (double)n;
+      places[i] = (uint8_t)((quarters & 3) << 1 | upper);
+      for (rest += 4 * step; rest >= n; rest -= n) quarters++;
+    }
+    kernels->unary[TL_OP_SIN][TL_FLOAT64](sines, angles, some);
+    kernels->unary[TL_OP_COS][TL_FLOAT64](cosines, angles, some);
+    for (size_t i = 0; i < some; i++) {
+      bool upper = places[i] & 1;
+      tl_c128 c = {upper ? sines[i] : cosines[i],
+                   upper ? cosines[i] : sines[i]};
+      out[first + (int64_t)i] = turn_by(places[i] >> 1, c);
+    }
   }
 }
 
@@ -84,7 +102,7 @@ static void close_roots(tl_vm *vm, roots *r) {
 
 static bool open_roots(tl_vm *vm, int64_t n, roots *r) {
   r->shift = 0;
-  while (n > 4096 && (INT64_C(1) << 2 * r->shift) < n) r->shift++;
+  while (n > MAX_TABLE && (INT64_C(1) << 2 * r->shift) < n) r->shift++;
   r->fine_count = INT64_C(1) << r->shift;
   r->coarse_count = (n >> r->shift) + 1;
   r->fine = new_items(vm, r->fine_count);
@@ -93,11 +111,8 @@ static bool open_roots(tl_vm *vm, int64_t n, roots *r) {
     close_roots(vm, r);
     return false;
   }
-  for (int64_t k = 0; k < r->fine_count; k++) r->fine[k] = root(k, n);
-  for (int64_t k = 0; k < r->coarse_count; k++) {
-    int64_t place = k << r->shift;
-    r->coarse[k] = root(place < n ? place : 0, n);
-  }
+  fill_roots(n, 1, r->fine_count, r->fine);
+  fill_roots(n, r->fine_count, r->coarse_count, r->coarse);
   return true;
 }
 
@@ -108,17 +123,40 @@ static tl_c128 root_at(const roots *r, int64_t k) {
   return multiply(coarse, r->fine[k & (r->fine_count - 1)]);
 }
 
+// Roots from place k on as mirror images of what is before: of the eighth, the
+// quarter and the half turn.
+static void mirror_roots(int64_t n, int64_t k, int64_t count, tl_c128 *roots) {
+  for (; k < count && n % 4 == 0 && k <= n / 4; k++) {
+    tl_c128 c = roots[n / 4 - k];
+    roots[k] = (tl_c128){-c.im, -c.re};
+  }
+  for (; k < count && n % 2 == 0 && k <= n / 2; k++) {
+    tl_c128 c = roots[n / 2 - k];
+    roots[k] = (tl_c128){-c.re, c.im};
+  }
+  for (; k < count; k++)
+    roots[k] = (tl_c128){roots[n - k].re, -roots[n - k].im};
+}
+
+// Few roots are exact to the last bit or so, of many each is a product.
 bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out) {
   roots r;
-  *out = new_items(vm, count > 0 ? count : 1);
-  if (!*out)
+  tl_c128 *items = *out = new_items(vm, count);
+  if (!items)
     return false;
+  if (n <= MAX_TABLE) {
+    int64_t own = n / (n % 4 == 0 ? 8 : n % 2 == 0 ? 4 : 2) + 1;
+    own = own < count ? own : count;
+    fill_roots(n, 1, own, items);
+    mirror_roots(n, own, count, items);
+    return true;
+  }
   if (!open_roots(vm, n, &r)) {
-    free_items(vm, *out, count);
+    free_items(vm, items, count);
     *out = NULL;
     return false;
   }
-  for (int64_t k = 0; k < count; k++) (*out)[k] = root_at(&r, k % n);
+  for (int64_t k = 0; k < count; k++) items[k] = root_at(&r, k);
   close_roots(vm, &r);
   return true;
 }
@@ -128,22 +166,33 @@ bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out) {
 // A pass takes x as radix * rest * stride items to y as rest * radix * stride:
 // transforms along the first axis, turned by the root of index place * k.
 
+// A complex number as one vector.
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+
 typedef struct pass {
-  const tl_c128 *x, *roots;
-  tl_c128 *y;
+  const pair *x;
+  const tl_c128 *roots;
+  pair *y;
   int64_t radix, rest, stride, n;
 } pass;
+
+static pair times(pair a, tl_c128 w) {
+  return a * (pair){w.re, w.re} + (pair){a[1], a[0]} * (pair){-w.im, w.im};
+}
+static pair times_i(pair a) {
+  return (pair){-a[1], a[0]};
+}
 
 static void pass_2(const pass *a) {
   int64_t s = a->stride, m = a->rest;
   for (int64_t p = 0; p < m; p++) {
-    const tl_c128 *x = a->x + s * p;
-    tl_c128 *y = a->y + 2 * s * p;
+    const pair *x = a->x + s * p;
+    pair *y = a->y + 2 * s * p;
     tl_c128 w = a->roots[p * s];
     for (int64_t q = 0; q < s; q++) {
-      tl_c128 a0 = x[q], a1 = x[q + s * m];
-      y[q] = add(a0, a1);
-      y[q + s] = multiply(subtract(a0, a1), w);
+      pair a0 = x[q], a1 = x[q + s * m];
+      y[q] = a0 + a1;
+      y[q + s] = times(a0 - a1, w);
     }
   }
 }
@@ -152,17 +201,16 @@ static void pass_3(const pass *a) {
   const double half_root = 0.86602540378443864676;
   int64_t s = a->stride, m = a->rest;
   for (int64_t p = 0; p < m; p++) {
-    const tl_c128 *x = a->x + s * p;
-    tl_c128 *y = a->y + 3 * s * p;
+    const pair *x = a->x + s * p;
+    pair *y = a->y + 3 * s * p;
     tl_c128 w1 = a->roots[p * s], w2 = a->roots[2 * p * s];
     for (int64_t q = 0; q < s; q++) {
-      tl_c128 a0 = x[q], a1 = x[q + s * m], a2 = x[q + 2 * s * m];
-      tl_c128 sum = add(a1, a2);
-      tl_c128 turned = times_i(scale(subtract(a1, a2), half_root));
-      tl_c128 middle = subtract(a0, scale(sum, 0.5));
-      y[q] = add(a0, sum);
-      y[q + s] = multiply(subtract(middle, turned), w1);
-      y[q + 2 * s] = multiply(add(middle, turned), w2);
+      pair a0 = x[q], a1 = x[q + s * m], a2 = x[q + 2 * s * m];
+      pair sum = a1 + a2, turned = times_i((a1 - a2) * half_root);
+      pair middle = a0 - sum * 0.5;
+      y[q] = a0 + sum;
+      y[q + s] = times(middle - turned, w1);
+      y[q + 2 * s] = times(middle + turned, w2);
     }
   }
 }
@@ -170,19 +218,19 @@ static void pass_3(const pass *a) {
 static void pass_4(const pass *a) {
   int64_t s = a->stride, m = a->rest;
   for (int64_t p = 0; p < m; p++) {
-    const tl_c128 *x = a->x + s * p;
-    tl_c128 *y = a->y + 4 * s * p;
+    const pair *x = a->x + s * p;
+    pair *y = a->y + 4 * s * p;
     tl_c128 w1 = a->roots[p * s], w2 = a->roots[2 * p * s];
     tl_c128 w3 = a->roots[3 * p * s];
     for (int64_t q = 0; q < s; q++) {
-      tl_c128 a0 = x[q], a1 = x[q + s * m];
-      tl_c128 a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
-      tl_c128 even = add(a0, a2), odd = add(a1, a3);
-      tl_c128 left = subtract(a0, a2), turned = times_i(subtract(a1, a3));
-      y[q] = add(even, odd);
-      y[q + s] = multiply(subtract(left, turned), w1);
-      y[q + 2 * s] = multiply(subtract(even, odd), w2);
-      y[q + 3 * s] = multiply(add(left, turned), w3);
+      pair a0 = x[q], a1 = x[q + s * m];
+      pair a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
+      pair even = a0 + a2, odd = a1 + a3;
+      pair left = a0 - a2, turned = times_i(a1 - a3);
+      y[q] = even + odd;
+      y[q + s] = times(left - turned, w1);
+      y[q + 2 * s] = times(even - odd, w2);
+      y[q + 3 * s] = times(left + turned, w3);
     }
   }
 }
@@ -192,50 +240,50 @@ static void pass_5(const pass *a) {
   const double s1 = 0.95105651629515357212, s2 = 0.58778525229247312917;
   int64_t s = a->stride, m = a->rest;
   for (int64_t p = 0; p < m; p++) {
-    const tl_c128 *x = a->x + s * p;
-    tl_c128 *y = a->y + 5 * s * p;
+    const pair *x = a->x + s * p;
+    pair *y = a->y + 5 * s * p;
     const tl_c128 *w = a->roots;
     int64_t step = p * s;
+    tl_c128 w1 = w[step], w2 = w[2 * step], w3 = w[3 * step], w4 = w[4 * step];
     for (int64_t q = 0; q < s; q++) {
-      tl_c128 a0 = x[q], a1 = x[q + s * m], a4 = x[q + 4 * s * m];
-      tl_c128 a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
-      tl_c128 t1 = add(a1, a4), t2 = add(a2, a3);
-      tl_c128 u1 = subtract(a1, a4), u2 = subtract(a2, a3);
-      tl_c128 m1 = add(a0, add(scale(t1, c1), scale(t2, c2)));
-      tl_c128 m2 = add(a0, add(scale(t1, c2), scale(t2, c1)));
-      tl_c128 n1 = times_i(add(scale(u1, s1), scale(u2, s2)));
-      tl_c128 n2 = times_i(subtract(scale(u1, s2), scale(u2, s1)));
-      y[q] = add(a0, add(t1, t2));
-      y[q + s] = multiply(subtract(m1, n1), w[step]);
-      y[q + 2 * s] = multiply(subtract(m2, n2), w[2 * step]);
-      y[q + 3 * s] = multiply(add(m2, n2), w[3 * step]);
-      y[q + 4 * s] = multiply(add(m1, n1), w[4 * step]);
+      pair a0 = x[q], a1 = x[q + s * m], a4 = x[q + 4 * s * m];
+      pair a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
+      pair t1 = a1 + a4, t2 = a2 + a3, u1 = a1 - a4, u2 = a2 - a3;
+      pair m1 = a0 + (t1 * c1 + t2 * c2), m2 = a0 + (t1 * c2 + t2 * c1);
+      pair n1 = times_i(u1 * s1 + u2 * s2), n2 = times_i(u1 * s2 - u2 * s1);
+      y[q] = a0 + (t1 + t2);
+      y[q + s] = times(m1 - n1, w1);
+      y[q + 2 * s] = times(m2 - n2, w2);
+      y[q + 3 * s] = times(m2 + n2, w3);
+      y[q + 4 * s] = times(m1 + n1, w4);
     }
   }
 }
 
 // One transform of any odd radix; x has [step] items between two.
-static void any_odd(const pass *a, const tl_c128 *x, int64_t step, int64_t p,
-                    tl_c128 *y) {
-  tl_c128 sums[MAX_RADIX], differences[MAX_RADIX];
-  int64_t r = a->radix, half = r / 2, s = a->stride;
-  tl_c128 total = x[0];
+static void any_odd(const pass *a, const pair *x, int64_t step, int64_t p,
+                    pair *y) {
+  pair sums[MAX_RADIX / 2 + 1], differences[MAX_RADIX / 2 + 1];
+  int64_t r = a->radix, half = r / 2, s = a->stride, turn = a->n / r;
+  pair total = x[0];
   for (int64_t j = 1; j <= half; j++) {
-    sums[j] = add(x[j * step], x[(r - j) * step]);
-    differences[j] = subtract(x[j * step], x[(r - j) * step]);
-    total = add(total, sums[j]);
+    sums[j] = x[j * step] + x[(r - j) * step];
+    differences[j] = x[j * step] - x[(r - j) * step];
+    total += sums[j];
   }
   y[0] = total;
   for (int64_t k = 1; k <= half; k++) {
-    tl_c128 even = x[0], odd = {0, 0};
+    pair even = x[0], odd = {0, 0};
+    int64_t place = 0;  // of j k, less multiples of r
     for (int64_t j = 1; j <= half; j++) {
-      tl_c128 w = a->roots[j * k % r * (a->n / r)];
-      even = add(even, scale(sums[j], w.re));
-      odd = add(odd, scale(differences[j], w.im));
+      place += place + k < r ? k : k - r;
+      tl_c128 w = a->roots[place * turn];
+      even += sums[j] * w.re;
+      odd += differences[j] * w.im;
     }
     odd = times_i(odd);
-    y[k * s] = multiply(add(even, odd), a->roots[p * k * s]);
-    y[(r - k) * s] = multiply(subtract(even, odd), a->roots[p * (r - k) * s]);
+    y[k * s] = times(even + odd, a->roots[p * k * s]);
+    y[(r - k) * s] = times(even - odd, a->roots[p * (r - k) * s]);
   }
 }
 
@@ -249,14 +297,14 @@ static void pass_odd(const pass *a) {
 static tl_c128 *run_passes(tl_vm *vm, const tl_fft *fft, tl_c128 *x,
                            tl_c128 *y) {
   for (int i = 0; i < fft->count; i++) {
-    pass a = {x,
+    pass a = {(const pair *)x,
               fft->roots,
-              y,
+              (pair *)y,
               fft->passes[i].radix,
               fft->passes[i].rest,
               fft->passes[i].stride,
               fft->n};
-    if (!tl_poll(vm, (uint64_t)fft->n / 1024))
+    if (fft->n >= 1024 && !tl_poll(vm, (uint64_t)fft->n / 1024))
       return NULL;
     switch (a.radix) {
       case 2:

@@ -29,7 +29,7 @@ void tl_fft_close(tl_vm *vm, tl_fft *fft);
 // stopped. (The inverse is this with re and im exchanged before and after.)
 tl_c128 *tl_fft_run(tl_vm *vm, const tl_fft *fft, tl_c128 *a, tl_c128 *b);
 
-// exp(-2πi k / n) for k from 0 on and below count.
+// exp(-2πi k / n) for k from 0 on and below count, 1 to n.
 bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out);
 
 #endif
