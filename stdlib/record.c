@@ -157,7 +157,7 @@ const tl_builtin tl_record_builtins[] = {
      "Whether a record has a key; `key in r` asks the same.\n"
      "Values other than records are an error (kind type).\n"
      "    has((a: 1), \"a\")    # true\n"},
-    {"put", "xs, key, value", put, TL_KEEPS | TL_OF_BYTES,
+    {"put", "xs, key, value", put, TL_KEEPS | TL_OF_BYTES | TL_HOLDS,
      "xs with a value put at a key or index: of a record, where a new key "
      "goes\n"
      "to the end, a list or an array. A dying xs is changed where it is.\n"

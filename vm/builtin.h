@@ -54,6 +54,8 @@ enum {  // tl_builtin.flags
                        // so where it would be seen a large one is only lent
   TL_OF_BYTES = 16777216,  // strings are items like others to it, neither read
                            // as text nor made: so bytes are (octets.h)
+  TL_HOLDS = 33554432,     // what a list or a record holds it leaves as it is,
+                           // and does not look at
   TL_ANY_FORM = 8192,      // takes categorical arrays as they are; else it gets
                            // their values
 };

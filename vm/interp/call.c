@@ -401,17 +401,21 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
   // Arrays that die here; what the function makes of other arguments does not
   // count.
   uint32_t dying = 0;
-  for (uint32_t i = 0; i < count; i++)
+  uint64_t tags = 0;
+  for (uint32_t i = 0; i < count; i++) {
     dying |= (uint32_t)(tl_is_array(args[i]) && tl_is_unique(args[i])) << i;
+    tags |= args[i].tag;
+  }
+  bool plain = (tags & (TL_CLASS_OBJ | TL_CLASS_LIST)) == 0;
   if ((how & TL_STOPS) != 0 && !lent && tl_is_array(own))
     vm->finishing = true;
   // A file that was lost while code read it stops it before it shows anything.
   bool ok =
       (vm->interrupted == 0 || tl_poll(vm, 0)) &&
-      spell_out(vm, builtin, count, args) &&
+      (plain || spell_out(vm, builtin, count, args)) &&
       (needs == 0 || tl_require(vm, needs, builtin->name)) &&
       ((builtin->flags & TL_HOST) != 0 ? tl_host_call(vm, builtin, args, out)
-       : tl_octets_given(builtin, count, args)
+       : !plain && tl_octets_given(builtin, count, args)
            ? tl_octets_call(vm, builtin, count, args, out)
        : tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
                                      : builtin->call(vm, args, out));

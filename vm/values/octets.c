@@ -109,13 +109,15 @@ bool tl_octets_given(const tl_builtin *builtin, uint32_t count,
     return false;
   if (tl_is_octets(args[0]))
     return is_opened(builtin) || (builtin->flags & any) == 0;
+  if (!is_opened(builtin))
+    return false;
   // Lists and records keep bytes as they keep all else.
-  bool found = lists_octets(args[0]);
-  bool array =
-      tl_is_array(args[0]) || tl_is_nested(args[0]) || tl_is_scalar(args[0]);
-  for (uint32_t i = 1; !found && array && i < count; i++)
+  if (!tl_is_array(args[0]) && !tl_is_nested(args[0]) && !tl_is_scalar(args[0]))
+    return (builtin->flags & TL_HOLDS) == 0 && lists_octets(args[0]);
+  bool found = false;
+  for (uint32_t i = 1; !found && i < count; i++)
     found = tl_is_octets(args[i]) || lists_octets(args[i]);
-  return found && is_opened(builtin);
+  return found;
 }
 
 static bool fail_call(tl_vm *vm, const tl_builtin *builtin, tl_slot s) {
