@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stdbool.h>
 
 #include "vm/kernels/kernels.h"
 
@@ -71,7 +70,7 @@ static double normal_tail(tl_draws *s) {
   return TAIL + x;
 }
 
-double tl_normal(uint64_t word, tl_draws *s) {
+static double normal_of(uint64_t word, tl_draws *s) {
   for (;; word = tl_next(s)) {
     unsigned layer = (unsigned)(word & 0xff);
     double x = tl_unit_float(word) * edges[layer];
@@ -101,50 +100,79 @@ void tl_normals(const tl_stream *stream, uint64_t first, const uint64_t *words,
       out[i] = x * signs[word >> 8 & 1];
     } else {
       tl_draws s = tl_draws_of(stream, first + i);
-      out[i] = tl_normal(word, &s);
+      out[i] = normal_of(word, &s);
     }
   }
 }
 
 static double next_normal(tl_draws *s) {
-  return tl_normal(tl_next(s), s);
+  return normal_of(tl_next(s), s);
 }
 
 // --- Gamma and beta ---------------------------------------------------------
 
-// Marsaglia, Tsang: "A simple method for generating gamma variables", 2000;
-// for a of 1 or more.
-static double gamma_above_one(double a, tl_draws *s) {
-  double d = a - 1.0 / 3, c = 1 / sqrt(9 * d);
+tl_gamma tl_gamma_of(double a) {
+  double d = (a < 1 ? a + 1 : a) - 1.0 / 3;
+  return (tl_gamma){
+      .a = a, .d = d, .c = 1 / sqrt(9 * d), .words = a < 1 ? 4 : 2};
+}
+
+// Marsaglia, Tsang: "A simple method for generating gamma variables", 2000: of
+// a, or below 1 of a + 1. All but 1 in 50 numbers need no logarithm.
+static double gamma_above_one(const tl_gamma *g, tl_draws *s) {
+  const double d = g->d;
   for (;;) {
-    double x = next_normal(s), v = 1 + c * x;
+    double x = next_normal(s), v = 1 + g->c * x, u = tl_next_positive(s);
     if (v <= 0)
       continue;
     v = v * v * v;
-    if (log(tl_next_positive(s)) < 0.5 * x * x + d - d * v + d * log(v))
+    if (u < 1 - 0.0331 * (x * x) * (x * x) ||
+        log(u) < 0.5 * x * x + d - d * v + d * log(v))
       return d * v;
   }
 }
 
-// The logarithm for a below 1, where the number itself may be too small: one
-// of a + 1 times a uniform one to the power of 1 / a (as in that paper).
-static double log_gamma_below_one(double a, tl_draws *s) {
-  double log_power = log(tl_next_positive(s)) / a;
-  return log(gamma_above_one(a + 1, s)) + log_power;
+// For a below 1, where the number itself may be too small, one of a + 1 is to
+// be multiplied by exp of this (as in that paper).
+static double log_power(const tl_gamma *g, tl_draws *s) {
+  return log(tl_next_positive(s)) / g->a;
 }
 
-double tl_gamma(double a, tl_draws *s) {
-  return a < 1 ? exp(log_gamma_below_one(a, s)) : gamma_above_one(a, s);
+static double next_gamma(const tl_gamma *g, tl_draws *s) {
+  double x = gamma_above_one(g, s);
+  return g->a < 1 ? x * exp(log_power(g, s)) : x;
 }
 
-// x / (x + y) of two gamma variables; by logarithms where both may vanish.
-double tl_beta(double a, double b, tl_draws *s) {
-  if (a < 1 && b < 1) {
-    double x = log_gamma_below_one(a, s), y = log_gamma_below_one(b, s);
-    return 1 / (1 + exp(y - x));
+// x / (x + y) of two gamma variables; their quotient where both may vanish.
+static double next_beta(const tl_gamma *a, const tl_gamma *b, tl_draws *s) {
+  if (a->a < 1 && b->a < 1) {
+    double x = gamma_above_one(a, s), y = gamma_above_one(b, s);
+    double power = log_power(a, s);
+    return 1 / (1 + y / x * exp(log_power(b, s) - power));
   }
-  double x = tl_gamma(a, s), y = tl_gamma(b, s);
+  double x = next_gamma(a, s), y = next_gamma(b, s);
   return x / (x + y);
+}
+
+void tl_gammas(const tl_stream *stream, const tl_gamma *g, uint64_t first,
+               const uint64_t *words, size_t n, double *out) {
+  for (size_t i = 0; i < n; i++, words += g->words) {
+    tl_draws s = tl_draws_from(stream, first + i, words, g->words);
+    out[i] = next_gamma(g, &s);
+  }
+}
+
+int tl_beta_words(const tl_gamma *a, const tl_gamma *b) {
+  return 2 * (a->words > b->words ? a->words : b->words);
+}
+
+void tl_betas(const tl_stream *stream, const tl_gamma *a, const tl_gamma *b,
+              uint64_t first, const uint64_t *words, size_t n, double *out) {
+  const int each = tl_beta_words(a, b);
+  for (size_t i = 0; i < n; i++, words += each) {
+    tl_draws s = tl_draws_from(stream, first + i, words, each);
+    out[i] = next_beta(a, b, &s);
+  }
 }
 
 // --- Counting ---------------------------------------------------------------
@@ -194,75 +222,105 @@ static double log_binomial(double k, double n, double p) {
          0.5 * log(n / (TAU * k * (n - k)));
 }
 
-// As many uniform numbers as have a product above exp(-mean), less one.
-static double poisson_product(double mean, tl_draws *s) {
-  double floor = exp(-mean), product = tl_next_positive(s), k = 0;
-  for (; product > floor; k++) product *= tl_next_positive(s);
+// The limits of a distribution of counts 0, 1 … whose probabilities begin with
+// [first] and of which number k is number k - 1 times (a / k + b). They end
+// where no double would tell one more.
+static void make_limits(tl_counts *c, double first, double a, double b) {
+  double term = first, sum = 0;
+  int k = 0;
+  for (;; k++) {
+    sum += term;
+    c->limits[k] = sum < 1 ? (uint64_t)(sum * 0x1p64) : UINT64_MAX;
+    term *= a / (k + 1) + b;
+    if (k == TL_MOST_LIMITS - 1 || (k >= c->mean && sum + term == sum))
+      break;
+  }
+  c->limits[k] = UINT64_MAX;
+  c->last = k;
+  for (int i = 0, at = 0; i < TL_GUIDES; i++) {
+    while (at < k && c->limits[at] <= (uint64_t)i * TL_GUIDE_STEP) at++;
+    c->guides[i] = (uint8_t)at;
+  }
+}
+
+// The count that a word is below the limit of, first of all.
+static int64_t by_limits(const tl_counts *c, uint64_t word) {
+  int k = c->guides[word / TL_GUIDE_STEP];
+  while (word >= c->limits[k] && k < c->last) k++;
   return k;
 }
 
-// PTRS of Hörmann: "The transformed rejection method for generating Poisson
-// random variables", 1993; for means of 10 or more.
-double tl_poisson(double mean, tl_draws *s) {
-  if (mean < 10)
-    return poisson_product(mean, s);
-  double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
-  double inverse = 1.1239 + 1.1328 / (b - 3.4),
-         quick = 0.9277 - 3.6224 / (b - 2);
-  for (;;) {
-    double u = tl_next_unit(s) - 0.5, v = tl_next_positive(s);
-    double margin = 0.5 - fabs(u);
-    double k = floor((2 * a / margin + b) * u + mean + 0.43);
-    if (margin >= 0.07 && v <= quick)
-      return k;
-    if (!(k >= 0) || (margin < 0.013 && v > margin))
-      continue;
-    if (log(v * inverse / (a / (margin * margin) + b)) <= log_poisson(k, mean))
-      return k;
+enum { FEW = 10 };  // expected: by limits
+
+void tl_counts_poisson(double mean, tl_counts *c) {
+  c->words = 1;
+  c->mean = mean;
+  c->is_binomial = false;
+  if (mean < FEW) {
+    make_limits(c, exp(-mean), mean, 0);
+    return;
   }
+  c->words = 2;
+  c->b = 0.931 + 2.53 * sqrt(mean);
+  c->a = -0.059 + 0.02483 * c->b;
+  c->scale = 1.1239 + 1.1328 / (c->b - 3.4);
+  c->quick = 0.9277 - 3.6224 / (c->b - 2);
+  c->centre = mean + 0.43;
+  c->mode = 0;
 }
 
-// Adds up probabilities from 0 on: Kachitvichyanukul, Schmeiser: "Binomial
-// random variate generation", 1988, BINV; for n p below 10.
-static double binomial_search(double n, double p, tl_draws *s) {
-  double odds = p / (1 - p), first = exp(n * log1p(-p));
-  for (;;) {
-    double u = tl_next_unit(s), probability = first, k = 0;
-    // What rounding leaves of the sum below 1 is drawn again.
-    for (; u >= probability && k <= n && k < 200; k++) {
-      u -= probability;
-      probability *= (n - k) / (k + 1) * odds;
-    }
-    if (k <= n && k < 200)
-      return k;
+void tl_counts_binomial(double n, double p, tl_counts *c) {
+  c->is_turned = p > 0.5;
+  p = c->is_turned ? 1 - p : p;
+  c->is_binomial = true;
+  c->words = 1;
+  c->n = n;
+  c->p = p;
+  c->mean = n * p;
+  if (c->mean < FEW) {
+    double odds = p / (1 - p);
+    make_limits(c, exp(n * log1p(-p)), (n + 1) * odds, -odds);
+    return;
   }
-}
-
-// BTRS of Hörmann: "The generation of binomial random variates", 1993; for
-// n p of 10 or more, p up to a half.
-static double binomial_rejection(double n, double p, tl_draws *s) {
   double deviation = sqrt(n * p * (1 - p));
-  double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
-  double quick = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * deviation;
-  double mode = log_binomial(floor((n + 1) * p), n, p);
+  c->words = 2;
+  c->b = 1.15 + 2.53 * deviation;
+  c->a = -0.0873 + 0.0248 * c->b + 0.01 * p;
+  c->scale = (2.83 + 5.1 / c->b) * deviation;
+  c->quick = 0.92 - 4.2 / c->b;
+  c->centre = c->mean + 0.5;
+  c->mode = log_binomial(floor((n + 1) * p), n, p);
+}
+
+// PTRS and BTRS of Hörmann: "The transformed rejection method for generating
+// Poisson random variables", 1993, and "The generation of binomial random
+// variates", 1993.
+static double by_rejection(const tl_counts *c, tl_draws *s) {
   for (;;) {
     double u = tl_next_unit(s) - 0.5, v = tl_next_positive(s);
     double margin = 0.5 - fabs(u);
-    double k = floor((2 * a / margin + b) * u + n * p + 0.5);
-    if (margin >= 0.07 && v <= quick)
+    double k = floor((2 * c->a / margin + c->b) * u + c->centre);
+    if (margin >= 0.07 && v <= c->quick)
       return k;
-    if (!(k >= 0 && k <= n))
+    if (!(k >= 0) || (c->is_binomial ? k > c->n : margin < 0.013 && v > margin))
       continue;
-    if (log(v * alpha / (a / (margin * margin) + b)) <=
-        log_binomial(k, n, p) - mode)
+    double odds = c->is_binomial ? log_binomial(k, c->n, c->p) - c->mode
+                                 : log_poisson(k, c->mean);
+    if (log(v * c->scale / (c->a / (margin * margin) + c->b)) <= odds)
       return k;
   }
 }
 
-double tl_binomial(double n, double p, tl_draws *s) {
-  if (p > 0.5)
-    return n - tl_binomial(n, 1 - p, s);
-  if (n == 0 || p == 0)
-    return 0;
-  return n * p < 10 ? binomial_search(n, p, s) : binomial_rejection(n, p, s);
+void tl_count_many(const tl_stream *stream, const tl_counts *c, uint64_t first,
+                   const uint64_t *words, size_t n, int64_t *out) {
+  if (c->words == 1) {
+    for (size_t i = 0; i < n; i++) out[i] = by_limits(c, words[i]);
+  } else {
+    for (size_t i = 0; i < n; i++) {
+      tl_draws s = tl_draws_from(stream, first + i, words + 2 * i, 2);
+      out[i] = (int64_t)by_rejection(c, &s);
+    }
+  }
+  if (c->is_binomial && c->is_turned)
+    for (size_t i = 0; i < n; i++) out[i] = (int64_t)c->n - out[i];
 }

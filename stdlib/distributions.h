@@ -3,6 +3,8 @@
 #ifndef TALLY_STDLIB_DISTRIBUTIONS_H
 #define TALLY_STDLIB_DISTRIBUTIONS_H
 
+#include <stdbool.h>
+
 #include "stdlib/philox.h"
 
 // From low on and below high, where that is not low itself, and of the
@@ -16,17 +18,51 @@ void tl_exponentials(const uint64_t *words, size_t n, double mean, double *out);
 // source. Call tl_normal_tables before.
 void tl_normals(const tl_stream *stream, uint64_t first, const uint64_t *words,
                 size_t n, double *out);
-// One such number.
-double tl_normal(uint64_t word, tl_draws *s);
 void tl_normal_tables(void);
 
 // The gamma distribution of mean [a], above 0.
-double tl_gamma(double a, tl_draws *s);
-// The beta distribution, both parameters above 0.
-double tl_beta(double a, double b, tl_draws *s);
-// How many of n trials succeed, n up to 2^53 and p from 0 to 1.
-double tl_binomial(double n, double p, tl_draws *s);
+typedef struct tl_gamma {
+  double a;
+  double d, c;  // what the method makes of a, or of a + 1
+  int words;    // that an item is made of, nearly always
+} tl_gamma;
+
+tl_gamma tl_gamma_of(double a);
+
+// Items first .. first + n, from so many words each, and where that is not
+// enough from the item's own source.
+void tl_gammas(const tl_stream *stream, const tl_gamma *g, uint64_t first,
+               const uint64_t *words, size_t n, double *out);
+// The beta distribution, of two gamma variables.
+int tl_beta_words(const tl_gamma *a, const tl_gamma *b);
+void tl_betas(const tl_stream *stream, const tl_gamma *a, const tl_gamma *b,
+              uint64_t first, const uint64_t *words, size_t n, double *out);
+
+// A distribution of counts. Where few are expected, a word that is below the
+// first k limits and no more says k; the guide to where its high bits begin
+// among them saves most of the search. Else by rejection.
+enum {
+  TL_MOST_LIMITS = 64,
+  TL_GUIDES = 256,
+};
+#define TL_GUIDE_STEP (UINT64_C(1) << 56)
+
+typedef struct tl_counts {
+  int words;  // that an item needs: 1, or 2 where it is by rejection
+  double mean;
+  bool is_binomial, is_turned;  // turned: what fails is counted
+  double n, p;                  // of a binomial one
+  double a, b, centre, scale, quick, mode;
+  int last;
+  uint64_t limits[TL_MOST_LIMITS];
+  uint8_t guides[TL_GUIDES];
+} tl_counts;
+
 // How many events where [mean] are expected, from 0 to 2^53.
-double tl_poisson(double mean, tl_draws *s);
+void tl_counts_poisson(double mean, tl_counts *out);
+// How many of n trials succeed, n up to 2^53 and p from 0 to 1.
+void tl_counts_binomial(double n, double p, tl_counts *out);
+void tl_count_many(const tl_stream *stream, const tl_counts *c, uint64_t first,
+                   const uint64_t *words, size_t n, int64_t *out);
 
 #endif

@@ -3,11 +3,15 @@
 
 #include <string.h>
 
-void tl_draws_fill(tl_draws *s) {
+uint64_t tl_draws_more(tl_draws *s) {
+  if (s->stream->pcg)
+    return tl_pcg64_next(s->stream->pcg);
   uint64_t counter[4] = {s->block++, s->item, 1, s->stream->purpose};
   tl_philox(counter, s->stream->key);
   memcpy(s->words, counter, sizeof counter);
-  s->used = 0;
+  s->next = s->words + 1;
+  s->end = s->words + 4;
+  return s->words[0];
 }
 
 // Two counters take turns: the products of one hide the wait for the other's.

@@ -53,28 +53,36 @@ typedef struct tl_stream {
 void tl_stream_words(const tl_stream *s, uint64_t block, size_t n,
                      uint64_t *out);
 
-// Words of one item's own, as many as its method needs: another part of the
-// same stream.
+// Words of one item's own, as many as its method needs: some that were made
+// with others', then another part of the same stream.
 typedef struct tl_draws {
   const tl_stream *stream;
+  const uint64_t *next, *end;
   uint64_t item, block;
   uint64_t words[4];
-  int used;
 } tl_draws;
 
-static inline tl_draws tl_draws_of(const tl_stream *stream, uint64_t item) {
-  return (tl_draws){.stream = stream, .item = item, .used = 4};
+static inline tl_draws tl_draws_from(const tl_stream *stream, uint64_t item,
+                                     const uint64_t *words, int count) {
+  tl_draws s;
+  s.stream = stream;
+  s.next = words;
+  s.end = words + count;
+  s.item = item;
+  s.block = 0;
+  return s;
 }
 
-// The next four; not in line, as it is long and most draws need it seldom.
-void tl_draws_fill(tl_draws *s);
+static inline tl_draws tl_draws_of(const tl_stream *stream, uint64_t item) {
+  return tl_draws_from(stream, item, NULL, 0);
+}
+
+// The next word where none is at hand; not in line, as it is long and most
+// draws need it seldom.
+uint64_t tl_draws_more(tl_draws *s);
 
 static inline uint64_t tl_next(tl_draws *s) {
-  if (s->stream->pcg)
-    return tl_pcg64_next(s->stream->pcg);
-  if (s->used == 4)
-    tl_draws_fill(s);
-  return s->words[s->used++];
+  return s->next < s->end ? *s->next++ : tl_draws_more(s);
 }
 
 // From 0 on and below 1: the 53 high bits of a word.

@@ -18,7 +18,7 @@
 // --- Drawing ----------------------------------------------------------------
 
 enum {
-  PIECE = 1024,        // items whose words are made at a time; a multiple of 8
+  PIECE = 1024,        // words that are made at a time; a multiple of 64
   CHUNK = 16 * PIECE,  // items that a thread makes at a time
 };
 
@@ -30,7 +30,10 @@ struct draw {
   int64_t low;
   uint64_t range;
   bool is_integer;  // below range, and more low
-  // Makes items first .. first + n from a word each.
+  const tl_gamma *gammas;
+  const tl_counts *counts;
+  int words;  // that an item is made of, a power of 2; 0 stands for 1
+  // Makes items first .. first + n from so many words each.
   void (*fill)(const draw *d, const uint64_t *words, uint64_t first, size_t n,
                void *out);
 };
@@ -46,9 +49,10 @@ typedef struct filling {
 
 static void fill_range(const draw *d, size_t first, size_t end, char *out) {
   uint64_t words[PIECE];
-  for (; first < end; first += PIECE) {
-    size_t n = end - first < PIECE ? end - first : PIECE;
-    tl_stream_words(&d->stream, first / 4, n, words);
+  const size_t each = d->words > 1 ? (size_t)d->words : 1, most = PIECE / each;
+  for (; first < end; first += most) {
+    size_t n = end - first < most ? end - first : most;
+    tl_stream_words(&d->stream, first * each / 4, n * each, words);
     d->fill(d, words, first, n, out + 8 * first);
   }
 }
@@ -177,41 +181,18 @@ FILL(fill_exponential) {
   tl_exponentials(words, n, d->a, result);
 }
 
-// These take all their words from the sources.
 FILL(fill_gamma) {
   double *out = result;
-  (void)words;
-  for (size_t i = 0; i < n; i++) {
-    tl_draws s = tl_draws_of(&d->stream, first + i);
-    out[i] = tl_gamma(d->a, &s) * d->b;
-  }
+  tl_gammas(&d->stream, d->gammas, first, words, n, out);
+  for (size_t i = 0; i < n; i++) out[i] *= d->b;
 }
 
 FILL(fill_beta) {
-  double *out = result;
-  (void)words;
-  for (size_t i = 0; i < n; i++) {
-    tl_draws s = tl_draws_of(&d->stream, first + i);
-    out[i] = tl_beta(d->a, d->b, &s);
-  }
+  tl_betas(&d->stream, &d->gammas[0], &d->gammas[1], first, words, n, result);
 }
 
-FILL(fill_binomial) {
-  int64_t *out = result;
-  (void)words;
-  for (size_t i = 0; i < n; i++) {
-    tl_draws s = tl_draws_of(&d->stream, first + i);
-    out[i] = (int64_t)tl_binomial(d->a, d->b, &s);
-  }
-}
-
-FILL(fill_poisson) {
-  int64_t *out = result;
-  (void)words;
-  for (size_t i = 0; i < n; i++) {
-    tl_draws s = tl_draws_of(&d->stream, first + i);
-    out[i] = (int64_t)tl_poisson(d->a, &s);
-  }
+FILL(fill_counts) {
+  tl_count_many(&d->stream, d->counts, first, words, n, result);
 }
 
 // --- Parameters -------------------------------------------------------------
@@ -333,40 +314,59 @@ static bool exponential(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool gamma_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "gamma", .fill = fill_gamma};
-  return read_within(vm, "gamma", "a", args[1], 0, true, (double)INFINITY,
-                     &d.a) &&
-         read_within(vm, "gamma", "scale", args[2], 0, false, (double)INFINITY,
-                     &d.b) &&
-         tl_stream_open(vm, "gamma", args[3], TL_DRAW_GAMMA, &d.stream) &&
+  if (!read_within(vm, "gamma", "a", args[1], 0, true, (double)INFINITY,
+                   &d.a) ||
+      !read_within(vm, "gamma", "scale", args[2], 0, false, (double)INFINITY,
+                   &d.b))
+    return false;
+  const tl_gamma gamma = tl_gamma_of(d.a);
+  d.gammas = &gamma;
+  d.words = gamma.words;
+  return tl_stream_open(vm, "gamma", args[3], TL_DRAW_GAMMA, &d.stream) &&
          draw_array(vm, &d, TL_FLOAT64, args[0], out);
 }
 
 static bool beta_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "beta", .fill = fill_beta};
-  return read_within(vm, "beta", "a", args[1], 0, true, (double)INFINITY,
-                     &d.a) &&
-         read_within(vm, "beta", "b", args[2], 0, true, (double)INFINITY,
-                     &d.b) &&
-         tl_stream_open(vm, "beta", args[3], TL_DRAW_BETA, &d.stream) &&
+  if (!read_within(vm, "beta", "a", args[1], 0, true, (double)INFINITY, &d.a) ||
+      !read_within(vm, "beta", "b", args[2], 0, true, (double)INFINITY, &d.b))
+    return false;
+  const tl_gamma gammas[] = {tl_gamma_of(d.a), tl_gamma_of(d.b)};
+  d.gammas = gammas;
+  d.words = tl_beta_words(&gammas[0], &gammas[1]);
+  return tl_stream_open(vm, "beta", args[3], TL_DRAW_BETA, &d.stream) &&
          draw_array(vm, &d, TL_FLOAT64, args[0], out);
 }
 
+static bool counts_array(tl_vm *vm, draw *d, const tl_counts *counts,
+                         tl_slot shape, tl_slot *out) {
+  d->fill = fill_counts;
+  d->counts = counts;
+  d->words = counts->words;
+  return draw_array(vm, d, TL_INT64, shape, out);
+}
+
 static bool binomial(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  draw d = {.function = "binomial", .fill = fill_binomial};
+  draw d = {.function = "binomial"};
+  tl_counts counts;
   int64_t n;
   if (!tl_arg_count(vm, "binomial", "n", args[1], &n) ||
       !read_within(vm, "binomial", "n", args[1], 0, false, LARGEST, &d.a) ||
-      !read_within(vm, "binomial", "p", args[2], 0, false, 1, &d.b))
+      !read_within(vm, "binomial", "p", args[2], 0, false, 1, &d.b) ||
+      !tl_stream_open(vm, "binomial", args[3], TL_DRAW_BINOMIAL, &d.stream))
     return false;
-  return tl_stream_open(vm, "binomial", args[3], TL_DRAW_BINOMIAL, &d.stream) &&
-         draw_array(vm, &d, TL_INT64, args[0], out);
+  tl_counts_binomial(d.a, d.b, &counts);
+  return counts_array(vm, &d, &counts, args[0], out);
 }
 
 static bool poisson(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  draw d = {.function = "poisson", .fill = fill_poisson};
-  return read_within(vm, "poisson", "mean", args[1], 0, false, LARGEST, &d.a) &&
-         tl_stream_open(vm, "poisson", args[2], TL_DRAW_POISSON, &d.stream) &&
-         draw_array(vm, &d, TL_INT64, args[0], out);
+  draw d = {.function = "poisson"};
+  tl_counts counts;
+  if (!read_within(vm, "poisson", "mean", args[1], 0, false, LARGEST, &d.a) ||
+      !tl_stream_open(vm, "poisson", args[2], TL_DRAW_POISSON, &d.stream))
+    return false;
+  tl_counts_poisson(d.a, &counts);
+  return counts_array(vm, &d, &counts, args[0], out);
 }
 
 // --- The table --------------------------------------------------------------
@@ -426,15 +426,15 @@ const tl_builtin tl_random_module[] = {
      "errors, arrays in their place a type error.\n"
      "    max(random.beta(100, 2, 3, generator: 1)) <= 1    # true\n"},
     {"binomial", "shape, n, p, generator: none", binomial, TL_PURE,
-     "How many of n trials succeed, each with probability p: int64. By BINV\n"
-     "(1988), and from n p = 10 on by BTRS (Hörmann, 1993).\n" TL_DRAWN
+     "How many of n trials succeed, each with probability p: int64. By "
+     "inversion,\n"
+     "and from n p = 10 on by BTRS (Hörmann, 1993).\n" TL_DRAWN
      "n is an integer from 0 to 2^53, p from 0 to 1; these and a negative\n"
      "length are value errors, arrays in their place a type error.\n"
      "    random.binomial(3, 5, 1)    # [5, 5, 5]\n"},
     {"poisson", "shape, mean, generator: none", poisson, TL_PURE,
-     "How many events happen where mean are expected, int64. By products of\n"
-     "uniform numbers (Knuth), and from 10 on by PTRS (Hörmann, "
-     "1993).\n" TL_DRAWN
+     "How many events happen where mean are expected, int64. By inversion,\n"
+     "and from 10 on by PTRS (Hörmann, 1993).\n" TL_DRAWN
      "mean is a number from 0 to 2^53; this and a negative length are value\n"
      "errors, an array in its place is a type error.\n"
      "    random.poisson(3, 0)    # [0, 0, 0]\n"},
