@@ -203,8 +203,13 @@ static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
     r->diagnostics->total++;
     return;
   }
+  const char *module = tl_module_with(r->vm, name);
   near = tl_scope_suggest(r->vm, r->scope, name);
-  if (near != NULL) {
+  if (module != NULL) {
+    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
+                "%s is not defined: write %s.%s, and import %s first",
+                name->text, module, name->text, module);
+  } else if (near != NULL) {
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
                 "%s is not defined; did you mean %s?", name->text, near);
   } else {

@@ -214,6 +214,25 @@ const char *tl_module_suggest(const tl_vm *vm, const char *module,
   return near.best;
 }
 
+const char *tl_module_with(const tl_vm *vm, const tl_name *name) {
+  for (const tl_family *f = tl_library; f->rows != NULL; f++) {
+    if (f->module != NULL &&
+        tl_function_find(vm, f->module, name->text, name->nbytes) != NULL)
+      return f->module;
+  }
+  for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
+    if (f->module != NULL && strcmp(f->row.name, name->text) == 0)
+      return f->module;
+  }
+  for (const struct tl_embedded *m = tl_embedded_modules; m->name != NULL; m++) {
+    for (size_t i = 0; !m->is_global && m->functions[i].name != NULL; i++) {
+      if (strcmp(m->functions[i].name, name->text) == 0)
+        return m->name;
+    }
+  }
+  return NULL;
+}
+
 tl_known tl_known_find(const tl_vm *vm, const char *module,
                        const tl_name *name) {
   tl_known known = {.kind = TL_KNOWN_NOTHING};

@@ -28,5 +28,7 @@ const char *tl_scope_suggest(const tl_vm *vm, const tl_scope *scope,
                              const tl_name *name);
 const char *tl_module_suggest(const tl_vm *vm, const char *module,
                               const tl_name *name);
+// A module that has a function of this name, or NULL.
+const char *tl_module_with(const tl_vm *vm, const tl_name *name);
 
 #endif
