@@ -86,21 +86,25 @@ static bool enter_block(table *t, const int64_t *items, size_t n, bool *fits) {
   return true;
 }
 
+// A block of [flat] from item [at] on, of *n items; [wide] is room for them.
+static const int64_t *block_at(const tl_array *flat, int64_t at,
+                               int64_t wide[BLOCK], size_t *n) {
+  tl_dtype dtype = tl_array_dtype(flat);
+  const char *from = flat->data + (size_t)at * tl_itemsize(dtype);
+  *n = (size_t)(flat->size - at < BLOCK ? flat->size - at : BLOCK);
+  if (dtype == TL_INT64)
+    return (const int64_t *)(const void *)from;
+  tl_kernels()->cast[dtype][TL_INT64](wide, from, *n);
+  return wide;
+}
+
 // False where the VM failed, or *fits is false.
 static bool enter(table *t, const tl_array *flat, bool *fits) {
-  tl_dtype dtype = tl_array_dtype(flat);
-  size_t itemsize = tl_itemsize(dtype);
   for (int64_t at = 0; at < flat->size; at += BLOCK) {
-    int64_t wide[BLOCK], n = flat->size - at < BLOCK ? flat->size - at : BLOCK;
-    const char *from = flat->data + (size_t)at * itemsize;
-    const int64_t *items = (const int64_t *)(const void *)from;
-    if (!tl_poll(t->vm, BLOCK / 1024))
-      return false;
-    if (dtype != TL_INT64) {
-      tl_kernels()->cast[dtype][TL_INT64](wide, from, (size_t)n);
-      items = wide;
-    }
-    if (!enter_block(t, items, (size_t)n, fits))
+    int64_t wide[BLOCK];
+    size_t n;
+    const int64_t *items = block_at(flat, at, wide, &n);
+    if (!tl_poll(t->vm, BLOCK / 1024) || !enter_block(t, items, n, fits))
       return false;
   }
   return true;
@@ -162,4 +166,35 @@ bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
   if (t.seen != NULL)
     tl_drop(vm, tl_own_array(t.seen));
   return ok || !fits;
+}
+
+// Which of a block of queries were seen.
+static void look_up(const table *t, const int64_t *queries, size_t n,
+                    uint8_t *found) {
+  const char *seen = t->seen->data;
+  uint64_t low = (uint64_t)t->low, size = (uint64_t)t->seen->size;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t place = (uint64_t)queries[i] - low;
+    uint64_t is_within = place < size;
+    found[i] = (uint8_t)((uint64_t)seen[place & (0 - is_within)] & is_within);
+  }
+}
+
+bool tl_integers_among(tl_vm *vm, const tl_array *queries,
+                       const tl_array *items, uint8_t *found, bool *fits) {
+  // A table of more bytes would take longer to clear than the search does.
+  int64_t limit = 8 * (queries->size + items->size) + BLOCK;
+  table t = {vm, NULL, 0, limit, false};
+  *fits = true;
+  bool ok = enter(&t, items, fits);
+  for (int64_t at = 0; ok && at < queries->size; at += BLOCK) {
+    int64_t wide[BLOCK];
+    size_t n;
+    const int64_t *block = block_at(queries, at, wide, &n);
+    ok = tl_poll(vm, BLOCK / 1024);
+    look_up(&t, block, n, found + at);
+  }
+  if (t.seen != NULL)
+    tl_drop(vm, tl_own_array(t.seen));
+  return ok || !*fits;
 }

@@ -12,4 +12,10 @@
 bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
                           tl_array **counts);
 
+// Whether each query is among the items, of which there is one at least; both
+// as above and of one dtype. *fits becomes false, with true, where the items'
+// range is too wide for a table: [found] is then as it was.
+bool tl_integers_among(tl_vm *vm, const tl_array *queries,
+                       const tl_array *items, uint8_t *found, bool *fits);
+
 #endif

@@ -98,6 +98,11 @@ static tl_array *take_items(tl_vm *vm, tl_slot *items) {
   return a;
 }
 
+// Whether what tells integers apart by a table takes them.
+static bool is_counted(tl_dtype dtype) {
+  return dtype == TL_BOOL || (tl_dtype_is_integer(dtype) && dtype != TL_UINT64);
+}
+
 // Without positions: sorts the items, or counts them.
 static bool by_values(tl_vm *vm, tl_slot *items, bool counts, distinct *d) {
   tl_dtype dtype = tl_array_dtype(items->array);
@@ -106,8 +111,7 @@ static bool by_values(tl_vm *vm, tl_slot *items, bool counts, distinct *d) {
     return tl_distinct_strings(vm, items->array, &d->values,
                                counts ? &d->counts : NULL);
   }
-  if (n > 0 && dtype != TL_UINT64 &&
-      (dtype == TL_BOOL || tl_dtype_is_integer(dtype))) {
+  if (n > 0 && is_counted(dtype)) {
     if (!tl_distinct_integers(vm, items, &d->values,
                               counts ? &d->counts : NULL))
       return false;
@@ -356,24 +360,37 @@ static void mark_found(uint8_t *found, const tl_array *sorted,
   }
 }
 
-static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *sorted,
-                         bool invert, tl_slot *out) {
-  tl_array *place = ints(vm, queries->size), *found = NULL;
+// Sorts the items.
+static bool search_members(tl_vm *vm, const tl_array *queries, tl_array *items,
+                           uint8_t *found) {
+  tl_array *place = ints(vm, queries->size);
   bool ok = place &&
-            tl_sort_items(vm, tl_array_dtype(sorted), sorted->data,
-                          sorted->size, false) &&
-            tl_search_sorted(vm, sorted, queries, true, items_of(place));
+            tl_sort_items(vm, tl_array_dtype(items), items->data, items->size,
+                          false) &&
+            tl_search_sorted(vm, items, queries, true, items_of(place));
   if (ok)
-    found = tl_array_new(vm, TL_BOOL, tl_ndim(queries), tl_shape(queries));
-  if (found) {
-    uint8_t *is = (uint8_t *)found->data;
-    mark_found(is, sorted, queries, items_of(place));
-    for (int64_t i = 0; invert && i < found->size; i++) is[i] ^= 1;
-    *out = tl_result(vm, found);
-  }
+    mark_found(found, items, queries, items_of(place));
   if (place)
     tl_drop(vm, tl_own_array(place));
-  return found != NULL;
+  return ok;
+}
+
+static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *items,
+                         bool invert, tl_slot *out) {
+  bool fits = items->size > 0 && is_counted(tl_array_dtype(items));
+  tl_array *found =
+      tl_array_new(vm, TL_BOOL, tl_ndim(queries), tl_shape(queries));
+  if (!found)
+    return false;
+  uint8_t *is = (uint8_t *)found->data;
+  if ((fits && !tl_integers_among(vm, queries, items, is, &fits)) ||
+      (!fits && !search_members(vm, queries, items, is))) {
+    tl_drop(vm, tl_own_array(found));
+    return false;
+  }
+  for (int64_t i = 0; invert && i < found->size; i++) is[i] ^= 1;
+  *out = tl_result(vm, found);
+  return true;
 }
 
 static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -395,12 +412,12 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot queries;
   if (!tl_as_contiguous(vm, "isin", args[0], dtype, &queries))
     return false;
-  tl_array *sorted = tl_array_dtype(args[1].array) == dtype
-                         ? tl_array_copy(vm, args[1].array)
-                         : tl_array_cast(vm, args[1].array, dtype);
-  bool ok = sorted && find_members(vm, queries.array, sorted, invert, out);
-  if (sorted)
-    tl_drop(vm, tl_own_array(sorted));
+  tl_array *items = tl_array_dtype(args[1].array) == dtype
+                        ? tl_array_copy(vm, args[1].array)
+                        : tl_array_cast(vm, args[1].array, dtype);
+  bool ok = items && find_members(vm, queries.array, items, invert, out);
+  if (items)
+    tl_drop(vm, tl_own_array(items));
   tl_drop(vm, queries);
   return ok;
 }
