@@ -332,6 +332,22 @@ static bool linspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return a && tl_cast_own(vm, a, dtype, out);
 }
 
+// Replaces each item by factor * base to its power. Takes [a].
+static tl_array *raise(tl_vm *vm, tl_array *a, double base, double factor) {
+  enum { BLOCK = 512 };
+  tl_kernel2 *power = tl_kernels()->binary[TL_OP_POW][TL_FLOAT64];
+  double bases[BLOCK], *items = (double *)a->data;
+  for (int i = 0; i < BLOCK && i < a->size; i++) bases[i] = base;
+  for (int64_t at = 0; at < a->size; at += BLOCK, items += BLOCK) {
+    size_t n = (size_t)(a->size - at < BLOCK ? a->size - at : BLOCK);
+    power(items, bases, items, n);
+    for (size_t i = 0; i < n; i++) items[i] *= factor;
+    if (at % (32 * BLOCK) == 0 && !tl_poll(vm, 16))
+      return if_filled(vm, a, false);
+  }
+  return a;
+}
+
 static bool logspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   double start, stop, base;
   int64_t num;
@@ -343,12 +359,9 @@ static bool logspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *a = spaced(vm, start, stop, num, true);
   if (!a)
     return false;
-  double *item = (double *)a->data;
-  for (int64_t i = 0; i < num; i++) {
-    item[i] = pow(base, item[i]);
-    if (i % 16384 == 16383 && !tl_poll(vm, 16))
-      return if_filled(vm, a, false);
-  }
+  a = raise(vm, a, base, 1);
+  if (!a)
+    return false;
   *out = tl_result(vm, a);
   return !tl_is_unset(*out);
 }
@@ -368,14 +381,11 @@ static bool geomspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *a = spaced(vm, 0, log10(stop / start), num, true);
   if (!a)
     return false;
-  double *item = (double *)a->data;
-  for (int64_t i = 0; i < num; i++) {
-    item[i] = start * pow(10, item[i]);
-    if (i % 16384 == 16383 && !tl_poll(vm, 16))
-      return if_filled(vm, a, false);
-  }
+  a = raise(vm, a, 10, start);
+  if (!a)
+    return false;
   if (num > 1)
-    item[num - 1] = stop;
+    ((double *)a->data)[num - 1] = stop;
   *out = tl_result(vm, a);
   return !tl_is_unset(*out);
 }
