@@ -124,7 +124,7 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   module_binary module_json module_memory module_os module_regex \
   module_strings nan neighbours nested_apply nested_reduce npy_header \
   npy_struct operators places pointers ragged ragged_join ragged_pairs \
-  ragged_rows random random_orders record reduce search select shape sort sort_parts \
+  ragged_rows random random_orders record reduce search shape sort sort_parts \
   stacking structs system value)
 
 # Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.

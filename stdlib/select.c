@@ -19,7 +19,8 @@
 
 // --- Selection ---------------------------------------------------------------
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+// Of few keys, short digits: their counts are cleared and searched each time.
+enum { FEW = 4096, FEW_BITS = 8, DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
 // A place's key, and how many keys are less and how many the same.
 typedef struct chosen {
@@ -34,15 +35,25 @@ static size_t find_bucket(const int64_t counts[DIGITS], int64_t *k) {
   return bucket;
 }
 
+// The number of low bits that keys differ in.
+static int differing_bits(const uint64_t *keys, int64_t n) {
+  uint64_t differ = 0;
+  for (int64_t i = 0; i < n; i++) differ |= keys[i] ^ keys[0];
+  return differ ? 64 - __builtin_clzll(differ) : 0;
+}
+
 // The key of place k, of n > k. [left] has room for n; it may be [keys].
 static chosen select_key(const uint64_t *keys, uint64_t *left, int64_t n,
                          int64_t k) {
   int64_t place = k;
-  for (int shift = 64; n > 1 && shift > 0; keys = left) {
-    int bits = shift < DIGIT_BITS ? shift : DIGIT_BITS;
+  int shift = differing_bits(keys, n);
+  for (; n > 1 && shift > 0; keys = left) {
+    int bits = n < FEW ? FEW_BITS : DIGIT_BITS;
+    bits = shift < bits ? shift : bits;
     uint64_t mask = ((uint64_t)1 << bits) - 1;
     shift -= bits;
-    int64_t counts[DIGITS] = {0};
+    int64_t counts[DIGITS];
+    memset(counts, 0, sizeof *counts << bits);
     for (int64_t i = 0; i < n; i++) counts[keys[i] >> shift & mask]++;
     size_t bucket = find_bucket(counts, &place);
     int64_t count = 0;
@@ -214,16 +225,25 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Puts the places order[from, n) apart at place k: those of lesser items, of
 // items equal to that one, of greater ones, each as they stood. Returns where
-// the last begin.
-static int64_t split_at(lane *l, int64_t from, int64_t k) {
+// the last begin. Places that no one moved yet are not written down.
+static int64_t split_at(lane *l, int64_t from, int64_t k, bool moved) {
   int64_t n = l->n - from, *order = l->order + from, *other = l->other;
-  for (int64_t i = 0; i < n; i++) l->left[i] = l->keys[order[i]];
-  memcpy(other, order, (size_t)n * sizeof *order);
-  chosen at = select_key(l->left, l->left, n, k - from);
-  int64_t next[3] = {0, at.less, at.less + at.same};
+  if (moved) {
+    for (int64_t i = 0; i < n; i++) l->left[i] = l->keys[order[i]];
+    memcpy(other, order, (size_t)n * sizeof *order);
+  }
+  chosen at = select_key(moved ? l->left : l->keys, l->left, n, k - from);
+  int64_t less = 0, same = at.less, more = at.less + at.same;
   for (int64_t i = 0; i < n; i++) {
-    uint64_t key = l->keys[other[i]];
-    order[next[(key >= at.key) + (key > at.key)]++] = other[i];
+    int64_t place = moved ? other[i] : i;
+    uint64_t key = l->keys[place];
+    // Without a branch, which would be wrong half the time.
+    int64_t is_less = key<at.key, is_more = key> at.key;
+    order[same + ((less - same) & -is_less) + ((more - same) & -is_more)] =
+        place;
+    less += is_less;
+    more += is_more;
+    same += 1 - is_less - is_more;
   }
   return from + at.less + at.same;
 }
@@ -237,13 +257,14 @@ static int compare_places(const void *a, const void *b) {
 static bool partition_lane(tl_vm *vm, lane *l, const int64_t *kth, int count) {
   if (!has_keys(l->dtype))
     return tl_argsort_items(vm, l->dtype, l->order, l->items, l->n, false);
-  for (int64_t i = 0; i < l->n; i++) l->order[i] = i;
   if (!lane_keys(vm, l, false))
     return false;
+  if (count == 0)
+    for (int64_t i = 0; i < l->n; i++) l->order[i] = i;
   int64_t from = 0;
   for (int i = 0; i < count; i++) {
     if (kth[i] >= from)
-      from = split_at(l, from, kth[i]);
+      from = split_at(l, from, kth[i], i > 0);
     if (!tl_poll(vm, (uint64_t)(l->n - from) >> 10))
       return false;
   }
