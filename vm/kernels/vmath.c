@@ -1,6 +1,6 @@
 // exp2, expm1, log1p, log2, log10, logaddexp, erf and pow as loops that
-// vectorise; those that look up in tables in registers are beside this file
-// (vmath_exp.c, vmath_log.c, vmath_sin.c).
+// vectorise; those that look up in tables in registers, in float32 the first
+// five too, are beside this file (vmath_exp.c, vmath_log.c, vmath_sin.c).
 //
 // Everything is plain multiplication and addition, never fused, and choices are
 // made by masks: so all instruction sets give the same bits, at most 1 ulp from
@@ -56,7 +56,7 @@ TL_INLINE double exp2_anywhere(double x) {
   return y * power_of_2(half) * power_of_2(other);
 }
 
-VMATH_UNARY(exp2, exp2_anywhere)
+VMATH_UNARY_DOUBLE(exp2, exp2_anywhere)
 
 static void expm1_vectors(double *to, const double *x, size_t n) {
   VMATH_LOOP(expm1_inside(x[i] < 708 ? x[i] : 708))
@@ -72,11 +72,11 @@ static void expm1_block(double *to, const double *x, size_t n) {
       to[i] = exp_of_any(x[i]);
 }
 
-VMATH_BLOCKS(expm1)
+VMATH_BLOCKS_DOUBLE(expm1)
 
 // ---- logarithms -------------------------------------------------------------
 
-VMATH_UNARY(log1p, log1p_anywhere)
+VMATH_UNARY_DOUBLE(log1p, log1p_anywhere)
 
 // log m = high + low, where high has 21 bits.
 typedef struct short_log {
@@ -103,7 +103,7 @@ TL_INLINE double log2_anywhere(double x) {
   return log_or_special(x, sum + (((k - sum) + most) + more));
 }
 
-VMATH_UNARY(log2, log2_anywhere)
+VMATH_UNARY_DOUBLE(log2, log2_anywhere)
 
 // The same by the logarithm of 10, where that of 2^k is in two parts too.
 TL_INLINE double log10_anywhere(double x) {
@@ -118,7 +118,7 @@ TL_INLINE double log10_anywhere(double x) {
       x, sum + (((whole - sum) + most) + (more + k * LOG10_2_2)));
 }
 
-VMATH_UNARY(log10, log10_anywhere)
+VMATH_UNARY_DOUBLE(log10, log10_anywhere)
 
 // log(e^x + e^y), the larger one and log(1 + e^-distance).
 TL_INLINE double logaddexp_anywhere(double x, double y) {

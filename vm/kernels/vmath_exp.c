@@ -87,6 +87,42 @@ VECTOR_UNARY(exp, float64, double, exp_inside, exp_anywhere, LIMIT - 1)
 VECTOR_UNARY(exp, float32, float, exp_inside_float32, exp_anywhere_float32,
              LIMIT - 1)
 
+// ---- powers of 2, and less 1, in float32 ------------------------------------
+
+// 2^x, where what is left of x is exact.
+TL_INLINE vec exp2_inside_float32(vec x, vec *farthest) {
+  const vec shifted = x * 16 + VEC_WHOLE, k = shifted - VEC_WHOLE;
+  const steps s = {k, (vec_bits)shifted,
+                   (x - k * 0.0625) * 0.69314718055994530942};
+  note_distance(s.whole, farthest);
+  const vec y = power(s.k);
+  return y + y * rest_float32(s);
+}
+
+// Has the sign of x, of zeros too. Next to 0 the power is 1.
+TL_INLINE vec expm1_inside_float32(vec x, vec *farthest) {
+  const steps s = take_steps(x);
+  note_distance(s.whole, farthest);
+  const vec power_of = power(s.k);
+  const vec y = (power_of - 1) + power_of * rest_float32(s);
+  return (vec)((vec_bits)y | ((vec_bits)x & VEC_SIGN));
+}
+
+TL_INLINE vec exp2_anywhere_float32(vec x) {
+  vec farthest = {0};
+  return exp2_inside_float32(clamp(x, -160, 150), &farthest);
+}
+
+TL_INLINE vec expm1_anywhere_float32(vec x) {
+  vec farthest = {0};
+  return expm1_inside_float32(clamp(x, -150, 150), &farthest);
+}
+
+VECTOR_UNARY(exp2, float32, float, exp2_inside_float32, exp2_anywhere_float32,
+             LIMIT - 1)
+VECTOR_UNARY(expm1, float32, float, expm1_inside_float32,
+             expm1_anywhere_float32, LIMIT - 1)
+
 // ---- hyperbolic tangent -----------------------------------------------------
 
 // Below 0.625 x + x^3 p / q; above, 1 - 2 / (e^2x + 1), with the exponential

@@ -257,14 +257,17 @@ static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
   }
 }
 
-// The kernels of a function of x, or of x and y, in both dtypes.
-#define VMATH_UNARY(name, formula)                                    \
+// The kernels of a function of x, or of x and y, in both dtypes; or of float64
+// where float32 has a formula of its own.
+#define VMATH_UNARY_DOUBLE(name, formula)                             \
   static void name##_vectors(double *to, const double *x, size_t n) { \
     VMATH_LOOP(formula(x[i]))                                         \
   }                                                                   \
   void TL_K(name##_float64)(void *out, const void *a, size_t n) {     \
     vmath_each(name##_vectors, out, a, n);                            \
-  }                                                                   \
+  }
+#define VMATH_UNARY(name, formula)                                    \
+  VMATH_UNARY_DOUBLE(name, formula)                                   \
   void TL_K(name##_float32)(void *out, const void *a, size_t n) {     \
     vmath_each_single(name##_vectors, out, a, n);                     \
   }
@@ -284,7 +287,7 @@ static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
 
 // The same of name##_block, which is given a copy of some items, so that it may
 // look at them again behind the result.
-#define VMATH_BLOCKS(name)                                              \
+#define VMATH_BLOCKS_DOUBLE(name)                                       \
   void TL_K(name##_float64)(void *out, const void *a, size_t n) {       \
     double *to = out, x[VMATH_BLOCK];                                   \
     const double *from = a;                                             \
@@ -293,7 +296,9 @@ static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
       memcpy(x, from + at, count * sizeof *x);                          \
       name##_block(to + at, x, count);                                  \
     }                                                                   \
-  }                                                                     \
+  }
+#define VMATH_BLOCKS(name)                                              \
+  VMATH_BLOCKS_DOUBLE(name)                                             \
   void TL_K(name##_float32)(void *out, const void *a, size_t n) {       \
     double x[VMATH_BLOCK], result[VMATH_BLOCK];                         \
     for (size_t at = 0; at < n; at += VMATH_BLOCK) {                    \
