@@ -61,6 +61,13 @@ void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
   ins->operands[1] = b;
 }
 
+int32_t tl_lower_into(tl_lower *l, int32_t want, int32_t slot, tl_span span) {
+  if (want < 0 || want == slot)
+    return slot;
+  tl_emit1(l, TL_BC_COPY, want, slot, span);
+  return want;
+}
+
 void tl_emit_x(tl_lower *l, tl_opcode op, int32_t result, uint32_t extra,
                tl_span span) {
   tl_emit(l, op, result, 0, span)->extra = extra;
@@ -477,10 +484,7 @@ int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want) {
                      ast->span);
     return want < 0 ? base : want;
   }
-  if (want < 0)
-    return base;
-  tl_emit1(l, TL_BC_COPY, want, base, ast->span);
-  return want;
+  return tl_lower_into(l, want, base, ast->span);
 }
 
 void tl_lower_group(tl_lower *l, tl_ast **defines, uint32_t count) {

@@ -66,6 +66,8 @@ void tl_emit1(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
               tl_span span);
 void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
               tl_span span);
+// What is in [slot] where it was wanted: there, or in [slot] itself for -1.
+int32_t tl_lower_into(tl_lower *l, int32_t want, int32_t slot, tl_span span);
 void tl_emit_x(tl_lower *l, tl_opcode op, int32_t result, uint32_t extra,
                tl_span span);
 // The next item of what [walked] holds; the slot behind it is the position.

@@ -194,10 +194,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
 
 static int32_t finish(tl_lower *l, int32_t base, int32_t want, tl_span span) {
   l->top = base + 1;
-  if (want < 0)
-    return base;
-  tl_emit1(l, TL_BC_COPY, want, base, span);
-  return want;
+  return tl_lower_into(l, want, base, span);
 }
 
 static bool is_own(tl_lower *l, const tl_ast *ast) {

@@ -258,10 +258,7 @@ int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
     tl_emit1(l, TL_BC_STACKLIST, result, list, ast->span);
     return result;
   }
-  if (want < 0)
-    return list;
-  tl_emit1(l, TL_BC_COPY, want, list, ast->span);
-  return want;
+  return tl_lower_into(l, want, list, ast->span);
 }
 
 // --- Try --------------------------------------------------------------------
@@ -295,8 +292,5 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want, bool value) {
   l->top = mark;
   tl_jump(l, end, ast->span);
   tl_enter_block(l, end);
-  if (!value || want < 0)
-    return result;
-  tl_emit1(l, TL_BC_COPY, want, result, ast->span);
-  return want;
+  return value ? tl_lower_into(l, want, result, ast->span) : result;
 }

@@ -54,10 +54,7 @@ static int32_t lower_own(tl_lower *l, tl_variable *v, tl_span span,
                          int32_t want, bool check) {
   if (check)
     check_set(l, v, span);
-  if (want < 0 || want == v->index)
-    return v->index;
-  tl_emit1(l, TL_BC_COPY, want, v->index, span);
-  return want;
+  return tl_lower_into(l, want, v->index, span);
 }
 
 static int32_t lower_variable(tl_lower *l, tl_variable *v, tl_span span,
@@ -274,10 +271,7 @@ static int32_t lower_logical(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_load_constant(l, result, tl_bool(false), ast->span);
   tl_jump(l, end, ast->span);
   tl_enter_block(l, end);
-  if (want < 0)
-    return result;
-  tl_emit1(l, TL_BC_COPY, want, result, ast->span);
-  return want;
+  return tl_lower_into(l, want, result, ast->span);
 }
 
 static int32_t lower_not(tl_lower *l, tl_ast *ast, int32_t want) {

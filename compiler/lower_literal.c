@@ -178,10 +178,7 @@ int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
   ins->window = base;
   ins->extra = extra;
   l->top = base + 1;
-  if (want < 0)
-    return base;
-  tl_emit1(l, TL_BC_COPY, want, base, span);
-  return want;
+  return tl_lower_into(l, want, base, span);
 }
 
 enum { WINDOW_MAX = 200 };
@@ -202,10 +199,7 @@ static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
     tl_emit1(l, TL_BC_STACKLIST, want, list, ast->span);
     return want;
   }
-  if (want < 0)
-    return list;
-  tl_emit1(l, TL_BC_COPY, want, list, ast->span);
-  return want;
+  return tl_lower_into(l, want, list, ast->span);
 }
 
 int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want) {
@@ -304,10 +298,7 @@ int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want) {
     ins->operands[2] = key;
     l->top = mark;
   }
-  if (want < 0)
-    return record;
-  tl_emit1(l, TL_BC_COPY, want, record, ast->span);
-  return want;
+  return tl_lower_into(l, want, record, ast->span);
 }
 
 // --- Strings ----------------------------------------------------------------
@@ -346,10 +337,7 @@ static int32_t join_parts(tl_lower *l, tl_part *parts, uint32_t count,
   for (uint32_t i = 0; i < groups; i++) ins->operands[i] = first + (int32_t)i;
   ins->window = base;
   l->top = base + 1;
-  if (want < 0)
-    return base;
-  tl_emit1(l, TL_BC_COPY, want, base, span);
-  return want;
+  return tl_lower_into(l, want, base, span);
 }
 
 int32_t tl_lower_interpolated(tl_lower *l, tl_ast *ast, int32_t want) {

@@ -204,10 +204,7 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t column = tl_column_slot(l, ast);
   if (column < 0)
     return lower_index(l, ast, want < 0 ? tl_temp(l) : want, false);
-  if (want < 0)
-    return column;
-  tl_emit1(l, TL_BC_COPY, want, column, ast->span);
-  return want;
+  return tl_lower_into(l, want, column, ast->span);
 }
 
 void tl_lower_column(tl_lower *l, tl_ast *ast, int32_t want) {

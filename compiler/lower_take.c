@@ -383,10 +383,7 @@ int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span) {
     tl_place_parts(l, true, &t->place);
     emit_take(l, t);
   }
-  if (want < 0)
-    return t->item;
-  tl_emit1(l, TL_BC_COPY, want, t->item, span);
-  return want;
+  return tl_lower_into(l, want, t->item, span);
 }
 
 bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {

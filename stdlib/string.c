@@ -417,8 +417,10 @@ const tl_builtin tl_string_builtins[] = {
      "    codepoints(\"aπ\")    # [97, 960]\n"},
     {"bytes", "s", bytes, TL_OF_TEXT | TL_ANY_FORM,
      "The bytes of a string in UTF-8, or of a value of type bytes: a uint8\n"
-     "array. Other values are an error (kind type).\n"
-     "    bytes(\"π\")    # [207, 128]\n"},
+     "array. Other values are an error (kind type). A value of that type is\n"
+     "made by the type itself, whose name stands in backticks.\n"
+     "    bytes(\"π\")    # [207, 128]\n"
+     "    `bytes`(\"π\")    # b\"\\xcf\\x80\"\n"},
     {"char", "code", char_, TL_PURE,
      "The character of a code point, or the string of an array of them.\n"
      "A number that is no code point is an error (kind value).\n"

@@ -27,6 +27,17 @@ check() {
   fi
 }
 
+# lines COUNT TEXT: that line COUNT times, @ standing for its number from 0.
+lines() {
+  awk -v count="$1" -v text="$2" 'BEGIN {
+    for (i = 0; i < count; i++) {
+      line = text
+      gsub(/@/, i, line)
+      print line
+    }
+  }'
+}
+
 awk 'BEGIN {
   printf "fn f(a) {\n  r = ("
   for (i = 0; i < 5000; i++) printf "k%d: a + %d, ", i, i
@@ -51,39 +62,39 @@ awk 'BEGIN {
 }' >"$dir/x.tly"
 check 'a string with 50,000 values' '105000 1;2;3;4;5 ;10;'
 
-awk 'BEGIN {
-  print "fn a(x) {"
-  for (i = 0; i < 3000; i++) print "  v" i " = x"
-  print "  fn b(y) {"
-  for (i = 0; i < 3000; i++) print "    w" i " = y"
-  print "    fn c() {\n      s = 0"
-  for (i = 0; i < 3000; i++) print "      s = s + v" i " + w" i
-  print "      return s\n    }\n    return c\n  }\n  return b\n}"
-}' >"$dir/x.tly"
+{
+  echo 'fn a(x) {'
+  lines 3000 '  v@ = x'
+  echo '  fn b(y) {'
+  lines 3000 '    w@ = y'
+  echo '    fn c() {'
+  echo '      s = 0'
+  lines 3000 '      s = s + v@ + w@'
+  printf '%s\n' '      return s' '    }' '    return c' '  }' '  return b' '}'
+} >"$dir/x.tly"
 check 'a closure over 6,000 variables' \
   'x.tly:6003:8: limit error: a function uses at most 3495 variables of those around it'
 
-awk 'BEGIN {
-  for (i = 0; i < 100000; i++) print "x = unknown" i
-}' >"$dir/x.tly"
+lines 100000 'x = unknown@' >"$dir/x.tly"
 check '100,000 errors' 'and 99980 more errors' '$'
 
 # Thousands of names of one array, each of which may be its last owner.
-awk 'BEGIN {
-  print "fn f(x) {"
-  for (i = 0; i < 1000; i++) print "  v" i " = x"
-  print "  s = 0"
-  for (i = 0; i < 1000; i++) print "  s = s + sum(v" i ")"
-  print "  return s\n}\nprint(f([1, 2]))"
-}' >"$dir/x.tly"
+{
+  echo 'fn f(x) {'
+  lines 1000 '  v@ = x'
+  echo '  s = 0'
+  lines 1000 '  s = s + sum(v@)'
+  printf '%s\n' '  return s' '}' 'print(f([1, 2]))'
+} >"$dir/x.tly"
 check '1,000 names of one array' '3000'
 
 # Thousands of constants, of which none is another one.
-awk 'BEGIN {
-  print "fn f() {\n  s = 0"
-  for (i = 0; i < 5000; i++) print "  s = s + len(\"s" i "\") + " i ".5"
-  print "  return s\n}\nprint(f())"
-}' >"$dir/x.tly"
+{
+  echo 'fn f() {'
+  echo '  s = 0'
+  lines 5000 '  s = s + len("s@") + @.5'
+  printf '%s\n' '  return s' '}' 'print(f())'
+} >"$dir/x.tly"
 check '10,000 constants' '12523890.0'
 
 echo "$passed passed, $failed failed"

@@ -87,6 +87,13 @@ static void note_rule(const char *message) {
   }
 }
 
+// Fails where a rule of [from, to) was broken by no test of this program.
+static void check_broken(int from, int to) {
+  for (int i = from; i < to; i++)
+    if (!was_broken[i])
+      fail_msg("no test breaks: %s", tl_rule_texts[i]);
+}
+
 static void refuse(tl_vm *vm, program *p, const char *rule) {
   assert_false(tl_verify_with(vm, &p->main, NULL, NULL));
   assert_true(vm->error.set);

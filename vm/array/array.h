@@ -111,11 +111,11 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a);
 // The same converted; checks that values fit as the language's conversions do
 // (NaN or out of range into integers is kind value). Complex into real fails.
 tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype);
+// The same, but the axes of the result lie in memory as those of [a] do.
+tl_array *tl_array_cast_kept(tl_vm *vm, const tl_array *a, tl_dtype dtype);
 // Where the slot alone has the transpose of a square block, moves the items
 // into that order where they are: the slot then owns the block itself.
 void tl_array_untranspose(tl_vm *vm, tl_slot *s);
-// The same, but the axes of the result lie in memory as those of [a] do.
-tl_array *tl_array_cast_kept(tl_vm *vm, const tl_array *a, tl_dtype dtype);
 // Whether the owned slot is an array that may be overwritten wholly in place:
 // unique, DIRECT, dense.
 bool tl_array_is_reusable(tl_slot s);
@@ -181,6 +181,13 @@ bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
 // The strides with which [a] is walked as [shape]: 0 along repeated axes.
 void tl_broadcast_strides(const tl_array *a, int ndim, const int64_t *shape,
                           int64_t *strides);
+// How far apart in memory items of such a stride are.
+static inline int64_t tl_distance(int64_t stride) {
+  return stride < 0 ? -stride : stride;
+}
+// Sorts axes by how far apart their items are, the farthest first; equal ones
+// stay in their order. Whether any moved.
+bool tl_axes_by_stride(int count, const int64_t *strides, int *axes);
 
 // An axis argument: negative counts from the end; false (kind index) names the
 // function, the axis and the number of axes.

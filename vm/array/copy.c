@@ -179,10 +179,6 @@ static bool copy_tiles(mover *m, char *to, int64_t to_row, const char *from,
   return true;
 }
 
-static int64_t distance(int64_t a) {
-  return a < 0 ? -a : a;
-}
-
 // Copies the two innermost dimensions as tiles where that pays: the target's
 // rows are contiguous, the source's are not but its columns nearly are.
 static bool wants_tiles(const tl_walk *walk, size_t itemsize) {
@@ -190,7 +186,7 @@ static bool wants_tiles(const tl_walk *walk, size_t itemsize) {
     return false;
   int row = walk->ndim - 1;
   return walk->length >= 8 && walk->shape[row] >= 4 &&
-         distance(walk->strides[1][row]) < distance(walk->step[1]);
+         tl_distance(walk->strides[1][row]) < tl_distance(walk->step[1]);
 }
 
 static bool copy_by_tiles(mover *m, tl_walk *walk, size_t itemsize) {
@@ -211,18 +207,13 @@ static void walk_in_order(tl_walk *walk, const tl_array *to, char *const *data,
                           const int64_t *to_strides,
                           const int64_t *from_strides) {
   int64_t shape[TL_MAX_DIMS], strides[2][TL_MAX_DIMS];
-  int ndim = tl_ndim(to);
+  int ndim = tl_ndim(to), axes[TL_MAX_DIMS];
+  for (int i = 0; i < ndim; i++) axes[i] = i;
+  tl_axes_by_stride(ndim, to_strides, axes);
   for (int i = 0; i < ndim; i++) {
-    int at = i;
-    int64_t stride = distance(to_strides[i]);
-    for (; at > 0 && distance(strides[0][at - 1]) < stride; at--) {
-      shape[at] = shape[at - 1];
-      strides[0][at] = strides[0][at - 1];
-      strides[1][at] = strides[1][at - 1];
-    }
-    shape[at] = tl_shape(to)[i];
-    strides[0][at] = to_strides[i];
-    strides[1][at] = from_strides[i];
+    shape[i] = tl_shape(to)[axes[i]];
+    strides[0][i] = to_strides[axes[i]];
+    strides[1][i] = from_strides[axes[i]];
   }
   tl_walk_begin(walk, 2, ndim, shape, data,
                 (const int64_t *[]){strides[0], strides[1]});
@@ -316,12 +307,12 @@ static void walk_backwards(tl_walk *walk, tl_array *to, const tl_array *from) {
 
 // Whether the walk's addresses only rise, or only fall.
 static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
-  int64_t reach = distance(walk->step[0]) * (walk->length - 1);
-  if (walk->length > 1 && distance(walk->step[0]) < (int64_t)itemsize) {
+  int64_t reach = tl_distance(walk->step[0]) * (walk->length - 1);
+  if (walk->length > 1 && tl_distance(walk->step[0]) < (int64_t)itemsize) {
     return false;
   }
   for (int i = walk->ndim - 1; i >= 0; i--) {
-    int64_t stride = distance(walk->strides[0][i]);
+    int64_t stride = tl_distance(walk->strides[0][i]);
     if (stride < reach + (int64_t)itemsize) {
       return false;
     }
@@ -333,7 +324,7 @@ static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
 static void move_run(const tl_walk *walk, size_t itemsize) {
   char *to = walk->data[0], *from = walk->data[1];
   int64_t step = walk->step[0], n = walk->length;
-  if (distance(step) == (int64_t)itemsize) {
+  if (tl_distance(step) == (int64_t)itemsize) {
     int64_t back = step < 0 ? step * (n - 1) : 0;
     memmove(to + back, from + back, (size_t)n * itemsize);
     return;

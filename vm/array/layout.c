@@ -10,11 +10,6 @@
 // Smaller results are in row-major order: they stay in the nearest cache.
 enum { LEAST_ITEMS = 257 };
 
-static int64_t distance(const tl_array *a, int axis) {
-  int64_t stride = tl_strides(a)[axis];
-  return stride < 0 ? -stride : stride;
-}
-
 // Whether [a] is walked as the whole shape, no item twice.
 static bool is_whole(const tl_array *a, int ndim, const int64_t *shape) {
   if (tl_ndim(a) != ndim)
@@ -30,23 +25,16 @@ static bool is_whole(const tl_array *a, int ndim, const int64_t *shape) {
 // length 1 in front, in their order. Whether that is another order than theirs.
 static bool sort_axes(const tl_array *a, int *order) {
   int count = 0, ndim = tl_ndim(a);
-  bool moved = false;
   for (int i = 0; i < ndim; i++) {
     if (tl_shape(a)[i] == 1)
       order[count++] = i;
   }
   int ones = count;
   for (int i = 0; i < ndim; i++) {
-    if (tl_shape(a)[i] == 1)
-      continue;
-    int at = count++;
-    for (; at > ones && distance(a, order[at - 1]) < distance(a, i); at--) {
-      order[at] = order[at - 1];
-      moved = true;
-    }
-    order[at] = i;
+    if (tl_shape(a)[i] != 1)
+      order[count++] = i;
   }
-  return moved;
+  return tl_axes_by_stride(count - ones, tl_strides(a), order + ones);
 }
 
 static bool has_order(const tl_array *a, const int *order) {
@@ -54,9 +42,10 @@ static bool has_order(const tl_array *a, const int *order) {
   for (int i = 0; i < tl_ndim(a); i++) {
     if (tl_shape(a)[order[i]] == 1)
       continue;
-    if (distance(a, order[i]) > outer)
+    int64_t apart = tl_distance(tl_strides(a)[order[i]]);
+    if (apart > outer)
       return false;
-    outer = distance(a, order[i]);
+    outer = apart;
   }
   return true;
 }

@@ -116,6 +116,20 @@ void tl_broadcast_strides(const tl_array *a, int ndim, const int64_t *shape,
   }
 }
 
+bool tl_axes_by_stride(int count, const int64_t *strides, int *axes) {
+  bool moved = false;
+  for (int i = 1; i < count; i++) {
+    int axis = axes[i], at = i;
+    int64_t apart = tl_distance(strides[axis]);
+    for (; at > 0 && tl_distance(strides[axes[at - 1]]) < apart; at--) {
+      axes[at] = axes[at - 1];
+      moved = true;
+    }
+    axes[at] = axis;
+  }
+  return moved;
+}
+
 bool tl_axis(tl_vm *vm, const char *function, int64_t axis, int ndim,
              int *out) {
   if (axis < -ndim || axis >= ndim) {

@@ -66,30 +66,18 @@ void tl_split_axes(const tl_array *array, uint32_t axes, tl_split *out) {
   }
 }
 
-static int64_t distance(int64_t stride) {
-  return stride < 0 ? -stride : stride;
-}
-
 void tl_split_as_stored(tl_split *split) {
-  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  int count = split->reduced;
-  for (int i = 0; i < count; i++) {
-    int at = i;
-    int64_t stride = split->reduced_strides[i];
-    for (; at > 0 && distance(strides[at - 1]) < distance(stride); at--) {
-      shape[at] = shape[at - 1];
-      strides[at] = strides[at - 1];
-    }
-    shape[at] = split->reduced_shape[i];
-    strides[at] = stride;
-  }
+  tl_split from = *split;
+  int axes[TL_MAX_DIMS];
+  for (int i = 0; i < from.reduced; i++) axes[i] = i;
+  tl_axes_by_stride(from.reduced, from.reduced_strides, axes);
   split->reduced = 0;
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < from.reduced; i++)
     add_axis(&split->reduced, split->reduced_shape, split->reduced_strides,
-             shape[i], strides[i]);
-  if (split->kept > 0 && count > 0) {
-    split->outer = distance(split->kept_strides[split->kept - 1]) <
-                   distance(split->reduced_strides[split->reduced - 1]);
+             from.reduced_shape[axes[i]], from.reduced_strides[axes[i]]);
+  if (split->kept > 0 && from.reduced > 0) {
+    split->outer = tl_distance(split->kept_strides[split->kept - 1]) <
+                   tl_distance(split->reduced_strides[split->reduced - 1]);
   }
 }
 

@@ -415,17 +415,19 @@ static bool run_outer(runner *r, int axes) {
   }
 }
 
+typedef char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
+
 // Units [from, to) of the first axis; vm NULL: on a worker, which polls
 // nothing.
 static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
                       bool may_stop) {
-  _Alignas(64) char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
+  _Alignas(64) registers room;
   bool direct = plan->tile_count == 0 && plan->delay == NULL && !plan->several;
   for (int i = 0; i < plan->value_count; i++) {
     tl_plan_value *value = &plan->values[i];
     if (value->where < 0)
       continue;
-    value->at = registers[value->where];
+    value->at = room[value->where];
     direct = false;
   }
   for (int s = 0; s < plan->stream_count; s++) {
@@ -453,8 +455,6 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
 }
 
 // --- Short runs --------------------------------------------------------------
-
-typedef char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
 
 // Few registers may be larger, and still leave half of the nearest cache to the
 // streams: what would be some blocks is one.

@@ -18,8 +18,6 @@
   RULE(BAD_COUNT, "the callee takes another number of arguments")              \
   RULE(NO_SECOND, "the operation that it does, too, does not follow")          \
   RULE(NO_BUILTIN, "the constant called is no built-in")                       \
-  RULE(NOTHING_BACK, "the function called gives nothing back")                 \
-  RULE(VALUE_BORROWS, "a function that becomes a value borrows only")          \
   RULE(NO_RANGE, "an unwind range of %s is none")                              \
   /* reading and writing */                                                    \
   RULE(READ_ABSENT, "%s is read but has no value")                             \
@@ -41,6 +39,8 @@
   RULE(SETTLED_ABSENT, "%s is settled but has no value")                       \
   RULE(PARTING, "%s has given items to its heirs but does not end")            \
   /* calls and module variables */                                             \
+  RULE(NOTHING_BACK, "the function called gives nothing back")                 \
+  RULE(VALUE_BORROWS, "a function that becomes a value borrows only")          \
   RULE(GIVEN_LENT_BLOCK, "%s is given away, but its block is lent")            \
   RULE(GIVEN_TO_BORROWER, "%s is given to a parameter that borrows")           \
   RULE(BACK_OVER_OWNER, "%s is given back while it owns")                      \
@@ -70,7 +70,8 @@ typedef enum tl_verify_rule {
 #define RULE(NAME, text) TL_RULE_##NAME,
   TL_RULES(RULE)
 #undef RULE
-      TL_RULE_COUNT
+      TL_RULE_COUNT,
+  TL_RULE_OF_FORM = TL_RULE_READ_ABSENT,  // those before it are of form
 } tl_verify_rule;
 
 extern const char *const tl_rule_texts[TL_RULE_COUNT];
