@@ -14,7 +14,7 @@
 #include "vm/verify/lenders.h"
 
 // A slot whose set would pass this is owned at its definitions instead.
-enum { TL_LENDER_LIMIT = 8 };
+enum { TL_LENDER_LIMIT = 10 };
 
 // A mode of the analysis alone: the argument is given twice, so this place
 // gets a count of its own.

@@ -23,7 +23,7 @@ static unsigned lends(const tl_flow *flow, const tl_cfg_ins *ins) {
 }
 
 // An item of operand 0, or a view of it: only the run knows.
-static tl_state item_state(const tl_flow *flow) {
+static tl_state item_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t x = flow->operands[0];
   const tl_state *from = tl_state_of(flow, x);
   tl_state state = tl_state_new(TL_EITHER);
@@ -33,11 +33,13 @@ static tl_state item_state(const tl_flow *flow) {
     tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
     return state;
   }
-  if (flow->modes[0] == TL_MODE_CONSUME)
+  if (flow->modes[0] == TL_MODE_CONSUME && !tl_state_in(from, TL_LENDS))
     state.kind = TL_OWNS;
   else
     tl_state_derive_lenders(&state, from, TL_PART);
   tl_state_derive_lenders(&state, from, TL_HELD);
+  if (ins->op != TL_BC_INDEX)
+    tl_state_strip(&state, 1u << TL_LENDS);
   return state;
 }
 
@@ -114,7 +116,7 @@ static tl_state library_state(const tl_flow *flow, unsigned lends) {
     tl_state state = tl_state_new(TL_OWNS);
     if (flow->modes[0] == TL_MODE_BORROW)
       tl_state_derive(&state, tl_state_of(flow, x), (uint32_t)x, TL_LENDS);
-    else if (flow->modes[0] == TL_MODE_EITHER)
+    else
       tl_state_derive_lenders(&state, tl_state_of(flow, x), TL_LENDS);
     return state;
   }
@@ -153,7 +155,10 @@ static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     const tl_state *from = tl_state_of(flow, x);
     bool passed = flow->modes[i] != TL_MODE_BORROW;
     owned |= passed && whole;
-    if (passed && (from->kind == TL_OWNS || flow->modes[i] == TL_MODE_RETAIN))
+    // An item of what was given may be lent to that.
+    bool lent = relation == TL_PART && tl_state_in(from, TL_LENDS);
+    if (passed &&
+        (flow->modes[i] == TL_MODE_RETAIN || (from->kind == TL_OWNS && !lent)))
       continue;
     borrowed |= whole;
     if (passed)
@@ -178,7 +183,7 @@ tl_state tl_result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     case TL_DEF_TARGET:
       return tl_state_new(TL_OWNS);
     case TL_DEF_ITEM:
-      return item_state(flow);
+      return item_state(flow, ins);
     case TL_DEF_NEXT:
       return next_state(flow, ins);
     case TL_DEF_VIEW:

@@ -34,8 +34,12 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
   tl_list *list = tl_list_new(vm, record->length);
   if (list == NULL)
     return false;
-  if (tl_is_unique(r))
+  bool gives = tl_is_owned(r) && r.object->count == 1;
+  if (gives) {
+    // What the record borrows the list borrows.
+    list->head.flags |= record->head.flags & TL_LENT;
     give_fields(vm, record, keys, list);
+  }
   for (int64_t i = 0; i < record->length; i++) {
     const tl_field *field = &record->fields[i];
     tl_slot item = {.tag = TL_TAG_STRING, .string = field->key};
@@ -46,6 +50,8 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
     tl_drop(vm, tl_own_list(list));
     return false;
   }
+  if (tl_is_owned(r) && !gives)  // it may end here
+    tl_keep_items(vm, &list->head);
   *out = tl_own_list(list);
   return true;
 }

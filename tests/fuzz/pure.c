@@ -56,6 +56,12 @@ static const char *const arrays[] = {
     "float64($A)",
     "float64(float32($A))",
     "maximum($A, $A)",
+    "$L[0]",
+    "$L[1]",
+    "$R.a",
+    "(Y, $S)[0]",
+    "first_of($L)",
+    "values((a: X, b: Y))[0]",
 };
 static const char *const lists[] = {
     "Q",
@@ -85,6 +91,9 @@ static const char *const strings[] = {
     "\"{($S)} and {($N):.2f}\"",
     "join($T, \", \")",
     "split($S, \"zz\")[0]",
+    "$T[0]",
+    "(a: $S, b: X).a",
+    "(if $B { $S } else { $S })",
     "same_of($S)",
     "fold($T, (+))",
     "fold($T, (v, w) => v + w)",

@@ -54,6 +54,8 @@ void prelude(writer *w, bool hosted) {
       "fn typed(v :: `N * float64`, i) = v + i\n"
       "fn unread(v, w) = 1.0\n"
       "x8 = 1.0\n"
+      "fn first_of(l) = l[0]\n"
+      "fn field_of(r) = r.x\n"
       "fn both(p, q) { if tick() % 2 == 0 { return p }; q }\n"
       "fn pick10(a, b, c, d, e, f, g, h, i, j) {\n"
       "  if tick() % 3 == 0 { return a }\n"

@@ -112,6 +112,20 @@ void array(writer *w, int depth) {
               "(aside.plain(%s) * 2.0 - aside.plain(%s))",
               "around(aside.plain, %s)", "fold((%s, %s, b), maximum)");
       break;
+    case 39:
+      // Items of containers that end at once: of what lives on, and of what
+      // ends with them.
+      PATTERN(w, "(%s, %s)[0]", "(x: %s, y: %s).x", "(%s, b, a)[n % 3]",
+              "(%s, %s)[1:][0]", "(p, q)[n % 2][0]", "(x: p, y: %s).x[0]",
+              "((%s, b), q)[0][1]", "((a, %s)[0] + (b, a)[1])", "values(r)[0]",
+              "(x: (x: %s, y: p)).x.x", "same_of((%s, b))[0]",
+              "(x: %s * 2.0, y: r).y.x", "(%s + 1.0, b)[n % 2]",
+              "both((x: a, y: %s).y, p)[0]", "(%s, q)[1][0]",
+              "(a[1:], %s[::-1])[n % 2]", "first_of((%s, b))",
+              "field_of((x: %s, y: p))", "first_of((a, %s)[1:])",
+              "first_of((%s + 1.0, a))", "first_of(p[n % 2:])",
+              "values((x: %s, y: b))[1]", "first_of(values((x: a, y: %s)))");
+      break;
     case 30:
     case 31:
       pattern(w,

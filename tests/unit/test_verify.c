@@ -461,7 +461,7 @@ static void too_many_lenders_prove_nothing(void **state) {
     if (limit == TL_MAX_LENDERS)
       accept(*state, &p);
     else
-      refuse(*state, &p, "(MOVB): t13 is read but its lender has ended");
+      refuse(*state, &p, "(MOVB): t15 is read but its lender has ended");
   }
 }
 

@@ -170,11 +170,12 @@ static tl_array *places_of(tl_vm *vm, tl_slot array, int64_t length) {
 // --- Lists ------------------------------------------------------------------
 
 // An item: moved out of a list that nobody else has, else as the list lives.
+// What that borrowed is borrowed from whoever lends it.
 static void list_item(tl_vm *vm, const tl_slot *base, tl_slot *item,
                       tl_slot *out) {
   if (!tl_is_owned(*base)) {
     *out = tl_borrow(*item);
-  } else if (tl_is_unique(*base)) {
+  } else if (base->object->count == 1) {
     tl_copy_slot(out, item);
     *item = tl_none();
   } else {

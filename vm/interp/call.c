@@ -385,7 +385,8 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
   unsigned needs = 0;
   bool keeps = (how & TL_KEEPS) != 0;
   unsigned may = how & builtin->flags;
-  bool lends = (may & TL_MAY_BORROW) != 0 && !tl_is_owned(args[0]);
+  bool lists = (may & TL_LISTS) != 0;  // what it owns, its items own, too
+  bool lends = lists || ((may & TL_MAY_BORROW) != 0 && !tl_is_owned(args[0]));
   if ((builtin->flags & TL_FILES) != 0)
     needs |= TALLY_MAY_FILES;
   if ((builtin->flags & TL_CLOCK) != 0)
@@ -422,7 +423,7 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
   vm->keeping = was_keeping;
   vm->finishing = was_finishing;
   // What the argument was converted to does not outlive the call.
-  if (ok && (!lends || tl_is_owned(args[0])))
+  if (ok && (!lends || (tl_is_owned(args[0]) && !lists)))
     own_result(vm, builtin, out);
   // What came up during a long call is not left to the next poll.
   if (ok && vm->interrupted && !keeps && !tl_poll(vm, 0)) {

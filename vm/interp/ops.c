@@ -462,6 +462,8 @@ static bool get(tl_vm *vm, tl_slot *a, tl_slot base, uint16_t count,
   tl_slot result;
   if (!tl_index_get(vm, &base, &step, parts, &result))
     return false;
+  if (tl_is_list(result) && tl_is_owned(result))
+    tl_keep_items(vm, &result.list->head);  // a range took more than an item
   for (uint16_t i = 0; i < count; i++) tl_drop(vm, parts[i]);
   tl_drop(vm, base);
   put(a, result);

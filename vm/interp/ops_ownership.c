@@ -139,6 +139,7 @@ static void inherit_hold(tl_vm *vm, tl_slot *y, tl_slot *x) {
 void tl_do_leave(tl_vm *vm, tl_slot *x, tl_slot *y) {
   inherit_items(vm, x, y);
   inherit_hold(vm, y, x);
+  tl_do_settle(x, y);  // what came out of a container may be x itself
   tl_do_inherit(vm, x, y);
   if (tl_is_owned(*x))
     tl_drop(vm, *x);

@@ -56,7 +56,7 @@ typedef enum tl_ownership_kind {
   TL_EITHER,
 } tl_ownership_kind;
 
-enum { TL_MAX_LENDERS = 12 };
+enum { TL_MAX_LENDERS = 14 };
 
 typedef struct tl_state {
   uint8_t kind;  // tl_ownership_kind

@@ -318,11 +318,13 @@ static tl_state item_state(const tl_checker *c) {
     tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
     return state;
   }
-  if (from->kind == TL_OWNS)
+  if (from->kind == TL_OWNS && !tl_state_in(from, TL_LENDS))
     state.kind = TL_OWNS;
   else
     tl_state_derive_lenders(&state, from, TL_PART);
   tl_state_derive_lenders(&state, from, TL_HELD);
+  if (c->ins.op != TL_BC_INDEX)  // the others make no list that borrows
+    tl_state_strip(&state, 1u << TL_LENDS);
   return state;
 }
 
@@ -363,7 +365,9 @@ static tl_state call_state(const tl_checker *c) {
     uint32_t x = c->ins.window + i;
     const tl_state *from = &c->now[x];
     owned |= owns(from) && whole;
-    if (from->kind == TL_OWNS)
+    // An item of what was given may be lent to that.
+    if (from->kind == TL_OWNS &&
+        (relation != TL_PART || !tl_state_in(from, TL_LENDS)))
       continue;
     borrowed |= whole;
     // The window's own slot is no lender: it is gone after the call.
@@ -392,7 +396,7 @@ static tl_state library_state(const tl_checker *c) {
   if ((builtin->flags & TL_VIEWS) != 0 ||
       ((builtin->flags & TL_RETURNS) != 0 && from->kind != TL_BORROWS))
     tl_state_derive_lenders(&state, from, TL_HELD);
-  if ((builtin->flags & TL_LISTS) != 0 && from->kind != TL_OWNS)
+  if ((builtin->flags & TL_LISTS) != 0)
     tl_state_derive_lenders(&state, from, TL_LENDS);
   return state;
 }
