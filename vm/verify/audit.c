@@ -1,6 +1,7 @@
 // The auditor of debug builds: before an instruction, the count of every
 // object that can be reached must be exactly the number of references that own
-// it: slots of frames, module variables, handles, and what the heap holds.
+// it: slots of frames, module variables, handles, and what the heap holds. What
+// the instruction reads must be among them, with the items that it borrows.
 //
 // Which slots of a frame own something the verifier has noted for each
 // instruction; a slot that was consumed keeps its old bits.
@@ -41,7 +42,7 @@ static void *grow(void *block, size_t nbytes) {
   return wider;
 }
 
-static seen *find(audit *a, tl_object *object) {
+static seen *find(const audit *a, const tl_object *object) {
   size_t at = (size_t)((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u;
   for (at >>= 20;; at++) {
     seen *entry = &a->table[at & (a->capacity - 1)];
@@ -195,6 +196,13 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
 
 // --- The verdict ------------------------------------------------------------
 
+static void show_code(tl_vm *vm) {
+  tl_text listing;
+  tl_text_open(&listing, vm);
+  tl_disassemble_unit(vm, vm->frame->function->unit, &listing);
+  fwrite(listing.bytes, 1, listing.length, stderr);
+}
+
 static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
   const tl_prototype *p = vm->frame->function;
   char text[TL_DESCRIBE] = "";
@@ -217,11 +225,64 @@ static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
         fprintf(stderr, "audit:   slot %" PRIu32 " of %s%s\n", y,
                 f->function->name->text,
                 tl_is_owned(f->base[y]) ? ", its bit set" : "");
-  tl_text listing;
-  tl_text_open(&listing, vm);
-  tl_disassemble_unit(vm, p->unit, &listing);
-  fwrite(listing.bytes, 1, listing.length, stderr);
+  show_code(vm);
   abort();
+}
+
+// --- What is read -----------------------------------------------------------
+
+typedef struct reading {
+  const audit *audit;
+  bool finds_dead;
+} reading;
+
+static void look_at(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
+  reading *r = context;
+  (void)vm;
+  (void)cause;
+  // An object that was freed shows any flags: then its kind, too, is any.
+  int kind = tl_is_array(*item) ? TL_KIND_ARRAY : (int)tl_dtype_of(*item);
+  if (!tl_is_heap(*item) || tl_is_owned(*item) || kind == TL_KIND_BUILTIN ||
+      kind == TL_KIND_FUNCTION || kind == TL_KIND_TYPE ||
+      kind == TL_KIND_MODULE)
+    return;
+  bool owned =
+      r->audit->capacity > 0 && find(r->audit, item->object)->object != NULL;
+  r->finds_dead |=
+      !owned && (tl_is_counted(*item) || item->object->kind != kind);
+}
+
+static bool only_settles(int op) {
+  return op == TL_BC_DROP || op == TL_BC_SETTLE || op == TL_BC_KEEP ||
+         op == TL_BC_INHERIT || op == TL_BC_LEAVE || op == TL_BC_HOLD ||
+         op == TL_BC_DETACH;
+}
+
+// What an instruction reads somebody owns, and what that borrows.
+static void check_read(tl_vm *vm, const tl_ins *pc, const audit *a) {
+  const tl_prototype *p = vm->frame->function;
+  tl_decoded ins;
+  tl_decode(p, (uint32_t)(pc - p->code), &ins);
+  if (p->owners_at == NULL || only_settles(ins.op))
+    return;
+  for (uint32_t i = 0; i < ins.operand_count + ins.window_count; i++) {
+    uint32_t slot = i < ins.operand_count ? ins.operands[i]
+                                          : ins.window + i - ins.operand_count;
+    tl_slot read = vm->frame->base[slot];
+    reading r = {.audit = a};
+    look_at(vm, &read, TL_CAUSE_ITEM, &r);
+    if (!r.finds_dead && tl_is_heap(read) && tl_is_counted(read))
+      tl_each_lent(vm, read.object, look_at, &r);
+    if (!r.finds_dead)
+      continue;
+    fprintf(stderr,
+            "audit: before instruction %ld of %s: slot %" PRIu32
+            " is read, but nobody owns that or an item of it\n",
+            (long)(pc - p->code), p->name->length > 0 ? p->name->text : "fn",
+            slot);
+    show_code(vm);
+    abort();
+  }
 }
 
 void tl_audit(tl_vm *vm, const tl_ins *pc) {
@@ -239,6 +300,7 @@ void tl_audit(tl_vm *vm, const tl_ins *pc) {
         entry->object->count != UINT32_MAX)
       report(vm, pc, entry);
   }
+  check_read(vm, pc, &a);
 #if !defined(TALLY_AUDIT) || TALLY_AUDIT < 2
   skip = a.count / 16;  // so that the whole stays linear in practice
 #endif
