@@ -495,7 +495,7 @@ static void too_many_lenders_are_owned_at_once(void **state) {
     if (!late)
       accept(*state, &p);
     else
-      refuse(*state, &p, "(OWN): t13 is read but its lender has ended");
+      refuse(*state, &p, "(OWN): t15 is read but its lender has ended");
   }
 }
 
