@@ -46,6 +46,10 @@ def transforms():
     bench("fft_power", lambda: abs(np.fft.fft(power)[77]))
     bench("fft_prime", lambda: abs(np.fft.fft(prime)[77]))
     bench("fft_many", lambda: abs(np.fft.fft(many)[777, 77]))
+    short = power[:1000].copy()
+    real_short = short.real.copy()
+    bench("fft_1000", lambda: abs(np.fft.fft(short)[77]))
+    bench("rfft_1000", lambda: abs(np.fft.rfft(real_short)[77]))
 
 
 def sorting():
@@ -70,6 +74,11 @@ def searching():
     bench("histogram", lambda: np.histogram(x, 100, (-1, 1))[0][50])
     bench("searchsorted", lambda: np.searchsorted(ordered, y)[777])
 
+    bench("isin", lambda: np.count_nonzero(np.isin(keys, keys[:1000] // 2)))
+    bench("median", lambda: np.median(x))
+    few = x[:1000].copy()
+    bench("partition", lambda: np.partition(few, 500)[500])
+
     def add_at():
         o = np.zeros(1_000_000)
         np.add.at(o, places, x)
@@ -90,6 +99,22 @@ def numbers():
     r = np.random.default_rng(1)
     bench("normal", lambda: r.normal(size=10_000_000).size)
     bench("uniform", lambda: r.uniform(size=10_000_000).size)
+    bench("gamma", lambda: r.gamma(2.5, size=1_000_000).size)
+    bench("beta", lambda: r.beta(2, 3, size=1_000_000).size)
+    bench("poisson", lambda: r.poisson(3, size=1_000_000).size)
+    bench("poisson100", lambda: r.poisson(100, size=1_000_000).size)
+    bench("binomial", lambda: r.binomial(1000, 0.3, size=1_000_000).size)
+
+
+def powers():
+    x = read("x")[:100_000]
+    few_x, few_y = x[:1000].copy(), read("y")[:1000]
+    short = (abs(few_x) + 0.5).astype("f4")
+    bench("vander", lambda: np.vander(x, 5)[777, 1])
+    bench("polyfit", lambda: np.polyfit(few_x, few_y, 3)[1])
+    bench("logspace", lambda: np.logspace(0, 3, 1000)[777])
+    bench("log2_short", lambda: np.log2(short)[77])
+    bench("exp2_short", lambda: np.exp2(short)[77])
 
 
 def ragged_rows():
