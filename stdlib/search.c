@@ -232,24 +232,57 @@ static bool align_axis(tl_vm *vm, tl_slot *x, tl_slot *index, int axis) {
   return true;
 }
 
+// One lane, of items that are more than their bytes.
+static bool take_items_along(tl_vm *vm, tl_array *to, tl_array *x,
+                             const tl_lanes *lanes, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t at =
+        *(const int64_t *)(void *)(lanes->data[2] + i * lanes->step[2]);
+    tl_slot item = tl_item(vm, x, lanes->data[1] + at * lanes->step[1]);
+    bool ok = !tl_is_unset(item) &&
+              tl_item_store(vm, to, lanes->data[0] + i * lanes->step[0], item);
+    tl_drop(vm, item);
+    if (!ok)
+      return false;
+  }
+  return true;
+}
+
+// One lane of others: some at a time, through dense memory.
+static void take_bytes_along(const tl_lanes *lanes, int64_t n, size_t size) {
+  enum { SOME = 512 };
+  const tl_kernel_table *kernels = tl_kernels();
+  const unsigned move = tl_move_size(size);
+  int64_t places[SOME];
+  tl_c128 items[SOME];
+  char *to = lanes->data[0], *index = lanes->data[2];
+  for (int64_t at = 0; at < n; at += SOME) {
+    size_t count = (size_t)(n - at < SOME ? n - at : SOME);
+    kernels->pack[tl_move_size(sizeof *places)](
+        places, index + at * lanes->step[2], lanes->step[2], count);
+    kernels->take[move](items, lanes->data[1], lanes->step[1], places, count);
+    kernels->unpack[move](to + at * lanes->step[0], lanes->step[0], items,
+                          count);
+  }
+}
+
 static bool take_lanes_along(tl_vm *vm, tl_array *to, tl_array *x,
                              tl_array *index, int axis) {
   tl_lanes lanes;
-  int64_t n = tl_shape(to)[axis];
+  int64_t n = tl_shape(to)[axis], unpolled = 0;
+  tl_dtype dtype = tl_array_dtype(x);
   tl_lanes_begin(&lanes, 3, (tl_array *[]){to, x, index}, axis);
   for (; !lanes.done; tl_lanes_next(&lanes)) {
-    for (int64_t i = 0; i < n; i++) {
-      int64_t at =
-          *(const int64_t *)(void *)(lanes.data[2] + i * lanes.step[2]);
-      tl_slot item = tl_item(vm, x, lanes.data[1] + at * lanes.step[1]);
-      bool ok = !tl_is_unset(item) &&
-                tl_item_store(vm, to, lanes.data[0] + i * lanes.step[0], item);
-      tl_drop(vm, item);
-      if (!ok)
-        return false;
-    }
-    if (!tl_poll(vm, (uint64_t)n >> 10))
+    if (dtype != TL_STRING)
+      take_bytes_along(&lanes, n, tl_itemsize(dtype));
+    else if (!take_items_along(vm, to, x, &lanes, n))
       return false;
+    unpolled += n;
+    if (unpolled >= POLL_ITEMS) {
+      if (!tl_poll(vm, (uint64_t)unpolled >> 10))
+        return false;
+      unpolled = 0;
+    }
   }
   return true;
 }
@@ -274,7 +307,7 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot from = tl_borrow(args[0]), by = index;
   tl_array *to = NULL;
   if (align_axis(vm, &from, &by, axis)) {
-    to = tl_array_zeros(vm, tl_array_dtype(x), ndim, tl_shape(by.array));
+    to = tl_array_new(vm, tl_array_dtype(x), ndim, tl_shape(by.array));
     if (to && to->size > 0 &&
         !take_lanes_along(vm, to, from.array, by.array, axis)) {
       tl_drop(vm, tl_own_array(to));

@@ -104,13 +104,25 @@ static void move_steps(char *to, ptrdiff_t to_step, const char *from,
   }
 }
 
+// C libraries copy 2 kB to 1 MB by string instructions, which on some
+// processors (AMD's Zen 3 and 4) take nine times as long where the target
+// begins a few bytes behind the source, but for pages between: then in pieces.
+static void copy_bytes(char *to, const char *from, size_t n) {
+  enum { PAGE = 4096, BEHIND = 16, PIECE = 2048, MOST = 1 << 20 };
+  size_t behind = ((size_t)(uintptr_t)to - (size_t)(uintptr_t)from) % PAGE;
+  if (behind - 1 < BEHIND && n < MOST)
+    for (; n > PIECE; n -= PIECE, to += PIECE, from += PIECE)
+      memcpy(to, from, PIECE);
+  memcpy(to, from, n);
+}
+
 // One run of a walk, from its operand 1 to its operand 0.
 static void copy_run(char *to, ptrdiff_t to_step, const char *from,
                      ptrdiff_t from_step, size_t n, size_t itemsize) {
   const tl_kernel_table *kernels = tl_kernels();
   unsigned move = tl_move_size(itemsize);
   if (n == 1 || (to_step == (ptrdiff_t)itemsize && from_step == to_step)) {
-    memcpy(to, from, n * itemsize);
+    copy_bytes(to, from, n * itemsize);
   } else if (to_step == (ptrdiff_t)itemsize && from_step == 0) {
     kernels->fill[move](to, from, n);
   } else if (to_step == (ptrdiff_t)itemsize) {
