@@ -2,6 +2,8 @@
 
 #include "stdlib/arguments.h"
 
+#include <stdio.h>
+
 #include "vm/engine/engine.h"
 #include "vm/nested/nested.h"
 #include "vm/io.h"
@@ -10,6 +12,16 @@
 #include "vm/types/type.h"
 #include "vm/vm.h"
 #include "vm/api/watch.h"
+
+bool tl_arg_field_fail(tl_vm *vm, const char *function, const char *name,
+                       const tl_string *field, const char *expected,
+                       tl_slot s) {
+  enum { LONG = 60 };
+  char what[LONG + 40];
+  snprintf(what, sizeof what, "field %s of %s",
+           field->length > LONG ? "…" : field->text, name);
+  return tl_arg_fail(vm, function, what, expected, s);
+}
 
 bool tl_arg_int(tl_vm *vm, const char *function, const char *name, tl_slot s,
                 int64_t *out) {
@@ -142,16 +154,15 @@ bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
   return tl_arg_int(vm, function, name, s, out);
 }
 
-bool tl_arg_shape(tl_vm *vm, const char *function, tl_slot s, int *ndim,
-                  int64_t shape[TL_MAX_DIMS]) {
-  if (!tl_arg_ints(vm, function, "shape", s, TL_MAX_DIMS, ndim, shape))
+bool tl_arg_shape(tl_vm *vm, const char *function, const char *name, tl_slot s,
+                  int *ndim, int64_t shape[TL_MAX_DIMS]) {
+  if (!tl_arg_ints(vm, function, name, s, TL_MAX_DIMS, ndim, shape))
     return false;
   for (int i = 0; i < *ndim; i++)
     if (shape[i] < 0)
       return tl_fail(vm, TALLY_ERR_VALUE,
-                     "%s: axis %d of the shape is %lld, "
-                     "but must not be negative",
-                     function, i, (long long)shape[i]);
+                     "%s: axis %d of %s is %lld, but must not be negative",
+                     function, i, name, (long long)shape[i]);
   return true;
 }
 

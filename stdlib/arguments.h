@@ -9,6 +9,10 @@
 #include "vm/error.h"
 #include "vm/values/string.h"
 
+// Fails (kind type): the argument is a record, and one of its fields is wrong.
+bool tl_arg_field_fail(tl_vm *vm, const char *function, const char *name,
+                       const tl_string *field, const char *expected, tl_slot s);
+
 bool tl_arg_int(tl_vm *vm, const char *function, const char *name, tl_slot s,
                 int64_t *out);
 // An integer from 0 on (kind value otherwise).
@@ -32,8 +36,8 @@ bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
 bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  int max, int *count, int64_t *out);
 // The same as a shape: no dimension is negative.
-bool tl_arg_shape(tl_vm *vm, const char *function, tl_slot s, int *ndim,
-                  int64_t shape[TL_MAX_DIMS]);
+bool tl_arg_shape(tl_vm *vm, const char *function, const char *name, tl_slot s,
+                  int *ndim, int64_t shape[TL_MAX_DIMS]);
 // The same as axes of an array of [ndim]: each from 0 on, none twice.
 bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
                  int *count, int axes[TL_MAX_DIMS]);

@@ -243,7 +243,7 @@ static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
     int64_t i = widen(&b, item, x->size);
     if (i < x->size)
       return tl_fail(vm, TALLY_ERR_VALUE,
-                     "histogram: item %lld is %g, so "
+                     "histogram: item %lld of x is %g, so "
                      "there is no range",
                      (long long)i, item[i]);
   }

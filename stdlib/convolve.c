@@ -177,10 +177,11 @@ static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_promote_slots(vm, "convolve", args[0], args[1], &dtype))
     return false;
   const tl_array *a = args[0].array, *b = args[1].array;
-  if (tl_ndim(a) != 1 || tl_ndim(b) != 1 || a->size == 0 || b->size == 0)
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "convolve: both arrays need one axis "
-                   "and an item at least");
+  for (int i = 0; i < 2; i++)
+    if (tl_ndim(args[i].array) != 1 || args[i].array->size == 0)
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "convolve: %s must have one axis and an item at least",
+                     i == 0 ? "a" : "b");
   int longer = a->size >= b->size ? 0 : 1;
   tl_dtype work = computed_in(dtype);
   bool ok = convolve_mode(vm, args[2], args[longer].array->size,

@@ -77,7 +77,7 @@ static bool zeros(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   if (tl_is_type(args[0]))
     return tl_zeros_of_type(vm, "zeros", args[0].type, out);
-  return tl_arg_shape(vm, "zeros", args[0], &ndim, shape) &&
+  return tl_arg_shape(vm, "zeros", "shape", args[0], &ndim, shape) &&
          tl_arg_dtype(vm, "zeros", args[1], TL_FLOAT64, &dtype) &&
          zeros_of(vm, NULL, dtype, ndim, shape, out);
 }
@@ -86,7 +86,7 @@ static bool ones(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   tl_dtype dtype;
-  return tl_arg_shape(vm, "ones", args[0], &ndim, shape) &&
+  return tl_arg_shape(vm, "ones", "shape", args[0], &ndim, shape) &&
          tl_arg_dtype(vm, "ones", args[1], TL_FLOAT64, &dtype) &&
          ones_of(vm, "ones", NULL, dtype, ndim, shape, out);
 }
@@ -108,7 +108,7 @@ static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   tl_dtype own = TL_FLOAT64, dtype;
-  return tl_arg_shape(vm, "full", args[0], &ndim, shape) &&
+  return tl_arg_shape(vm, "full", "shape", args[0], &ndim, shape) &&
          value_dtype(vm, "full", args[1], &own) &&
          tl_arg_dtype(vm, "full", args[2], own, &dtype) &&
          filled(vm, NULL, dtype, ndim, shape, args[1], out);
@@ -517,9 +517,8 @@ static bool meshgrid(tl_vm *vm, tl_slot *args, tl_slot *out) {
     const tl_array *a = axes.items[i].array;
     if (tl_ndim(a) > 1)
       ok = tl_fail(vm, TALLY_ERR_SHAPE,
-                   "meshgrid: array %d has %d axes, needs "
-                   "1",
-                   i, tl_ndim(a));
+                   "meshgrid: item %d of arrays has %d axes, needs 1", i,
+                   tl_ndim(a));
     else
       shape[swap && i < 2 ? 1 - i : i] = tl_ndim(a) ? tl_shape(a)[0] : 1;
   }

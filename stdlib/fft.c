@@ -284,11 +284,13 @@ static bool read_items(tl_vm *vm, const recipe *r, tl_slot *x, tl_slot *items,
       vm, r->name, *x, r->kind == TO_HALF ? TL_FLOAT64 : TL_COMPLEX128, items);
 }
 
-static bool check_length(tl_vm *vm, const char *function, int64_t n) {
+// [what] is the argument that says the length.
+static bool check_length(tl_vm *vm, const char *function, const char *what,
+                         int64_t n) {
   return n > 0 || tl_fail(vm, TALLY_ERR_VALUE,
-                          "%s: a transform of length %lld, but it must be 1 or "
-                          "more",
-                          function, (long long)n);
+                          "%s: %s asks for a transform of length %lld, but it "
+                          "must be 1 or more",
+                          function, what, (long long)n);
 }
 
 static bool one_axis(tl_vm *vm, const recipe *r, bool last, norm norm,
@@ -325,14 +327,15 @@ static bool call_one(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   norm norm;
   int axis;
   int64_t n = 0;
+  bool is_given = !tl_is_none(args[1]);
   if (!read_norm(vm, r->name, args[3], &norm) ||
-      (!tl_is_none(args[1]) && !tl_arg_int(vm, r->name, "n", args[1], &n)) ||
+      (is_given && !tl_arg_int(vm, r->name, "n", args[1], &n)) ||
       !read_items(vm, r, &args[0], &items, &dtype))
     return false;
   bool ok = tl_arg_axis(vm, r->name, args[2], tl_ndim(items.array), -1, &axis);
-  if (ok && tl_is_none(args[1]))
+  if (ok && !is_given)
     n = own_length(r, true, tl_shape(items.array)[axis]);
-  ok = ok && check_length(vm, r->name, n) &&
+  ok = ok && check_length(vm, r->name, is_given ? "n" : "x", n) &&
        one_axis(vm, r, true, norm, &items, axis, n);
   if (!ok) {
     tl_drop(vm, items);
@@ -365,12 +368,13 @@ static bool read_axis_list(tl_vm *vm, const recipe *r, const tl_array *x,
                    "%s: s has %d lengths, but there are %d axes", r->name,
                    lengths, out->count);
   if (out->count == 0 && r->kind != COMPLEX)
-    return tl_fail(vm, TALLY_ERR_VALUE, "%s: there is no axis to transform",
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s: x has no axis to transform",
                    r->name);
   for (int i = 0; i < out->count; i++) {
     int64_t own = own_length(r, i == out->count - 1, tl_shape(x)[out->axes[i]]);
-    out->lengths[i] = lengths >= 0 && given[i] != -1 ? given[i] : own;
-    if (!check_length(vm, r->name, out->lengths[i]))
+    bool is_given = lengths >= 0 && given[i] != -1;
+    out->lengths[i] = is_given ? given[i] : own;
+    if (!check_length(vm, r->name, is_given ? "s" : "x", out->lengths[i]))
       return false;
   }
   return true;
@@ -452,7 +456,7 @@ static bool frequencies(tl_vm *vm, const char *function, bool whole,
   if (!tl_arg_int(vm, function, "n", args[0], &n) ||
       !tl_arg_float(vm, function, "d", args[1], &d) ||
       !tl_arg_dtype(vm, function, args[2], TL_FLOAT64, &dtype) ||
-      !check_length(vm, function, n))
+      !check_length(vm, function, "n", n))
     return false;
   if (!tl_dtype_is_real(dtype))
     return tl_fail(vm, TALLY_ERR_TYPE, "%s: dtype must be float32 or float64",

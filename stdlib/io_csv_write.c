@@ -144,8 +144,9 @@ static bool check_columns(tl_vm *vm, const tl_record *columns) {
         !((tl_is_form(value, TL_FORM_OPTION) || tl_is_spelled(value)) &&
           tl_value_ndim(value) == 1) &&
         !(tl_is_array(value) && tl_ndim(value.array) == 1))
-      return tl_arg_fail(vm, "write_csv", columns->fields[i].key->text,
-                         "an array with one axis or a list", value);
+      return tl_arg_field_fail(vm, "write_csv", "columns",
+                               columns->fields[i].key,
+                               "an array with one axis or a list", value);
     int64_t first = column_length(columns->fields[0].value);
     if (column_length(value) != first)
       return tl_fail(vm, TALLY_ERR_SHAPE,

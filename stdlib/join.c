@@ -351,7 +351,7 @@ static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count;
   int64_t times[TL_MAX_DIMS];
-  if (!tl_arg_shape(vm, "tile", args[1], &count, times))
+  if (!tl_arg_shape(vm, "tile", "repetitions", args[1], &count, times))
     return false;
   if (tl_is_form(args[0], TL_FORM_RAGGED) && count <= 2) {
     return tl_ragged_tile(vm, args[0], count == 2 ? times[0] : 1,
@@ -410,8 +410,14 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static tl_array *repeat_index(tl_vm *vm, tl_slot repeats, int64_t length) {
   tl_slot counts;
   tl_dtype dtype = TL_INT64;
-  if (!tl_as_contiguous(vm, "repeat", repeats, dtype, &counts))
+  if (!tl_as_contiguous(vm, "repeat", repeats, dtype, &counts)) {
+    if (vm->error.status == TALLY_ERR_VALUE) {
+      tl_error_clear(vm);
+      tl_fail(vm, TALLY_ERR_VALUE,
+              "repeat: repeats has items that are no int64");
+    }
     return NULL;
+  }
   const int64_t *count = (const int64_t *)counts.array->data;
   int64_t given = counts.array->size, total = 0;
   tl_array *index = NULL;
@@ -422,7 +428,8 @@ static tl_array *repeat_index(tl_vm *vm, tl_slot repeats, int64_t length) {
   for (int64_t i = 0; ok && i < length; i++) {
     int64_t times = count[given == 1 ? 0 : i];
     if (times < 0)
-      ok = tl_fail(vm, TALLY_ERR_VALUE, "repeat: a repeat count is %lld",
+      ok = tl_fail(vm, TALLY_ERR_VALUE,
+                   "repeat: repeats has %lld, which is negative",
                    (long long)times);
     else if (__builtin_add_overflow(total, times, &total))
       ok = tl_fail(vm, TALLY_ERR_SHAPE, "repeat: too many items");

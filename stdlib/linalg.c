@@ -287,7 +287,8 @@ typedef struct equations {
 
 static bool do_not_fit(tl_vm *vm, const equations *e, tl_slot a, tl_slot b) {
   char left[TL_DESCRIBE], right[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_SHAPE, "%s: %s and %s do not fit", e->function,
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "%s: x1 is %s and x2 %s, which do not fit", e->function,
                  tl_describe(a, left, sizeof left),
                  tl_describe(b, right, sizeof right));
 }

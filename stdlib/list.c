@@ -252,18 +252,32 @@ static bool append_array(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-static bool append(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (tl_is_array(args[0]) && tl_ndim(args[0].array) > 0)
+static bool append_items(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_array(args[0]))
     return append_array(vm, args, out);
-  if (tl_is_range(args[0])) {
-    tl_slot array[] = {tl_borrow(args[0]), args[1]};
-    bool ok =
-        tl_arg_array(vm, "append", &array[0]) && append_array(vm, array, out);
-    tl_drop(vm, array[0]);
-    return ok;
-  }
   if (tl_is_nested(args[0]))
     return tl_nested_append(vm, args[0], args[1], out);
+  tl_slot array[] = {tl_borrow(args[0]), args[1]};
+  bool ok =
+      tl_arg_array(vm, "append", &array[0]) && append_array(vm, array, out);
+  tl_drop(vm, array[0]);
+  return ok;
+}
+
+// Says what it was about, and not how the items are joined.
+static bool fail_shape_of_item(tl_vm *vm, const tl_slot *args) {
+  char xs[TL_DESCRIBE], value[TL_DESCRIBE];
+  tl_error_clear(vm);
+  return tl_fail(vm, TALLY_ERR_SHAPE, "append: value, %s, is no item of xs, %s",
+                 tl_describe(args[1], value, sizeof value),
+                 tl_describe(args[0], xs, sizeof xs));
+}
+
+static bool append(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_value_ndim(args[0]) > 0 || tl_is_range(args[0]))
+    return append_items(vm, args, out) ||
+           (vm->error.status == TALLY_ERR_SHAPE &&
+            fail_shape_of_item(vm, args));
   if (!tl_is_list(args[0])) {
     const char *hint = tl_is_record(args[0])   ? " (put sets a record's field)"
                        : tl_is_string(args[0]) ? " (+ joins strings)"
@@ -342,7 +356,7 @@ static bool fill_pair(tl_list *pair, tl_slot item, tl_slot rest, tl_slot *out) {
 static bool pop_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t at, length = args[0].list->length;
   if (length == 0)
-    return tl_fail(vm, TALLY_ERR_INDEX, "pop: the list is empty");
+    return tl_fail(vm, TALLY_ERR_INDEX, "pop: xs is empty");
   tl_slot index = tl_is_none(args[1]) ? tl_int(-1) : args[1];
   if (!position(vm, "pop", index, length, length - 1, &at))
     return false;
@@ -578,8 +592,7 @@ const tl_builtin tl_list_builtins[] = {
      "lists. All must have the same number of items.\n"
      "Values without items are an error (kind type).\n"
      "    zip((1, 2), [0.5, 1.5])    # ((1, 0.5), (2, 1.5))\n"},
-    {"reverse", "xs", reverse,
-     TL_VIEWS | TL_KEEPS | TL_OF_BYTES | TL_HOLDS,
+    {"reverse", "xs", reverse, TL_VIEWS | TL_KEEPS | TL_OF_BYTES | TL_HOLDS,
      "xs from its end: a list, a range, a string by grapheme clusters, an\n"
      "array along its leading axis (as a view).\n"
      "Values without items are an error (kind type).\n"

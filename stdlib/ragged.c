@@ -48,8 +48,9 @@ static bool read_counts(tl_vm *vm, const char *function, tl_slot s,
     if (n < 0 || __builtin_add_overflow(to[-1], n, to) ||
         (total >= 0 && *to > total)) {
       ok = tl_fail(vm, TALLY_ERR_VALUE,
-                   n < 0 ? "%s: row %" PRId64 " would have %" PRId64 " items"
-                         : "%s: row %" PRId64 " of %" PRId64
+                   n < 0 ? "%s: counts: row %" PRId64 " would have %" PRId64
+                           " items"
+                         : "%s: counts: row %" PRId64 " of %" PRId64
                            " items goes beyond the values",
                    function, i, n);
     }

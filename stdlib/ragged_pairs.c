@@ -216,8 +216,8 @@ static bool zip_rows(tl_vm *vm, const tl_record *r, const tl_slot *rows,
   for (int64_t i = 0; i < r->length; i++) {
     int64_t row;
     if (!tl_is_form(rows[i], TL_FORM_RAGGED))
-      return tl_arg_fail(vm, "zip_ragged", r->fields[i].key->text,
-                         "a ragged array", rows[i]);
+      return tl_arg_field_fail(vm, "zip_ragged", "c", r->fields[i].key,
+                               "a ragged array", rows[i]);
     if (!tl_ragged_agree(rows[0].nested, rows[i].nested, &row))
       return tl_fail_ragged_rows(vm, "zip_ragged", rows[0], rows[i], row);
   }

@@ -87,7 +87,8 @@ static bool draw_array(tl_vm *vm, const draw *d, tl_dtype dtype, tl_slot shape,
                        tl_slot *out) {
   int ndim = 0;
   int64_t dims[TL_MAX_DIMS];
-  if (!tl_is_none(shape) && !tl_arg_shape(vm, d->function, shape, &ndim, dims))
+  if (!tl_is_none(shape) &&
+      !tl_arg_shape(vm, d->function, "shape", shape, &ndim, dims))
     return false;
   tl_array *a = tl_array_new(vm, dtype, ndim, dims);
   if (!a)

@@ -252,7 +252,7 @@ static bool read_choice(tl_vm *vm, tl_slot *args, choice_call *c) {
   size_t nbytes;
   if (!tl_arg_bool(vm, "choice", "replace", args[3], &c->replace) ||
       (!tl_is_none(args[1]) &&
-       !tl_arg_shape(vm, "choice", args[1], &c->ndim, c->shape)) ||
+       !tl_arg_shape(vm, "choice", "shape", args[1], &c->ndim, c->shape)) ||
       !tl_shape_size(vm, c->ndim, c->shape, 8, &c->count, &nbytes))
     return false;
   if (c->count > 0 && c->n == 0)

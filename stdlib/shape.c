@@ -287,7 +287,8 @@ static bool read_roll(tl_vm *vm, const tl_slot *args, int ndim,
   *flat = tl_is_none(args[2]);
   if (*flat) {
     if (shifts != 1)
-      return tl_fail(vm, TALLY_ERR_VALUE, "roll: %d shifts need as many axes",
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "roll: shift has %d numbers, which need as many axes",
                      shifts);
     shift[0] = given[0];
     return true;
@@ -488,7 +489,7 @@ static bool broadcast_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS], size;
   size_t nbytes;
   if (!tl_arg_array(vm, "broadcast_to", &args[0]) ||
-      !tl_arg_shape(vm, "broadcast_to", args[1], &ndim, shape) ||
+      !tl_arg_shape(vm, "broadcast_to", "shape", args[1], &ndim, shape) ||
       !tl_shape_size(vm, ndim, shape,
                      tl_itemsize(tl_array_dtype(args[0].array)), &size,
                      &nbytes))
@@ -567,7 +568,8 @@ static bool broadcast_shapes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (int64_t i = 0; i < shapes->length; i++) {
     int count;
     int64_t next[TL_MAX_DIMS];
-    if (!tl_arg_shape(vm, "broadcast_shapes", shapes->items[i], &count, next))
+    if (!tl_arg_shape(vm, "broadcast_shapes", "each of shapes",
+                      shapes->items[i], &count, next))
       return false;
     int more = count > ndim ? count - ndim : 0;
     memmove(shape + more, shape, sizeof(int64_t) * (size_t)ndim);

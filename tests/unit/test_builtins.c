@@ -131,7 +131,7 @@ static void wrong_lists_are_refused(void **state) {
   refuses(vm, "append", args2(tl_int(1), tl_int(2)), TALLY_ERR_TYPE,
           "append: xs must be a list or an array, not int64");
   refuses(vm, "pop", args1(counting(vm, 0)), TALLY_ERR_INDEX,
-          "pop: the list is empty");
+          "pop: xs is empty");
   refuses(vm, "insert", args3(counting(vm, 2), tl_int(3), tl_int(1)),
           TALLY_ERR_INDEX, "insert: index 3 is outside a list of 2");
   tl_slot mixed[] = {tl_int(1), text_slot(vm, "a")};
