@@ -266,10 +266,10 @@ static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
   void TL_K(name##_float64)(void *out, const void *a, size_t n) {     \
     vmath_each(name##_vectors, out, a, n);                            \
   }
-#define VMATH_UNARY(name, formula)                                    \
-  VMATH_UNARY_DOUBLE(name, formula)                                   \
-  void TL_K(name##_float32)(void *out, const void *a, size_t n) {     \
-    vmath_each_single(name##_vectors, out, a, n);                     \
+#define VMATH_UNARY(name, formula)                                \
+  VMATH_UNARY_DOUBLE(name, formula)                               \
+  void TL_K(name##_float32)(void *out, const void *a, size_t n) { \
+    vmath_each_single(name##_vectors, out, a, n);                 \
   }
 #define VMATH_BINARY(name, formula)                                        \
   static void name##_vectors(double *to, const double *x, const double *y, \
