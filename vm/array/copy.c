@@ -171,7 +171,7 @@ static bool copy_runs(mover *m, tl_walk *walk, size_t itemsize) {
 
 // Columns of a transposed matrix lie together, its rows do not: tiles of a few
 // rows read whole cache lines.
-enum { TILE_ROWS = 8, TILE_COLUMNS = 256 };
+enum { TILE_ROWS = 32, TILE_COLUMNS = 256 };
 
 static bool copy_tiles(mover *m, char *to, int64_t to_row, const char *from,
                        int64_t from_row, int64_t from_column, int64_t rows,

@@ -1,5 +1,6 @@
 #include "vm/engine/lane.h"
 
+#include "vm/error.h"
 #include "vm/vm.h"
 
 // --- Positions --------------------------------------------------------------
@@ -81,6 +82,55 @@ void tl_split_as_stored(tl_split *split) {
   }
 }
 
+// --- Panels -----------------------------------------------------------------
+
+enum {
+  PANEL_ROWS = 32,
+  LEAST_ROWS = 8,
+  PANEL_BYTES = 1024 * 1024,  // as long as that leaves LEAST_ROWS
+  MOST_BYTES = 4096 * 1024,
+  LINE = 64,
+};
+
+bool tl_panel_open(tl_vm *vm, tl_panel *panel, tl_dtype dtype, int64_t length,
+                   int64_t nrows, int64_t row_step, int64_t column_step,
+                   int64_t count) {
+  int64_t itemsize = (int64_t)tl_itemsize(dtype);
+  if (nrows < LEAST_ROWS || row_step != itemsize || column_step == itemsize ||
+      length > MOST_BYTES)
+    return false;
+  // An odd number of lines: rows a power of two apart would share a few places
+  // of the nearest cache.
+  int64_t row = (length * itemsize + LINE - 1) / LINE | 1;
+  panel->row = row * LINE;
+  panel->rows = PANEL_BYTES / panel->row;
+  if (panel->rows < LEAST_ROWS)
+    panel->rows = LEAST_ROWS;
+  if (panel->rows > PANEL_ROWS)
+    panel->rows = PANEL_ROWS;
+  panel->length = length;
+  panel->itemsize = (size_t)itemsize;
+  panel->nbytes = (size_t)(panel->rows * panel->row);
+  if (panel->nbytes > MOST_BYTES)
+    return false;
+  panel->room = (size_t)count * panel->nbytes;
+  panel->items = tl_alloc(vm, panel->room, "rows of a transposed array");
+  if (panel->items == NULL)
+    tl_error_clear(vm);  // it goes without
+  return panel->items != NULL;
+}
+
+void tl_panel_close(tl_vm *vm, tl_panel *panel) {
+  tl_free(vm, panel->items, panel->room);
+}
+
+void tl_panel_fill(const tl_panel *panel, const char *from, int64_t row_step,
+                   int64_t column_step, int64_t count) {
+  tl_kernels()->pack_tile[tl_move_size(panel->itemsize)](
+      panel->items, panel->row, from, row_step, column_step, (size_t)count,
+      (size_t)panel->length);
+}
+
 // --- Lanes ------------------------------------------------------------------
 
 enum { BLOCK = 256, POLL_ITEMS = 64 * 1024, TILE_ROWS = 8, TILE_COLUMNS = 128 };
@@ -138,8 +188,8 @@ static bool give_run(walker *w, const char *items, int64_t step, int64_t n) {
   return true;
 }
 
-// Rows of a transposed matrix: read by tiles, so that whole cache lines are
-// used. Rows too long for that go one by one.
+// Short rows of a transposed matrix: read by tiles, so that whole cache lines
+// are used.
 static bool give_tiles(walker *w, const char *base, int64_t nrows,
                        int64_t row_step, int64_t ncols, int64_t column_step) {
   size_t itemsize = tl_itemsize(w->lane->from);
@@ -157,6 +207,33 @@ static bool give_tiles(walker *w, const char *base, int64_t nrows,
   return true;
 }
 
+// Long ones go by panels of some rows each, which take memory of their own.
+static bool give_panels(walker *w, const tl_panel *panel, const char *base,
+                        int64_t nrows, int64_t row_step, int64_t column_step) {
+  for (int64_t row = 0, count; row < nrows; row += count) {
+    count = nrows - row < panel->rows ? nrows - row : panel->rows;
+    tl_panel_fill(panel, base + row * row_step, row_step, column_step, count);
+    for (int64_t i = 0; i < count; i++) {
+      give(w, panel->items + i * panel->row, (size_t)panel->length);
+      if (!tl_lane_poll(w->vm, w->unpolled, panel->length))
+        return false;
+    }
+  }
+  return true;
+}
+
+static bool walk_panels(walker *w, const tl_panel *panel) {
+  const tl_lane *lane = w->lane;
+  int inner = lane->ndim - 1;
+  bool ok = true;
+  tl_counter counter;
+  tl_counter_begin(&counter, inner - 1, lane->shape, lane->strides, lane->base);
+  for (; ok && !counter.done; tl_counter_next(&counter))
+    ok = give_panels(w, panel, counter.at, lane->shape[inner - 1],
+                     lane->strides[inner - 1], lane->strides[inner]);
+  return ok;
+}
+
 bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
                   tl_lane_fn *piece, void *context) {
   walker w = {vm, lane, piece, context, unpolled};
@@ -165,6 +242,14 @@ bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
   int inner = lane->ndim - 1;
   int64_t length = lane->shape[inner], step = lane->strides[inner];
   bool tiles = inner > 0 && length > 0 && length <= TILE_COLUMNS;
+  tl_panel panel;
+  if (vm != NULL && inner > 0 && !tiles &&
+      tl_panel_open(vm, &panel, lane->from, length, lane->shape[inner - 1],
+                    lane->strides[inner - 1], step, 1)) {
+    bool ok = walk_panels(&w, &panel);
+    tl_panel_close(vm, &panel);
+    return ok;
+  }
   tl_counter counter;
   tl_counter_begin(&counter, inner - (tiles ? 1 : 0), lane->shape,
                    lane->strides, lane->base);

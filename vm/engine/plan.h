@@ -24,7 +24,7 @@ enum {
   TL_PLAN_STEPS = 80,
   TL_PLAN_TILES = 2,    // streams that are read by tiles
   TL_PLAN_RESULTS = 4,  // that one run makes
-  TL_TILE_ROWS = 8,
+  TL_TILE_ROWS = 32,
   TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_STEPS + 1,
 };
 

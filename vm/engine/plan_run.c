@@ -174,8 +174,10 @@ static void run_block(tl_plan *plan, int64_t column, size_t nrows,
   }
 }
 
-// Room for some rows of the streams that are read by tiles.
-typedef char tile[TL_TILE_ROWS][TL_BLOCK_BYTES];
+// Room for some rows of the streams that are read by tiles. Rows a power of two
+// apart would share a few places of the nearest cache.
+enum { TILE_ROW = TL_BLOCK_BYTES + LINE_BYTES };
+typedef char tile[TL_TILE_ROWS][TILE_ROW];
 
 typedef struct runner {
   tl_vm *vm;
@@ -348,7 +350,7 @@ static void load_tiles(runner *r, int64_t column, size_t nrows, size_t ncols) {
       continue;
     unsigned size = tl_move_size(plan->values[s].itemsize);
     tl_kernels()->pack_tile[size](
-        r->tiles[stream->tile], TL_BLOCK_BYTES,
+        r->tiles[stream->tile], TILE_ROW,
         stream->data + column * stream->strides[inner],
         stream->strides[inner - 1], stream->strides[inner], nrows, ncols);
   }
@@ -363,7 +365,7 @@ static void point_at_tiles(runner *r, int64_t row) {
   }
 }
 
-// Eight rows at a time, where a stream is transposed.
+// Some rows at a time, where a stream is transposed.
 static bool run_tiles(runner *r) {
   tl_plan *plan = r->plan;
   int axis = plan->ndim - 2;

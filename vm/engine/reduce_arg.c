@@ -102,9 +102,17 @@ static void search_rows(const tl_reducer *r, const void *context, int64_t from,
   tl_reduce_turned(r, search_tile, context, from, n);
 }
 
+// Columns whose items lie side by side are searched as lanes are.
+static bool has_columns(const tl_reducer *r) {
+  const tl_split *split = &r->split;
+  bool upright = split->reduced == 1 && r->from == r->dtype &&
+                 split->reduced_strides[0] == (int64_t)tl_itemsize(r->from);
+  return split->kept > 0 && !upright && (split->outer || split->reduced == 0);
+}
+
 bool tl_reduce_arg(tl_reducer *r, bool largest) {
   const tl_split *split = &r->split;
-  if (split->kept > 0 && (split->outer || split->reduced == 0)) {
+  if (has_columns(r)) {
     tl_strip strip = {search_strip, strip_scratch, &largest, NULL};
     return tl_reduce_strips(r, &strip);
   }

@@ -122,7 +122,8 @@ typedef struct lane_spread {
   const tl_reducer *r;
   tl_lane_fold *fold;
   const void *context;
-  int64_t part;  // results
+  int64_t part;           // results
+  const tl_panel *panel;  // NULL: none
 } lane_spread;
 
 static tl_lane lane_at(const tl_reducer *r, const char *base) {
@@ -132,6 +133,31 @@ static tl_lane lane_at(const tl_reducer *r, const char *base) {
       r->from, r->dtype};
 }
 
+// [n] lanes side by side from [base] on. A worker has no VM.
+static bool fold_side_by_side(const lane_spread *s, tl_vm *vm,
+                              int64_t *unpolled, const tl_panel *panel,
+                              const char *base, int64_t n, char *out) {
+  const tl_reducer *r = s->r;
+  const tl_split *split = &r->split;
+  const int64_t item = (int64_t)tl_itemsize(r->from);
+  for (int64_t at = 0, count; at < n; at += count) {
+    count = n - at < panel->rows ? n - at : panel->rows;
+    tl_panel_fill(panel, base + at * item, item, split->reduced_strides[0],
+                  count);
+    for (int64_t i = 0; i < count; i++, out += tl_itemsize(r->result)) {
+      tl_lane lane = {panel->items + i * panel->row,
+                      1,
+                      &panel->length,
+                      &item,
+                      r->from,
+                      r->dtype};
+      if (!s->fold(r, vm, unpolled, s->context, &lane, out))
+        return false;
+    }
+  }
+  return true;
+}
+
 static void fold_part(void *context, int64_t part) {
   const lane_spread *s = context;
   const tl_split *split = &s->r->split;
@@ -139,32 +165,63 @@ static void fold_part(void *context, int64_t part) {
   int64_t from = part * s->part, end = from + s->part, unpolled = 0;
   if (end > split->count)
     end = split->count;
-  for (int64_t i = from; i < end; i++) {
-    tl_lane lane =
-        lane_at(s->r, split->array->data + i * split->kept_strides[0]);
-    s->fold(s->r, NULL, &unpolled, s->context, &lane,
-            s->r->out + (size_t)i * itemsize);
+  const char *base = split->array->data + from * split->kept_strides[0];
+  char *out = s->r->out + (size_t)from * itemsize;
+  if (s->panel != NULL) {
+    tl_panel own = *s->panel;
+    own.items += (size_t)part * own.nbytes;
+    fold_side_by_side(s, NULL, &unpolled, &own, base, end - from, out);
+    return;
   }
+  for (int64_t i = from; i < end; i++, out += itemsize) {
+    tl_lane lane = lane_at(s->r, base);
+    s->fold(s->r, NULL, &unpolled, s->context, &lane, out);
+    base += split->kept_strides[0];
+  }
+}
+
+static bool spread_lanes(tl_reducer *r, lane_spread *s) {
+  const tl_split *split = &r->split;
+  s->part = (split->count + TL_REDUCE_PARTS - 1) / TL_REDUCE_PARTS;
+  return tl_pool_spread(r->vm, (split->count + s->part - 1) / s->part,
+                        fold_part, s,
+                        (uint64_t)(s->part * split->length) / 1024);
+}
+
+static bool each_lane(tl_reducer *r, const lane_spread *s) {
+  const tl_split *split = &r->split;
+  const int last = split->kept - 1;
+  const int64_t n = s->panel == NULL ? 1 : split->kept_shape[last];
+  char *out = r->out;
+  tl_counter counter;
+  tl_counter_begin(&counter, s->panel == NULL ? split->kept : last,
+                   split->kept_shape, split->kept_strides, split->array->data);
+  for (; !counter.done; tl_counter_next(&counter)) {
+    tl_lane lane = lane_at(r, counter.at);
+    bool ok = s->panel == NULL
+                  ? s->fold(r, r->vm, &r->unpolled, s->context, &lane, out)
+                  : fold_side_by_side(s, r->vm, &r->unpolled, s->panel,
+                                      counter.at, n, out);
+    if (!ok)
+      return false;
+    out += (size_t)n * tl_itemsize(r->result);
+  }
+  return true;
 }
 
 bool tl_reduce_lanes(tl_reducer *r, tl_lane_fold *fold, const void *context) {
   const tl_split *split = &r->split;
-  if (split->kept == 1 && tl_reduce_may_spread(r)) {
-    lane_spread s = {r, fold, context, 0};
-    s.part = (split->count + TL_REDUCE_PARTS - 1) / TL_REDUCE_PARTS;
-    return tl_pool_spread(r->vm, (split->count + s.part - 1) / s.part,
-                          fold_part, &s,
-                          (uint64_t)(s.part * split->length) / 1024);
-  }
-  char *out = r->out;
-  tl_counter counter;
-  tl_counter_begin(&counter, split->kept, split->kept_shape,
-                   split->kept_strides, split->array->data);
-  for (; !counter.done; tl_counter_next(&counter)) {
-    tl_lane lane = lane_at(r, counter.at);
-    if (!fold(r, r->vm, &r->unpolled, context, &lane, out))
-      return false;
-    out += tl_itemsize(r->result);
-  }
-  return true;
+  const int last = split->kept - 1;
+  const bool spreads = split->kept == 1 && tl_reduce_may_spread(r);
+  lane_spread s = {r, fold, context, 0, NULL};
+  tl_panel panel;
+  if (split->kept > 0 && split->reduced == 1 &&
+      tl_panel_open(r->vm, &panel, r->from, split->length,
+                    split->kept_shape[last], split->kept_strides[last],
+                    split->reduced_strides[0], spreads ? TL_REDUCE_PARTS : 1))
+    s.panel = &panel;
+  bool ok = spreads ? spread_lanes(r, &s) : each_lane(r, &s);
+  if (s.panel != NULL)
+    tl_panel_close(r->vm, &panel);
+  return ok;
 }

@@ -4,9 +4,16 @@
 #include <string.h>
 
 #include "vm/engine/reduce_internal.h"
+#include "vm/kernels/ask.h"
 #include "vm/vm.h"
 
-enum { STRIP_BYTES = 2048, LEAST_LANES = 16, LEVELS = 64 };
+enum {
+  STRIP_BYTES = 2048,
+  LEAST_LANES = 16,
+  LEVELS = 64,
+  ROWS_AHEAD = 2,
+  LINE_BYTES = 64,
+};
 
 bool tl_reduce_is_upright(const tl_reducer *r) {
   const tl_split *s = &r->split;
@@ -81,6 +88,12 @@ static void end_sums(upright *u, char *out) {
   memcpy(out, u->partial, u->nbytes);
 }
 
+// Rows lie too far apart for the processor to see what comes next.
+static void ask_for_row(const upright *u, uintptr_t row) {
+  for (size_t at = 0; at < u->nbytes; at += LINE_BYTES)
+    tl_ask((const void *)row, at);
+}
+
 // The sums of [width] lanes from [base] on.
 static bool sum_strip(tl_reducer *r, upright *u, const char *base, char *out) {
   const tl_split *s = &r->split;
@@ -88,7 +101,10 @@ static bool sum_strip(tl_reducer *r, upright *u, const char *base, char *out) {
   tl_counter counter;
   tl_counter_begin(&counter, s->reduced, s->reduced_shape, s->reduced_strides,
                    base);
+  const uintptr_t ahead =
+      (uintptr_t)s->reduced_strides[s->reduced - 1] * ROWS_AHEAD;
   for (; !counter.done; tl_counter_next(&counter)) {
+    ask_for_row(u, (uintptr_t)counter.at + ahead);
     feed_row(u, counter.at);
     if (!tl_lane_poll(r->vm, &r->unpolled, (int64_t)u->width))
       return false;

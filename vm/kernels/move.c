@@ -112,6 +112,33 @@ TL_MOVES_OF_PAIRS(PAIR)
 // How many items before its turn one that is far away is asked for.
 enum { AHEAD = 64 };
 
+// --- Columns that become rows
+// -------------------------------------------------
+
+// Four columns at a time, while the next four are asked for: no more lines are
+// in use than a cache finds places for, however far apart they lie.
+enum { TURNED_BYTES = 256, TURNED_COLUMNS = 4, LINE_BYTES = 64 };
+
+#define TURN(index, size)                                                  \
+  static void turn_##size(char *to, ptrdiff_t to_row, const char *from,    \
+                          ptrdiff_t column, size_t nrows, size_t ncols) {  \
+    size_t left = ncols;                                                   \
+    for (; left >= TURNED_COLUMNS; left -= TURNED_COLUMNS) {               \
+      for (int k = TURNED_COLUMNS; k < 2 * TURNED_COLUMNS; k++)            \
+        for (size_t at = 0; at < nrows * size; at += LINE_BYTES)           \
+          tl_ask(from, (uintptr_t)(k * column) + at);                         \
+      for (size_t r = 0; r < nrows; r++)                                   \
+        gather_##size(to + (ptrdiff_t)r * to_row, from + r * size, column, \
+                      TURNED_COLUMNS);                                     \
+      from += TURNED_COLUMNS * column;                                     \
+      to += TURNED_COLUMNS * size;                                         \
+    }                                                                      \
+    for (size_t r = 0; r < nrows; r++)                                     \
+      gather_##size(to + (ptrdiff_t)r * to_row, from + r * size, column,   \
+                    left);                                                 \
+  }
+TL_MOVES(TURN)
+
 // --- All --------------------------------------------------------------------
 
 // Strided loops are not marked: an unpack of stride 0 writes one item n times.
@@ -179,16 +206,12 @@ enum { AHEAD = 64 };
         TL_K(pack_##size)(to, from, a_column, ncols);                        \
       return;                                                                \
     }                                                                        \
-    for (; nrows >= TILE_ROWS; nrows -= TILE_ROWS) {                         \
-      const char *column = from;                                             \
-      for (size_t j = 0; j < ncols; j++, column += a_column)                 \
-        for (size_t r = 0; r < TILE_ROWS; r++)                               \
-          ((T *)(to + (ptrdiff_t)r * out_row))[j] = ((const T *)column)[r];  \
-      to += TILE_ROWS * out_row;                                             \
-      from += TILE_ROWS * a_row;                                             \
+    for (size_t n; nrows > 0; nrows -= n) {                                  \
+      n = nrows < TURNED_BYTES / size ? nrows : TURNED_BYTES / size;         \
+      turn_##size(to, out_row, from, a_column, n, ncols);                    \
+      to += (ptrdiff_t)n * out_row;                                          \
+      from += (ptrdiff_t)n * a_row;                                          \
     }                                                                        \
-    for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)         \
-      TL_K(pack_##size)(to, from, a_column, ncols);                          \
   }                                                                          \
   void TL_K(take_##size)(void *out, const void *a, ptrdiff_t stride,         \
                          const int64_t *index, size_t n) {                   \
@@ -219,10 +242,6 @@ enum { AHEAD = 64 };
     const T *from = a;                                                       \
     for (size_t i = 0; i < n; i++) *(T *)(to + index[i] * stride) = from[i]; \
   }
-
-// Rows that are gathered together where columns are far apart: one line of
-// memory serves all of them.
-enum { TILE_ROWS = 8 };
 
 // Rows are short: a value is written some times more than it is wanted where
 // there is room, so that few jumps depend on a row's length.
