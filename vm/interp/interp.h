@@ -47,6 +47,9 @@ const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
 // the call, which are compared only.
 void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin,
                          const tl_slot *args);
+// The same where a call was compiled to the operation itself: [text] is the
+// source from where the error is on.
+void tl_error_of_call(tl_vm *vm, const char *text, size_t nbytes);
 // Names a function of the library that is written in Tally, where its frame
 // ends by an error from inside: in place of what it called.
 void tl_error_of_function(tl_vm *vm, const tl_prototype *function,

@@ -167,6 +167,16 @@ void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin,
   put_name(vm, tl_builtin_module(builtin), builtin->name, length);
 }
 
+void tl_error_of_call(tl_vm *vm, const char *text, size_t nbytes) {
+  size_t n = 0;
+  while (n < nbytes && (isalnum((unsigned char)text[n]) || text[n] == '_')) n++;
+  if (n == nbytes || text[n] != '(' || vm->error.refused_size > 0)
+    return;
+  const tl_builtin *builtin = tl_builtin_find(NULL, text, n);
+  if (builtin != NULL)
+    tl_error_of_builtin(vm, builtin, NULL);
+}
+
 // A message that shows all of a large argument is no help: its ends are kept.
 static void shorten(tl_vm *vm) {
   enum { LONG = 900, BEGIN = 500, END = 300 };

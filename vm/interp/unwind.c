@@ -159,8 +159,13 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
     tl_error_of_function(vm, function, base);
     return;
   }
-  vm->error.placed = true;
   const tl_place_entry *place = tl_place_at(function, pc);
+  // Not where a call's result is looked at: if any(x) …
+  bool makes = tl_opcodes[function->code[pc].op].result == TL_DEF_OWNED;
+  if (makes && place != NULL && place->end > place->at)
+    tl_error_of_call(vm, function->unit->text + place->at,
+                     place->end - place->at);
+  vm->error.placed = true;
   if (place == NULL)
     return;
   position where = find_position(function->unit, place->at);
