@@ -1,6 +1,7 @@
 // The state of what an instruction defines: what it owns, and from whom it
 // borrows, by the modes its operands have got (ownership.md, "Transfer").
 #include "compiler/ownership_internal.h"
+#include "vm/index/index.h"
 
 const tl_owned_function *tl_callee_of(const tl_flow *flow,
                                       const tl_cfg_ins *ins) {
@@ -22,10 +23,32 @@ static unsigned lends(const tl_flow *flow, const tl_cfg_ins *ins) {
   return builtin == NULL ? 0 : builtin->flags & TL_MAY_BORROW;
 }
 
+static bool slices(const tl_flow *flow, const tl_cfg_ins *ins) {
+  const tl_prototype *prototype = flow->cfg->prototype;
+  return ins->op == TL_BC_INDEX && prototype != NULL &&
+         ins->extra < prototype->unit->path_count &&
+         tl_path_slices(&prototype->unit->paths[ins->extra]);
+}
+
+// A view of operand 0, or a list that borrows items of it.
+static tl_state slice_state(const tl_flow *flow) {
+  int32_t x = flow->operands[0];
+  const tl_state *from = tl_state_of(flow, x);
+  tl_state state = tl_state_new(TL_OWNS);
+  for (tl_relation r = TL_HELD; r <= TL_LENDS; r++)
+    if (flow->modes[0] == TL_MODE_BORROW)
+      tl_state_derive(&state, from, (uint32_t)x, r);
+    else
+      tl_state_derive_lenders(&state, from, r);
+  return state;
+}
+
 // An item of operand 0, or a view of it: only the run knows.
 static tl_state item_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t x = flow->operands[0];
   const tl_state *from = tl_state_of(flow, x);
+  if (slices(flow, ins))
+    return slice_state(flow);
   tl_state state = tl_state_new(TL_EITHER);
   if (flow->modes[0] == TL_MODE_BORROW) {
     tl_state_derive(&state, from, (uint32_t)x, TL_PART);

@@ -230,10 +230,12 @@ static void settle_hold(tl_flow *flow, int32_t x, int32_t y,
 // The container in [y] gets counts of the items that it borrows: from [x], if
 // that [leaves].
 static void settle_items(tl_flow *flow, int32_t x, int32_t y, bool leaves) {
-  if (leaves)
+  if (leaves) {
     tl_put(flow, TL_BC_LEAVE, -1, x, y, TL_MODE_BORROW);
-  else
+    tl_state_remove(&flow->now[y], (uint32_t)x, 1u << TL_HELD);
+  } else {
     tl_put(flow, TL_BC_KEEPALL, -1, y, -1, TL_MODE_BORROW);
+  }
   tl_state_strip(&flow->now[y], 1u << TL_LENDS);
 }
 
@@ -295,7 +297,8 @@ static bool settle_same(tl_flow *flow, int32_t x, int32_t y) {
 static bool settle_one(tl_flow *flow, int32_t x, int32_t y,
                        const tl_cfg_ins *update) {
   unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
-  bool inherits = flow->leaves && (relations & 1u << TL_PART) != 0;
+  bool inherits =
+      flow->leaves && (relations & (1u << TL_PART | 1u << TL_LENDS)) != 0;
   if ((relations & 1u << TL_HELD) != 0 && !inherits)
     settle_hold(flow, x, y, update);
   if ((relations & 1u << TL_LENDS) != 0)
@@ -346,11 +349,13 @@ void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
   }
 }
 
-// Whether the container in [y] borrows items of [x], and x lends nothing else
-// to it. Only what owns for certain is left as it is by LEAVE.
+// Whether the container in [y], or the slice, borrows items of [x], and x lends
+// nothing but a view's block to it. Only what owns for certain is left as it is
+// by LEAVE.
 static bool inherits_many(const tl_flow *flow, int32_t x, int32_t y) {
   return flow->now[y].kind == TL_OWNS &&
-         tl_state_relations(&flow->now[y], (uint32_t)x) == 1u << TL_LENDS;
+         (tl_state_relations(&flow->now[y], (uint32_t)x) &
+          ~(1u << TL_HELD)) == 1u << TL_LENDS;
 }
 
 // The borrower that may take its item out of [x] where that ends, or better its

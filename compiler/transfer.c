@@ -210,12 +210,14 @@ static bool lends_to_operand(const tl_flow *flow, const tl_cfg_ins *ins,
   return false;
 }
 
-// Whether something that lives on may be an item of what an item is loaded
-// from. Then all of them part it among them where it ends, behind the load.
+// Whether something that lives on may be an item or a slice of what an item is
+// loaded from. Then all of them part it among them where it ends, behind the
+// load.
 static bool lends_items(const tl_flow *flow, int32_t slot) {
   TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
     if (y != slot && tl_bit(flow->after, y) &&
-        tl_state_has(&flow->now[y], tl_lender_of((uint32_t)slot, TL_PART)))
+        (tl_state_relations(&flow->now[y], (uint32_t)slot) &
+         ~(1u << TL_SAME)) != 0)
       return true;
   }
   return false;

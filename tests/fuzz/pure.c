@@ -61,6 +61,7 @@ static const char *const arrays[] = {
     "$R.a",
     "(Y, $S)[0]",
     "first_of($L)",
+    "$L[1:][0]",
     "values((a: X, b: Y))[0]",
 };
 static const char *const lists[] = {

@@ -184,7 +184,7 @@ static void list_item(tl_vm *vm, const tl_slot *base, tl_slot *item,
 }
 
 static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
-                       tl_slot *out) {
+                       bool lends, tl_slot *out) {
   tl_list *made = tl_list_new(vm, slice.length);
   if (made == NULL)
     return false;
@@ -199,7 +199,9 @@ static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
       *item = tl_none();
     } else {
       tl_slot borrowed = tl_borrow(*item);
-      made->items[i] = tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
+      made->items[i] =
+          lends ? tl_lend(vm, &made->head, &borrowed, TL_CAUSE_ITEM)
+                : tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
     }
   }
   made->length = slice.length;
@@ -237,10 +239,23 @@ static bool list_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   if (!read_one(vm, "list", step, parts, list->length, &index))
     return false;
   if (index.kind == ONE_SLICE)
-    return list_slice(vm, base, index.slice, out);
+    return list_slice(vm, base, index.slice, false, out);
   if (index.kind == ONE_ARRAY)
     return list_choice(vm, base, index.array, out);
   list_item(vm, base, &list->items[index.at], out);
+  return true;
+}
+
+bool tl_index_slice(tl_vm *vm, tl_slot *base, const tl_step *step,
+                    tl_slot *parts, tl_slot *out) {
+  one index;
+  if (tl_is_list(*base) && !tl_is_owned(*base))
+    return read_one(vm, "list", step, parts, base->list->length, &index) &&
+           list_slice(vm, base, index.slice, true, out);
+  if (!tl_index_get(vm, base, step, parts, out))
+    return false;
+  if (!tl_is_owned(*out))  // all of a string
+    *out = tl_retain(vm, *out);
   return true;
 }
 

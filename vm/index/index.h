@@ -43,6 +43,17 @@ typedef struct tl_path {
 bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
                   tl_slot *out);
 
+// Whether the first step is one slice alone: what it gives is new.
+static inline bool tl_path_slices(const tl_path *path) {
+  const tl_step *step = path->steps;
+  return path->step_count > 0 && step->field == NULL && step->item_count == 1 &&
+         step->items[0].kind == TL_ITEM_SLICE;
+}
+// The same with such a step: *out owns. A list of what base goes on having
+// borrows its items (TL_LENT).
+bool tl_index_slice(tl_vm *vm, tl_slot *base, const tl_step *step,
+                    tl_slot *parts, tl_slot *out);
+
 // .name on any value: record key, array attribute (shape ndim size dtype
 // nbytes T mT real imag), module member, handle attribute. *out as above.
 bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out);

@@ -508,7 +508,10 @@ static void gather_column(tl_vm *vm, tl_slot *column) {
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
   tl_slot from = read(base, mode), result;
-  if (!tl_index_get(vm, &from, &path->steps[0], parts, &result))
+  bool ok = tl_path_slices(path)
+                ? tl_index_slice(vm, &from, &path->steps[0], parts, &result)
+                : tl_index_get(vm, &from, &path->steps[0], parts, &result);
+  if (!ok)
     return false;
   if (path->is_column)
     gather_column(vm, &result);

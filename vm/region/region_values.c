@@ -198,11 +198,11 @@ bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d) {
   return true;
 }
 
-// A view that the region alone knows needs no hold on its block: what it shows
-// ends after the region.
+// A view that the region alone knows needs no hold on its block, and has no
+// items of its own: what it shows ends after the region.
 bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
   int in;
-  int view = d->op == TL_BC_HOLD ? 0 : 1;
+  int view = d->op == TL_BC_HOLD || d->op == TL_BC_KEEPALL ? 0 : 1;
   if (d->op == TL_BC_OWN)
     return tl_reader_own(rd, d);
   if (!tl_reader_look_up(rd, d->operands[view], &in))

@@ -2,6 +2,7 @@
 // module variables, errors, definitions.
 #include <string.h>
 
+#include "vm/index/index.h"
 #include "vm/interp/module.h"
 #include "vm/verify/verify.h"
 
@@ -305,9 +306,23 @@ static tl_state immortal(void) {
   return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
 }
 
+// A view of operand 0, or a list that borrows items of it.
+static tl_state slice_state(const tl_checker *c, uint32_t x) {
+  tl_state state = tl_state_new(TL_OWNS);
+  for (tl_relation r = TL_HELD; r <= TL_LENDS; r++)
+    if (consumes(c->ins.modes[0]))
+      tl_state_derive_lenders(&state, &c->now[x], r);
+    else
+      tl_state_derive(&state, &c->now[x], x, r);
+  return state;
+}
+
 static tl_state item_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   const tl_state *from = &c->now[x];
+  if (c->ins.op == TL_BC_INDEX &&
+      tl_path_slices(&c->p->unit->paths[c->ins.extra]))
+    return slice_state(c, x);
   tl_state state = tl_state_new(TL_EITHER);
   bool drains = operand_role(c, 0) == TL_ROLE_DRAIN;
   bool of_list = c->ins.op == TL_BC_NEXT && c->ins.extra == TL_NEXT_OF_LIST;
