@@ -83,6 +83,15 @@ lost() {
 test_lost() { [ -z "$(lost)" ] || { lost; return 1; }; }
 check 'sources with flags of their own' test_lost
 
+# --- Sanitizers need more stack than a program
+small_stack() {
+  (ulimit -s 256 && "$build/tally" test tests/lang tests/regress)
+}
+case ${CFLAGS-} in
+  *sanitize*) ;;
+  *) check '256 KiB of stack are enough' small_stack ;;
+esac
+
 # --- What is installed
 check 'make install' make BUILD="$build" PREFIX="$there/usr" install
 only_ours() {

@@ -417,6 +417,13 @@ static bool run_outer(runner *r, int axes) {
   }
 }
 
+// Apart, so that other runs do not need the stack of tiles.
+__attribute__((noinline)) static bool run_tiled(runner *r, int axes) {
+  _Alignas(64) tile tiles[TL_PLAN_TILES];
+  r->tiles = tiles;
+  return run_outer(r, axes);
+}
+
 typedef char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
 
 // Units [from, to) of the first axis; vm NULL: on a worker, which polls
@@ -440,8 +447,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
     if (plan->values[s].constant)
       plan->values[s].at = stream->base;
   }
-  _Alignas(64) tile tiles[TL_PLAN_TILES];
-  runner r = {.vm = vm, .plan = plan, .tiles = tiles, .may_stop = may_stop};
+  runner r = {.vm = vm, .plan = plan, .may_stop = may_stop};
   r.block = (int64_t)((direct ? DIRECT_BYTES : TL_BLOCK_BYTES) / plan->widest);
   // Constants are repeated over no more than a register.
   call_steps(plan, 0, plan->once_count, TL_BLOCK_BYTES / plan->widest);
@@ -451,7 +457,8 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
     r.block = block_of_row(plan, r.block);
   int64_t units = plan->shape[0];
   plan->shape[0] = to - from;
-  bool ok = run_outer(&r, plan->ndim - (pairs ? 2 : 1));
+  int axes = plan->ndim - (pairs ? 2 : 1);
+  bool ok = plan->tile_count > 0 ? run_tiled(&r, axes) : run_outer(&r, axes);
   plan->shape[0] = units;
   return ok;
 }
