@@ -479,7 +479,8 @@ TALLY_API tally_status tally_to_dlpack_versioned(
 // they are released, at once or with the last of the arrays over them.
 //
 //   numbers          N * dtype, over Arrow's buffer, not copied
-//   bool, utf8       N * bool, N * string, copied
+//   bool, utf8       N * bool, N * string, copied; string views too
+//   binary           N * bytes, copied; of a fixed size and views too
 //   fixed-size list  of numbers: N * size * dtype, not copied
 //   list             N * var * dtype, the items not copied
 //   struct           a record of columns

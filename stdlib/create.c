@@ -10,6 +10,7 @@
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/values/string_item.h"
+#include "vm/values/octets.h"
 #include "vm/vm.h"
 
 // --- Filled -----------------------------------------------------------------
@@ -71,12 +72,23 @@ static bool ones_of(tl_vm *vm, const char *function, tl_slot *like,
   return filled(vm, like, dtype, ndim, shape, one, out);
 }
 
+// dtype: `bytes`. What is made are strings, which are bytes in the end.
+static bool asks_bytes(tl_slot s) {
+  return tl_is_type(s) && s.type->kind == TL_TYPE_BYTES;
+}
+
 static bool zeros(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   tl_dtype dtype;
+  tl_slot texts;
   if (tl_is_type(args[0]))
     return tl_zeros_of_type(vm, "zeros", args[0].type, out);
+  if (asks_bytes(args[1])) {
+    return tl_arg_shape(vm, "zeros", "shape", args[0], &ndim, shape) &&
+           zeros_of(vm, NULL, TL_STRING, ndim, shape, &texts) &&
+           tl_octets_close(vm, &texts, out);
+  }
   return tl_arg_shape(vm, "zeros", "shape", args[0], &ndim, shape) &&
          tl_arg_dtype(vm, "zeros", args[1], TL_FLOAT64, &dtype) &&
          zeros_of(vm, NULL, dtype, ndim, shape, out);
@@ -99,15 +111,32 @@ static bool value_dtype(tl_vm *vm, const char *function, tl_slot value,
   else if (tl_is_number(value))
     *out = (tl_dtype)tl_dtype_of(value);
   else
-    return tl_arg_fail(vm, function, "fill_value", "a number, bool or string",
-                       value);
+    return tl_arg_fail(vm, function, "fill_value",
+                       "a number, bool, string or bytes", value);
   return true;
+}
+
+// fill_value: bytes, or dtype: `bytes` and a string.
+static bool full_of_bytes(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  tl_slot value = tl_octets_inside(args[1]), texts;
+  if (!tl_is_string(value))
+    return tl_arg_fail(vm, "full", "fill_value", "bytes or a string", args[1]);
+  if (!tl_is_none(args[2]) && !asks_bytes(args[2]))
+    return tl_arg_fail(vm, "full", "dtype", "`bytes`, as fill_value is",
+                       args[2]);
+  return tl_arg_shape(vm, "full", "shape", args[0], &ndim, shape) &&
+         filled(vm, NULL, TL_STRING, ndim, shape, value, &texts) &&
+         tl_octets_close(vm, &texts, out);
 }
 
 static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   tl_dtype own = TL_FLOAT64, dtype;
+  if (tl_is_octets(args[1]) || asks_bytes(args[2]))
+    return full_of_bytes(vm, args, out);
   return tl_arg_shape(vm, "full", "shape", args[0], &ndim, shape) &&
          value_dtype(vm, "full", args[1], &own) &&
          tl_arg_dtype(vm, "full", args[2], own, &dtype) &&
@@ -559,7 +588,7 @@ const tl_builtin tl_create_builtins[] = {
      "an\n"
      "error (kind value), what is no dtype another (type).\n"
      "    empty(2)    # [0.0, 0.0]\n"},
-    {"full", "shape, fill_value, dtype: none", full, TL_OF_BYTES,
+    {"full", "shape, fill_value, dtype: none", full, TL_PURE,
      "An array that holds one value everywhere.\n"
      "The dtype is that of the value unless one is given. A negative length "
      "is\n"

@@ -11,6 +11,7 @@
 #include "vm/text/format.h"
 #include "vm/io.h"
 #include "vm/values/list.h"
+#include "vm/values/octets.h"
 #include "vm/values/range.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
@@ -140,6 +141,12 @@ static bool end_row(csv_writer *w) {
 static bool check_columns(tl_vm *vm, const tl_record *columns) {
   for (int64_t i = 0; i < columns->length; i++) {
     tl_slot value = columns->fields[i].value;
+    if (tl_is_octets(value)) {
+      return tl_fail(vm, TALLY_ERR_TYPE,
+                     "write_csv: %s has bytes, and a table of text none: "
+                     "binary.text(b) is their text where they are UTF-8",
+                     columns->fields[i].key->text);
+    }
     if (!tl_is_list(value) && !tl_is_range(value) &&
         !((tl_is_form(value, TL_FORM_OPTION) || tl_is_spelled(value)) &&
           tl_value_ndim(value) == 1) &&

@@ -12,6 +12,8 @@
 #include "stdlib/npy_struct.h"
 #include "vm/io.h"
 #include "vm/nested/nested.h"
+#include "vm/values/category.h"
+#include "vm/values/octets.h"
 #include "vm/values/string_item.h"
 #include "vm/vm.h"
 
@@ -42,6 +44,14 @@ static size_t put_utf8(char *out, uint32_t c) {
   return n;
 }
 
+// One of S, which ends where only zeros follow, or of V, which is kept whole.
+static bool store_bytes(tl_reader *reader, tl_array *a, int64_t index,
+                        const char *bytes, const tl_npy *from) {
+  size_t n = (size_t)from->width;
+  while (from->letter == 'S' && n > 0 && bytes[n - 1] == 0) n--;
+  return tl_string_item_set(reader->vm, &tl_string_items(a)[index], bytes, n);
+}
+
 // One string of UTF-32 without the zeros at its end. [text] takes 4 bytes for
 // each code point.
 static bool store_string(tl_reader *reader, tl_array *a, int64_t index,
@@ -63,18 +73,20 @@ static bool store_string(tl_reader *reader, tl_array *a, int64_t index,
 
 static bool read_strings(tl_reader *reader, const tl_npy *from, tl_array *a) {
   size_t width = (size_t)from->width, nbytes = 8 * width;
-  if (width == 0)
+  if (width == 0 || a->size == 0)
     return true;
   uint32_t *points = tl_alloc(reader->vm, nbytes, "a string");
   if (!points)
     return false;
   bool ok = true;
   for (int64_t i = 0; ok && i < a->size; i++) {
-    ok = tl_npy_read_exactly(reader, points, 4 * width);
-    if (ok && from->swapped)
+    ok = tl_npy_read_exactly(reader, points, tl_npy_width(from));
+    if (ok && from->letter == 'U' && from->swapped)
       tl_npy_swap_bytes((char *)points, 4, width);
-    ok = ok && store_string(reader, a, i, points, from->width,
-                            (char *)(points + width));
+    ok = ok && (from->letter == 'U'
+                    ? store_string(reader, a, i, points, from->width,
+                                   (char *)(points + width))
+                    : store_bytes(reader, a, i, (char *)points, from));
   }
   tl_free(reader->vm, points, nbytes);
   return ok;
@@ -131,13 +143,17 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
   }
   if (!turned) {
     *out = tl_result(vm, a);
-    return !tl_is_unset(*out);
+    ok = !tl_is_unset(*out);
+  } else {
+    tl_slot whole = tl_own_array(a);
+    ok = tl_permute(vm, &whole, axes, out);
+    if (tl_is_owned(whole))
+      tl_drop(vm, whole);
   }
-  tl_slot whole = tl_own_array(a);
-  ok = tl_permute(vm, &whole, axes, out);
-  if (tl_is_owned(whole))
-    tl_drop(vm, whole);
-  return ok;
+  if (!ok || from.dtype != TL_STRING || from.letter == 'U')
+    return ok;
+  tl_slot texts = *out;
+  return tl_octets_close(vm, &texts, out);
 }
 
 static bool file_name(tl_vm *vm, const char *function, tl_slot s,
@@ -237,7 +253,43 @@ typedef struct output {
   const char *fields;     // its descr
   tl_writer file;
   int64_t width;  // code points of a string
+  // Of bytes, as S; as V where one ends in a zero, which S would drop.
+  bool octets, zero_ended;
+  int64_t least;  // the length of the shortest
 } output;
+
+static bool measure_bytes(void *context, const char *item) {
+  output *o = context;
+  const tl_string_item *s = tl_string_item_at(item);
+  int64_t n = (int64_t)tl_string_item_length(s);
+  if (n > o->width)
+    o->width = n;
+  if (n < o->least)
+    o->least = n;
+  o->zero_ended |= n > 0 && tl_string_item_text(s)[n - 1] == 0;
+  return true;
+}
+
+static bool write_bytes(void *context, const char *item) {
+  static const char zeros[64];
+  output *o = context;
+  const tl_string_item *s = tl_string_item_at(item);
+  size_t n = tl_string_item_length(s), left = (size_t)o->width - n;
+  bool ok = tl_writer_write(&o->file, tl_string_item_text(s), n);
+  for (size_t more; ok && left > 0; left -= more) {
+    more = left < sizeof zeros ? left : sizeof zeros;
+    ok = tl_writer_write(&o->file, zeros, more);
+  }
+  return ok;
+}
+
+static bool fits_bytes(const output *o) {
+  return !o->zero_ended || o->least == o->width ||
+         tl_fail(o->vm, TALLY_ERR_VALUE,
+                 "%s: an item of bytes ends in a zero, which is kept only "
+                 "where all have one length",
+                 o->file.what);
+}
 
 static bool measure_string(void *context, const char *item) {
   output *o = context;
@@ -280,7 +332,11 @@ static bool write_header(output *o) {
       return false;
     n = (size_t)snprintf(text, room, "{'descr': %s", o->fields);
   } else if (dtype == TL_STRING)
-    n = (size_t)snprintf(text, room, "{'descr': '%cU%lld'", order,
+    n = (size_t)snprintf(text, room, "{'descr': '%c%c%lld'",
+                         o->octets ? '|' : order,
+                         !o->octets      ? 'U'
+                         : o->zero_ended ? 'V'
+                                         : 'S',
                          (long long)o->width);
   else
     n = (size_t)snprintf(text, room, "{'descr': '%c%c%zu'",
@@ -316,7 +372,7 @@ static bool write_header(output *o) {
 
 static bool write_items(output *o) {
   if (tl_array_dtype(o->a) == TL_STRING)
-    return visit_items(o->a, write_string, o);
+    return visit_items(o->a, o->octets ? write_bytes : write_string, o);
   size_t itemsize = tl_itemsize(tl_array_dtype(o->a));
   if (tl_is_contiguous(o->a))
     return tl_writer_write(&o->file, o->a->data, (size_t)o->a->size * itemsize);
@@ -326,7 +382,8 @@ static bool write_items(output *o) {
 // The header and items, wherever the writer leads.
 static bool write_array(output *o) {
   if (tl_array_dtype(o->a) == TL_STRING &&
-      !visit_items(o->a, measure_string, o))
+      (!visit_items(o->a, o->octets ? measure_bytes : measure_string, o) ||
+       !fits_bytes(o)))
     return false;
   // NumPy has no strings of width 0.
   if (o->width == 0)
@@ -339,7 +396,13 @@ static bool write_array(output *o) {
 static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
                         output *out, tl_slot *descr) {
   *descr = tl_none();
-  *out = (output){.vm = vm};
+  *out = (output){.vm = vm, .least = INT64_MAX};
+  tl_slot texts = tl_octets_inside(*s);
+  if (tl_is_octets(*s) && tl_is_array(texts)) {
+    out->a = texts.array;
+    out->octets = true;
+    return true;
+  }
   if (!tl_is_form(*s, TL_FORM_STRUCT)) {
     if (!tl_arg_array(vm, function, s))
       return false;
@@ -386,7 +449,8 @@ static bool encode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_bytes bytes = {NULL, 0, 0};
   output o;
   tl_slot descr;
-  if (!open_output(vm, "encode_npy", &args[0], &o, &descr))
+  if (!tl_spell_out(vm, 1, args) ||
+      !open_output(vm, "encode_npy", &args[0], &o, &descr))
     return false;
   o.file = tl_writer_to(vm, "encode_npy", &bytes);
   tl_array *a = NULL;
@@ -409,7 +473,8 @@ const tl_builtin tl_io_npy_module[] = {
     {"read_npy", "path", read_npy, TL_FILES | TL_EFFECT,
      "The array in a file of NumPy's format .npy (versions 1 to 3, any byte\n"
      "order; a file in Fortran's order gives a transposed view). A structured\n"
-     "dtype gives a struct array in the layout of the file.\n"
+     "dtype gives a struct array in the layout of the file, S and V give "
+     "bytes.\n"
      "A file that cannot be read is an error (kind io), a damaged one another\n"
      "(value).\n"
      "    io.read_npy(\"weights.npy\")\n"},
@@ -420,7 +485,7 @@ const tl_builtin tl_io_npy_module[] = {
      "layout.\n"
      "A file that cannot be written is an error (kind io), what is no array "
      "of\n"
-     "numbers, bools or strings another (type).\n"
+     "numbers, bools, strings or bytes another (type).\n"
      "    io.write_npy(\"weights.npy\", zeros((3, 4)))\n"},
     {"decode_npy", "data, name = \"the data\"", decode_npy, TL_PURE,
      "The array in the bytes (an array of uint8) of a .npy file; name stands\n"
@@ -429,7 +494,7 @@ const tl_builtin tl_io_npy_module[] = {
      "of\n"
      "the format another (value).\n"
      "    io.decode_npy(io.encode_npy([1, 2]))    # [1, 2]\n"},
-    {"encode_npy", "x", encode_npy, TL_PURE,
+    {"encode_npy", "x", encode_npy, TL_ANY_FORM,
      "The bytes of a .npy file of an array: an array of uint8.\n"
      "Values other than arrays are an error (kind type).\n"
      "    char(io.encode_npy([1, 2])[1:6])    # \"NUMPY\"\n"},

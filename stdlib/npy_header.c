@@ -120,9 +120,10 @@ static bool read_descr(header *h, tl_npy *out) {
     size = -1;
   bool big = text[0] == '>' || (text[0] == '=' && tl_is_big_endian());
   out->swapped = text[0] != '|' && big != tl_is_big_endian();
-  if (text[1] == 'U' && size >= 0) {
+  if (strchr("USV", text[1]) != NULL && size >= 0) {
     out->dtype = TL_STRING;
     out->width = size;
+    out->letter = text[1];
     return true;
   }
   static const char kinds[] = "BIUFC", letters[] = "biufc";
@@ -222,7 +223,7 @@ bool tl_npy_check_size(tl_reader *reader, const tl_npy *from, uint64_t left) {
   int64_t size;
   size_t nbytes,
       itemsize = from->layout != NULL       ? (size_t)from->layout->itemsize
-                 : from->dtype == TL_STRING ? (size_t)from->width * 4
+                 : from->dtype == TL_STRING ? tl_npy_width(from)
                                             : tl_itemsize(from->dtype);
   if (!tl_shape_size(reader->vm, from->ndim, from->shape,
                      itemsize ? itemsize : 1, &size, &nbytes))

@@ -19,12 +19,18 @@ typedef struct tl_npy {
   tl_type *layout;  // of structs; NULL: items of dtype
   bool swapped;     // the other byte order than this machine's
   bool fortran;
-  int64_t width;  // code points of a string
+  int64_t width;  // of strings: code points; of bytes: bytes
+  char letter;    // of strings: U; of bytes: S, V
   int ndim;
   int64_t shape[TL_MAX_DIMS];
 } tl_npy;
 
 bool tl_is_big_endian(void);
+
+// The bytes of a string in the file.
+static inline size_t tl_npy_width(const tl_npy *from) {
+  return (size_t)from->width * (from->letter == 'U' ? 4 : 1);
+}
 
 // Reads up to where the items begin; [left] is what the file holds behind.
 bool tl_npy_read_header(tl_reader *reader, tl_npy *out, uint64_t *left);

@@ -6,6 +6,7 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/nested/grid.h"
+#include "vm/values/octets.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
@@ -235,6 +236,9 @@ static bool zip_rows(tl_vm *vm, const tl_record *r, const tl_slot *rows,
     ok = tl_ragged_flat(vm, rows[made], &offsets, &columns[made]);
     if (!ok)
       offsets = tl_none();
+    tl_slot texts = columns[made];
+    if (ok && tl_is_octets(r->fields[made].value))
+      ok = tl_octets_close(vm, &texts, &columns[made]);
   }
   if (ok) {
     ok = struct_rows(vm, offsets.array, r->length, names, columns, out);
@@ -270,7 +274,7 @@ static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t opened = 0;
   bool ok = rows != NULL, grids = are_grids(r);
   for (; ok && opened < r->length; opened += ok) {
-    rows[opened] = tl_borrow(r->fields[opened].value);
+    rows[opened] = tl_octets_inside(r->fields[opened].value);
     if (grids)
       ok = tl_grid_rows(vm, rows[opened].nested, &rows[opened]);
     else if (tl_value_ndim(rows[opened]) >= 2)

@@ -368,8 +368,7 @@ static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 const tl_builtin tl_select_builtins[] = {
-    {"topk", "x, k, axis: -1, largest: true", topk,
-     TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
+    {"topk", "x, k, axis: -1, largest: true", topk, TL_EACH_ROW | TL_OF_ROWS,
      "The k greatest items along an axis, in order, and their places: a record "
      "of\n"
      "values, of x's dtype, and indices, int64. Equal items keep their order; "

@@ -352,7 +352,7 @@ static void test_arrow_in_refuses(void **state) {
   host *h = *state;
   static const int32_t numbers[] = {1, 2, 3, 4}, back[] = {0, 3, 2, 4};
   const void *buffers[] = {NULL, numbers};
-  const void *no_data[] = {NULL, NULL},
+  const void *no_data[] = {NULL, NULL, NULL},
              *bad[] = {NULL, back, "\xff\xff\xff\xff"};
   tally_value v;
   const struct {
@@ -370,6 +370,12 @@ static void test_arrow_in_refuses(void **state) {
       {"u", 3, 0, 3, bad, TALLY_ERR_TYPE, "go back"},
       {"u", 1, 0, 3, bad, TALLY_ERR_VALUE, "UTF-8"},
       {"u", 1, 0, 2, bad, TALLY_ERR_TYPE, "laid out"},
+      {"z", 3, 0, 3, bad, TALLY_ERR_TYPE, "go back"},
+      {"w:x", 3, 0, 2, buffers, TALLY_ERR_TYPE, "no format"},
+      {"w:", 3, 0, 2, buffers, TALLY_ERR_TYPE, "no format"},
+      {"w:2", 3, 0, 2, no_data, TALLY_ERR_TYPE, "no data"},
+      {"vu", 3, 0, 2, buffers, TALLY_ERR_TYPE, "laid out"},
+      {"vz", 3, 0, 3, no_data, TALLY_ERR_TYPE, "no views"},
       {"n", -1, 0, 0, NULL, TALLY_ERR_TYPE, "laid out"},
       {"tdx", 4, 0, 2, buffers, TALLY_ERR_TYPE, "no type here"},
       {"", 4, 0, 2, buffers, TALLY_ERR_TYPE, "no type here"},
@@ -487,16 +493,79 @@ static void test_arrow_formats(void **state) {
   take_global(h, "x", &s, &a);
   check_value(h, "x", "[none, none]");
   static const char *const refused[][2] = {
-      {"e", "float32"},   {"d:12,3", "decimals"}, {"z", "bytes"},
-      {"w:4", "bytes"},   {"vu", "views"},        {"+m", "maps"},
+      {"e", "float32"},   {"d:12,3", "decimals"}, {"+m", "maps"},
       {"+us:0", "union"}, {"+r", "run-end"},      {"+vl", "views"},
-      {"?", "no type"},   {"tin", "no type"},
+      {"?", "no type"},   {"tin", "no type"},     {"vx", "no type"},
   };
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     s = schema_of(refused[i][0], "t");
     a = array_of(2, 2, buffers);
     CHECK_ERROR(h, tally_from_arrow(h->vm, &s, &a, &v), TALLY_ERR_TYPE,
                 refused[i][1]);
+  }
+}
+
+// Bytes in each of Arrow's layouts, and views of texts.
+static void test_arrow_bytes_in(void **state) {
+  host *h = *state;
+  static const int32_t small[] = {0, 2, 2, 5};
+  static const int64_t large[] = {0, 1, 4, 5};
+  static const uint8_t valid[] = {0x05};
+  const void *of_small[] = {NULL, small, "ab\xff\0c"};
+  const void *of_large[] = {valid, large, "ab\xff\0c"};
+  const void *fixed[] = {NULL, "??abcdef"};
+  struct ArrowSchema s = schema_of("z", "c");
+  struct ArrowArray a = array_of(3, 3, of_small);
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "[b\"ab\", b\"\", b\"\\xff\\x00c\"]");
+  s = schema_of("Z", "c");
+  a = array_of(3, 3, of_large);
+  a.null_count = 1;
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "[b\"a\", none, b\"c\"]");
+  s = schema_of("w:2", "c");
+  a = array_of(3, 2, fixed);
+  a.offset = 1;
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "[b\"ab\", b\"cd\", b\"ef\"]");
+
+  static const char far[] = "..a longer text of views";
+  const int64_t sizes[] = {24};
+  // The second is missing and says nothing.
+  struct view {
+    int32_t length;
+    char text[4];
+    int32_t buffer, at;
+  } views[] = {{3, "on\0", 0, 0}, {99, "", 7, 7}, {22, "a lo", 0, 2}};
+  memcpy(views[0].text, "one", 3);
+  const void *viewed[] = {valid, views, far, sizes};
+  s = schema_of("vu", "c");
+  a = array_of(3, 4, viewed);
+  a.null_count = 1;
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "[\"one\", none, \"a longer text of views\"]");
+  s = schema_of("vz", "c");
+  a = array_of(1, 4, viewed);
+  a.offset = 2;
+  take_global(h, "x", &s, &a);
+  check_value(h, "x", "[b\"a longer text of views\"]");
+  tally_value v;
+  const struct {
+    int32_t length, buffer, at;
+  } bad[] = {{-1, 0, 0},
+             {23, 0, 2},
+             {22, 1, 0},
+             {22, -1, 0},
+             {22, 0, -1},
+             {13, 2, 0},
+             {INT32_MAX, 0, INT32_MAX}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    views[2] = (struct view){bad[i].length, "", bad[i].buffer, bad[i].at};
+    s = schema_of("vu", "c");
+    a = array_of(1, 4, viewed);
+    a.offset = 2;
+    CHECK_ERROR(h, tally_from_arrow(h->vm, &s, &a, &v), TALLY_ERR_TYPE,
+                "not there");
   }
 }
 
@@ -515,6 +584,10 @@ static void test_arrow_there_and_back(void **state) {
       "[none, \"a\"]",
       "[true, none, none, true, false, true, none, true, none]",
       "[[1, 2], [], [3]]",
+      "`bytes`([\"ab\", \"\", \"a longer text of bytes\"])",
+      "[`bytes`(uint8([255, 0])), none]",
+      "[[`bytes`(\"a\"), none], [], [`bytes`(\"b\")]]",
+      "(a: `bytes`([\"a\", \"b\"]), b: [1, 2])",
       "(a: [1.5, none], b: [[1], [2, 3]])",
       "categorical([\"b\", \"a\", \"b\"])",
       "categorical([3, 1, 3, 3])[::-1]",
@@ -548,6 +621,7 @@ static void test_arrow_there_and_back(void **state) {
       {"(a: [1], b: [1, 2])", TALLY_ERR_SHAPE},
       {"(a: [1], b: [1i])", TALLY_ERR_TYPE},
       {"[[true]]", TALLY_ERR_TYPE},
+      {"`bytes`(\"a\")", TALLY_ERR_TYPE},
   };
   struct ArrowSchema s;
   struct ArrowArray a;
@@ -675,6 +749,7 @@ int main(void) {
       HOST_TEST(test_arrow_in_refuses),
       HOST_TEST(test_arrow_dictionaries),
       HOST_TEST(test_arrow_formats),
+      HOST_TEST(test_arrow_bytes_in),
       HOST_TEST(test_arrow_there_and_back),
       HOST_TEST(test_parcels_change_vms),
       HOST_TEST(test_large_arrays_are_not_copied),

@@ -4,6 +4,8 @@
 //   numbers            an array over Arrow's own buffer, not copied
 //   dates and times    their integers
 //   bool, utf8         an array, copied: Arrow packs bits, and texts end to end
+//   binary             bytes, copied likewise; also those of a fixed size
+//   string views       as their texts
 //   fixed-size list    an array with one dimension more, not copied
 //   list               rows of different lengths, their items not copied
 //   dictionary         categories, or the values where these are no categories
@@ -21,6 +23,7 @@
 #include "vm/memory/memory.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/ragged.h"
+#include "vm/values/octets.h"
 #include "vm/values/record.h"
 #include "vm/values/string_item.h"
 
@@ -76,11 +79,6 @@ static const struct {
 } refused[] = {
     {"e", "is of half precision: cast it to float32"},
     {"d:", "is of decimals: cast it to float64 or int64"},
-    {"z", "is of bytes: Tally's strings are utf8"},
-    {"Z", "is of bytes: Tally's strings are utf8"},
-    {"w:", "is of bytes: Tally's strings are utf8"},
-    {"vz", "is of bytes: Tally's strings are utf8"},
-    {"vu", "is of string views: cast it to utf8"},
     {"+v", "is of list views: cast it to lists"},
     {"+m", "is of maps: cast it to lists of structs"},
     {"+u", "is of unions, which have no type here"},
@@ -257,28 +255,103 @@ static bool check_offsets(tl_vm *vm, const schema *s, const arrow *a,
   return ok || refuse(vm, s, "has offsets that go back");
 }
 
-static bool import_texts(tl_vm *vm, const schema *s, arrow *a, bool large,
+// Texts and bytes in Arrow's layouts.
+typedef struct pieces {
+  const schema *s;
+  const arrow *a;
+  char layout;    // v: views, w: of one width, else the letter of the format
+  int64_t width;  // of w
+} pieces;
+
+static bool open_pieces(tl_vm *vm, pieces *p) {
+  const schema *s = p->s;
+  const arrow *a = p->a;
+  char *end;
+  if (p->layout == 'v') {
+    return check_counts(vm, s, a, a->n_buffers < 3 ? 3 : a->n_buffers, 0) &&
+           (a->length == 0 || a->buffers[1] != NULL ||
+            refuse(vm, s, "has no views"));
+  }
+  if (p->layout != 'w') {
+    return check_counts(vm, s, a, 3, 0) &&
+           check_offsets(vm, s, a, p->layout == 'U' || p->layout == 'Z');
+  }
+  p->width = strtoll(s->format + 2, &end, 10);
+  int64_t total;
+  if (*end != 0 || end == s->format + 2 || p->width < 0)
+    return refuse(vm, s, "is no format");
+  return check_counts(vm, s, a, 2, 0) &&
+         (!__builtin_mul_overflow(a->offset + a->length, p->width, &total) ||
+          refuse(vm, s, "is not laid out as that format is"));
+}
+
+// A view: a length and up to 12 bytes, or the first four of them and where all
+// are, in one of the buffers behind, whose sizes are the last buffer.
+static bool find_viewed(tl_vm *vm, const pieces *p, int64_t i,
+                        const char **text, int64_t *nbytes) {
+  const arrow *a = p->a;
+  int64_t at = a->offset + i, size = -1;
+  int32_t view[4];  // of the length, the beginning, a buffer, an offset
+  const char *item = (const char *)a->buffers[1] + at * (int64_t)sizeof view;
+  memcpy(view, item, sizeof view);
+  *nbytes = view[0];
+  *text = item + sizeof view[0];
+  if (view[0] >= 0 && view[0] <= 12)
+    return true;
+  if (view[0] < 0 || view[2] < 0 || view[2] >= a->n_buffers - 3 || view[3] < 0)
+    return refuse(vm, p->s, "has a view of what is not there");
+  const char *data = a->buffers[2 + view[2]];
+  const char *sizes = a->buffers[a->n_buffers - 1];
+  if (sizes != NULL && data != NULL)
+    memcpy(&size, sizes + view[2] * (int64_t)sizeof size, sizeof size);
+  if ((int64_t)view[3] + *nbytes > size)
+    return refuse(vm, p->s, "has a view of what is not there");
+  *text = data + view[3];
+  return true;
+}
+
+static bool find_piece(tl_vm *vm, const pieces *p, int64_t i, const char **text,
+                       int64_t *nbytes) {
+  const arrow *a = p->a;
+  *text = "";
+  *nbytes = 0;
+  if (has_validity(a) && !bit_at(a->buffers[0], a->offset + i))
+    return true;  // whatever stands there
+  if (p->layout == 'v')
+    return find_viewed(vm, p, i, text, nbytes);
+  bool fixed = p->layout == 'w', large = p->layout == 'U' || p->layout == 'Z';
+  int64_t begin = fixed ? (a->offset + i) * p->width : offset_at(a, large, i);
+  int64_t n = fixed ? p->width : offset_at(a, large, i + 1) - begin;
+  if (n == 0)
+    return true;
+  if (a->buffers[fixed ? 1 : 2] == NULL)
+    return refuse(vm, p->s, "has no data");
+  *text = (const char *)a->buffers[fixed ? 1 : 2] + begin;
+  *nbytes = n;
+  return true;
+}
+
+static bool import_texts(tl_vm *vm, const schema *s, const arrow *a, bool bytes,
                          tl_slot *out) {
-  if (!check_counts(vm, s, a, 3, 0) || !check_offsets(vm, s, a, large))
+  pieces p = {.s = s, .a = a, .layout = s->format[0]};
+  if (!open_pieces(vm, &p))
     return false;
   tl_array *array = tl_array_new(vm, TL_STRING, 1, &a->length);
   if (array == NULL)
     return false;
   tl_slot made = tl_own_array(array);
-  const char *text = a->n_buffers < 3 ? NULL : a->buffers[2];
   for (int64_t i = 0; i < a->length; i++) {
-    int64_t begin = offset_at(a, large, i), end = offset_at(a, large, i + 1);
-    const char *piece = end > begin ? text + begin : "";
-    size_t nbytes = (size_t)(end - begin);
-    if ((text == NULL && nbytes > 0 && !refuse(vm, s, "has no data")) ||
-        !tl_check_host_text(vm, piece, nbytes) ||
-        !tl_string_item_set(vm, &tl_string_items(array)[i], piece, nbytes)) {
+    const char *text;
+    int64_t n;
+    if (!find_piece(vm, &p, i, &text, &n) ||
+        (!bytes && !tl_check_host_text(vm, text, (size_t)n)) ||
+        !tl_string_item_set(vm, &tl_string_items(array)[i], text, (size_t)n)) {
       tl_drop(vm, made);
       return false;
     }
   }
   *out = made;
-  return true;
+  return !bytes || tl_octets_close(vm, &made, out);
 }
 
 // "+w:3": rows of three.
@@ -388,9 +461,10 @@ static bool refuse_format(tl_vm *vm, const schema *s) {
     if (strncmp(s->format, refused[i].format, strlen(refused[i].format)) == 0)
       return refuse(vm, s, refused[i].hint);
   }
-  return refuse(vm, s,
-                "has no type here: numbers, bools, utf8, dates, lists, structs "
-                "and dictionaries have");
+  return refuse(
+      vm, s,
+      "has no type here: numbers, bools, texts, dates, lists, structs "
+      "and dictionaries have");
 }
 
 static bool import_leaf(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
@@ -399,8 +473,13 @@ static bool import_leaf(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
     return import_numbers(vm, s, a, dtype, out);
   if (strcmp(s->format, "b") == 0)
     return import_bools(vm, s, a, out);
-  if (strcmp(s->format, "u") == 0 || strcmp(s->format, "U") == 0)
-    return import_texts(vm, s, a, s->format[0] == 'U', out);
+  const char *format = s->format;
+  if (strcmp(format, "u") == 0 || strcmp(format, "U") == 0 ||
+      strcmp(format, "vu") == 0)
+    return import_texts(vm, s, a, false, out);
+  if (strcmp(format, "z") == 0 || strcmp(format, "Z") == 0 ||
+      strcmp(format, "vz") == 0 || strncmp(format, "w:", 2) == 0)
+    return import_texts(vm, s, a, true, out);
   return refuse_format(vm, s);
 }
 

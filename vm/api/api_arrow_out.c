@@ -8,6 +8,7 @@
 #include "vm/api/exports.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/ragged.h"
+#include "vm/values/octets.h"
 #include "vm/values/record.h"
 #include "vm/values/string_item.h"
 #include "vm/values/category.h"
@@ -343,8 +344,23 @@ static bool export_record(tl_vm *vm, const tl_record *record, const char *name,
   return ok;
 }
 
+// As texts, which are laid out likewise; only the format differs.
+static bool export_octets(tl_vm *vm, tl_slot value, const char *name, schema *s,
+                          arrow *a) {
+  if (tl_value_ndim(value) == 0)
+    return fail_out(vm, value);
+  if (!export(vm, tl_octets_inside(value), name, s, a))
+    return false;
+  schema *leaf = s;
+  while (leaf->format[0] == '+') leaf = leaf->children[0];
+  ((char *)(uintptr_t)leaf->format)[0] = 'Z';
+  return true;
+}
+
 static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
                    arrow *a) {
+  if (tl_is_octets(value))
+    return export_octets(vm, value, name, s, a);
   if (tl_is_record(value))
     return export_record(vm, value.record, name, s, a);
   if (tl_is_form(value, TL_FORM_OPTION) && tl_nested_ndim(value.nested) == 1)

@@ -105,7 +105,10 @@ static bool is_opened(const tl_builtin *builtin) {
 bool tl_octets_given(const tl_builtin *builtin, uint32_t count,
                      const tl_slot *args) {
   const unsigned any = TL_ANY_FORM | TL_HOST | TL_CALLS;
-  if (count == 0)
+  // A function that a built-in calls gets items as they are.
+  if (count == 0 ||
+      ((builtin->flags & TL_CALLS) != 0 &&
+       (tl_is_function(args[count - 1]) || tl_is_type(args[count - 1]))))
     return false;
   if (tl_is_octets(args[0]))
     return is_opened(builtin) || (builtin->flags & any) == 0;
@@ -126,15 +129,37 @@ static bool fail_call(tl_vm *vm, const tl_builtin *builtin, tl_slot s) {
                  "%s: takes no %s: got %s (binary.text(b) is the text of "
                  "bytes, uint8(b) their numbers)",
                  builtin->name,
-                 tl_is_octets(s)     ? "bytes"
-                 : tl_is_function(s) ? "bytes with a function"
-                                     : "bytes beside strings",
+                 tl_is_octets(s) ? "bytes" : "bytes beside strings",
                  tl_describe(s, text, sizeof text));
 }
 
-// Whether an argument would come back as bytes, or be called with what is none.
+// The columns of rows of structs; NULL for others.
+static tl_nested *columns_of_rows(tl_slot s) {
+  bool rows = tl_is_form(s, TL_FORM_RAGGED);
+  while (tl_is_form(s, TL_FORM_RAGGED)) s = s.nested->parts[1];
+  return rows && tl_is_form(s, TL_FORM_COLUMNS) ? s.nested : NULL;
+}
+
+// Whether an argument would come back as bytes.
 static bool mixes(tl_slot s) {
-  return tl_is_function(s) || (!tl_is_string(s) && has_texts(s));
+  return (!tl_is_string(s) && has_texts(s)) || columns_of_rows(s) != NULL;
+}
+
+// Pairs of bytes are new: no argument has columns.
+static bool close_pairs(tl_vm *vm, tl_slot *s) {
+  tl_nested *columns = columns_of_rows(*s);
+  bool ok = true;
+  for (int64_t i = 0; columns != NULL && ok && i < columns->count; i++) {
+    tl_slot item = tl_borrow(columns->parts[i]), closed;
+    ok = tl_octets_close(vm, &item, &closed);
+    if (!ok)
+      break;
+    tl_clear(vm, &columns->parts[i]);
+    tl_nested_put(vm, columns, i, &closed);
+  }
+  if (!ok)
+    tl_clear(vm, s);
+  return ok;
 }
 
 bool tl_octets_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
@@ -164,7 +189,7 @@ bool tl_octets_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (!tl_is_owned(made))
     made = tl_retain(vm, made);
   tl_hold(vm, made, TL_CAUSE_VIEW);
-  return tl_octets_close(vm, &made, out);
+  return close_pairs(vm, &made) && tl_octets_close(vm, &made, out);
 }
 
 // --- Conversion -------------------------------------------------------------
@@ -182,21 +207,30 @@ static bool string_of_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   return string != NULL;
 }
 
+// Rows of different lengths, or of one: a matrix, which has no offsets.
 static bool strings_of_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
-  tl_slot offsets, items, dense;
-  if (!tl_ragged_flat(vm, s, &offsets, &items))
-    return false;
+  tl_slot offsets = tl_none(), items = tl_retain(vm, tl_borrow(s)), dense;
+  int64_t rows = tl_value_length(s, 0), width = 0;
+  const int64_t *at = NULL;
+  if (tl_is_array(s)) {
+    width = tl_shape(s.array)[1];
+  } else {
+    tl_clear(vm, &items);
+    if (!tl_ragged_flat(vm, s, &offsets, &items))
+      return false;
+    at = (const int64_t *)(const void *)offsets.array->data;
+  }
   bool ok = tl_array_contiguous(vm, &items, &dense);
   tl_drop(vm, items);
-  int64_t rows = tl_shape(offsets.array)[0] - 1;
-  const int64_t *at = (const int64_t *)(const void *)offsets.array->data;
   tl_array *made = ok ? tl_array_new(vm, TL_STRING, 1, &rows) : NULL;
   bool done = made != NULL;
   for (int64_t i = 0; done && i < rows; i++) {
-    done = tl_string_item_set(vm, &tl_string_items(made)[i],
-                              dense.array->data + at[i],
-                              (size_t)(at[i + 1] - at[i])) &&
-           ((i & 0xfff) != 0xfff || tl_poll(vm, 4));
+    int64_t begin = at != NULL ? at[i] : i * width;
+    int64_t end = at != NULL ? at[i + 1] : begin + width;
+    done =
+        tl_string_item_set(vm, &tl_string_items(made)[i],
+                           dense.array->data + begin, (size_t)(end - begin)) &&
+        ((i & 0xfff) != 0xfff || tl_poll(vm, 4));
   }
   tl_drop(vm, offsets);
   if (ok)
@@ -208,8 +242,13 @@ static bool strings_of_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
   return done;
 }
 
+static bool is_uint8_of(tl_slot s, int ndim) {
+  return tl_is_array(s) && tl_dtype_of(s) == TL_UINT8 &&
+         tl_ndim(s.array) == ndim;
+}
+
 static bool is_uint8(tl_slot s) {
-  return tl_is_array(s) && tl_dtype_of(s) == TL_UINT8 && tl_ndim(s.array) == 1;
+  return is_uint8_of(s, 1);
 }
 
 bool tl_octets_of(tl_vm *vm, tl_slot s, tl_slot *out) {
@@ -219,7 +258,8 @@ bool tl_octets_of(tl_vm *vm, tl_slot s, tl_slot *out) {
     *out = tl_retain(vm, tl_borrow(s));
     return true;
   }
-  bool rows = tl_is_form(s, TL_FORM_RAGGED) && is_uint8(s.nested->parts[1]);
+  bool rows = is_uint8_of(s, 2) ||
+              (tl_is_form(s, TL_FORM_RAGGED) && is_uint8(s.nested->parts[1]));
   if (!rows && !is_uint8(s) && !has_texts(s)) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "bytes are made of strings, a vector of uint8 or rows of "
