@@ -124,8 +124,8 @@ static bool full_of_bytes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_string(value))
     return tl_arg_fail(vm, "full", "fill_value", "bytes or a string", args[1]);
   if (!tl_is_none(args[2]) && !asks_bytes(args[2]))
-    return tl_arg_fail(vm, "full", "dtype", "`bytes`, as fill_value is",
-                       args[2]);
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "full: dtype must be `bytes` where fill_value is bytes");
   return tl_arg_shape(vm, "full", "shape", args[0], &ndim, shape) &&
          filled(vm, NULL, TL_STRING, ndim, shape, value, &texts) &&
          tl_octets_close(vm, &texts, out);

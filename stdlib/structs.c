@@ -146,6 +146,26 @@ static bool rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Layouts ----------------------------------------------------------------
 
+// A copy whose fields overlap would hold neither.
+static bool are_apart(tl_vm *vm, const tl_type *layout) {
+  for (int64_t i = 0; i < layout->field_count; i++) {
+    const tl_type_field *a = &layout->fields[i];
+    int64_t begin = layout->offsets[i], end = begin + tl_type_size(a->type);
+    for (int64_t j = 0; j < i; j++) {
+      const tl_type_field *b = &layout->fields[j];
+      int64_t from = layout->offsets[j], to = from + tl_type_size(b->type);
+      if (begin < to && from < end) {
+        return tl_fail(vm, TALLY_ERR_VALUE,
+                       "relayout: with these offsets the fields %s and %s "
+                       "overlap: bytes %lld to %lld and %lld to %lld",
+                       b->name->text, a->name->text, (long long)from,
+                       (long long)to, (long long)begin, (long long)end);
+      }
+    }
+  }
+  return true;
+}
+
 // p, packed, offsets, itemsize
 static bool relayout(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool packed;
@@ -180,7 +200,8 @@ static bool relayout(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_nested_ndim(p);
   for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(args[0], i);
-  if (layout == NULL || !tl_struct_zeros(vm, layout, ndim, shape, out))
+  if (layout == NULL || !are_apart(vm, layout) ||
+      !tl_struct_zeros(vm, layout, ndim, shape, out))
     return false;
   if (tl_struct_fill(vm, out->nested->parts[0], 0, layout, args[0]))
     return true;
@@ -354,7 +375,8 @@ const tl_builtin tl_struct_builtins[] = {
      "The structs p in another layout: as a C compiler lays them out, packed\n"
      "without padding, or with fields at the byte offsets given and items of\n"
      "itemsize bytes. The values stay the same.\n"
-     "Values other than struct arrays are an error (kind type).\n"
+     "Values other than struct arrays are an error (kind type), offsets with\n"
+     "which fields overlap another (value).\n"
      "    relayout([(a: true, b: 1.0)], packed: true).nbytes    # 9\n"},
     {"sort_by", "p, fields, descending: false", sort_by, TL_PURE,
      "The structs p in the order of one field, or of several: by the first,\n"

@@ -85,11 +85,11 @@ check 'sources with flags of their own' test_lost
 
 # --- Sanitizers need more stack than a program
 small_stack() {
-  (ulimit -s 256 && "$build/tally" test tests/lang tests/regress)
+  (ulimit -s 512 && "$build/tally" test tests/lang tests/regress)
 }
 case ${CFLAGS-} in
   *sanitize*) ;;
-  *) check '256 KiB of stack are enough' small_stack ;;
+  *) check '512 KiB of stack are enough' small_stack ;;
 esac
 
 # --- What is installed
