@@ -103,8 +103,7 @@ TL_INLINE vec log_anywhere_short(vec x) {
 VECTOR_UNARY(log, float64, double, log_inside, log_anywhere, LIMIT)
 VECTOR_UNARY(log, float32, float, log_inside_short, log_anywhere_short, LIMIT)
 
-// ---- in float32 from the same logarithm
-// ---------------------------------------
+// ---- of float32, from the same logarithm ------------------------------------
 
 #define LOG2_E 1.44269504088896340736
 #define LOG10_E 0.43429448190325182765
@@ -124,12 +123,12 @@ TL_INLINE vec log10_anywhere(vec x) {
 
 // log(1 + x), and what the sum lost: all there is of a small x. Has its sign,
 // of zeros too.
-TL_INLINE vec log1p_inside(vec x, vec *farthest) {
+TL_INLINE vec log1p_inside_short(vec x, vec *farthest) {
   const vec sum = x + 1;
   const vec y = log_inside_short(sum, farthest) + (x - (sum - 1));
   return (vec)((vec_bits)y | ((vec_bits)x & VEC_SIGN));
 }
-TL_INLINE vec log1p_anywhere(vec x) {
+TL_INLINE vec log1p_anywhere_short(vec x) {
   const vec sum = x + 1;
   const vec y = log_anywhere_short(sum) + (x - (sum - 1));
   return vec_choose((vec_bits)(x < (double)INFINITY),
@@ -138,4 +137,5 @@ TL_INLINE vec log1p_anywhere(vec x) {
 
 VECTOR_UNARY(log2, float32, float, log2_inside, log2_anywhere, LIMIT)
 VECTOR_UNARY(log10, float32, float, log10_inside, log10_anywhere, LIMIT)
-VECTOR_UNARY(log1p, float32, float, log1p_inside, log1p_anywhere, LIMIT)
+VECTOR_UNARY(log1p, float32, float, log1p_inside_short, log1p_anywhere_short,
+             LIMIT)
