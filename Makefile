@@ -53,6 +53,7 @@ SOURCES   := $(filter-out vm/kernels/%,$(wildcard vm/*.c vm/*/*.c)) \
   $(wildcard compiler/*.c stdlib/*.c)
 OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly)
+DOCS      := $(patsubst %.c,$(BUILD)/%.docs,$(shell grep -l TL_DOC stdlib/*.c))
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files pure)
@@ -165,12 +166,18 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libtally.a
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $< $(BUILD)/libtally.a $(LDFLAGS) $(LIBS)
 
-# The modules of the library that are written in Tally, as C arrays.
-$(BUILD)/embedded.c: $(MODULES) stdlib stdlib/global tools/embed
+# The modules of the library that are written in Tally, and the documentation of
+# those in C, as C arrays.
+$(BUILD)/embedded.c: $(MODULES) $(DOCS) stdlib stdlib/global tools/embed
 	@mkdir -p $(@D)
-	@tools/embed $(MODULES) > $@
+	@tools/embed $(MODULES) $(DOCS) > $@
 
-$(BUILD)/embedded.o: $(BUILD)/embedded.c stdlib/embedded.h
+$(BUILD)/%.docs: %.c tools/docs_of
+	@mkdir -p $(@D)
+	@tools/docs_of $@ $(CC) $(BASE) $(CPPFLAGS) -E -P -MMD -MP -MT $@ \
+	  -MF $@.d $<
+
+$(BUILD)/embedded.o: $(BUILD)/embedded.c
 	$(COMPILE) -c $< -o $@
 
 ## demo      install what is missing, build, and run the solar cycle example

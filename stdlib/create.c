@@ -572,91 +572,99 @@ static bool meshgrid(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_create_builtins[] = {
     {"zeros", "shape, dtype: none", zeros, TL_PURE,
-     "An array of zeros, float64 unless dtype says otherwise.\n"
-     "A negative length is an error (kind value), what is no dtype another\n"
-     "(type).\n"
-     "    zeros((2, 2))    # [[0.0, 0.0], [0.0, 0.0]]\n"
-     "    zeros(3, dtype: int8)    # [0, 0, 0]\n"},
+     TL_DOC(
+         "An array of zeros, float64 unless dtype says otherwise.\n"
+         "A negative length is an error (kind value), what is no dtype another\n"
+         "(type).\n"
+         "    zeros((2, 2))    # [[0.0, 0.0], [0.0, 0.0]]\n"
+         "    zeros(3, dtype: int8)    # [0, 0, 0]\n")},
     {"ones", "shape, dtype: none", ones, TL_PURE,
-     "An array of ones, float64 unless dtype says otherwise.\n"
-     "A negative length is an error (kind value), what is no dtype another\n"
-     "(type).\n"
-     "    ones(2)    # [1.0, 1.0]\n"},
+     TL_DOC(
+         "An array of ones, float64 unless dtype says otherwise.\n"
+         "A negative length is an error (kind value), what is no dtype another\n"
+         "(type).\n"
+         "    ones(2)    # [1.0, 1.0]\n")},
     {"empty", "shape, dtype: none", zeros, TL_PURE,
-     "The same as zeros: Tally has no uninitialised memory.\n"
-     "An array of the shape and dtype given (float64). A negative length is "
-     "an\n"
-     "error (kind value), what is no dtype another (type).\n"
-     "    empty(2)    # [0.0, 0.0]\n"},
+     TL_DOC(
+         "The same as zeros: Tally has no uninitialised memory.\n"
+         "An array of the shape and dtype given (float64). A negative length is an\n"
+         "error (kind value), what is no dtype another (type).\n"
+         "    empty(2)    # [0.0, 0.0]\n")},
     {"full", "shape, fill_value, dtype: none", full, TL_PURE,
-     "An array that holds one value everywhere.\n"
-     "The dtype is that of the value unless one is given. A negative length "
-     "is\n"
-     "an error (kind value).\n"
-     "    full(3, 7)    # [7, 7, 7]\n"},
+     TL_DOC(
+         "An array that holds one value everywhere.\n"
+         "The dtype is that of the value unless one is given. A negative length is\n"
+         "an error (kind value).\n"
+         "    full(3, 7)    # [7, 7, 7]\n")},
     {"zeros_like", "x, dtype: none", zeros_like, TL_OF_ITEMS | TL_OF_BYTES,
-     "Zeros in the shape and dtype of x.\n"
-     "Values other than arrays and numbers are an error (kind type).\n"
-     "    zeros_like([1, 2])    # [0, 0]\n"},
+     TL_DOC("Zeros in the shape and dtype of x.\n"
+            "Values other than arrays and numbers are an error (kind type).\n"
+            "    zeros_like([1, 2])    # [0, 0]\n")},
     {"ones_like", "x, dtype: none", ones_like, TL_OF_ITEMS,
-     "Ones in the shape and dtype of x.\n"
-     "Values other than arrays and numbers are an error (kind type).\n"
-     "    ones_like([3.0, 4.0])    # [1.0, 1.0]\n"},
+     TL_DOC("Ones in the shape and dtype of x.\n"
+            "Values other than arrays and numbers are an error (kind type).\n"
+            "    ones_like([3.0, 4.0])    # [1.0, 1.0]\n")},
     {"empty_like", "x, dtype: none", zeros_like, TL_OF_ITEMS | TL_OF_BYTES,
-     "The same as zeros_like.\n"
-     "An array of the shape and dtype of x unless a dtype is given. Values\n"
-     "other than arrays and numbers are an error (kind type).\n"
-     "    empty_like([1, 2])    # [0, 0]\n"},
+     TL_DOC(
+         "The same as zeros_like.\n"
+         "An array of the shape and dtype of x unless a dtype is given. Values\n"
+         "other than arrays and numbers are an error (kind type).\n"
+         "    empty_like([1, 2])    # [0, 0]\n")},
     {"full_like", "x, fill_value, dtype: none", full_like,
      TL_OF_ITEMS | TL_OF_BYTES,
-     "One value in the shape and dtype of x.\n"
-     "A value of a higher kind than the dtype is an error (kind type).\n"
-     "    full_like([1, 2], 9)    # [9, 9]\n"},
+     TL_DOC("One value in the shape and dtype of x.\n"
+            "A value of a higher kind than the dtype is an error (kind type).\n"
+            "    full_like([1, 2], 9)    # [9, 9]\n")},
     {"arange", "start, stop = none, step = 1, dtype: none", arange, TL_PURE,
-     "Numbers from start up to but without stop; arange(n) counts from 0.\n"
-     "A vector of int64 for integers, else of float64, unless dtype says\n"
-     "otherwise. A step of 0 is an error (kind value).\n"
-     "    arange(3)    # [0, 1, 2]\n"
-     "    arange(1.0, 2.0, 0.25)    # [1.0, 1.25, 1.5, 1.75]\n"},
+     TL_DOC(
+         "Numbers from start up to but without stop; arange(n) counts from 0.\n"
+         "A vector of int64 for integers, else of float64, unless dtype says\n"
+         "otherwise. A step of 0 is an error (kind value).\n"
+         "    arange(3)    # [0, 1, 2]\n"
+         "    arange(1.0, 2.0, 0.25)    # [1.0, 1.25, 1.5, 1.75]\n")},
     {"linspace", "start, stop, num, dtype: none, endpoint: true", linspace,
      TL_PURE,
-     "num evenly spaced numbers from start to stop, exact at both ends; stop\n"
-     "itself is left out where endpoint is false. float64, or complex128 "
-     "where\n"
-     "an end is complex, unless dtype says otherwise. A negative num is an\n"
-     "error (kind value).\n"
-     "    linspace(0, 1, 5)    # [0.0, 0.25, 0.5, 0.75, 1.0]\n"},
+     TL_DOC(
+         "num evenly spaced numbers from start to stop, exact at both ends; stop\n"
+         "itself is left out where endpoint is false. float64, or complex128 where\n"
+         "an end is complex, unless dtype says otherwise. A negative num is an\n"
+         "error (kind value).\n"
+         "    linspace(0, 1, 5)    # [0.0, 0.25, 0.5, 0.75, 1.0]\n")},
     {"logspace", "start, stop, num, base: 10", logspace, TL_PURE,
-     "num floats whose logarithms are evenly spaced from start to stop.\n"
-     "A vector of float64. A negative num is an error (kind value).\n"
-     "    logspace(0, 2, 3)    # [1.0, 10.0, 100.0]\n"},
+     TL_DOC(
+         "num floats whose logarithms are evenly spaced from start to stop.\n"
+         "A vector of float64. A negative num is an error (kind value).\n"
+         "    logspace(0, 2, 3)    # [1.0, 10.0, 100.0]\n")},
     {"geomspace", "start, stop, num", geomspace, TL_PURE,
-     "num floats from start to stop, each the same multiple of the last.\n"
-     "A vector of float64. Ends of different signs, and 0, are an error (kind\n"
-     "domain).\n"
-     "    geomspace(1, 4, 3)    # [1.0, 2.0, 4.0]\n"},
+     TL_DOC(
+         "num floats from start to stop, each the same multiple of the last.\n"
+         "A vector of float64. Ends of different signs, and 0, are an error (kind\n"
+         "domain).\n"
+         "    geomspace(1, 4, 3)    # [1.0, 2.0, 4.0]\n")},
     {"eye", "n_rows, n_cols = none, k: 0, dtype: none", eye, TL_PURE,
-     "A matrix with ones on its diagonal number k (0: the main one; above it\n"
-     "from 1 on), zeros elsewhere. It is square unless n_cols is given.\n"
-     "float64 unless dtype says otherwise. A negative size is an error (kind\n"
-     "value).\n"
-     "    eye(2)    # [[1.0, 0.0], [0.0, 1.0]]\n"},
+     TL_DOC(
+         "A matrix with ones on its diagonal number k (0: the main one; above it\n"
+         "from 1 on), zeros elsewhere. It is square unless n_cols is given.\n"
+         "float64 unless dtype says otherwise. A negative size is an error (kind\n"
+         "value).\n"
+         "    eye(2)    # [[1.0, 0.0], [0.0, 1.0]]\n")},
     {"tril", "x, k: 0", tril, TL_OF_MASKS | TL_OF_BYTES,
-     "x with zeros above diagonal number k of its last two axes.\n"
-     "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
-     "    tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]\n"},
+     TL_DOC(
+         "x with zeros above diagonal number k of its last two axes.\n"
+         "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
+         "    tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]\n")},
     {"triu", "x, k: 0", triu, TL_OF_MASKS | TL_OF_BYTES,
-     "x with zeros below diagonal number k of its last two axes.\n"
-     "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
-     "    triu([[1, 2], [3, 4]])    # [[1, 2], [0, 4]]\n"},
+     TL_DOC(
+         "x with zeros below diagonal number k of its last two axes.\n"
+         "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
+         "    triu([[1, 2], [3, 4]])    # [[1, 2], [0, 4]]\n")},
     {"meshgrid", "...arrays, indexing: \"xy\"", meshgrid, TL_PURE,
-     "The coordinates of every point of a grid, as a list with an array for\n"
-     "each axis. With indexing \"xy\" (unless given) the first two axes "
-     "change\n"
-     "places; with \"ij\" they stay.\n"
-     "Vectors of any dtypes; more axes are an error (kind shape), another\n"
-     "indexing is one of kind value.\n"
-     "    meshgrid([1, 2], [3, 4], indexing: \"ij\")[0]    "
-     "# [[1, 1], [2, 2]]\n"},
+     TL_DOC(
+         "The coordinates of every point of a grid, as a list with an array for\n"
+         "each axis. With indexing \"xy\" (unless given) the first two axes change\n"
+         "places; with \"ij\" they stay.\n"
+         "Vectors of any dtypes; more axes are an error (kind shape), another\n"
+         "indexing is one of kind value.\n"
+         "    meshgrid([1, 2], [3, 4], indexing: \"ij\")[0]    # [[1, 1], [2, 2]]\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

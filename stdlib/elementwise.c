@@ -265,31 +265,32 @@ static bool places_or_where(tl_vm *vm, tl_slot *args, tl_slot *out) {
 const tl_builtin tl_elementwise_builtins[] = {
 #define X(ENUM, name, arity, rule, sign, doc)              \
   {#name, PARAMS_##arity, CALL_##arity(name), TL_OF_BYTES, \
-   doc NOTE_##rule(OPERANDS_##arity, SHAPES_##arity)},
+   TL_DOC(doc NOTE_##rule(OPERANDS_##arity, SHAPES_##arity))},
     TL_ELEMENTWISE(X)
 #undef X
         {"clip", "x, min = none, max = none", clip, TL_OF_ITEMS,
-         "x with items below min set to min and items above max set to max. "
-         "Either\n"
-         "bound may be none or an array.\n"
-         "Takes any real dtype, promoted: arrays or scalars, which broadcast.\n"
-         "Complex items and strings are an error (kind type), shapes that do "
-         "not\n"
-         "broadcast another (shape).\n"
-         "    clip([1, 5, 9], 2, 8)    # [2, 5, 8]\n"},
+         TL_DOC(
+             "x with items below min set to min and items above max set to max. Either\n"
+             "bound may be none or an array.\n"
+             "Takes any real dtype, promoted: arrays or scalars, which broadcast.\n"
+             "Complex items and strings are an error (kind type), shapes that do not\n"
+             "broadcast another (shape).\n"
+             "    clip([1, 5, 9], 2, 8)    # [2, 5, 8]\n")},
     {"isclose", "x, y, rtol: 0.00001, atol: 0.00000001, equal_nan: false",
      isclose, TL_PURE,
-     "Whether |x - y| <= atol + rtol * |y|, item by item.\n"
-     "Takes any numeric dtypes: arrays or scalars, which broadcast; gives\n"
-     "bools. Strings are an error (kind type), shapes that do not broadcast\n"
-     "another (shape).\n"
-     "    isclose([1.0, 2.0], [1.0 + 1e-9, 2.1])    # [true, false]\n"},
+     TL_DOC(
+         "Whether |x - y| <= atol + rtol * |y|, item by item.\n"
+         "Takes any numeric dtypes: arrays or scalars, which broadcast; gives\n"
+         "bools. Strings are an error (kind type), shapes that do not broadcast\n"
+         "another (shape).\n"
+         "    isclose([1.0, 2.0], [1.0 + 1e-9, 2.1])    # [true, false]\n")},
     {"allclose", "x, y, rtol: 0.00001, atol: 0.00000001, equal_nan: false",
      allclose, TL_PURE,
-     "Whether isclose(x, y) holds for all items.\n"
-     "Takes any numeric dtypes: arrays or scalars, which broadcast; gives a\n"
-     "bool. Strings are an error (kind type), shapes that do not broadcast\n"
-     "another (shape).\n"
-     "    allclose([0.1 + 0.2], [0.3])    # true\n"},
+     TL_DOC(
+         "Whether isclose(x, y) holds for all items.\n"
+         "Takes any numeric dtypes: arrays or scalars, which broadcast; gives a\n"
+         "bool. Strings are an error (kind type), shapes that do not broadcast\n"
+         "another (shape).\n"
+         "    allclose([0.1 + 0.2], [0.3])    # true\n")},
     {NULL, NULL, NULL, TL_PURE, NULL},
 };

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "vm/builtin.h"
+
 // A function with `##` documentation: what of the module is public.
 struct tl_embedded_function {
   const char *name, *params;  // as in tl_builtin
@@ -28,9 +30,17 @@ struct tl_embedded {
 // Ended by an entry whose name is NULL. Written by tools/embed.
 extern const struct tl_embedded tl_embedded_modules[];
 
-// What their functions' documentation says, in order, each text ended by a 0.
+// What their functions' documentation says, in order, then what the rows in C
+// say, table by table; each text ended by a 0.
 extern const unsigned char tl_packed_docs[];
 extern const size_t tl_docs_nbytes;
+
+// How many of those texts come before the table's. Ended by rows NULL.
+struct tl_embedded_table {
+  const tl_builtin *rows;
+  size_t docs_before;
+};
+extern const struct tl_embedded_table tl_embedded_tables[];
 
 // Writes all bytes of what is packed to [to] (inflate.c).
 void tl_inflate(const unsigned char *packed, char *to);

@@ -169,21 +169,22 @@ static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_generator_module[] = {
     {"seed", "n", seed, TL_EFFECT,
-     "Starts the VM's generator at n, an integer: draws without a generator\n"
-     "then give the same numbers in each run. Without a seed the system gives\n"
-     "one at the first draw.\n"
-     "A seed that is no integer is an error (kind type).\n"
-     "    random.seed(42)    # none\n"},
+     TL_DOC(
+         "Starts the VM's generator at n, an integer: draws without a generator\n"
+         "then give the same numbers in each run. Without a seed the system gives\n"
+         "one at the first draw.\n"
+         "A seed that is no integer is an error (kind type).\n"
+         "    random.seed(42)    # none\n")},
     {"generator", "seed, stream = 0, kind = \"philox\"", make_generator,
      TL_PURE,
-     "A source of random numbers, for the argument generator: each draw moves\n"
-     "it on, and the same seed and stream give the same draws. kind "
-     "\"philox\"\n"
-     "counts (Salmon et al., 2011); \"pcg64\" has the words of NumPy's\n"
-     "default_rng(seed), and with them its random and integers bit for bit\n"
-     "(stream k > 0 is its spawn number k - 1). seed and stream are integers\n"
-     "that are not negative; else a value error.\n"
-     "    g = random.generator(42, kind: \"pcg64\")\n"
-     "    random.integers(3, 0, 10, generator: g)    # [0, 7, 6]\n"},
+     TL_DOC(
+         "A source of random numbers, for the argument generator: each draw moves\n"
+         "it on, and the same seed and stream give the same draws. kind \"philox\"\n"
+         "counts (Salmon et al., 2011); \"pcg64\" has the words of NumPy's\n"
+         "default_rng(seed), and with them its random and integers bit for bit\n"
+         "(stream k > 0 is its spawn number k - 1). seed and stream are integers\n"
+         "that are not negative; else a value error.\n"
+         "    g = random.generator(42, kind: \"pcg64\")\n"
+         "    random.integers(3, 0, 10, generator: g)    # [0, 7, 6]\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -196,17 +196,18 @@ static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_group_builtins[] = {
     {"run_lengths", "x", run_lengths, TL_OF_ROWS | TL_INNERMOST | TL_OF_BYTES,
-     "How often each item of x is repeated before another comes; of several\n"
-     "axes or rows, within each row. What is missing is like what is missing.\n"
-     "Any dtype; gives int64.\n"
-     "Values other than arrays are an error (kind type).\n"
-     "    run_lengths([7, 7, 8, 7])    # [2, 1, 1]\n"
-     "    run_lengths([[7, 7], [], [7, 8, 8]])    # [[2], [], [1, 2]]\n"},
+     TL_DOC(
+         "How often each item of x is repeated before another comes; of several\n"
+         "axes or rows, within each row. What is missing is like what is missing.\n"
+         "Any dtype; gives int64.\n"
+         "Values other than arrays are an error (kind type).\n"
+         "    run_lengths([7, 7, 8, 7])    # [2, 1, 1]\n"
+         "    run_lengths([[7, 7], [], [7, 8, 8]])    # [[2], [], [1, 2]]\n")},
     {"group_by", "keys, values", group_by, TL_OF_BYTES,
-     "The keys in order, each once, and the values of each as a row, in the\n"
-     "order they had: a record of keys and values. A missing key is the last.\n"
-     "Keys of another length are an error (kind shape).\n"
-     "    group_by([\"b\", \"a\", \"b\"], [1, 2, 3]).values    # [[2], [1, "
-     "3]]\n"},
+     TL_DOC(
+         "The keys in order, each once, and the values of each as a row, in the\n"
+         "order they had: a record of keys and values. A missing key is the last.\n"
+         "Keys of another length are an error (kind shape).\n"
+         "    group_by([\"b\", \"a\", \"b\"], [1, 2, 3]).values    # [[2], [1, 3]]\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -296,21 +296,20 @@ const tl_builtin tl_io_csv_module[] = {
      "path, header: true, sep: \",\", columns: none, skip: 0, dates: none, "
      "rows: none, missing: false",
      read_csv, TL_FILES | TL_EFFECT,
-     "A table of text as a record of columns: arrays of int64, float64 or\n"
-     "string, the first of these that holds all cells. Empty cells are NaN\n"
-     "(in strings \"\"). The first row, behind skip lines, names the columns,\n"
-     "unless header is false: then they are c0, c1, … or what columns says.\n"
-     "With a header, columns lists those to be read. dates lists columns of\n"
-     "dates: int64 days since 1970-01-01, or microseconds where one has a "
-     "time\n"
-     "(UTC); iinfo(int64).min for a gap. rows reads no more of them. sep is\n"
-     "one character (\"\\t\" for TSV); compressed files are expanded. A row "
-     "with\n"
-     "too few or too many cells is an error (kind value) with its line. With\n"
-     "missing: true the columns with empty cells are of type ?T instead, the\n"
-     "cells missing. rows(table) makes structs of it. A file that cannot be\n"
-     "read is an io error; one without rows, without a column that is asked\n"
-     "for, and another sep are value errors.\n"
-     "    io.read_csv(\"data.csv\", sep: \";\")\n"},
+     TL_DOC(
+         "A table of text as a record of columns: arrays of int64, float64 or\n"
+         "string, the first of these that holds all cells. Empty cells are NaN\n"
+         "(in strings \"\"). The first row, behind skip lines, names the columns,\n"
+         "unless header is false: then they are c0, c1, … or what columns says.\n"
+         "With a header, columns lists those to be read. dates lists columns of\n"
+         "dates: int64 days since 1970-01-01, or microseconds where one has a time\n"
+         "(UTC); iinfo(int64).min for a gap. rows reads no more of them. sep is\n"
+         "one character (\"\\t\" for TSV); compressed files are expanded. A row with\n"
+         "too few or too many cells is an error (kind value) with its line. With\n"
+         "missing: true the columns with empty cells are of type ?T instead, the\n"
+         "cells missing. rows(table) makes structs of it. A file that cannot be\n"
+         "read is an io error; one without rows, without a column that is asked\n"
+         "for, and another sep are value errors.\n"
+         "    io.read_csv(\"data.csv\", sep: \";\")\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -188,13 +188,13 @@ static bool open(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_io_open_module[] = {
     {"open", "path", open, TL_FILES | TL_EFFECT,
-     "A text file, or a pipe, whose lines for walks one by one, without their\n"
-     "ends: no more than a piece and a line of it is in memory. Each line is\n"
-     "given once; the file is closed with its last use. What is compressed "
-     "(gzip,\n"
-     "Zstandard) is expanded, whole, when the first line is asked for. A file\n"
-     "that cannot be read is an io error, a line that is no UTF-8 or damaged\n"
-     "compressed data a value error.\n"
-     "    for line in io.open(\"log.txt\") { print(line) }\n"},
+     TL_DOC(
+         "A text file, or a pipe, whose lines for walks one by one, without their\n"
+         "ends: no more than a piece and a line of it is in memory. Each line is\n"
+         "given once; the file is closed with its last use. What is compressed (gzip,\n"
+         "Zstandard) is expanded, whole, when the first line is asked for. A file\n"
+         "that cannot be read is an io error, a line that is no UTF-8 or damaged\n"
+         "compressed data a value error.\n"
+         "    for line in io.open(\"log.txt\") { print(line) }\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -209,26 +209,28 @@ bool tl_norm_end(tl_vm *vm, double p, tl_dtype dtype, tl_slot folded,
 
 const tl_builtin tl_linalg_products_module[] = {
     {"matrix_power", "x, n", matrix_power, TL_PURE,
-     "Each square matrix multiplied with itself, n factors: the identity for\n"
-     "n = 0, powers of the inverse where n is negative. x is a matrix or a\n"
-     "stack of any numeric dtype, which stays (integers become floats for a\n"
-     "negative n). A singular matrix with a negative n is an error (kind\n"
-     "domain), one that is not square another (shape).\n"
-     "    linalg.matrix_power([[1, 1], [0, 1]], 3)    # [[1, 3], [0, 1]]\n"},
+     TL_DOC(
+         "Each square matrix multiplied with itself, n factors: the identity for\n"
+         "n = 0, powers of the inverse where n is negative. x is a matrix or a\n"
+         "stack of any numeric dtype, which stays (integers become floats for a\n"
+         "negative n). A singular matrix with a negative n is an error (kind\n"
+         "domain), one that is not square another (shape).\n"
+         "    linalg.matrix_power([[1, 1], [0, 1]], 3)    # [[1, 3], [0, 1]]\n")},
     {"norm", "x, ord: 2, axis: none, keepdims: false", norm, TL_PURE,
-     "The length of the vectors along axes, or of all items as one: the sum\n"
-     "of abs(x) ** ord to the power of 1 / ord; the largest magnitude where\n"
-     "ord is inf, the least for -inf, the number of items that are not 0 for\n"
-     "0. Floats of the precision of x (any numeric dtype). An ord that is no\n"
-     "number is an error (kind type), an axis that x lacks another (index).\n"
-     "    linalg.norm([3.0, 4.0])    # 5.0\n"},
+     TL_DOC(
+         "The length of the vectors along axes, or of all items as one: the sum\n"
+         "of abs(x) ** ord to the power of 1 / ord; the largest magnitude where\n"
+         "ord is inf, the least for -inf, the number of items that are not 0 for\n"
+         "0. Floats of the precision of x (any numeric dtype). An ord that is no\n"
+         "number is an error (kind type), an axis that x lacks another (index).\n"
+         "    linalg.norm([3.0, 4.0])    # 5.0\n")},
     {"vector_norm", "x, axis: none, keepdims: false, ord: 2", vector_norm,
      TL_PURE,
-     "The same as norm, under the array API standard's name: the length of\n"
-     "the vectors along axes, or of all items as one.\n"
-     "Floats of the precision of x, which has any numeric dtype. An axis that "
-     "x\n"
-     "lacks is an error (kind index).\n"
-     "    linalg.vector_norm([3.0, 4.0])    # 5.0\n"},
+     TL_DOC(
+         "The same as norm, under the array API standard's name: the length of\n"
+         "the vectors along axes, or of all items as one.\n"
+         "Floats of the precision of x, which has any numeric dtype. An axis that x\n"
+         "lacks is an error (kind index).\n"
+         "    linalg.vector_norm([3.0, 4.0])    # 5.0\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

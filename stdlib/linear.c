@@ -356,67 +356,61 @@ static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
-#define MATMUL                                                                 \
-  {                                                                            \
-    "matmul", "x1, x2", matmul, TL_PURE,                                       \
-        "The matrix product, also x1 @ x2. Vectors are rows on the left and\n" \
-        "columns on the right; axes before the last two broadcast. Any "       \
-        "numeric\n"                                                            \
-        "dtypes, promoted. Sizes that do not fit are an error (kind shape), "  \
-        "a\n"                                                                  \
-        "scalar is too.\n"                                                     \
-        "    matmul([[1, 2], [3, 4]], [1, 1])    # [3, 7]\n"                   \
+#define MATMUL                                                                        \
+  {                                                                                   \
+    "matmul", "x1, x2", matmul, TL_PURE,                                              \
+        TL_DOC(                                                                       \
+            "The matrix product, also x1 @ x2. Vectors are rows on the left and\n"    \
+            "columns on the right; axes before the last two broadcast. Any numeric\n" \
+            "dtypes, promoted. Sizes that do not fit are an error (kind shape), a\n"  \
+            "scalar is too.\n"                                                        \
+            "    matmul([[1, 2], [3, 4]], [1, 1])    # [3, 7]\n")                     \
   }
-#define TENSORDOT                                                             \
-  {                                                                           \
-    "tensordot", "x1, x2, axes: 2", tensordot, TL_PURE,                       \
-        "Products summed over axes: so many last ones of x1 with first ones " \
-        "of\n"                                                                \
-        "x2, or the two lists of axes that axes gives; the result has the "   \
-        "axes\n"                                                              \
-        "that are left of x1, then of x2. Any numeric dtypes, promoted. "     \
-        "Lengths\n"                                                           \
-        "that differ are an error (kind shape).\n"                            \
-        "    tensordot([1, 2], [3, 4], axes: 1)    # 11\n"                    \
+#define TENSORDOT                                                                      \
+  {                                                                                    \
+    "tensordot", "x1, x2, axes: 2", tensordot, TL_PURE,                                \
+        TL_DOC(                                                                        \
+            "Products summed over axes: so many last ones of x1 with first ones of\n"  \
+            "x2, or the two lists of axes that axes gives; the result has the axes\n"  \
+            "that are left of x1, then of x2. Any numeric dtypes, promoted. Lengths\n" \
+            "that differ are an error (kind shape).\n"                                 \
+            "    tensordot([1, 2], [3, 4], axes: 1)    # 11\n")                        \
   }
-#define VECDOT                                                                 \
-  {                                                                            \
-    "vecdot", "x1, x2, axis: -1", vecdot, TL_PURE,                             \
-        "The dot products of the vectors along an axis, complex x1 "           \
-        "conjugated;\n"                                                        \
-        "the other axes broadcast. Any numeric dtypes, promoted. Vectors of\n" \
-        "different lengths are an error (kind shape).\n"                       \
-        "    vecdot([[1, 2], [3, 4]], [1, 1])    # [3, 7]\n"                   \
+#define VECDOT                                                                        \
+  {                                                                                   \
+    "vecdot", "x1, x2, axis: -1", vecdot, TL_PURE,                                    \
+        TL_DOC(                                                                       \
+            "The dot products of the vectors along an axis, complex x1 conjugated;\n" \
+            "the other axes broadcast. Any numeric dtypes, promoted. Vectors of\n"    \
+            "different lengths are an error (kind shape).\n"                          \
+            "    vecdot([[1, 2], [3, 4]], [1, 1])    # [3, 7]\n")                     \
   }
-#define DIAGONAL                                                             \
-  {                                                                          \
-    "diagonal", "x, offset: 0", diagonal, TL_OF_MASKS,                       \
-        "A diagonal of the last two axes, as a view: the main one, or that " \
-        "many\n"                                                             \
-        "places to the right of it. Any dtype. Fewer than two axes are an "  \
-        "error\n"                                                            \
-        "(kind shape).\n"                                                    \
-        "    diagonal([[1, 2], [3, 4]])    # [1, 4]\n"                       \
+#define DIAGONAL                                                                       \
+  {                                                                                    \
+    "diagonal", "x, offset: 0", diagonal, TL_OF_MASKS,                                 \
+        TL_DOC(                                                                        \
+            "A diagonal of the last two axes, as a view: the main one, or that many\n" \
+            "places to the right of it. Any dtype. Fewer than two axes are an error\n" \
+            "(kind shape).\n"                                                          \
+            "    diagonal([[1, 2], [3, 4]])    # [1, 4]\n")                            \
   }
-#define TRACE                                                                  \
-  {                                                                            \
-    "trace", "x, offset: 0, dtype: none", trace, TL_PURE,                      \
-        "The sum of a diagonal of the last two axes. Narrow integers are "     \
-        "summed\n"                                                             \
-        "as int64 or uint64, other dtypes stay, unless dtype is given. Fewer " \
-        "than\n"                                                               \
-        "two axes are an error (kind shape).\n"                                \
-        "    trace([[1, 2], [3, 4]])    # 5\n"                                 \
+#define TRACE                                                                            \
+  {                                                                                      \
+    "trace", "x, offset: 0, dtype: none", trace, TL_PURE,                                \
+        TL_DOC(                                                                          \
+            "The sum of a diagonal of the last two axes. Narrow integers are summed\n"   \
+            "as int64 or uint64, other dtypes stay, unless dtype is given. Fewer than\n" \
+            "two axes are an error (kind shape).\n"                                      \
+            "    trace([[1, 2], [3, 4]])    # 5\n")                                      \
   }
-#define KRON                                                                  \
-  {                                                                           \
-    "kron", "a, b", kron, TL_PURE,                                            \
-        "Every item of a times all of b, side by side: axis by axis as long " \
-        "as\n"                                                                \
-        "both together. Any numeric dtypes, promoted. More than 16 axes are " \
-        "an\n"                                                                \
-        "error (kind shape).\n"                                               \
-        "    kron([1, 10], [1, 2])    # [1, 2, 10, 20]\n"                     \
+#define KRON                                                                          \
+  {                                                                                   \
+    "kron", "a, b", kron, TL_PURE,                                                    \
+        TL_DOC(                                                                       \
+            "Every item of a times all of b, side by side: axis by axis as long as\n" \
+            "both together. Any numeric dtypes, promoted. More than 16 axes are an\n" \
+            "error (kind shape).\n"                                                   \
+            "    kron([1, 10], [1, 2])    # [1, 2, 10, 20]\n")                        \
   }
 
 const tl_builtin tl_linear_builtins[] = {
@@ -427,11 +421,12 @@ const tl_builtin tl_linear_builtins[] = {
     TRACE,
     KRON,
     {"diag", "x, k: 0", diag, TL_OF_MASKS | TL_OF_BYTES,
-     "A matrix with the items of a vector on its diagonal number k; or of a\n"
-     "matrix, that diagonal.\n"
-     "Any dtype, which stays. More axes than two give a diagonal of each\n"
-     "matrix; a scalar is an error (kind shape).\n"
-     "    diag([1, 2])    # [[1, 0], [0, 2]]\n"},
+     TL_DOC(
+         "A matrix with the items of a vector on its diagonal number k; or of a\n"
+         "matrix, that diagonal.\n"
+         "Any dtype, which stays. More axes than two give a diagonal of each\n"
+         "matrix; a scalar is an error (kind shape).\n"
+         "    diag([1, 2])    # [[1, 0], [0, 2]]\n")},
     {NULL, NULL, NULL, 0, NULL},
 };
 

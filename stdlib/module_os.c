@@ -141,33 +141,37 @@ static bool working_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_os_files_module[] = {
     {"list", "path = \".\"", list_folder, TL_FILES | TL_EFFECT,
-     "The names in a folder, in order: a list of strings. A folder that "
-     "cannot\n"
-     "be read, or is none, is an io error, a name that is no UTF-8 a value\n"
-     "error.\n"
-     "    os.list(\"data\")\n"},
+     TL_DOC(
+         "The names in a folder, in order: a list of strings. A folder that cannot\n"
+         "be read, or is none, is an io error, a name that is no UTF-8 a value\n"
+         "error.\n"
+         "    os.list(\"data\")\n")},
     {"status", "path", status, TL_FILES | TL_EFFECT,
-     "What is known of a file: a record of size (bytes), modified (seconds, "
-     "as\n"
-     "time.now has them) and is_folder; none where there is no such file.\n"
-     "One that may not be looked at is an io error, an empty name a value\n"
-     "error.\n"
-     "    os.status(\"data.csv\")\n"},
+     TL_DOC(
+         "What is known of a file: a record of size (bytes), modified (seconds, as\n"
+         "time.now has them) and is_folder; none where there is no such file.\n"
+         "One that may not be looked at is an io error, an empty name a value\n"
+         "error.\n"
+         "    os.status(\"data.csv\")\n")},
     {"make_folder", "path", make_folder, TL_FILES | TL_EFFECT,
-     "Makes a folder of that name, a string, unless it is there; the folder\n"
-     "that it is to stand in must be. What cannot be made is an io error.\n"
-     "    os.make_folder(\"results\")\n"},
+     TL_DOC(
+         "Makes a folder of that name, a string, unless it is there; the folder\n"
+         "that it is to stand in must be. What cannot be made is an io error.\n"
+         "    os.make_folder(\"results\")\n")},
     {"remove", "path", remove_path, TL_FILES | TL_EFFECT,
-     "Removes the file or empty folder of that name, a string; one that is\n"
-     "not there is an io error.\n"
-     "    os.remove(\"old.csv\")\n"},
+     TL_DOC(
+         "Removes the file or empty folder of that name, a string; one that is\n"
+         "not there is an io error.\n"
+         "    os.remove(\"old.csv\")\n")},
     {"rename", "path, to", rename_path, TL_FILES | TL_EFFECT,
-     "Gives a file or folder another name, in place of what has it; both are\n"
-     "strings. What cannot be renamed is an io error.\n"
-     "    os.rename(\"new.csv\", \"data.csv\")\n"},
+     TL_DOC(
+         "Gives a file or folder another name, in place of what has it; both are\n"
+         "strings. What cannot be renamed is an io error.\n"
+         "    os.rename(\"new.csv\", \"data.csv\")\n")},
     {"working_folder", "", working_folder, TL_FILES | TL_EFFECT,
-     "The folder that names of files without a / at their front start from, a\n"
-     "string. One that is gone is an io error.\n"
-     "    os.working_folder()\n"},
+     TL_DOC(
+         "The folder that names of files without a / at their front start from, a\n"
+         "string. One that is gone is an io error.\n"
+         "    os.working_folder()\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

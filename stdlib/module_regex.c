@@ -33,15 +33,16 @@ static struct {
   int (*message)(int error, char *text, size_t room);
 } pcre;
 
-#define PCRE(X)                                                     \
-  X(pcre2_compile_8)                                                \
-  X(pcre2_code_free_8)                                              \
-  X(pcre2_match_data_create_from_pattern_8)                         \
-  X(pcre2_match_data_free_8)                                        \
-  X(pcre2_match_8) X(pcre2_get_ovector_pointer_8)                   \
-      X(pcre2_match_context_create_8) X(pcre2_match_context_free_8) \
-          X(pcre2_set_match_limit_8) X(pcre2_set_heap_limit_8)      \
-              X(pcre2_pattern_info_8) X(pcre2_get_error_message_8)
+#define PCRE(X)                                                 \
+  X(pcre2_compile_8)                                            \
+  X(pcre2_code_free_8)                                          \
+  X(pcre2_match_data_create_from_pattern_8)                     \
+  X(pcre2_match_data_free_8)                                    \
+  X(pcre2_match_8)                                              \
+  X(pcre2_get_ovector_pointer_8)                                \
+  X(pcre2_match_context_create_8) X(pcre2_match_context_free_8) \
+      X(pcre2_set_match_limit_8) X(pcre2_set_heap_limit_8)      \
+          X(pcre2_pattern_info_8) X(pcre2_get_error_message_8)
 #ifdef TALLY_WITH_PCRE2
 PCRE(TL_LIBRARY_DECLARE)
 #endif
@@ -355,36 +356,33 @@ static bool split_matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
-#define PATTERN                                                                \
-  "Patterns are Perl's (PCRE2), over Unicode; a wrong one is a value error "   \
-  "with\n"                                                                     \
-  "its place, one that takes too many steps a limit error, and PCRE2 missing " \
-  "on\n"                                                                       \
+#define PATTERN                                                                    \
+  "Patterns are Perl's (PCRE2), over Unicode; a wrong one is a value error with\n" \
+  "its place, one that takes too many steps a limit error, and PCRE2 missing on\n" \
   "this machine an io error.\n"
 
 const tl_builtin tl_regex_module[] = {
     {"match", "s, pattern, ignore_case: false", match, TL_PURE,
-     "Where a regular expression first fits in s: a record of text, groups (a\n"
-     "list of strings, none for one that took no part), start and end "
-     "(bytes);\n"
-     "none where it does not fit.\n" PATTERN
-     "    strings.match(\"x=12\", r\"(\\w)=(\\d+)\").groups    # (\"x\", "
-     "\"12\")\n"},
+     TL_DOC(
+         "Where a regular expression first fits in s: a record of text, groups (a\n"
+         "list of strings, none for one that took no part), start and end (bytes);\n"
+         "none where it does not fit.\n" PATTERN
+         "    strings.match(\"x=12\", r\"(\\w)=(\\d+)\").groups    # (\"x\", \"12\")\n")},
     {"matches", "s, pattern, ignore_case: false", matches, TL_PURE,
-     "Everything in s that a regular expression fits, from left to right and\n"
-     "without overlaps: a list of records as match gives them.\n" PATTERN
-     "    len(strings.matches(\"a1b22\", r\"\\d+\"))    # 2\n"},
+     TL_DOC(
+         "Everything in s that a regular expression fits, from left to right and\n"
+         "without overlaps: a list of records as match gives them.\n" PATTERN
+         "    len(strings.matches(\"a1b22\", r\"\\d+\"))    # 2\n")},
     {"substitute", "s, pattern, with, ignore_case: false", substitute, TL_CALLS,
-     "s with something else in place of all that a regular expression fits: a\n"
-     "string, in which \\1 to \\9 are the groups and \\0 is all of the match, "
-     "or\n"
-     "what a function of the match's record gives.\n" PATTERN
-     "    strings.substitute(\"a1b22\", r\"(\\d+)\", r\"<\\1>\")    # "
-     "\"a<1>b<22>\"\n"},
+     TL_DOC(
+         "s with something else in place of all that a regular expression fits: a\n"
+         "string, in which \\1 to \\9 are the groups and \\0 is all of the match, or\n"
+         "what a function of the match's record gives.\n" PATTERN
+         "    strings.substitute(\"a1b22\", r\"(\\d+)\", r\"<\\1>\")    # \"a<1>b<22>\"\n")},
     {"split_matches", "s, pattern, ignore_case: false", split_matches, TL_PURE,
-     "The parts of s between all that a regular expression fits, a list;\n"
-     "where it fits nothing at all, s alone.\n" PATTERN
-     "    strings.split_matches(\"a, b;c\", r\"[,;]\\s*\")    # (\"a\", \"b\", "
-     "\"c\")\n"},
+     TL_DOC(
+         "The parts of s between all that a regular expression fits, a list;\n"
+         "where it fits nothing at all, s alone.\n" PATTERN
+         "    strings.split_matches(\"a, b;c\", r\"[,;]\\s*\")    # (\"a\", \"b\", \"c\")\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

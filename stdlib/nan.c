@@ -184,17 +184,20 @@ static bool nanmin(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_nan_builtins[] = {
     {"nansum", PARAMS, nansum, TL_PURE,
-     "Adds the items of x that are not NaN; 0 where there are none.\n" REST
-     "    nansum([1.0, nan, 2.0])    # 3.0\n"},
+     TL_DOC(
+         "Adds the items of x that are not NaN; 0 where there are none.\n" REST
+         "    nansum([1.0, nan, 2.0])    # 3.0\n")},
     {"nanmean", PARAMS, nanmean, TL_PURE,
-     "The mean of the items that are not NaN; NaN where there are none.\n" REST
-     "    nanmean([1.0, nan, 2.0])    # 1.5\n"},
+     TL_DOC(
+         "The mean of the items that are not NaN; NaN where there are none.\n" REST
+         "    nanmean([1.0, nan, 2.0])    # 1.5\n")},
     {"nanmax", PARAMS, nanmax, TL_PURE,
-     "The greatest item that is not NaN; NaN where all are. Of no items at "
-     "all a\n"
-     "value error.\n" REST "    nanmax([1.0, nan, 2.0])    # 2.0\n"},
+     TL_DOC(
+         "The greatest item that is not NaN; NaN where all are. Of no items at all a\n"
+         "value error.\n" REST "    nanmax([1.0, nan, 2.0])    # 2.0\n")},
     {"nanmin", PARAMS, nanmin, TL_PURE,
-     "The least item that is not NaN; NaN where all are. Of no items at all a\n"
-     "value error.\n" REST "    nanmin([1.0, nan, 2.0])    # 1.0\n"},
+     TL_DOC(
+         "The least item that is not NaN; NaN where all are. Of no items at all a\n"
+         "value error.\n" REST "    nanmin([1.0, nan, 2.0])    # 1.0\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

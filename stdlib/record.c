@@ -152,30 +152,31 @@ static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_record_builtins[] = {
     {"keys", "r", keys, TL_LISTS,
-     "The keys of a record, in order, as a list of strings.\n"
-     "Values other than records are an error (kind type).\n"
-     "    keys((a: 1, b: 2))    # (\"a\", \"b\")\n"},
+     TL_DOC("The keys of a record, in order, as a list of strings.\n"
+            "Values other than records are an error (kind type).\n"
+            "    keys((a: 1, b: 2))    # (\"a\", \"b\")\n")},
     {"values", "r", values, TL_LISTS,
-     "The values of a record, in order, as a list.\n"
-     "Values other than records are an error (kind type).\n"
-     "    values((a: 1, b: \"c\"))    # (1, \"c\")\n"},
+     TL_DOC("The values of a record, in order, as a list.\n"
+            "Values other than records are an error (kind type).\n"
+            "    values((a: 1, b: \"c\"))    # (1, \"c\")\n")},
     {"has", "r, key", has, TL_PURE,
-     "Whether a record has a key; `key in r` asks the same.\n"
-     "Values other than records are an error (kind type).\n"
-     "    has((a: 1), \"a\")    # true\n"},
+     TL_DOC("Whether a record has a key; `key in r` asks the same.\n"
+            "Values other than records are an error (kind type).\n"
+            "    has((a: 1), \"a\")    # true\n")},
     {"put", "xs, key, value", put, TL_KEEPS | TL_OF_BYTES | TL_HOLDS,
-     "xs with a value put at a key or index: of a record, where a new key "
-     "goes\n"
-     "to the end, a list or an array. A dying xs is changed where it is.\n"
-     "Values other than records are an error (kind type).\n"
-     "    put((a: 1), \"b\", 2)    # (a: 1, b: 2)\n"
-     "    put([1, 2, 3], 0, 9)    # [9, 2, 3]\n"},
+     TL_DOC(
+         "xs with a value put at a key or index: of a record, where a new key goes\n"
+         "to the end, a list or an array. A dying xs is changed where it is.\n"
+         "Values other than records are an error (kind type).\n"
+         "    put((a: 1), \"b\", 2)    # (a: 1, b: 2)\n"
+         "    put([1, 2, 3], 0, 9)    # [9, 2, 3]\n")},
     {"update", "xs, key, f, ...args", update, TL_CALLS,
-     "xs with f(value, ...args) in place of the value at a key or index.\n"
-     "Any value may stand at the place, and f gives any. A value f that is no\n"
-     "function is an error (kind type).\n"
-     "A number, a record, a list, any value may be there.\n"
-     "    update((a: 1), \"a\", (+), 5)    # (a: 6)\n"
-     "    update((1, 2), 0, x => x * 10)    # (10, 2)\n"},
+     TL_DOC(
+         "xs with f(value, ...args) in place of the value at a key or index.\n"
+         "Any value may stand at the place, and f gives any. A value f that is no\n"
+         "function is an error (kind type).\n"
+         "A number, a record, a list, any value may be there.\n"
+         "    update((a: 1), \"a\", (+), 5)    # (a: 6)\n"
+         "    update((1, 2), 0, x => x * 10)    # (10, 2)\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -426,38 +426,44 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_set_builtins[] = {
     {"unique", "x", unique_values, TL_OF_BYTES,
-     "The distinct items of x, sorted; the same as unique_values. NaNs differ\n"
-     "from one another.\n"
-     "Any dtype, which stays; counts and indices are int64. Lists and values\n"
-     "without items are an error (kind type).\n"
-     "    unique([3, 1, 3])    # [1, 3]\n"},
+     TL_DOC(
+         "The distinct items of x, sorted; the same as unique_values. NaNs differ\n"
+         "from one another.\n"
+         "Any dtype, which stays; counts and indices are int64. Lists and values\n"
+         "without items are an error (kind type).\n"
+         "    unique([3, 1, 3])    # [1, 3]\n")},
     {"unique_values", "x", unique_values, TL_OF_BYTES,
-     "The distinct items of x, sorted.\n"
-     "Any dtype, which stays; counts and indices are int64. Lists and values\n"
-     "without items are an error (kind type).\n"
-     "    unique_values([2, 2, 1])    # [1, 2]\n"},
+     TL_DOC(
+         "The distinct items of x, sorted.\n"
+         "Any dtype, which stays; counts and indices are int64. Lists and values\n"
+         "without items are an error (kind type).\n"
+         "    unique_values([2, 2, 1])    # [1, 2]\n")},
     {"unique_counts", "x", unique_counts, TL_OF_BYTES,
-     "The distinct items of x and how often each occurs.\n"
-     "Any dtype, which stays; counts and indices are int64. Lists and values\n"
-     "without items are an error (kind type).\n"
-     "    unique_counts([5, 7, 5])    # (values: [5, 7], counts: [2, 1])\n"},
+     TL_DOC(
+         "The distinct items of x and how often each occurs.\n"
+         "Any dtype, which stays; counts and indices are int64. Lists and values\n"
+         "without items are an error (kind type).\n"
+         "    unique_counts([5, 7, 5])    # (values: [5, 7], counts: [2, 1])\n")},
     {"unique_inverse", "x", unique_inverse, TL_OF_BYTES,
-     "The distinct items of x, and for each item of x the position of its\n"
-     "value: r.values[r.inverse_indices] is x.\n"
-     "Any dtype, which stays; counts and indices are int64. Lists and values\n"
-     "without items are an error (kind type).\n"
-     "    unique_inverse([7, 5, 7]).inverse_indices    # [1, 0, 1]\n"},
+     TL_DOC(
+         "The distinct items of x, and for each item of x the position of its\n"
+         "value: r.values[r.inverse_indices] is x.\n"
+         "Any dtype, which stays; counts and indices are int64. Lists and values\n"
+         "without items are an error (kind type).\n"
+         "    unique_inverse([7, 5, 7]).inverse_indices    # [1, 0, 1]\n")},
     {"unique_all", "x", unique_all, TL_OF_BYTES,
-     "The distinct items of x: values, indices (where each occurs first),\n"
-     "inverse_indices and counts.\n"
-     "Any dtype, which stays; counts and indices are int64. Lists and values\n"
-     "without items are an error (kind type).\n"
-     "    unique_all([7, 5, 7]).indices    # [1, 0]\n"},
+     TL_DOC(
+         "The distinct items of x: values, indices (where each occurs first),\n"
+         "inverse_indices and counts.\n"
+         "Any dtype, which stays; counts and indices are int64. Lists and values\n"
+         "without items are an error (kind type).\n"
+         "    unique_all([7, 5, 7]).indices    # [1, 0]\n")},
     {"isin", "x1, x2, invert: false", isin, TL_OF_ITEMS | TL_OF_BYTES,
-     "Whether each item of x1 is among the items of x2; or is not, where\n"
-     "invert is true.\n"
-     "Any dtypes that promote; gives bools. Strings with numbers are an error\n"
-     "(kind type).\n"
-     "    isin([1, 2, 3], [3, 1])    # [true, false, true]\n"},
+     TL_DOC(
+         "Whether each item of x1 is among the items of x2; or is not, where\n"
+         "invert is true.\n"
+         "Any dtypes that promote; gives bools. Strings with numbers are an error\n"
+         "(kind type).\n"
+         "    isin([1, 2, 3], [3, 1])    # [true, false, true]\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

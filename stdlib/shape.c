@@ -594,73 +594,80 @@ static bool broadcast_shapes(tl_vm *vm, tl_slot *args, tl_slot *out) {
 const tl_builtin tl_shape_builtins[] = {
     {"reshape", "x, shape, copy: none", reshape,
      TL_VIEWS | TL_MOVES | TL_OF_BYTES,
-     "x, of any dtype, in another shape with as many items, in row-major\n"
-     "order. One length may be -1: it is worked out. copy, a bool, makes no\n"
-     "difference: values never change under another name. A shape of another\n"
-     "size is an error (kind shape).\n"
-     "    reshape(0..6, (2, -1))    # [[0, 1, 2], [3, 4, 5]]\n"},
+     TL_DOC(
+         "x, of any dtype, in another shape with as many items, in row-major\n"
+         "order. One length may be -1: it is worked out. copy, a bool, makes no\n"
+         "difference: values never change under another name. A shape of another\n"
+         "size is an error (kind shape).\n"
+         "    reshape(0..6, (2, -1))    # [[0, 1, 2], [3, 4, 5]]\n")},
     {"flatten", "x", flatten, TL_VIEWS | TL_GRIDS | TL_OF_BYTES,
-     "The items of x along one axis, in row-major order; of a ragged array\n"
-     "those of all rows, one row behind the other.\n"
-     "Any dtype, which stays. Lists and strings are an error (kind type).\n"
-     "    flatten([[1, 2], [3]])    # [1, 2, 3]\n"
-     "    flatten([[1, 2], [3, 4]])    # [1, 2, 3, 4]\n"},
+     TL_DOC(
+         "The items of x along one axis, in row-major order; of a ragged array\n"
+         "those of all rows, one row behind the other.\n"
+         "Any dtype, which stays. Lists and strings are an error (kind type).\n"
+         "    flatten([[1, 2], [3]])    # [1, 2, 3]\n"
+         "    flatten([[1, 2], [3, 4]])    # [1, 2, 3, 4]\n")},
     {"flip", "x, axis: none", flip,
      TL_VIEWS | TL_MOVES | TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
-     "x with the order of its items reversed along one axis, several, or all.\n"
-     "Any dtype, which stays. Lists and strings are an error (kind type).\n"
-     "    flip([1, 2, 3])    # [3, 2, 1]\n"},
+     TL_DOC(
+         "x with the order of its items reversed along one axis, several, or all.\n"
+         "Any dtype, which stays. Lists and strings are an error (kind type).\n"
+         "    flip([1, 2, 3])    # [3, 2, 1]\n")},
     {"roll", "x, shift, axis: none", roll,
      TL_MOVES | TL_BEGINS | TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
-     "x moved on by shift items along axis; what falls off the end comes back\n"
-     "at the start. Several shifts go with as many axes; without an axis x is\n"
-     "taken in row-major order.\n"
-     "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
-     "    roll([1, 2, 3, 4], 1)    # [4, 1, 2, 3]\n"
-     "    roll([[1, 2], [3, 4]], (1, 1), axis: (0, 1))    "
-     "# [[4, 3], [2, 1]]\n"},
+     TL_DOC(
+         "x moved on by shift items along axis; what falls off the end comes back\n"
+         "at the start. Several shifts go with as many axes; without an axis x is\n"
+         "taken in row-major order.\n"
+         "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
+         "    roll([1, 2, 3, 4], 1)    # [4, 1, 2, 3]\n"
+         "    roll([[1, 2], [3, 4]], (1, 1), axis: (0, 1))    # [[4, 3], [2, 1]]\n")},
     {"expand_dims", "x, axis = 0", expand_dims, TL_VIEWS | TL_MOVES,
-     "x with a new axis of length 1 at position axis.\n"
-     "Any dtype, which stays. An axis out of range is an error (kind index),\n"
-     "more than 32 axes another (shape).\n"
-     "    expand_dims([1, 2], axis: 1)    # [[1], [2]]\n"},
+     TL_DOC(
+         "x with a new axis of length 1 at position axis.\n"
+         "Any dtype, which stays. An axis out of range is an error (kind index),\n"
+         "more than 32 axes another (shape).\n"
+         "    expand_dims([1, 2], axis: 1)    # [[1], [2]]\n")},
     {"squeeze", "x, axis = none", squeeze, TL_VIEWS | TL_MOVES,
-     "x without axes of length 1: those given, or all.\n"
-     "Any dtype, which stays. An axis that x lacks is an error (kind index), "
-     "one\n"
-     "of another length another (value).\n"
-     "    squeeze([[[1, 2]]])    # [1, 2]\n"},
+     TL_DOC(
+         "x without axes of length 1: those given, or all.\n"
+         "Any dtype, which stays. An axis that x lacks is an error (kind index), one\n"
+         "of another length another (value).\n"
+         "    squeeze([[[1, 2]]])    # [1, 2]\n")},
     {"permute_dims", "x, axes", permute_dims, TL_VIEWS | TL_MOVES,
-     "x with its axes in another order: axes lists all of them.\n"
-     "Any dtype, which stays. An axis that x lacks is an error (kind index), "
-     "one\n"
-     "that is missing or there twice another (value).\n"
-     "    permute_dims([[1, 2], [3, 4]], (1, 0))    # [[1, 3], [2, 4]]\n"},
+     TL_DOC(
+         "x with its axes in another order: axes lists all of them.\n"
+         "Any dtype, which stays. An axis that x lacks is an error (kind index), one\n"
+         "that is missing or there twice another (value).\n"
+         "    permute_dims([[1, 2], [3, 4]], (1, 0))    # [[1, 3], [2, 4]]\n")},
     {"matrix_transpose", "x", matrix_transpose, TL_VIEWS | TL_MOVES,
-     "x with its last two axes exchanged; also x.mT.\n"
-     "Any dtype, which stays. Fewer than two axes are an error (kind shape).\n"
-     "    matrix_transpose([[1, 2], [3, 4]])    # [[1, 3], [2, 4]]\n"},
+     TL_DOC(
+         "x with its last two axes exchanged; also x.mT.\n"
+         "Any dtype, which stays. Fewer than two axes are an error (kind shape).\n"
+         "    matrix_transpose([[1, 2], [3, 4]])    # [[1, 3], [2, 4]]\n")},
     {"moveaxis", "x, source, destination", moveaxis, TL_VIEWS | TL_MOVES,
-     "x with axes moved to other positions, the others keeping their order.\n"
-     "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
-     "    moveaxis(zeros((2, 3, 4)), 0, -1).shape    # (3, 4, 2)\n"},
+     TL_DOC(
+         "x with axes moved to other positions, the others keeping their order.\n"
+         "Any dtype, which stays. An axis that x lacks is an error (kind index).\n"
+         "    moveaxis(zeros((2, 3, 4)), 0, -1).shape    # (3, 4, 2)\n")},
     {"broadcast_to", "x, shape", broadcast_to,
      TL_VIEWS | TL_MOVES | TL_GRIDS | TL_OF_BYTES,
-     "x repeated to fill a shape, without copying; where shape is an array of\n"
-     "rows of different lengths, in rows like its own.\n"
-     "Any dtype, which stays. A shape that x does not broadcast to is an "
-     "error\n"
-     "(kind shape).\n"
-     "    broadcast_to([1, 2], (2, 2))    # [[1, 2], [1, 2]]\n"
-     "    broadcast_to([1, 2], [[0, 0], [0]])    # [[1, 1], [2]]\n"},
+     TL_DOC(
+         "x repeated to fill a shape, without copying; where shape is an array of\n"
+         "rows of different lengths, in rows like its own.\n"
+         "Any dtype, which stays. A shape that x does not broadcast to is an error\n"
+         "(kind shape).\n"
+         "    broadcast_to([1, 2], (2, 2))    # [[1, 2], [1, 2]]\n"
+         "    broadcast_to([1, 2], [[0, 0], [0]])    # [[1, 1], [2]]\n")},
     {"broadcast_arrays", "...arrays", broadcast_arrays, TL_OF_BYTES,
-     "The list of the arrays, each repeated to their common shape.\n"
-     "Shapes that do not broadcast are an error (kind shape).\n"
-     "    broadcast_arrays([1, 2], [[0]])[1]    # [[0, 0]]\n"},
+     TL_DOC("The list of the arrays, each repeated to their common shape.\n"
+            "Shapes that do not broadcast are an error (kind shape).\n"
+            "    broadcast_arrays([1, 2], [[0]])[1]    # [[0, 0]]\n")},
     {"broadcast_shapes", "...shapes", broadcast_shapes, TL_PURE,
-     "The shape that arrays of these shapes broadcast to.\n"
-     "Lists of integers. Shapes that do not broadcast are an error (kind\n"
-     "shape).\n"
-     "    broadcast_shapes((2, 1), (3,))    # (2, 3)\n"},
+     TL_DOC(
+         "The shape that arrays of these shapes broadcast to.\n"
+         "Lists of integers. Shapes that do not broadcast are an error (kind\n"
+         "shape).\n"
+         "    broadcast_shapes((2, 1), (3,))    # (2, 3)\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -75,26 +75,26 @@ static bool sleep_seconds(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_time_module[] = {
     {"now", "", now, TL_CLOCK | TL_EFFECT,
-     "Seconds since the beginning of 1970 (UTC) by the wall clock, a float64 "
-     "scalar.\n"
-     "A VM without the clock gives an io error.\n"
-     "    time.now() > 0    # true\n"},
+     TL_DOC(
+         "Seconds since the beginning of 1970 (UTC) by the wall clock, a float64 scalar.\n"
+         "A VM without the clock gives an io error.\n"
+         "    time.now() > 0    # true\n")},
     {"clock", "", monotonic, TL_CLOCK | TL_EFFECT,
-     "Seconds on a clock that is never set, for differences: a float64 "
-     "scalar.\n"
-     "A VM without the clock gives an io error.\n"
-     "    time.clock() <= time.clock()    # true\n"},
+     TL_DOC(
+         "Seconds on a clock that is never set, for differences: a float64 scalar.\n"
+         "A VM without the clock gives an io error.\n"
+         "    time.clock() <= time.clock()    # true\n")},
     {"sleep", "seconds", sleep_seconds, TL_CLOCK | TL_EFFECT,
-     "Waits so many seconds, a number; an interrupt ends it. A negative "
-     "number\n"
-     "or NaN is a value error; a VM without the clock gives an io error.\n"
-     "    time.sleep(0.001)    # none\n"},
+     TL_DOC(
+         "Waits so many seconds, a number; an interrupt ends it. A negative number\n"
+         "or NaN is a value error; a VM without the clock gives an io error.\n"
+         "    time.sleep(0.001)    # none\n")},
     {"cpu", "", cpu, TL_CLOCK | TL_EFFECT,
-     "Seconds of the processors' time that the whole process has used: for\n"
-     "differences that do not count what other programs do. A float64 scalar. "
-     "A\n"
-     "VM without the clock gives an io error.\n"
-     "    time.cpu() <= time.cpu()    # true\n"},
+     TL_DOC(
+         "Seconds of the processors' time that the whole process has used: for\n"
+         "differences that do not count what other programs do. A float64 scalar. A\n"
+         "VM without the clock gives an io error.\n"
+         "    time.cpu() <= time.cpu()    # true\n")},
     {NULL, NULL, NULL, 0, NULL},
 };
 
@@ -136,13 +136,13 @@ static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_os_module[] = {
     {"args", "", arguments, TL_VALUE,
-     "The script's arguments: a list of strings, empty at the prompt.\n"
-     "    os.args\n"},
+     TL_DOC("The script's arguments: a list of strings, empty at the prompt.\n"
+            "    os.args\n")},
     {"getenv", "name", environment, TL_ENVIRONMENT | TL_EFFECT,
-     "A variable of the environment as a string; none if there is none.\n"
-     "A VM without the environment gives an io error, a name that is no "
-     "string\n"
-     "a type error, a variable that is no UTF-8 a value error.\n"
-     "    os.getenv(\"NO_SUCH_VARIABLE\")    # none\n"},
+     TL_DOC(
+         "A variable of the environment as a string; none if there is none.\n"
+         "A VM without the environment gives an io error, a name that is no string\n"
+         "a type error, a variable that is no UTF-8 a value error.\n"
+         "    os.getenv(\"NO_SUCH_VARIABLE\")    # none\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -65,8 +65,18 @@ typedef struct tl_builtin {
   const char *params;  // "x, axis: none, keepdims: false": as in the language
   tl_builtin_fn *call;
   unsigned flags;
-  const char *doc;  // first line a sentence; examples indented by four
+  const char *doc;  // of the library: TL_DOC. First line a sentence; examples
+                    // indented by four
 } tl_builtin;
+
+// The documentation of a row of the library: not in the row, where it would
+// lie unpacked in every host, but with all others (embedded.h); tools/docs_of
+// finds it between the two names.
+#ifdef TL_DOCS_ALONE
+#define TL_DOC(...) TL_DOC_BEGINS __VA_ARGS__ TL_DOC_ENDS
+#else
+#define TL_DOC(...) NULL
+#endif
 
 // A module's functions: module NULL for what is there without an import.
 // Tables end with a row whose name is NULL.

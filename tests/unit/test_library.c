@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "stdlib/embedded.h"
 #include "tests/unit/fixture.h"
@@ -63,32 +64,44 @@ static void all_params_parse(void **state) {
   each_row(check_params);
 }
 
+static tally_vm *docs_vm;  // of check_doc
+
 static void check_doc(const tl_family *family, const tl_builtin *row) {
-  (void)family;
-  if (!row->doc || !row->call)
-    fail_msg("%s lacks its doc", row->name);
-  if (!isupper((unsigned char)row->doc[0]) && row->doc[0] == ' ')
-    fail_msg("%s: the doc begins with an example", row->name);
-  const char *example = strstr(row->doc, "\n    ");
+  char name[100];
+  snprintf(name, sizeof name, "%s%s%s", family->module ? family->module : "",
+           family->module ? "." : "", row->name);
+  const char *doc = tally_documentation(docs_vm, name);
+  if (row->doc)
+    fail_msg("%s has its doc in its row, without TL_DOC", name);
+  if (!doc || !row->call)
+    fail_msg("%s lacks its doc", name);
+  if (!isupper((unsigned char)doc[0]) && doc[0] == ' ')
+    fail_msg("%s: the doc begins with an example", name);
+  const char *example = strstr(doc, "\n    ");
   if (!example)
-    fail_msg("%s has no example", row->name);
-  if (row->doc[strlen(row->doc) - 1] != '\n')
-    fail_msg("%s: the doc does not end its last line", row->name);
+    fail_msg("%s has no example", name);
+  // The texts are packed apart from the rows.
+  if (!strstr(doc, row->name))
+    fail_msg("%s: the doc is another's", name);
+  if (doc[strlen(doc) - 1] != '\n')
+    fail_msg("%s: the doc does not end its last line", name);
   // Whoever touches no file shows what it gives.
   if (!(row->flags & (TL_FILES | TL_EFFECT | TL_VALUE)) &&
       !strstr(example, "    # "))
-    fail_msg("%s: the example shows no value", row->name);
-  for (const char *line = row->doc; *line;) {
+    fail_msg("%s: the example shows no value", name);
+  for (const char *line = doc; *line;) {
     const char *end = strchr(line, '\n');
     if (end - line > 80)
-      fail_msg("%s: a long line", row->name);
+      fail_msg("%s: a long line", name);
     line = end + 1;
   }
 }
 
 static void all_have_examples(void **state) {
   (void)state;
+  assert_int_equal(tally_open(NULL, &docs_vm), TALLY_OK);
   each_row(check_doc);
+  assert_int_equal(tally_close(docs_vm), 0);
 }
 
 static void check_found(const tl_family *family, const tl_builtin *row) {

@@ -17,13 +17,21 @@ static tl_documented of_row(const char *module, const tl_builtin *row) {
   return (tl_documented){module, row->name, params, row->doc, 0};
 }
 
+static size_t docs_before_table(const tl_builtin *rows) {
+  const struct tl_embedded_table *t = tl_embedded_tables;
+  while (t->rows != rows) t++;
+  return t->docs_before;
+}
+
 bool tl_documented_at(const tl_vm *vm, size_t index, tl_documented *out) {
   size_t docs_before = 0;
   for (const tl_family *f = tl_library; f->rows != NULL; f++) {
     for (const tl_builtin *row = f->rows; row->name != NULL; row++) {
+      if (index-- > 0)
+        continue;
       *out = of_row(f->module, row);
-      if (index-- == 0)
-        return true;
+      out->docs_before = docs_before_table(f->rows) + (size_t)(row - f->rows);
+      return true;
     }
   }
   for (const tl_constant *c = tl_constants; c->name != NULL; c++) {
