@@ -238,7 +238,8 @@ static int64_t split_at(lane *l, int64_t from, int64_t k, bool moved) {
     int64_t place = moved ? other[i] : i;
     uint64_t key = l->keys[place];
     // Without a branch, which would be wrong half the time.
-    int64_t is_less = key<at.key, is_more = key> at.key;
+    int64_t is_less = key < at.key;
+    int64_t is_more = key > at.key;
     order[same + ((less - same) & -is_less) + ((more - same) & -is_more)] =
         place;
     less += is_less;

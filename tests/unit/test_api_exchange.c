@@ -505,6 +505,13 @@ static void test_arrow_formats(void **state) {
   }
 }
 
+static void check_arrow(host *h, const char *format, struct ArrowArray *a,
+                        const char *text) {
+  struct ArrowSchema s = schema_of(format, "c");
+  take_global(h, "x", &s, a);
+  check_value(h, "x", text);
+}
+
 // Bytes in each of Arrow's layouts, and views of texts.
 static void test_arrow_bytes_in(void **state) {
   host *h = *state;
@@ -514,20 +521,14 @@ static void test_arrow_bytes_in(void **state) {
   const void *of_small[] = {NULL, small, "ab\xff\0c"};
   const void *of_large[] = {valid, large, "ab\xff\0c"};
   const void *fixed[] = {NULL, "??abcdef"};
-  struct ArrowSchema s = schema_of("z", "c");
   struct ArrowArray a = array_of(3, 3, of_small);
-  take_global(h, "x", &s, &a);
-  check_value(h, "x", "[b\"ab\", b\"\", b\"\\xff\\x00c\"]");
-  s = schema_of("Z", "c");
+  check_arrow(h, "z", &a, "[b\"ab\", b\"\", b\"\\xff\\x00c\"]");
   a = array_of(3, 3, of_large);
   a.null_count = 1;
-  take_global(h, "x", &s, &a);
-  check_value(h, "x", "[b\"a\", none, b\"c\"]");
-  s = schema_of("w:2", "c");
+  check_arrow(h, "Z", &a, "[b\"a\", none, b\"c\"]");
   a = array_of(3, 2, fixed);
   a.offset = 1;
-  take_global(h, "x", &s, &a);
-  check_value(h, "x", "[b\"ab\", b\"cd\", b\"ef\"]");
+  check_arrow(h, "w:2", &a, "[b\"ab\", b\"cd\", b\"ef\"]");
 
   static const char far[] = "..a longer text of views";
   const int64_t sizes[] = {24};
@@ -539,16 +540,12 @@ static void test_arrow_bytes_in(void **state) {
   } views[] = {{3, "on\0", 0, 0}, {99, "", 7, 7}, {22, "a lo", 0, 2}};
   memcpy(views[0].text, "one", 3);
   const void *viewed[] = {valid, views, far, sizes};
-  s = schema_of("vu", "c");
   a = array_of(3, 4, viewed);
   a.null_count = 1;
-  take_global(h, "x", &s, &a);
-  check_value(h, "x", "[\"one\", none, \"a longer text of views\"]");
-  s = schema_of("vz", "c");
+  check_arrow(h, "vu", &a, "[\"one\", none, \"a longer text of views\"]");
   a = array_of(1, 4, viewed);
   a.offset = 2;
-  take_global(h, "x", &s, &a);
-  check_value(h, "x", "[b\"a longer text of views\"]");
+  check_arrow(h, "vz", &a, "[b\"a longer text of views\"]");
   tally_value v;
   const struct {
     int32_t length, buffer, at;
@@ -561,7 +558,7 @@ static void test_arrow_bytes_in(void **state) {
              {INT32_MAX, 0, INT32_MAX}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     views[2] = (struct view){bad[i].length, "", bad[i].buffer, bad[i].at};
-    s = schema_of("vu", "c");
+    struct ArrowSchema s = schema_of("vu", "c");
     a = array_of(1, 4, viewed);
     a.offset = 2;
     CHECK_ERROR(h, tally_from_arrow(h->vm, &s, &a, &v), TALLY_ERR_TYPE,

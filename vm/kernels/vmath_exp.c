@@ -51,11 +51,14 @@ TL_INLINE vec exp_inside(vec x, vec *farthest) {
   return y + y * rest_float64(s);
 }
 
-TL_INLINE vec exp_inside_float32(vec x, vec *farthest) {
-  const steps s = take_steps(x);
+TL_INLINE vec power_of_float32(steps s, vec *farthest) {
   note_distance(s.whole, farthest);
   const vec y = power(s.k);
   return y + y * rest_float32(s);
+}
+
+TL_INLINE vec exp_inside_float32(vec x, vec *farthest) {
+  return power_of_float32(take_steps(x), farthest);
 }
 
 // NaN stays NaN.
@@ -94,9 +97,7 @@ TL_INLINE vec exp2_inside_float32(vec x, vec *farthest) {
   const vec shifted = x * 16 + VEC_WHOLE, k = shifted - VEC_WHOLE;
   const steps s = {k, (vec_bits)shifted,
                    (x - k * 0.0625) * 0.69314718055994530942};
-  note_distance(s.whole, farthest);
-  const vec y = power(s.k);
-  return y + y * rest_float32(s);
+  return power_of_float32(s, farthest);
 }
 
 // Has the sign of x, of zeros too. Next to 0 the power is 1.
