@@ -126,7 +126,7 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   module_strings nan neighbours nested_apply nested_reduce npy_header \
   npy_struct operators places pointers ragged ragged_join ragged_pairs \
   ragged_rows random random_orders record reduce search shape sort sort_parts \
-  stacking structs system value)
+  stacking string_case structs system value)
 
 # Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.
 OWN_FLAGS_vm/interp/interp.c := $(INTERP_FLAGS)

@@ -68,6 +68,11 @@ static bool count_all(table *t, const tl_array *flat) {
   return true;
 }
 
+static void close_table(table *t) {
+  if (t->entries != NULL)
+    tl_free(t->vm, t->entries, t->capacity * sizeof *t->entries);
+}
+
 // The table's strings and counts, as they lie there.
 static void list_entries(const table *t, tl_array *strings, tl_array *counts) {
   tl_string_item *to = tl_string_items(strings);
@@ -119,7 +124,20 @@ bool tl_distinct_strings(tl_vm *vm, const tl_array *flat, tl_array **values,
     tl_drop(vm, tl_own_array(strings));
   if (found != NULL)
     tl_drop(vm, tl_own_array(found));
-  if (t.entries != NULL)
-    tl_free(vm, t.entries, t.capacity * sizeof *t.entries);
+  close_table(&t);
+  return ok;
+}
+
+bool tl_strings_among(tl_vm *vm, const tl_array *queries, const tl_array *items,
+                      uint8_t *found) {
+  table t = {.vm = vm};
+  bool ok = count_all(&t, items);
+  const tl_string_item *query = tl_string_items(queries);
+  for (int64_t i = 0; ok && i < queries->size; i++) {
+    found[i] = t.used > 0 &&
+               find(&t, &query[i], tl_string_item_hash(&query[i]))->count > 0;
+    ok = (i & 0xffff) != 0xffff || tl_poll(vm, 64);
+  }
+  close_table(&t);
   return ok;
 }

@@ -8,5 +8,8 @@
 // often each occurs where [counts] is not NULL. Both returns are owned.
 bool tl_distinct_strings(tl_vm *vm, const tl_array *flat, tl_array **values,
                          tl_array **counts);
+// found[i]: whether each item of one dense array of strings is in another.
+bool tl_strings_among(tl_vm *vm, const tl_array *queries, const tl_array *items,
+                      uint8_t *found);
 
 #endif

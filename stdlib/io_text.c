@@ -58,10 +58,18 @@ static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 // Ends a line at \n, \r\n or a lone \r. Returns where the next one begins.
+// *next is the place behind the next \n, which is looked for once however many
+// \r come before it.
 static size_t line_end(const char *text, size_t nbytes, size_t from,
-                       size_t *end) {
-  size_t at = from;
-  while (at < nbytes && text[at] != '\n' && text[at] != '\r') at++;
+                       size_t *next, size_t *end) {
+  if (*next <= from) {
+    const char *newline = memchr(text + from, '\n', nbytes - from);
+    *next = (newline != NULL ? (size_t)(newline - text) : nbytes) + 1;
+  }
+  size_t at = *next - 1;
+  const char *lone = memchr(text + from, '\r', at - from);
+  if (lone != NULL)
+    at = (size_t)(lone - text);
   *end = at;
   if (at + 1 < nbytes && text[at] == '\r' && text[at + 1] == '\n')
     at++;
@@ -70,9 +78,10 @@ static size_t line_end(const char *text, size_t nbytes, size_t from,
 
 static bool split_lines(tl_vm *vm, const char *text, size_t nbytes,
                         tl_list **list) {
+  size_t next = 0;
   for (size_t at = 0, turns = 0; at < nbytes; turns++) {
     size_t end, start = at;
-    at = line_end(text, nbytes, at, &end);
+    at = line_end(text, nbytes, at, &next, &end);
     if (turns % 1024 == 1023 && !tl_poll(vm, 1))
       return false;
     tl_string *line = tl_string_new(vm, text + start, end - start);

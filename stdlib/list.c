@@ -507,7 +507,13 @@ static bool reverse_string(tl_vm *vm, const tl_string *text, tl_slot *out) {
   if (reversed == NULL)
     return false;
   char *to = reversed->text + text->length;
+  bool bytewise = tl_string_is_bytewise(text);
   for (size_t at = 0, end; at < text->length; at = end) {
+    end = at + 1;
+    if (bytewise) {
+      *--to = text->text[at];
+      continue;
+    }
     end = tl_grapheme_end(text->text, text->length, at);
     to -= end - at;
     memcpy(to, text->text + at, end - at);

@@ -87,70 +87,16 @@ static bool strip_marks(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Case -------------------------------------------------------------------
 
-static bool is_letter(int32_t point) {
-  utf8proc_category_t category = utf8proc_category(point);
-  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
-}
-
-static bool is_mark(int32_t point) {
-  utf8proc_category_t category = utf8proc_category(point);
-  return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
-}
-
-// utf8proc maps one code point to one; these become two.
-static void add_upper(tl_text *text, int32_t point, bool title) {
-  if (point == 0xdf)
-    tl_text_puts(text, title ? "Ss" : "SS");
-  else
-    tl_text_point(text,
-                  title ? utf8proc_totitle(point) : utf8proc_toupper(point));
-}
-
-// A sigma at the end of a word has a form of its own.
-static void add_lower(tl_text *text, int32_t point, bool in_word,
-                      bool word_ends) {
-  if (point == 0x3a3 && in_word && word_ends)
-    tl_text_point(text, 0x3c2);
-  else
-    tl_text_point(text, utf8proc_tolower(point));
-}
-
-typedef enum letter_case { UPPER, LOWER, TITLE } letter_case;
-
-static bool change_case(tl_vm *vm, const char *function, tl_slot s,
-                        letter_case to, tl_slot *out) {
-  tl_string *string;
-  if (!tl_arg_string(vm, function, "s", s, &string))
-    return false;
-  tl_text text;
-  tl_text_open(&text, vm);
-  bool in_word = false;
-  for (size_t at = 0; at < string->length;) {
-    int32_t point, next = ' ';
-    at += tl_text_decode(string->text + at, string->length - at, &point);
-    if (at < string->length)
-      tl_text_decode(string->text + at, string->length - at, &next);
-    if (to == UPPER || (to == TITLE && !in_word))
-      add_upper(&text, point, to == TITLE);
-    else
-      add_lower(&text, point, in_word, !is_letter(next) && !is_mark(next));
-    // An apostrophe does not end a word: Don't.
-    bool joins = is_mark(point) || point == '\'' || point == 0x2019;
-    in_word = is_letter(point) || (in_word && joins);
-  }
-  return tl_text_give(&text, out);
-}
-
 static bool upper(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return change_case(vm, "upper", args[0], UPPER, out);
+  return tl_change_case(vm, "upper", args[0], TL_UPPER, out);
 }
 
 static bool lower(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return change_case(vm, "lower", args[0], LOWER, out);
+  return tl_change_case(vm, "lower", args[0], TL_LOWER, out);
 }
 
 static bool title(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return change_case(vm, "title", args[0], TITLE, out);
+  return tl_change_case(vm, "title", args[0], TL_TITLE, out);
 }
 
 // --- Parts ------------------------------------------------------------------
@@ -175,7 +121,7 @@ static bool is_word_point(int32_t point) {
     case UTF8PROC_CATEGORY_PC:
       return true;
     default:
-      return is_letter(point) || is_mark(point);
+      return tl_is_letter(point) || tl_is_mark(point);
   }
 }
 
@@ -186,7 +132,7 @@ static bool is_digit(int32_t point) {
 // Whether [point] joins what stands on its two sides: don't, 3.14.
 static bool joins(int32_t before, int32_t point, int32_t after) {
   if (point == '\'' || point == 0x2019 || point == 0xb7)
-    return is_letter(before) && is_letter(after);
+    return tl_is_letter(before) && tl_is_letter(after);
   if (point == '.' || point == ',')
     return is_digit(before) && is_digit(after);
   return false;
@@ -291,8 +237,14 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *string = tl_string_new(vm, NULL, nbytes);
   if (string == NULL)
     return false;
-  for (size_t at = 0; at < nbytes; at += s->length)
-    memcpy(string->text + at, s->text, s->length);
+  // What is there is copied behind itself.
+  size_t done = nbytes > 0 ? s->length : 0;
+  memcpy(string->text, s->text, done);
+  while (done < nbytes) {
+    size_t more = done < nbytes - done ? done : nbytes - done;
+    memcpy(string->text + done, string->text, more);
+    done += more;
+  }
   tl_string_finish(string);
   *out = tl_own_string(string);
   return true;

@@ -14,6 +14,7 @@
 enum {
   PIECE = 1024,  // items between two polls
   AHEAD = 64,
+  FEW = 32,  // of that many are chosen without an order of all
 };
 
 // --- Orders -----------------------------------------------------------------
@@ -184,9 +185,50 @@ static bool choose_distinct(tl_vm *vm, const choice_call *c, double *keys,
   return ok;
 }
 
+// What was moved to a place that is not among the first.
+typedef struct moved {
+  int64_t place, item;  // place 0: free
+} moved;
+
+static moved *moved_to(moved *table, size_t mask, int64_t place) {
+  size_t at =
+      (size_t)(((uint64_t)place * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+  while (table[at].place != 0 && table[at].place != place) at = (at + 1) & mask;
+  return &table[at];
+}
+
+// As shuffle_order does it, but of a few among many: all others are where they
+// were.
+static bool choose_few(tl_vm *vm, const choice_call *c, int64_t *out) {
+  size_t capacity = 16;
+  while (capacity < 2 * (size_t)c->count) capacity *= 2;
+  moved *table = tl_alloc_zeroed(vm, capacity * sizeof *table, "choice");
+  if (!table)
+    return false;
+  tl_draws s = tl_draws_of(&c->stream, 0);
+  bool ok = fill_order(vm, out, c->count);
+  for (int64_t i = 0; ok && i < c->count; i++) {
+    int64_t held = out[i], left = c->n - i;
+    int64_t place = i + (int64_t)tl_below(tl_next(&s), (uint64_t)left, &s);
+    if (place < c->count) {
+      out[i] = out[place];
+      out[place] = held;
+    } else {
+      moved *there = moved_to(table, capacity - 1, place);
+      out[i] = there->place != 0 ? there->item : place;
+      *there = (moved){place, held};
+    }
+    ok = i % PIECE != 0 || tl_poll(vm, 1);
+  }
+  tl_free(vm, table, capacity * sizeof *table);
+  return ok;
+}
+
 static bool choose_plain(tl_vm *vm, const choice_call *c, int64_t *out) {
   if (c->replace)
     return tl_draw_below(vm, &c->stream, (uint64_t)c->n, (size_t)c->count, out);
+  if (c->count <= c->n / FEW)
+    return choose_few(vm, c, out);
   tl_array *order = tl_array_new(vm, TL_INT64, 1, &c->n);
   if (!order)
     return false;

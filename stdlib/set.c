@@ -346,10 +346,7 @@ static void mark_found(uint8_t *found, const tl_array *sorted,
     if (place[i] == 0)
       continue;
     const char *item = sorted->data + (size_t)(place[i] - 1) * itemsize;
-    if (dtype == TL_STRING)
-      found[i] = tl_string_item_equal(tl_string_item_at(item),
-                                      tl_string_item_at(query));
-    else if (dtype == TL_FLOAT64)
+    if (dtype == TL_FLOAT64)
       found[i] = *(const double *)(const void *)item ==
                  *(const double *)(const void *)query;
     else if (dtype == TL_FLOAT32)
@@ -360,9 +357,11 @@ static void mark_found(uint8_t *found, const tl_array *sorted,
   }
 }
 
-// Sorts the items.
+// Sorts the items, unless they are strings.
 static bool search_members(tl_vm *vm, const tl_array *queries, tl_array *items,
                            uint8_t *found) {
+  if (tl_array_dtype(items) == TL_STRING)
+    return tl_strings_among(vm, queries, items, found);
   tl_array *place = ints(vm, queries->size);
   bool ok = place &&
             tl_sort_items(vm, tl_array_dtype(items), items->data, items->size,

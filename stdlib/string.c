@@ -16,6 +16,10 @@
 // --- What the string functions share ----------------------------------------
 
 size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point) {
+  if ((unsigned char)*text < 128) {
+    *point = *text;
+    return 1;
+  }
   utf8proc_ssize_t step = utf8proc_iterate((const utf8proc_uint8_t *)text,
                                            (utf8proc_ssize_t)nbytes, point);
   if (step > 0)
@@ -83,33 +87,66 @@ static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
-static bool join_list(tl_vm *vm, const tl_list *list, const tl_string *between,
-                      tl_text *text) {
+// What stands between [count] parts, or false if that is too much.
+static bool between_parts(const tl_string *between, int64_t count,
+                          size_t *nbytes) {
+  size_t gaps = count > 0 ? (size_t)count - 1 : 0;
+  return !tl_mul_overflows(between->length, gaps, nbytes);
+}
+
+static char *put_part(char *to, const char *text, size_t nbytes) {
+  memcpy(to, text, nbytes);
+  return to + nbytes;
+}
+
+static tl_string *join_list(tl_vm *vm, const tl_list *list,
+                            const tl_string *between) {
+  size_t nbytes;
+  bool fits = between_parts(between, list->length, &nbytes);
   for (int64_t i = 0; i < list->length; i++) {
     tl_slot item = list->items[i];
     if (!tl_is_string(item)) {
       char what[TL_DESCRIBE];
-      return tl_fail(vm, TALLY_ERR_TYPE,
-                     "join: item %lld must be a string, not %s", (long long)i,
-                     tl_describe(item, what, sizeof what));
+      tl_fail(vm, TALLY_ERR_TYPE, "join: item %lld must be a string, not %s",
+              (long long)i, tl_describe(item, what, sizeof what));
+      return NULL;
     }
-    if (i > 0)
-      tl_text_add(text, between->text, between->length);
-    tl_text_add(text, item.string->text, item.string->length);
+    fits = fits && !tl_add_overflows(nbytes, item.string->length, &nbytes);
   }
-  return !text->failed;
+  tl_string *joined = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
+  if (joined == NULL)
+    return NULL;
+  char *to = joined->text;
+  for (int64_t i = 0; i < list->length; i++) {
+    const tl_string *part = list->items[i].string;
+    if (i > 0)
+      to = put_part(to, between->text, between->length);
+    to = put_part(to, part->text, part->length);
+  }
+  return joined;
 }
 
-static bool join_array(const tl_array *a, const tl_string *between,
-                       tl_text *text) {
-  const char *item = a->data;
-  for (int64_t i = 0; i < a->size; i++, item += tl_strides(a)[0]) {
-    const tl_string_item *part = tl_string_item_at(item);
-    if (i > 0)
-      tl_text_add(text, between->text, between->length);
-    tl_text_add(text, tl_string_item_text(part), tl_string_item_length(part));
+static tl_string *join_array(tl_vm *vm, const tl_array *a,
+                             const tl_string *between) {
+  size_t nbytes;
+  const int64_t step = tl_strides(a)[0];
+  bool fits = between_parts(between, a->size, &nbytes);
+  for (int64_t i = 0; i < a->size; i++) {
+    const tl_string_item *part = tl_string_item_at(a->data + i * step);
+    fits = fits &&
+           !tl_add_overflows(nbytes, tl_string_item_length(part), &nbytes);
   }
-  return !text->failed;
+  tl_string *joined = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
+  if (joined == NULL)
+    return NULL;
+  char *to = joined->text;
+  for (int64_t i = 0; i < a->size; i++) {
+    const tl_string_item *part = tl_string_item_at(a->data + i * step);
+    if (i > 0)
+      to = put_part(to, between->text, between->length);
+    to = put_part(to, tl_string_item_text(part), tl_string_item_length(part));
+  }
+  return joined;
 }
 
 static bool join(tl_vm *vm, tl_slot *args, tl_slot *out);
@@ -151,13 +188,13 @@ static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
                   tl_array_dtype(xs.array) == TL_STRING;
   if (!tl_is_list(xs) && !is_array)
     return tl_arg_fail(vm, "join", "xs", "a list or vector of strings", xs);
-  tl_text text;
-  tl_text_open(&text, vm);
-  if (is_array ? join_array(xs.array, between, &text)
-               : join_list(vm, xs.list, between, &text))
-    return tl_text_give(&text, out);
-  tl_text_close(&text);
-  return false;
+  tl_string *joined = is_array ? join_array(vm, xs.array, between)
+                               : join_list(vm, xs.list, between);
+  if (joined == NULL)
+    return false;
+  tl_string_finish(joined);
+  *out = tl_own_string(joined);
+  return true;
 }
 
 // --- replace and find -------------------------------------------------------
@@ -191,6 +228,8 @@ static int64_t find_text(const tl_string *s, const tl_string *part) {
   size_t at = 0;
   int64_t index = 0;
   const char *found = tl_string_search(s, 0, part);
+  if (found != NULL && tl_string_is_bytewise(s))
+    return found - s->text;
   while (found != NULL) {
     size_t place = (size_t)(found - s->text);
     for (; at < place; index++) at = tl_grapheme_end(s->text, s->length, at);
@@ -244,7 +283,8 @@ static bool ends_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Whether a point is one of [set], or a blank where there is no set.
 static bool is_stripped(const tl_string *set, int32_t point) {
   if (set == NULL)
-    return tl_is_blank(point);
+    return point < 128 ? point == ' ' || (point >= 9 && point <= 13)
+                       : tl_is_blank(point);
   for (size_t at = 0; at < set->length;) {
     int32_t one;
     at += tl_text_decode(set->text + at, set->length - at, &one);

@@ -1,4 +1,5 @@
-// What the string functions of the library share (string.c).
+// What the string functions of the library share (string.c,
+// string_case.c).
 #ifndef TALLY_STDLIB_TEXT_H
 #define TALLY_STDLIB_TEXT_H
 
@@ -18,5 +19,13 @@ bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out);
 
 // White space, as split and strip see it.
 bool tl_is_blank(int32_t point);
+bool tl_is_letter(int32_t point);
+bool tl_is_mark(int32_t point);
+
+typedef enum tl_case { TL_UPPER, TL_LOWER, TL_TITLE } tl_case;
+// *out is the string [s] with its letters so; [function] is for the error where
+// it is none.
+bool tl_change_case(tl_vm *vm, const char *function, tl_slot s, tl_case to,
+                    tl_slot *out);
 
 #endif

@@ -50,7 +50,7 @@ enum {               // tl_object.flags
   TL_HOLD = 4,       // array: this view counts its block
   TL_READONLY = 8,   // array: never written in place
   TL_EXTERNAL = 16,  // array: the data are a host's or mapped
-  TL_ASCII = 32,     // string: every byte is below 128
+  TL_BYTEWISE = 32,  // string: ASCII without CR, so a byte is a cluster
   TL_LENT = 64,      // list, record, closure: items may be borrowed (lend.c)
   TL_KEEPING = 128,  // the same: items that are added are not borrowed again
 };

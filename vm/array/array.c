@@ -23,7 +23,7 @@ tl_string *tl_empty_string(void) {
     char text[8];
   } empty = {.head = {.count = 1,
                       .kind = TL_KIND_STRING,
-                      .flags = TL_IMMORTAL | TL_ASCII,
+                      .flags = TL_IMMORTAL | TL_BYTEWISE,
                       .nbytes = sizeof empty}};
   return (tl_string *)(void *)&empty;
 }

@@ -11,13 +11,35 @@
 
 // --- Making -----------------------------------------------------------------
 
-static bool is_ascii(const char *text, size_t nbytes) {
-  uint64_t all = 0, word;
-  for (; nbytes >= 8; text += 8, nbytes -= 8) {
-    memcpy(&word, text, 8);
-    all |= word;
+// The top bits of bytes above 127, and some top bit if one of them is CR.
+static uint64_t odd_bytes(uint64_t word) {
+  const uint64_t ones = UINT64_C(0x0101010101010101);
+  const uint64_t other = word ^ ones * '\r';
+  return word | ((other - ones) & ~other);
+}
+
+// Up to 8 bytes as a number that no other text of this length has.
+static uint64_t short_word(const char *text, size_t nbytes) {
+  uint32_t low, high;
+  if (nbytes >= 4) {
+    memcpy(&low, text, 4);
+    memcpy(&high, text + nbytes - 4, 4);
+    return low | (uint64_t)high << 32;
   }
-  for (; nbytes > 0; text++, nbytes--) all |= (unsigned char)*text;
+  const unsigned char *bytes = (const unsigned char *)text;
+  return nbytes == 0 ? 0
+                     : bytes[0] | (uint64_t)bytes[nbytes / 2] << 8 |
+                           (uint64_t)bytes[nbytes - 1] << 16;
+}
+
+// In ASCII every byte is a cluster, but that CR LF is one.
+static bool is_bytewise(const char *text, size_t nbytes) {
+  uint64_t all = 0, word;
+  for (; nbytes > 8; text += 8, nbytes -= 8) {
+    memcpy(&word, text, 8);
+    all |= odd_bytes(word);
+  }
+  all |= odd_bytes(short_word(text, nbytes));
   return (all & UINT64_C(0x8080808080808080)) == 0;
 }
 
@@ -42,8 +64,8 @@ tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes) {
 
 void tl_string_finish(tl_string *string) {
   string->text[string->length] = 0;
-  if (is_ascii(string->text, string->length))
-    string->head.flags |= TL_ASCII;
+  if (is_bytewise(string->text, string->length))
+    string->head.flags |= TL_BYTEWISE;
 }
 
 tl_string *tl_string_from(tl_vm *vm, const char *text) {
@@ -57,7 +79,7 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b) {
   memcpy(string->text, a->text, a->length);
   memcpy(string->text + a->length, b->text, b->length);
   string->text[string->length] = 0;
-  string->head.flags |= a->head.flags & b->head.flags & TL_ASCII;
+  string->head.flags |= a->head.flags & b->head.flags & TL_BYTEWISE;
   return string;
 }
 
@@ -82,8 +104,8 @@ tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
   a->length = length;
   a->hash = 0;
   a->text[length] = 0;
-  if ((b->head.flags & TL_ASCII) == 0)
-    a->head.flags &= (uint8_t)~TL_ASCII;
+  if (!tl_string_is_bytewise(b))
+    a->head.flags &= (uint8_t)~TL_BYTEWISE;
   return a;
 }
 
@@ -109,20 +131,6 @@ static uint64_t mix(uint64_t h) {
   return h ^ h >> 32;
 }
 
-// Up to 8 bytes as a number that no other text of this length has.
-static uint64_t short_word(const char *text, size_t nbytes) {
-  uint32_t low, high;
-  if (nbytes >= 4) {
-    memcpy(&low, text, 4);
-    memcpy(&high, text + nbytes - 4, 4);
-    return low | (uint64_t)high << 32;
-  }
-  const unsigned char *bytes = (const unsigned char *)text;
-  return nbytes == 0 ? 0
-                     : bytes[0] | (uint64_t)bytes[nbytes / 2] << 8 |
-                           (uint64_t)bytes[nbytes - 1] << 16;
-}
-
 uint64_t tl_text_hash(const char *text, size_t nbytes) {
   const char *at = text, *end = text + nbytes;
   uint64_t h = mix(nbytes + UINT64_C(0x9e3779b97f4a7c15)), word;
@@ -141,12 +149,6 @@ uint64_t tl_string_hash(tl_string *string) {
 }
 
 // --- Grapheme clusters ------------------------------------------------------
-
-// In ASCII every byte is a cluster, but that CR LF is one.
-static bool is_bytewise(const tl_string *string) {
-  return (string->head.flags & TL_ASCII) != 0 &&
-         memchr(string->text, '\r', string->length) == NULL;
-}
 
 static size_t decode(const char *text, size_t nbytes, size_t at,
                      utf8proc_int32_t *point) {
@@ -177,7 +179,7 @@ size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at) {
 }
 
 int64_t tl_string_graphemes(const tl_string *string) {
-  if (is_bytewise(string))
+  if (tl_string_is_bytewise(string))
     return (int64_t)string->length;
   int64_t count = 0;
   for (size_t at = 0; at < string->length; count++)
@@ -187,7 +189,7 @@ int64_t tl_string_graphemes(const tl_string *string) {
 
 void tl_string_grapheme_range(const tl_string *string, int64_t start,
                               int64_t stop, size_t *begin, size_t *end) {
-  if (is_bytewise(string)) {
+  if (tl_string_is_bytewise(string)) {
     *begin = (size_t)start;
     *end = (size_t)stop;
     return;

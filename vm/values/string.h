@@ -14,7 +14,7 @@ struct tl_string {
 // Copies [nbytes] of valid UTF-8 (text may be NULL: left for the caller to
 // fill, which then calls tl_string_finish).
 tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes);
-void tl_string_finish(tl_string *string);  // sets TL_ASCII, the NUL
+void tl_string_finish(tl_string *string);  // sets TL_BYTEWISE, the NUL
 tl_string *tl_string_from(tl_vm *vm, const char *text);  // NUL-terminated
 tl_string *tl_string_format(tl_vm *vm, const char *format, ...);
 tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b);
@@ -29,6 +29,10 @@ const char *tl_string_search(const tl_string *s, size_t at,
                              const tl_string *part);
 uint64_t tl_text_hash(const char *text, size_t nbytes);  // never 0
 uint64_t tl_string_hash(tl_string *string);              // the same, kept
+
+static inline bool tl_string_is_bytewise(const tl_string *string) {
+  return (string->head.flags & TL_BYTEWISE) != 0;
+}
 
 // Grapheme clusters (utf8proc): the number of them; the byte range of
 // clusters [start, stop), both within 0 … count.
