@@ -142,6 +142,30 @@ static bool flatten_parts(tl_vm *vm, tl_arrays *parts) {
   return true;
 }
 
+static bool is_empty_vector(tl_slot s, tl_dtype dtype) {
+  return tl_dtype_of(s) == (uint8_t)dtype && tl_ndim(s.array) == 1 &&
+         s.array->size == 0;
+}
+
+// `[]`, which loops begin with, is of float64 for want of items: beside strings
+// it becomes one of strings.
+static bool type_empty_vectors(tl_vm *vm, tl_arrays *parts) {
+  bool texts = false;
+  for (int64_t i = 0; i < parts->count; i++)
+    texts |= tl_dtype_of(parts->items[i]) == TL_STRING;
+  for (int64_t i = 0; texts && i < parts->count; i++) {
+    if (!is_empty_vector(parts->items[i], TL_FLOAT64))
+      continue;
+    int64_t none = 0;
+    tl_array *empty = tl_array_new(vm, TL_STRING, 1, &none);
+    if (empty == NULL)
+      return false;
+    tl_drop(vm, parts->items[i]);
+    parts->items[i] = tl_own_array(empty);
+  }
+  return true;
+}
+
 static bool concat_parts(tl_vm *vm, tl_slot source, tl_arrays *parts,
                          tl_slot axis_slot, tl_slot *out) {
   int axis = 0;
@@ -161,6 +185,7 @@ static bool concat_parts(tl_vm *vm, tl_slot source, tl_arrays *parts,
       return false;
   }
   if (!check_parts(vm, "concat", parts, axis) ||
+      !type_empty_vectors(vm, parts) ||
       !tl_promote_arrays(vm, "concat", parts, &dtype))
     return false;
   const tl_array *first = parts->items[0].array;

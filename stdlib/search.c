@@ -29,20 +29,20 @@ static void take_strings(tl_vm *vm, tl_array *to, tl_array *from,
   }
 }
 
-// Where the axes behind [axis] are dense, whole rows of them move at once.
+// Of a contiguous array, whole rows of the axes behind [axis] move at once. (Its
+// strides say nothing of an axis of length 1.)
 static bool take_rows(tl_vm *vm, tl_array *to, tl_array *from,
                       const int64_t *index, int64_t n, int axis, size_t row) {
   char *place = to->data;
   int64_t outer = 1;
   for (int k = 0; k < axis; k++) outer *= tl_shape(to)[k];
-  int64_t step = tl_strides(from)[axis];
-  int64_t block = tl_shape(from)[axis] * step;
+  int64_t block = tl_shape(from)[axis] * (int64_t)row;
   for (int64_t o = 0; o < outer; o++) {
     const char *base = from->data + o * block;
     if (!tl_poll(vm, (uint64_t)n * row >> 13))
       return false;
     for (int64_t i = 0; i < n; i++, place += row)
-      memcpy(place, base + index[i] * step, row);
+      memcpy(place, base + index[i] * (int64_t)row, row);
   }
   return true;
 }

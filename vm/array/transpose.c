@@ -20,9 +20,10 @@ static bool is_transposed(tl_slot s) {
       tl_array_dtype(a) != tl_array_dtype(owner))
     return false;
   const int64_t *strides = tl_strides(a), *rows = tl_strides(owner);
-  return tl_shape(a)[0] == tl_shape(a)[1] && a->size == owner->size &&
-         tl_is_contiguous(owner) && strides[0] == rows[1] &&
-         strides[1] == rows[0];
+  const int64_t n = tl_shape(a)[0];
+  return tl_shape(a)[1] == n && tl_shape(owner)[0] == n &&
+         tl_shape(owner)[1] == n && tl_is_contiguous(owner) &&
+         strides[0] == rows[1] && strides[1] == rows[0];
 }
 
 // Exchanges a tile with its mirror image, each transposed.
