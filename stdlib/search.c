@@ -29,8 +29,8 @@ static void take_strings(tl_vm *vm, tl_array *to, tl_array *from,
   }
 }
 
-// Of a contiguous array, whole rows of the axes behind [axis] move at once. (Its
-// strides say nothing of an axis of length 1.)
+// Of a contiguous array, whole rows of the axes behind [axis] move at once.
+// (Its strides say nothing of an axis of length 1.)
 static bool take_rows(tl_vm *vm, tl_array *to, tl_array *from,
                       const int64_t *index, int64_t n, int axis, size_t row) {
   char *place = to->data;
