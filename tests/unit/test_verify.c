@@ -465,12 +465,14 @@ static void too_many_lenders_prove_nothing(void **state) {
   }
 }
 
-// But what has just been made may be owned at once, for no lender has ended.
+// But what has just been made may be owned at once, for no lender has ended;
+// also where it is moved first.
 static void too_many_lenders_are_owned_at_once(void **state) {
   enum { OWNERS = TL_MAX_LENDERS + 1, L = OWNERS };
   tl_ins code[4 * OWNERS + 8];
   program p;
-  for (int late = 0; late < 2; late++) {
+  for (int way = 0; way < 3; way++) {
+    bool late = way == 1, moved = way == 2;
     uint32_t n = 0;
     open_program(&p, code, 0);
     tl_unwind_range ranges[OWNERS + 1];
@@ -486,9 +488,11 @@ static void too_many_lenders_are_owned_at_once(void **state) {
     code[n++] = ins(TL_BC_EXTRA, 0, 0, 0, 0);
     if (late)
       code[n++] = ins(TL_BC_DROP, 0, 0, 0, A);
-    code[n++] = ins(TL_BC_OWN, L, 0, 0, 0);
+    if (moved)
+      code[n++] = ins(TL_BC_MOV, L + 1, L, 0, B);
+    code[n++] = ins(TL_BC_OWN, L + moved, 0, 0, 0);
     for (int i = late; i < OWNERS; i++) code[n++] = ins(TL_BC_DROP, i, 0, 0, A);
-    code[n++] = RETURN(L);
+    code[n++] = RETURN(L + moved);
     p.main.range_count = OWNERS;
     p.main.code_count = n;
     p.main.slot_count = 2 * OWNERS + 1;

@@ -40,8 +40,8 @@ typedef struct tl_checker {
   uint32_t *work;         // leaders to look at again
   uint32_t work_count;
   int64_t parting;  // the slot that INHERIT takes apart, until it ends; or -1
-  // What the last instruction defined with more lenders than a set holds, or
-  // -1: none of them has ended yet, so that OWN may follow.
+  // What the last instruction defined, or moved, with more lenders than a set
+  // holds, or -1: none of them has ended yet, so that OWN may follow.
   int64_t crowded, was_crowded;
   bool settled;  // states have reached their fixpoint: the unwind map
                  // can be held against them

@@ -140,8 +140,17 @@ static bool may_read_open(const tl_checker *c, uint32_t i) {
   }
 }
 
+// Whether this moves a value that has more lenders than a set holds.
+static bool moves_crowded(const tl_checker *c) {
+  return tl_opcodes[c->ins.op].result == TL_DEF_COPY &&
+         consumes(c->ins.modes[0]) &&
+         c->was_crowded == (int64_t)c->ins.operands[0];
+}
+
 static bool check_operand(tl_checker *c, uint32_t i) {
   uint32_t x = operand_slot(c, i);
+  if (moves_crowded(c))
+    return true;
   return may_read_open(c, i) ? tl_check_alive(c, x) : tl_check_read(c, x);
 }
 
@@ -523,6 +532,8 @@ static bool check_move(tl_checker *c, tl_state state) {
   c->now[x].kind = TL_ABSENT;
   if (!tl_check_define(c, d, state))
     return false;
+  if (moves_crowded(c))
+    c->crowded = d;
   tl_rename_lenders(c, c->now, x, d);
   return true;
 }
