@@ -38,6 +38,11 @@ static uint32_t count_parts(tl_ast_item *items, uint32_t count) {
   return parts;
 }
 
+// Whether an index is an array for certain: then no single item is meant.
+static bool is_array(const tl_ast *index) {
+  return index->kind == TL_AST_ARRAY || index->kind == TL_AST_ARRAY_FOR;
+}
+
 static tl_index_item *describe_items(tl_builder *b, const tl_ast_item *items,
                                      uint32_t count) {
   tl_index_item *out =
@@ -50,6 +55,7 @@ static tl_index_item *describe_items(tl_builder *b, const tl_ast_item *items,
     switch (items[i].kind) {
       case TL_AST_ITEM_VALUE:
         out[i].kind = TL_ITEM_VALUE;
+        out[i].given = is_array(items[i].value);
         break;
       case TL_AST_ITEM_ELLIPSIS:
         out[i].kind = TL_ITEM_ELLIPSIS;
@@ -166,7 +172,8 @@ static int32_t lower_index(tl_lower *l, tl_ast *ast, int32_t want,
   bool copy = index->object->kind == TL_AST_NAME &&
               items_may_assign(index->items, index->count);
   int32_t base = tl_lower_expr(l, index->object, copy ? tl_temp(l) : -1);
-  if (only_values(index->items, index->count) && index->count <= 2) {
+  if (only_values(index->items, index->count) && index->count <= 2 &&
+      !(index->count == 1 && is_array(index->items[0].value))) {
     int32_t operands[3] = {base, 0, 0};
     for (uint32_t i = 0; i < index->count; i++) {
       tl_ast *next = i + 1 < index->count ? index->items[i + 1].value : NULL;

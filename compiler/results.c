@@ -23,23 +23,30 @@ static unsigned lends(const tl_flow *flow, const tl_cfg_ins *ins) {
   return builtin == NULL ? 0 : builtin->flags & TL_MAY_BORROW;
 }
 
-static bool slices(const tl_flow *flow, const tl_cfg_ins *ins) {
+// How it takes several items.
+static tl_portion portion_of(const tl_flow *flow, const tl_cfg_ins *ins) {
   const tl_prototype *prototype = flow->cfg->prototype;
-  return ins->op == TL_BC_INDEX && prototype != NULL &&
-         ins->extra < prototype->unit->path_count &&
-         tl_path_slices(&prototype->unit->paths[ins->extra]);
+  if (ins->op == TL_BC_FIELDS)
+    return TL_PORTION_CHOICE;
+  if (ins->op != TL_BC_INDEX || prototype == NULL ||
+      ins->extra >= prototype->unit->path_count)
+    return TL_PORTION_ANY;
+  return tl_path_portion(&prototype->unit->paths[ins->extra]);
 }
 
-// A view of operand 0, or a list that borrows items of it.
-static tl_state slice_state(const tl_flow *flow) {
+// A view of operand 0, or a list or record that borrows items of it: it stands
+// to that in [first] and all further relations.
+static tl_state slice_state(const tl_flow *flow, tl_relation first) {
   int32_t x = flow->operands[0];
   const tl_state *from = tl_state_of(flow, x);
   tl_state state = tl_state_new(TL_OWNS);
-  for (tl_relation r = TL_HELD; r <= TL_LENDS; r++)
+  for (tl_relation r = first; r <= TL_LENDS; r++)
     if (flow->modes[0] == TL_MODE_BORROW)
       tl_state_derive(&state, from, (uint32_t)x, r);
     else
       tl_state_derive_lenders(&state, from, r);
+  if (tl_state_needs_lender(&state))
+    state.kind = TL_EITHER;
   return state;
 }
 
@@ -47,8 +54,9 @@ static tl_state slice_state(const tl_flow *flow) {
 static tl_state item_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t x = flow->operands[0];
   const tl_state *from = tl_state_of(flow, x);
-  if (slices(flow, ins))
-    return slice_state(flow);
+  tl_portion portion = portion_of(flow, ins);
+  if (portion != TL_PORTION_ANY)
+    return slice_state(flow, (tl_relation)portion);
   tl_state state = tl_state_new(TL_EITHER);
   if (flow->modes[0] == TL_MODE_BORROW) {
     tl_state_derive(&state, from, (uint32_t)x, TL_PART);
@@ -74,7 +82,10 @@ static tl_state next_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   // An item of a list is no view of it.
   if (ins->op != TL_BC_NEXT || ins->extra != TL_NEXT_OF_LIST)
     tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
-  tl_state_strip(&state, 1u << TL_LENDS);
+  if (ins->op == TL_BC_NEXT && ins->extra == TL_NEXT_PAIR)
+    tl_state_derive(&state, from, (uint32_t)x, TL_LENDS);
+  else
+    tl_state_strip(&state, 1u << TL_LENDS);
   return state;
 }
 

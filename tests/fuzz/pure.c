@@ -63,6 +63,9 @@ static const char *const arrays[] = {
     "first_of($L)",
     "$L[1:][0]",
     "values((a: X, b: Y))[0]",
+    "$R.{a, b}.b",
+    "$L[[0, 1]][0]",
+    "{ t# = X; for k#, v# in $R.{a, b} { t# = t# * v# + len(k#) }; t# }",
 };
 static const char *const lists[] = {
     "Q",
@@ -73,6 +76,8 @@ static const char *const lists[] = {
     "(v + 1.0 for v in $L)",
     "(if $B { $L } else { $L })",
     "same_of($L)",
+    "$L[:]",
+    "$L[[1, 0]]",
 };
 static const char *const records[] = {
     "P",
@@ -80,6 +85,7 @@ static const char *const records[] = {
     "(a: Q[0], b: Y, s: W)",
     "(a: P.b, b: P.a, s: P.s)",
     "same_of($R)",
+    "$R.{a, b, s}",
 };
 static const char *const strings[] = {
     "S",
@@ -88,6 +94,8 @@ static const char *const strings[] = {
     "V[0]",
     "($S + $S)",
     "($S + W)[0:7]",
+    "$S[:]",
+    "$S[0:]",
     "(S[0] + W[1] + $S)",
     "\"{($S)} and {($N):.2f}\"",
     "join($T, \", \")",
@@ -121,6 +129,7 @@ static const char *const numbers[] = {
     "fold($A, (+))",
     "sum($A @ $A)",
     "{ t# = 0.0; for v# in $L { t# += sum(v#) }; t# }",
+    "{ t# = 0; for k#, v# in $R { t# += len(k#) + len(v#) }; t# }",
     "fold(each($L, sum), (+))",
     "each($L, sum)[0]",
 };

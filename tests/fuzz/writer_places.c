@@ -171,6 +171,15 @@ void many_lenders(writer *w) {
         next(w, 10));
 }
 
+// Parts of containers, in containers of their own.
+static void chosen(writer *w) {
+  PATTERN(w, "for k3, v3 in r { y3 = v3; r.x = %s; t = k3 + t[0:3] }",
+          "r = r.{x, y}", "r = (x: %s, y: p, z: b).{y, x}", "q = p[[1, 0]]",
+          "p = p[[1, 1]]; p[0] = %s", "q = p[:]; p[1] = %s",
+          "t = t[:] + t[0:9]", "x3 = r.{y, x}; r.y = q; p = x3.y",
+          "x3 = gl[:]; a = x3[0]");
+}
+
 // What becomes longer, shorter or another order where it is.
 static void resized(writer *w) {
   PATTERN(w, "a = a[a > 1.0]", "a = append(a, n); a = append(a, b[0])",
@@ -212,7 +221,10 @@ static void resized(writer *w) {
 }
 
 void update(writer *w) {
-  switch (next(w, 34)) {
+  switch (next(w, 35)) {
+    case 34:
+      chosen(w);
+      break;
     case 26:
     case 27:
     case 28:

@@ -124,7 +124,11 @@ void array(writer *w, int depth) {
               "(a[1:], %s[::-1])[n % 2]", "first_of((%s, b))",
               "field_of((x: %s, y: p))", "first_of((a, %s)[1:])",
               "first_of((%s + 1.0, a))", "first_of(p[n % 2:])",
-              "values((x: %s, y: b))[1]", "first_of(values((x: a, y: %s)))");
+              "values((x: %s, y: b))[1]", "first_of(values((x: a, y: %s)))",
+              "r.{x, y}.x", "(x: %s, y: p).{y, x, y}.x", "p[[n % 2, 0]][0]",
+              "(%s, b, a + 1.0)[[1, 0, 1]][n % 3]", "(q, p)[[1, 0]][1][:][0]",
+              "(%s, b)[:][n % 2]", "first_of((%s, a)[[1, 0]])",
+              "[(v)[0] for k3, v in (x: %s, y: p)]", "{ t = t[:]; a }");
       break;
     case 30:
     case 31:

@@ -210,7 +210,7 @@ static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
 }
 
 static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
-                        tl_slot *out) {
+                        bool lends, tl_slot *out) {
   tl_array *places = places_of(vm, array, base->list->length);
   if (places == NULL)
     return false;
@@ -221,9 +221,16 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
             tl_ndim(places));
   }
   tl_list *made = ok ? tl_list_new(vm, places->size) : NULL;
+  bool gives = tl_is_unique(*base);
   for (int64_t i = 0; made != NULL && i < places->size; i++) {
-    tl_slot borrowed = tl_borrow(base->list->items[at[i]]);
-    made->items[i] = tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
+    tl_slot *item = &base->list->items[at[i]], borrowed = tl_borrow(*item);
+    // What base borrows the choice may borrow, too.
+    bool stays = !tl_is_owned(*base) ||
+                 ((base->object->flags & TL_LENT) != 0 && !tl_is_owned(*item));
+    if (lends && stays)
+      made->items[i] = tl_lend(vm, &made->head, &borrowed, TL_CAUSE_ITEM);
+    else  // of an item that is chosen twice the first has its count
+      made->items[i] = tl_escape(vm, gives ? item : &borrowed, TL_CAUSE_ITEM);
     made->length = i + 1;
   }
   tl_drop(vm, tl_own_array(places));
@@ -241,21 +248,34 @@ static bool list_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   if (index.kind == ONE_SLICE)
     return list_slice(vm, base, index.slice, false, out);
   if (index.kind == ONE_ARRAY)
-    return list_choice(vm, base, index.array, out);
+    return list_choice(vm, base, index.array, false, out);
   list_item(vm, base, &list->items[index.at], out);
   return true;
 }
 
-bool tl_index_slice(tl_vm *vm, tl_slot *base, const tl_step *step,
-                    tl_slot *parts, tl_slot *out) {
+bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
+                   tl_slot *parts, tl_slot *out) {
   one index;
-  if (tl_is_list(*base) && !tl_is_owned(*base))
-    return read_one(vm, "list", step, parts, base->list->length, &index) &&
-           list_slice(vm, base, index.slice, true, out);
+  bool is_list = tl_is_list(*base);
+  if (is_list && !read_one(vm, "list", step, parts, base->list->length, &index))
+    return false;
+  if (is_list && index.kind == ONE_ARRAY)
+    return list_choice(vm, base, index.array, true, out);
+  if (is_list && !tl_is_owned(*base))
+    return list_slice(vm, base, index.slice, true, out);
   if (!tl_index_get(vm, base, step, parts, out))
     return false;
-  if (!tl_is_owned(*out))  // all of a string
+  if (tl_is_owned(*out) || step->items[0].given == 0)
+    return true;
+  if (!tl_is_string(*out)) {
     *out = tl_retain(vm, *out);
+    return true;
+  }
+  // All of a string by chance: only [:] may give that itself.
+  tl_string *copy = tl_string_new(vm, out->string->text, out->string->length);
+  if (copy == NULL)
+    return false;
+  *out = tl_own_string(copy);
   return true;
 }
 

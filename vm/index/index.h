@@ -16,7 +16,8 @@ enum { TL_SLICE_START = 1, TL_SLICE_STOP = 2, TL_SLICE_STEP = 4 };
 
 typedef struct tl_index_item {
   uint8_t kind;   // tl_item_kind
-  uint8_t given;  // of a slice: which parts are there
+  uint8_t given;  // of a slice: which parts are there; of an expression:
+                  // whether it is known to be an array
 } tl_index_item;
 
 typedef struct tl_step {
@@ -43,16 +44,32 @@ typedef struct tl_path {
 bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
                   tl_slot *out);
 
-// Whether the first step is one slice alone: what it gives is new.
-static inline bool tl_path_slices(const tl_path *path) {
+// Whether the first step takes several items for certain, and how: the result
+// may stand to x in the tl_relation of that number and in further ones.
+typedef enum tl_portion {
+  TL_PORTION_ANY,
+  TL_PORTION_ALL,     // x[:], which may be x itself, if that is a string
+  TL_PORTION_SLICE,   // a view, or a list or string: new
+  TL_PORTION_CHOICE,  // an index array's: new, and no view
+} tl_portion;
+static inline tl_portion tl_path_portion(const tl_path *path) {
   const tl_step *step = path->steps;
-  return path->step_count > 0 && step->field == NULL && step->item_count == 1 &&
-         step->items[0].kind == TL_ITEM_SLICE;
+  if (path->step_count == 0 || step->field != NULL || step->item_count != 1)
+    return TL_PORTION_ANY;
+  bool given = step->items[0].given != 0;
+  switch (step->items[0].kind) {
+    case TL_ITEM_VALUE:
+      return given ? TL_PORTION_CHOICE : TL_PORTION_ANY;
+    case TL_ITEM_SLICE:
+      return given ? TL_PORTION_SLICE : TL_PORTION_ALL;
+    default:
+      return TL_PORTION_ANY;
+  }
 }
-// The same with such a step: *out owns. A list of what base goes on having
-// borrows its items (TL_LENT).
-bool tl_index_slice(tl_vm *vm, tl_slot *base, const tl_step *step,
-                    tl_slot *parts, tl_slot *out);
+// base[…] where it does: *out owns, unless it is all of a string. A list of
+// what base goes on having borrows its items (TL_LENT).
+bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
+                   tl_slot *parts, tl_slot *out);
 
 // .name on any value: record key, array attribute (shape ndim size dtype
 // nbytes T mT real imag), module member, handle attribute. *out as above.

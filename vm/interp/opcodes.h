@@ -180,7 +180,7 @@ typedef enum tl_format {
   OP(GETEL2, ITEM, CONTAINER, USE, USE, NONE, EARLY, ABCD) /* b[c, d] */       \
   OP(INDEX, ITEM, CONTAINER, USE, USE, USE, EARLY, BW)                         \
   OP(GETF, ITEM, CONTAINER, NONE, NONE, NONE, EARLY, ABX)                      \
-  OP(FIELDS, OWNED, USE, NONE, NONE, NONE, EARLY, ABX)                         \
+  OP(FIELDS, ITEM, CONTAINER, NONE, NONE, NONE, EARLY, ABX) /* a record */     \
   /* b[c] and a path: the item is taken out, if this is all that has it, and   \
      comes back with the next update of that place; else it is only read */    \
   OP(TAKEEL, NEXT, DRAIN, USE, NONE, NONE, EARLY, ABCX)                        \

@@ -508,8 +508,8 @@ static void gather_column(tl_vm *vm, tl_slot *column) {
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
   tl_slot from = read(base, mode), result;
-  bool ok = tl_path_slices(path)
-                ? tl_index_slice(vm, &from, &path->steps[0], parts, &result)
+  bool ok = tl_path_portion(path) != TL_PORTION_ANY
+                ? tl_index_take(vm, &from, &path->steps[0], parts, &result)
                 : tl_index_get(vm, &from, &path->steps[0], parts, &result);
   if (!ok)
     return false;
@@ -531,6 +531,26 @@ bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
   return true;
 }
 
+// Sets fields of a new record, which has room for them, to those of one that
+// has them all: they move out of one that ends, and one that lives lends them.
+static void choose_fields(tl_vm *vm, tl_slot from, const struct tl_keys *keys,
+                          tl_record **record) {
+  bool gives = tl_is_owned(from) && from.object->count == 1;
+  for (uint32_t i = 0; i < keys->count; i++) {
+    if (tl_record_find(*record, keys->names[i]) >= 0)
+      continue;  // named twice
+    tl_slot *field = tl_record_get(from.record, keys->names[i]), value = *field;
+    if (gives)
+      *field = tl_none();
+    else
+      value = tl_borrow(value);
+    if (gives || !tl_is_owned(from))
+      set_lent(vm, record, keys->names[i], &value);
+    else
+      tl_record_set(vm, record, keys->names[i], &value);
+  }
+}
+
 // p.{x, y}: a record with those fields alone.
 bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                   const struct tl_keys *keys) {
@@ -548,19 +568,17 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                    ".{…} selects fields of a record or a struct array: got %s",
                    tl_describe(*base, text, sizeof text));
   }
+  tl_slot from = read(base, mode);
+  for (uint32_t i = 0; i < keys->count; i++) {
+    tl_slot looked_at = tl_borrow(from), value;
+    if (!tl_field_get(vm, &looked_at, keys->names[i], &value))
+      return false;
+  }
   tl_record *record = tl_record_new(vm, keys->count);
   if (record == NULL)
     return false;
-  for (uint32_t i = 0; i < keys->count; i++) {
-    tl_slot from = tl_borrow(*base), value;
-    if (!tl_field_get(vm, &from, keys->names[i], &value) ||
-        !tl_record_set(vm, &record, keys->names[i], &value)) {
-      tl_drop(vm, tl_own_record(record));
-      return false;
-    }
-    tl_drop(vm, value);
-  }
-  tl_drop(vm, read(base, mode));
+  choose_fields(vm, from, keys, &record);
+  tl_drop(vm, from);
   put(a, tl_own_record(record));
   return true;
 }
@@ -679,7 +697,7 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
   return true;
 }
 
-// Of a record that [gives], the value moves out.
+// The pair borrows from the record. Of one that [gives], the value moves out.
 static bool next_pair(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
   tl_list *pair = tl_list_new(vm, 2);
   if (pair == NULL)
@@ -688,8 +706,8 @@ static bool next_pair(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
   tl_slot value = gives ? field->value : tl_borrow(field->value);
   if (gives)
     field->value = tl_none();
-  pair->items[0] = tl_escape(vm, &key, TL_CAUSE_KEEP);
-  pair->items[1] = tl_escape(vm, &value, TL_CAUSE_KEEP);
+  pair->items[0] = tl_lend(vm, &pair->head, &key, TL_CAUSE_KEEP);
+  pair->items[1] = tl_lend(vm, &pair->head, &value, TL_CAUSE_KEEP);
   pair->length = 2;
   put(a, tl_own_list(pair));
   return true;
@@ -718,6 +736,8 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
            tl_fail(vm, TALLY_ERR_HOST, "next: there is no such item");
   if (tl_is_string(c))
     return next_cluster(vm, c.string, &position->i, a);
+  bool gives =
+      mode != TL_MODE_BORROW && tl_is_owned(c) && c.object->count == 1;
   const tl_resource *resource = walked_resource(c);
   if (resource != NULL) {
     tl_slot item;
@@ -728,8 +748,8 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
   }
   if (tl_is_list(c)) {
     tl_slot *item = &c.list->items[i];
-    if (mode != TL_MODE_BORROW && tl_is_unique(c)) {
-      put(a, *item);  // a dying list gives its items away
+    if (gives) {
+      put(a, *item);  // a dying list gives its items away, also those it is lent
       *item = tl_none();
     } else {
       put(a, tl_borrow(*item));
@@ -739,7 +759,6 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
   } else if (tl_is_record(c)) {
     tl_field *field = &c.record->fields[i];
     if (what == TL_NEXT_PAIR) {
-      bool gives = mode != TL_MODE_BORROW && tl_is_unique(c);
       if (!next_pair(vm, field, gives, a))
         return false;
     } else {

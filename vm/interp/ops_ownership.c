@@ -26,29 +26,65 @@ static void promote(tl_vm *vm, tl_slot *s) {
   vm->stats.promotions_keep += tl_is_owned(*s);
 }
 
+// The items of a list or record; none of anything else.
+static int64_t item_count(const tl_slot *x) {
+  return tl_is_list(*x)     ? x->list->length
+         : tl_is_record(*x) ? x->record->length
+                            : 0;
+}
+
+static tl_slot *item_at(const tl_slot *x, int64_t i) {
+  return tl_is_list(*x) ? &x->list->items[i] : &x->record->fields[i].value;
+}
+
+static bool has_items(tl_slot s) {
+  return tl_is_heap(s) && !tl_is_string(s) &&
+         !(tl_is_array(s) && !tl_is_view(s.array) &&
+           tl_array_dtype(s.array) < TL_STRING);
+}
+
+// Whether y may be x, or owned by x or what is in it. It is not where x has few
+// items, none of which has any, and y is none of them or lent to x by others,
+// who lend it to y, too.
+static bool may_keep(const tl_slot *x, const tl_slot *y) {
+  enum { FEW = 4 };
+  int64_t count = item_count(x);
+  if (!(tl_is_list(*x) || tl_is_record(*x)) || count > FEW ||
+      x->pointer == y->pointer)
+    return true;
+  bool lends = (x->object->flags & (TL_LENT | TL_KEEPING)) == TL_LENT;
+  bool found = false;
+  for (int64_t i = 0; i < count; i++) {
+    tl_slot item = *item_at(x, i);
+    bool is_y = tl_is_heap(item) && item.pointer == y->pointer;
+    if (is_y && (tl_is_owned(item) || !lends))
+      return true;
+    found |= !is_y && has_items(item);
+  }
+  return found;
+}
+
 void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
-  if (tl_is_owned(*x))
+  if (tl_is_owned(*x) && may_keep(x, y))
     promote(vm, y);
 }
 
 // Whether y is an item of x, which ends, or of what only x has: y becomes its
 // owner, without a count. Of many items the last are not looked at. A container
-// within x whose item is gone only borrows that from now on.
+// within x whose item is gone only borrows that from now on; x itself is marked
+// so that others who borrow that item do not take it for one that is lent to x.
 static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
   if (x->object->count != 1)
     return false;
-  bool is_list = tl_is_list(*x);
-  int64_t count = is_list            ? x->list->length
-                  : tl_is_record(*x) ? x->record->length
-                                     : 0;
+  int64_t count = item_count(x);
   for (int64_t i = 0; i < count && --*left >= 0; i++) {
-    tl_slot *item = is_list ? &x->list->items[i] : &x->record->fields[i].value;
+    tl_slot *item = item_at(x, i);
     if (!tl_is_owned(*item))
       continue;
     if (item->pointer == y->pointer) {
       item->tag &= ~TL_OWNED;
       y->tag |= TL_OWNED;
-      x->object->flags |= TL_LENT;
+      x->object->flags |= TL_LENT | TL_KEEPING;
       return true;
     }
     if (inherit_within(item, y, left))
@@ -103,7 +139,7 @@ static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
 void tl_do_inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
   if (tl_is_owned(*x) &&
       (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(vm, x, y)))
-    promote(vm, y);
+    tl_do_keep(vm, x, y);
 }
 
 static bool borrows_block(tl_slot y) {

@@ -315,23 +315,31 @@ static tl_state immortal(void) {
   return tl_state_lent(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
 }
 
-// A view of operand 0, or a list that borrows items of it.
-static tl_state slice_state(const tl_checker *c, uint32_t x) {
+// A view of operand 0, or a list or record that borrows items of it: it stands
+// to that in [first] and all further relations.
+static tl_state slice_state(const tl_checker *c, tl_relation first) {
+  uint32_t x = c->ins.operands[0];
   tl_state state = tl_state_new(TL_OWNS);
-  for (tl_relation r = TL_HELD; r <= TL_LENDS; r++)
+  for (tl_relation r = first; r <= TL_LENDS; r++)
     if (consumes(c->ins.modes[0]))
       tl_state_derive_lenders(&state, &c->now[x], r);
     else
       tl_state_derive(&state, &c->now[x], x, r);
+  if (tl_state_needs_lender(&state))
+    state.kind = TL_EITHER;
   return state;
 }
 
 static tl_state item_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   const tl_state *from = &c->now[x];
-  if (c->ins.op == TL_BC_INDEX &&
-      tl_path_slices(&c->p->unit->paths[c->ins.extra]))
-    return slice_state(c, x);
+  tl_portion portion =
+      c->ins.op == TL_BC_INDEX
+          ? tl_path_portion(&c->p->unit->paths[c->ins.extra])
+      : c->ins.op == TL_BC_FIELDS ? TL_PORTION_CHOICE
+                                  : TL_PORTION_ANY;
+  if (portion != TL_PORTION_ANY)
+    return slice_state(c, (tl_relation)portion);
   tl_state state = tl_state_new(TL_EITHER);
   bool drains = operand_role(c, 0) == TL_ROLE_DRAIN;
   bool of_list = c->ins.op == TL_BC_NEXT && c->ins.extra == TL_NEXT_OF_LIST;
@@ -339,7 +347,10 @@ static tl_state item_state(const tl_checker *c) {
     tl_state_derive(&state, from, x, TL_PART);
     if (!of_list)
       tl_state_derive(&state, from, x, TL_HELD);
-    tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
+    if (c->ins.op == TL_BC_NEXT && c->ins.extra == TL_NEXT_PAIR)
+      tl_state_derive(&state, from, x, TL_LENDS);
+    else
+      tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
     return state;
   }
   if (from->kind == TL_OWNS && !tl_state_in(from, TL_LENDS))
