@@ -247,6 +247,139 @@ def distinct(a, t):
     return np.unique(a), f"unique({t})"
 
 
+def turned(a, t):
+    need(a.ndim > 1)
+    times, axes = rng.randrange(-1, 4), tuple(rng.sample(range(a.ndim), 2))
+    return np.rot90(a, times, axes), f"rot90({t}, {times}, axes: {axes})"
+
+
+def triangle(a, t):
+    need(a.ndim > 1)
+    name, k = rng.choice(["tril", "triu"]), rng.randrange(-2, 3)
+    return getattr(np, name)(a, k), f"{name}({t}, k: {k})"
+
+
+def diagonal(a, t):
+    need(a.ndim > 1)
+    k = rng.randrange(-2, 3)
+    return (np.diagonal(a, k, -2, -1), f"diagonal({t}, offset: {k})")
+
+
+def extremes(a, t):
+    need(a.dtype != bool)
+    name, axis = rng.choice(["max", "min"]), an_axis(a)
+    accumulate = {"max": np.maximum, "min": np.minimum}[name].accumulate
+    return accumulate(a, axis=axis), f"cumulative_{name}({t}, axis: {axis})"
+
+
+def middle(a, t):
+    axis = an_axis(a)
+    need(a.dtype != bool and a.shape[axis] > 0)
+    result = np.median(a, axis=axis)
+    return result.astype(np.float64), f"float64(median({t}, axis: {axis}))"
+
+
+def lane_items(a, t):
+    need(a.dtype != bool)
+    axis = an_axis(a)
+    order = np.argsort(a, axis=axis, kind="stable")
+    return (np.take_along_axis(a, order, axis=axis),
+            call(f"take_along_axis(q, argsort(q, axis: {axis}), axis: {axis})", t))
+
+
+def divided(a, t):
+    need(a.dtype.kind in "iu")
+    by = rng.randrange(2, 9)
+    by = by if a.dtype.kind == "u" or rng.random() < 0.5 else -by
+    name, sign = rng.choice([("floor_divide", "//"), ("remainder", "%")])
+    result = getattr(np, name)(a, a.dtype.type(by))
+    return result, f"({t}) {sign} {number(by)}"
+
+
+def bits(a, t):
+    need(a.dtype.kind in "iu")
+    name, sign, value = rng.choice([("bitwise_and", "&", 5), ("bitwise_xor", "^", 3),
+                                    ("bitwise_or", "|", 9), ("left_shift", "<<", 1),
+                                    ("right_shift", ">>", 1)])
+    return getattr(np, name)(a, a.dtype.type(value)), f"({t}) {sign} {value}"
+
+
+def clipped(a, t):
+    need(a.dtype != bool)
+    low, high = sorted((rng.randrange(0, 9), rng.randrange(0, 9)))
+    return np.clip(a, a.dtype.type(low), a.dtype.type(high)), f"clip({t}, {low}, {high})"
+
+
+def padded(a, t):
+    width = (rng.randrange(3), rng.randrange(3))
+    mode = rng.choice(["constant", "edge", "wrap", "reflect"])
+    need(mode == "constant" or a.size > 0)
+    need(mode != "reflect" or all(n > 2 for n in a.shape))
+    return np.pad(a, width, mode), f"pad({t}, {width}, mode: \"{mode}\")"
+
+
+def windows(a, t):
+    axis = rng.randrange(a.ndim)
+    need(a.ndim < 5 and a.shape[axis] > 0)
+    width = rng.randrange(1, a.shape[axis] + 1)
+    view = np.lib.stride_tricks.sliding_window_view(a, width, axis)
+    return view, f"sliding_windows({t}, {width}, axis: {axis})"
+
+
+def member(a, t):
+    values = sorted(rng.sample(range(12), 4))
+    need(a.dtype != bool)
+    return np.isin(a, values), f"isin({t}, {a.dtype}({values}))"
+
+
+def places(a, t):
+    axis = rng.randrange(a.ndim)
+    return np.nonzero(a)[axis], f"nonzero({t})[{axis}]"
+
+
+def outer(a, t):
+    need(a.dtype.kind in "iuf" and a.ndim < 4)
+    b = np.arange(3).astype(a.dtype)
+    return (np.multiply.outer(a, b),
+            f"tensordot({t}, {a.dtype}(arange(3)), axes: 0)")
+
+
+def one_part(a, t):
+    axis = rng.randrange(a.ndim)
+    parts = rng.randrange(1, 4)
+    i = rng.randrange(parts)
+    return (np.array_split(a, parts, axis=axis)[i],
+            f"array_split({t}, {parts}, axis: {axis})[{i}]")
+
+
+def slope(a, t):
+    need(a.dtype == np.float64 and min(a.shape) > 1)
+    axis = rng.randrange(a.ndim)
+    return np.gradient(a, axis=axis), f"gradient({t}, axis: {axis})"
+
+
+def rows_by(a, t):
+    """Places along the first axis, set and added to."""
+    need(a.dtype != bool and a.shape[0] > 0)
+    n = a.shape[0]
+    at = rng.sample(range(-n, n), rng.randrange(1, n + 1))
+    at = [i for k, i in enumerate(at) if i % n not in [j % n for j in at[:k]]]
+    changed = a.copy()
+    if rng.random() < 0.5:
+        changed[at] = 6
+        return changed, call(f"q[{at}] = 6; q", t)
+    changed[at] += a.dtype.type(2)
+    return changed, call(f"q[{at}] += 2; q", t)
+
+
+def chosen(a, t):
+    """Two index arrays that broadcast."""
+    need(a.ndim > 1 and a.size > 0)
+    rows = [rng.randrange(-a.shape[0], a.shape[0]) for _ in range(3)]
+    columns = [rng.randrange(a.shape[1]) for _ in range(rng.choice([1, 3]))]
+    return a[rows, columns], f"({t})[{rows}, {columns}]"
+
+
 def spread(a, t):
     need(a.ndim < 5)
     shape = (2,) + a.shape
@@ -257,7 +390,9 @@ OPERATIONS = [
     transposed, transposed, sliced, sliced, item_of, expanded, reshaped, reduced, reduced,
     counted, cumulated, along("sort"), along("argsort"), along("flip"), differences,
     moved("roll", -5, 6), moved("repeat", 0, 4), tiled, taken, masked, updated, shifted,
-    combined, combined, with_itself, compared, joined, distinct, spread,
+    combined, combined, with_itself, compared, joined, distinct, spread, turned, triangle,
+    diagonal, extremes, middle, lane_items, divided, bits, clipped, padded, windows, member,
+    places, outer, one_part, slope, rows_by, chosen,
 ]
 
 
