@@ -133,8 +133,8 @@ static tl_string *join_array(tl_vm *vm, const tl_array *a,
   bool fits = between_parts(between, a->size, &nbytes);
   for (int64_t i = 0; i < a->size; i++) {
     const tl_string_item *part = tl_string_item_at(a->data + i * step);
-    fits = fits &&
-           !tl_add_overflows(nbytes, tl_string_item_length(part), &nbytes);
+    fits =
+        fits && !tl_add_overflows(nbytes, tl_string_item_length(part), &nbytes);
   }
   tl_string *joined = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
   if (joined == NULL)

@@ -2,7 +2,7 @@
 """Computes what vmath.c computes with: polynomials, and a table of erf.
 
 Run by hand when they change, in vm/kernels: python3 fit.py. It writes
-vmath_data.h, vmath_tables.h and erf_table.c. Needs mpmath. Polynomials
+vmath_data.h, vmath_shorts.h, vmath_tables.h and erf_table.c. Needs mpmath. Polynomials
 interpolate at Chebyshev nodes, which comes within a factor of about two of the
 best possible error; that of sines alone is Sollya's, whose command stands beside
 it.
@@ -11,7 +11,7 @@ import struct
 import sys
 
 from mpmath import asin, asinh, atan, atanh, cos, erf, exp, floor, log
-from mpmath import lu_solve, matrix, mp, mpf, pi, sin, sinh, sqrt, tanh
+from mpmath import lu_solve, matrix, mp, mpf, pi, sin, sinh, sqrt, tan, tanh
 
 mp.prec = 400
 
@@ -114,9 +114,9 @@ def polynomials():
     print(f'#define LN2_SHORT_LOST {hexadecimal(log(mpf(2)) - short)}')
 
 
-def odd(name, f, end, degree):
-    print(f'\n// ({name}(s) / s - 1) / z for z = s^2')
-    define(f'{name}_rest', polynomial(
+def odd(name, f, end, degree, suffix='', what=None):
+    print(f'\n// ({what or name}(s) / s - 1) / z for z = s^2')
+    define(f'{name}_rest{suffix}', polynomial(
         lambda z: (f(sqrt(z)) / sqrt(z) - 1) / z, mpf(10) ** -12,
         end * mpf('1.0001'), degree))
 
@@ -283,7 +283,28 @@ def header(path, guard, what):
         sys.stdout = sys.__stdout__
 
 
+def shorts():
+    """What float32 needs, computed in double: 2^-32 and better."""
+    bound = log(mpf(2)) / 2 * mpf('1.0001')
+    print('// (e^x - 1 - x) / x^2')
+    define('exp_rest_short', polynomial(exp_tail, -bound, bound, 5))
+    s = (sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)
+    odd('log', atanh, s * s, 3, '_short', 'atanh')
+    odd('atan', atan, (sqrt(mpf(2)) - 1) ** 2, 5, '_short')
+    odd('asin', asin, mpf('0.25'), 6, '_short')
+    odd('sinh', sinh, mpf(1), 3, '_short')
+    odd('asinh', asinh, mpf('0.0625'), 3, '_short')
+    odd('atanh', atanh, mpf('0.0625'), 4, '_short')
+    upper, lower = rational(
+        lambda z: tan(sqrt(z)) / sqrt(z), mpf(10) ** -12,
+        (pi / 4) ** 2 * mpf('1.0001'), 2, 2)
+    print('\n// tan(r) / r for z = r^2, as a quotient')
+    define('tan_upper_short', upper)
+    define('tan_lower_short', lower)
+
+
 header('vmath_data.h', 'VMATH_DATA_H', polynomials)
+header('vmath_shorts.h', 'VMATH_SHORTS_H', shorts)
 header('vmath_tables.h', 'VMATH_TABLES_H', tables)
 with open('erf_table.c', 'w') as file:
     sys.stdout = file

@@ -18,13 +18,6 @@ TL_INLINE double exp_inside(double x) {
   return exp_of_reduced(v) * power_of_2(v.shifted);
 }
 
-// float32 overflows and vanishes long before 150.
-TL_INLINE double exp_single(double x) {
-  x = x < -150 ? -150 : x;
-  x = x > 150 ? 150 : x;
-  return exp_inside(x);
-}
-
 // e^x - 1 = (2^k - 1) + 2^k (r + r^2 / 2 + ...), summed as a pair, for x < 708.
 // The first term is the larger one, unless k is 0, when it is 0.
 TL_INLINE double expm1_inside(double x) {
@@ -160,12 +153,6 @@ VMATH_UNARY(erf, erf_anywhere)
 
 // ---- powers -----------------------------------------------------------------
 
-// float32 needs no more than the product with the logarithm in double. What is
-// no logarithm's business (x <= 0, infinities, NaN) is patched.
-TL_INLINE double power_single(double x, double y) {
-  return exp_single(y * log_of_scaled(exponent_of(x), 0));
-}
-
 // float64 needs the logarithm to more than 64 bits: log2 x = t1 + t2, with t1
 // short, so that its product with the first half of y is exact. The method and
 // coefficients are fdlibm's (e_pow.c), with x between 1 and 2 brought next to
@@ -259,11 +246,6 @@ static void powers_double(double *to, const double *x, const double *y,
   VMATH_LOOP(power_double(x[i], y[i]))
 }
 
-static void powers_single(double *to, const double *x, const double *y,
-                          size_t n) {
-  VMATH_LOOP(power_single(x[i], y[i]))
-}
-
 static bool are_halves(const double *y, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (y[i] != 0.5)
@@ -272,14 +254,13 @@ static bool are_halves(const double *y, size_t n) {
 }
 
 // [to] is no operand.
-static void pow_block(vmath_binary *f, double *to, const double *x,
-                      const double *y, size_t n) {
+static void pow_block(double *to, const double *x, const double *y, size_t n) {
   uint64_t odd = 0;
   if (are_halves(y, n)) {
     vmath_each(half_powers, to, x, n);
     return;
   }
-  vmath_each_of_two(f, to, x, y, n);
+  vmath_each_of_two(powers_double, to, x, y, n);
   for (size_t i = 0; i < n; i++) odd |= !power_holds(x[i], y[i], to[i]);
   for (size_t i = 0; odd != 0 && i < n; i++)
     if (!power_holds(x[i], y[i], to[i]))
@@ -294,18 +275,7 @@ void TL_K(pow_float64)(void *out, const void *a, const void *b, size_t n) {
   double result[VMATH_BLOCK];
   for (size_t at = 0; at < n; at += VMATH_BLOCK) {
     const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
-    pow_block(powers_double, result, x + at, y + at, count);
+    pow_block(result, x + at, y + at, count);
     memcpy((double *)out + at, result, count * sizeof *result);
-  }
-}
-
-void TL_K(pow_float32)(void *out, const void *a, const void *b, size_t n) {
-  double x[VMATH_BLOCK], y[VMATH_BLOCK], result[VMATH_BLOCK];
-  for (size_t at = 0; at < n; at += VMATH_BLOCK) {
-    const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
-    vmath_widen(x, (const float *)a + at, count);
-    vmath_widen(y, (const float *)b + at, count);
-    pow_block(powers_single, result, x, y, count);
-    vmath_narrow((float *)out + at, result, count);
   }
 }

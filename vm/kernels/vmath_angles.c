@@ -1,8 +1,8 @@
 // tan, atan, atan2, asin and acos as loops that vectorise: see vmath_parts.h.
 //
 // What is nearest to the result is a constant or an operand, so that only the
-// last sum rounds much: at most 1 ulp from the truth. float32 computes in
-// double and rounds once.
+// last sum rounds much: at most 1 ulp from the truth. For float32 see
+// vmath_short.c.
 #include "vm/kernels/vmath_parts.h"
 #include "vm/kernels/vmath_tables.h"
 
@@ -48,7 +48,7 @@ static void tan_block(double *to, const double *x, size_t n) {
       to[i] = tan(x[i]);
 }
 
-VMATH_BLOCKS(tan)
+VMATH_BLOCKS_DOUBLE(tan)
 
 // ---- arcs of tangents -------------------------------------------------------
 
@@ -109,7 +109,7 @@ TL_INLINE double atan_anywhere(double x) {
   return x != x ? x : with_sign(y, x);
 }
 
-VMATH_UNARY(atan, atan_anywhere)
+VMATH_UNARY_DOUBLE(atan, atan_anywhere)
 
 // The tangent of what lies beyond the landmark is (y - c x) / (x + c y), whose
 // parts are pairs. Left of the y axis the angle is pi less than that.
@@ -179,17 +179,6 @@ void TL_K(atan2_float64)(void *out, const void *a, const void *b, size_t n) {
   }
 }
 
-void TL_K(atan2_float32)(void *out, const void *a, const void *b, size_t n) {
-  double y[VMATH_BLOCK], x[VMATH_BLOCK], result[VMATH_BLOCK];
-  for (size_t at = 0; at < n; at += VMATH_BLOCK) {
-    const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
-    vmath_widen(y, (const float *)a + at, count);
-    vmath_widen(x, (const float *)b + at, count);
-    atan2_block(result, y, x, count);
-    vmath_narrow((float *)out + at, result, count);
-  }
-}
-
 // ---- arcs of sines ----------------------------------------------------------
 
 // asin s = s + s z R(z) for z = s^2 up to 1/4. Beyond, asin a = pi/2 - 2 asin s
@@ -232,5 +221,5 @@ TL_INLINE double acos_anywhere(double x) {
   return x != x ? x : y;
 }
 
-VMATH_UNARY(asin, asin_anywhere)
-VMATH_UNARY(acos, acos_anywhere)
+VMATH_UNARY_DOUBLE(asin, asin_anywhere)
+VMATH_UNARY_DOUBLE(acos, acos_anywhere)

@@ -1,6 +1,6 @@
 // sinh, cosh and the inverses of the hyperbolic functions as loops that
-// vectorise: see vmath_parts.h. At most 1 ulp from the truth; float32 computes
-// in double and rounds once.
+// vectorise: see vmath_parts.h. At most 1 ulp from the truth. For float32 see
+// vmath_short.c.
 #include "vm/kernels/vmath_parts.h"
 
 // ---- from exponentials ------------------------------------------------------
@@ -47,8 +47,8 @@ TL_INLINE double cosh_anywhere(double x) {
   return scaled_by_half(sum + (lost + (b.E.low + b.e.low)), b.k);
 }
 
-VMATH_UNARY(sinh, sinh_anywhere)
-VMATH_UNARY(cosh, cosh_anywhere)
+VMATH_UNARY_DOUBLE(sinh, sinh_anywhere)
+VMATH_UNARY_DOUBLE(cosh, cosh_anywhere)
 
 // ---- from logarithms --------------------------------------------------------
 
@@ -108,6 +108,6 @@ TL_INLINE double atanh_anywhere(double x) {
   return x != x ? x : with_sign(size, x);
 }
 
-VMATH_UNARY(asinh, asinh_anywhere)
-VMATH_UNARY(acosh, acosh_anywhere)
-VMATH_UNARY(atanh, atanh_anywhere)
+VMATH_UNARY_DOUBLE(asinh, asinh_anywhere)
+VMATH_UNARY_DOUBLE(acosh, acosh_anywhere)
+VMATH_UNARY_DOUBLE(atanh, atanh_anywhere)

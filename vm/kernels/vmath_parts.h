@@ -271,7 +271,7 @@ static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
   void TL_K(name##_float32)(void *out, const void *a, size_t n) { \
     vmath_each_single(name##_vectors, out, a, n);                 \
   }
-#define VMATH_BINARY(name, formula)                                        \
+#define VMATH_BINARY_DOUBLE(name, formula)                                 \
   static void name##_vectors(double *to, const double *x, const double *y, \
                              size_t n) {                                   \
     VMATH_LOOP(formula(x[i], y[i]))                                        \
@@ -279,10 +279,12 @@ static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
   void TL_K(name##_float64)(void *out, const void *a, const void *b,       \
                             size_t n) {                                    \
     vmath_each_of_two(name##_vectors, out, a, b, n);                       \
-  }                                                                        \
-  void TL_K(name##_float32)(void *out, const void *a, const void *b,       \
-                            size_t n) {                                    \
-    vmath_each_single_of_two(name##_vectors, out, a, b, n);                \
+  }
+#define VMATH_BINARY(name, formula)                                  \
+  VMATH_BINARY_DOUBLE(name, formula)                                 \
+  void TL_K(name##_float32)(void *out, const void *a, const void *b, \
+                            size_t n) {                              \
+    vmath_each_single_of_two(name##_vectors, out, a, b, n);          \
   }
 
 // The same of name##_block, which is given a copy of some items, so that it may
@@ -295,17 +297,6 @@ static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
       const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK; \
       memcpy(x, from + at, count * sizeof *x);                          \
       name##_block(to + at, x, count);                                  \
-    }                                                                   \
-  }
-#define VMATH_BLOCKS(name)                                              \
-  VMATH_BLOCKS_DOUBLE(name)                                             \
-  void TL_K(name##_float32)(void *out, const void *a, size_t n) {       \
-    double x[VMATH_BLOCK], result[VMATH_BLOCK];                         \
-    for (size_t at = 0; at < n; at += VMATH_BLOCK) {                    \
-      const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK; \
-      vmath_widen(x, (const float *)a + at, count);                     \
-      name##_block(result, x, count);                                   \
-      vmath_narrow((float *)out + at, result, count);                   \
     }                                                                   \
   }
 

@@ -1,5 +1,5 @@
 // Cube roots and lengths as loops that vectorise: see vmath_parts.h. At most 1
-// ulp from the truth; float32 computes in double and rounds once.
+// ulp from the truth. For float32 see vmath_short.c.
 #include "vm/kernels/vmath_parts.h"
 
 // A third of the exponent, off by 6 % at most; a polynomial makes 22 bits of
@@ -19,7 +19,7 @@ TL_INLINE double cbrt_anywhere(double x) {
   return size > 0 && size < (double)INFINITY ? root : x;
 }
 
-VMATH_UNARY(cbrt, cbrt_anywhere)
+VMATH_UNARY_DOUBLE(cbrt, cbrt_anywhere)
 
 // The root of the sum of squares, both as pairs, of what is brought to the
 // middle of the numbers.
@@ -47,4 +47,4 @@ TL_INLINE double hypot_anywhere(double x, double y) {
   return finite && large > 0 ? length : end;
 }
 
-VMATH_BINARY(hypot, hypot_anywhere)
+VMATH_BINARY_DOUBLE(hypot, hypot_anywhere)

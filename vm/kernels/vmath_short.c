@@ -1,0 +1,310 @@
+// tan, atan, atan2, asin, acos, the hyperbolic functions but tanh, cbrt, hypot
+// and pow of float32 as loops that vectorise: see vmath_parts.h.
+//
+// They compute in double, which has 29 bits more than the result: short
+// polynomials do, nothing is kept in two parts, and what is not finite mostly
+// comes out right by itself. Within 0.53 ulp.
+#include "vm/kernels/vmath_parts.h"
+#include "vm/kernels/vmath_shorts.h"
+#include "vm/kernels/vmath_tables.h"
+
+// ---- loops ------------------------------------------------------------------
+
+enum { SHORT_LANES = TL_LANES(float), SHORT_BLOCK = 256 };
+
+// [n] is a multiple of SHORT_LANES.
+typedef void short_unary(float *to, const float *x, size_t n);
+typedef void short_binary(float *to, const float *x, const float *y, size_t n);
+
+#define SHORT_LOOP(result)                                                   \
+  TL_LOOP for (size_t i = 0; i < n / SHORT_LANES * SHORT_LANES; i++) to[i] = \
+      (float)result;
+
+static void short_each(short_unary *f, float *to, const float *x, size_t n) {
+  const size_t whole = n / SHORT_LANES * SHORT_LANES, left = n - whole;
+  float rest[SHORT_LANES] = {0};
+  memcpy(rest, x + whole, left * sizeof *x);
+  f(to, x, whole);
+  if (left > 0) {
+    f(rest, rest, SHORT_LANES);
+    memcpy(to + whole, rest, left * sizeof *to);
+  }
+}
+
+static void short_each_of_two(short_binary *f, float *to, const float *x,
+                              const float *y, size_t n) {
+  const size_t whole = n / SHORT_LANES * SHORT_LANES, left = n - whole;
+  float rest[2][SHORT_LANES] = {{0}};
+  memcpy(rest[0], x + whole, left * sizeof *x);
+  memcpy(rest[1], y + whole, left * sizeof *y);
+  f(to, x, y, whole);
+  if (left > 0) {
+    f(rest[0], rest[0], rest[1], SHORT_LANES);
+    memcpy(to + whole, rest[0], left * sizeof *to);
+  }
+}
+
+#define SHORT_UNARY(name, formula)                                 \
+  static void name##_shorts(float *to, const float *x, size_t n) { \
+    SHORT_LOOP(formula((double)x[i]))                              \
+  }                                                                \
+  void TL_K(name##_float32)(void *out, const void *a, size_t n) {  \
+    short_each(name##_shorts, out, a, n);                          \
+  }
+#define SHORT_BINARY(name, formula)                                    \
+  static void name##_shorts(float *to, const float *x, const float *y, \
+                            size_t n) {                                \
+    SHORT_LOOP(formula((double)x[i], (double)y[i]))                    \
+  }                                                                    \
+  void TL_K(name##_float32)(void *out, const void *a, const void *b,   \
+                            size_t n) {                                \
+    short_each_of_two(name##_shorts, out, a, b, n);                    \
+  }
+
+// ---- exponentials and logarithms --------------------------------------------
+
+// For |x| < 708.
+TL_INLINE double exp_short(double x) {
+  const double shifted = x * ONE_OVER_LN2 + WHOLE, k = shifted - WHOLE;
+  const double r = (x - k * LN2_1) - k * LN2_2;
+  return (1 + (r + r * r * exp_rest_short(r))) * power_of_2(shifted);
+}
+
+// Of what is above 0 and normal.
+TL_INLINE double log_short(double x) {
+  const scaled v = exponent_of(x);
+  const double f = v.m - 1, s = f / (2 + f), z = s * s;
+  const double half = s + s * (z * log_rest_short(z));
+  return v.k * 0.69314718055994530942 + (half + half);
+}
+
+TL_INLINE double cut_short(double a, double limit) {
+  return a > limit ? limit : a;  // NaN stays
+}
+
+// ---- tangents ---------------------------------------------------------------
+
+// As far as the multiple of pi/2 is exact.
+#define SHORT_TAN_LIMIT 102942.0f
+
+// The tangent of r, or less its reciprocal, for x = k pi/2 + r.
+TL_INLINE double tan_short(double x) {
+  const double shifted = x * TWO_OVER_PI + WHOLE, k = shifted - WHOLE;
+  const double r = (x - k * HALF_PI_1) - k * HALF_PI_23, z = r * r;
+  const double upper = r * tan_upper_short(z), lower = tan_lower_short(z);
+  const uint64_t odd = 0 - (bits_of(shifted) & 1);
+  return choose_bits(odd, -lower, upper) / choose_bits(odd, upper, lower);
+}
+
+static void tan_shorts(float *to, const float *x,
+                       size_t n){SHORT_LOOP(tan_short((double)x[i]))}
+
+TL_INLINE bool is_far_short(float x) {
+  return !(x < SHORT_TAN_LIMIT && x > -SHORT_TAN_LIMIT);
+}
+
+static void tan_block_short(float *to, const float *x, size_t n) {
+  int far = 0;
+  short_each(tan_shorts, to, x, n);
+  for (size_t i = 0; i < n; i++) far |= is_far_short(x[i]);
+  for (size_t i = 0; far != 0 && i < n; i++)
+    if (is_far_short(x[i]))
+      to[i] = (float)tan((double)x[i]);
+}
+
+void TL_K(tan_float32)(void *out, const void *a, size_t n) {
+  float x[SHORT_BLOCK], *to = out;
+  for (size_t at = 0; at < n; at += SHORT_BLOCK) {
+    const size_t count = n - at < SHORT_BLOCK ? n - at : SHORT_BLOCK;
+    memcpy(x, (const float *)a + at, count * sizeof *x);
+    tan_block_short(to + at, x, count);
+  }
+}
+
+// ---- arcs -------------------------------------------------------------------
+
+#define QUARTER_PI 0.78539816339744830962
+#define FULL_PI 3.14159265358979323846
+
+// The angle of (x, y), neither of which is negative, nor both 0. It is that of
+// t and 0, 1/4 or 1/2 of pi.
+TL_INLINE double angle_short(double y, double x) {
+  const uint64_t beyond = all_if(y >= 0.41421356237309503 * x);
+  const uint64_t far = all_if(y >= 2.4142135623730950 * x);
+  const double c = choose_bits(beyond, 1, 0);
+  const double upper = choose_bits(far, -x, y - c * x);
+  const double lower = choose_bits(far, y, x + c * y);
+  const double t = upper / lower, z = t * t;
+  const double base = choose_bits(far, 2 * QUARTER_PI, c * QUARTER_PI);
+  return base + (t + t * (z * atan_rest_short(z)));
+}
+
+TL_INLINE double atan_short(double x) {
+  return with_sign(angle_short(cut_short(magnitude(x), 0x1p300), 1), x);
+}
+
+TL_INLINE double atan2_short(double y, double x) {
+  const double side = cut_short(magnitude(y), 0x1p300);
+  const double along = cut_short(magnitude(x), 0x1p300);
+  // The angle of (0, 0) is 0.
+  const double angle =
+      angle_short(side, choose_bits(all_if(side + along == 0), 1, along));
+  const uint64_t left = 0 - (bits_of(x) >> 63);
+  return with_sign(choose_bits(left, FULL_PI - angle, angle), y);
+}
+
+SHORT_UNARY(atan, atan_short)
+SHORT_BINARY(atan2, atan2_short)
+
+// asin a = pi/2 - 2 asin s beyond 1/2, for s^2 = (1 - a) / 2.
+typedef struct short_arc {
+  uint64_t small;
+  double arc;  // of s
+} short_arc;
+
+TL_INLINE short_arc short_arc_of(double a) {
+  const uint64_t small = all_if(a < 0.5);
+  const double z = choose_bits(small, a * a, (1 - a) * 0.5);
+  const double s = choose_bits(small, a, __builtin_sqrt(z));
+  return (short_arc){small, s + s * (z * asin_rest_short(z))};
+}
+
+TL_INLINE double asin_short(double x) {
+  const short_arc s = short_arc_of(magnitude(x));
+  const double outer = 2 * QUARTER_PI - 2 * s.arc;
+  return with_sign(choose_bits(s.small, s.arc, outer), x);
+}
+
+TL_INLINE double acos_short(double x) {
+  const short_arc s = short_arc_of(magnitude(x));
+  const double size = choose_bits(s.small, 2 * QUARTER_PI - s.arc, 2 * s.arc);
+  const double other =
+      choose_bits(s.small, 2 * QUARTER_PI + s.arc, FULL_PI - 2 * s.arc);
+  return choose_bits(all_if(x < 0), other, size);
+}
+
+SHORT_UNARY(asin, asin_short)
+SHORT_UNARY(acos, acos_short)
+
+// ---- hyperbolic functions ---------------------------------------------------
+
+// float32 overflows before 100.
+TL_INLINE double sinh_short(double x) {
+  const double a = cut_short(magnitude(x), 100), z = a * a;
+  const double small = a + a * (z * sinh_rest_short(z)), E = exp_short(a);
+  const double large = 0.5 * (E - 1 / E);
+  return with_sign(choose_bits(all_if(a < 1), small, large), x);
+}
+
+TL_INLINE double cosh_short(double x) {
+  const double E = exp_short(cut_short(magnitude(x), 100));
+  return 0.5 * (E + 1 / E);
+}
+
+TL_INLINE double asinh_short(double x) {
+  const double a = magnitude(x), z = a * a;
+  const double small = a + a * (z * asinh_rest_short(z));
+  const double large = log_short(a + __builtin_sqrt(z + 1));
+  const double y = choose_bits(all_if(a < 0.25), small, large);
+  return x != x || a == (double)INFINITY ? x : with_sign(y, x);
+}
+
+TL_INLINE double acosh_short(double x) {
+  const double near = x >= 1 ? x : 1;
+  const double y = log_short(near + __builtin_sqrt(near * near - 1));
+  const double inside = x >= 1 ? y : (double)NAN;
+  return x == (double)INFINITY ? x : inside;
+}
+
+TL_INLINE double atanh_short(double x) {
+  const double a = magnitude(x), z = a * a;
+  const double small = a + a * (z * atanh_rest_short(z));
+  const double near = a < 1 ? a : 0;
+  const double large = 0.5 * log_short((1 + near) / (1 - near));
+  const double end = a == 1 ? (double)INFINITY : (double)NAN;
+  const double y = choose_bits(all_if(a < 0.25), small, a < 1 ? large : end);
+  return with_sign(y, x);
+}
+
+SHORT_UNARY(sinh, sinh_short)
+SHORT_UNARY(cosh, cosh_short)
+SHORT_UNARY(asinh, asinh_short)
+SHORT_UNARY(acosh, acosh_short)
+SHORT_UNARY(atanh, atanh_short)
+
+// ---- roots ------------------------------------------------------------------
+
+// As in vmath_roots.c, but one of Newton's steps is enough.
+TL_INLINE double cbrt_short(double x) {
+  const double a = magnitude(x);
+  const uint64_t third = ((bits_of(a) >> 32) * UINT64_C(0xAAAAAAAB)) >> 33;
+  double t = from_bits((third + UINT64_C(715094163)) << 32);
+  t *= cbrt_step(t * t * (t / a));
+  const double root = with_sign(t + (a / (t * t) - t) * (1.0 / 3), x);
+  return a > 0 && a < (double)INFINITY ? root : x;
+}
+
+// Squares of float32 are exact.
+TL_INLINE double hypot_short(double x, double y) {
+  const double length = __builtin_sqrt(x * x + y * y);
+  const bool endless =
+      magnitude(x) == (double)INFINITY || magnitude(y) == (double)INFINITY;
+  return endless ? (double)INFINITY : length;
+}
+
+SHORT_UNARY(cbrt, cbrt_short)
+SHORT_BINARY(hypot, hypot_short)
+
+// ---- powers -----------------------------------------------------------------
+
+// Of what has a logarithm; float32 overflows and vanishes before 150.
+TL_INLINE double pow_short(double x, double y) {
+  const double product = y * log_short(x);
+  const double above = product < -150 ? -150 : product;
+  return exp_short(cut_short(above, 150));
+}
+
+static void pow_shorts(float *to, const float *x, const float *y, size_t n){
+    SHORT_LOOP(pow_short((double)x[i], (double)y[i]))}
+
+// x ** 0.5 is the root, with a plus before zero and infinity.
+TL_INLINE float half_power_short(float x) {
+  return x == -INFINITY ? INFINITY : __builtin_sqrtf(x + 0);
+}
+
+static void half_shorts(float *to, const float *x,
+                        size_t n){SHORT_LOOP(half_power_short(x[i]))}
+
+TL_INLINE bool has_logarithm(float x, float y) {
+  return x > 0 && x < INFINITY && y < INFINITY && y > -INFINITY;
+}
+
+// [to] is no operand.
+static void pow_short_block(float *to, const float *x, const float *y,
+                            size_t n) {
+  size_t odd = 0, halves = 0;
+  for (size_t i = 0; i < n; i++) {
+    odd += !has_logarithm(x[i], y[i]);
+    halves += y[i] == 0.5f;
+  }
+  if (halves == n) {
+    short_each(half_shorts, to, x, n);
+    return;
+  }
+  short_each_of_two(pow_shorts, to, x, y, n);
+  for (size_t i = 0; odd + halves > 0 && i < n; i++)
+    if (y[i] == 0.5f)
+      to[i] = half_power_short(x[i]);
+    else if (!has_logarithm(x[i], y[i]))
+      to[i] = (float)pow((double)x[i], (double)y[i]);
+}
+
+void TL_K(pow_float32)(void *out, const void *a, const void *b, size_t n) {
+  float *to = out, result[SHORT_BLOCK];
+  for (size_t at = 0; at < n; at += SHORT_BLOCK) {
+    const size_t count = n - at < SHORT_BLOCK ? n - at : SHORT_BLOCK;
+    pow_short_block(result, (const float *)a + at, (const float *)b + at,
+                    count);
+    memcpy(to + at, result, count * sizeof *to);
+  }
+}
