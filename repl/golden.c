@@ -159,6 +159,24 @@ static void run_example(tl_golden *golden, world *w, tally_vm *vm, span line,
   free(source.data);
 }
 
+// The word by which a module from that file is used: "name." of dir/name.tly.
+static bool name_of_module(const char *path, char name[], size_t room) {
+  const char *slash = strrchr(path, '/'), *begin = slash ? slash + 1 : path;
+  const char *dot = strrchr(begin, '.');
+  return dot && (size_t)(dot - begin) + 2 < room &&
+         snprintf(name, room, "%.*s.", (int)(dot - begin), begin) > 1;
+}
+
+// An example may use the file's functions as whoever imports it does. A file
+// that cannot be imported has its examples fail by themselves.
+static void import_itself(tally_vm *vm, const char *path, const char *name) {
+  char import[1200];
+  int n = snprintf(import, sizeof import, "import \"%s\" as %.*s", path,
+                   (int)strlen(name) - 1, name);
+  if (n < (int)sizeof import)
+    (void)tally_eval(vm, import, NULL);
+}
+
 // Finds the examples of `##` comments; runs them where the file's own names
 // are known.
 static void run_file_examples(tl_golden *golden, const char *path,
@@ -166,6 +184,8 @@ static void run_file_examples(tl_golden *golden, const char *path,
   span rest = text_span(source), line;
   world w;
   tally_vm *vm = NULL;
+  char module[100];
+  bool imported = !name_of_module(path, module, sizeof module);
   for (int number = 1; next_line(&rest, &line); number++) {
     line = trim_left(line);
     if (!starts(line, "##     "))
@@ -177,6 +197,10 @@ static void run_file_examples(tl_golden *golden, const char *path,
         tl_golden_fail(golden, path, number, "%s", tally_error(vm)->report);
         break;
       }
+    }
+    if (!imported && find(line, spell(module)) < line.n) {
+      import_itself(vm, path, module);
+      imported = true;
     }
     run_example(golden, &w, vm, line, path, number);
   }

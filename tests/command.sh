@@ -181,6 +181,10 @@ text 'while true { }\n'
 run test --timeout 1 "$dir/script.tly"
 expect 1 'took longer than 1 s' 'a test that takes too long'
 run test "$dir/nosuch";     expect 1 'nosuch' 'test of no file'
+printf '## Twice x.\n##     mine.twice(2)    # 4\n##     twice(3)    # 6\n%s\n' \
+  'fn twice(x) = 2 * x' >"$dir/mine.tly"
+run test "$dir/mine.tly";   expect 0 '3 passed, 0 failed' \
+  'a module whose examples use it as its importers do'
 
 # --- The prompt, fed by a pipe ----------------------------------------------
 
