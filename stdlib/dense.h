@@ -34,7 +34,7 @@ typedef struct tl_dense {
   // a becomes the lower triangle, with zeros above it. Reads the lower half.
   tl_dense_result (*cholesky)(tl_vm *vm, void *a, int64_t n);
   // a of m rows: q gets m rows and p columns, r p rows, p being m or the less
-  // of m and n. The diagonal of r may have any sign.
+  // of m and n. The diagonal of r may have any sign. q NULL: r alone.
   tl_dense_result (*qr)(tl_vm *vm, void *a, int64_t m, int64_t n, int64_t p,
                         void *q, void *r);
   // a of m rows: s in descending order; u m rows of p, vh q rows of n items,

@@ -163,9 +163,10 @@ static tl_dense_result qr(tl_vm *vm, void *matrix, int64_t m, int64_t n,
   int64_t wide = n > p ? n : p;
   T *tau = new_matrix(vm, 1, n);
   reflections work = {.products.vm = vm};
-  bool ok = tau && open_reflections(vm, m, wide, &work) &&
-            reduce_to_triangle(&work, a, m, n, tau) &&
-            form_product(&work, a, n, m, m < n ? m : n, tau, q, p, p);
+  bool ok =
+      tau && open_reflections(vm, m, wide, &work) &&
+      reduce_to_triangle(&work, a, m, n, tau) &&
+      (q == NULL || form_product(&work, a, n, m, m < n ? m : n, tau, q, p, p));
   for (int64_t i = 0; ok && i < p; i++)
     for (int64_t j = 0; j < n; j++) r[i * n + j] = i <= j ? a[i * n + j] : 0;
   close_reflections(&work);

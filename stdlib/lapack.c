@@ -363,9 +363,10 @@ static tl_dense_result qr(const functions *f, tl_vm *vm, void *a, int64_t m,
   void *tau = need(&w, count, f->size), *work = NULL;
   if (tau) {
     f->gelqf(&rows, &columns, a, &rows, tau, query, &lwork, &info);
-    f->orglq(&out, &columns, &count, q, &out, tau, query2, &lwork, &info);
+    if (q)
+      f->orglq(&out, &columns, &count, q, &out, tau, query2, &lwork, &info);
     lwork = wanted(f, query);
-    if (wanted(f, query2) > lwork)
+    if (q && wanted(f, query2) > lwork)
       lwork = wanted(f, query2);
     work = need(&w, lwork, f->size);
   }
@@ -374,8 +375,9 @@ static tl_dense_result qr(const functions *f, tl_vm *vm, void *a, int64_t m,
     const size_t size = f->size;
     f->gelqf(&rows, &columns, a, &rows, tau, work, &lwork, &info);
     for (int64_t i = 0; i < m; i++) {
-      memcpy((char *)q + (size_t)(i * p) * size, from + (size_t)(i * n) * size,
-             (size_t)count * size);
+      if (q)
+        memcpy((char *)q + (size_t)(i * p) * size,
+               from + (size_t)(i * n) * size, (size_t)count * size);
       if (i >= p)
         continue;
       char *to = (char *)r + (size_t)(i * n) * size;
@@ -384,7 +386,8 @@ static tl_dense_result qr(const functions *f, tl_vm *vm, void *a, int64_t m,
       memcpy(to + zeros, from + (size_t)(i * n) * size + zeros,
              (size_t)n * size - zeros);
     }
-    f->orglq(&out, &columns, &count, q, &out, tau, work, &lwork, &info);
+    if (q)
+      f->orglq(&out, &columns, &count, q, &out, tau, work, &lwork, &info);
   }
   return done(&w, info, TL_DENSE_ENDLESS);
 }

@@ -70,7 +70,8 @@ bool tl_linalg_inverse(tl_vm *vm, const char *function, tl_slot *args,
 // Signs are not determined by a factorisation: these choose them, so that the
 // results do not depend on who computed them.
 
-// Of q (m by p) and r (p by n): r's diagonal becomes real and not negative.
+// Of q (m by p; may be NULL) and r (p by n): r's diagonal becomes real and not
+// negative.
 void tl_sign_qr(tl_dtype dtype, void *q, void *r, int64_t m, int64_t n,
                 int64_t p);
 // Of each of [count] columns of u (m rows, u_row items apart) the first item at

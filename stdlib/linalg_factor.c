@@ -66,33 +66,42 @@ static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- qr ---------------------------------------------------------------------
 
-static bool qr_mode(tl_vm *vm, tl_slot s, bool *complete) {
-  tl_string *mode = NULL;
-  *complete = false;
+typedef enum qr_mode { QR_REDUCED, QR_COMPLETE, QR_R } qr_mode;
+
+static bool read_qr_mode(tl_vm *vm, tl_slot s, qr_mode *mode) {
+  static const char *const names[] = {"reduced", "complete", "r"};
+  tl_string *name = NULL;
+  *mode = QR_REDUCED;
   if (tl_is_none(s))
     return true;
-  if (!tl_arg_string(vm, "qr", "mode", s, &mode))
+  if (!tl_arg_string(vm, "qr", "mode", s, &name))
     return false;
-  *complete = strcmp(mode->text, "complete") == 0;
-  return *complete || strcmp(mode->text, "reduced") == 0 ||
-         tl_fail(vm, TALLY_ERR_VALUE,
-                 "qr: mode must be \"reduced\" or \"complete\", not \"%s\"",
-                 mode->text);
+  for (; *mode <= QR_R; ++*mode)
+    if (strcmp(name->text, names[*mode]) == 0)
+      return true;
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "qr: mode must be \"reduced\", \"complete\" or \"r\", not "
+                 "\"%s\"",
+                 name->text);
 }
 
 static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[] = {"Q", "R"};
   tl_matrix_stack s;
-  bool complete;
-  if (!qr_mode(vm, args[1], &complete) ||
+  qr_mode mode;
+  if (!read_qr_mode(vm, args[1], &mode) ||
       !tl_matrices_open(vm, "qr", "x", &args[0], false, true, &s))
     return false;
-  const int64_t m = s.rows, n = s.columns, p = complete || m < n ? m : n;
-  tl_array *a[2] = {tl_matrices_new(vm, &s, s.compute, m, p),
-                    tl_matrices_new(vm, &s, s.compute, p, n)};
-  bool ok = a[0] && a[1];
+  const int64_t m = s.rows, n = s.columns;
+  const int64_t p = mode == QR_COMPLETE || m < n ? m : n;
+  const int first = mode == QR_R ? 1 : 0;  // no Q
+  tl_array *a[2] = {
+      first == 0 ? tl_matrices_new(vm, &s, s.compute, m, p) : NULL,
+      tl_matrices_new(vm, &s, s.compute, p, n)};
+  bool ok = (a[0] || first == 1) && a[1];
   for (int64_t i = 0; ok && i < s.count; i++) {
-    char *q = part(a[0], i, m * p), *r = part(a[1], i, p * n);
+    char *q = first == 0 ? part(a[0], i, m * p) : NULL;
+    char *r = part(a[1], i, p * n);
     ok = tl_dense_check(vm, "qr", &s, i,
                         s.table->qr(vm, tl_matrix(&s, i), m, n, p, q, r), "");
     if (ok)
@@ -100,8 +109,8 @@ static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   tl_drop(vm, s.slot);
   if (ok)
-    return tl_array_record(vm, 2, names, a, (tl_dtype[]){s.result, s.result},
-                           out);
+    return tl_array_record(vm, 2 - first, names + first, a + first,
+                           (tl_dtype[]){s.result, s.result}, out);
   drop_array(vm, a[0]);
   drop_array(vm, a[1]);
   return false;
@@ -252,9 +261,10 @@ const tl_builtin tl_linalg_factor_module[] = {
      TL_DOC(
          "Q with orthonormal columns and the upper triangle R of each matrix, with\n"
          "Q @ R == x: a record. Of m rows and n columns and with k = min(m, n), Q\n"
-         "is m * k and R is k * n; with mode \"complete\", m * m and m * n. The\n"
-         "diagonal of R is real and not negative. Floats and complex x keep their\n"
-         "dtype, others give float64. Fewer than two axes are an error (shape).\n"
+         "is m * k and R is k * n; with mode \"complete\", m * m and m * n; with \"r\"\n"
+         "R alone is made, a record of R. The diagonal of R is real and not\n"
+         "negative. Floats and complex x keep their dtype, others give float64.\n"
+         "Fewer than two axes are an error (shape), another mode is one of value.\n"
          "    linalg.qr([[0.0, 2.0], [1.0, 3.0]]).R    # [[1.0, 3.0], [0.0, 2.0]]\n")},
     {"svd", "x, full_matrices: true", svd, TL_PURE,
      TL_DOC(

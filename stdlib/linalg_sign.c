@@ -47,6 +47,16 @@ static bool is_one(tl_c128 f) {
   return f.re == 1 && f.im == 0;
 }
 
+// Multiplies column k of the rows by f's conjugate. Of reals f is a sign.
+static void turn_column(tl_dtype dtype, void *q, int64_t m, int64_t p,
+                        int64_t k, tl_c128 f) {
+  double *real = q;
+  if (dtype == TL_FLOAT64)
+    for (int64_t i = 0; i < m; i++) real[i * p + k] *= f.re;
+  else
+    for (int64_t i = 0; i < m; i++) multiply(dtype, q, i * p + k, f, true);
+}
+
 void tl_sign_qr(tl_dtype dtype, void *q, void *r, int64_t m, int64_t n,
                 int64_t p) {
   for (int64_t k = 0; k < p && k < n; k++) {
@@ -54,7 +64,8 @@ void tl_sign_qr(tl_dtype dtype, void *q, void *r, int64_t m, int64_t n,
     if (is_one(f))
       continue;
     for (int64_t j = k; j < n; j++) multiply(dtype, r, k * n + j, f, false);
-    for (int64_t i = 0; i < m; i++) multiply(dtype, q, i * p + k, f, true);
+    if (q != NULL)
+      turn_column(dtype, q, m, p, k, f);
     tl_c128 diagonal = tl_matrix_item(dtype, r, k * n + k);
     store(dtype, r, k * n + k, (tl_c128){diagonal.re, 0});
   }

@@ -276,10 +276,15 @@ enum { LOOK = 1024 };
     state->count += n;                                              \
   }
 
+SEEN(any_uint16, uint16_t, x != 0)
+SEEN(all_uint16, uint16_t, x == 0)
+SEEN(any_uint32, uint32_t, x != 0)
+SEEN(all_uint32, uint32_t, x == 0)
+SEEN(any_uint64, uint64_t, x != 0)
+SEEN(all_uint64, uint64_t, x == 0)
 #define X(D, sfx, T, W)      \
   SEEN(any_##sfx, T, x != 0) \
   SEEN(all_##sfx, T, x == 0)
-TL_UNSIGNED(X)
 TL_FLOATS(X)
 #undef X
 #define X(D, sfx, T, W)                         \
@@ -293,6 +298,44 @@ COUNTED(uint32, uint32_t, x != 0)
 COUNTED(uint64, uint64_t, x != 0)
 COUNTED(float32, float, x != 0)
 COUNTED(float64, double, x != 0)
+
+// Bytes are looked at a vector at a time, the last ones with some that came
+// before.
+enum { WIDE = TL_LANES(uint8_t) };
+typedef uint8_t wide_bytes __attribute__((vector_size(TL_LANES(uint8_t))));
+
+TL_INLINE wide_bytes load_bytes(const uint8_t *from) {
+  wide_bytes x;
+  memcpy(&x, from, sizeof x);
+  return x;
+}
+
+TL_INLINE uint64_t some_byte(wide_bytes x) {
+  uint64_t words[WIDE / 8], all = 0;
+  memcpy(words, &x, sizeof words);
+  for (size_t i = 0; i < WIDE / 8; i++) all |= words[i];
+  return all != 0;
+}
+
+#define SEEN_BYTES(name, test_wide, test)                                  \
+  void TL_K(feed_##name)(tl_fold_state * state, const void *a, size_t n) { \
+    const uint8_t *items = a;                                              \
+    state->count += n;                                                     \
+    while (n >= WIDE && !state->lanes.u64) {                               \
+      const size_t block = n < LOOK ? n : LOOK;                            \
+      wide_bytes x = load_bytes(items + block - WIDE), seen = test_wide;   \
+      for (size_t i = 0; i + WIDE < block; i += WIDE) {                    \
+        x = load_bytes(items + i);                                         \
+        seen |= test_wide;                                                 \
+      }                                                                    \
+      state->lanes.u64 = some_byte(seen);                                  \
+      items += block;                                                      \
+      n -= block;                                                          \
+    }                                                                      \
+    for (size_t i = 0; i < n; i++) state->lanes.u64 |= (uint64_t)(test);   \
+  }
+SEEN_BYTES(any_uint8, x, items[i] != 0)
+SEEN_BYTES(all_uint8, (wide_bytes)(x == 0), items[i] == 0)
 
 // Bytes count in bytes, as many at once as the registers hold, and are taken
 // over before they can overflow.
