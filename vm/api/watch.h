@@ -67,6 +67,7 @@ typedef struct tl_note {
   const tl_ins *at;  // NULL: a free place of the table
   uint64_t inplace, fresh, fused, copies;
   uint64_t together;  // fused runs with several results
+  uint64_t turns;     // fused with other turns of their loop
   uint64_t refused[TL_REFUSAL_COUNT];
   // Of the first refusal of each kind: which slot (UINT32_MAX: unknown) and
   // what is to be said of it; NULL: no memory.
@@ -112,9 +113,10 @@ void tl_watch_inplace(tl_vm *vm, const tl_array *array);
 void tl_watch_refused(tl_vm *vm, tl_refusal why, tl_slot operand);
 void tl_watch_copy(tl_vm *vm, const tl_array *copy);
 // The instructions from [begin] to [end] ran as one; their result is [array],
-// or NULL where it is none; [together]: one of several.
+// or NULL where it is none; [together]: one of several; in so many [turns] of a
+// loop.
 void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
-                    const tl_array *array, bool together);
+                    const tl_array *array, bool together, uint64_t turns);
 
 // promise.h
 void tl_promise_refused(tl_vm *vm, tl_refusal why, tl_slot operand);

@@ -184,4 +184,7 @@ void tl_plan_finish_several(tl_plan *plan, const tl_plan_result *results,
 // Long runs are spread over threads.
 bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop);
 
+// The steps from one number to another, for [n] items of a block.
+void tl_plan_steps(tl_plan *plan, int from, int to, size_t n);
+
 #endif

@@ -56,7 +56,7 @@ static void call_step(const tl_plan_step *step, tl_plan_value *values,
   }
 }
 
-static void call_steps(tl_plan *plan, int from, int to, size_t n) {
+void tl_plan_steps(tl_plan *plan, int from, int to, size_t n) {
   for (int i = from; i < to; i++) call_step(&plan->steps[i], plan->values, n);
 }
 
@@ -156,7 +156,7 @@ static void run_block(tl_plan *plan, int64_t column, size_t nrows,
                       size_t ncols) {
   load_streams(plan, column, nrows, ncols);
   if (plan->output < 0) {
-    call_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
+    tl_plan_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
     if (plan->sink != NULL)
       feed_sink(plan, nrows * ncols);
     return;
@@ -166,7 +166,7 @@ static void run_block(tl_plan *plan, int64_t column, size_t nrows,
   char *to = output->data + column * output->strides[plan->ndim - 1];
   if (plan->delay != NULL)
     value->at = tl_delay_begin(plan, plan->delay, to);
-  call_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
+  tl_plan_steps(plan, plan->once_count, plan->step_count, nrows * ncols);
   if (plan->delay != NULL) {
     tl_delay_end(plan, plan->delay, to, nrows, ncols);
   } else if (output->packed) {
@@ -238,7 +238,7 @@ static bool run_plain_row(runner *r) {
   for (int64_t at = 0;; n = r->block) {
     if (length - at < n)
       n = length - at;
-    call_steps(plan, plan->once_count, plan->step_count, (size_t)n);
+    tl_plan_steps(plan, plan->once_count, plan->step_count, (size_t)n);
     if (plan->sink != NULL)
       feed_sink(plan, (size_t)n);
     if (!poll(r, n))
@@ -307,7 +307,7 @@ static bool run_plain_rows(runner *r) {
   for (int64_t row = 0;;) {
     if (plan->delay != NULL)
       values[plan->output].at = tl_delay_begin(plan, plan->delay, to);
-    call_steps(plan, plan->once_count, plan->step_count, length);
+    tl_plan_steps(plan, plan->once_count, plan->step_count, length);
     if (plan->delay != NULL) {
       tl_delay_end(plan, plan->delay, to, 1, length);
     } else if (plan->sink != NULL) {
@@ -450,7 +450,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   runner r = {.vm = vm, .plan = plan, .may_stop = may_stop};
   r.block = (int64_t)((direct ? DIRECT_BYTES : TL_BLOCK_BYTES) / plan->widest);
   // Constants are repeated over no more than a register.
-  call_steps(plan, 0, plan->once_count, TL_BLOCK_BYTES / plan->widest);
+  tl_plan_steps(plan, 0, plan->once_count, TL_BLOCK_BYTES / plan->widest);
   r.plain_rows = has_plain_rows(&r);
   bool pairs = plan->rows > 1 || plan->tile_count > 0 || r.plain_rows;
   if (!pairs)
@@ -501,7 +501,7 @@ static void run_short(tl_plan *plan) {
   size_t n = (size_t)plan->size;
   if (plan->packs)
     load_streams(plan, 0, 1, n);
-  call_steps(plan, 0, plan->step_count, n);
+  tl_plan_steps(plan, 0, plan->step_count, n);
   if (plan->sink != NULL) {
     feed_sink(plan, n);
   } else if (plan->packs && plan->streams[plan->output].packed) {

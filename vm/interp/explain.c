@@ -205,10 +205,11 @@ static void json_operation(const tl_explainer *e, const tl_explained *o) {
     tl_observed s = tl_explain_observe(e, o);
     tl_text_printf(out,
                    ", \"ran\": {\"fused\": %" PRIu64 ", \"together\": %" PRIu64
-                   ", \"inplace\": %" PRIu64 ", \"fresh\": %" PRIu64
+                   ", \"turns\": %" PRIu64 ", \"inplace\": %" PRIu64 ", \"fresh\": %" PRIu64
                    ", \"bytes\": %" PRIu64 ", \"copies\": %" PRIu64,
-                   s.fused, o->note == NULL ? 0 : o->note->together, s.inplace,
-                   s.fresh, s.nbytes, s.copies);
+                   s.fused, o->note == NULL ? 0 : o->note->together,
+                   o->note == NULL ? 0 : o->note->turns, s.inplace, s.fresh,
+                   s.nbytes, s.copies);
     static const char *const names[TL_REFUSAL_COUNT] = {
         "live", "shared", "shape", "dtype", "external"};
     for (int i = 0; i < TL_REFUSAL_COUNT; i++)

@@ -97,6 +97,10 @@ void tl_explain_ran(const tl_explainer *e, const tl_explained *o) {
       tl_text_puts(e->out, ", together ");
       put_times(e->out, o->note->together);
     }
+    if (o->note->turns > 0 && !inner) {
+      tl_text_puts(e->out, ", with other turns of its loop ");
+      put_times(e->out, o->note->turns);
+    }
   }
   if (s.inplace > 0 && !inner) {
     tl_text_puts(e->out, first ? "in place" : "; in place");

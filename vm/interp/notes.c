@@ -139,7 +139,7 @@ void tl_notes_close(tl_vm *vm, tl_notes *notes) {
 
 // All but the last are fused away; that one has counted its own memory.
 void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
-                    const tl_array *array, bool together) {
+                    const tl_array *array, bool together, uint64_t turns) {
   const tl_frame *frame = vm->frame;
   if (vm->watch->notes == NULL)
     return;
@@ -149,8 +149,9 @@ void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
     tl_note *note = note_at(vm, at);
     if (note == NULL)
       return;
-    note->fused++;
+    note->fused += turns;
     note->together += together;
+    note->turns += turns > 1 ? turns : 0;
     if (array != NULL)
       measure(note, array);
   }

@@ -119,6 +119,55 @@ enum { AHEAD = 64 };
 // in use than a cache finds places for, however far apart they lie.
 enum { TURNED_BYTES = 256, TURNED_COLUMNS = 4, LINE_BYTES = 64 };
 
+// Four items of each of four columns: as many rows of four.
+#define TURN_FOUR(size)                                                 \
+  TL_INLINE void turn_four_##size(char *to, ptrdiff_t to_row,           \
+                                  const char *from, ptrdiff_t column) { \
+    const tl_four##size                                                 \
+        a = *(const tl_four##size *)(const void *)from,                 \
+        b = *(const tl_four##size *)(const void *)(from + column),      \
+        c = *(const tl_four##size *)(const void *)(from + 2 * column),  \
+        d = *(const tl_four##size *)(const void *)(from + 3 * column);  \
+    const tl_four##size ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), \
+                        cd = __builtin_shufflevector(c, d, 0, 4, 2, 6), \
+                        ba = __builtin_shufflevector(a, b, 1, 5, 3, 7), \
+                        dc = __builtin_shufflevector(c, d, 1, 5, 3, 7); \
+    *(tl_four##size *)(void *)to =                                      \
+        __builtin_shufflevector(ab, cd, 0, 1, 4, 5);                    \
+    *(tl_four##size *)(void *)(to + to_row) =                           \
+        __builtin_shufflevector(ba, dc, 0, 1, 4, 5);                    \
+    *(tl_four##size *)(void *)(to + 2 * to_row) =                       \
+        __builtin_shufflevector(ab, cd, 2, 3, 6, 7);                    \
+    *(tl_four##size *)(void *)(to + 3 * to_row) =                       \
+        __builtin_shufflevector(ba, dc, 2, 3, 6, 7);                    \
+  }
+TURN_FOUR(4)
+TURN_FOUR(8)
+
+// Such rows as long as there are items for them: how many.
+#define FOURS(size)                                                         \
+  TL_INLINE size_t turn_fours_##size(char *to, ptrdiff_t to_row,            \
+                                     const char *from, ptrdiff_t column,    \
+                                     size_t nrows) {                        \
+    size_t r = 0;                                                           \
+    for (; r + 4 <= nrows; r += 4)                                          \
+      turn_four_##size(to + (ptrdiff_t)r * to_row, to_row, from + r * size, \
+                       column);                                             \
+    return r;                                                               \
+  }
+#define NO_FOURS(size)                                                   \
+  TL_INLINE size_t turn_fours_##size(char *to, ptrdiff_t to_row,         \
+                                     const char *from, ptrdiff_t column, \
+                                     size_t nrows) {                     \
+    (void)to, (void)to_row, (void)from, (void)column, (void)nrows;       \
+    return 0;                                                            \
+  }
+NO_FOURS(1)
+NO_FOURS(2)
+FOURS(4)
+FOURS(8)
+NO_FOURS(16)
+
 #define TURN(index, size)                                                  \
   static void turn_##size(char *to, ptrdiff_t to_row, const char *from,    \
                           ptrdiff_t column, size_t nrows, size_t ncols) {  \
@@ -126,8 +175,9 @@ enum { TURNED_BYTES = 256, TURNED_COLUMNS = 4, LINE_BYTES = 64 };
     for (; left >= TURNED_COLUMNS; left -= TURNED_COLUMNS) {               \
       for (int k = TURNED_COLUMNS; k < 2 * TURNED_COLUMNS; k++)            \
         for (size_t at = 0; at < nrows * size; at += LINE_BYTES)           \
-          tl_ask(from, (uintptr_t)(k * column) + at);                         \
-      for (size_t r = 0; r < nrows; r++)                                   \
+          tl_ask(from, (uintptr_t)(k * column) + at);                      \
+      for (size_t r = turn_fours_##size(to, to_row, from, column, nrows);  \
+           r < nrows; r++)                                                 \
         gather_##size(to + (ptrdiff_t)r * to_row, from + r * size, column, \
                       TURNED_COLUMNS);                                     \
       from += TURNED_COLUMNS * column;                                     \

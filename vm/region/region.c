@@ -716,15 +716,32 @@ typedef struct outcome {
   tl_slot results[TL_REGION_RESULTS];
   uint32_t end;  // where to go on
   bool together;
+  int turns;  // of the loop around it
 } outcome;
+
+// The turns from this one on of a loop that does nothing else: how many, 0
+// where this one is to run alone.
+static int run_turns(tl_region_kept *k, outcome *out) {
+  int turns = k->turns ? tl_region_turns(k, out->results) : 0;
+  for (int i = 0; i < turns; i++) commit(&k->graph, out->results);
+  return turns;
+}
 
 static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
                             const tl_prototype *function, tl_slot *base,
                             uint32_t pc, outcome *out) {
-  tl_region_kept *kept = tl_region_find_kept(vm, where, pc, base);
+  tl_region_kept *kept = tl_region_find_kept(where, pc, base);
+  out->turns = 1;
+  out->together = false;
   if (kept != NULL) {
     where->runs = 1;
     where->wait = 0;
+    out->end = kept->graph.end;
+    int turns = run_turns(kept, out);
+    if (turns > 0)
+      out->turns = turns;
+    if (turns != 0)
+      return turns > 0 ? TL_REGION_DONE : TL_REGION_DECLINED;
     tl_region_status status = run_kept(kept, out->results);
     out->end = kept->graph.end;
     out->together = kept->graph.sink == TL_SINK_SEVERAL;
@@ -782,7 +799,8 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
   if (status == TL_REGION_DONE) {
     *next = function->code + out.end;
     if (vm->watch != NULL)
-      tl_watch_fused(vm, at, *next, written(out.results[0]), out.together);
+      tl_watch_fused(vm, at, *next, written(out.results[0]), out.together,
+                     (uint64_t)out.turns);
   } else if (status == TL_REGION_DECLINED) {
     where->asked_at = pc;
     // The instruction that is wrong says so itself.

@@ -21,6 +21,7 @@
 //   region_select.c   the items that a mask takes
 //   region_several.c  several results, and region_sinks.c
 //   region_kept.c     graphs and plans of earlier runs
+//   region_turns.c    several turns of a loop at a time
 #ifndef TALLY_VM_REGION_INTERNAL_H
 #define TALLY_VM_REGION_INTERNAL_H
 
@@ -389,6 +390,11 @@ tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
                               void *out, tl_dtype dtype,
                               const int64_t *out_strides);
 
+// The same where an earlier run's plan fits; NULL: none does.
+tl_plan *tl_region_plan_kept(tl_region_graph *g, const tl_region_box *box,
+                             void *out, tl_dtype dtype,
+                             const int64_t *out_strides);
+
 // Computes a box into memory, its axes [strides] bytes apart, whatever operands
 // are rolled (region_write.c). To be thrown away where it is declined.
 tl_region_status tl_region_run_box(tl_region_graph *g, const tl_region_box *box,
@@ -440,14 +446,17 @@ struct tl_region_kept {
   bool is_busy;    // a run is under way
   bool is_stale;   // its values are of different runs
   bool is_good;    // to be used again
-  int view_words;  // without what a run adds
+  bool turns;      // several turns of a loop may run at a time
+  uint8_t turns_refused;  // so often that could not be, in a row,
+  uint32_t turns_wait;    // and is not asked so many times
+  int view_words;         // without what a run adds
   size_t nbytes;
   tl_region_graph graph;
   tl_region_planned planned;
 };
 
 // The one that is good for what the frame holds now, its values taken; or NULL.
-tl_region_kept *tl_region_find_kept(tl_vm *vm, tl_region *where, uint32_t pc,
+tl_region_kept *tl_region_find_kept(tl_region *where, uint32_t pc,
                                     tl_slot *base);
 
 // Keeps a graph, and its plan if it has one, after it has run from [pc] on.
@@ -455,6 +464,20 @@ tl_region_kept *tl_region_find_kept(tl_vm *vm, tl_region *where, uint32_t pc,
 void tl_region_keep(tl_region_graph *g, tl_region *where, uint32_t pc);
 
 void tl_region_drop_kept(tl_vm *vm, tl_region_kept *kept);
+
+// Takes the values of a kept graph from what the frame holds now; false where
+// it is not good for them.
+bool tl_region_take_again(tl_region_kept *kept);
+
+// --- Several turns of a loop: region_turns.c ---------------------------------
+
+// Whether a turn of the loop around a kept graph does nothing else.
+bool tl_region_may_turn(const tl_region_kept *kept);
+
+// Runs the turn whose values are taken with as many as fit of those behind it,
+// and leaves the loop in the last of them. Returns how many; 0: nothing has
+// changed. -1: nor has anything, but the values can be taken no more.
+int tl_region_turns(tl_region_kept *kept, tl_slot *result);
 
 // Reduces g->value by g->fold, or as [call] says.
 tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);

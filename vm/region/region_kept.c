@@ -226,6 +226,17 @@ static bool take_all(tl_region_kept *k) {
   return true;
 }
 
+bool tl_region_take_again(tl_region_kept *k) {
+  k->graph.view_words = k->view_words;
+  if (take_all(k)) {
+    k->is_stale = false;
+    return true;
+  }
+  k->is_stale = true;
+  tl_error_clear(k->graph.vm);
+  return false;
+}
+
 static void move_to_front(tl_region *where, tl_region_kept *k) {
   tl_region_kept **at = &where->kept;
   if (*at == k)
@@ -236,21 +247,16 @@ static void move_to_front(tl_region *where, tl_region_kept *k) {
   where->kept = k;
 }
 
-tl_region_kept *tl_region_find_kept(tl_vm *vm, tl_region *where, uint32_t pc,
+tl_region_kept *tl_region_find_kept(tl_region *where, uint32_t pc,
                                     tl_slot *base) {
   for (tl_region_kept *k = where->kept; k != NULL; k = k->next) {
     if (k->pc != pc || k->is_busy)
       continue;
-    tl_region_graph *g = &k->graph;
-    g->base = base;
-    g->view_words = k->view_words;
-    if (take_all(k)) {
-      k->is_stale = false;
+    k->graph.base = base;
+    if (tl_region_take_again(k)) {
       move_to_front(where, k);
       return k;
     }
-    k->is_stale = true;
-    tl_error_clear(vm);
   }
   return NULL;
 }
@@ -404,6 +410,9 @@ void tl_region_keep(tl_region_graph *g, tl_region *where, uint32_t pc) {
   k->pc = pc;
   k->is_busy = k->is_stale = false;
   k->nbytes = nbytes;
+  k->turns = tl_region_may_turn(k);
+  k->turns_refused = 0;
+  k->turns_wait = 0;
   link_kept(vm, where, k);
 }
 

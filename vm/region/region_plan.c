@@ -403,15 +403,23 @@ tl_plan *tl_region_plan_again(const tl_region_graph *g,
   return plan;
 }
 
+tl_plan *tl_region_plan_kept(tl_region_graph *g, const tl_region_box *box,
+                             void *out, tl_dtype dtype,
+                             const int64_t *out_strides) {
+  tl_region_planned *planned = g->kept;
+  if (planned == NULL || !fits(planned, box, out, dtype, out_strides))
+    return NULL;
+  point_streams(g, planned, out, NULL);
+  return use_again(planned);
+}
+
 tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
                               void *out, tl_dtype dtype,
                               const int64_t *out_strides) {
-  tl_region_planned *planned = g->kept;
-  if (planned != NULL && fits(planned, box, out, dtype, out_strides)) {
-    point_streams(g, planned, out, NULL);
-    return use_again(planned);
-  }
-  planned = g->fresh;
+  tl_plan *kept = tl_region_plan_kept(g, box, out, dtype, out_strides);
+  if (kept != NULL)
+    return kept;
+  tl_region_planned *planned = g->fresh;
   planned->is_ready = false;
   if (!tl_region_plan(g, planned, box, out, dtype, out_strides))
     return NULL;
