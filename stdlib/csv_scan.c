@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "stdlib/csv_types.h"
 #include "stdlib/date.h"
 #include "stdlib/number.h"
 #include "vm/kernels/kernels.h"
@@ -52,6 +53,14 @@ static bool note_fault(tl_csv_part *part, tl_csv_fault fault, int64_t line) {
   part->fault = fault;
   part->fault_line = line;
   return false;
+}
+
+// Of a cell that lies on one line, as dates and numbers do.
+static bool note_cell(tl_csv_part *part, tl_csv_fault fault,
+                      const tl_csv_cell *cell) {
+  part->fault_text = cell->text;
+  part->fault_nbytes = cell->nbytes;
+  return note_fault(part, fault, part->line);
 }
 
 void tl_csv_skip_line_end(const tl_csv_source *source, tl_csv_part *part) {
@@ -164,7 +173,7 @@ static void take_number(const tl_csv_column *column, tl_csv_part *part,
     store(column, part, &number->f);
 }
 
-static bool is_blank(const tl_csv_cell *cell) {
+bool tl_csv_is_blank(const tl_csv_cell *cell) {
   for (size_t i = 0; i < cell->nbytes; i++)
     if (cell->text[i] != ' ')
       return false;
@@ -176,9 +185,7 @@ static bool take_date(const tl_csv_column *column, tl_csv_part *part,
                       bool blank) {
   int64_t microseconds = INT64_MIN;
   if (!blank && !tl_date_read(cell->text, cell->nbytes, &microseconds)) {
-    part->fault_text = cell->text;
-    part->fault_nbytes = cell->nbytes;
-    return note_fault(part, TL_CSV_NO_DATE, part->line);
+    return note_cell(part, TL_CSV_NO_DATE, cell);
   }
   learned->timed = learned->timed || cell->nbytes > 10;
   store(column, part, &microseconds);
@@ -190,7 +197,7 @@ static bool take_cell(const tl_csv_source *source, tl_csv_part *part, int64_t k,
                       const tl_csv_cell *cell, const char *start) {
   const tl_csv_column *column = &source->columns[k];
   tl_csv_learned *learned = &part->learned[k];
-  bool blank = is_blank(cell);
+  bool blank = tl_csv_is_blank(cell);
   if (blank && source->missing) {
     learned->gap = true;
     if (column->gaps)
@@ -237,6 +244,8 @@ static bool scan_cell(const tl_csv_source *source, tl_csv_part *part,
   const char *start = part->at;
   tl_csv_cell cell;
   return read_cell(source, part, &cell) &&
+         (!column || !column->type || tl_csv_is_of(column->type, &cell) ||
+          note_cell(part, TL_CSV_OTHER_TYPE, &cell)) &&
          (!wanted || take_cell(source, part, k, &cell, start));
 }
 
@@ -360,7 +369,8 @@ static bool take_column(const tl_csv_source *source, tl_csv_part *part,
 // Whether the source's rows can be taken so at all.
 static bool has_batches(const tl_csv_source *source, const tl_csv_part *part) {
   for (int64_t k = 0; k < source->count; k++)
-    if (source->columns[k].wanted && !source->columns[k].items)
+    if (source->columns[k].type ||
+        (source->columns[k].wanted && !source->columns[k].items))
       return false;
   return source->digits && !source->ends['"'] && part->most - part->rows >= 8;
 }

@@ -25,6 +25,7 @@ typedef struct tl_csv_column {
   char *items;  // 8 bytes a row: the number, microseconds (INT64_MIN: none),
                 // or where in the source's text the cell begins
   char *gaps;   // a byte a row, 1 for blank cells; then NaN stands for none
+  const struct tl_type *type;  // not NULL: a cell not of it is a fault
 } tl_csv_column;
 
 typedef struct tl_csv_source {
@@ -52,6 +53,7 @@ typedef enum tl_csv_fault {
   TL_CSV_ZERO_BYTE,
   TL_CSV_CELL_COUNT,
   TL_CSV_NO_DATE,
+  TL_CSV_OTHER_TYPE,
 } tl_csv_fault;
 
 // The rows that begin in [from, to).
@@ -78,6 +80,9 @@ typedef struct tl_csv_cell {
   bool doubled;  // has quotes written twice
   bool last;     // of its row
 } tl_csv_cell;
+
+// Whether a cell has nothing but spaces.
+bool tl_csv_is_blank(const tl_csv_cell *cell);
 
 // Of no text yet.
 tl_csv_source tl_csv_source_of(char separator);

@@ -82,6 +82,27 @@ void tl_csv_table_close(tl_vm *vm, tl_csv_table *t) {
   tl_csv_window_close(&t->window);
 }
 
+static bool fail_cell(const tl_csv_table *t, const tl_csv_part *part) {
+  const tl_csv_target *target = &t->targets[part->fault_cell];
+  tl_string *type = tl_type_text(t->vm, target->type);
+  if (!type)
+    return false;
+  if (part->fault_nbytes == 0)
+    tl_fail(t->vm, TALLY_ERR_VALUE,
+            "read_csv: \"%s\", line %lld: column %s is empty here and of type "
+            "%s: ?%s may be missing",
+            t->path, (long long)part->fault_line, target->name->text,
+            type->text, type->text);
+  else
+    tl_fail(t->vm, TALLY_ERR_VALUE,
+            "read_csv: \"%s\", line %lld: \"%.*s\" in column %s is no %s",
+            t->path, (long long)part->fault_line,
+            (int)(part->fault_nbytes < 60 ? part->fault_nbytes : 60),
+            part->fault_text, target->name->text, type->text);
+  tl_drop(t->vm, tl_own_string(type));
+  return false;
+}
+
 bool tl_csv_table_fail(const tl_csv_table *t, const tl_csv_part *part) {
   long long cell = (long long)part->fault_cell + 1;
   const char *message = "";
@@ -102,6 +123,8 @@ bool tl_csv_table_fail(const tl_csv_table *t, const tl_csv_part *part) {
                      "such as 2024-05-31 or 2024-05-31T12:00:00",
                      t->path, (long long)part->fault_line, date,
                      t->targets[part->fault_cell].name->text);
+    case TL_CSV_OTHER_TYPE:
+      return fail_cell(t, part);
     case TL_CSV_OPEN_QUOTE:
       message = "a quote is opened and never closed";
       break;
@@ -456,6 +479,18 @@ static bool scan_windows(tl_csv_table *t, const char *at) {
   }
 }
 
+static bool fail_changed(const tl_csv_table *t) {
+  return tl_fail(t->vm, TALLY_ERR_IO,
+                 "read_csv: \"%s\" changed while it was read", t->path);
+}
+
+static bool scan_again(tl_csv_table *t) {
+  if (!tl_csv_window_seek(&t->window, t->first_offset))
+    return false;
+  show_window(t);
+  return scan_windows(t, t->source.text);
+}
+
 // Scans again for the columns that looked like numbers and hold texts.
 static bool scan_texts(tl_csv_table *t) {
   const int64_t rows = t->rows;
@@ -466,15 +501,15 @@ static bool scan_texts(tl_csv_table *t) {
     column->kind = t->targets[k].learned.kind;
     any = any || column->wanted;
   }
-  if (!any)
-    return true;
-  if (!tl_csv_window_seek(&t->window, t->first_offset))
-    return false;
-  show_window(t);
-  return scan_windows(t, t->source.text) &&
-         (t->rows == rows ||
-          tl_fail(t->vm, TALLY_ERR_IO,
-                  "read_csv: \"%s\" changed while it was read", t->path));
+  return !any || (scan_again(t) && (t->rows == rows || fail_changed(t)));
+}
+
+bool tl_csv_table_fail_type(tl_csv_table *t) {
+  for (int64_t k = 0; k < t->count; k++) {
+    t->source.columns[k].wanted = false;
+    t->source.columns[k].type = t->targets[k].type;
+  }
+  return scan_again(t) && fail_changed(t);
 }
 
 // --- All rows ---------------------------------------------------------------

@@ -7,6 +7,7 @@
 
 #include "stdlib/csv_scan.h"
 #include "stdlib/csv_window.h"
+#include "vm/types/type.h"
 
 enum { TL_CSV_PARTS = 16 };  // of a window, for threads
 
@@ -17,6 +18,7 @@ typedef struct tl_csv_target {
   tl_slot array;    // owned: its numbers, dates or texts
   tl_slot missing;  // owned: bool, with missing: true where there are gaps
   tl_csv_learned learned;
+  tl_type *type;    // given; NULL: what the cells tell
   int64_t *places;  // of the window's texts
 } tl_csv_target;
 
@@ -50,6 +52,10 @@ bool tl_csv_table_more(tl_csv_table *table);
 // Reads the rows from [from] on, whose columns have targets; then these have
 // their arrays.
 bool tl_csv_table_read(tl_csv_table *table, const tl_csv_part *from);
+
+// Fails with the first cell that is not of the type given for its column: there
+// is one, in a table that was read.
+bool tl_csv_table_fail_type(tl_csv_table *table);
 
 // Fails with what is wrong in a part.
 bool tl_csv_table_fail(const tl_csv_table *table, const tl_csv_part *part);

@@ -9,6 +9,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/csv.h"
 #include "stdlib/csv_table.h"
+#include "stdlib/csv_types.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
 #include "vm/text/format.h"
@@ -94,6 +95,12 @@ static bool check_names(tl_vm *vm, const tl_csv_table *t) {
   return ok;
 }
 
+static bool fail_no_column(tl_vm *vm, const tl_csv_table *t,
+                           const tl_string *name) {
+  return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no column \"%s\"",
+                 t->path, name->text);
+}
+
 static bool select_column(tl_vm *vm, tl_csv_table *t, tl_string *name) {
   for (int64_t i = 0; i < t->count; i++) {
     if (!tl_string_equal(t->targets[i].name, name))
@@ -101,8 +108,7 @@ static bool select_column(tl_vm *vm, tl_csv_table *t, tl_string *name) {
     t->targets[i].wanted = true;
     return true;
   }
-  return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no column \"%s\"",
-                 t->path, name->text);
+  return fail_no_column(vm, t, name);
 }
 
 static bool rename_column(tl_vm *vm, tl_csv_target *column, tl_string *name) {
@@ -164,23 +170,25 @@ static bool choose_columns(tl_vm *vm, tl_csv_table *t, tl_slot columns,
         t->targets[k].learned.kind = TL_CSV_DATES;
     }
     if (!found)
-      return tl_fail(vm, TALLY_ERR_VALUE,
-                     "read_csv: \"%s\" has no column \"%s\"", t->path,
-                     name->text);
+      return fail_no_column(vm, t, name);
   }
   return true;
 }
 
 // --- The record -------------------------------------------------------------
 
-static bool set_column(tl_vm *vm, tl_record **record, tl_csv_target *column) {
-  tl_slot value = column->array, mask = column->missing;
+// A column with flags as one of ?T.
+static bool pair_column(tl_vm *vm, tl_csv_target *column) {
+  tl_slot values = column->array, mask = column->missing;
   column->array = column->missing = tl_none();
-  if (!tl_is_none(mask)) {
-    tl_slot values = value;
-    if (!tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, &value))
-      return false;
-  }
+  return tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, &column->array);
+}
+
+static bool set_column(tl_vm *vm, tl_record **record, tl_csv_target *column) {
+  if (!tl_is_none(column->missing) && !pair_column(vm, column))
+    return false;
+  tl_slot value = column->array;
+  column->array = tl_none();
   // The name goes along: the columns' list needs it no more.
   tl_slot name = tl_own_string(column->name);
   column->name = NULL;
@@ -209,6 +217,117 @@ static tl_record *make_record(tl_vm *vm, tl_csv_table *t, tl_slot order) {
   if (!ok && record)
     tl_drop(vm, tl_own_record(record));
   return ok ? record : NULL;
+}
+
+// --- Types ------------------------------------------------------------------
+
+// The column of a type's field: of its name, of a tuple at its place.
+static tl_csv_target *field_column(tl_csv_table *t, const tl_type *type,
+                                   int64_t field) {
+  if (type->kind == TL_TYPE_TUPLE)
+    return &t->targets[field];
+  for (int64_t k = 0; k < t->count; k++)
+    if (tl_string_equal(t->targets[k].name, type->fields[field].name))
+      return &t->targets[k];
+  return NULL;
+}
+
+static bool give_type(tl_vm *vm, tl_csv_table *t, const tl_type_field *field,
+                      tl_csv_target *column) {
+  if (!column)
+    return fail_no_column(vm, t, field->name);
+  if (!tl_csv_can_hold(field->type)) {
+    tl_string *text = tl_type_text(vm, field->type);
+    if (!text)
+      return false;
+    tl_fail(vm, TALLY_ERR_TYPE,
+            "read_csv: field %s of type is %s: a cell holds a real number, a "
+            "bool or a text, or ?T of them",
+            field->name->text, text->text);
+    tl_drop(vm, tl_own_string(text));
+    return false;
+  }
+  column->type = field->type;
+  column->wanted = true;
+  column->learned.kind = tl_csv_kind_of(field->type);
+  column->learned.gap = field->type->kind == TL_TYPE_OPTION;
+  return true;
+}
+
+// The type argument says which columns are read, and as what. Without names of
+// their own they have those of its fields.
+static bool apply_type(tl_vm *vm, tl_csv_table *t, tl_type *type, bool named) {
+  const bool ordered = !named || type->kind == TL_TYPE_TUPLE;
+  if (ordered && type->field_count != t->count)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "read_csv: type has %lld fields, \"%s\" has %lld columns",
+                   (long long)type->field_count, t->path, (long long)t->count);
+  for (int64_t k = 0; k < t->count; k++) {
+    t->targets[k].wanted = false;
+    if (!named && !rename_column(vm, &t->targets[k], type->fields[k].name))
+      return false;
+  }
+  for (int64_t i = 0; i < type->field_count; i++)
+    if (!give_type(vm, t, &type->fields[i], field_column(t, type, i)))
+      return false;
+  return true;
+}
+
+static bool convert_column(tl_vm *vm, tl_csv_table *t, tl_csv_target *column) {
+  if (!tl_csv_convert(vm, column->type, column->learned.kind, &column->missing,
+                      &column->array))
+    return vm->error.status == TALLY_OK && tl_csv_table_fail_type(t);
+  if (column->type->kind == TL_TYPE_OPTION)
+    return pair_column(vm, column);
+  tl_clear(vm, &column->missing);
+  return true;
+}
+
+// Whether structs of that type are one block, in which text lies in place.
+static bool has_text_in_place(const tl_type *type) {
+  bool any = false;
+  for (int64_t i = 0; i < type->field_count; i++) {
+    const tl_type *field = type->fields[i].type;
+    if (field->kind == TL_TYPE_OPTION ||
+        (field->kind == TL_TYPE_DTYPE && field->dtype == TL_STRING))
+      return false;
+    any = any || field->kind != TL_TYPE_DTYPE;
+  }
+  return any;
+}
+
+static bool join_columns(tl_vm *vm, tl_csv_table *t, tl_type *type,
+                         tl_string **names, tl_slot *columns, tl_slot *out) {
+  for (int64_t i = 0; i < type->field_count; i++) {
+    names[i] = type->fields[i].name;
+    columns[i] = tl_borrow(field_column(t, type, i)->array);
+  }
+  if (type->kind == TL_TYPE_TUPLE
+          ? !tl_tuples_of_columns(vm, type->field_count, columns, out)
+          : !tl_struct_of_columns(vm, type->field_count, names, columns, out))
+    return false;
+  if (!has_text_in_place(type))
+    return true;
+  tl_slot loose = *out;
+  bool ok = tl_struct_convert(vm, type, loose, out);
+  tl_drop(vm, loose);
+  return ok;
+}
+
+static bool make_structs(tl_vm *vm, tl_csv_table *t, tl_type *type,
+                         tl_slot *out) {
+  for (int64_t k = 0; k < t->count; k++)
+    if (t->targets[k].type && !convert_column(vm, t, &t->targets[k]))
+      return false;
+  size_t count = (size_t)type->field_count;
+  size_t nbytes = count * (sizeof(tl_slot) + sizeof(tl_string *));
+  tl_slot *columns = tl_alloc(vm, nbytes, "the columns of a table");
+  if (!columns)
+    return false;
+  bool ok =
+      join_columns(vm, t, type, (tl_string **)(columns + count), columns, out);
+  tl_free(vm, columns, nbytes);
+  return ok;
 }
 
 // --- read_csv ---------------------------------------------------------------
@@ -255,7 +374,40 @@ static bool find_rows(tl_csv_table *t, int64_t skip, tl_csv_part *part) {
                  t->path);
 }
 
-// path, header, sep, columns, skip, dates, rows, missing
+// The structs of args[8], or with none a record of columns.
+static bool read_table(tl_vm *vm, tl_csv_table *t, tl_csv_part *start,
+                       tl_slot *args, bool header, tl_slot *out) {
+  tl_type *type = tl_is_none(args[8]) ? NULL : args[8].type;
+  if (!(header ? read_header(vm, t, start) : name_cells(vm, t, start)) ||
+      !choose_columns(vm, t, args[3], args[5], header) ||
+      (type && !apply_type(vm, t, type, header || !tl_is_none(args[3]))) ||
+      !tl_csv_table_read(t, start))
+    return false;
+  if (type)
+    return make_structs(vm, t, type, out);
+  tl_record *record = make_record(vm, t, args[3]);
+  if (record)
+    *out = tl_own_record(record);
+  return record != NULL;
+}
+
+// A type has fields, and says itself which columns are read and as what.
+static bool check_type(tl_vm *vm, const tl_slot *args, bool header) {
+  if (tl_is_none(args[8]))
+    return true;
+  if (!tl_is_type(args[8]) || !tl_type_has_fields(args[8].type))
+    return tl_arg_fail(vm, "read_csv", "type",
+                       "a type with fields, such as {a: int8, b: ?float64}",
+                       args[8]);
+  if (tl_is_none(args[5]) && (!header || tl_is_none(args[3])))
+    return true;
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "read_csv: type says which columns are read, and as what: "
+                 "leave %s out",
+                 tl_is_none(args[5]) ? "columns" : "dates");
+}
+
+// path, header, sep, columns, skip, dates, rows, missing, type
 static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *name;
   bool header, missing;
@@ -269,24 +421,18 @@ static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_count(vm, "read_csv", "skip", args[4], &skip) ||
       (!tl_is_none(args[6]) &&
        !tl_arg_count(vm, "read_csv", "rows", args[6], &t.most)) ||
-      !tl_arg_bool(vm, "read_csv", "missing", args[7], &missing))
+      !tl_arg_bool(vm, "read_csv", "missing", args[7], &missing) ||
+      !check_type(vm, args, header))
     return false;
   const char *path = tl_io_path(vm, "read_csv", name);
   if (!path)
     return false;
-  tl_record *record = NULL;
-  if (tl_csv_table_open(vm, path, separator, &t) &&
-      find_rows(&t, skip, &start) &&
-      (header ? read_header(vm, &t, &start) : name_cells(vm, &t, &start)) &&
-      choose_columns(vm, &t, args[3], args[5], header)) {
-    t.source.missing = missing;
-    if (tl_csv_table_read(&t, &start))
-      record = make_record(vm, &t, args[3]);
-  }
-  if (record)
-    *out = tl_own_record(record);
+  bool ok = tl_csv_table_open(vm, path, separator, &t);
+  t.source.missing = missing || !tl_is_none(args[8]);
+  ok = ok && find_rows(&t, skip, &start) &&
+       read_table(vm, &t, &start, args, header, out);
   tl_csv_table_close(vm, &t);
-  return record != NULL;
+  return ok;
 }
 
 // --- The table --------------------------------------------------------------
@@ -294,7 +440,7 @@ static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
 const tl_builtin tl_io_csv_module[] = {
     {"read_csv",
      "path, header: true, sep: \",\", columns: none, skip: 0, dates: none, "
-     "rows: none, missing: false",
+     "rows: none, missing: false, type: none",
      read_csv, TL_FILES | TL_EFFECT,
      TL_DOC(
          "A table of text as a record of columns: arrays of int64, float64 or\n"
@@ -307,9 +453,13 @@ const tl_builtin tl_io_csv_module[] = {
          "one character (\"\\t\" for TSV); compressed files are expanded. A row with\n"
          "too few or too many cells is an error (kind value) with its line. With\n"
          "missing: true the columns with empty cells are of type ?T instead, the\n"
-         "cells missing. rows(table) makes structs of it. A file that cannot be\n"
-         "read is an io error; one without rows, without a column that is asked\n"
-         "for, and another sep are value errors.\n"
+         "cells missing. rows(table) makes structs of it. type, of a struct or\n"
+         "tuple, reads the columns of its fields as structs of that type (by\n"
+         "columns, fixed_string[n] and char are strings that would fit). A cell\n"
+         "that is none of it is a value error with its line and column, and only\n"
+         "?T may be empty. A file that cannot be read is an io error; one without\n"
+         "rows, without a column that is asked for, and another sep are value\n"
+         "errors.\n"
          "    io.read_csv(\"data.csv\", sep: \";\")\n")},
     {NULL, NULL, NULL, 0, NULL},
 };

@@ -70,6 +70,19 @@ bool tl_fail(tl_vm *vm, tally_status kind, const char *format, ...) {
   return false;
 }
 
+// What an argument is: a type by its text, other values by their kind.
+static const char *describe_argument(tl_vm *vm, tl_slot s, char *buffer,
+                                     size_t size) {
+  if (!tl_is_type(s))
+    return tl_describe(s, buffer, size);
+  tl_string *text = tl_type_text(vm, s.type);
+  if (!text)
+    return "a type";
+  snprintf(buffer, size, "the type %s", text->text);
+  tl_drop(vm, tl_own_string(text));
+  return buffer;
+}
+
 bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
                  const char *expected, tl_slot s) {
   tl_pending_error *error = &vm->error;
@@ -80,7 +93,8 @@ bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
   if (name == NULL)
     name = TL_UNKNOWN_ARGUMENT;
   tl_fail(vm, TALLY_ERR_TYPE, "%s: %s must be %s, not %s%s", function, name,
-          expected, tl_describe(s, what, sizeof what), tl_plain_hint(s));
+          expected, describe_argument(vm, s, what, sizeof what),
+          tl_plain_hint(s));
   error->refused = s;
   error->refused_size = strlen(name);
   return false;

@@ -63,6 +63,7 @@ static const target targets[] = {
     {"csv", "quoted.csv"},
     {"csv_missing", "quoted.csv"},
     {"csv_dates", "quoted.csv"},
+    {"csv_types", "quoted.csv"},
     {"json", "tree.json"},
     {"json_lines", "tree.json"},
 };
@@ -93,6 +94,8 @@ static const char script[] =
     "  lines: io.lines, binary: io.read_binary, csv: io.read_csv,\n"
     "  csv_missing: path => io.read_csv(path, missing: true),\n"
     "  csv_dates: path => io.read_csv(path, dates: (\"day\",)),\n"
+    "  csv_types: path => io.read_csv(path,"
+    " type: `{day: fixed_string[40], n: ?float32, s: string}`),\n"
     "  json: path => json.parse(io.read_text(path)),\n"
     "  json_lines: path =>"
     " (json.parse(line) for line in io.lines(path)))\n"
