@@ -118,7 +118,7 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   values/octets values/same \
   verify/audit verify/lenders) \
   $(addprefix stdlib/,arguments categorical compress create csv_table \
-  csv_types csv_window cumulative dense_complex dtype elementwise fft functional \
+  csv_types csv_window cumulative dense_complex dtype elementwise functional \
   generator image_png inflate io_csv io_csv_write io_image io_map io_npy \
   io_open io_text join lapack library linalg linalg_factor linalg_products linalg_sign \
   linear list list_sort memory_graph memory_held memory_plot missing \

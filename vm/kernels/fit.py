@@ -109,9 +109,6 @@ def polynomials():
         lambda r: r ** (-mpf(1) / 3), mpf('0.87'), mpf('1.13'), 4))
     parts('LOG10_2', log(mpf(2)) / log(mpf(10)), [40])
     parts('LOG10_E', 1 / log(mpf(10)), [21])
-    short = floor(log(mpf(2)) * 2 ** 26) / 2 ** 26
-    print(f'#define LN2_SHORT {hexadecimal(short)}')
-    print(f'#define LN2_SHORT_LOST {hexadecimal(log(mpf(2)) - short)}')
 
 
 def odd(name, f, end, degree, suffix='', what=None):

@@ -1,6 +1,6 @@
-// exp2, expm1, log1p, log2, log10, logaddexp, erf and pow as loops that
-// vectorise; those that look up in tables in registers, in float32 the first
-// five too, are beside this file (vmath_exp.c, vmath_log.c, vmath_sin.c).
+// expm1, log1p, log2, log10, logaddexp, erf and pow as loops that vectorise;
+// those that look up in tables in registers, in float32 the first four too, are
+// beside this file (vmath_exp.c, vmath_log.c, vmath_sin.c).
 //
 // Everything is plain multiplication and addition, never fused, and choices are
 // made by masks: so all instruction sets give the same bits, at most 1 ulp from
@@ -33,23 +33,6 @@ TL_INLINE double expm1_inside(double x) {
   const double y = sum + (lost_sum + (scale * lost_w + lost_first));
   return x == 0 ? x : y;
 }
-
-// 2^x = 2^k e^(f ln 2): the first parts of f and of ln 2 have 26 bits.
-TL_INLINE double exp2_anywhere(double x) {
-  x = x < -1080 ? -1080 : x;
-  x = x > 1030 ? 1030 : x;
-  const double shifted = x + WHOLE, k = shifted - WHOLE, f = x - k;
-  const double high = from_bits(bits_of(f) & ~(((uint64_t)1 << 27) - 1));
-  const double most = high * LN2_SHORT;
-  const double more =
-      high * LN2_SHORT_LOST + (f - high) * 0.69314718055994530942;
-  const double r = most + more, e = (most - r) + more;
-  const double y = exp_of_reduced((reduced){shifted, r, e});
-  const double half = k * 0.5 + WHOLE, other = k - (half - WHOLE) + WHOLE;
-  return y * power_of_2(half) * power_of_2(other);
-}
-
-VMATH_UNARY_DOUBLE(exp2, exp2_anywhere)
 
 static void expm1_vectors(double *to, const double *x, size_t n) {
   VMATH_LOOP(expm1_inside(x[i] < 708 ? x[i] : 708))

@@ -171,7 +171,5 @@ TL_INLINE double cbrt_step(double x) {
 #define LOG10_2_2 0x1.9fef311f12b36p-42
 #define LOG10_E_1 0x1.bcb7b00000000p-2
 #define LOG10_E_2 0x1.526e50e32a6abp-26
-#define LN2_SHORT 0x1.62e42f8000000p-1
-#define LN2_SHORT_LOST 0x1.be8e7bcd5e4f2p-27
 
 #endif

@@ -67,9 +67,8 @@ TL_INLINE vec clamp(vec x, double low, double high) {
   return vec_choose((vec_bits)(x > high), all_of(high), x);
 }
 
-// For every x: 2^n in two factors, as it or the result may be no normal number.
-TL_INLINE vec exp_anywhere(vec x) {
-  const steps s = take_steps(clamp(x, -746, 710));
+// For every k: 2^n in two factors, as it or the result may be no normal number.
+TL_INLINE vec power_anywhere(steps s) {
   const vec_bits fraction = s.k & 15;
   const vec y = power(fraction);
   // 2^11 more than it is, so as to be positive; in halves, 1024 more.
@@ -78,6 +77,10 @@ TL_INLINE vec exp_anywhere(vec x) {
   const vec scale = (vec)((half - 1) << 52);
   const vec other_scale = (vec)((other - 1) << 52);
   return (y + y * rest_float64(s)) * scale * other_scale;
+}
+
+TL_INLINE vec exp_anywhere(vec x) {
+  return power_anywhere(take_steps(clamp(x, -746, 710)));
 }
 
 // float32 overflows and vanishes long before 150.
@@ -90,14 +93,28 @@ VECTOR_UNARY(exp, float64, double, exp_inside, exp_anywhere, LIMIT - 1)
 VECTOR_UNARY(exp, float32, float, exp_inside_float32, exp_anywhere_float32,
              LIMIT - 1)
 
-// ---- powers of 2, and less 1, in float32 ------------------------------------
+// ---- powers of 2, and less 1 ------------------------------------------------
 
-// 2^x, where what is left of x is exact.
-TL_INLINE vec exp2_inside_float32(vec x, vec *farthest) {
+// 2^x is e^(x ln 2), where what is left of x is exact.
+TL_INLINE steps take_steps_of_2(vec x) {
   const vec shifted = x * 16 + VEC_WHOLE, k = shifted - VEC_WHOLE;
-  const steps s = {k, (vec_bits)shifted,
-                   (x - k * 0.0625) * 0.69314718055994530942};
-  return power_of_float32(s, farthest);
+  return (steps){k, (vec_bits)shifted,
+                 (x - k * 0.0625) * 0.69314718055994530942};
+}
+
+TL_INLINE vec exp2_inside(vec x, vec *farthest) {
+  const steps s = take_steps_of_2(x);
+  note_distance(s.whole, farthest);
+  const vec y = power(s.k);
+  return y + y * rest_float64(s);
+}
+
+TL_INLINE vec exp2_anywhere(vec x) {
+  return power_anywhere(take_steps_of_2(clamp(x, -1080, 1030)));
+}
+
+TL_INLINE vec exp2_inside_float32(vec x, vec *farthest) {
+  return power_of_float32(take_steps_of_2(x), farthest);
 }
 
 // Has the sign of x, of zeros too. Next to 0 the power is 1.
@@ -119,6 +136,7 @@ TL_INLINE vec expm1_anywhere_float32(vec x) {
   return expm1_inside_float32(clamp(x, -150, 150), &farthest);
 }
 
+VECTOR_UNARY(exp2, float64, double, exp2_inside, exp2_anywhere, LIMIT - 1)
 VECTOR_UNARY(exp2, float32, float, exp2_inside_float32, exp2_anywhere_float32,
              LIMIT - 1)
 VECTOR_UNARY(expm1, float32, float, expm1_inside_float32,
