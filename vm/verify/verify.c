@@ -228,6 +228,9 @@ static bool check_form(tl_checker *c) {
     for (uint16_t k = 0; k < h->kept_count; k++)
       if (!check_slot(c, h->kept[k]))
         return false;
+    for (uint16_t k = 0; k < h->own_count; k++)
+      if (!check_slot(c, h->own[k]))
+        return false;
   }
   return p->code_count > 0 || tl_refuse(c, 0, TL_RULE_NO_CODE);
 }
@@ -375,9 +378,12 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
   c.is_lent = c.is_busy
                   ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
                   : NULL;
+  c.marks = c.is_lent
+                ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
+                : NULL;
   if (c.points != NULL)
     index_handlers(&c);
-  if (c.is_lent != NULL)
+  if (c.marks != NULL)
     ok = check_form(&c) && index_ranges(&c) && start(&c) && search(&c) &&
          visit_all(&c, visit, context);
   for (uint32_t i = 0; c.points != NULL && i < p->code_count; i++)
@@ -385,6 +391,8 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
       tl_free(vm, c.points[i].states,
               c.points[i].capacity * sizeof *c.points[i].states);
   free_index(&c);
+  if (c.marks != NULL)
+    tl_free(vm, c.marks, p->slot_count);
   if (c.is_lent != NULL)
     tl_free(vm, c.is_lent, p->slot_count);
   if (c.is_busy != NULL)

@@ -34,6 +34,8 @@ typedef struct tl_checker {
   // Those of them that something lends, or once lent.
   uint32_t *lent, lent_count;
   bool *is_lent;
+  uint8_t *marks;  // for each slot, what the lists of [marked] say of it
+  const struct tl_handler *marked;
   // The unwind ranges over each stretch of TL_STRETCH instructions.
   uint32_t *stretch_starts, *stretch_ranges, stretch_total;
   tl_join_point *points;  // for each pc

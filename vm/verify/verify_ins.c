@@ -333,11 +333,10 @@ static tl_state slice_state(const tl_checker *c, tl_relation first) {
 static tl_state item_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
   const tl_state *from = &c->now[x];
-  tl_portion portion =
-      c->ins.op == TL_BC_INDEX
-          ? tl_path_portion(&c->p->unit->paths[c->ins.extra])
-      : c->ins.op == TL_BC_FIELDS ? TL_PORTION_CHOICE
-                                  : TL_PORTION_ANY;
+  tl_portion portion = c->ins.op == TL_BC_INDEX
+                           ? tl_path_portion(&c->p->unit->paths[c->ins.extra])
+                       : c->ins.op == TL_BC_FIELDS ? TL_PORTION_CHOICE
+                                                   : TL_PORTION_ANY;
   if (portion != TL_PORTION_ANY)
     return slice_state(c, (tl_relation)portion);
   tl_state state = tl_state_new(TL_EITHER);

@@ -338,69 +338,98 @@ void tl_copy_states(tl_checker *c) {
     c->error[c->busy[i]] = c->now[c->busy[i]];
 }
 
-static bool in_list(const uint16_t *slots, uint16_t count, uint32_t slot) {
-  for (uint16_t i = 0; i < count; i++)
-    if (slots[i] == slot)
-      return true;
-  return false;
+// What the lists say of a slot.
+enum { MARK_KEPT = 1, MARK_MADE_OWN = 2, MARK_MAPPED = 4 };
+
+static void mark_list(tl_checker *c, const uint16_t *slots, uint16_t count,
+                      uint8_t mark) {
+  for (uint16_t i = 0; i < count; i++) c->marks[slots[i]] |= mark;
 }
 
-static bool is_mapped(const tl_checker *c, uint32_t slot) {
+// Marks the slots of the handler's lists, which a `try` of many instructions
+// needs for each of them.
+static void mark_handler(tl_checker *c, const tl_handler *handler) {
+  if (c->marked == handler)
+    return;
+  memset(c->marks, 0, c->p->slot_count);
+  c->marked = handler;
+  if (handler == NULL)
+    return;
+  mark_list(c, handler->kept, handler->kept_count, MARK_KEPT);
+  mark_list(c, handler->own, handler->own_count, MARK_MADE_OWN);
+}
+
+static bool is_marked(const tl_checker *c, uint32_t slot, uint8_t mark) {
+  return (c->marks[slot] & mark) != 0;
+}
+
+// Calls [look] with each range of the unwind map that covers this instruction.
+static bool each_range(tl_checker *c, const tl_state *states,
+                       bool (*look)(tl_checker *c, const tl_unwind_range *r,
+                                    const tl_state *state)) {
   uint32_t stretch = c->pc / TL_STRETCH;
   for (uint32_t i = c->stretch_starts[stretch];
        i < c->stretch_starts[stretch + 1]; i++) {
     const tl_unwind_range *r = &c->p->ranges[c->stretch_ranges[i]];
-    if (r->slot == slot && r->start <= c->pc && c->pc < r->end)
-      return true;
-  }
-  return false;
-}
-
-// What the map drops is owned, and what is owned is dropped or kept.
-static bool check_map(tl_checker *c, const tl_state *states,
-                      const tl_handler *handler) {
-  uint32_t stretch = c->pc / TL_STRETCH;
-  for (uint32_t i = c->stretch_starts[stretch];
-       i < c->stretch_starts[stretch + 1]; i++) {
-    const tl_unwind_range *r = &c->p->ranges[c->stretch_ranges[i]];
-    if (c->pc < r->start || c->pc >= r->end)
-      continue;
-    const tl_state *state = &states[r->slot];
-    // The bit of what borrows is 0, and an entry that tests it drops nothing.
-    if (!owns(state) && !(r->either && state->kind == TL_BORROWS))
-      return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_UNOWNED);
-    if (!r->either && state->kind == TL_EITHER)
-      return tl_refuse(c, r->slot, TL_RULE_MAP_TOO_SURE);
-    if (handler != NULL && in_list(handler->kept, handler->kept_count, r->slot))
-      return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_KEPT);
-  }
-  for (uint32_t i = 0; i < c->busy_count; i++) {
-    uint32_t y = c->busy[i];
-    if (!owns(&states[y]))
-      continue;
-    bool kept =
-        handler != NULL && in_list(handler->kept, handler->kept_count, y);
-    if (!kept && !is_mapped(c, y))
-      return tl_refuse(c, y, TL_RULE_MAP_FORGETS);
+    if (c->pc >= r->start && c->pc < r->end && !look(c, r, &states[r->slot]))
+      return false;
   }
   return true;
 }
 
-static bool check_kept(tl_checker *c, const tl_state *states,
-                       const tl_handler *handler, uint32_t slot) {
+static bool check_range(tl_checker *c, const tl_unwind_range *r,
+                        const tl_state *state) {
+  // The bit of what borrows is 0, and an entry that tests it drops nothing.
+  if (!owns(state) && !(r->either && state->kind == TL_BORROWS))
+    return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_UNOWNED);
+  if (!r->either && state->kind == TL_EITHER)
+    return tl_refuse(c, r->slot, TL_RULE_MAP_TOO_SURE);
+  if (is_marked(c, r->slot, MARK_KEPT))
+    return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_KEPT);
+  c->marks[r->slot] |= MARK_MAPPED;
+  return true;
+}
+
+static bool unmark_range(tl_checker *c, const tl_unwind_range *r,
+                         const tl_state *state) {
+  (void)state;
+  c->marks[r->slot] &= (uint8_t)~MARK_MAPPED;
+  return true;
+}
+
+// What the map drops is owned, and what is owned is dropped or kept.
+static bool check_map(tl_checker *c, const tl_state *states) {
+  if (!each_range(c, states, check_range))
+    return false;
+  for (uint32_t i = 0; i < c->busy_count; i++) {
+    uint32_t y = c->busy[i];
+    if (owns(&states[y]) && !is_marked(c, y, MARK_KEPT | MARK_MAPPED))
+      return tl_refuse(c, y, TL_RULE_MAP_FORGETS);
+  }
+  return each_range(c, states, unmark_range);
+}
+
+static bool check_kept(tl_checker *c, const tl_state *states, uint32_t slot) {
   const tl_state *state = &states[slot];
   if (state->kind == TL_ABSENT || state->invalid)
     return tl_refuse(c, slot, TL_RULE_KEPT_INVALID);
-  if (in_list(handler->own, handler->own_count, slot))
+  if (is_marked(c, slot, MARK_MADE_OWN))
     return true;
   if (state->kind == TL_EITHER)
     return tl_refuse(c, slot, TL_RULE_KEPT_EITHER);
   for (int i = 0; i < state->count; i++) {
     uint32_t who = tl_lender_who(state->lenders[i]);
-    if (tl_who_is_slot(who) &&
-        !in_list(handler->kept, handler->kept_count, who))
+    if (tl_who_is_slot(who) && !is_marked(c, who, MARK_KEPT))
       return tl_refuse(c, slot, TL_RULE_KEPT_UNLENT);
   }
+  return true;
+}
+
+static bool check_all_kept(tl_checker *c, const tl_state *states,
+                           const tl_handler *handler) {
+  for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++)
+    if (!check_kept(c, states, handler->kept[i]))
+      return false;
   return true;
 }
 
@@ -417,21 +446,18 @@ static bool stays_by_itself(const tl_state *state) {
 
 bool tl_check_error(tl_checker *c, tl_state *states) {
   const tl_handler *handler = find_handler(c);
-  if (c->settled && !check_map(c, states, handler))
-    return false;
+  mark_handler(c, handler);
+  if (c->settled)  // the search has joined them
+    return check_map(c, states) && check_all_kept(c, states, handler);
   if (handler == NULL)
     return true;
-  for (uint16_t i = 0; c->settled && i < handler->kept_count; i++)
-    if (!check_kept(c, states, handler, handler->kept[i]))
-      return false;
   for (uint32_t i = 0; i < c->busy_count; i++) {
     uint32_t y = c->busy[i];
-    if (!in_list(handler->kept, handler->kept_count, y) &&
-        !stays_by_itself(&states[y]))
+    if (!is_marked(c, y, MARK_KEPT) && !stays_by_itself(&states[y]))
       states[y].kind = TL_ABSENT;
   }
   for (uint16_t i = 0; i < handler->own_count; i++)
-    if (in_list(handler->kept, handler->kept_count, handler->own[i])) {
+    if (is_marked(c, handler->own[i], MARK_KEPT)) {
       tl_state *state = &states[handler->own[i]];
       uint32_t open = state->open;
       *state = tl_state_new(TL_OWNS);
