@@ -33,6 +33,16 @@
 #define TL_SMALL 0
 #endif
 
+// 1: vectors' items can be put in another order, which GCC before 12 cannot.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define TL_SHUFFLES 1
+#endif
+#endif
+#ifndef TL_SHUFFLES
+#define TL_SHUFFLES 0
+#endif
+
 // For short loops whose arrays are to stay in registers.
 #if TL_SMALL
 #define TL_SPELL_OUT

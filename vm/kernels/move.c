@@ -112,13 +112,13 @@ TL_MOVES_OF_PAIRS(PAIR)
 // How many items before its turn one that is far away is asked for.
 enum { AHEAD = 64 };
 
-// --- Columns that become rows
-// -------------------------------------------------
+// --- Columns that become rows -----------------------------------------------
 
 // Four columns at a time, while the next four are asked for: no more lines are
 // in use than a cache finds places for, however far apart they lie.
 enum { TURNED_BYTES = 256, TURNED_COLUMNS = 4, LINE_BYTES = 64 };
 
+#if TL_SHUFFLES
 // Four items of each of four columns: as many rows of four.
 #define TURN_FOUR(size)                                                 \
   TL_INLINE void turn_four_##size(char *to, ptrdiff_t to_row,           \
@@ -155,6 +155,7 @@ TURN_FOUR(8)
                        column);                                             \
     return r;                                                               \
   }
+#endif
 #define NO_FOURS(size)                                                   \
   TL_INLINE size_t turn_fours_##size(char *to, ptrdiff_t to_row,         \
                                      const char *from, ptrdiff_t column, \
@@ -164,8 +165,13 @@ TURN_FOUR(8)
   }
 NO_FOURS(1)
 NO_FOURS(2)
+#if TL_SHUFFLES
 FOURS(4)
 FOURS(8)
+#else
+NO_FOURS(4)
+NO_FOURS(8)
+#endif
 NO_FOURS(16)
 
 #define TURN(index, size)                                                  \

@@ -13,10 +13,8 @@
 #define MASKED_LOADS 0
 #endif
 
-#if defined(__has_builtin) && !TL_SMALL
-#if __has_builtin(__builtin_shufflevector)
+#if TL_SHUFFLES && !TL_SMALL
 #define SIDE_BY_SIDE
-#endif
 #endif
 
 // EIGHT: rows side by side, and the items of a vector. A vector is a quarter

@@ -23,10 +23,8 @@ TL_INLINE window find_window(uintptr_t a, uintptr_t b, uintptr_t c,
                                                        : WINDOW_NONE;
 }
 
-#if defined(__has_builtin) && !defined(__OPTIMIZE_SIZE__)
-#if __has_builtin(__builtin_shufflevector)
+#if TL_SHUFFLES && !defined(__OPTIMIZE_SIZE__)
 #define HAS_WINDOWS
-#endif
 #endif
 
 #ifdef HAS_WINDOWS
