@@ -43,9 +43,10 @@ static inline bool take(tl_region_kept *k, int use, tl_slot value) {
     if (!same_dims(value.array, u->dims))
       return false;
   } else {
-    u->changed = k->is_stale || value.u != u->value.u;
-    if (u->changed && u->exact)
+    bool differs = value.u != u->value.u;
+    if (differs && u->exact)
       return false;
+    u->changed = k->is_stale || differs;
   }
   u->value = u->items = value;
   return true;

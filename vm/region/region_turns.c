@@ -200,8 +200,10 @@ static int run_turns(tl_region_kept *k, const tl_decoded *loop, int most,
   int count = turns.count < 2 ? 1 : turns.count;
   begin_turn(k, loop, count - 1);
   k->is_stale = true;
-  if (!tl_region_take_again(k))
+  if (!tl_region_take_again(k)) {
+    begin_turn(k, loop, 0);
     return -1;
+  }
   if (count < 2) {
     note_refusal(k);
     return 0;
