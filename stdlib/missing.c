@@ -54,6 +54,22 @@ static bool is_missing(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Filling ----------------------------------------------------------------
 
+// mask ? value : items, which are those of x; an error tells of x and value.
+static bool choose(tl_vm *vm, tl_slot *parts, tl_slot x, tl_slot *out) {
+  if (tl_elementwise(vm, TL_OP_WHERE, parts, out))
+    return true;
+  const tally_status kind = vm->error.status;
+  if (kind != TALLY_ERR_TYPE && kind != TALLY_ERR_SHAPE)
+    return false;
+  char left[TL_DESCRIBE], right[TL_DESCRIBE];
+  tl_describe(x, left, sizeof left);
+  tl_describe(parts[1], right, sizeof right);
+  tl_error_clear(vm);
+  return tl_fail(vm, kind, "what is missing in %s cannot be filled from %s%s",
+                 left, right,
+                 kind == TALLY_ERR_SHAPE ? ": they do not broadcast" : "");
+}
+
 static bool fill(tl_vm *vm, tl_slot x, tl_slot value, tl_slot *out) {
   if (tl_is_none(x)) {
     *out = tl_retain(vm, tl_borrow(value));
@@ -67,7 +83,7 @@ static bool fill(tl_vm *vm, tl_slot x, tl_slot value, tl_slot *out) {
   }
   tl_slot parts[3] = {tl_borrow(x.nested->parts[0]), tl_borrow(value),
                       tl_borrow(x.nested->parts[1])};
-  return tl_elementwise(vm, TL_OP_WHERE, parts, out);
+  return choose(vm, parts, x, out);
 }
 
 static bool fill_missing(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -86,7 +102,7 @@ static bool first_of(tl_vm *vm, tl_slot a, tl_slot b, tl_slot *out) {
   parts[0] = tl_borrow(mask);
   parts[1] = tl_borrow(b);
   parts[2] = tl_borrow(a);
-  bool ok = tl_elementwise(vm, TL_OP_WHERE, parts, out);
+  bool ok = choose(vm, parts, a, out);
   tl_drop(vm, mask);
   return ok;
 }

@@ -19,8 +19,11 @@ bool tl_fail_ragged_rows(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
     return tl_fail(vm, TALLY_ERR_SHAPE, "%s: %" PRId64 " rows against %" PRId64,
                    function, rows, others);
   }
-  return tl_fail(vm, TALLY_ERR_SHAPE, "%s: row %" PRId64 " differs in length",
-                 function, row);
+  const int64_t *x = tl_ragged_offsets(a.nested);
+  const int64_t *y = tl_ragged_offsets(b.nested);
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "%s: row %" PRId64 " has %" PRId64 " items against %" PRId64,
+                 function, row, x[row + 1] - x[row], y[row + 1] - y[row]);
 }
 
 // --- Row by row -------------------------------------------------------------

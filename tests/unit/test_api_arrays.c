@@ -247,6 +247,18 @@ static void test_read_only_memory_is_never_written(void **state) {
       "l = (x, 1)\nx = none\nl[0][0] = 7",
       "fn f(a) {\n  a[0] = 1\n  a\n}\nx = f(x)",
       "v = x[::2]\nx = none\nv[0] = 3",
+      "x[:] = x + x",
+      "x[1:-1] = x[:-2] + x[2:]",
+      "x[[1, 1]] += 1",
+      "x = append(x, 1.0)\nx[0] = 3",
+      "x = cumulative_sum(x)",
+      "x = x[x > 2]",
+      "m = reshape(x, (2, 2)).T\nx = none\nm[0, 0] = 9",
+      "r = ragged(x, [1, 3])\nx = none\nr[0, 0] = 9\nr[1] = append(r[1], 3)",
+      "r = sort(ragged(x, [1, 3]))",
+      "o = astype(x, `?float64`)\nx = none\no[0] = none\no[1] = 5",
+      "import random\nx = random.shuffle(x)",
+      "x[0], x[1] = x[1], x[0]",
   };
   for (size_t i = 0; i < sizeof updates / sizeof *updates; i++) {
     move_in(h, "x", &buffer);

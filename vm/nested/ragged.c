@@ -547,6 +547,16 @@ static bool row_at(tl_vm *vm, const tl_nested *n, int64_t i, tl_slot *out) {
   return tl_value_slice(vm, n->parts[1], start, stop, out);
 }
 
+// x[i, rest], [row] being x[i].
+static bool index_row(tl_vm *vm, tl_slot row, int64_t i, const tl_step *rest,
+                      tl_slot *parts, tl_slot *out) {
+  int64_t j, length = tl_value_length(row, 0);
+  if (rest->items[0].kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &j) &&
+      (j < -length || j >= length))
+    return fail_in_row(vm, j, i, length);
+  return tl_index_get(vm, &row, rest, parts, out);
+}
+
 bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
                    tl_slot *out) {
   const tl_nested *n = base.nested;
@@ -564,7 +574,7 @@ bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
       return false;
     if (rest.item_count == 0)
       return true;
-    bool ok = tl_index_get(vm, &rows, &rest, more, out);
+    bool ok = index_row(vm, tl_borrow(rows), i, &rest, more, out);
     tl_drop(vm, rows);
     return ok;
   }

@@ -31,7 +31,7 @@ static bool choose_within(tl_vm *vm, const tl_way *rest, int64_t start,
   if (step.items->kind == TL_ITEM_VALUE &&
       tl_index_integer(rest->parts[0], &i)) {
     *out = tl_weak_int(i < 0 ? i + stop : i + start);
-    return (i >= -length && i < length) || tl_fail_range(vm, i, 0, length);
+    return (i >= -length && i < length) || tl_fail_range(vm, i, 1, length);
   }
   tl_array *numbers = tl_positions_new(vm, length);
   if (numbers == NULL)
