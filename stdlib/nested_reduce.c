@@ -7,177 +7,10 @@
 
 #include "stdlib/arguments.h"
 #include "vm/nested/grid.h"
-#include "vm/kernels/kernels.h"
 #include "vm/nested/nested_elementwise.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"
-
-// --- Rows -------------------------------------------------------------------
-
-static bool is_extreme(tl_reduction reduction) {
-  return reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX ||
-         reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
-}
-
-static bool check_rows(tl_vm *vm, const tl_reduce_call *call, const int64_t *at,
-                       int64_t rows) {
-  for (int64_t i = 0; is_extreme(call->reduction) && i < rows; i++) {
-    if (at[i] == at[i + 1]) {
-      return tl_fail(vm, TALLY_ERR_VALUE,
-                     "%s: x has no items to choose from: row %" PRId64
-                     " is empty",
-                     call->name, i);
-    }
-  }
-  return true;
-}
-
-// The fold of a reduction; false: it is none.
-static bool fold_of(tl_reduction reduction, tl_fold *out) {
-  static const struct {
-    tl_reduction reduction;
-    tl_fold fold;
-  } folds[] = {
-      {TL_REDUCE_SUM, TL_FOLD_SUM},  {TL_REDUCE_PROD, TL_FOLD_PROD},
-      {TL_REDUCE_MIN, TL_FOLD_MIN},  {TL_REDUCE_MAX, TL_FOLD_MAX},
-      {TL_REDUCE_ANY, TL_FOLD_ANY},  {TL_REDUCE_ALL, TL_FOLD_ALL},
-      {TL_REDUCE_MEAN, TL_FOLD_SUM}, {TL_REDUCE_COUNT_NONZERO, TL_FOLD_COUNT}};
-  for (size_t i = 0; i < sizeof folds / sizeof *folds; i++) {
-    if (folds[i].reduction != reduction)
-      continue;
-    *out = folds[i].fold;
-    return true;
-  }
-  return false;
-}
-
-static bool sum_rows(tl_vm *vm, tl_sum_spans *kernel, const tl_array *items,
-                     const int64_t *at, int64_t rows, tl_array *to) {
-  enum { ROWS = 1 << 14 };
-  size_t step = tl_itemsize(tl_array_dtype(to));
-  for (int64_t i = 0; i < rows; i += ROWS) {
-    int64_t n = rows - i < ROWS ? rows - i : ROWS;
-    kernel(to->data + (size_t)i * step, items->data, 0, items->size, at + i,
-           (size_t)n);
-    if (!tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 1024 + 1))
-      return false;
-  }
-  return true;
-}
-
-static bool fold_rows(tl_vm *vm, tl_fold fold, const tl_array *items,
-                      const int64_t *at, int64_t rows, tl_array *to) {
-  tl_dtype dtype = tl_array_dtype(items);
-  const tl_kernel_table *kernels = tl_kernels();
-  if (fold == TL_FOLD_SUM && kernels->sum_spans[dtype] != NULL)
-    return sum_rows(vm, kernels->sum_spans[dtype], items, at, rows, to);
-  size_t size = tl_itemsize(dtype), step = tl_itemsize(tl_array_dtype(to));
-  for (int64_t i = 0; i < rows; i++) {
-    tl_fold_state state;
-    tl_fold_begin(&state);
-    kernels->fold_feed[fold][dtype](&state, items->data + (size_t)at[i] * size,
-                                    (size_t)(at[i + 1] - at[i]));
-    kernels->fold_end[fold][dtype](&state, to->data + (size_t)i * step);
-    if ((i & 0x3fff) == 0x3fff && !tl_poll(vm, 64))
-      return false;
-  }
-  return true;
-}
-
-// sums / counts, the dtype kept.
-static bool divide_rows(tl_vm *vm, tl_array *sums, const int64_t *at,
-                        int64_t rows, tl_slot *out) {
-  tl_array *counts = tl_positions_new(vm, rows);
-  tl_slot x[2] = {tl_own_array(sums), tl_none()};
-  bool ok = counts != NULL;
-  if (ok) {
-    for (int64_t i = 0; i < rows; i++)
-      tl_offsets_data(counts)[i] = at[i + 1] - at[i];
-    tl_array *cast = tl_array_cast(vm, counts, tl_array_dtype(sums));
-    tl_drop(vm, tl_own_array(counts));
-    ok = cast != NULL;
-    if (ok)
-      x[1] = tl_own_array(cast);
-  }
-  ok = ok && tl_elementwise(vm, TL_OP_DIVIDE, x, out);
-  tl_clear(vm, &x[0]);
-  tl_clear(vm, &x[1]);
-  return ok;
-}
-
-// Rows one by one, for what is no fold.
-static bool each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
-                     const int64_t *at, int64_t rows, tl_slot *out) {
-  tl_array *to = NULL;
-  for (int64_t i = 0; i < rows; i++) {
-    tl_slot row, value;
-    bool ok = tl_value_slice(vm, items, at[i], at[i + 1], &row);
-    if (ok) {
-      ok = tl_reduce(vm, call->reduction, &row, 1, false, call->dtype,
-                     call->correction, &value);
-      tl_drop(vm, row);
-    }
-    if (ok && to == NULL) {
-      to = tl_array_new(vm, (tl_dtype)tl_dtype_of(value), 1, &rows);
-      ok = to != NULL;
-      if (!ok)
-        tl_drop(vm, value);
-    }
-    if (ok) {
-      ok = tl_item_store(vm, to, to->data + i * tl_strides(to)[0], value);
-      tl_drop(vm, value);
-    }
-    if (ok && ((i & 0x3ff) != 0x3ff || tl_poll(vm, 64)))
-      continue;
-    if (to != NULL)
-      tl_drop(vm, tl_own_array(to));
-    return false;
-  }
-  if (to == NULL)
-    to = tl_array_new(vm, TL_FLOAT64, 1, &rows);
-  if (to != NULL)
-    *out = tl_own_array(to);
-  return to != NULL;
-}
-
-// One result per row of plain items of one axis.
-static bool reduce_rows(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
-                        const int64_t *at, int64_t rows, tl_slot *out) {
-  tl_fold fold;
-  tl_dtype from = tl_array_dtype(items.array), dtype = call->dtype;
-  bool mean = call->reduction == TL_REDUCE_MEAN;
-  if (dtype == TL_DTYPE_COUNT)
-    dtype = mean && from < TL_FLOAT32 ? TL_FLOAT64 : from;
-  if (!check_rows(vm, call, at, rows))
-    return false;
-  if (tl_ndim(items.array) != 1 || from >= TL_STRING || dtype >= TL_STRING ||
-      !fold_of(call->reduction, &fold) ||
-      tl_kernels()->fold_feed[fold][dtype] == NULL ||
-      (call->dtype != TL_DTYPE_COUNT && tl_dtype_is_integer(dtype))) {
-    return each_row(vm, call, items, at, rows, out);
-  }
-  tl_slot dense, lent = tl_borrow(items);
-  bool ok;
-  if (from == dtype) {
-    ok = tl_array_contiguous(vm, &lent, &dense);
-  } else {
-    tl_array *cast = tl_array_cast(vm, items.array, dtype);
-    ok = cast != NULL;
-    dense = ok ? tl_own_array(cast) : tl_none();
-  }
-  tl_array *to =
-      ok ? tl_array_new(vm, tl_fold_result(fold, dtype), 1, &rows) : NULL;
-  ok = to != NULL && fold_rows(vm, fold, dense.array, at, rows, to);
-  tl_drop(vm, dense);
-  if (ok && mean)
-    return divide_rows(vm, to, at, rows, out);
-  if (ok)
-    *out = tl_own_array(to);
-  else if (to != NULL)
-    tl_drop(vm, tl_own_array(to));
-  return ok;
-}
 
 // Items of rows that may be missing: those that are there, in fewer.
 static bool present_rows(tl_vm *vm, tl_slot items, const tl_array *offsets,
@@ -213,10 +46,6 @@ bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
          tl_ragged_new(vm, fewer, &there, out);
 }
 
-static bool is_place(tl_reduction reduction) {
-  return reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
-}
-
 // The place of the item in [begin, end) that has so many before it that are
 // there.
 static int64_t place_among(const tl_array *missing, int64_t begin, int64_t end,
@@ -247,8 +76,9 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
     tl_slot there;
     if (!present_rows(vm, items, offsets, &fewer, &there))
       return false;
-    bool ok = reduce_rows(vm, call, there, tl_offsets_data(fewer), rows, out);
-    if (ok && is_place(call->reduction) && rows > 0)
+    bool ok =
+        tl_reduce_each_row(vm, call, there, tl_offsets_data(fewer), rows, out);
+    if (ok && tl_reduces_to_place(call->reduction) && rows > 0)
       spread_places(items.nested->parts[0].array, at, rows, out->array);
     tl_drop(vm, there);
     tl_drop(vm, tl_own_array(fewer));
@@ -257,9 +87,10 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
   tl_reduce_call any = {
       .name = "any", .reduction = TL_REDUCE_ANY, .dtype = TL_DTYPE_COUNT};
   tl_slot mask, values;
-  if (!reduce_rows(vm, &any, items.nested->parts[0], at, rows, &mask))
+  if (!tl_reduce_each_row(vm, &any, items.nested->parts[0], at, rows, &mask))
     return false;
-  if (!reduce_rows(vm, call, items.nested->parts[1], at, rows, &values)) {
+  if (!tl_reduce_each_row(vm, call, items.nested->parts[1], at, rows,
+                          &values)) {
     tl_drop(vm, mask);
     return false;
   }
@@ -376,7 +207,7 @@ static bool reduce_each(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
   const int64_t *at = tl_offsets_data((tl_array *)offsets);
   int64_t rows = offsets->size - 1;
   if (tl_is_array(items) && tl_ndim(items.array) == 1)
-    return reduce_rows(vm, call, items, at, rows, out);
+    return tl_reduce_each_row(vm, call, items, at, rows, out);
   if (tl_is_form(items, TL_FORM_OPTION) && tl_value_ndim(items) == 1)
     return reduce_optional_rows(vm, call, items, offsets, out);
   return reduce_tables(vm, call, items, at, rows, out);
@@ -389,7 +220,7 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
   if (!tl_is_none(call->axis) &&
       !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(x), 0, &axis))
     return false;
-  if (is_place(call->reduction) && axis == 0) {
+  if (tl_reduces_to_place(call->reduction) && axis == 0) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: across the rows of %s the items have no places: axis: "
@@ -562,7 +393,7 @@ static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
   ok = tl_reduce(vm, call->reduction, &values, 1, false, call->dtype,
                  call->correction, out);
   tl_drop(vm, values);
-  if (!ok || !is_place(call->reduction))
+  if (!ok || !tl_reduces_to_place(call->reduction))
     return ok;
   // In row-major order, whatever the axes.
   tl_slot flat, mask = tl_borrow(missing);
@@ -718,7 +549,7 @@ static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
   if (count == 1 || count == ndim)
     return tl_nested_reduce(vm, &one, x, out);
   tl_fold fold;
-  if (call->keepdims || !fold_of(call->reduction, &fold) ||
+  if (call->keepdims || !tl_reduce_fold_of(call->reduction, &fold) ||
       fold == TL_FOLD_COUNT || call->reduction == TL_REDUCE_MEAN ||
       count == 0) {
     return tl_fail(vm, TALLY_ERR_VALUE,

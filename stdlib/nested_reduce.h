@@ -4,6 +4,7 @@
 
 #include "vm/builtin.h"
 #include "vm/engine/engine.h"
+#include "vm/kernels/kernels.h"
 #include "vm/nested/nested.h"
 
 typedef struct tl_reduce_call {
@@ -20,6 +21,18 @@ typedef struct tl_reduce_call {
 // one with missing values (over all, or one axis). *out is owned.
 bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out);
+
+// One result for each of the rows [at] 0 to [rows] of plain items. *out is
+// owned.
+bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
+                        const int64_t *at, int64_t rows, tl_slot *out);
+
+// The fold of a reduction; false: it is none.
+bool tl_reduce_fold_of(tl_reduction reduction, tl_fold *out);
+
+static inline bool tl_reduces_to_place(tl_reduction reduction) {
+  return reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
+}
 
 // The items of rows that are there, as rows: [items] are of TL_FORM_OPTION,
 // with these offsets. *out is a ragged array, owned.

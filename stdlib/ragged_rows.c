@@ -167,12 +167,39 @@ bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
   return false;
 }
 
+// Rows of a dtype that has a scan, all within one array: [items], which it
+// takes, or one of the result's dtype.
+static bool cumulate_within(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
+                            tl_array *items, tl_slot *offsets, tl_slot *out) {
+  tl_slot made = tl_own_array(items);
+  if (tl_array_dtype(items) != dtype) {
+    tl_array *cast = tl_array_cast(vm, items, dtype);
+    tl_drop(vm, made);
+    if (cast == NULL) {
+      tl_drop(vm, *offsets);
+      return false;
+    }
+    made = tl_own_array(cast);
+  }
+  if (tl_cumulative_rows(vm, reduction, made.array,
+                         tl_offsets_data(offsets->array),
+                         offsets->array->size - 1))
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, offsets, &made, out);
+  tl_drop(vm, made);
+  tl_drop(vm, *offsets);
+  return false;
+}
+
 bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
                           tl_slot x, tl_dtype dtype, tl_slot *out) {
   tl_slot offsets, whole, made = tl_none();
   tl_array *items, *to = NULL;
   if (!own_items(vm, name, x, &offsets, &items))
     return false;
+  tl_dtype scanned =
+      tl_cumulative_dtype(reduction, tl_array_dtype(items), dtype);
+  if (scanned != TL_DTYPE_COUNT)
+    return cumulate_within(vm, reduction, scanned, items, &offsets, out);
   whole = tl_own_array(items);
   const int64_t *at = tl_offsets_data(offsets.array);
   bool ok = true;

@@ -63,6 +63,12 @@ typedef enum tl_reduction {
 bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
                bool keepdims, tl_dtype dtype, double parameter, tl_slot *out);
 
+// Variances, or their roots, of the rows [at] 0 to [rows] of a dense vector, of
+// whose dtype [to] is; for dtypes that fit.
+bool tl_var_rows_fit(tl_dtype dtype);
+bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
+                 int64_t rows, double correction, bool root, tl_array *to);
+
 // Running sums, products, minima or maxima along one axis, in order: item i is
 // the fold of the items up to i. dtype as in tl_reduce. With [initial] the
 // result begins with 0 or 1 and is one longer (sums and products). Takes over
@@ -73,5 +79,9 @@ bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
 // refused, or are cut after they are folded in a wider one.
 tl_dtype tl_cumulative_dtype(tl_reduction reduction, tl_dtype from,
                              tl_dtype dtype);
+// The same of each of the rows [at] 0 to [rows] of a dense vector of the dtype
+// that tl_cumulative_dtype says, in place.
+bool tl_cumulative_rows(tl_vm *vm, tl_reduction reduction, tl_array *items,
+                        const int64_t *at, int64_t rows);
 
 #endif

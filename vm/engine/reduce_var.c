@@ -206,3 +206,80 @@ bool tl_reduce_variance(tl_reducer *r, double correction, bool root) {
     return one_lane_in_parts(r, &v, &parts);
   return tl_reduce_lanes(r, one_lane, &v);
 }
+
+// --- Rows of different lengths ----------------------------------------------
+
+enum { SPANS = 256, SPAN_ITEMS = 2048 };  // rows at a time, and their items
+
+// Some rows' means, then the squares of what their items lack of them, side by
+// side, then the sums of those.
+static void vary_some(tl_dtype dtype, const char *items, const int64_t *at,
+                      int64_t rows, double correction, bool root, char *out) {
+  _Alignas(64) char squares[SPAN_ITEMS * sizeof(double)];
+  const tl_kernel_table *kernels = tl_kernels();
+  size_t size = tl_itemsize(dtype);
+  int64_t from[SPANS + 1];
+  for (int64_t i = 0; i <= rows; i++) from[i] = at[i] - at[0];
+  items += (size_t)at[0] * size;
+  kernels->sum_spans[dtype](out, items, 0, from[rows], from, (size_t)rows);
+  for (int64_t i = 0; i < rows; i++) {
+    int64_t n = from[i + 1] - from[i];
+    size_t begin = (size_t)from[i] * size;
+    divide_item(dtype, out + (size_t)i * size, (double)n);
+    kernels->square_deviation[dtype](squares + begin, items + begin,
+                                     out + (size_t)i * size, (size_t)n);
+  }
+  kernels->sum_spans[dtype](out, squares, 0, from[rows], from, (size_t)rows);
+  for (int64_t i = 0; i < rows; i++, out += size) {
+    double divisor = tl_reduce_divisor(from[i + 1] - from[i], correction);
+    tl_reduce_end_squares(dtype, out, 1, divisor, root);
+  }
+}
+
+bool tl_var_rows_fit(tl_dtype dtype) {
+  const tl_kernel_table *kernels = tl_kernels();
+  return (dtype == TL_FLOAT32 || dtype == TL_FLOAT64) &&
+         kernels->sum_spans[dtype] != NULL &&
+         kernels->square_deviation[dtype] != NULL;
+}
+
+// A row of more items than that.
+static void vary_one(tl_dtype dtype, const char *items, int64_t n,
+                     const variance *v, char *out) {
+  lane_passes p;  // large: not cleared
+  p.dtype = p.real = dtype;
+  tl_fold_begin(&p.state);
+  sum_piece(&p, items, (size_t)n);
+  end_sum(&p, (double)n);
+  deviation_piece(&p, items, (size_t)n);
+  end_squares(&p, v, out);
+}
+
+static int64_t count_spans(const int64_t *at, int64_t rows) {
+  int64_t count = 0;
+  while (count < rows && count < SPANS && at[count + 1] - at[0] <= SPAN_ITEMS)
+    count++;
+  return count;
+}
+
+bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
+                 int64_t rows, double correction, bool root, tl_array *to) {
+  tl_dtype dtype = tl_array_dtype(items);
+  size_t size = tl_itemsize(dtype);
+  char *out = to->data;
+  for (int64_t i = 0, count; i < rows;
+       i += count, out += (size_t)count * size) {
+    count = count_spans(at + i, rows - i);
+    if (count > 0) {
+      vary_some(dtype, items->data, at + i, count, correction, root, out);
+    } else {
+      count = 1;
+      int64_t n = at[i + 1] - at[i];
+      variance v = {tl_reduce_divisor(n, correction), root};
+      vary_one(dtype, items->data + (size_t)at[i] * size, n, &v, out);
+    }
+    if (!tl_poll(vm, (uint64_t)(at[i + count] - at[i]) / 512 + 1))
+      return false;
+  }
+  return true;
+}

@@ -298,3 +298,17 @@ bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
   tl_clear(vm, &made);
   return ok;
 }
+
+bool tl_cumulative_rows(tl_vm *vm, tl_reduction reduction, tl_array *items,
+                        const int64_t *at, int64_t rows) {
+  scan s = {.vm = vm, .dtype = tl_array_dtype(items), .outer = 1};
+  s.fold = tl_reduction_fold(reduction);
+  for (int64_t i = 0; i < rows; i++) {
+    s.to = items->data + (size_t)at[i] * tl_itemsize(s.dtype);
+    s.from = s.to;
+    s.length = at[i + 1] - at[i];
+    if (!scan_lanes(&s))
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,239 @@
+// Reductions of rows of different lengths, each to one result.
+
+#include "stdlib/nested_reduce.h"
+
+#include <inttypes.h>
+
+#include "stdlib/arguments.h"
+#include "vm/nested/ragged.h"
+#include "vm/vm.h"
+
+static bool is_extreme(tl_reduction reduction) {
+  return reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX ||
+         reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
+}
+
+static bool check_rows(tl_vm *vm, const tl_reduce_call *call, const int64_t *at,
+                       int64_t rows) {
+  for (int64_t i = 0; is_extreme(call->reduction) && i < rows; i++) {
+    if (at[i] == at[i + 1]) {
+      return tl_fail(vm, TALLY_ERR_VALUE,
+                     "%s: x has no items to choose from: row %" PRId64
+                     " is empty",
+                     call->name, i);
+    }
+  }
+  return true;
+}
+
+bool tl_reduce_fold_of(tl_reduction reduction, tl_fold *out) {
+  static const struct {
+    tl_reduction reduction;
+    tl_fold fold;
+  } folds[] = {
+      {TL_REDUCE_SUM, TL_FOLD_SUM},  {TL_REDUCE_PROD, TL_FOLD_PROD},
+      {TL_REDUCE_MIN, TL_FOLD_MIN},  {TL_REDUCE_MAX, TL_FOLD_MAX},
+      {TL_REDUCE_ANY, TL_FOLD_ANY},  {TL_REDUCE_ALL, TL_FOLD_ALL},
+      {TL_REDUCE_MEAN, TL_FOLD_SUM}, {TL_REDUCE_COUNT_NONZERO, TL_FOLD_COUNT}};
+  for (size_t i = 0; i < sizeof folds / sizeof *folds; i++) {
+    if (folds[i].reduction != reduction)
+      continue;
+    *out = folds[i].fold;
+    return true;
+  }
+  return false;
+}
+
+static bool sum_rows(tl_vm *vm, tl_sum_spans *kernel, const tl_array *items,
+                     const int64_t *at, int64_t rows, tl_array *to) {
+  enum { ROWS = 1 << 14 };
+  size_t step = tl_itemsize(tl_array_dtype(to));
+  for (int64_t i = 0; i < rows; i += ROWS) {
+    int64_t n = rows - i < ROWS ? rows - i : ROWS;
+    kernel(to->data + (size_t)i * step, items->data, 0, items->size, at + i,
+           (size_t)n);
+    if (!tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 1024 + 1))
+      return false;
+  }
+  return true;
+}
+
+static bool fold_rows(tl_vm *vm, tl_fold fold, const tl_array *items,
+                      const int64_t *at, int64_t rows, tl_array *to) {
+  tl_dtype dtype = tl_array_dtype(items);
+  const tl_kernel_table *kernels = tl_kernels();
+  if (fold == TL_FOLD_SUM && kernels->sum_spans[dtype] != NULL)
+    return sum_rows(vm, kernels->sum_spans[dtype], items, at, rows, to);
+  size_t size = tl_itemsize(dtype), step = tl_itemsize(tl_array_dtype(to));
+  for (int64_t i = 0; i < rows; i++) {
+    tl_fold_state state;
+    tl_fold_begin(&state);
+    kernels->fold_feed[fold][dtype](&state, items->data + (size_t)at[i] * size,
+                                    (size_t)(at[i + 1] - at[i]));
+    kernels->fold_end[fold][dtype](&state, to->data + (size_t)i * step);
+    if ((i & 0x3fff) == 0x3fff && !tl_poll(vm, 64))
+      return false;
+  }
+  return true;
+}
+
+// Where the best item of each row is, of dense items.
+static bool search_rows(tl_vm *vm, tl_arg_fold *find, const tl_array *items,
+                        const int64_t *at, int64_t rows, int64_t *to) {
+  size_t size = tl_itemsize(tl_array_dtype(items));
+  for (int64_t i = 0; i < rows; i++) {
+    to[i] = (int64_t)find(items->data + (size_t)at[i] * size,
+                          (size_t)(at[i + 1] - at[i]));
+    if ((i & 0x3fff) == 0x3fff && !tl_poll(vm, 64))
+      return false;
+  }
+  return true;
+}
+
+// The items, dense and of that dtype; *out is owned or borrowed.
+static bool dense_items(tl_vm *vm, tl_slot items, tl_dtype dtype,
+                        tl_slot *out) {
+  tl_slot lent = tl_borrow(items);
+  if (tl_array_dtype(items.array) == dtype)
+    return tl_array_contiguous(vm, &lent, out);
+  tl_array *cast = tl_array_cast(vm, items.array, dtype);
+  *out = cast != NULL ? tl_own_array(cast) : tl_none();
+  return cast != NULL;
+}
+
+// argmin and argmax; [find] is that of the items' dtype.
+static bool places_of_rows(tl_vm *vm, tl_arg_fold *find, tl_slot items,
+                           const int64_t *at, int64_t rows, tl_slot *out) {
+  tl_slot dense;
+  if (!dense_items(vm, items, tl_array_dtype(items.array), &dense))
+    return false;
+  tl_array *to = tl_positions_new(vm, rows);
+  bool ok = to != NULL &&
+            search_rows(vm, find, dense.array, at, rows, tl_offsets_data(to));
+  tl_drop(vm, dense);
+  if (ok)
+    *out = tl_own_array(to);
+  else if (to != NULL)
+    tl_drop(vm, tl_own_array(to));
+  return ok;
+}
+
+// var and std of real items, integers as float64.
+static bool vary_rows(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
+                      tl_dtype dtype, const int64_t *at, int64_t rows,
+                      tl_slot *out) {
+  tl_slot dense;
+  if (!dense_items(vm, items, dtype, &dense))
+    return false;
+  tl_array *to = tl_array_new(vm, tl_array_dtype(dense.array), 1, &rows);
+  bool ok =
+      to != NULL && tl_var_rows(vm, dense.array, at, rows, call->correction,
+                                call->reduction == TL_REDUCE_STD, to);
+  tl_drop(vm, dense);
+  if (ok)
+    *out = tl_own_array(to);
+  else if (to != NULL)
+    tl_drop(vm, tl_own_array(to));
+  return ok;
+}
+
+// sums / counts, the dtype kept.
+static bool divide_rows(tl_vm *vm, tl_array *sums, const int64_t *at,
+                        int64_t rows, tl_slot *out) {
+  tl_array *counts = tl_positions_new(vm, rows);
+  tl_slot x[2] = {tl_own_array(sums), tl_none()};
+  bool ok = counts != NULL;
+  if (ok) {
+    for (int64_t i = 0; i < rows; i++)
+      tl_offsets_data(counts)[i] = at[i + 1] - at[i];
+    tl_array *cast = tl_array_cast(vm, counts, tl_array_dtype(sums));
+    tl_drop(vm, tl_own_array(counts));
+    ok = cast != NULL;
+    if (ok)
+      x[1] = tl_own_array(cast);
+  }
+  ok = ok && tl_elementwise(vm, TL_OP_DIVIDE, x, out);
+  tl_clear(vm, &x[0]);
+  tl_clear(vm, &x[1]);
+  return ok;
+}
+
+// Rows one by one, for what is no fold.
+static bool each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
+                     const int64_t *at, int64_t rows, tl_slot *out) {
+  tl_array *to = NULL;
+  for (int64_t i = 0; i < rows; i++) {
+    tl_slot row, value;
+    bool ok = tl_value_slice(vm, items, at[i], at[i + 1], &row);
+    if (ok) {
+      ok = tl_reduce(vm, call->reduction, &row, 1, false, call->dtype,
+                     call->correction, &value);
+      tl_drop(vm, row);
+    }
+    if (ok && to == NULL) {
+      to = tl_array_new(vm, (tl_dtype)tl_dtype_of(value), 1, &rows);
+      ok = to != NULL;
+      if (!ok)
+        tl_drop(vm, value);
+    }
+    if (ok) {
+      ok = tl_item_store(vm, to, to->data + i * tl_strides(to)[0], value);
+      tl_drop(vm, value);
+    }
+    if (ok && ((i & 0x3ff) != 0x3ff || tl_poll(vm, 64)))
+      continue;
+    if (to != NULL)
+      tl_drop(vm, tl_own_array(to));
+    return false;
+  }
+  if (to == NULL)
+    to = tl_array_new(vm, TL_FLOAT64, 1, &rows);
+  if (to != NULL)
+    *out = tl_own_array(to);
+  return to != NULL;
+}
+
+bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
+                        const int64_t *at, int64_t rows, tl_slot *out) {
+  tl_fold fold;
+  tl_dtype from = tl_array_dtype(items.array), dtype = call->dtype;
+  bool mean = call->reduction == TL_REDUCE_MEAN;
+  if (dtype == TL_DTYPE_COUNT)
+    dtype = mean && from < TL_FLOAT32 ? TL_FLOAT64 : from;
+  if (!check_rows(vm, call, at, rows))
+    return false;
+  if (tl_ndim(items.array) == 1 && from < TL_STRING &&
+      tl_reduces_to_place(call->reduction)) {
+    const tl_kernel_table *kernels = tl_kernels();
+    tl_arg_fold *find = call->reduction == TL_REDUCE_ARGMAX
+                            ? kernels->argmax[from]
+                            : kernels->argmin[from];
+    if (find != NULL)
+      return places_of_rows(vm, find, items, at, rows, out);
+  }
+  bool varies =
+      call->reduction == TL_REDUCE_VAR || call->reduction == TL_REDUCE_STD;
+  tl_dtype real = tl_dtype_is_integer(from) ? TL_FLOAT64 : from;
+  if (varies && tl_ndim(items.array) == 1 && call->dtype == TL_DTYPE_COUNT &&
+      tl_var_rows_fit(real))
+    return vary_rows(vm, call, items, real, at, rows, out);
+  if (tl_ndim(items.array) != 1 || from >= TL_STRING || dtype >= TL_STRING ||
+      !tl_reduce_fold_of(call->reduction, &fold) ||
+      tl_kernels()->fold_feed[fold][dtype] == NULL ||
+      (call->dtype != TL_DTYPE_COUNT && tl_dtype_is_integer(dtype))) {
+    return each_row(vm, call, items, at, rows, out);
+  }
+  tl_slot dense;
+  bool ok = dense_items(vm, items, dtype, &dense);
+  tl_array *to =
+      ok ? tl_array_new(vm, tl_fold_result(fold, dtype), 1, &rows) : NULL;
+  ok = to != NULL && fold_rows(vm, fold, dense.array, at, rows, to);
+  tl_drop(vm, dense);
+  if (ok && mean)
+    return divide_rows(vm, to, at, rows, out);
+  if (ok)
+    *out = tl_own_array(to);
+  else if (to != NULL)
+    tl_drop(vm, tl_own_array(to));
+  return ok;
+}
