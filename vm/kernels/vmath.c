@@ -12,12 +12,6 @@
 
 // ---- exponentials -----------------------------------------------------------
 
-// For |x| < 708, where neither 2^k nor the result is subnormal or infinite.
-TL_INLINE double exp_inside(double x) {
-  const reduced v = reduce_exp(x);
-  return exp_of_reduced(v) * power_of_2(v.shifted);
-}
-
 // e^x - 1 = (2^k - 1) + 2^k (r + r^2 / 2 + ...), summed as a pair, for x < 708.
 // The first term is the larger one, unless k is 0, when it is 0.
 TL_INLINE double expm1_inside(double x) {

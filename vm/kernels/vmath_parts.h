@@ -122,7 +122,7 @@ TL_INLINE double exp_of_reduced(reduced v) {
   return p.high + p.low;
 }
 
-// For every x: 2^k in two factors. The bits are those of exp_inside.
+// For every x: 2^k in two factors, so that neither is subnormal or infinite.
 TL_INLINE double exp_of_any(double x) {
   x = x < -746 ? -746 : x;
   x = x > 710 ? 710 : x;
