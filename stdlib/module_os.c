@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -122,21 +123,37 @@ static bool rename_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
          (rename(from, to) == 0 || os_fail(vm, "os.rename", from));
 }
 
+static bool folder_named(tl_vm *vm, const char *function, const char *path,
+                         tl_slot *out) {
+  size_t at;
+  if (!tl_utf8_check(path, strlen(path), &at))
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s: its name is no UTF-8 text",
+                   function);
+  tl_string *string = tl_string_from(vm, path);
+  if (string)
+    *out = tl_own_string(string);
+  return string != NULL;
+}
+
 static bool working_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   char path[4096];
-  size_t at;
   (void)args;
   if (!tl_require(vm, TALLY_MAY_FILES, "os.working_folder"))
     return false;
   if (!getcwd(path, sizeof path))
     return os_fail(vm, "os.working_folder", ".");
-  if (!tl_utf8_check(path, strlen(path), &at))
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "os.working_folder: its name is no UTF-8 text");
-  tl_string *string = tl_string_from(vm, path);
-  if (string)
-    *out = tl_own_string(string);
-  return string != NULL;
+  return folder_named(vm, "os.working_folder", path, out);
+}
+
+// Where POSIX says that programs shall put files for a while.
+static bool temporary_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  if (!tl_require(vm, TALLY_MAY_FILES, "os.temporary_folder"))
+    return false;
+  const char *path = getenv("TMPDIR");
+  if (path == NULL || path[0] == 0)
+    path = "/tmp";
+  return folder_named(vm, "os.temporary_folder", path, out);
 }
 
 const tl_builtin tl_os_files_module[] = {
@@ -168,6 +185,11 @@ const tl_builtin tl_os_files_module[] = {
          "Gives a file or folder another name, in place of what has it; both are\n"
          "strings. What cannot be renamed is an io error.\n"
          "    os.rename(\"new.csv\", \"data.csv\")\n")},
+    {"temporary_folder", "", temporary_folder, TL_FILES | TL_EFFECT,
+     TL_DOC("The folder for files that are not to stay, a string: what the\n"
+            "environment's TMPDIR says, or /tmp. A name that is no UTF-8 text is a value\n"
+            "error.\n"
+            "    os.temporary_folder()\n")},
     {"working_folder", "", working_folder, TL_FILES | TL_EFFECT,
      TL_DOC(
          "The folder that names of files without a / at their front start from, a\n"

@@ -61,7 +61,10 @@ static void test_source_is_nbytes_long(void **state) {
 
 static void test_files_run(void **state) {
   host *h = *state;
-  char folder[] = "/tmp/tally-test-XXXXXX", path[64], other[64];
+  const char *temporary = getenv("TMPDIR");
+  char folder[256], path[300], other[300];
+  snprintf(folder, sizeof folder, "%s/tally-test-XXXXXX",
+           temporary ? temporary : "/tmp");
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/main.tly", folder);
   snprintf(other, sizeof other, "%s/other.tly", folder);

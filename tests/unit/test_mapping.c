@@ -8,14 +8,19 @@
 #include <unistd.h>
 
 typedef struct mapped {
-  char path[64];
-  char source[512];
+  char path[256];
+  char source[1024];
 } mapped;
+
+static void name_file(mapped *m) {
+  const char *folder = getenv("TMPDIR");
+  snprintf(m->path, sizeof m->path, "%s/tally_mapping_%ld.npy",
+           folder ? folder : "/tmp", (long)getpid());
+}
 
 // A file of [count] ones, and a script that maps it as m.
 static void map(host *h, mapped *m, const char *count, const char *mode) {
-  snprintf(m->path, sizeof m->path, "/tmp/tally_mapping_%ld.npy",
-           (long)getpid());
+  name_file(m);
   snprintf(m->source, sizeof m->source,
            "import io\nio.write_npy(\"%s\", ones(%s))\n"
            "m = io.map_npy(\"%s\", mode: \"%s\")\n",
@@ -136,7 +141,7 @@ static void no_signals(void **state) {
   options.no_signals = 1;
   host_open(&h, &options);
   mapped m;
-  snprintf(m.path, sizeof m.path, "/tmp/tally_mapping_%ld.npy", (long)getpid());
+  name_file(&m);
   snprintf(m.source, sizeof m.source,
            "import io\nio.write_npy(\"%s\", ones(3))\nx = io.map_npy(\"%s\")",
            m.path, m.path);
@@ -161,7 +166,7 @@ static void without_memory(void **state) {
       &h,
       "fn name(s) = s\np = name(\"\")\n"
       "fn once(p) { try { io.map_npy(p, mode: \"c\") } catch e { e.kind } }");
-  char source[256];
+  char source[1024];
   snprintf(source, sizeof source,
            "io.write_npy(\"%s\", zeros(900_000))\n"
            "b = zeros(200_000)\nm = none\n"
