@@ -8,7 +8,7 @@
 #include "compiler/ast_walk.h"
 #include "compiler/parser.h"
 #include "compiler/scope.h"
-#include "stdlib/embedded.h"
+#include "vm/embedded.h"
 #include "vm/api/host.h"
 
 // --- What a function assigns ------------------------------------------------

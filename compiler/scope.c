@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "stdlib/embedded.h"
+#include "vm/embedded.h"
 #include "vm/api/host.h"
 #include "vm/text/suggest.h"
 

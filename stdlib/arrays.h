@@ -55,9 +55,4 @@ typedef struct tl_lanes {
 void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis);
 void tl_lanes_next(tl_lanes *lanes);
 
-// The distinct items of an array in order, and for each item of it, in its
-// shape, the place of its value among them. Both are owned.
-bool tl_distinct_inverse(tl_vm *vm, const char *function, tl_array *x,
-                         tl_array **values, tl_array **inverse);
-
 #endif

@@ -1,7 +1,7 @@
 // Categorical arrays: made from values.
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
+#include "stdlib/distinct.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "vm/values/category.h"

@@ -173,13 +173,6 @@ static void take_number(const tl_csv_column *column, tl_csv_part *part,
     store(column, part, &number->f);
 }
 
-bool tl_csv_is_blank(const tl_csv_cell *cell) {
-  for (size_t i = 0; i < cell->nbytes; i++)
-    if (cell->text[i] != ' ')
-      return false;
-  return true;
-}
-
 static bool take_date(const tl_csv_column *column, tl_csv_part *part,
                       tl_csv_learned *learned, const tl_csv_cell *cell,
                       bool blank) {

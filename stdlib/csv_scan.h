@@ -81,9 +81,6 @@ typedef struct tl_csv_cell {
   bool last;     // of its row
 } tl_csv_cell;
 
-// Whether a cell has nothing but spaces.
-bool tl_csv_is_blank(const tl_csv_cell *cell);
-
 // Of no text yet.
 tl_csv_source tl_csv_source_of(char separator);
 

@@ -90,6 +90,13 @@ static bool number_fits(tl_dtype dtype, const tl_number *number) {
   return number->i <= most && number->i >= (negative ? -most - 1 : 0);
 }
 
+bool tl_csv_is_blank(const tl_csv_cell *cell) {
+  for (size_t i = 0; i < cell->nbytes; i++)
+    if (cell->text[i] != ' ')
+      return false;
+  return true;
+}
+
 bool tl_csv_is_of(const tl_type *type, const tl_csv_cell *cell) {
   const char *text = cell->text;
   size_t nbytes = cell->nbytes;

@@ -10,6 +10,8 @@
 // these where it may be missing.
 bool tl_csv_can_hold(const tl_type *type);
 
+// Whether a cell has nothing but spaces.
+bool tl_csv_is_blank(const tl_csv_cell *cell);
 // Whether a cell is one, or is blank where it may be missing.
 bool tl_csv_is_of(const tl_type *type, const tl_csv_cell *cell);
 

@@ -142,6 +142,10 @@ static void leave(const table *t, tl_array *values, tl_array *counts) {
   }
 }
 
+bool tl_integers_counted(tl_dtype dtype) {
+  return dtype == TL_BOOL || (tl_dtype_is_integer(dtype) && dtype != TL_UINT64);
+}
+
 bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
                           tl_array **counts) {
   const tl_array *flat = items->array;

@@ -4,8 +4,11 @@
 
 #include "vm/array/array.h"
 
-// The distinct items of a dense array along one axis, bools or integers other
-// than uint64, in ascending order, and how often each occurs where [counts] is
+// Whether this is for them: bools, and integers other than uint64.
+bool tl_integers_counted(tl_dtype dtype);
+
+// The distinct items of a dense array of these along one axis, in ascending
+// order, and how often each occurs where [counts] is
 // not NULL. Both returns are owned. *values stays NULL, with true, where they
 // are fewer than the range from the least to the largest is wide: the items
 // are then as they were. May take what *items owns.

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "stdlib/embedded.h"
+#include "vm/embedded.h"
 
 // Bits are read from the lowest of each byte on.
 typedef struct reader {

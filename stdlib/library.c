@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stdlib/embedded.h"
+#include "vm/embedded.h"
 
 const tl_family tl_library[] = {
     {NULL, tl_value_builtins},

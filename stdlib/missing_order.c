@@ -4,7 +4,7 @@
 // the functions of plain arrays do the rest.
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
+#include "stdlib/distinct.h"
 #include "stdlib/missing_order.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"

@@ -13,61 +13,6 @@
 #include "vm/values/string_item.h"
 #include "vm/vm.h"
 
-// --- What the string functions share ----------------------------------------
-
-size_t tl_text_decode(const char *text, size_t nbytes, int32_t *point) {
-  if ((unsigned char)*text < 128) {
-    *point = *text;
-    return 1;
-  }
-  utf8proc_ssize_t step = utf8proc_iterate((const utf8proc_uint8_t *)text,
-                                           (utf8proc_ssize_t)nbytes, point);
-  if (step > 0)
-    return (size_t)step;
-  *point = 0xfffd;
-  return 1;
-}
-
-void tl_text_point(tl_text *text, int32_t point) {
-  utf8proc_uint8_t bytes[4];
-  utf8proc_ssize_t n = utf8proc_encode_char(point, bytes);
-  tl_text_add(text, (const char *)bytes, n > 0 ? (size_t)n : 0);
-}
-
-bool tl_text_give(tl_text *text, tl_slot *out) {
-  tl_string *string = tl_text_finish(text);
-  if (string != NULL)
-    *out = tl_own_string(string);
-  return string != NULL;
-}
-
-bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
-                       size_t nbytes) {
-  tl_string *string = tl_string_new(vm, text, nbytes);
-  if (string == NULL)
-    return false;
-  tl_slot item = tl_own_string(string);
-  bool ok = tl_list_push(vm, list, &item);
-  tl_drop(vm, item);
-  return ok;
-}
-
-bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out) {
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list != NULL)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
-}
-
-bool tl_is_blank(int32_t point) {
-  if (point < 128)
-    return point == ' ' || (point >= 9 && point <= 13);
-  utf8proc_category_t category = utf8proc_category(point);
-  return point == 0x85 || category == UTF8PROC_CATEGORY_ZS ||
-         category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
-}
-
 // --- split and join ---------------------------------------------------------
 
 static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {

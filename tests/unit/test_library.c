@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "stdlib/embedded.h"
+#include "vm/embedded.h"
 #include "tests/unit/fixture.h"
 #include "vm/builtin.h"
 

@@ -5,7 +5,7 @@
 #include <utf8proc.h>
 
 #include "compiler/lexer.h"
-#include "stdlib/embedded.h"
+#include "vm/embedded.h"
 #include "vm/api/api.h"
 #include "vm/api/documentation.h"
 #include "vm/interp/function.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stdlib/embedded.h"
+#include "vm/embedded.h"
 #include "vm/api/host.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/vm.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stdlib/embedded.h"
+#include "vm/embedded.h"
 #include "vm/api/host.h"
 #include "vm/io.h"
 #include "vm/memory/memory.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stdlib/embedded.h"
+#include "vm/embedded.h"
 #include "vm/interp/interp.h"
 #include "vm/memory/memory_internal.h"
 

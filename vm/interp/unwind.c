@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stdlib/embedded.h"
+#include "vm/embedded.h"
 #include "vm/array/array.h"
 #include "vm/interp/interp.h"
 #include "vm/values/list.h"

@@ -8,7 +8,7 @@ KERNEL_LOOPS := table arith pair question integer invariant divide compare round
                 extreme extreme_outer outer search gemm gemv gemv_complex \
                 decimal rotate spans convolve
 # Compiled once.
-KERNEL_PLAIN := isa scratch erf_table rare complex_rare sort argsort merge
+KERNEL_PLAIN := isa scratch erf_table rare complex_rare sort_keys radix sort argsort merge
 
 # Same bits everywhere: no fused multiply-add but in matrix products, and no
 # -ffast-math. Loops carry their own promise that exact aliases are safe.

@@ -7,6 +7,7 @@
 #define TALLY_VM_KERNELS_SORT_H
 
 #include "vm/kernels/kernels.h"
+#include "vm/kernels/loop.h"
 
 enum {
   TL_DIGIT_BITS = 11,  // of a radix pass
@@ -50,6 +51,9 @@ void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending,
                      tl_stop *stop);
 void tl_sort_from_keys(tl_dtype dtype, void *a, const void *keys, size_t n,
                        bool descending, tl_stop *stop);
+// Back from keys of 64 bits.
+void tl_sort_from_wide(tl_dtype dtype, void *a, const uint64_t *keys, size_t n,
+                       bool descending, tl_stop *stop);
 
 // The sorted runs[0, m) and runs[m, n), merged: what stands at [from, to) of
 // the result goes to the same places of [out]. Keys have 4 or 8 bytes.
@@ -70,11 +74,19 @@ typedef struct tl_radix_counts {
 // false, having changed nothing, if one digit has all n items.
 bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n);
 
-// Sorts 64-bit words by [passes] digits from bit [shift] up, using the buffer b
-// of the same length; the result is in a or in b: the one returned.
-uint64_t *tl_radix_sort(uint64_t *a, uint64_t *b, size_t n, unsigned shift,
-                        unsigned passes, tl_radix_counts *counts,
-                        tl_stop *stop);
+// Sorts words by [passes] digits from bit [shift] up, using the buffer b of the
+// same length; the result is in a or in b: the one returned.
+tl_word4 *tl_radix_sort4(tl_word4 *a, tl_word4 *b, size_t n, unsigned shift,
+                         unsigned passes, tl_radix_counts *counts,
+                         tl_stop *stop);
+tl_word8 *tl_radix_sort8(tl_word8 *a, tl_word8 *b, size_t n, unsigned shift,
+                         unsigned passes, tl_radix_counts *counts,
+                         tl_stop *stop);
+// By all digits that they have, whose number the compiler then knows.
+tl_word1 *tl_radix_sort1(tl_word1 *a, tl_word1 *b, size_t n,
+                         tl_radix_counts *counts, tl_stop *stop);
+tl_word2 *tl_radix_sort2(tl_word2 *a, tl_word2 *b, size_t n,
+                         tl_radix_counts *counts, tl_stop *stop);
 
 // What n > 0 keys span, in bits. As keys, integers around zero differ in all
 // bits; their distances from the least one do not.

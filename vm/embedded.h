@@ -6,8 +6,8 @@
 //
 // The documented functions of stdlib/global/*.tly are there without an import:
 // the compiler imports their module, "global/…", where one is named.
-#ifndef TALLY_STDLIB_EMBEDDED_H
-#define TALLY_STDLIB_EMBEDDED_H
+#ifndef TALLY_VM_EMBEDDED_H
+#define TALLY_VM_EMBEDDED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,28 @@
+// The distinct items of an array, in order.
+#ifndef TALLY_STDLIB_DISTINCT_H
+#define TALLY_STDLIB_DISTINCT_H
+
+#include "vm/array/array.h"
+
+// All that can be asked about them. Counts and positions are NULL where nobody
+// asked.
+typedef struct tl_distinct {
+  tl_array *values;
+  tl_array *indices;  // where each value occurs first
+  tl_array *inverse;  // in x's shape: which value each item is
+  tl_array *counts;
+} tl_distinct;
+
+// Finds them in an array, or what can be one; [function] is for the error where
+// it cannot. Takes what *x owns, where no positions are asked for.
+bool tl_distinct_find(tl_vm *vm, const char *function, tl_slot *x,
+                      bool positions, bool counts, tl_distinct *d);
+// Drops the parts that nobody took.
+void tl_distinct_close(tl_vm *vm, tl_distinct *d);
+
+// The values, and for each item of x, in its shape, the place of its value
+// among them. Both are owned.
+bool tl_distinct_inverse(tl_vm *vm, const char *function, tl_array *x,
+                         tl_array **values, tl_array **inverse);
+
+#endif

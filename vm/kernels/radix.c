@@ -1,0 +1,103 @@
+// Radix sorts of words, and what they look at before: see sort.h.
+#include "vm/kernels/sort.h"
+
+#include <string.h>
+
+#include "vm/kernels/ask.h"
+
+void tl_sort_touch(void *block, size_t nbytes, tl_stop *stop) {
+  enum { PAGE = 4096, PAGES = 64 };  // a millisecond where all are new
+  volatile char *bytes = block;
+  for (size_t at = PAGE, count = 0; at < nbytes; at += PAGE) {
+    bytes[at] = 0;
+    if (++count % PAGES == 0 && !tl_goes_on(stop))
+      return;
+  }
+}
+
+bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n) {
+  if (counts[digit_of_first] == n)
+    return false;
+  size_t start = 0;
+  for (size_t i = 0; i < TL_DIGITS; i++) {
+    size_t count = counts[i];
+    counts[i] = start;
+    start += count;
+  }
+  return true;
+}
+
+enum { CACHED = 1 << 19, LINE = 64 };
+
+// Least significant digit first. All digits are counted in one pass; a digit
+// that is the same everywhere is left out. Where the words are more than the
+// second cache holds, the line that a digit's items come to next is asked for:
+// 2,048 of them go on at once, which no processor foresees.
+#define RADIX_SORT(scope, name, U)                                     \
+  scope U *name(U *a, U *b, size_t n, unsigned shift, unsigned passes, \
+                tl_radix_counts *counts, tl_stop *stop) {              \
+    const bool far = n > CACHED / sizeof(U);                           \
+    memset(counts->digit, 0, passes * sizeof counts->digit[0]);        \
+    for (size_t i = 0, end; tl_piece(stop, i, n, &end);)               \
+      for (; i < end; i++)                                             \
+        for (unsigned p = 0; p < passes; p++)                          \
+          counts->digit[p][DIGIT(a[i], shift + p * TL_DIGIT_BITS)]++;  \
+    for (unsigned p = 0; p < passes; p++) {                            \
+      const unsigned at = shift + p * TL_DIGIT_BITS;                   \
+      size_t *next = counts->digit[p];                                 \
+      if (!tl_radix_starts(next, DIGIT(a[0], at), n))                  \
+        continue;                                                      \
+      for (size_t i = 0, end; tl_piece(stop, i, n, &end);)             \
+        if (far)                                                       \
+          for (; i < end; i++) {                                       \
+            U *to = b + next[DIGIT(a[i], at)]++;                       \
+            *to = a[i];                                                \
+            tl_ask(to, LINE);                                          \
+          }                                                            \
+        else                                                           \
+          for (; i < end; i++) b[next[DIGIT(a[i], at)]++] = a[i];      \
+      U *other = a;                                                    \
+      a = b;                                                           \
+      b = other;                                                       \
+    }                                                                  \
+    return a;                                                          \
+  }
+#define DIGIT(key, at) ((size_t)((key) >> (at)) & (TL_DIGITS - 1))
+RADIX_SORT(static, short1, tl_word1)
+RADIX_SORT(static, short2, tl_word2)
+RADIX_SORT(, tl_radix_sort4, tl_word4)
+RADIX_SORT(, tl_radix_sort8, tl_word8)
+
+tl_word1 *tl_radix_sort1(tl_word1 *a, tl_word1 *b, size_t n,
+                         tl_radix_counts *counts, tl_stop *stop) {
+  return short1(a, b, n, 0, 1, counts, stop);
+}
+
+tl_word2 *tl_radix_sort2(tl_word2 *a, tl_word2 *b, size_t n,
+                         tl_radix_counts *counts, tl_stop *stop) {
+  return short2(a, b, n, 0, 2, counts, stop);
+}
+
+static unsigned bits_of_key(uint64_t key) {
+  return key ? 64 - (unsigned)__builtin_clzll(key) : 1;
+}
+
+tl_key_span tl_keys_span(const uint64_t *keys, size_t n, tl_stop *stop) {
+  const uint64_t first = keys[0];
+  uint64_t varying = 0, distances = 0;
+  for (size_t i = 0, end; tl_piece(stop, i, n, &end);)
+    for (; i < end; i++) {
+      const uint64_t distance = keys[i] - first;
+      varying |= keys[i] ^ first;
+      // All leading bits but one go, zeros or ones.
+      distances |= distance ^ distance << 1;
+    }
+  const unsigned bits = bits_of_key(varying);
+  const unsigned near = bits_of_key(distances) + 1;
+  if (near < bits) {
+    const uint64_t reach = (uint64_t)1 << (near - 1);
+    if (first >= reach && first <= UINT64_MAX - reach)
+      return (tl_key_span){first - reach, near, bits};
+  }
+  return (tl_key_span){bits < 64 ? first >> bits << bits : 0, bits, bits};
+}
