@@ -131,27 +131,20 @@ static bool settle(uint64_t *packed, const uint64_t *keys, size_t n,
   return true;
 }
 
-static uint64_t *radix_sort(uint64_t *a, uint64_t *b, size_t n, unsigned shift,
-                            unsigned passes, tl_radix_counts *counts,
-                            tl_stop *stop) {
-  return (uint64_t *)tl_radix_sort8((tl_word8 *)a, (tl_word8 *)b, n, shift,
-                                    passes, counts, stop);
-}
-
 // Sorts by the lower halves of 64-bit keys, then by the upper ones.
 static uint64_t *by_halves(const uint64_t *keys, uint64_t *a, uint64_t *b,
                            size_t n, tl_key_span span, tl_radix_counts *counts,
                            tl_stop *stop) {
   pack(a, keys, n, span.least, 32, 32, stop);
-  uint64_t *sorted = radix_sort(a, b, n, 32, passes_for(32), counts, stop);
+  uint64_t *sorted = tl_radix_sort8(a, b, n, 32, passes_for(32), counts, stop);
   for (size_t i = 0, end; tl_piece(stop, i, n, &end);) {
     for (; i < end; i++) {
       const uint32_t position = (uint32_t)sorted[i];
       sorted[i] = (keys[position] - span.least) >> 32 << 32 | position;
     }
   }
-  return radix_sort(sorted, sorted == a ? b : a, n, 32,
-                    passes_for(span.bits - 32), counts, stop);
+  return tl_radix_sort8(sorted, sorted == a ? b : a, n, 32,
+                        passes_for(span.bits - 32), counts, stop);
 }
 
 // Three passes over the upper bits that vary are nearly always enough: what
@@ -166,8 +159,8 @@ static void argsort_keys(int64_t *out, const uint64_t *keys, uint64_t *buffer,
   tl_sort_touch(buffer, n * sizeof *buffer, stop);
   pack(a, keys, n, span.least, bits, position_bits, stop);
   const unsigned sorted_bits = bits < UPPER ? bits : UPPER;
-  uint64_t *sorted = radix_sort(a, buffer, n, 64 - sorted_bits,
-                                passes_for(sorted_bits), counts, stop);
+  uint64_t *sorted = tl_radix_sort8(a, buffer, n, 64 - sorted_bits,
+                                    passes_for(sorted_bits), counts, stop);
   if (bits > sorted_bits && !settle(sorted, keys, n, position_bits, stop)) {
     sorted = by_halves(keys, a, buffer, n, span, counts, stop);
     position_bits = 32;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "vm/kernels/ask.h"
+#include "vm/kernels/loop.h"
 
 void tl_sort_touch(void *block, size_t nbytes, tl_stop *stop) {
   enum { PAGE = 4096, PAGES = 64 };  // a millisecond where all are new
@@ -33,47 +34,48 @@ enum { CACHED = 1 << 19, LINE = 64 };
 // that is the same everywhere is left out. Where the words are more than the
 // second cache holds, the line that a digit's items come to next is asked for:
 // 2,048 of them go on at once, which no processor foresees.
-#define RADIX_SORT(scope, name, U)                                     \
-  scope U *name(U *a, U *b, size_t n, unsigned shift, unsigned passes, \
-                tl_radix_counts *counts, tl_stop *stop) {              \
-    const bool far = n > CACHED / sizeof(U);                           \
-    memset(counts->digit, 0, passes * sizeof counts->digit[0]);        \
-    for (size_t i = 0, end; tl_piece(stop, i, n, &end);)               \
-      for (; i < end; i++)                                             \
-        for (unsigned p = 0; p < passes; p++)                          \
-          counts->digit[p][DIGIT(a[i], shift + p * TL_DIGIT_BITS)]++;  \
-    for (unsigned p = 0; p < passes; p++) {                            \
-      const unsigned at = shift + p * TL_DIGIT_BITS;                   \
-      size_t *next = counts->digit[p];                                 \
-      if (!tl_radix_starts(next, DIGIT(a[0], at), n))                  \
-        continue;                                                      \
-      for (size_t i = 0, end; tl_piece(stop, i, n, &end);)             \
-        if (far)                                                       \
-          for (; i < end; i++) {                                       \
-            U *to = b + next[DIGIT(a[i], at)]++;                       \
-            *to = a[i];                                                \
-            tl_ask(to, LINE);                                          \
-          }                                                            \
-        else                                                           \
-          for (; i < end; i++) b[next[DIGIT(a[i], at)]++] = a[i];      \
-      U *other = a;                                                    \
-      a = b;                                                           \
-      b = other;                                                       \
-    }                                                                  \
-    return a;                                                          \
+#define RADIX_SORT(scope, name, U, word)                                   \
+  scope U *name(U *items, U *buffer, size_t n, unsigned shift,             \
+                unsigned passes, tl_radix_counts *counts, tl_stop *stop) { \
+    word *a = (word *)items, *b = (word *)buffer;                          \
+    const bool far = n > CACHED / sizeof(U);                               \
+    memset(counts->digit, 0, passes * sizeof counts->digit[0]);            \
+    for (size_t i = 0, end; tl_piece(stop, i, n, &end);)                   \
+      for (; i < end; i++)                                                 \
+        for (unsigned p = 0; p < passes; p++)                              \
+          counts->digit[p][DIGIT(a[i], shift + p * TL_DIGIT_BITS)]++;      \
+    for (unsigned p = 0; p < passes; p++) {                                \
+      const unsigned at = shift + p * TL_DIGIT_BITS;                       \
+      size_t *next = counts->digit[p];                                     \
+      if (!tl_radix_starts(next, DIGIT(a[0], at), n))                      \
+        continue;                                                          \
+      for (size_t i = 0, end; tl_piece(stop, i, n, &end);)                 \
+        if (far)                                                           \
+          for (; i < end; i++) {                                           \
+            word *to = b + next[DIGIT(a[i], at)]++;                        \
+            *to = a[i];                                                    \
+            tl_ask(to, LINE);                                              \
+          }                                                                \
+        else                                                               \
+          for (; i < end; i++) b[next[DIGIT(a[i], at)]++] = a[i];          \
+      word *other = a;                                                     \
+      a = b;                                                               \
+      b = other;                                                           \
+    }                                                                      \
+    return (U *)a;                                                         \
   }
 #define DIGIT(key, at) ((size_t)((key) >> (at)) & (TL_DIGITS - 1))
-RADIX_SORT(static, short1, tl_word1)
-RADIX_SORT(static, short2, tl_word2)
-RADIX_SORT(, tl_radix_sort4, tl_word4)
-RADIX_SORT(, tl_radix_sort8, tl_word8)
+RADIX_SORT(static, short1, uint8_t, tl_word1)
+RADIX_SORT(static, short2, uint16_t, tl_word2)
+RADIX_SORT(, tl_radix_sort4, uint32_t, tl_word4)
+RADIX_SORT(, tl_radix_sort8, uint64_t, tl_word8)
 
-tl_word1 *tl_radix_sort1(tl_word1 *a, tl_word1 *b, size_t n,
-                         tl_radix_counts *counts, tl_stop *stop) {
+uint8_t *tl_radix_sort1(uint8_t *a, uint8_t *b, size_t n,
+                        tl_radix_counts *counts, tl_stop *stop) {
   return short1(a, b, n, 0, 1, counts, stop);
 }
 
-tl_word2 *tl_radix_sort2(tl_word2 *a, tl_word2 *b, size_t n,
+uint16_t *tl_radix_sort2(uint16_t *a, uint16_t *b, size_t n,
                          tl_radix_counts *counts, tl_stop *stop) {
   return short2(a, b, n, 0, 2, counts, stop);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "vm/kernels/loop.h"
 
 // Puts right what a sort by the upper digits left in disorder, if that takes
 // few moves. Returns false if it would take more, with the keys still a

@@ -7,7 +7,6 @@
 #define TALLY_VM_KERNELS_SORT_H
 
 #include "vm/kernels/kernels.h"
-#include "vm/kernels/loop.h"
 
 enum {
   TL_DIGIT_BITS = 11,  // of a radix pass
@@ -76,16 +75,16 @@ bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n);
 
 // Sorts words by [passes] digits from bit [shift] up, using the buffer b of the
 // same length; the result is in a or in b: the one returned.
-tl_word4 *tl_radix_sort4(tl_word4 *a, tl_word4 *b, size_t n, unsigned shift,
+uint32_t *tl_radix_sort4(uint32_t *a, uint32_t *b, size_t n, unsigned shift,
                          unsigned passes, tl_radix_counts *counts,
                          tl_stop *stop);
-tl_word8 *tl_radix_sort8(tl_word8 *a, tl_word8 *b, size_t n, unsigned shift,
+uint64_t *tl_radix_sort8(uint64_t *a, uint64_t *b, size_t n, unsigned shift,
                          unsigned passes, tl_radix_counts *counts,
                          tl_stop *stop);
 // By all digits that they have, whose number the compiler then knows.
-tl_word1 *tl_radix_sort1(tl_word1 *a, tl_word1 *b, size_t n,
-                         tl_radix_counts *counts, tl_stop *stop);
-tl_word2 *tl_radix_sort2(tl_word2 *a, tl_word2 *b, size_t n,
+uint8_t *tl_radix_sort1(uint8_t *a, uint8_t *b, size_t n,
+                        tl_radix_counts *counts, tl_stop *stop);
+uint16_t *tl_radix_sort2(uint16_t *a, uint16_t *b, size_t n,
                          tl_radix_counts *counts, tl_stop *stop);
 
 // What n > 0 keys span, in bits. As keys, integers around zero differ in all
