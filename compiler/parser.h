@@ -29,8 +29,4 @@ typedef enum tl_parse_status {
 tl_parse_status tl_parser_check(tl_resize_fn *resize, void *context,
                                 const char *text, size_t nbytes);
 
-// What a name from another language is called here: "True" is "true", "null"
-// is "none". NULL: not known. For the message about an unknown name.
-const char *tl_parser_name_habit(const char *text, size_t nbytes);
-
 #endif

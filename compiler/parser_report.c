@@ -98,7 +98,8 @@ static const tl_habit character_habits[] = {
     {"…", "write three points: ..."},
     {"≈", "write isclose(a, b)"},
     {"∅", "an empty list is (), an empty record (:)"},
-    {"∪", "write union(a, b)"},
+    {"∪", "write unique(concat((a, b)))"},
+    {"∩", "write unique(a[isin(a, b)])"},
     {"≡", "write same(a, b)"},
     {"≔", "write `=`"},
     {"←", "write `=`"},
@@ -663,54 +664,4 @@ void *tl_parser_bad_end(tl_parser *parser) {
         parser, "an operator, or `;` or a new line before the next statement");
   }
   return tl_parser_unexpected(parser, "the end of the statement");
-}
-
-// --- For the resolver ---
-
-static const tl_habit name_habits[] = {
-    {"True", "in Tally it is called true"},
-    {"TRUE", "in Tally it is called true"},
-    {"False", "in Tally it is called false"},
-    {"FALSE", "in Tally it is called false"},
-    {"None", "in Tally it is called none"},
-    {"null", "in Tally it is called none"},
-    {"nil", "in Tally it is called none"},
-    {"NULL", "in Tally it is called none"},
-    {"undefined", "in Tally it is called none"},
-    {"NaN", "in Tally it is called nan"},
-    {"NAN", "in Tally it is called nan"},
-    {"Inf", "in Tally it is called inf"},
-    {"Infinity", "in Tally it is called inf"},
-    {"concatenate", "in Tally it is called concat"},
-    {"absolute", "in Tally it is called abs"},
-    {"println", "in Tally it is called print"},
-    {"printf", "in Tally it is called print"},
-    {"size", "in Tally it is called x.size"},
-    {"ndim", "in Tally it is called x.ndim"},
-    {"shape", "in Tally it is called x.shape"},
-    {"dtype", "in Tally it is called x.dtype"},
-    {"array", "an array is written [1, 2, 3]; asarray(x) makes one of a list"},
-    {"power", "a power is written x ** y"},
-    {"pow", "a power is written x ** y"},
-    {"str", "the text of a value is \"{x}\""},
-    {"ord", "the code points of a string are codepoints(s)"},
-    {"chr", "in Tally it is called char"},
-    {"math", "functions need no prefix: math.sqrt(x) is sqrt(x)"},
-    {"Math", "functions need no prefix: Math.sqrt(x) is sqrt(x)"},
-    {"dot", "the product of vectors and matrices is x @ y"},
-    {"np", "functions on arrays need no prefix: np.sum(x) is sum(x)"},
-    {"numpy", "functions on arrays need no prefix: numpy.sum(x) is sum(x)"},
-    {"range", "a range is written 0..n, an array arange(n)"},
-    {"pass", "an empty block is { }"},
-    {"elif", "write else if"},
-    {"help", "at the prompt ?mean explains mean; `tally doc` lists all names"},
-    {"exit", "a script ends with its text, the prompt with Ctrl-D"},
-    {"quit", "a script ends with its text, the prompt with Ctrl-D"},
-    {"dir", "at the prompt Tab lists names; `tally doc` has all"},
-    {"self", "there are no methods: a function takes all that it reads"},
-    {"this", "there are no methods: a function takes all that it reads"},
-};
-
-const char *tl_parser_name_habit(const char *text, size_t nbytes) {
-  return find_habit(name_habits, COUNT(name_habits), text, nbytes);
 }

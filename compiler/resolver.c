@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "compiler/ast_walk.h"
-#include "compiler/parser.h"
+#include "compiler/habits.h"
 #include "compiler/scope.h"
 #include "vm/embedded.h"
 #include "vm/api/host.h"
@@ -185,7 +185,8 @@ static void use(tl_resolver *r, tl_variable *variable) {
 }
 
 static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
-  const char *near = tl_parser_name_habit(name->text, name->nbytes);
+  char hint[160];
+  const char *near = tl_name_habit(NULL, name->text, hint, sizeof hint);
   if (near != NULL) {
     tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, span,
                 "%s is not defined: %s", name->text, near);
@@ -399,7 +400,16 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
                 variable->library, field->text, field->text);
     return;
   }
-  const char *near = tl_module_suggest(r->vm, variable->library, field);
+  char hint[160];
+  const char *near =
+      tl_name_habit(variable->library, field->text, hint, sizeof hint);
+  if (near != NULL) {
+    tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
+                "the module %s has no %s: %s", variable->library, field->text,
+                near);
+    return;
+  }
+  near = tl_module_suggest(r->vm, variable->library, field);
   tl_diagnose(r->diagnostics, TL_DIAGNOSTIC_NAME, ast->field.field.span,
               near == NULL ? "the module %s has no %s"
                            : "the module %s has no %s; did you mean %s?",
