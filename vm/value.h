@@ -51,6 +51,7 @@ enum {               // tl_object.flags
   TL_READONLY = 8,   // array: never written in place
   TL_EXTERNAL = 16,  // array: the data are a host's or mapped
   TL_BYTEWISE = 32,  // string: ASCII without CR, so a byte is a cluster
+  TL_OPERAND = 32,   // array: a call that promises was given it (promise.h)
   TL_LENT = 64,      // list, record, closure: items may be borrowed (lend.c)
   TL_KEEPING = 128,  // the same: items that are added are not borrowed again
 };

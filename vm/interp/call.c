@@ -14,6 +14,7 @@
 #include "vm/values/octets.h"
 #include "vm/memory/mapping.h"
 #include "vm/poll.h"
+#include "vm/interp/promise.h"
 #include "vm/values/record.h"
 #include "vm/interp/slots.h"
 #include "vm/text/suggest.h"
@@ -380,8 +381,10 @@ static bool is_lent(const tl_builtin *builtin, unsigned how,
          tl_is_octets(s) || tl_is_lifted(builtin, args);
 }
 
+// [held]: its caller has promised that the result is no new array.
 static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
-                        uint32_t count, tl_slot *args, tl_slot *out) {
+                        bool held, uint32_t count, tl_slot *args,
+                        tl_slot *out) {
   unsigned needs = 0;
   bool keeps = (how & TL_KEEPS) != 0;
   unsigned may = how & builtin->flags;
@@ -425,6 +428,8 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
   // What the argument was converted to does not outlive the call.
   if (ok && (!lends || (tl_is_owned(args[0]) && !lists)))
     own_result(vm, builtin, out);
+  if (ok && held && !tl_promise_returns(vm, builtin->name, *out))
+    ok = false;
   // What came up during a long call is not left to the next poll.
   if (ok && vm->interrupted && !keeps && !tl_poll(vm, 0)) {
     tl_drop(vm, *out);
@@ -444,7 +449,8 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
 
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, unsigned how,
                    uint32_t count, tl_slot *args, tl_slot *out) {
-  bool ok = run_builtin(vm, builtin, how, count, args, out);
+  bool held = vm->has_promises && tl_promise_holds(vm, count, args);
+  bool ok = run_builtin(vm, builtin, how, held, count, args, out);
   if (!ok)
     tl_error_of_builtin(vm, builtin, args);
   return ok;
@@ -481,7 +487,7 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
   } else if (tl_is_nested(args[0])) {
     const tl_builtin *astype = tl_builtin_find(NULL, "astype", 6);
     tl_slot inner[] = {args[0], tl_type_slot(type), tl_bool(true)};
-    return run_builtin(vm, astype, 0, 3, inner, out);
+    return run_builtin(vm, astype, 0, false, 3, inner, out);
   } else {
     ok = tl_cast(vm, &args[0], type->dtype, out);
     if (ok)
@@ -520,7 +526,10 @@ static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     tl_error_of_builtin(vm, p.builtin, bound);
     return false;
   }
-  return tl_do_builtin(vm, p.builtin, 0, p.count, bound, out);
+  bool ok = run_builtin(vm, p.builtin, 0, false, p.count, bound, out);
+  if (!ok)
+    tl_error_of_builtin(vm, p.builtin, bound);
+  return ok;
 }
 
 // A script function: arguments go where its parameters are.
@@ -553,8 +562,9 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   return true;
 }
 
-bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
-                uint32_t count, tl_slot *window, bool *pushed, tl_slot *out) {
+static bool call_any(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
+                     uint32_t count, tl_slot *window, bool *pushed,
+                     tl_slot *out) {
   if (!tl_is_function(callee)) {
     if (tl_is_type(callee) && shape == NULL) {
       return call_type(vm, callee.type, count, window, out);
@@ -572,6 +582,20 @@ bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   if (!enter(vm, callee, shape, count, window, TL_FRAME_OWNS))
     return false;
   *pushed = true;
+  return true;
+}
+
+bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
+                uint32_t count, tl_slot *window, bool *pushed, tl_slot *out) {
+  bool held = vm->has_promises && tl_promise_holds(vm, count, window);
+  if (!call_any(vm, callee, shape, count, window, pushed, out))
+    return false;
+  if (!held)
+    return true;
+  if (!*pushed)
+    return tl_promise_returns(vm, tl_promise_callee(callee), *out);
+  if (tl_is_library(vm->frame->function->unit))
+    vm->frame->flags |= TL_FRAME_HELD;
   return true;
 }
 
@@ -608,7 +632,7 @@ bool tl_call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
     if (!ok)
       drop_all(vm, n, base);
   } else {
-    ok = tl_do_call(vm, function, NULL, n, base, &pushed, out);
+    ok = call_any(vm, function, NULL, n, base, &pushed, out);
   }
   if (ok && pushed) {
     vm->frame->flags |= TL_FRAME_ENTRY;

@@ -282,6 +282,7 @@ struct tl_frame {
 enum {
   TL_FRAME_ENTRY = 1,  // called from C: return leaves the loop
   TL_FRAME_OWNS = 2,   // its caller knows no summary: the result is owned
+  TL_FRAME_HELD = 4,   // of the library: its caller promises (promise.h)
 };
 
 // --- Running ----------------------------------------------------------------

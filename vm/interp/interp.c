@@ -12,6 +12,7 @@
 
 #include "vm/array/element.h"
 #include "vm/interp/handlers.h"
+#include "vm/interp/promise.h"
 #include "vm/poll.h"
 #include "vm/region/region.h"
 #include "vm/engine/short.h"
@@ -594,6 +595,15 @@ dispatch:
           tl_do_own(vm, &result);
         tag = result.tag;
         payload = result.u;
+        if (UNLIKELY((F->flags & TL_FRAME_HELD) != 0) &&
+            !tl_promise_returns(vm, F->function->name->text, result)) {
+          F--;  // the call fails
+          R = F->base;
+          K = F->function->constants;
+          ins = F->pc;
+          vm->frame = F;
+          FAIL();
+        }
       }
       R[-1].tag = tag;
       R[-1].u = payload;

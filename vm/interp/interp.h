@@ -34,6 +34,8 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
 // none.
 void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
                     uint32_t pc);
+// Whether the source is the library's own.
+bool tl_is_library(const tl_unit *unit);
 // Gives up what the frame owns at [pc]. The handler that catches there, or
 // NULL; its kept slots are ready.
 const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "vm/error.h"
+#include "vm/interp/interp.h"
 #include "vm/interp/refusal.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
 
 static const tl_frame *running(const tl_vm *vm) {
   const tl_frame *f = vm->frame;
@@ -71,4 +74,82 @@ bool tl_promise_keeps(tl_vm *vm) {
   spell_reason(vm, reason, sizeof reason);
   return tl_fail(vm, TALLY_ERR_MEMORY,
                  "#:inplace: the result needs a new array: %s", reason);
+}
+
+// --- Calls of the library ---------------------------------------------------
+
+// Longer lists are not looked through: a call need not take longer for it.
+enum { MOST_ITEMS = 1024 };
+
+// Marks the arrays that a result may be, or be a view of. False: there may be
+// more of them than are marked.
+static bool mark(tl_slot s, bool inside) {
+  bool ok = true;
+  if (tl_is_array(s)) {
+    tl_array *owner = tl_array_owner(s.array);
+    if ((owner->head.flags & TL_IMMORTAL) == 0)
+      owner->head.flags |= TL_OPERAND;
+  } else if (tl_is_list(s)) {
+    const tl_list *list = s.list;
+    ok = !inside && list->length <= MOST_ITEMS;
+    for (int64_t i = 0; ok && i < list->length; i++)
+      ok = mark(list->items[i], true);
+  } else if (tl_is_record(s)) {
+    const tl_record *record = s.record;
+    ok = !inside && record->length <= MOST_ITEMS;
+    for (int64_t i = 0; ok && i < record->length; i++)
+      ok = mark(record->fields[i].value, true);
+  } else {
+    ok = !tl_is_nested(s);
+  }
+  return ok;
+}
+
+bool tl_promise_holds(tl_vm *vm, uint32_t count, const tl_slot *args) {
+  if (vm->no_reuse || !tl_is_promised(vm))
+    return false;
+  bool ok = true;
+  for (uint32_t i = 0; i < count; i++) ok = mark(args[i], false) && ok;
+  return ok;
+}
+
+// Whether this is all there is of an array that no operand was, or a list with
+// such an array.
+static bool is_new(tl_slot s) {
+  const unsigned other = TL_OPERAND | TL_EXTERNAL | TL_IMMORTAL;
+  if (tl_is_list(s) && tl_is_unique(s) && s.list->length <= MOST_ITEMS) {
+    for (int64_t i = 0; i < s.list->length; i++)
+      if (tl_is_array(s.list->items[i]) && is_new(s.list->items[i]))
+        return true;
+    return false;
+  }
+  if (!tl_is_array(s) || !tl_is_unique(s) || tl_ndim(s.array) == 0)
+    return false;
+  const tl_array *owner = tl_array_owner(s.array);
+  return owner->head.count == 1 && (owner->head.flags & other) == 0;
+}
+
+bool tl_promise_returns(tl_vm *vm, const char *name, tl_slot result) {
+  if (!is_new(result))
+    return true;
+  // What is written float32(x) is this function, too.
+  const char *to = strcmp(name, "astype") == 0 && tl_is_array(result)
+                       ? tl_dtypes[tl_array_dtype(result.array)].name
+                       : NULL;
+  tl_drop(vm, result);
+  return tl_fail(vm, TALLY_ERR_MEMORY,
+                 "#:inplace: %s%.60s makes a new array: it is in no operand's "
+                 "memory",
+                 to == NULL ? "" : "the conversion to ",
+                 to == NULL ? name : to);
+}
+
+const char *tl_promise_callee(tl_slot callee) {
+  if (tl_is_kind(callee, TL_KIND_BUILTIN))
+    return ((const tl_builtin *)callee.pointer)->name;
+  if (tl_is_kind(callee, TL_KIND_NATIVE))
+    return ((const tl_native *)callee.pointer)->builtin->name;
+  if (tl_is_function(callee))
+    return tl_function_prototype(callee)->name->text;
+  return "this call";  // of a type or of a host's value
 }

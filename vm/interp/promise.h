@@ -17,4 +17,14 @@ void tl_promise_refused(tl_vm *vm, tl_refusal why, tl_slot operand);
 // Before an array is made: false after tl_fail where that breaks the promise.
 bool tl_promise_keeps(tl_vm *vm);
 
+// Calls of the library, which makes arrays on its way: there the result counts.
+// Whether the call under way promises, and it can be told afterwards whether
+// its result is new: then its operands are marked (TL_OPERAND).
+bool tl_promise_holds(tl_vm *vm, uint32_t count, const tl_slot *args);
+// False after tl_fail where such a call gave a new array, which is dropped:
+// none of its operands' memory, nor a view.
+bool tl_promise_returns(tl_vm *vm, const char *name, tl_slot result);
+// What a callee is called in that error.
+const char *tl_promise_callee(tl_slot callee);
+
 #endif

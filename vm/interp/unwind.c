@@ -142,8 +142,7 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
   tl_text_close(&text);
 }
 
-// Whether the source is the library's own.
-static bool is_library(const tl_unit *unit) {
+bool tl_is_library(const tl_unit *unit) {
   return unit->module->path == NULL &&
          tl_embedded_find(unit->module->name->text) != NULL;
 }
@@ -154,7 +153,7 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
                     uint32_t pc) {
   if (vm->error.placed)
     return;
-  if (is_library(function->unit)) {
+  if (tl_is_library(function->unit)) {
     vm->error.left[0] = 0;
     tl_error_of_function(vm, function, base);
     return;
@@ -231,7 +230,7 @@ void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
     return;
   }
   const tl_place_entry *place = tl_place_at(function, pc);
-  if (is_library(function->unit) || place == NULL)
+  if (tl_is_library(function->unit) || place == NULL)
     return;
   bool repeated = is_repeated(error, function, pc);
   tl_string *line =
