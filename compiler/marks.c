@@ -6,6 +6,7 @@
 #include "compiler/lexer.h"
 #include "vm/interp/module.h"
 #include "vm/interp/promise.h"
+#include "vm/interp/refusal.h"
 #include "vm/region/region.h"
 #include "vm/text/suggest.h"
 
@@ -168,26 +169,38 @@ static bool is_array(const tl_prototype *p, uint32_t slot, int depth) {
   return any;
 }
 
-static const char *name_of(const tl_prototype *p, uint32_t slot) {
-  return slot < p->named_count && p->slot_names[slot] != NULL
-             ? p->slot_names[slot]->text
-             : "its operand";
+static bool refuse(tl_builder *b, const tl_place_entry *place, const char *what,
+                   const tl_text *why) {
+  if (why->failed) {
+    b->failed = true;
+    return false;
+  }
+  tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_MEMORY,
+              (tl_span){place->begin, place->end, place->at},
+              "#:inplace: %s: %.*s", what,
+              tl_clip(why->bytes, why->length, 300), why->bytes);
+  return false;
 }
 
-static bool check_update(tl_builder *b, const tl_prototype *p,
+static bool check_update(tl_builder *b, const tl_prototype *p, uint32_t pc,
                          const tl_decoded *d, const tl_place_entry *place) {
   if (tl_opcodes[d->op].result != TL_DEF_TARGET || d->op == TL_BC_PUSH ||
       d->modes[0] != TL_MODE_BORROW)
     return true;
-  tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_MEMORY,
-              (tl_span){place->begin, place->end, place->at},
-              "#:inplace: %s is shared here: another name or an error's "
-              "handler still needs its old value",
-              name_of(p, (uint32_t)d->result));
+  tl_text name, why;
+  tl_text_open(&name, b->vm);
+  tl_text_open(&why, b->vm);
+  tl_spell_operand(&name, p, pc, (uint32_t)d->result);
+  tl_text_printf(&name, " is shared here");
+  tl_spell_holder(&why, p, pc, (uint32_t)d->result);
+  why.failed |= name.failed;
+  refuse(b, place, why.failed ? "" : name.bytes, &why);
+  tl_text_close(&why);
+  tl_text_close(&name);
   return false;
 }
 
-static bool check_operation(tl_builder *b, const tl_prototype *p,
+static bool check_operation(tl_builder *b, const tl_prototype *p, uint32_t pc,
                             const tl_decoded *d, const tl_place_entry *place) {
   int32_t array = -1;
   if (tl_region_op(d->op, d->extra) == TL_OP_COUNT)
@@ -200,10 +213,11 @@ static bool check_operation(tl_builder *b, const tl_prototype *p,
   }
   if (array < 0)
     return true;
-  tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_MEMORY,
-              (tl_span){place->begin, place->end, place->at},
-              "#:inplace: the result needs a new array: %s is used later",
-              name_of(p, (uint32_t)array));
+  tl_text why;
+  tl_text_open(&why, b->vm);
+  tl_spell_keeper(&why, p, pc, (uint32_t)array);
+  refuse(b, place, "the result needs a new array", &why);
+  tl_text_close(&why);
   return false;
 }
 
@@ -219,8 +233,8 @@ bool tl_check_marks(tl_builder *b) {
       const tl_place_entry *place = tl_place_at(p, pc);
       if (place == NULL || !tl_unit_promises(unit, place->at))
         continue;
-      ok = check_update(b, p, &d, place) && check_operation(b, p, &d, place) &&
-           ok;
+      ok = check_update(b, p, pc, &d, place) &&
+           check_operation(b, p, pc, &d, place) && ok;
     }
   }
   return ok;

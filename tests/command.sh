@@ -137,7 +137,7 @@ run explain "$dir/script.tly"
 expect 0 'may: .*one pass with `y . x`.*no array of its own' 'explain: a region'
 expect 0 'ran: fused once; fresh once' 'explain: what a run did'
 expect 0 'fresh: x is used later, in line 6' 'explain: who keeps an operand'
-expect 0 'ran: copied once, 72128 bytes: another name holds it' 'explain: an update that copies'
+expect 0 'ran: copied once, 72128 bytes: z holds it, too' 'explain: an update that copies'
 absent '^9000' 'explain leaves out what the script prints'
 text 'fn f(x, y) {\n  a = x + y\n  b = x - y\n  (a, b)\n}\nx = ones(9000)\nprint(f(x, x * 2)[0][0])\n'
 run explain "$dir/script.tly"
@@ -153,7 +153,7 @@ expect 0 'z has another shape than the result: 2 . float64' 'explain: which oper
 expect 0 'b has items of another size than the result: 9000 . bool' 'explain: which items have another size'
 text 'x = ones(9000)\ny = x + 1\nz = y * x\nw = z\nw[0] = 2\nprint(sum(z), x[0])\n'
 run explain --static "$dir/script.tly"
-expect 0 'w is copied: another name holds it here' 'explain --static'
+expect 0 'w is copied: z holds it, too' 'explain --static'
 absent 'ran:' 'explain --static runs nothing'
 run explain --json "$dir/script.tly"
 expect 0 '"operation": "x . 1", "may": ".*"ran": ."fused": 1,' 'explain --json'

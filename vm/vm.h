@@ -105,6 +105,7 @@ struct tally_vm {
   struct tl_watch *watch;  // NULL: nobody watches
   bool has_promises;       // some code says #:inplace (promise.h)
   uint8_t refused_why;
+  uint32_t refused_slot;  // of a call's operand; UINT32_MAX: none
   tl_slot refused_operand;
   const struct tl_ins *refused_at;  // the promised instruction; NULL: none
   tl_slot grown;  // what memory.growth() compares with: a record, or none

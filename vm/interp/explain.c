@@ -38,7 +38,7 @@ static void close_function(tl_explainer *e) {
   tl_free(e->out->vm, e->writers.first, e->writers_size);
 }
 
-static const tl_region *region_at(const tl_prototype *p, uint32_t pc) {
+const tl_region *tl_explain_region(const tl_prototype *p, uint32_t pc) {
   for (uint32_t i = 0; i < p->region_count; i++)
     if (p->regions[i].start <= pc && pc < p->regions[i].end)
       return &p->regions[i];
@@ -51,7 +51,7 @@ static void read_operation(const tl_explainer *e, uint32_t pc,
                         .place = tl_place_at(e->p, pc),
                         .line = tl_line_at(e->p, pc),
                         .note = tl_explain_note(e, pc),
-                        .region = region_at(e->p, pc)};
+                        .region = tl_explain_region(e->p, pc)};
   tl_decode(e->p, pc, &out->d);
 }
 

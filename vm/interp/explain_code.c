@@ -71,6 +71,8 @@ static uint32_t next_use(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   uint32_t forks[FORKS], fork_count = 0, steps = 0;
   tl_decoded d;
   tl_decode(e->p, pc, &d);
+  if (d.result == (int32_t)slot)
+    return 0;
   forks[fork_count++] = pc + d.words;
   while (fork_count > 0) {
     uint32_t at = forks[--fork_count];
@@ -148,6 +150,10 @@ void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot) {
       tl_explain_operand(e, from, d.operands[0]);
       return;
     }
+    if (d.op == TL_BC_LOADK) {
+      tl_text_puts(e->out, "the literal");
+      return;
+    }
     tl_text_puts(e->out, "`");
     tl_explain_source(e->out, e->unit, tl_place_at(e->p, from));
     tl_text_puts(e->out, "`");
@@ -166,27 +172,144 @@ static bool is_plain_scalar(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   return d.op == TL_BC_LOADK || d.op == TL_BC_LOADI || d.op == TL_BC_FORVAR;
 }
 
+// Follows copies: the instruction that made what the slot holds.
+static bool find_origin(const tl_explainer *e, uint32_t pc, uint32_t slot,
+                        uint32_t *from, tl_decoded *d) {
+  for (*from = pc; tl_explain_definition(e, *from, slot, from);
+       slot = d->operands[0]) {
+    tl_decode(e->p, *from, d);
+    if ((d->op != TL_BC_MOV && d->op != TL_BC_MOVB) ||
+        is_named(e->p, d->operands[0]))
+      return true;
+  }
+  return false;
+}
+
+// The variable that a slot is a copy of, as an argument is, or the slot.
+static uint32_t find_variable(const tl_explainer *e, uint32_t pc,
+                              uint32_t slot) {
+  uint32_t from;
+  tl_decoded d;
+  if (is_named(e->p, slot) || !find_origin(e, pc, slot, &from, &d))
+    return slot;
+  bool copies = d.op == TL_BC_MOV || d.op == TL_BC_MOVB;
+  return copies ? d.operands[0] : slot;
+}
+
+// Whether its result is an item of its first operand.
+static bool is_taken_out(int op) {
+  return op == TL_BC_GETEL || op == TL_BC_GETEL2 || op == TL_BC_GETF ||
+         op == TL_BC_NEXT || op == TL_BC_INDEX;
+}
+
+static void put_container(const tl_explainer *e, uint32_t from,
+                          const tl_decoded *d) {
+  uint32_t slot = d->operand_count > 0 ? d->operands[0] : d->window, unused;
+  if (is_named(e->p, slot) || tl_explain_definition(e, from, slot, &unused))
+    tl_explain_operand(e, from, slot);
+  else
+    tl_text_puts(e->out, "what it was taken from");
+}
+
+// Where an error at [pc] is caught by who still needs the slot; 0: nowhere.
+static uint32_t line_of_handler(const tl_explainer *e, uint32_t pc,
+                                uint32_t slot) {
+  for (uint32_t i = 0; i < e->p->handler_count; i++) {
+    const tl_handler *h = &e->p->handlers[i];
+    if (pc < h->start || h->end <= pc)
+      continue;
+    for (uint32_t k = 0; k < h->kept_count; k++)
+      if (h->kept[k] == slot)
+        return tl_line_at(e->p, h->handler);
+  }
+  return 0;
+}
+
+// Another variable that the slot was copied to or from last before [pc].
+static bool find_other_name(const tl_prototype *p, uint32_t pc, uint32_t slot,
+                            uint32_t *other) {
+  bool found = false;
+  tl_decoded d;
+  for (uint32_t at = 0; at < pc; at += d.words) {
+    tl_decode(p, at, &d);
+    if (d.op != TL_BC_MOV && d.op != TL_BC_MOVB)
+      continue;
+    uint32_t to = (uint32_t)d.result, from = d.operands[0];
+    if ((to == slot || from == slot) && is_named(p, to == slot ? from : to)) {
+      *other = to == slot ? from : to;
+      found = true;
+    }
+  }
+  return found;
+}
+
+// What else holds what the instruction at [from] took from there; false: it
+// took it from nowhere.
+static bool put_origin(const tl_explainer *e, uint32_t from,
+                       const tl_decoded *d, bool named) {
+  if (d->op == TL_BC_GETG) {
+    tl_text_puts(e->out, " stays in its module variable");
+  } else if (d->op == TL_BC_GETC) {
+    tl_text_puts(e->out, " stays with the closure");
+  } else if (d->op == TL_BC_LOADK) {
+    tl_text_puts(e->out, named ? " is a literal, which is never written to"
+                               : " is never written to");
+  } else if (is_taken_out(d->op)) {
+    tl_text_puts(e->out, " is held by ");
+    put_container(e, from, d);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+static void put_use(const tl_explainer *e, uint32_t pc, uint32_t line) {
+  bool here = line == tl_line_at(e->p, pc);
+  tl_text_printf(e->out, " is used %s line %" PRIu32,
+                 here ? "again in" : "later, in", line);
+}
+
 // Why an operand that does not end with the instruction at [last] lives on.
 void tl_explain_keeper(const tl_explainer *e, uint32_t pc, uint32_t last,
                        uint32_t slot) {
-  uint32_t from, line = next_use(e, last, slot);
+  uint32_t from, other;
+  slot = find_variable(e, pc, slot);
+  uint32_t line = next_use(e, last, slot);
+  uint32_t caught = line_of_handler(e, pc, slot);
   tl_decoded d = {.op = TL_BC_EXTRA};
+  bool named = is_named(e->p, slot);
   tl_explain_operand(e, pc, slot);
-  if (!is_named(e->p, slot) && tl_explain_definition(e, pc, slot, &from))
-    tl_decode(e->p, from, &d);
-  if (d.op == TL_BC_GETG)
-    tl_text_puts(e->out, " stays in its module variable");
-  else if (d.op == TL_BC_GETC)
-    tl_text_puts(e->out, " stays with the closure");
-  else if (d.op == TL_BC_GETEL || d.op == TL_BC_GETF || d.op == TL_BC_NEXT ||
-           d.op == TL_BC_INDEX)
-    tl_text_puts(e->out, " belongs to what it was taken from");
-  else if (line > 0)
-    tl_text_printf(e->out, " is used later, in line %" PRIu32, line);
+  if (!find_origin(e, pc, slot, &from, &d))
+    d.op = TL_BC_EXTRA;
+  if (!named && put_origin(e, from, &d, named))
+    return;
+  if (line > 0)
+    put_use(e, pc, line);
+  else if (caught > 0)
+    tl_text_printf(e->out,
+                   " is needed where an error is caught, in line %" PRIu32,
+                   caught);
   else if (slot < e->p->param_count)
     tl_text_puts(e->out, " belongs to the caller");
-  else
+  else if ((line = next_use(e, pc, slot)) > 0)
+    put_use(e, pc, line);
+  else if (find_other_name(e->p, pc, slot, &other))
+    tl_text_printf(e->out, " is held by %s, too",
+                   e->p->slot_names[other]->text);
+  else if (!put_origin(e, from, &d, named))
     tl_text_puts(e->out, " belongs to another name");
+}
+
+void tl_explain_holder(const tl_explainer *e, uint32_t pc, uint32_t slot) {
+  uint32_t caught = line_of_handler(e, pc, slot), other;
+  if (caught > 0) {
+    tl_text_printf(
+        e->out, "the handler in line %" PRIu32 " needs its old value", caught);
+  } else if (find_other_name(e->p, pc, slot, &other)) {
+    tl_text_printf(e->out, "%s holds it, too", e->p->slot_names[other]->text);
+  } else {
+    tl_text_puts(e->out, "another name holds it");
+  }
 }
 
 // --- What the code says -----------------------------------------------------
@@ -357,10 +480,12 @@ void tl_explain_code(const tl_explainer *e, const tl_explained *o) {
   if (tl_explain_is_update(o->d.op)) {
     int mode = tl_explain_mode(&o->d, (uint32_t)o->d.result);
     tl_explain_operand(e, o->pc, (uint32_t)o->d.result);
-    if (mode == TL_MODE_BORROW)
-      tl_text_puts(e->out, " is copied: another name holds it here");
-    else
+    if (mode == TL_MODE_BORROW) {
+      tl_text_puts(e->out, " is copied: ");
+      tl_explain_holder(e, o->pc, (uint32_t)o->d.result);
+    } else {
       tl_text_puts(e->out, " is written in place if nothing else holds it");
+    }
   } else if (o->region != NULL) {
     put_region(e, o);
     if (o->pc != tl_explain_result(e, o->region))
@@ -385,4 +510,30 @@ void tl_explain_code(const tl_explainer *e, const tl_explained *o) {
   } else {
     tl_text_puts(e->out, "only a run can tell");
   }
+}
+
+// --- For #:inplace ----------------------------------------------------------
+
+static tl_explainer explainer(tl_text *out, const tl_prototype *p) {
+  return (tl_explainer){
+      .out = out, .unit = p->unit, .p = p, .writers = {.p = p}};
+}
+
+void tl_spell_operand(tl_text *out, const tl_prototype *p, uint32_t pc,
+                      uint32_t slot) {
+  tl_explainer e = explainer(out, p);
+  tl_explain_operand(&e, pc, slot);
+}
+
+void tl_spell_keeper(tl_text *out, const tl_prototype *p, uint32_t pc,
+                     uint32_t slot) {
+  tl_explainer e = explainer(out, p);
+  const tl_region *r = tl_explain_region(p, pc);
+  tl_explain_keeper(&e, pc, r == NULL ? pc : last_of(&e, pc, r->end), slot);
+}
+
+void tl_spell_holder(tl_text *out, const tl_prototype *p, uint32_t pc,
+                     uint32_t slot) {
+  tl_explainer e = explainer(out, p);
+  tl_explain_holder(&e, pc, slot);
 }

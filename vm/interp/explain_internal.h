@@ -70,6 +70,10 @@ void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot);
 // Why an operand that does not end with the instruction at [last] lives on.
 void tl_explain_keeper(const tl_explainer *e, uint32_t pc, uint32_t last,
                        uint32_t slot);
+// Who else holds what an update at [pc] would write to: "l holds it, too".
+void tl_explain_holder(const tl_explainer *e, uint32_t pc, uint32_t slot);
+// The region that an instruction is of, or NULL.
+const tl_region *tl_explain_region(const tl_prototype *p, uint32_t pc);
 
 // The words behind "may:".
 void tl_explain_code(const tl_explainer *e, const tl_explained *o);

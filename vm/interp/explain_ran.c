@@ -66,12 +66,12 @@ static void put_taken(const tl_explainer *e, const tl_observed *s) {
 static void put_refusal(const tl_explainer *e, const tl_explained *o,
                         const tl_observed *s, int why) {
   const struct tl_refusal_words *words = s->words[why];
-  if (words == NULL ||
-      (why == TL_REFUSED_LIVE && tl_explain_is_update(o->d.op)) ||
-      (why == TL_REFUSED_LIVE && words->slot == UINT32_MAX)) {
-    tl_text_puts(e->out, why == TL_REFUSED_LIVE && tl_explain_is_update(o->d.op)
-                             ? "another name holds it"
-                             : refusals[why]);
+  if (why == TL_REFUSED_LIVE && tl_explain_is_update(o->d.op)) {
+    tl_explain_holder(e, o->pc, (uint32_t)o->d.result);
+    return;
+  }
+  if (words == NULL || (why == TL_REFUSED_LIVE && words->slot == UINT32_MAX)) {
+    tl_text_puts(e->out, refusals[why]);
     return;
   }
   if (why == TL_REFUSED_LIVE) {

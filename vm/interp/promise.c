@@ -7,6 +7,7 @@
 #include "vm/error.h"
 #include "vm/interp/interp.h"
 #include "vm/interp/refusal.h"
+#include "vm/text/suggest.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 
@@ -49,17 +50,48 @@ void tl_promise_refused(tl_vm *vm, tl_refusal why, tl_slot operand) {
 
 // --- The error --------------------------------------------------------------
 
-static void spell_reason(tl_vm *vm, char *out, size_t size) {
+// Which slot of the frame the operand is in; UINT32_MAX: none.
+static uint32_t refused_slot(tl_vm *vm) {
+  const tl_slot *place = tl_refused_slot(vm, vm->refused_operand);
+  return place == NULL ? UINT32_MAX : (uint32_t)(place - vm->frame->base);
+}
+
+// "x is used later, in line 4".
+static void spell_reason(tl_vm *vm, tl_text *out, uint32_t slot) {
   const tl_frame *f = vm->frame;
   const tl_prototype *p = f->function;
-  const tl_slot *place = tl_refused_slot(vm, vm->refused_operand);
-  const char *name = "an operand";
-  if (place != NULL && place < f->base + p->named_count &&
-      p->slot_names[place - f->base] != NULL)
-    name = p->slot_names[place - f->base]->text;
-  int n = snprintf(out, size, "%.60s ", name);
-  tl_spell_refusal(vm, (tl_refusal)vm->refused_why, vm->refused_operand, place,
-                   out + n, size - (size_t)n);
+  tl_refusal why = (tl_refusal)vm->refused_why;
+  uint32_t pc = (uint32_t)(f->pc - p->code);
+  const tl_slot *place = slot == UINT32_MAX ? NULL : &f->base[slot];
+  char words[300];
+  if (why == TL_REFUSED_LIVE && place != NULL) {
+    tl_spell_keeper(out, p, pc, slot);
+    return;
+  }
+  if (place != NULL)
+    tl_spell_operand(out, p, pc, slot);
+  else
+    tl_text_puts(out, "an operand");
+  tl_spell_refusal(vm, why, vm->refused_operand, place, words, sizeof words);
+  tl_text_printf(out, " %s", words);
+}
+
+static bool is_call(const tl_frame *f) {
+  uint8_t op = f->pc->op;
+  return op == TL_BC_CALLB || op == TL_BC_CALL;
+}
+
+static bool fail_for(tl_vm *vm, const char *what, const char *name,
+                     uint32_t slot) {
+  tl_text reason;
+  tl_text_open(&reason, vm);
+  spell_reason(vm, &reason, slot);
+  bool ok = !reason.failed;
+  if (ok)
+    tl_fail(vm, TALLY_ERR_MEMORY, "#:inplace: %.80s %s: %.*s", name, what,
+            tl_clip(reason.bytes, reason.length, 300), reason.bytes);
+  tl_text_close(&reason);
+  return false;
 }
 
 bool tl_promise_keeps(tl_vm *vm) {
@@ -70,10 +102,15 @@ bool tl_promise_keeps(tl_vm *vm) {
   vm->refused_at = NULL;
   if (!is_same)
     return true;
-  char reason[360];
-  spell_reason(vm, reason, sizeof reason);
-  return tl_fail(vm, TALLY_ERR_MEMORY,
-                 "#:inplace: the result needs a new array: %s", reason);
+  uint32_t slot = refused_slot(vm);
+  // The library's own arrays do not count; what it gives back is looked at.
+  if (is_call(f)) {
+    if (slot != UINT32_MAX && vm->refused_slot == UINT32_MAX &&
+        vm->refused_why == TL_REFUSED_LIVE)
+      vm->refused_slot = slot;
+    return true;
+  }
+  return fail_for(vm, "needs a new array", "the result", slot);
 }
 
 // --- Calls of the library ---------------------------------------------------
@@ -108,6 +145,7 @@ static bool mark(tl_slot s, bool inside) {
 bool tl_promise_holds(tl_vm *vm, uint32_t count, const tl_slot *args) {
   if (vm->no_reuse || !tl_is_promised(vm))
     return false;
+  vm->refused_slot = UINT32_MAX;
   bool ok = true;
   for (uint32_t i = 0; i < count; i++) ok = mark(args[i], false) && ok;
   return ok;
@@ -136,12 +174,18 @@ bool tl_promise_returns(tl_vm *vm, const char *name, tl_slot result) {
   const char *to = strcmp(name, "astype") == 0 && tl_is_array(result)
                        ? tl_dtypes[tl_array_dtype(result.array)].name
                        : NULL;
+  char what[100];
+  snprintf(what, sizeof what, "%s%.60s", to == NULL ? "" : "the conversion to ",
+           to == NULL ? name : to);
   tl_drop(vm, result);
+  if (vm->refused_slot != UINT32_MAX) {
+    vm->refused_why = TL_REFUSED_LIVE;
+    return fail_for(vm, "makes a new array", what, vm->refused_slot);
+  }
   return tl_fail(vm, TALLY_ERR_MEMORY,
-                 "#:inplace: %s%.60s makes a new array: it is in no operand's "
+                 "#:inplace: %s makes a new array: it is in no operand's "
                  "memory",
-                 to == NULL ? "" : "the conversion to ",
-                 to == NULL ? name : to);
+                 what);
 }
 
 const char *tl_promise_callee(tl_slot callee) {

@@ -25,8 +25,7 @@ const tl_slot *tl_refused_slot(const tl_vm *vm, tl_slot operand) {
   return NULL;
 }
 
-// --- Who shares
-// ---------------------------------------------------------------
+// --- Who shares -------------------------------------------------------------
 
 typedef struct owners {
   const tl_object *wanted;
@@ -91,8 +90,19 @@ static void spell_owners(tl_vm *vm, tl_slot operand, const tl_slot *place,
     snprintf(out + n, size - n, " and %d more", o.count - 2);
 }
 
-// --- All reasons
-// --------------------------------------------------------------
+// --- All reasons ------------------------------------------------------------
+
+// What the running function calls the array that a view is of.
+static const char *name_of_owner(const tl_vm *vm, tl_slot view) {
+  const tl_frame *f = vm->frame;
+  const tl_prototype *p = f->function;
+  const tl_array *owner = tl_array_owner(view.array);
+  for (uint32_t i = 0; i < p->named_count; i++)
+    if (p->slot_names[i] != NULL && tl_is_array(f->base[i]) &&
+        f->base[i].array == owner)
+      return p->slot_names[i]->text;
+  return "another array";
+}
 
 void tl_spell_refusal(tl_vm *vm, tl_refusal why, tl_slot operand,
                       const tl_slot *place, char *out, size_t size) {
@@ -102,7 +112,7 @@ void tl_spell_refusal(tl_vm *vm, tl_refusal why, tl_slot operand,
       tl_is_array(operand) && (tl_array_tag(operand.array) & TL_DENSE) != 0;
   switch (why) {
     case TL_REFUSED_LIVE:
-      snprintf(out, size, "is used later, or belongs to someone else");
+      snprintf(out, size, "belongs to someone else");
       return;
     case TL_REFUSED_SHARED:
       spell_owners(vm, operand, place, out, size);
@@ -117,9 +127,12 @@ void tl_spell_refusal(tl_vm *vm, tl_refusal why, tl_slot operand,
                tl_describe(operand, type, sizeof type));
       return;
     default:
+      if ((flags & (TL_READONLY | TL_VIEW)) == TL_VIEW) {
+        snprintf(out, size, "is a view of %.60s", name_of_owner(vm, operand));
+        return;
+      }
       snprintf(out, size, "is %s",
                (flags & TL_READONLY) != 0   ? "read-only"
-               : (flags & TL_VIEW) != 0     ? "a view of another array"
                : (flags & TL_EXTERNAL) != 0 ? "memory of the host's"
                                             : "read-only");
   }

@@ -15,4 +15,14 @@ const tl_slot *tl_refused_slot(const tl_vm *vm, tl_slot operand);
 void tl_spell_refusal(tl_vm *vm, tl_refusal why, tl_slot operand,
                       const tl_slot *place, char *out, size_t size);
 
+// Of an operand of the instruction at [pc] in a function's code: its name or
+// source; who keeps it beyond that, as "x is used later, in line 4"; who else
+// holds what an update would write to, as "b holds it, too".
+void tl_spell_operand(tl_text *out, const tl_prototype *p, uint32_t pc,
+                      uint32_t slot);
+void tl_spell_keeper(tl_text *out, const tl_prototype *p, uint32_t pc,
+                     uint32_t slot);
+void tl_spell_holder(tl_text *out, const tl_prototype *p, uint32_t pc,
+                     uint32_t slot);
+
 #endif
