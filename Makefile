@@ -92,7 +92,11 @@ include tools/ship/ship.mk
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(COMPILE) $(CLOSER) $(if $(filter $*,$(COLD)),$(SMALLER)) \
-	  $(OWN_FLAGS_$*.c) -c $< -o $@
+	  $(if $(filter vm/%,$*),$(APART)) $(OWN_FLAGS_$*.c) -c $< -o $@
+
+# A slot's two words are written one by one and read so: as a vector they would
+# miss the processor's store forwarding (vm.md, "Slots").
+APART := $(call accepts,-fno-tree-slp-vectorize -fno-slp-vectorize)
 
 # Loops and functions begin at 16 bytes, what is jumped to within them anywhere.
 CLOSER := $(call accepts,-falign-jumps=1 -falign-labels=1)

@@ -116,6 +116,83 @@ static void test_eviction(void **state) {
   free(text);
 }
 
+// An array of one block is made without asking where else it might go, unless
+// an operand ends; what is a part, or has more than a block, is not.
+static void test_short(void **state) {
+  host *h = *state;
+  static const struct {
+    const char *code;
+    bool is_short;
+  } runs[] = {
+      {"for i in 0..9 { r = (a * x + b) * x + c }", true},
+      {"for i in 0..9 { r = (a * x + i) * x + c }", true},
+      {"for i in 0..9 { r = (a * m + b) * m + c }", true},
+      {"for i in 0..9 { r = (a * m.T + b) * m.T + c }", false},
+      {"for i in 0..9 { x = (a * x + b) * x + c }", true},  // not run so
+      {"for i in 0..9 { y[:] = (a * x + b) * x + c }", false},
+      {"for i in 0..9 { r = sum((a * x + b) * x + c) }", false},
+      {"for i in 0..9 { r = (a * long + b) * long + c }", false},
+  };
+  char text[300];
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    tl_region_forget(h->vm, NULL);
+    snprintf(text, sizeof text,
+             "fn f(a, b, c, x, y, m, long) {\n  r = 0\n  %s\n"
+             "  (r, x, y)\n}\n"
+             "x = arange(900.0) / 8\n"
+             "m = reshape(x, (30, 30))\n"
+             "long = arange(9000.0)\n"
+             "f(0.5, 2.0, 4, copy(x), copy(x), m, long)\n",
+             runs[i].code);
+    tally_release(h->vm, eval(h, text));
+    assert_non_null(h->vm->regions);
+    assert_int_equal(h->vm->regions->is_short, runs[i].is_short);
+  }
+}
+
+// Its numbers may change, it counts as what it does in one pass, and memory
+// that is refused fails the statement alone.
+static void test_short_again(void **state) {
+  host *h = *state;
+  run_ok(h,
+         "fn f(x, a, b) = (x * a + b) * x - a\n"
+         "fn apart(x, a, b) { y = x * a\n y = copy(y) + b\n"
+         "  y = copy(y) * x\n copy(y) - a }\n"
+         "x = sqrt(arange(700.0))\n"
+         "for i in 0..3 { y = f(x, 2.0, 1) }");
+  assert_true(h->vm->regions->is_short);
+  tally_stats before, after;
+  tally_get_stats(h->vm, &before);
+  run_ok(h, "y = f(x + 0, 3.0, 4)");
+  tally_get_stats(h->vm, &after);
+  assert_int_equal(after.fused_ops - before.fused_ops, 3);
+  check_value(h, "all(y == apart(x, 3.0, 4))", "true");
+  check_value(h, "all(f(x, 0.5, -7) == apart(x, 0.5, -7))", "true");
+  check_value(h, "all(f(x[::-1], 0.5, 7) == apart(x[::-1], 0.5, 7))", "true");
+  for (int n = 1; n < 4; n++) {
+    tally_value got = {0, 0};
+    run_ok(h, "import memory\nmemory.trim()\ny = 0");
+    h->refused = false;
+    h->fail_at = h->requests + (uint64_t)n;
+    tally_status status = tally_eval(h->vm, "y = f(x, 2.0, 1)\n0", &got);
+    h->fail_at = 0;
+    assert_int_equal(status, h->refused ? TALLY_ERR_MEMORY : TALLY_OK);
+    if (status == TALLY_OK)
+      tally_release(h->vm, got);
+    check_list(h->vm);
+    check_value(h, "all(f(x, 2.0, 1) == apart(x, 2.0, 1))", "true");
+  }
+  // Where an operand ends, in its memory.
+  run_ok(h,
+         "fn own(x) { for i in 0..3 { x = (x * 0.5 + 1) * x - 2 }\n x }\n"
+         "y = own(copy(x))\nz = copy(x)");
+  tally_get_stats(h->vm, &before);
+  run_ok(h, "z = own(z)");
+  tally_get_stats(h->vm, &after);
+  assert_in_range(after.allocs - before.allocs, 0, 1);  // of three turns
+  check_value(h, "all(z == y)", "true");
+}
+
 // Regions that run together, with each allocation of the run refused: it fails
 // with a memory error, or runs apart; the operands are what they were, and what
 // could not be kept is made anew.
@@ -304,6 +381,9 @@ int main(void) {
                                       host_tear_down),
       cmocka_unit_test_setup_teardown(test_kinds_at_one_instruction,
                                       host_set_up, host_tear_down),
+      cmocka_unit_test_setup_teardown(test_short, host_set_up, host_tear_down),
+      cmocka_unit_test_setup_teardown(test_short_again, host_set_up,
+                                      host_tear_down),
       cmocka_unit_test_setup_teardown(test_eviction, host_set_up,
                                       host_tear_down),
       cmocka_unit_test_setup_teardown(test_refused_in_a_group, host_set_up,

@@ -26,7 +26,6 @@ bool tl_shape_size(tl_vm *vm, int ndim, const int64_t *shape, size_t itemsize,
       empty = true;
       continue;
     }
-    count *= total > INT64_MAX / shape[i] ? 0 : shape[i];
     if (__builtin_mul_overflow(total, shape[i], &total) ||
         total > PTRDIFF_MAX) {
       return tl_fail(vm, TALLY_ERR_SHAPE,
@@ -35,6 +34,7 @@ bool tl_shape_size(tl_vm *vm, int ndim, const int64_t *shape, size_t itemsize,
                      ", exceed what a machine can address",
                      i, shape[i]);
     }
+    count *= shape[i];  // at most the bytes
   }
   *size = empty ? 0 : count;
   *nbytes = empty ? 0 : (size_t)total;

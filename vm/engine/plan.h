@@ -184,6 +184,11 @@ void tl_plan_finish_several(tl_plan *plan, const tl_plan_result *results,
 // Long runs are spread over threads.
 bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop);
 
+// Whether all of it is one block, of which no thread is asked; such a run by
+// itself.
+bool tl_plan_is_short(const tl_plan *plan);
+void tl_plan_run_short(tl_plan *plan);
+
 // The steps from one number to another, for [n] items of a block.
 void tl_plan_steps(tl_plan *plan, int from, int to, size_t n);
 

@@ -477,22 +477,23 @@ static int64_t short_register(const tl_plan *plan) {
 }
 
 // One block of one axis: what is left is to say where the streams are.
-static bool is_short(const tl_plan *plan) {
+bool tl_plan_is_short(const tl_plan *plan) {
   int64_t most = short_register(plan) / (int64_t)plan->widest;
   return plan->ndim == 1 && plan->plain && plan->size <= most &&
          plan->size <= block_of_row(plan, most);
 }
 
-static void run_short(tl_plan *plan) {
+void tl_plan_run_short(tl_plan *plan) {
   _Alignas(64) registers room;
   char *first = room[0];
   int64_t nbytes = short_register(plan);
   tl_plan_value *values = plan->values;
   int streams = plan->stream_count;
   for (int s = 0; s < streams; s++) {
-    plan->streams[s].data = plan->streams[s].base;
-    values[s].at = values[s].where >= 0 ? first + values[s].where * nbytes
-                                        : plan->streams[s].base;
+    char *base = plan->streams[s].base;
+    plan->streams[s].data = base;
+    values[s].at =
+        values[s].where >= 0 ? first + values[s].where * nbytes : base;
   }
   for (int i = streams; i < plan->value_count; i++) {
     if (values[i].where >= 0)
@@ -594,8 +595,8 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
     return run_hosts(vm, plan, may_stop);
   if (plan->delay != NULL)
     return run_delayed(vm, plan);
-  if (is_short(plan)) {
-    run_short(plan);
+  if (tl_plan_is_short(plan)) {
+    tl_plan_run_short(plan);
     return true;
   }
   int64_t units = plan->shape[0], items = plan->size / units;

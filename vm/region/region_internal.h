@@ -1,6 +1,7 @@
 // Shared by the files of the fused regions.
 //
 //   region.c          what is done with a region where the VM meets it
+//   region_steps.c    what instructions are in it
 //   region_read.c     instructions → graph; with region_reader.h and the
 //                     next four:
 //   region_calls.c    … calls of small functions
@@ -21,6 +22,7 @@
 //   region_select.c   the items that a mask takes
 //   region_several.c  several results, and region_sinks.c
 //   region_kept.c     graphs and plans of earlier runs
+//   region_short.c    … of short arrays
 //   region_turns.c    several turns of a loop at a time
 #ifndef TALLY_VM_REGION_INTERNAL_H
 #define TALLY_VM_REGION_INTERNAL_H
@@ -421,6 +423,10 @@ int64_t tl_region_find_box(const int64_t *lengths, const int *axes, int count,
                            int64_t at, int64_t most, int64_t *from,
                            tl_region_found_box *box);
 
+// A kept plan, its streams where the operands are now, and its output at [out].
+tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
+                           void *out);
+
 // Where one of several results goes: an array of the region's shape.
 typedef struct tl_region_target {
   int node;                // or -1 - the number of a use
@@ -429,6 +435,12 @@ typedef struct tl_region_target {
   const int64_t *strides;  // NULL: dense
   bool last;               // out is memory that others may read
 } tl_region_target;
+
+// The numbers and constants that slots are left with.
+void tl_region_bind(const tl_region_graph *g);
+
+// Operations that make no array of their own.
+int tl_region_count_fused(const tl_region_graph *g);
 
 // As tl_region_plan_whole, for several results.
 tl_plan *tl_region_plan_several(tl_region_graph *g,
@@ -443,10 +455,12 @@ struct tl_region_kept {
   tl_region *where;
   const tl_unit *unit;
   uint32_t pc;
-  bool is_busy;    // a run is under way
-  bool is_stale;   // its values are of different runs
-  bool is_good;    // to be used again
-  bool turns;      // several turns of a loop may run at a time
+  bool is_busy;           // a run is under way
+  bool is_stale;          // its values are of different runs
+  bool is_good;           // to be used again
+  bool turns;             // several turns of a loop may run at a time
+  bool is_short;          // tl_region_run_short does it
+  uint16_t fused;         // operations that make no array of their own
   uint8_t turns_refused;  // so often that could not be, in a row,
   uint32_t turns_wait;    // and is not asked so many times
   int view_words;         // without what a run adds
@@ -468,6 +482,19 @@ void tl_region_drop_kept(tl_vm *vm, tl_region_kept *kept);
 // Takes the values of a kept graph from what the frame holds now; false where
 // it is not good for them.
 bool tl_region_take_again(tl_region_kept *kept);
+
+// --- Short arrays: region_short.c --------------------------------------------
+
+// Whether a graph that is being kept makes an array of one block, and does
+// nothing else.
+bool tl_region_is_short(const tl_region_kept *kept);
+
+// Whether that is all to be done with the values that are taken: no array ends
+// whose memory the result could get, and no promise is to be kept.
+bool tl_region_runs_short(const tl_region_kept *kept);
+
+// Makes the array; false: no memory, with an error pending.
+bool tl_region_run_short(tl_region_kept *kept);
 
 // --- Several turns of a loop: region_turns.c ---------------------------------
 

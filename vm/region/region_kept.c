@@ -35,8 +35,7 @@ static bool same_dims(const tl_array *a, const int64_t *dims) {
   return true;
 }
 
-static inline bool take(tl_region_kept *k, int use, tl_slot value) {
-  tl_region_use *u = &k->graph.uses[use];
+static inline bool take_as(tl_region_kept *k, tl_region_use *u, tl_slot value) {
   if (((value.tag ^ u->value.tag) & ~ANY_TAG) != 0)
     return false;
   if (tl_is_array(value)) {
@@ -48,18 +47,23 @@ static inline bool take(tl_region_kept *k, int use, tl_slot value) {
       return false;
     u->changed = k->is_stale || differs;
   }
-  u->value = u->items = value;
+  tl_copy_slot(&u->value, &value);
+  tl_copy_slot(&u->items, &value);
   return true;
+}
+
+static inline bool take(tl_region_kept *k, int use, tl_slot value) {
+  return take_as(k, &k->graph.uses[use], value);
 }
 
 static bool take_slot(tl_region_kept *k, const tl_region_fact *f) {
   tl_region_graph *g = &k->graph;
   tl_slot value = g->base[f->at];
-  if (!take(k, f->use, value))
+  tl_region_use *u = &g->uses[f->use];
+  if (!take_as(k, u, value))
     return false;
-  int root = g->uses[f->use].root;
-  if (root >= 0)
-    g->roots[root].value = value;
+  if (u->root >= 0)
+    tl_copy_slot(&g->roots[u->root].value, &value);
   return true;
 }
 
@@ -414,6 +418,8 @@ void tl_region_keep(tl_region_graph *g, tl_region *where, uint32_t pc) {
   k->turns = tl_region_may_turn(k);
   k->turns_refused = 0;
   k->turns_wait = 0;
+  k->is_short = !k->turns && tl_region_is_short(k);
+  k->fused = (uint16_t)tl_region_count_fused(&k->graph);
   link_kept(vm, where, k);
 }
 

@@ -373,13 +373,14 @@ static bool fits(const tl_region_planned *planned, const tl_region_box *box,
 
 static void point_streams(const tl_region_graph *g, tl_region_planned *planned,
                           void *out, const tl_region_target *targets) {
-  tl_plan *plan = &planned->plan;
-  for (int s = 0; s < plan->stream_count; s++) {
+  tl_plan_stream_state *streams = planned->plan.streams;
+  const tl_region_use *uses = g->uses;
+  for (int s = 0; s < planned->plan.stream_count; s++) {
     int node = planned->streams[s].node, operand = planned->streams[s].operand;
-    plan->streams[s].base = node >= 0 ? (char *)&g->nodes[node].items[operand]
-                            : operand >= 0 ? g->uses[operand].items.array->data
-                            : targets != NULL ? targets[-1 - operand].out
-                                              : out;
+    streams[s].base = node >= 0         ? (char *)&g->nodes[node].items[operand]
+                      : operand >= 0    ? uses[operand].items.array->data
+                      : targets != NULL ? targets[-1 - operand].out
+                                        : out;
   }
 }
 
@@ -388,6 +389,12 @@ static tl_plan *use_again(tl_region_planned *planned) {
   planned->plan.split = NULL;
   planned->plan.delay = NULL;
   return &planned->plan;
+}
+
+tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
+                           void *out) {
+  point_streams(g, planned, out, NULL);
+  return use_again(planned);
 }
 
 tl_plan *tl_region_plan_again(const tl_region_graph *g,
@@ -409,8 +416,7 @@ tl_plan *tl_region_plan_kept(tl_region_graph *g, const tl_region_box *box,
   tl_region_planned *planned = g->kept;
   if (planned == NULL || !fits(planned, box, out, dtype, out_strides))
     return NULL;
-  point_streams(g, planned, out, NULL);
-  return use_again(planned);
+  return tl_region_plan_to(g, planned, out);
 }
 
 tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_box *box,
