@@ -127,9 +127,9 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   io_open io_text join lapack library linalg linalg_factor linalg_products linalg_sign \
   linear list list_sort memory_graph memory_held memory_plot missing \
   module_binary module_json module_memory module_os module_regex \
-  module_strings nan neighbours nested_apply nested_reduce npy_header \
+  module_strings nan nested_apply nested_reduce npy_header \
   npy_struct operators places pointers ragged ragged_join ragged_pairs \
-  ragged_rows random random_orders record reduce search shape sort sort_parts \
+  random random_orders record reduce search shape sort sort_parts \
   stacking string_case structs system value)
 
 # Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.

@@ -7,7 +7,9 @@
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "vm/engine/engine.h"
+#include "vm/nested/lift.h"
 #include "vm/nested/nested_elementwise.h"
+#include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
 
@@ -77,30 +79,47 @@ static bool move_pieces(tl_vm *vm, tl_op op, tl_array *x, int axis,
   return true;
 }
 
-// neighbours where x is dying: the result lies in its memory.
-static bool neighbours_in_place(tl_vm *vm, tl_op op, tl_slot *x, int axis,
-                                tl_slot *out) {
-  tl_array *a = x->array, *piece = NULL;
-  tl_dtype dtype = tl_array_dtype(a);
-  int64_t shape[TL_MAX_DIMS], one = PIECE, zero = 0;
-  int64_t stride = (int64_t)tl_itemsize(dtype);
-  tl_slot parts[2] = {tl_none(), tl_none()}, base = tl_borrow(*x);
-  bool ok = (piece = tl_array_new(vm, dtype, 1, &one)) != NULL;
+// Two vectors over x and the memory of a piece of results; closed where it
+// fails, too.
+static bool open_pieces(tl_vm *vm, tl_slot x, tl_slot parts[2],
+                        tl_array **piece) {
+  tl_dtype dtype = tl_array_dtype(x.array);
+  int64_t one = PIECE, zero = 0, stride = (int64_t)tl_itemsize(dtype);
+  tl_slot base = tl_borrow(x);
+  parts[0] = parts[1] = tl_none();
+  *piece = tl_array_new(vm, dtype, 1, &one);
+  bool ok = *piece != NULL;
   for (int i = 0; ok && i < 2; i++) {
-    tl_array *part = tl_view_new(vm, &base, dtype, a->data, 1, &zero, &stride);
+    tl_array *part =
+        tl_view_new(vm, &base, dtype, x.array->data, 1, &zero, &stride);
     ok = part != NULL;
     if (ok)
       parts[i] = tl_own_array(part);
   }
-  ok = ok && move_pieces(vm, op, a, axis, parts, piece);
-  if (piece)
+  return ok;
+}
+
+static void close_pieces(tl_vm *vm, tl_slot parts[2], tl_array *piece) {
+  if (piece != NULL)
     tl_drop(vm, tl_own_array(piece));
   for (int i = 0; i < 2; i++) tl_drop(vm, parts[i]);
+}
+
+// neighbours where x is dying: the result lies in its memory.
+static bool neighbours_in_place(tl_vm *vm, tl_op op, tl_slot *x, int axis,
+                                tl_slot *out) {
+  tl_array *a = x->array, *piece;
+  int64_t shape[TL_MAX_DIMS];
+  tl_slot parts[2];
+  bool ok = open_pieces(vm, *x, parts, &piece) &&
+            move_pieces(vm, op, a, axis, parts, piece);
+  close_pieces(vm, parts, piece);
   if (!ok)
     return false;
   memcpy(shape, tl_shape(a), sizeof(int64_t) * (size_t)tl_ndim(a));
   shape[axis]--;
-  *out = tl_own_array(tl_array_narrow(vm, x, dtype, tl_ndim(a), shape));
+  *out = tl_own_array(
+      tl_array_narrow(vm, x, tl_array_dtype(a), tl_ndim(a), shape));
   return true;
 }
 
@@ -219,9 +238,111 @@ static bool diff_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return false;
 }
 
+// --- Rows of different lengths ----------------------------------------------
+
+// Copies [n] bytes, of which there are [room] to read and to write: short runs
+// without a call or a branch on their length.
+static void copy_run(char *to, const char *from, size_t n, size_t room) {
+  enum { CHUNK = 64, MOST = 2 * CHUNK };
+  if (n > MOST || room < MOST) {
+    memcpy(to, from, n);
+    return;
+  }
+  memcpy(to, from, CHUNK);
+  if (n > CHUNK)
+    memcpy(to + CHUNK, from + CHUNK, CHUNK);
+}
+
+// The differences of all items in pieces, and of each piece those within rows.
+static bool keep_within_rows(tl_vm *vm, tl_op op, const tl_array *x,
+                             const int64_t *at, int64_t rows, tl_slot parts[2],
+                             tl_array *piece, tl_array *to) {
+  size_t itemsize = tl_itemsize(tl_array_dtype(x)), done = 0;
+  int64_t last = x->size - 1, row = 0;
+  for (int64_t begin = 0; begin < last; begin += PIECE) {
+    int64_t count = last - begin < PIECE ? last - begin : PIECE;
+    char *data = x->data + (size_t)begin * itemsize;
+    stand_for(parts[0].array, data + itemsize, count);
+    stand_for(parts[1].array, data, count);
+    stand_for(piece, piece->data, count);
+    if (!tl_poll(vm, 1) || !tl_elementwise_into(vm, op, parts, piece))
+      return false;
+    for (int64_t i = 0; i < count; i++) {
+      while (row < rows && at[row + 1] - 1 < begin + i) row++;
+      int64_t stop = at[row + 1] - 1 - begin;
+      stop = stop < count ? stop : count;
+      size_t run = (size_t)(stop - i) * itemsize;
+      size_t left = (size_t)to->size * itemsize - done;
+      size_t behind = (size_t)(PIECE - i) * itemsize;
+      copy_run(to->data + done, piece->data + (size_t)i * itemsize, run,
+               left < behind ? left : behind);
+      done += run;
+      i = stop;
+    }
+  }
+  return true;
+}
+
+// How long rows are without the last item of each.
+static tl_array *offsets_without_last(tl_vm *vm, const tl_array *offsets) {
+  tl_array *to = tl_offsets_new(vm, offsets->size - 1);
+  const int64_t *at = tl_offsets_data((tl_array *)offsets);
+  int64_t taken = 0;
+  for (int64_t i = 1; to != NULL && i < offsets->size; i++) {
+    taken += at[i] > at[i - 1];
+    tl_offsets_data(to)[i] = at[i] - taken;
+  }
+  return to;
+}
+
+// The differences within rows of plain items, all rows at once.
+static bool diff_of_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
+  tl_slot at, lent, items = tl_none(), made = tl_none(), parts[2];
+  tl_array *piece;
+  if (!tl_ragged_lend(vm, x, &at, &lent))
+    return false;
+  bool ok = tl_array_contiguous(vm, &lent, &items);
+  tl_array *offsets = ok ? offsets_without_last(vm, at.array) : NULL;
+  if (offsets != NULL) {
+    int64_t rows = offsets->size - 1;
+    tl_dtype dtype = tl_array_dtype(items.array);
+    tl_op op = dtype == TL_BOOL ? TL_OP_NOT_EQUAL : TL_OP_SUBTRACT;
+    tl_array *to = tl_array_new(vm, dtype, 1, &tl_offsets_data(offsets)[rows]);
+    ok = to != NULL && open_pieces(vm, items, parts, &piece);
+    ok = ok && keep_within_rows(vm, op, items.array, tl_offsets_data(at.array),
+                                rows, parts, piece, to);
+    if (to != NULL) {
+      close_pieces(vm, parts, piece);
+      made = tl_own_array(to);
+    }
+  }
+  tl_clear(vm, &items);
+  tl_clear(vm, &lent);
+  tl_clear(vm, &at);
+  if (offsets != NULL && ok)
+    return tl_ragged_new(vm, offsets, &made, out);
+  tl_clear(vm, &made);
+  if (offsets != NULL)
+    tl_drop(vm, tl_own_array(offsets));
+  return false;
+}
+
+static bool diff_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot items = args[0].nested->parts[1], axis = args[1];
+  bool last = tl_class(axis) == TL_CLASS_I64 && (axis.i == 1 || axis.i == -1);
+  bool once = tl_class(args[2]) == TL_CLASS_I64 && args[2].i == 1;
+  if (!last || !once || !tl_is_none(args[3]) || !tl_is_none(args[4]) ||
+      !tl_is_array(items) || tl_ndim(items.array) != 1 ||
+      tl_array_dtype(items.array) >= TL_STRING)
+    return tl_lift_rows(vm, tl_builtin_find(NULL, "diff", 4), 5, args, out);
+  return diff_of_rows(vm, args[0], out);
+}
+
 static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   int64_t n;
+  if (tl_is_form(args[0], TL_FORM_RAGGED))
+    return diff_ragged(vm, args, out);
   if (tl_is_form(args[0], TL_FORM_OPTION) ||
       tl_is_form(args[3], TL_FORM_OPTION) ||
       tl_is_form(args[4], TL_FORM_OPTION))
@@ -340,8 +461,7 @@ static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_neighbour_builtins[] = {
-    {"diff", "x, axis: -1, n: 1, prepend: none, append: none", diff,
-     TL_EACH_ROW | TL_OF_ROWS,
+    {"diff", "x, axis: -1, n: 1, prepend: none, append: none", diff, TL_OF_ROWS,
      TL_DOC(
          "The differences between neighbours along an axis, taken n times; prepend\n"
          "and append are joined to x first: arrays of x's other lengths, or numbers\n"

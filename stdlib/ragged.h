@@ -12,6 +12,10 @@ bool tl_arg_ragged(tl_vm *vm, const char *function, tl_slot *s);
 bool tl_fail_ragged_rows(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
                          int64_t row);
 
+// Each row of a ragged array from its end, their items gathered at once. *out
+// is owned.
+bool tl_ragged_flip(tl_vm *vm, tl_slot x, tl_slot *out);
+
 // Each row in order, or the order of each row. *out is owned.
 bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
                     tl_slot *out);

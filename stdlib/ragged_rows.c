@@ -167,6 +167,62 @@ bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
   return false;
 }
 
+// The n items from [from] on, in reverse.
+static void turn_items(char *to, const char *from, int64_t n, size_t size) {
+  if (size == sizeof(uint64_t)) {
+    for (int64_t i = 0; i < n; i++)
+      memcpy(to + i * 8, from + (n - 1 - i) * 8, 8);
+    return;
+  }
+  for (size_t i = 0; i < (size_t)n; i++)
+    memcpy(to + i * size, from + ((size_t)n - 1 - i) * size, size);
+}
+
+// Where the items of rows come from that are turned round.
+static void turn_places(int64_t *places, int64_t begin, int64_t end) {
+  for (int64_t k = begin; k < end; k++) places[k] = begin + end - 1 - k;
+}
+
+bool tl_ragged_flip(tl_vm *vm, tl_slot x, tl_slot *out) {
+  tl_slot offsets, items, turned, from;
+  if (!tl_ragged_flat(vm, x, &offsets, &items))
+    return false;
+  bool plain = tl_is_array(items) && tl_ndim(items.array) == 1 &&
+               tl_array_dtype(items.array) < TL_STRING;
+  tl_dtype dtype = plain ? tl_array_dtype(items.array) : TL_INT64;
+  const int64_t *at = tl_offsets_data(offsets.array);
+  int64_t rows = offsets.array->size - 1;
+  size_t size = tl_itemsize(dtype);
+  bool ok = !plain || tl_array_contiguous(vm, &items, &from);
+  if (ok && plain) {
+    tl_clear(vm, &items);
+    items = from;
+  }
+  tl_array *to = ok ? tl_array_new(vm, dtype, 1, &at[rows]) : NULL;
+  ok = to != NULL;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    size_t begin = (size_t)at[i] * size;
+    if (plain)
+      turn_items(to->data + begin, items.array->data + begin, at[i + 1] - at[i],
+                 size);
+    else
+      turn_places(tl_offsets_data(to), at[i], at[i + 1]);
+    ok = (i & 0xffff) != 0xffff || tl_poll(vm, 64);
+  }
+  if (ok && plain) {
+    turned = tl_own_array(to);
+    to = NULL;
+  }
+  ok = ok && (plain || tl_value_take(vm, items, to, &turned));
+  if (to != NULL)
+    tl_drop(vm, tl_own_array(to));
+  tl_clear(vm, &items);
+  if (ok)
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &turned, out);
+  tl_drop(vm, offsets);
+  return false;
+}
+
 // Rows of a dtype that has a scan, all within one array: [items], which it
 // takes, or one of the result's dtype.
 static bool cumulate_within(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,

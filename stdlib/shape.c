@@ -8,6 +8,7 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/nested/grid.h"
+#include "vm/nested/lift.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
@@ -125,6 +126,13 @@ static bool flatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- Turning round ----------------------------------------------------------
 
 static bool flip(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_is_form(args[0], TL_FORM_RAGGED)) {
+    bool within = tl_class(args[1]) == TL_CLASS_I64 &&
+                  (args[1].i == 1 || args[1].i == 1 - tl_value_axes(args[0]));
+    return within ? tl_ragged_flip(vm, args[0], out)
+                  : tl_lift_rows(vm, tl_builtin_find(NULL, "flip", 4), 2, args,
+                                 out);
+  }
   if (!tl_arg_array(vm, "flip", &args[0]))
     return false;
   tl_array *x = args[0].array;
@@ -608,7 +616,7 @@ const tl_builtin tl_shape_builtins[] = {
          "    flatten([[1, 2], [3]])    # [1, 2, 3]\n"
          "    flatten([[1, 2], [3, 4]])    # [1, 2, 3, 4]\n")},
     {"flip", "x, axis: none", flip,
-     TL_VIEWS | TL_MOVES | TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
+     TL_VIEWS | TL_MOVES | TL_OF_ROWS | TL_OF_BYTES,
      TL_DOC(
          "x with the order of its items reversed along one axis, several, or all.\n"
          "Any dtype, which stays. Lists and strings are an error (kind type).\n"

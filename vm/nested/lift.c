@@ -414,7 +414,7 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_RAGGED) && !moves_rows(builtin, args)) {
     return (builtin->flags & TL_EACH_ROW) != 0
-               ? tl_lift_each_row(vm, builtin, count, args, out)
+               ? tl_lift_rows(vm, builtin, count, args, out)
                : builtin->call(vm, args, out);
   }
   tl_slot given[TL_MAX_PARAMS], places, dense;
@@ -535,7 +535,7 @@ bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (tl_is_form(x, TL_FORM_GRID))
     return of_grid(vm, builtin, count, args, out);
   if ((builtin->flags & TL_EACH_ROW) != 0 && tl_is_form(x, TL_FORM_RAGGED))
-    return tl_lift_each_row(vm, builtin, count, args, out);
+    return tl_lift_rows(vm, builtin, count, args, out);
   if ((builtin->flags & TL_OF_MASKS) != 0 && tl_is_form(x, TL_FORM_OPTION))
     return of_masks(vm, builtin, count, args, out);
   if ((builtin->flags & TL_INNERMOST) != 0 && has_rows_within(x))

@@ -32,4 +32,9 @@ static inline bool tl_is_lifted(const tl_builtin *builtin,
 bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
              tl_slot *args, tl_slot *out);
 
+// Calls the built-in for each row of args[0], which is ragged, the axis within
+// its rows: TL_EACH_ROW, and what else cannot take all rows at once.
+bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                  const tl_slot *args, tl_slot *out);
+
 #endif

@@ -11,8 +11,4 @@ bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // The position of a function's axis; -1: it has none.
 int tl_lift_axis(const tl_builtin *builtin);
 
-// TL_EACH_ROW: args[0] is ragged, and the axis within its rows.
-bool tl_lift_each_row(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                      const tl_slot *args, tl_slot *out);
-
 #endif

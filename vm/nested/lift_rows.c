@@ -85,8 +85,8 @@ static bool find_row_axis(tl_vm *vm, const tl_builtin *builtin, tl_slot given,
   return true;
 }
 
-bool tl_lift_each_row(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                      const tl_slot *args, tl_slot *out) {
+bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
+                  const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], x = args[0], axis;
   for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
   int at = tl_lift_axis(builtin);
