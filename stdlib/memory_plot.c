@@ -405,7 +405,8 @@ static void svg_marks(tl_text *text, const plot *p) {
                  "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" "
                  "font-weight=\"600\" stroke=\"#fff\" stroke-width=\"4\" "
                  "paint-order=\"stroke\">peak %s",
-                 right ? x + 4 : x - 4, y - 9, right ? "end" : "start", bytes);
+                 right ? x + 4 : fmax(x - 4, LEFT + 4), y - 9,
+                 right ? "end" : "start", bytes);
   if (t->peak_line > 0) {
     tl_text_puts(text, ", ");
     svg_place(text, t, t->peak_file, t->peak_line);
@@ -477,11 +478,11 @@ void tl_plot_svg(tl_text *text, const tl_timeline *t) {
                  "fill=\"#fff\"/>\n<text x=\"%d\" y=\"30\" font-size=\"17\" "
                  "font-weight=\"600\">",
                  WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT);
-  tl_svg_text(text, t->peak_line > 0 ? file_of(t, 0) : "");
+  svg_source(text, t->file_count > 0 ? file_of(t, 0) : "", 60);
   tl_text_printf(text,
                  "%slive bytes over time</text>\n<text x=\"%d\" y=\"50\" "
                  "fill=\"#555\">before %s · peak %s · after %s</text>\n",
-                 t->peak_line > 0 ? ": " : "", LEFT, before, peak, after);
+                 t->file_count > 0 ? ": " : "", LEFT, before, peak, after);
   svg_axes(text, &p);
   svg_bands(text, &p);
   tl_text_printf(text,

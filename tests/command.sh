@@ -138,6 +138,37 @@ expect 0 'may: .*one pass with `y . x`.*no array of its own' 'explain: a region'
 expect 0 'ran: fused once; fresh once' 'explain: what a run did'
 expect 0 'fresh: x is used later, in line 6' 'explain: who keeps an operand'
 expect 0 'ran: copied once, 72128 bytes: z holds it, too' 'explain: an update that copies'
+text 'p = (x: ones(9000), v: ones(9000))\nfor t in 0..5 {\n  p.v = p.v - p.x * 0.1 / p.x\n}\nq = p\nq.v[0] = 9.0\nprint(p.x[1], q.v[0])\n'
+run explain "$dir/script.tly"
+expect 0 'an array in q is shared with .v of a record .p in the script.' 'explain: an update within a record'
+expect 0 'fused 5 times; in place of `p.x . 0.1` 5 times$' 'explain: memory is told of once'
+text 'u = ones((90, 90))\nfor t in 0..9 {\n  v = (u[2:, 1:-1] + u[:-2, 1:-1]) / 2\n  c = max(abs(v - u[1:-1, 1:-1]))\n  u[1:-1, 1:-1] = v\n}\nprint(c)\n'
+run explain "$dir/script.tly"
+expect 0 'together with .*line 3., `u.1:-1, 1:-1.` .line 5.' 'explain: an update that runs together'
+run explain --json "$dir/script.tly"
+expect 0 '"operation": ".u.2:, 1:-1. . u.:-2, 1:-1..".*"fused": 9,.*"inplace": 0, "fresh": 0, "bytes": 0' 'explain --json: memory is told of the result alone'
+long=$dir/$(printf '%060d' 0)/$(printf '%060d' 1)
+mkdir -p "$long"
+cp "$dir/script.tly" "$long/short.tly"
+run --memory-plot "$dir/plot.svg" "$long/short.tly"
+cp "$dir/plot.svg" "$dir/out"
+expect 0 '>short.tly: live bytes' '--memory-plot of a script far away'
+# Each array is told of once: in sum, what is explained is what was counted.
+sum_of() {
+  grep -o "\"$1\": [0-9]*" "$2" | awk '{ s += $2 } END { print s + 0 }'
+}
+for name in black_scholes co2 elnino sentences sunspots; do
+  "$tally" explain --json "examples/$name.tly" > "$dir/explained" 2> "$dir/err"
+  "$tally" --stats=json "examples/$name.tly" > "$dir/printed" 2> "$dir/counted"
+  for pair in fresh:allocs inplace:inplace copies:copies bytes:alloc_bytes; do
+    told=$(sum_of "${pair%:*}" "$dir/explained")
+    counted=$(sum_of "${pair#*:}" "$dir/counted")
+    text "print(\"$told $counted\")\n"; run "$dir/script.tly"
+    expect 0 "^$counted $counted\$" "explain of $name: ${pair%:*}"
+  done
+done
+text 'x = ones(9000)\ny = x + 1\nz = y * x\nw = z\nw[0] = 2\nprint(sum(z), x[0])\n'
+run explain "$dir/script.tly"
 absent '^9000' 'explain leaves out what the script prints'
 text 'fn f(x, y) {\n  a = x + y\n  b = x - y\n  (a, b)\n}\nx = ones(9000)\nprint(f(x, x * 2)[0][0])\n'
 run explain "$dir/script.tly"

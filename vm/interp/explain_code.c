@@ -462,6 +462,15 @@ static bool ends_in_place(const tl_explainer *e, const tl_region *r) {
   return tl_explain_is_update(d.op);
 }
 
+// The same, or the update of a region that only assigns.
+static uint32_t last_computed(const tl_explainer *e, const tl_region *r) {
+  uint32_t pc = tl_explain_result(e, r);
+  tl_decoded d;
+  tl_decode(e->p, pc, &d);
+  bool computes = tl_explain_joins(e, pc, &d) || tl_explain_selects(r, pc, &d);
+  return computes || !ends_in_place(e, r) ? pc : last_of(e, r->start, r->end);
+}
+
 // "together with `x - y` (line 4); " for the results of the regions that it may
 // run together with.
 static void put_together(const tl_explainer *e, const tl_explained *o) {
@@ -471,7 +480,7 @@ static void put_together(const tl_explainer *e, const tl_explained *o) {
     if (r == o->region || r->together != o->region->together)
       continue;
     tl_text_puts(e->out, count++ == 0 ? "together with " : ", ");
-    put_other(e, o, tl_explain_result(e, r));
+    put_other(e, o, last_computed(e, r));
   }
   tl_text_puts(e->out, count == 0 ? "" : "; ");
 }

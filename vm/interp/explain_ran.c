@@ -28,17 +28,20 @@ static void add_note(tl_observed *s, const tl_note *n, uint32_t pc) {
   }
 }
 
-// The memory of a region's result is noted where its run began.
+// The memory of a region's result is noted where its run began, and told of
+// the result alone.
 tl_observed tl_explain_observe(const tl_explainer *e, const tl_explained *o) {
   tl_observed s = {.fused = o->note == NULL ? 0 : o->note->fused};
-  if (o->note != NULL)
+  bool in_region = o->region != NULL && s.fused > 0;
+  bool inner = in_region && o->pc != tl_explain_result(e, o->region);
+  if (o->note != NULL && !inner)
     add_note(&s, o->note, o->pc);
-  if (o->region == NULL || o->pc != tl_explain_result(e, o->region) ||
-      s.fused == 0)
+  if (!in_region || inner)
     return s;
   for (uint32_t pc = o->region->start; pc < o->pc; pc++) {
     const tl_note *n = tl_explain_note(e, pc);
-    if (n != NULL)
+    // What always ran by itself tells so itself.
+    if (n != NULL && n->fused > 0)
       add_note(&s, n, pc);
   }
   return s;
@@ -78,7 +81,10 @@ static void put_refusal(const tl_explainer *e, const tl_explained *o,
     tl_explain_keeper(e, s->words_pc[why], s->words_pc[why], words->slot);
     return;
   }
-  if (words->slot == UINT32_MAX)
+  if (words->slot == UINT32_MAX && tl_explain_is_update(o->d.op)) {
+    tl_text_puts(e->out, "an array in ");
+    tl_explain_operand(e, o->pc, (uint32_t)o->d.result);
+  } else if (words->slot == UINT32_MAX)
     tl_text_puts(e->out, "an operand");
   else
     tl_explain_operand(e, s->words_pc[why], words->slot);
@@ -134,8 +140,8 @@ void tl_explain_ran(const tl_explainer *e, const tl_explained *o) {
     first = false;
     if (s.largest < TL_REGION_LARGE)
       tl_text_printf(e->out,
-                     "fewer than %d items go one by one, but where they come "
-                     "again",
+                     "operations of fewer than %d items are run one by one "
+                     "until they come again often",
                      TL_REGION_LARGE);
     else if (o->region->is_part)
       tl_text_puts(e->out,

@@ -13,14 +13,18 @@ static double now(const tl_timeline *t) {
 
 // --- Places -----------------------------------------------------------------
 
-static uint32_t file_index(tl_timeline *t, const char *name) {
+// Of a long path the end is kept: the name is there.
+static uint32_t file_index(tl_timeline *t, const char *path) {
+  const size_t most = sizeof t->files[0] - 1;
+  size_t length = strlen(path);
+  const char *name = length > most ? path + length - most : path;
+  while ((*name & 0xc0) == 0x80) name++;  // not within a character
   for (uint32_t i = 0; i < t->file_count; i++)
-    if (strncmp(t->files[i], name, sizeof t->files[i] - 1) == 0)
+    if (strcmp(t->files[i], name) == 0)
       return i;
   if (t->file_count == TL_WATCH_FILES)
     return TL_WATCH_FILES - 1;
-  char *to = t->files[t->file_count];
-  strncpy(to, name, sizeof t->files[0] - 1);
+  memcpy(t->files[t->file_count], name, strlen(name) + 1);
   return t->file_count++;
 }
 
