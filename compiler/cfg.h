@@ -86,7 +86,7 @@ typedef struct tl_cfg_program {
   int32_t function_count;
   tl_cfg_function **functions;  // [0] is the module's own code
   int32_t global_count;         // module variables
-  bool is_cautious;  // for ownership: nothing is lent but to slots
+  bool is_cautious;             // for ownership: nothing is lent but to slots
   uint64_t *steady;  // from ownership: those that no function assigns and that
                      // lend across a call of code that is not known
 } tl_cfg_program;

@@ -224,7 +224,8 @@ const char *tl_module_with(const tl_vm *vm, const tl_name *name) {
     if (f->module != NULL && strcmp(f->row.name, name->text) == 0)
       return f->module;
   }
-  for (const struct tl_embedded *m = tl_embedded_modules; m->name != NULL; m++) {
+  for (const struct tl_embedded *m = tl_embedded_modules; m->name != NULL;
+       m++) {
     for (size_t i = 0; !m->is_global && m->functions[i].name != NULL; i++) {
       if (strcmp(m->functions[i].name, name->text) == 0)
         return m->name;

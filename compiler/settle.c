@@ -354,8 +354,8 @@ void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
 // by LEAVE.
 static bool inherits_many(const tl_flow *flow, int32_t x, int32_t y) {
   return flow->now[y].kind == TL_OWNS &&
-         (tl_state_relations(&flow->now[y], (uint32_t)x) &
-          ~(1u << TL_HELD)) == 1u << TL_LENDS;
+         (tl_state_relations(&flow->now[y], (uint32_t)x) & ~(1u << TL_HELD)) ==
+             1u << TL_LENDS;
 }
 
 // The borrower that may take its item out of [x] where that ends, or better its

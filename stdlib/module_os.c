@@ -186,10 +186,11 @@ const tl_builtin tl_os_files_module[] = {
          "strings. What cannot be renamed is an io error.\n"
          "    os.rename(\"new.csv\", \"data.csv\")\n")},
     {"temporary_folder", "", temporary_folder, TL_FILES | TL_EFFECT,
-     TL_DOC("The folder for files that are not to stay, a string: what the\n"
-            "environment's TMPDIR says, or /tmp. A name that is no UTF-8 text is a value\n"
-            "error.\n"
-            "    os.temporary_folder()\n")},
+     TL_DOC(
+         "The folder for files that are not to stay, a string: what the\n"
+         "environment's TMPDIR says, or /tmp. A name that is no UTF-8 text is a value\n"
+         "error.\n"
+         "    os.temporary_folder()\n")},
     {"working_folder", "", working_folder, TL_FILES | TL_EFFECT,
      TL_DOC(
          "The folder that names of files without a / at their front start from, a\n"

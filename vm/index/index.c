@@ -199,9 +199,9 @@ static bool list_slice(tl_vm *vm, const tl_slot *base, tl_slice slice,
       *item = tl_none();
     } else {
       tl_slot borrowed = tl_borrow(*item);
-      made->items[i] =
-          lends ? tl_lend(vm, &made->head, &borrowed, TL_CAUSE_ITEM)
-                : tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
+      made->items[i] = lends
+                           ? tl_lend(vm, &made->head, &borrowed, TL_CAUSE_ITEM)
+                           : tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
     }
   }
   made->length = slice.length;

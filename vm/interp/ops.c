@@ -736,8 +736,7 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
            tl_fail(vm, TALLY_ERR_HOST, "next: there is no such item");
   if (tl_is_string(c))
     return next_cluster(vm, c.string, &position->i, a);
-  bool gives =
-      mode != TL_MODE_BORROW && tl_is_owned(c) && c.object->count == 1;
+  bool gives = mode != TL_MODE_BORROW && tl_is_owned(c) && c.object->count == 1;
   const tl_resource *resource = walked_resource(c);
   if (resource != NULL) {
     tl_slot item;
@@ -749,7 +748,8 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
   if (tl_is_list(c)) {
     tl_slot *item = &c.list->items[i];
     if (gives) {
-      put(a, *item);  // a dying list gives its items away, also those it is lent
+      // A dying list gives its items away, also those that it is lent.
+      put(a, *item);
       *item = tl_none();
     } else {
       put(a, tl_borrow(*item));
