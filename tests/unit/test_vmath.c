@@ -196,6 +196,10 @@ static void logarithms(void **state) {
   fill_whole(0.97, 1.03);
   check(TL_OP_LOG, logl, NULL);
   check(TL_OP_LOG2, log2l, NULL);
+  check(TL_OP_LOG10, log10l, NULL);
+  fill_whole(0, 1e-307);
+  check(TL_OP_LOG2, log2l, NULL);
+  check(TL_OP_LOG10, log10l, NULL);
   fill_arguments(0, 1e300);
   check(TL_OP_LOG, logl, NULL);
   check(TL_OP_LOG2, log2l, NULL);

@@ -74,7 +74,6 @@ def exp_tail(x):
 
 def polynomials():
     parts('LN2', log(mpf(2)), [32])
-    parts('LOG2_E', 1 / log(mpf(2)), [21])
     print(f'#define ONE_OVER_LN2 {hexadecimal(1 / log(mpf(2)))}')
     print()
     bound = log(mpf(2)) / 2 * mpf('1.0001')
@@ -107,8 +106,6 @@ def polynomials():
     print('\n// r^(-1/3)')
     define('cbrt_step', polynomial(
         lambda r: r ** (-mpf(1) / 3), mpf('0.87'), mpf('1.13'), 4))
-    parts('LOG10_2', log(mpf(2)) / log(mpf(10)), [40])
-    parts('LOG10_E', 1 / log(mpf(10)), [21])
 
 
 def odd(name, f, end, degree, suffix='', what=None):
@@ -181,23 +178,26 @@ INTERVALS = [tuple(
     for i in (j, j + 1)) for j in range(16)]
 
 
-def close_to_reciprocal(j):
-    """A c of 29 bits after the point near 1 / m, for which -log c - j log(2) / 16
-    is next to a multiple of 2^-43: so the table needs no second part. (Gal's
-    accurate tables.)"""
+def close_to_reciprocal(j, base, bits):
+    """A c of 29 bits after the point near 1 / m, for which the logarithm of 1 / c
+    less that of 2^(j/16) is next to a multiple of 2^-bits: so the table needs no
+    second part. (Gal's accurate tables.)"""
     middle = int(2 / sum(INTERVALS[j]) * 2 ** 29)
     one = 1 << 120
     start = int((-log(mpf(middle) / 2 ** 29) - j * log(mpf(2)) / 16) * one)
-    grid = one >> 43
+    grid = int(log(base) * one) >> bits
 
     def distance(i):
         x = (i * one) // middle
         x2 = (x * x) >> 120
         x3 = (x2 * x) >> 120
-        value = start - x + x2 // 2 - x3 // 3 + ((x3 * x) >> 120) // 4
+        x4 = (x3 * x) >> 120
+        value = (start - x + x2 // 2 - x3 // 3 + x4 // 4 -
+                 ((x4 * x) >> 120) // 5)
         return abs((value + grid // 2) % grid - grid // 2)
 
-    return mpf(middle + min(range(-1 << 17, 1 << 17), key=distance)) / 2 ** 29
+    span = 1 << max(17, 60 - bits)
+    return mpf(middle + min(range(-span, span), key=distance)) / 2 ** 29
 
 
 def log_tail(x):
@@ -208,23 +208,38 @@ def log_tail(x):
 
 def logarithms():
     print(f'#define LOG_FIRST 0x{LOG_FIRST:x}u')
-    step = log(mpf(2)) / 16
-    short_parts('LOG_STEP', step, 43, 82)
-    close = [mpf(1)] + [close_to_reciprocal(j) for j in range(1, 16)]
+    logarithm('log', exp(mpf(1)), 43)
+    print()
+    logarithm('log2', mpf(2), 42)
+    print()
+    logarithm('log10', mpf(10), 44)
+
+
+def logarithm(prefix, base, bits):
+    step, scale = log(mpf(2)) / log(base) / 16, 1 / log(base)
+    short_parts(f'{prefix.upper()}_STEP', step, bits, 82)
+    if scale != 1:
+        print(f'#define {prefix.upper()}_SCALE {hexadecimal(scale)}')
+        parts(f'{prefix.upper()}_SCALE', scale, [26])
+    close = [mpf(1)] + [close_to_reciprocal(j, base, bits)
+                        for j in range(1, 16)]
     bound = max(abs(c * m - 1) for c, ends in zip(close, INTERVALS)
                 for m in ends)
-    for name, degree, what in (('log_terms', 7, 'float64'),
-                               ('log_terms_short', 3, 'float32')):
+    for suffix, degree, what in (('', 7, 'float64'), ('_short', 3, 'float32')):
+        if suffix and scale != 1:
+            continue
         terms = polynomial(log_tail, -bound, bound, degree)
-        print(f'\n// (log(1 + r) - r) / r^2 for |r| < {float(bound):.3f}; {what}')
-        define_terms(name, terms)
+        print(f'\n// ({prefix}(1 + r) - r {prefix}(e)) / r^2 for |r| < '
+              f'{float(bound):.3f}; {what}')
+        define_terms(f'{prefix}_terms{suffix}', [t * scale for t in terms])
     print('\n// 2^512 c for each interval of m, where c m is next to 1.')
-    define_terms('log_close', [c * mpf(2) ** 512 for c in close])
-    exact = [-log(c) - j * step for j, c in enumerate(close)]
-    table = [round_to(value, 43) for value in exact]
+    define_terms(f'{prefix}_close', [c * mpf(2) ** 512 for c in close])
+    exact = [-log(c) * scale - j * step for j, c in enumerate(close)]
+    table = [round_to(value, bits) for value in exact]
     worst = max(abs(a - b) for a, b in zip(exact, table))
-    print(f'\n// -log c - j ln(2) / 16, off by 2^{float(log(worst, 2)):.1f}.')
-    define_terms('log_table', table)
+    print(f'\n// -{prefix} c - j {prefix}(2) / 16, off by '
+          f'2^{float(log(worst, 2)):.1f}.')
+    define_terms(f'{prefix}_table', table)
 
 
 def sines():

@@ -1,6 +1,6 @@
-// expm1, log1p, log2, log10, logaddexp, erf and pow as loops that vectorise;
-// those that look up in tables in registers, in float32 the first four too, are
-// beside this file (vmath_exp.c, vmath_log.c, vmath_sin.c).
+// expm1, log1p, logaddexp, erf and pow as loops that vectorise; those that look
+// up in tables in registers, in float32 the first two too, are beside this file
+// (vmath_exp.c, vmath_log.c, vmath_sin.c).
 //
 // Everything is plain multiplication and addition, never fused, and choices are
 // made by masks: so all instruction sets give the same bits, at most 1 ulp from
@@ -47,48 +47,6 @@ VMATH_BLOCKS_DOUBLE(expm1)
 // ---- logarithms -------------------------------------------------------------
 
 VMATH_UNARY_DOUBLE(log1p, log1p_anywhere)
-
-// log m = high + low, where high has 21 bits.
-typedef struct short_log {
-  double high, low;
-} short_log;
-
-TL_INLINE short_log short_log_of(double m) {
-  const double f = m - 1, half_square = 0.5 * f * f, s = f / (2 + f);
-  const double z = s * s, rest = s * (half_square + z * log_rest(z));
-  const double high = first_half(f - half_square);
-  return (short_log){high, ((f - high) - half_square) + rest};
-}
-
-// k + (high + low) / ln 2: high and the first part of 1 / ln 2 are short, so
-// their product is exact, and so is k; powers of 2 have whole logarithms.
-TL_INLINE double log2_anywhere(double x) {
-  const bool tiny = x < 0x1p-1022;
-  const scaled v = exponent_of(tiny ? x * 0x1p54 : x);
-  const double k = v.k - (tiny ? 54.0 : 0.0);
-  const short_log l = short_log_of(v.m);
-  const double most = l.high * LOG2_E_1;
-  const double more = (l.low + l.high) * LOG2_E_2 + l.low * LOG2_E_1;
-  const double sum = k + most;
-  return log_or_special(x, sum + (((k - sum) + most) + more));
-}
-
-VMATH_UNARY_DOUBLE(log2, log2_anywhere)
-
-// The same by the logarithm of 10, where that of 2^k is in two parts too.
-TL_INLINE double log10_anywhere(double x) {
-  const bool tiny = x < 0x1p-1022;
-  const scaled v = exponent_of(tiny ? x * 0x1p54 : x);
-  const double k = v.k - (tiny ? 54.0 : 0.0);
-  const short_log l = short_log_of(v.m);
-  const double whole = k * LOG10_2_1, most = l.high * LOG10_E_1;
-  const double more = (l.low + l.high) * LOG10_E_2 + l.low * LOG10_E_1;
-  const double sum = whole + most;
-  return log_or_special(
-      x, sum + (((whole - sum) + most) + (more + k * LOG10_2_2)));
-}
-
-VMATH_UNARY_DOUBLE(log10, log10_anywhere)
 
 // log(e^x + e^y), the larger one and log(1 + e^-distance).
 TL_INLINE double logaddexp_anywhere(double x, double y) {

@@ -6,8 +6,6 @@
 
 #define LN2_1 0x1.62e42fee00000p-1
 #define LN2_2 0x1.a39ef35793c76p-33
-#define LOG2_E_1 0x1.7154700000000p+0
-#define LOG2_E_2 0x1.94ae0bf85ddf4p-22
 #define ONE_OVER_LN2 0x1.71547652b82fep+0
 
 // (e^x - 1 - x) / x^2
@@ -167,9 +165,5 @@ TL_INLINE double cbrt_step(double x) {
   p = p * x + 0x1.e0a1093cec251p+0;
   return p;
 }
-#define LOG10_2_1 0x1.34413509f6000p-2
-#define LOG10_2_2 0x1.9fef311f12b36p-42
-#define LOG10_E_1 0x1.bcb7b00000000p-2
-#define LOG10_E_2 0x1.526e50e32a6abp-26
 
 #endif

@@ -55,14 +55,14 @@ static const double exp_table_lost[16] = {
 #define LOG_STEP_1 0x1.62e42fefa4000p-5
 #define LOG_STEP_2 -0x1.8432a1b0e0000p-47
 
-// (log(1 + r) - r) / r^2 for |r| < 0.030; float64
+// (log(1 + r) - r log(e)) / r^2 for |r| < 0.030; float64
 static const double log_terms[8] = {
     -0x1.ffffffffffff7p-2, 0x1.555555555554dp-2,  -0x1.000000004ce01p-2,
     0x1.9999999a25605p-3,  -0x1.5555481cbbef9p-3, 0x1.24923d1f999c5p-3,
     -0x1.005d1dcc8aa68p-3, 0x1.c7c5bfe89d110p-4,
 };
 
-// (log(1 + r) - r) / r^2 for |r| < 0.030; float32
+// (log(1 + r) - r log(e)) / r^2 for |r| < 0.030; float32
 static const double log_terms_short[4] = {
     -0x1.fffffee623428p-2,
     0x1.55555463bb2c9p-2,
@@ -74,13 +74,13 @@ static const double log_terms_short[4] = {
 static const double log_close[16] = {
     0x1.0000000000000p+512, 0x1.e6b1346000000p+511, 0x1.cb52334000000p+511,
     0x1.b2fff35000000p+511, 0x1.9d22b29000000p+511, 0x1.89325ba000000p+511,
-    0x1.773cfeb000000p+511, 0x1.66bc866000000p+511, 0x1.57d0235000000p+511,
-    0x1.49daa23000000p+511, 0x1.3d281bf000000p+511, 0x1.315e903000000p+511,
-    0x1.26336e1000000p+511, 0x1.1c348b4000000p+511, 0x1.1283088000000p+511,
-    0x1.09a21b7000000p+511,
+    0x1.773cfeb000000p+511, 0x1.66e2d94000000p+511, 0x1.57d0235000000p+511,
+    0x1.49daa23000000p+511, 0x1.3d0013b000000p+511, 0x1.31671cd000000p+511,
+    0x1.263ad3f000000p+511, 0x1.1c348b4000000p+511, 0x1.1283088000000p+511,
+    0x1.09c9888000000p+511,
 };
 
-// -log c - j ln(2) / 16, off by 2^-58.7.
+// -log c - j log(2) / 16, off by 2^-60.9.
 static const double log_table[16] = {
     0x0.0p+0,
     0x1.e31145f920000p-8,
@@ -89,15 +89,101 @@ static const double log_table[16] = {
     0x1.5204ec980c000p-5,
     0x1.8459d0c600000p-5,
     0x1.a06d0a8698000p-5,
-    0x1.adf49d8d70000p-5,
+    0x1.aa89a60410000p-5,
     0x1.a7243a4ca4000p-5,
     0x1.97ca51c7ac000p-5,
-    0x1.767876b398000p-5,
-    0x1.49d74861b8000p-5,
-    0x1.182d7d48c0000p-5,
+    0x1.7a82bb34ec000p-5,
+    0x1.48f1f2629c000p-5,
+    0x1.175f811444000p-5,
     0x1.a0e7a4d090000p-6,
     0x1.13af1d0e40000p-6,
-    0x1.a24a87a980000p-8,
+    0x1.7c4e5006c0000p-8,
+};
+
+#define LOG2_STEP_1 0x1.0000000000000p-4
+#define LOG2_STEP_2 0x0.0p+0
+#define LOG2_SCALE 0x1.71547652b82fep+0
+#define LOG2_SCALE_1 0x1.7154760000000p+0
+#define LOG2_SCALE_2 0x1.4ae0bf85ddf44p-26
+
+// (log2(1 + r) - r log2(e)) / r^2 for |r| < 0.030; float64
+static const double log2_terms[8] = {
+    -0x1.71547652b82f7p-1, 0x1.ec709dc3a03f1p-2,  -0x1.715476532c67ep-2,
+    0x1.2776c50f6367dp-2,  -0x1.ec708a15f9aafp-3, 0x1.a61750c3e6d45p-3,
+    -0x1.71dce9bddd6f6p-3, 0x1.48c7202eb8387p-3,
+};
+
+// 2^512 c for each interval of m, where c m is next to 1.
+static const double log2_close[16] = {
+    0x1.0000000000000p+512, 0x1.e67eec3000000p+511, 0x1.cb482d1000000p+511,
+    0x1.b334552000000p+511, 0x1.9d3b78f000000p+511, 0x1.8959702000000p+511,
+    0x1.7749bfd000000p+511, 0x1.66c9613000000p+511, 0x1.57c08ba000000p+511,
+    0x1.4a0f800000000p+511, 0x1.3cf0e6b000000p+511, 0x1.3124264000000p+511,
+    0x1.263cc34000000p+511, 0x1.1c0e51d000000p+511, 0x1.129f0f8000000p+511,
+    0x1.09eef2c000000p+511,
+};
+
+// -log2 c - j log2(2) / 16, off by 2^-60.0.
+static const double log2_table[16] = {
+    0x0.0p+0,
+    0x1.6f8ab365e0000p-7,
+    0x1.0435707828000p-5,
+    0x1.809e853628000p-5,
+    0x1.e4e3f7f6b0000p-5,
+    0x1.15d794e424000p-4,
+    0x1.2b9a703418000p-4,
+    0x1.3551fcfdbc000p-4,
+    0x1.32476edd7c000p-4,
+    0x1.2275c94aac000p-4,
+    0x1.122494d5ac000p-4,
+    0x1.e4b1bd7af0000p-5,
+    0x1.92bf1e2bc0000p-5,
+    0x1.32f1aeef80000p-5,
+    0x1.844d866bc0000p-6,
+    0x1.f0b05d9400000p-8,
+};
+
+#define LOG10_STEP_1 0x1.34413509f8000p-6
+#define LOG10_STEP_2 -0x1.80433b83c0000p-48
+#define LOG10_SCALE 0x1.bcb7b1526e50ep-2
+#define LOG10_SCALE_1 0x1.bcb7b10000000p-2
+#define LOG10_SCALE_2 0x1.49b9438ca9aaep-28
+
+// (log10(1 + r) - r log10(e)) / r^2 for |r| < 0.030; float64
+static const double log10_terms[8] = {
+    -0x1.bcb7b1526e507p-3, 0x1.287a7636f4358p-3,  -0x1.bcb7b152f2a87p-4,
+    0x1.63c627759d5ddp-4,  -0x1.287a6accd3498p-4, 0x1.fc3f9153fe8c0p-5,
+    -0x1.bd58f6f2dcf2cp-5, 0x1.8be08fed20927p-5,
+};
+
+// 2^512 c for each interval of m, where c m is next to 1.
+static const double log10_close[16] = {
+    0x1.0000000000000p+512, 0x1.e6abc5d000000p+511, 0x1.cb551c2000000p+511,
+    0x1.b2e6524000000p+511, 0x1.9d086e8000000p+511, 0x1.891db2a000000p+511,
+    0x1.771e765000000p+511, 0x1.66d91fa000000p+511, 0x1.57b663f000000p+511,
+    0x1.49d69cc000000p+511, 0x1.3d33f95000000p+511, 0x1.314648d000000p+511,
+    0x1.2648576000000p+511, 0x1.1c0fa75000000p+511, 0x1.1293d01000000p+511,
+    0x1.09b1098000000p+511,
+};
+
+// -log10 c - j log10(2) / 16, off by 2^-60.8.
+static const double log10_table[16] = {
+    0x0.0p+0,
+    0x1.a6119f5280000p-9,
+    0x1.37c1d65de0000p-7,
+    0x1.d918825168000p-7,
+    0x1.275dfaae78000p-6,
+    0x1.52c721cfc4000p-6,
+    0x1.6bf7086bb4000p-6,
+    0x1.733d3939a4000p-6,
+    0x1.719e2c30ac000p-6,
+    0x1.628a801c2c000p-6,
+    0x1.4438a57a0c000p-6,
+    0x1.20b4d7cb78000p-6,
+    0x1.e2c48fa5b8000p-7,
+    0x1.715620b970000p-7,
+    0x1.d81e006750000p-8,
+    0x1.5ed3a58da0000p-9,
 };
 
 #define TWO_OVER_PI 0x1.45f306dc9c883p-1
