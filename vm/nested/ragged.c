@@ -236,7 +236,7 @@ static bool slice_rows(tl_vm *vm, const tl_nested *n, tl_slice slice,
 
 // --- Within rows ------------------------------------------------------------
 
-static bool fail_in_row(tl_vm *vm, int64_t index, int64_t row, int64_t length) {
+bool tl_fail_in_row(tl_vm *vm, int64_t index, int64_t row, int64_t length) {
   return tl_fail(vm, TALLY_ERR_INDEX,
                  "index %" PRId64 " is out of range for row %" PRId64
                  ", which has %" PRId64 " item%s",
@@ -255,7 +255,7 @@ static bool item_of_rows(tl_vm *vm, const tl_nested *n, int64_t j,
   for (int64_t i = 0; ok && i < rows; i++) {
     int64_t length = at[i + 1] - at[i], k = j < 0 ? j + length : j;
     if (k < 0 || k >= length)
-      ok = fail_in_row(vm, j, i, length);
+      ok = tl_fail_in_row(vm, j, i, length);
     tl_offsets_data(places)[i] = at[i] + k;
   }
   ok = ok && tl_value_take(vm, n->parts[1], places, out);
@@ -372,7 +372,7 @@ static bool places_in_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
       int64_t *place = &tl_offsets_data(places)[k];
       int64_t j = *place < 0 ? *place + length : *place;
       if (j < 0 || j >= length)
-        ok = fail_in_row(vm, *place, i, length);
+        ok = tl_fail_in_row(vm, *place, i, length);
       *place = at[i] + j;
     }
   }
@@ -553,7 +553,7 @@ static bool index_row(tl_vm *vm, tl_slot row, int64_t i, const tl_step *rest,
   int64_t j, length = tl_value_length(row, 0);
   if (rest->items[0].kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &j) &&
       (j < -length || j >= length))
-    return fail_in_row(vm, j, i, length);
+    return tl_fail_in_row(vm, j, i, length);
   return tl_index_get(vm, &row, rest, parts, out);
 }
 

@@ -49,6 +49,9 @@ bool tl_ragged_of_regular(tl_vm *vm, tl_slot regular, tl_slot *out);
 // first that differs, or -1 where their number does.
 bool tl_ragged_agree(const tl_nested *a, const tl_nested *b, int64_t *row);
 
+// An index beyond the items of a row (kind index).
+bool tl_fail_in_row(tl_vm *vm, int64_t index, int64_t row, int64_t length);
+
 // base[…] of a ragged array.
 bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
                    tl_slot *out);

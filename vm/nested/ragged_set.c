@@ -427,6 +427,16 @@ static bool set_field(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
   return ok;
 }
 
+// Whether the way goes on within a row of so many items; the error names it.
+static bool reaches_item(tl_vm *vm, tl_way rest, int64_t row, int64_t length) {
+  int64_t i;
+  if (rest.count == 0 || rest.steps->field != NULL ||
+      rest.steps->items->kind != TL_ITEM_VALUE ||
+      !tl_index_integer(rest.parts[0], &i) || (i >= -length && i < length))
+    return true;
+  return tl_fail_in_row(vm, i, row, length);
+}
+
 bool tl_ragged_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
   int64_t i, start, stop, rows = tl_ragged_rows(n);
   if (w.steps->field != NULL)
@@ -450,11 +460,13 @@ bool tl_ragged_set(tl_vm *vm, tl_way w, tl_nested *n, tl_slot *value) {
     memcpy(steps, w.steps, (size_t)w.count * sizeof *steps);
     steps[0].items++;
     steps[0].item_count--;
-    return set_in_row(vm, (tl_way){steps, w.count, w.parts + 1}, n, start, stop,
-                      value);
+    tl_way rest = {steps, w.count, w.parts + 1};
+    return reaches_item(vm, rest, k, stop - start) &&
+           set_in_row(vm, rest, n, start, stop, value);
   }
   bool is_row = tl_value_ndim(*value) > 0;
   if (w.count == 1 && is_row && tl_value_length(*value, 0) != stop - start)
     return replace_row(vm, n, k, *value);
-  return set_in_row(vm, tl_way_below(w), n, start, stop, value);
+  return reaches_item(vm, tl_way_below(w), k, stop - start) &&
+         set_in_row(vm, tl_way_below(w), n, start, stop, value);
 }
