@@ -541,7 +541,7 @@ static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
     found = tl_array_over(vm, &x, TL_INT64);
     if (found && !tl_search_sorted(vm, bins.array, x.array, !right,
                                    (int64_t *)found->data)) {
-      tl_drop(vm, tl_own_array(found));
+      tl_put_back(vm, &args[0], tl_own_array(found));
       found = NULL;
     }
     // From the other end, where the edges descend.
@@ -549,9 +549,12 @@ static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
       ((int64_t *)found->data)[i] = edges - ((int64_t *)found->data)[i];
     tl_drop(vm, bins);
   }
-  tl_drop(vm, x);
-  if (found)
+  if (found != NULL) {
+    tl_drop(vm, x);
     *out = tl_result(vm, found);
+  } else if (tl_is_owned(x)) {
+    tl_put_back(vm, &args[0], x);
+  }
   return found != NULL;
 }
 
@@ -605,7 +608,11 @@ static bool interp(tl_vm *vm, tl_slot *args, tl_slot *out) {
          tl_take_contiguous(vm, "interp", &args[made], TL_FLOAT64, &a[made]))
     made++;
   bool ok = made == 3 && interp_arrays(vm, &a[0], a[1].array, a[2].array, out);
-  while (made > 0) tl_drop(vm, a[--made]);
+  while (made > 1) tl_drop(vm, a[--made]);
+  if (ok)
+    tl_drop(vm, a[0]);
+  else if (made == 1 && tl_is_owned(a[0]))
+    tl_put_back(vm, &args[0], a[0]);
   return ok;
 }
 
@@ -626,7 +633,8 @@ const tl_builtin tl_bins_builtins[] = {
          "largest item unless given), or an array of edges.\n"
          "Edges that do not ascend are an error (kind value).\n"
          "    histogram([1, 2, 2, 3], 2)[0]    # [1, 3]\n")},
-    {"digitize", "x, bins, right: false", digitize, TL_OF_ITEMS,
+    {"digitize", "x, bins, right: false", digitize,
+     TL_OF_ITEMS | TL_KEEPS | TL_STOPS | TL_ARRAYS,
      TL_DOC(
          "The bin in which each item lies: how many of the ascending edges are\n"
          "not above it (with right: below it), or how many of descending edges\n"
@@ -634,7 +642,7 @@ const tl_builtin tl_bins_builtins[] = {
          "Any real dtype; gives int64. Edges that do neither are an error (kind\n"
          "value).\n"
          "    digitize([0.5, 1.0, 9.0], [1.0, 2.0])    # [0, 1, 2]\n")},
-    {"interp", "x, xp, fp", interp, TL_OF_ITEMS,
+    {"interp", "x, xp, fp", interp, TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "The values at x of the line through the points (xp, fp), where xp\n"
          "increases; before and behind them, the first and last fp.\n"

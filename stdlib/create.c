@@ -46,7 +46,9 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
   if (a)
     ok = tl_array_fill(vm, a, one);
   tl_drop(vm, tl_own_array(one));
-  if (a && !ok)
+  if (a && !ok && like != NULL)
+    tl_put_back(vm, like, tl_own_array(a));
+  else if (a && !ok)
     tl_drop(vm, tl_own_array(a));
   if (!a || !ok)
     return false;
@@ -596,22 +598,25 @@ const tl_builtin tl_create_builtins[] = {
          "The dtype is that of the value unless one is given. A negative length is\n"
          "an error (kind value).\n"
          "    full(3, 7)    # [7, 7, 7]\n")},
-    {"zeros_like", "x, dtype: none", zeros_like, TL_OF_ITEMS | TL_OF_BYTES,
+    {"zeros_like", "x, dtype: none", zeros_like,
+     TL_OF_ITEMS | TL_OF_BYTES | TL_KEEPS | TL_ARRAYS,
      TL_DOC("Zeros in the shape and dtype of x.\n"
             "Values other than arrays and numbers are an error (kind type).\n"
             "    zeros_like([1, 2])    # [0, 0]\n")},
-    {"ones_like", "x, dtype: none", ones_like, TL_OF_ITEMS,
+    {"ones_like", "x, dtype: none", ones_like,
+     TL_OF_ITEMS | TL_KEEPS | TL_STOPS | TL_ARRAYS,
      TL_DOC("Ones in the shape and dtype of x.\n"
             "Values other than arrays and numbers are an error (kind type).\n"
             "    ones_like([3.0, 4.0])    # [1.0, 1.0]\n")},
-    {"empty_like", "x, dtype: none", zeros_like, TL_OF_ITEMS | TL_OF_BYTES,
+    {"empty_like", "x, dtype: none", zeros_like,
+     TL_OF_ITEMS | TL_OF_BYTES | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "The same as zeros_like.\n"
          "An array of the shape and dtype of x unless a dtype is given. Values\n"
          "other than arrays and numbers are an error (kind type).\n"
          "    empty_like([1, 2])    # [0, 0]\n")},
     {"full_like", "x, fill_value, dtype: none", full_like,
-     TL_OF_ITEMS | TL_OF_BYTES,
+     TL_OF_ITEMS | TL_OF_BYTES | TL_KEEPS | TL_STOPS | TL_ARRAYS,
      TL_DOC("One value in the shape and dtype of x.\n"
             "A value of a higher kind than the dtype is an error (kind type).\n"
             "    full_like([1, 2], 9)    # [9, 9]\n")},
@@ -648,12 +653,12 @@ const tl_builtin tl_create_builtins[] = {
          "float64 unless dtype says otherwise. A negative size is an error (kind\n"
          "value).\n"
          "    eye(2)    # [[1.0, 0.0], [0.0, 1.0]]\n")},
-    {"tril", "x, k: 0", tril, TL_OF_MASKS | TL_OF_BYTES,
+    {"tril", "x, k: 0", tril, TL_OF_MASKS | TL_OF_BYTES | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "x with zeros above diagonal number k of its last two axes.\n"
          "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"
          "    tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]\n")},
-    {"triu", "x, k: 0", triu, TL_OF_MASKS | TL_OF_BYTES,
+    {"triu", "x, k: 0", triu, TL_OF_MASKS | TL_OF_BYTES | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "x with zeros below diagonal number k of its last two axes.\n"
          "Any dtype, a matrix or a stack; fewer axes are an error (kind shape).\n"

@@ -236,7 +236,7 @@ bool tl_builtin_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
 const tl_builtin tl_cumulative_builtins[] = {
     {"cumulative_sum",
      "x, axis: none, dtype: none, include_initial: false, skip_missing: false",
-     cumulative_sum, TL_OF_ROWS | TL_INNERMOST,
+     cumulative_sum, TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "The running sum along axis, which a vector need not name.\n"
          "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
@@ -247,7 +247,7 @@ const tl_builtin tl_cumulative_builtins[] = {
          "    cumulative_sum([1, none, 3], skip_missing: true)    # [1, none, 4]\n")},
     {"cumulative_prod",
      "x, axis: none, dtype: none, include_initial: false, skip_missing: false",
-     cumulative_prod, TL_OF_ROWS | TL_INNERMOST,
+     cumulative_prod, TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "The running product along axis, which a vector need not name.\n"
          "Floats keep their dtype, narrow integers give int64 or uint64, unless\n"
@@ -255,14 +255,14 @@ const tl_builtin tl_cumulative_builtins[] = {
          "lacks another (index).\n" MISSING
          "    cumulative_prod([1, 2, 3, 4])    # [1, 2, 6, 24]\n")},
     {"cumulative_max", "x, axis: none, skip_missing: false", cumulative_max,
-     TL_OF_ROWS | TL_INNERMOST,
+     TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "The largest item so far along axis.\n"
          "Takes any real dtype, which stays. Strings are an error (kind type), an\n"
          "axis that x lacks another (index).\n" MISSING
          "    cumulative_max([1, 3, 2, 5])    # [1, 3, 3, 5]\n")},
     {"cumulative_min", "x, axis: none, skip_missing: false", cumulative_min,
-     TL_OF_ROWS | TL_INNERMOST,
+     TL_OF_ROWS | TL_INNERMOST | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "The smallest item so far along axis.\n"
          "Takes any real dtype, which stays. Strings are an error (kind type), an\n"

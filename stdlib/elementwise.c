@@ -6,6 +6,7 @@
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "vm/engine/engine.h"
+#include "vm/vm.h"
 
 #define X(ENUM, name, arity, rule, sign, doc)                       \
   static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) { \
@@ -38,6 +39,24 @@ static bool is_numeric(tl_slot s) {
          (tl_is_array(s) && tl_array_dtype(s.array) < TL_STRING);
 }
 
+// Whether both bounds leave a dying array its dtype and memory, so that the
+// second cannot fail when the first has written.
+static bool clips_in_place(const tl_vm *vm, const tl_slot *args) {
+  if (vm->no_reuse || !tl_is_array(args[0]) || !tl_array_is_reusable(args[0]))
+    return false;
+  tl_dtype dtype = tl_array_dtype(args[0].array);
+  for (int i = 1; i < 3; i++) {
+    uint64_t tag = args[i].tag;
+    bool is_int = (tag & TL_CLASS_I64) != 0;
+    bool is_float = (tag & TL_CLASS_F64) != 0;
+    if (!(dtype == TL_FLOAT64 && (is_int || is_float)) &&
+        !(dtype == TL_INT64 && is_int) &&
+        !(dtype == TL_FLOAT32 && (is_int || is_float) && (tag & TL_WEAK) != 0))
+      return false;
+  }
+  return true;
+}
+
 static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!is_numeric(args[0])) {
     return tl_arg_fail(vm, "clip", "x", "a number or an array of numbers",
@@ -51,7 +70,11 @@ static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   // The argument is dying where it owns: then it is the temporary.
   tl_slot x = args[0];
-  args[0].tag &= ~TL_OWNED;
+  bool both = !tl_is_none(args[1]) && !tl_is_none(args[2]);
+  if (vm->keeping && both && !clips_in_place(vm, args))
+    x = tl_borrow(x);
+  else
+    args[0].tag &= ~TL_OWNED;
   bool ok = true;
   if (!tl_is_none(args[1]))
     ok = update(vm, TL_OP_MAXIMUM, &x, args[1]);
@@ -60,7 +83,7 @@ static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (ok) {
     *out = x;
   } else if (tl_is_owned(x)) {
-    tl_drop(vm, x);
+    tl_put_back(vm, &args[0], x);
   }
   return ok;
 }
@@ -268,7 +291,8 @@ const tl_builtin tl_elementwise_builtins[] = {
    TL_DOC(doc NOTE_##rule(OPERANDS_##arity, SHAPES_##arity))},
     TL_ELEMENTWISE(X)
 #undef X
-        {"clip", "x, min = none, max = none", clip, TL_OF_ITEMS,
+        {"clip", "x, min = none, max = none", clip,
+         TL_OF_ITEMS | TL_KEEPS | TL_STOPS | TL_ARRAYS,
          TL_DOC(
              "x with items below min set to min and items above max set to max. Either\n"
              "bound may be none or an array.\n"

@@ -433,14 +433,14 @@ const tl_builtin tl_value_builtins[] = {
          "Takes any value and never fails.\n"
          "    same([1, 2], [1, 2])    # true\n"
          "    same(1, 1.0)    # false\n")},
-    {"int", "x", int_, TL_RETURNS | TL_OF_ITEMS,
+    {"int", "x", int_, TL_RETURNS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "x as int64: a float without its fraction, a string read as a whole\n"
          "number; arrays item by item. What does not fit or is no number is an\n"
          "error (kind value).\n"
          "    int(-2.7)    # -2\n"
          "    int(\"12\") + 1    # 13\n")},
-    {"float", "x", float_, TL_RETURNS | TL_OF_ITEMS,
+    {"float", "x", float_, TL_RETURNS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "x as float64; a string is read as a number. Arrays item by item.\n"
          "Text that is no number is an error (kind value), a list one of kind type.\n"
@@ -462,7 +462,7 @@ const tl_builtin tl_value_builtins[] = {
             "Takes any value and never fails.\n"
             "    string(1.5) + \"!\"    # 1.5!\n"
             "    string((1, 2))    # (1, 2)\n")},
-    {"copy", "x", copy, TL_RETURNS | TL_ANY_FORM,
+    {"copy", "x", copy, TL_RETURNS | TL_ANY_FORM | TL_KEEPS,
      TL_DOC(
          "x in memory of its own. Values never change under another name, so this\n"
          "matters for memory alone: a copied slice does not keep the whole array.\n"

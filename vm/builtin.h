@@ -52,6 +52,8 @@ enum {  // tl_builtin.flags
                           // that is still in the list, as it was
   TL_STOPS = 8388608,  // with TL_KEEPS: an interrupt may leave that half done,
                        // so where it would be seen a large one is only lent
+  TL_ARRAYS = 67108864,    // with TL_KEEPS: takes arrays alone, what else it is
+                           // given it converts, so that is only lent
   TL_OF_BYTES = 16777216,  // strings are items like others to it, neither read
                            // as text nor made: so bytes are (octets.h)
   TL_HOLDS = 33554432,     // what a list or a record holds it leaves as it is,

@@ -266,7 +266,10 @@ static bool scan_array(scan *s, tl_slot *x, int axis, tl_dtype dtype,
   } else if (!has_kernel(s)) {
     s->dtype = tl_fold_result(s->fold, wanted);
   }
-  if (!cumulate(s, x, axis, out))
+  // The cut needs memory, which may be lacking when x is written over.
+  tl_slot lent = tl_borrow(*x);
+  bool keeps = s->vm->keeping && s->dtype != wanted;
+  if (!cumulate(s, keeps ? &lent : x, axis, out))
     return false;
   return s->dtype == wanted || cut(s->vm, s->dtype, wanted, out);
 }

@@ -373,8 +373,12 @@ static bool is_lent(const tl_builtin *builtin, unsigned how,
                     const tl_slot *args) {
   enum { SMALL = 1 << 20 };
   tl_slot s = args[0];
-  if ((how & TL_KEEPS) == 0 || tl_is_list(s) || tl_is_record(s))
+  if ((how & TL_KEEPS) == 0)
     return false;
+  if ((builtin->flags & TL_ARRAYS) != 0 && tl_is_number(s))
+    return true;
+  if (tl_is_list(s) || tl_is_record(s))
+    return (builtin->flags & TL_ARRAYS) != 0;
   if (tl_is_array(s))
     return (how & TL_STOPS) != 0 && s.array->head.nbytes > SMALL;
   return !tl_is_nested(s) || tl_is_spelled(s) || tl_is_form(s, TL_FORM_GRID) ||
