@@ -338,7 +338,7 @@ static bool diff_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return diff_of_rows(vm, args[0], out);
 }
 
-static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
+static bool differences(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   int64_t n;
   if (tl_is_form(args[0], TL_FORM_RAGGED))
@@ -372,6 +372,22 @@ static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   *out = tl_take(vm, &args[0]);
   return true;
+}
+
+// One difference of x alone needs no memory once it writes; else x is lent
+// where it must come back.
+static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool once = tl_class(args[2]) == TL_CLASS_I64 && args[2].i == 1;
+  bool alone =
+      tl_is_array(args[0]) && tl_is_none(args[3]) && tl_is_none(args[4]);
+  if (!vm->keeping || (once && alone))
+    return differences(vm, args, out);
+  tl_slot own = args[0];
+  args[0] = tl_borrow(own);
+  bool ok = differences(vm, args, out);
+  tl_clear(vm, &args[0]);
+  args[0] = own;
+  return ok;
 }
 
 // Between items along the axis: the differences of x, or dx.
@@ -461,7 +477,8 @@ static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_neighbour_builtins[] = {
-    {"diff", "x, axis: -1, n: 1, prepend: none, append: none", diff, TL_OF_ROWS,
+    {"diff", "x, axis: -1, n: 1, prepend: none, append: none", diff,
+     TL_OF_ROWS | TL_KEEPS | TL_STOPS | TL_ARRAYS,
      TL_DOC(
          "The differences between neighbours along an axis, taken n times; prepend\n"
          "and append are joined to x first: arrays of x's other lengths, or numbers\n"

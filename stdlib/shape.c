@@ -252,7 +252,7 @@ static bool rolled(tl_vm *vm, tl_slot *s, const int64_t *shift, tl_slot *out) {
   bool ok = x->size == 0 ||
             (a == x ? turn(vm, a, shift) : roll_blocks(vm, a, x, shift));
   if (!ok) {
-    tl_drop(vm, tl_own_array(a));
+    tl_put_back(vm, s, tl_own_array(a));
     return false;
   }
   *out = tl_result(vm, a);
@@ -271,10 +271,13 @@ static bool roll_flat(tl_vm *vm, tl_slot *x, int64_t shift, tl_slot *out) {
   int ndim = tl_ndim(x->array);
   int64_t shape[TL_MAX_DIMS];
   memcpy(shape, tl_shape(x->array), sizeof(int64_t) * (size_t)ndim);
-  tl_slot flat, turned;
-  if (!tl_reshape(vm, x, 1, &size, &flat))
-    return false;
   shift = wrap(shift, size);
+  if (ndim == 1)
+    return rolled(vm, x, &shift, out);
+  // The flat view takes x's header, which what fails then does not give back.
+  tl_slot lent = tl_borrow(*x), flat, turned;
+  if (!tl_reshape(vm, vm->keeping ? &lent : x, 1, &size, &flat))
+    return false;
   bool ok = rolled(vm, &flat, &shift, &turned);
   tl_drop(vm, flat);
   if (!ok)
@@ -622,7 +625,8 @@ const tl_builtin tl_shape_builtins[] = {
          "Any dtype, which stays. Lists and strings are an error (kind type).\n"
          "    flip([1, 2, 3])    # [3, 2, 1]\n")},
     {"roll", "x, shift, axis: none", roll,
-     TL_MOVES | TL_BEGINS | TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
+     TL_MOVES | TL_BEGINS | TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES | TL_KEEPS |
+         TL_STOPS | TL_ARRAYS,
      TL_DOC(
          "x moved on by shift items along axis; what falls off the end comes back\n"
          "at the start. Several shifts go with as many axes; without an axis x is\n"
