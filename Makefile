@@ -95,7 +95,7 @@ $(BUILD)/%.o: %.c Makefile
 	  $(if $(filter vm/%,$*),$(APART)) $(OWN_FLAGS_$*.c) -c $< -o $@
 
 # A slot's two words are written one by one and read so: as a vector they would
-# miss the processor's store forwarding (vm.md, "Slots").
+# miss the processor's store forwarding.
 APART := $(call accepts,-fno-tree-slp-vectorize -fno-slp-vectorize)
 
 # Loops and functions begin at 16 bytes, what is jumped to within them anywhere.

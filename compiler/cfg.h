@@ -10,7 +10,7 @@
 #include "compiler/source.h"
 #include "vm/interp/function.h"
 
-// The rules lowering keeps (ownership.md, "What comes in"):
+// The rules lowering keeps:
 // 1. Evaluation order is explicit. Every expression result is a temporary.
 // 2. An instruction that can fail never writes a slot that its own handler
 //    sees. Where no handler is, it may write a variable directly (which is

@@ -1,5 +1,5 @@
 // The state of what an instruction defines: what it owns, and from whom it
-// borrows, by the modes its operands have got (ownership.md, "Transfer").
+// borrows, by the modes its operands have got.
 #include "compiler/ownership_internal.h"
 #include "vm/index/index.h"
 

@@ -1,5 +1,4 @@
-// One instruction: which operands it consumes, and what must be settled before
-// (ownership.md, "Transfer").
+// One instruction: which operands it consumes, and what must be settled before.
 #include <limits.h>
 #include <string.h>
 

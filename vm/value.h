@@ -2,7 +2,7 @@
 //
 // A slot is a tag word and 8 bytes of payload. Scalars up to 8 bytes live in
 // the slot; everything else is a pointer to an object. The OWNED bit says that
-// this slot holds one of the object's counts (runtime.md, "Three counts"):
+// this slot holds one of the object's counts (docs/how-values-live.md):
 //
 //   virtual    the compiler knows who owns; the bit is written truthfully
 //   embedded   the bit decides at run time
@@ -195,7 +195,7 @@ static inline bool tl_is_nested(tl_slot s) {
 }
 
 // Copies in two halves: one vector move of a slot that was just written in two
-// parts misses the processor's store forwarding (vm.md, "Slots").
+// parts misses the processor's store forwarding.
 static inline void tl_copy_slot(tl_slot *to, const tl_slot *from) {
   uint64_t tag = from->tag, payload = from->u;
   to->tag = tag;
@@ -330,7 +330,7 @@ bool tl_is_counted(tl_slot s);
 
 // Whether the slot is the object's only owner, so that it may be changed in
 // place by whoever consumes the slot. The bit is tested first: a borrowed
-// slot may never look at the count (runtime.md, rule 5). A container of
+// slot may never look at the count. A container of
 // borrowed items keeps them before it changes.
 static inline bool tl_is_unique(tl_slot s) {
   return tl_is_owned(s) && s.object->count == 1 &&

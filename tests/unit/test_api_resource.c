@@ -1,5 +1,5 @@
-// tally.h: values of the host's own types, and when they end (counting.md,
-// L15).
+// tally.h: values of the host's own types, and when they end (case L15
+// of tests/counting).
 
 #include <stdio.h>
 

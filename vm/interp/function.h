@@ -83,7 +83,7 @@ typedef struct tl_function_param {
   tl_type *pattern;  // NULL: none
 } tl_function_param;
 
-// What callers may rely on (ownership.md, "Summaries"); the verifier checks it.
+// What callers may rely on; the verifier checks it.
 typedef struct tl_result_lender {
   uint16_t param;    // UINT16_MAX: an immortal
   uint8_t relation;  // tl_relation: same, part or hold
@@ -323,7 +323,7 @@ const tl_place_entry *tl_place_at(const tl_prototype *function, uint32_t pc);
 uint32_t tl_line_at(const tl_prototype *function, uint32_t pc);
 const char *tl_line_text(const tl_unit *unit, uint32_t line, size_t *nbytes);
 
-// Checks a function's bytecode (ownership.md, "The verifier"): false after
+// Checks a function's bytecode (vm/verify/verify.h): false after
 // tl_fail (kind host) naming the function, the instruction and the rule.
 bool tl_verify(tl_vm *vm, tl_prototype *function);
 

@@ -8,7 +8,7 @@
 #ifndef TALLY_VM_OPCODES_H
 #define TALLY_VM_OPCODES_H
 
-// What becomes of an operand (ownership.md, "What comes in").
+// What becomes of an operand.
 typedef enum tl_role {
   TL_ROLE_NONE,
   TL_ROLE_USE,        // read; its memory may be reused, else it is dropped

@@ -1,5 +1,5 @@
 // Who lends what to a slot: the states that the ownership analysis computes
-// and the verifier checks. The design is in ownership.md, "States".
+// and the verifier checks.
 //
 // A slot owns (its OWNED bit is set), borrows (it is not), or either. While it
 // borrows, one of its lenders owns: each lender is a (who, relation) pair.

@@ -1,6 +1,6 @@
 // Inside the verifier: abstract interpretation of finished bytecode. It knows
 // opcodes, modes, the unwind map and summaries, and nothing of the compiler's
-// reasons. The rules are in ownership.md, "The verifier".
+// reasons.
 #ifndef TALLY_VM_VERIFY_H
 #define TALLY_VM_VERIFY_H
 
