@@ -122,51 +122,78 @@ static bool check_increasing(tl_vm *vm, const char *function, const char *name,
   return true;
 }
 
-// Edges, and the sums between them.
+// Edges, and what is between them: sums of weights, or counts.
 typedef struct binning {
   const double *edge;
   int64_t bins;
   bool even;  // the edges are as far apart as rounding allows
-  double *sums;
+  tl_even_bins guess;
+  void *sums;
 } binning;
 
 enum { BIN_BLOCK = 1024 };
+
+// Adds the items whose bins are known, each 1 or its weight.
+static void add_to_bins(const binning *b, int64_t *bin, bool all,
+                        const double *weight, int64_t n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  double *sums = b->sums;
+  if (weight != NULL && all) {
+    kernels->bincount_weighted(sums, bin, weight, (size_t)n);
+  } else if (weight != NULL) {
+    for (int64_t i = 0; i < n; i++)
+      if (bin[i] >= 0)
+        sums[bin[i]] += weight[i];
+  } else {
+    int64_t count = all ? n : 0;
+    for (int64_t i = count; i < n; i++) {
+      bin[count] = bin[i];
+      count += bin[i] >= 0;
+    }
+    kernels->bincount(b->sums, bin, (size_t)count);
+  }
+}
 
 // Adds each of n <= BIN_BLOCK items between the edges to its bin; the last bin
 // has its upper edge.
 static void count_sorted(const binning *b, const double *item,
                          const double *weight, int64_t n) {
-  int64_t place[BIN_BLOCK];
-  tl_kernels()->search[TL_FLOAT64](place, b->edge, (size_t)b->bins + 1, item,
+  int64_t bin[BIN_BLOCK];
+  tl_kernels()->search[TL_FLOAT64](bin, b->edge, (size_t)b->bins + 1, item,
                                    (size_t)n, true);
   for (int64_t i = 0; i < n; i++) {
-    int64_t bin = place[i] - 1;
+    bin[i]--;
     if (item[i] == b->edge[b->bins])
-      bin = b->bins - 1;
-    if (bin >= 0 && bin < b->bins)
-      b->sums[bin] += weight ? weight[i] : 1;
+      bin[i] = b->bins - 1;
+    if (bin[i] >= b->bins)
+      bin[i] = TL_BIN_NONE;
   }
+  add_to_bins(b, bin, false, weight, n);
 }
 
-// The same for even edges: a bin is guessed from the distance, and corrected by
-// its edges.
+// The bin of an item that is within the edges: one is guessed from the
+// distance, and corrected by its edges.
+static int64_t bin_by_edges(const binning *b, double v) {
+  const double *edge = b->edge;
+  int64_t last = b->bins - 1;
+  int64_t bin = (int64_t)((v - b->guess.low) * b->guess.scale);
+  if (bin > last)
+    bin = last;
+  while (v < edge[bin]) bin--;
+  while (bin < last && v >= edge[bin + 1]) bin++;
+  return bin;
+}
+
+// The same for even edges, of which only what is next to an edge needs a look
+// at them.
 static void count_even(const binning *b, const double *item,
                        const double *weight, int64_t n) {
-  const double *edge = b->edge;
-  int64_t bins = b->bins;
-  double low = edge[0], high = edge[bins];
-  double scale = (double)bins / (high - low);
-  for (int64_t i = 0; i < n; i++) {
-    double v = item[i];
-    if (!(v >= low && v <= high))
-      continue;
-    int64_t bin = (int64_t)((v - low) * scale);
-    if (bin >= bins)
-      bin = bins - 1;
-    while (v < edge[bin]) bin--;
-    while (bin < bins - 1 && v >= edge[bin + 1]) bin++;
-    b->sums[bin] += weight ? weight[i] : 1;
-  }
+  int64_t bin[BIN_BLOCK];
+  bool all = tl_kernels()->even_bins(bin, &b->guess, item, (size_t)n);
+  for (int64_t i = 0; !all && i < n; i++)
+    if (bin[i] == TL_BIN_UNSURE)
+      bin[i] = bin_by_edges(b, item[i]);
+  add_to_bins(b, bin, all, weight, n);
 }
 
 static void count_block(const binning *b, const double *item,
@@ -280,28 +307,38 @@ static bool pair(tl_vm *vm, tl_slot *first, tl_slot *second, tl_slot *out) {
   return true;
 }
 
+// A distance from the first edge is off by at most 5 halves of a unit in the
+// last place, of all bins, and an edge by 3 and by one of its own size; the
+// margin is twice that. Beyond half a bin no guess is sure.
 static binning open_bins(const tl_array *edges, bool even, tl_array *sums) {
   const double *edge = (const double *)edges->data;
   int64_t bins = edges->size - 1;
-  double width = edge[bins] - edge[0];
-  return (binning){
-      .edge = edge,
-      .bins = bins,
-      .even = even && isfinite(width) && isfinite((double)bins / width),
-      .sums = (double *)sums->data};
+  double low = edge[0], high = edge[bins], width = high - low;
+  double scale = (double)bins / width;
+  double size = fmax(fabs(low), fabs(high)) / width;
+  double margin = 0x1p-49 * (double)bins * (1 + size);
+  return (binning){.edge = edge,
+                   .bins = bins,
+                   .even = even && isfinite(width) && isfinite(scale),
+                   .guess = {low, high, scale, width > 0x1p-900 ? margin : 1},
+                   .sums = sums->data};
 }
 
 // Takes [sums].
 static bool end_bins(tl_vm *vm, tl_array *sums, const tl_array *edges,
-                     bool density, bool weighted, tl_slot *out) {
+                     bool density, tl_slot *out) {
   const double *edge = (const double *)edges->data;
-  double *sum = (double *)sums->data, total = 0;
-  int64_t bins = sums->size;
-  for (int64_t i = 0; density && i < bins; i++) total += sum[i];
-  for (int64_t i = 0; density && i < bins; i++)
-    sum[i] /= total * (edge[i + 1] - edge[i]);
-  return tl_cast_own(vm, sums, density || weighted ? TL_FLOAT64 : TL_INT64,
-                     out);
+  if (!density) {
+    *out = tl_own_array(sums);
+    return true;
+  }
+  if (!tl_cast_own(vm, sums, TL_FLOAT64, out))
+    return false;
+  double *sum = (double *)out->array->data, total = 0;
+  int64_t bins = out->array->size;
+  for (int64_t i = 0; i < bins; i++) total += sum[i];
+  for (int64_t i = 0; i < bins; i++) sum[i] /= total * (edge[i + 1] - edge[i]);
+  return true;
 }
 
 static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
@@ -322,7 +359,8 @@ static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
                     "histogram: %lld weights for %lld "
                     "items",
                     (long long)weights.array->size, (long long)x->size);
-  tl_array *sums = ok ? tl_array_zeros(vm, TL_FLOAT64, 1, &bins) : NULL;
+  tl_dtype dtype = weight ? TL_FLOAT64 : TL_INT64;
+  tl_array *sums = ok ? tl_array_zeros(vm, dtype, 1, &bins) : NULL;
   ok = sums != NULL;
   if (ok) {
     binning b = open_bins(edges, !tl_is_array(args[1]), sums);
@@ -340,7 +378,7 @@ static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
       tl_drop(vm, tl_own_array(sums));
     return false;
   }
-  return end_bins(vm, sums, edges, density, weight != NULL, out);
+  return end_bins(vm, sums, edges, density, out);
 }
 
 static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -436,7 +474,7 @@ static bool open_sums(tl_intake *in) {
   if (b->even.bins > 0 && !make_edges(in->vm, &b->even, &b->edges))
     return false;
   int64_t bins = b->edges.array->size - 1;
-  b->sums = tl_array_zeros(in->vm, TL_FLOAT64, 1, &bins);
+  b->sums = tl_array_zeros(in->vm, TL_INT64, 1, &bins);
   return b->sums != NULL;
 }
 
@@ -447,7 +485,7 @@ static bool end_floats(tl_intake *in, int pass, tl_slot *out) {
   tl_slot counts;
   tl_array *sums = b->sums;
   b->sums = NULL;
-  if (!end_bins(in->vm, sums, b->edges.array, b->density, false, &counts))
+  if (!end_bins(in->vm, sums, b->edges.array, b->density, &counts))
     return false;
   bool ok = pair(in->vm, &counts, &b->edges, out);
   tl_drop(in->vm, counts);

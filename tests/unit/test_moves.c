@@ -443,6 +443,16 @@ static void fills_and_counts(void **state) {
       assert_int_equal(bins[i], 10);
       assert_true(weighted[i] == 10 * i + 7 * 45);
     }
+    const tl_even_bins even = {-1, 1, 50, 0x1p-40};
+    for (int i = 0; i < LONGEST; i++) weights[i] = -1 + (i + 0.25) / 50;
+    assert_true(table->even_bins(numbers, &even, weights, LONGEST));
+    for (int i = 0; i < LONGEST; i++) assert_int_equal(numbers[i], i);
+    weights[3] = 0, weights[4] = NAN, weights[5] = 1.5, weights[69] = -2;
+    assert_false(table->even_bins(numbers, &even, weights, LONGEST));
+    for (int i = 0; i < LONGEST; i++)
+      assert_int_equal(numbers[i], i == 3                        ? TL_BIN_UNSURE
+                                   : i == 4 || i == 5 || i == 69 ? TL_BIN_NONE
+                                                                 : i);
     for (unsigned size = 0; size < TL_MOVE_SIZES; size++) {
       const size_t itemsize = (size_t)1 << size;
       memset(out, 0xA5, sizeof out);

@@ -161,6 +161,15 @@ typedef void tl_put_kernel(void *out, ptrdiff_t stride, const int64_t *index,
 
 // Where each of n queries would go in m sorted items (NaN last): the first
 // position whose item is not less, or with [right] the first that is greater.
+// Even bins: item v is about (v - low) * scale bins from the first one's edge,
+// and truly in the bin that this says unless it is within margin of another.
+typedef struct tl_even_bins {
+  double low, high, scale, margin;
+} tl_even_bins;
+
+// Of an item that is outside of the bins, and of one that is next to an edge.
+enum { TL_BIN_NONE = -2, TL_BIN_UNSURE = -1 };
+
 typedef void tl_search(int64_t *out, const void *sorted, size_t m,
                        const void *queries, size_t n, bool right);
 
@@ -292,6 +301,9 @@ typedef struct tl_kernel_table {
   tl_kernel2 *square_deviation[TL_KERNEL_DTYPES];
   tl_outer_squares *outer_squares[TL_KERNEL_DTYPES];
 
+  // The bin of each item, or one of the two above; whether all are bins.
+  bool (*even_bins)(int64_t *out, const tl_even_bins *bins, const double *items,
+                    size_t n);
   tl_search *search[TL_KERNEL_DTYPES];
   tl_convolve_kernel *convolve[TL_KERNEL_DTYPES];  // int64, uint64, float64
   // Turns rows i and i + 1 of count + 1 rows of n items, [row] items apart, for

@@ -373,6 +373,29 @@ void TL_K(iota)(int64_t *out, int64_t start, int64_t step, size_t n) {
     out[i] = (int64_t)((uint64_t)start + (uint64_t)step * i);
 }
 
+// Adding it rounds to whole numbers, which then are in the low bits.
+#define WHOLE 0x1.8p52
+#define WHOLE_BITS 0x4338000000000000
+
+bool TL_K(even_bins)(int64_t *out, const tl_even_bins *bins,
+                     const double *items, size_t n) {
+  const double low = bins->low, high = bins->high, scale = bins->scale;
+  const double near = 0.5 - bins->margin;
+  int64_t any = 0;
+  TL_LOOP for (size_t i = 0; i < n; i++) {
+    const double v = items[i], middle = (v - low) * scale - 0.5;
+    const double whole = middle + WHOLE;
+    int64_t bin;
+    memcpy(&bin, &whole, sizeof bin);
+    bin -= WHOLE_BITS;
+    bin = fabs(middle - (whole - WHOLE)) < near ? bin : TL_BIN_UNSURE;
+    bin = (v >= low) & (v <= high) ? bin : TL_BIN_NONE;
+    out[i] = bin;
+    any |= bin;
+  }
+  return any >= 0;
+}
+
 void TL_K(bincount)(int64_t *out, const int64_t *index, size_t n) {
   TL_BY_FOUR for (size_t i = 0; i < n; i++) out[index[i]]++;
 }
