@@ -1,6 +1,7 @@
 // The marks #:inplace: where they stand, and what of them is known to fail.
 #include "compiler/marks.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "compiler/lexer.h"
@@ -134,39 +135,60 @@ bool tl_find_marks(tl_builder *b) {
 
 // --- Checking ---------------------------------------------------------------
 
-// Whether all that is ever written into the slot are arrays.
-static bool is_array(const tl_prototype *p, uint32_t slot, int depth) {
-  bool any = false;
-  if (slot < p->param_count) {
-    const tl_type *pattern = p->params[slot].pattern;
-    if (pattern == NULL ||
-        (pattern->kind != TL_TYPE_FIXED && pattern->kind != TL_TYPE_SYMBOL))
-      return false;
-    any = true;
+static int least(int a, int b) {
+  return a < b ? a : b;
+}
+
+// How many axes a parameter's type says there are at least.
+static int axes_of_type(const tl_type *pattern) {
+  int axes = 0;
+  for (; pattern != NULL &&
+         (pattern->kind == TL_TYPE_FIXED || pattern->kind == TL_TYPE_SYMBOL);
+       pattern = pattern->of)
+    axes++;
+  return axes;
+}
+
+static int axes_of(const tl_prototype *p, uint32_t slot, int depth);
+
+// How many axes an instruction's result has at least; 0: it may be no array.
+static int axes_made(const tl_prototype *p, const tl_decoded *d, int depth) {
+  bool writes = tl_opcodes[d->op].result == TL_DEF_TARGET;
+  if (d->op == TL_BC_STACK || d->op == TL_BC_STACKLIST)
+    return 1;
+  if (d->op == TL_BC_LOADK && tl_is_array(p->constants[d->extra]))
+    return tl_ndim(p->constants[d->extra].array);
+  if (writes)  // what it was before
+    return INT_MAX;
+  bool follows = tl_region_op(d->op, d->extra) != TL_OP_COUNT ||
+                 d->op == TL_BC_MOV || d->op == TL_BC_MOVB;
+  int most = 0;
+  for (uint32_t i = 0; depth > 0 && follows && i < d->operand_count; i++) {
+    int axes = (int32_t)d->operands[i] == d->result
+                   ? 0
+                   : axes_of(p, d->operands[i], depth - 1);
+    most = axes > most ? axes : most;
   }
+  return most;
+}
+
+// How many axes all arrays that are ever written into the slot have at least;
+// 0: something else may be.
+static int axes_of(const tl_prototype *p, uint32_t slot, int depth) {
+  int axes = INT_MAX;
+  if (slot < p->param_count)
+    axes = axes_of_type(p->params[slot].pattern);
   tl_decoded d;
-  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
+  for (uint32_t pc = 0; axes > 0 && pc < p->code_count; pc += d.words) {
     tl_decode(p, pc, &d);
-    if (d.result != (int32_t)slot)
-      continue;
-    any = true;
-    if (d.op == TL_BC_STACK || d.op == TL_BC_STACKLIST)
-      continue;
-    if (d.op == TL_BC_LOADK && tl_is_array(p->constants[d.extra]))
-      continue;
-    if (depth == 0)
-      return false;
-    bool found = false;
-    bool follows = tl_region_op(d.op, d.extra) != TL_OP_COUNT ||
-                   d.op == TL_BC_MOV || d.op == TL_BC_MOVB ||
-                   tl_opcodes[d.op].result == TL_DEF_TARGET;
-    for (uint32_t i = 0; follows && i < d.operand_count; i++)
-      found = found || ((int32_t)d.operands[i] != d.result &&
-                        is_array(p, d.operands[i], depth - 1));
-    if (!found && tl_opcodes[d.op].result != TL_DEF_TARGET)
-      return false;
+    if (d.result == (int32_t)slot)
+      axes = least(axes, axes_made(p, &d, depth));
   }
-  return any;
+  return axes == INT_MAX ? 0 : axes;
+}
+
+static bool is_array(const tl_prototype *p, uint32_t slot) {
+  return axes_of(p, slot, 3) > 0;
 }
 
 static bool refuse(tl_builder *b, const tl_place_entry *place, const char *what,
@@ -208,7 +230,7 @@ static bool check_operation(tl_builder *b, const tl_prototype *p, uint32_t pc,
   for (uint32_t i = 0; i < d->operand_count; i++) {
     if (d->modes[i] != TL_MODE_BORROW && d->modes[i] != TL_MODE_CONST)
       return true;
-    if (array < 0 && is_array(p, d->operands[i], 3))
+    if (array < 0 && is_array(p, d->operands[i]))
       array = d->operands[i];
   }
   if (array < 0)
@@ -219,6 +241,60 @@ static bool check_operation(tl_builder *b, const tl_prototype *p, uint32_t pc,
   refuse(b, place, "the result needs a new array", &why);
   tl_text_close(&why);
   return false;
+}
+
+static bool refuse_maker(tl_builder *b, const tl_place_entry *place,
+                         const char *why) {
+  tl_diagnose(b->diagnostics, TL_DIAGNOSTIC_MEMORY,
+              (tl_span){place->begin, place->end, place->at}, "#:inplace: %s",
+              why);
+  return false;
+}
+
+// Whether what was last written into the slot is a literal of integers.
+static bool is_index_array(const tl_prototype *p, uint32_t slot, uint32_t end) {
+  bool is = false;
+  tl_decoded d;
+  for (uint32_t pc = 0; pc < end; pc += d.words) {
+    tl_decode(p, pc, &d);
+    if (d.result != (int32_t)slot)
+      continue;
+    const tl_slot *k = &p->constants[d.op == TL_BC_LOADK ? d.extra : 0];
+    is = d.op == TL_BC_LOADK && tl_is_array(*k) &&
+         tl_dtype_is_integer(tl_array_dtype(k->array));
+  }
+  return is;
+}
+
+// x[[0, 1]] of an array that lives on: items of one that ends may stay there.
+static bool check_choice(tl_builder *b, const tl_prototype *p, uint32_t pc,
+                         const tl_decoded *d, const tl_place_entry *place) {
+  if (d->op != TL_BC_INDEX || d->modes[0] != TL_MODE_BORROW ||
+      tl_path_portion(&b->unit->paths[d->extra]) != TL_PORTION_CHOICE ||
+      !is_array(p, d->operands[0]) || !is_index_array(p, d->window, pc))
+    return true;
+  tl_text why;
+  tl_text_open(&why, b->vm);
+  tl_spell_choice(&why, p, pc, d->operands[0]);
+  if (why.failed)
+    b->failed = true;
+  else
+    refuse_maker(b, place, why.bytes);
+  tl_text_close(&why);
+  return false;
+}
+
+static bool check_maker(tl_builder *b, const tl_prototype *p, uint32_t pc,
+                        const tl_decoded *d, const tl_place_entry *place) {
+  if (d->op == TL_BC_STACK || d->op == TL_BC_STACKLIST)
+    return refuse_maker(b, place, TL_WHY_STACK);
+  if (d->op == TL_BC_MATMUL) {  // of two vectors it is a number
+    int left = axes_of(p, d->operands[0], 3);
+    int right = axes_of(p, d->operands[1], 3);
+    return left == 0 || right == 0 || left + right < 3 ||
+           refuse_maker(b, place, TL_WHY_PRODUCT);
+  }
+  return check_choice(b, p, pc, d, place);
 }
 
 bool tl_check_marks(tl_builder *b) {
@@ -234,7 +310,8 @@ bool tl_check_marks(tl_builder *b) {
       if (place == NULL || !tl_unit_promises(unit, place->at))
         continue;
       ok = check_update(b, p, pc, &d, place) &&
-           check_operation(b, p, pc, &d, place) && ok;
+           check_operation(b, p, pc, &d, place) &&
+           check_maker(b, p, pc, &d, place) && ok;
     }
   }
   return ok;

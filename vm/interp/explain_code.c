@@ -534,6 +534,13 @@ void tl_spell_operand(tl_text *out, const tl_prototype *p, uint32_t pc,
   tl_explain_operand(&e, pc, slot);
 }
 
+void tl_spell_choice(tl_text *out, const tl_prototype *p, uint32_t pc,
+                     uint32_t slot) {
+  tl_text_puts(out, "what is taken from ");
+  tl_spell_operand(out, p, pc, slot);
+  tl_text_puts(out, " needs a new array: it is no view");
+}
+
 void tl_spell_keeper(tl_text *out, const tl_prototype *p, uint32_t pc,
                      uint32_t slot) {
   tl_explainer e = explainer(out, p);

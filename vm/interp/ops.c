@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "vm/array/array.h"
+#include "vm/interp/promise.h"
 #include "vm/text/format.h"
 #include "vm/api/host.h"
 #include "vm/values/list.h"
@@ -43,7 +44,8 @@ static void end(tl_vm *vm, tl_slot operand) {
 bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                   unsigned modes) {
   tl_slot operands[2] = {read(b, modes), read(c, modes >> 2)}, result;
-  if (!tl_matmul(vm, operands, &result))
+  if (!tl_matmul(vm, operands, &result) ||
+      (vm->has_promises && !tl_promise_makes(vm, result, TL_WHY_PRODUCT)))
     return false;
   // A product too small to poll may have read a file that is not there any
   // more.
@@ -360,7 +362,8 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
 
 bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
   tl_slot result;
-  if (!tl_stack_any(vm, count, items, &result))
+  if (!tl_stack_any(vm, count, items, &result) ||
+      (vm->has_promises && !tl_promise_makes(vm, result, TL_WHY_STACK)))
     return false;
   // Items of a window are ours to drop; a list's go with the list.
   if (out + 1 == items) {
@@ -456,11 +459,19 @@ bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
 static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
 
-static bool get(tl_vm *vm, tl_slot *a, tl_slot base, uint16_t count,
-                tl_slot *parts) {
+// Whether the promise under way asks what is taken from [from].
+static bool asks(tl_vm *vm, tl_slot from) {
+  return vm->has_promises && (tl_is_array(from) || tl_is_nested(from)) &&
+         tl_promise_holds(vm, 1, &from);
+}
+
+static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
+                uint16_t count, tl_slot *parts) {
   tl_step step = {.item_count = count, .items = value_items};
-  tl_slot result;
-  if (!tl_index_get(vm, &base, &step, parts, &result))
+  tl_slot base = read(of, mode), result;
+  bool asked = asks(vm, base);
+  if (!tl_index_get(vm, &base, &step, parts, &result) ||
+      (asked && !tl_promise_takes(vm, of, result)))
     return false;
   if (tl_is_list(result) && tl_is_owned(result))
     tl_keep_items(vm, &result.list->head);  // a range took more than an item
@@ -473,13 +484,13 @@ static bool get(tl_vm *vm, tl_slot *a, tl_slot base, uint16_t count,
 bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
                  const tl_slot *index, unsigned modes) {
   tl_slot part = read(index, modes >> 2);
-  return get(vm, a, read(base, modes), 1, &part);
+  return get(vm, a, base, modes, 1, &part);
 }
 
 bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base, const tl_slot *i,
                   const tl_slot *j, unsigned modes) {
   tl_slot parts[2] = {read(i, modes >> 2), read(j, modes >> 6)};
-  return get(vm, a, read(base, modes), 2, parts);
+  return get(vm, a, base, modes, 2, parts);
 }
 
 // A column that is read many times: its items side by side, where each lies on
@@ -508,10 +519,11 @@ static void gather_column(tl_vm *vm, tl_slot *column) {
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
   tl_slot from = read(base, mode), result;
+  bool asked = asks(vm, from);
   bool ok = tl_path_portion(path) != TL_PORTION_ANY
                 ? tl_index_take(vm, &from, &path->steps[0], parts, &result)
                 : tl_index_get(vm, &from, &path->steps[0], parts, &result);
-  if (!ok)
+  if (!ok || (asked && !tl_promise_takes(vm, base, result)))
     return false;
   if (path->is_column)
     gather_column(vm, &result);
@@ -524,7 +536,9 @@ bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
 bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                 tl_string *name) {
   tl_slot from = read(base, mode), result;
-  if (!tl_field_get(vm, &from, name, &result))
+  bool asked = asks(vm, from);
+  if (!tl_field_get(vm, &from, name, &result) ||
+      (asked && !tl_promise_takes(vm, base, result)))
     return false;
   tl_drop(vm, from);
   put(a, result);
@@ -556,7 +570,9 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                   const struct tl_keys *keys) {
   if (tl_is_nested(*base)) {
     tl_slot made;
-    if (!tl_nested_select(vm, *base, keys->count, keys->names, &made))
+    bool asked = asks(vm, *base);
+    if (!tl_nested_select(vm, *base, keys->count, keys->names, &made) ||
+        (asked && !tl_promise_takes(vm, base, made)))
       return false;
     tl_drop(vm, read(base, mode));
     put(a, made);

@@ -1,6 +1,7 @@
 // Elementwise instructions whose operands are no plain scalars.
 
 #include "vm/interp/interp.h"
+#include "vm/interp/promise.h"
 #include "vm/nested/nested.h"
 #include "vm/region/region.h"
 
@@ -82,7 +83,10 @@ static bool apply(tl_vm *vm, tl_op op, const operands *x, tl_slot *out) {
   if (vm->interrupted != 0 && !tl_poll(vm, 0))
     return false;
   for (int i = 0; i < x->count; i++) slots[i] = read(x->in[i], x->modes[i]);
-  if (!tl_elementwise_kept(vm, op, slots, &result))
+  bool asked =
+      vm->has_promises && tl_promise_holds(vm, (uint32_t)x->count, slots);
+  if (!tl_elementwise_kept(vm, op, slots, &result) ||
+      (asked && !tl_promise_makes(vm, result, TL_WHY_RESULT)))
     return false;
   for (int i = 0; i < x->count; i++) end(vm, slots[i]);
   tl_copy_slot(out, &result);

@@ -7,6 +7,7 @@
 #include "vm/error.h"
 #include "vm/interp/interp.h"
 #include "vm/interp/refusal.h"
+#include "vm/nested/nested.h"
 #include "vm/text/suggest.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
@@ -104,6 +105,12 @@ bool tl_promise_keeps(tl_vm *vm) {
     return true;
   uint32_t slot = refused_slot(vm);
   // The library's own arrays do not count; what it gives back is looked at.
+  if (f->pc->op == TL_BC_IN || f->pc->op == TL_BC_NOTIN)
+    return true;  // gives a bool
+  // Nor do the parts of nested arrays that an index lends itself.
+  if (tl_opcodes[f->pc->op].result == TL_DEF_ITEM && slot != UINT32_MAX &&
+      tl_is_nested(f->base[slot]))
+    return true;
   if (is_call(f)) {
     if (slot != UINT32_MAX && vm->refused_slot == UINT32_MAX &&
         vm->refused_why == TL_REFUSED_LIVE)
@@ -136,8 +143,9 @@ static bool mark(tl_slot s, bool inside) {
     ok = !inside && record->length <= MOST_ITEMS;
     for (int64_t i = 0; ok && i < record->length; i++)
       ok = mark(record->fields[i].value, true);
-  } else {
-    ok = !tl_is_nested(s);
+  } else if (tl_is_nested(s)) {
+    for (int64_t i = 0; i < s.nested->count; i++)
+      ok = mark(s.nested->parts[i], inside) && ok;
   }
   return ok;
 }
@@ -151,10 +159,16 @@ bool tl_promise_holds(tl_vm *vm, uint32_t count, const tl_slot *args) {
   return ok;
 }
 
-// Whether this is all there is of an array that no operand was, or a list with
-// such an array.
+// Whether this is all there is of an array that no operand was, or a list or
+// nested array with such an array.
 static bool is_new(tl_slot s) {
   const unsigned other = TL_OPERAND | TL_EXTERNAL | TL_IMMORTAL;
+  if (tl_is_nested(s) && tl_is_unique(s)) {
+    for (int64_t i = 0; i < s.nested->count; i++)
+      if (is_new(s.nested->parts[i]))
+        return true;
+    return false;
+  }
   if (tl_is_list(s) && tl_is_unique(s) && s.list->length <= MOST_ITEMS) {
     for (int64_t i = 0; i < s.list->length; i++)
       if (tl_is_array(s.list->items[i]) && is_new(s.list->items[i]))
@@ -186,6 +200,31 @@ bool tl_promise_returns(tl_vm *vm, const char *name, tl_slot result) {
                  "#:inplace: %s makes a new array: it is in no operand's "
                  "memory",
                  what);
+}
+
+// --- Instructions that make arrays by themselves ----------------------------
+
+bool tl_promise_makes(tl_vm *vm, tl_slot result, const char *why) {
+  if (vm->no_reuse || !tl_is_promised(vm) || !is_new(result))
+    return true;
+  tl_drop(vm, result);
+  return tl_fail(vm, TALLY_ERR_MEMORY, "#:inplace: %s", why);
+}
+
+bool tl_promise_takes(tl_vm *vm, const tl_slot *base, tl_slot result) {
+  if (vm->no_reuse || !tl_is_promised(vm) || !is_new(result))
+    return true;
+  const tl_frame *f = vm->frame;
+  tl_text why;
+  tl_text_open(&why, vm);
+  tl_spell_choice(&why, f->function, (uint32_t)(f->pc - f->function->code),
+                  (uint32_t)(base - f->base));
+  if (!why.failed)
+    tl_fail(vm, TALLY_ERR_MEMORY, "#:inplace: %.*s",
+            tl_clip(why.bytes, why.length, 300), why.bytes);
+  tl_text_close(&why);
+  tl_drop(vm, result);
+  return false;
 }
 
 const char *tl_promise_callee(tl_slot callee) {

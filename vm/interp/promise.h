@@ -24,6 +24,17 @@ bool tl_promise_holds(tl_vm *vm, uint32_t count, const tl_slot *args);
 // False after tl_fail where such a call gave a new array, which is dropped:
 // none of its operands' memory, nor a view.
 bool tl_promise_returns(tl_vm *vm, const char *name, tl_slot result);
+// The same of an instruction that makes arrays by itself; [why] is said of it.
+// Operands that the result may be, or be in, are marked before by
+// tl_promise_holds.
+bool tl_promise_makes(tl_vm *vm, tl_slot result, const char *why);
+// The same of one that takes items or fields from [base], a slot of the frame.
+bool tl_promise_takes(tl_vm *vm, const tl_slot *base, tl_slot result);
+#define TL_WHY_PRODUCT \
+  "a product makes a new array: it is in no operand's memory"
+#define TL_WHY_STACK "[…] makes a new array: its items are copied into it"
+#define TL_WHY_RESULT \
+  "the result needs a new array: it is in no operand's memory"
 // What a callee is called in that error.
 const char *tl_promise_callee(tl_slot callee);
 

@@ -5,7 +5,18 @@
 #include <string.h>
 
 #include "vm/memory/references.h"
+#include "vm/nested/nested.h"
 #include "vm/vm.h"
+
+// Whether s is the object, or a nested array with it.
+static bool has(tl_slot s, const tl_object *object) {
+  if (!tl_is_heap(s))
+    return false;
+  for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
+    if (has(s.nested->parts[i], object))
+      return true;
+  return s.object == object;
+}
 
 const tl_slot *tl_refused_slot(const tl_vm *vm, tl_slot operand) {
   const tl_frame *f = vm->frame;
@@ -15,7 +26,7 @@ const tl_slot *tl_refused_slot(const tl_vm *vm, tl_slot operand) {
     const tl_slot *s =
         &f->base[i < d.operand_count ? d.operands[i]
                                      : d.window + i - d.operand_count];
-    if (tl_is_heap(*s) && s->object == operand.object)
+    if (has(*s, operand.object))
       return s;
   }
   // Of a fused region: an operand of a later instruction.

@@ -24,5 +24,8 @@ void tl_spell_keeper(tl_text *out, const tl_prototype *p, uint32_t pc,
                      uint32_t slot);
 void tl_spell_holder(tl_text *out, const tl_prototype *p, uint32_t pc,
                      uint32_t slot);
+// That items taken from it are copied.
+void tl_spell_choice(tl_text *out, const tl_prototype *p, uint32_t pc,
+                     uint32_t slot);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "vm/error.h"
+#include "vm/interp/promise.h"
 #include "vm/nested/nested_elementwise.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
@@ -184,6 +185,9 @@ static bool replace_rows(tl_vm *vm, tl_nested *n, const tl_array *chosen,
                          tl_slot given) {
   int64_t rows = tl_ragged_rows(n);
   tl_slot at, items = tl_none(), both[2] = {tl_none(), tl_none()}, whole;
+  if (!vm->no_reuse && tl_is_promised(vm))
+    return tl_fail(vm, TALLY_ERR_MEMORY,
+                   "#:inplace: rows of another length need a new array");
   if (!tl_ragged_flat(vm, given, &at, &items))
     return false;
   tl_array *offsets = tl_offsets_new(vm, rows);
