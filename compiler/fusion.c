@@ -320,9 +320,10 @@ static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
     tl_decoded d;
     tl_decode(f->p, pc, &d);
     tl_region_step kind = step_of(f, pc, &d);
-    if (kind == TL_STEP_OPERATION || kind == TL_STEP_CAST) {
+    if (kind == TL_STEP_OPERATION || kind == TL_STEP_CAST ||
+        kind == TL_STEP_CLIP) {
       tl_op op = tl_region_op(d.op, d.extra);
-      operations++;
+      operations += 1 + (kind == TL_STEP_CLIP);
       others += op == TL_OP_WHERE;
     }
     if (kind == TL_STEP_INLINE) {

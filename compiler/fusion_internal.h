@@ -40,7 +40,7 @@ typedef struct tl_fusion {
 
 static inline bool tl_fused_is_operation(const tl_fused_step *s) {
   return s->kind == TL_STEP_OPERATION || s->kind == TL_STEP_CAST ||
-         s->kind == TL_STEP_HOST || s->kind == TL_STEP_INLINE;
+         s->kind == TL_STEP_CLIP || s->kind == TL_STEP_HOST || s->kind == TL_STEP_INLINE;
 }
 
 static inline bool tl_fused_is_sink(const tl_fused_step *s) {

@@ -34,8 +34,21 @@ static tl_ast *report_braced_record(tl_parser *parser) {
   return NULL;
 }
 
+// A slice where a range was meant: for i in 0:n
+static bool is_slice(const tl_parser *parser) {
+  const tl_token *token = tl_parser_token(parser);
+  return parser->kind == TL_TOKEN_COLON && parser->pos > 0 &&
+         (token[-1].kind == TL_TOKEN_NUMBER ||
+          token[1].kind == TL_TOKEN_NUMBER);
+}
+
 static tl_ast *report_no_block(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
+  if (is_slice(parser)) {
+    return tl_parser_fail(parser, tl_token_span(token),
+                          "a range is a..b, and a block stands in braces: "
+                          "{ … }");
+  }
   if (parser->kind == TL_TOKEN_COLON || tl_token_is(parser, token, "then") ||
       tl_token_is(parser, token, "do")) {
     return tl_parser_fail(parser, tl_token_span(token),

@@ -31,6 +31,10 @@ static bool parse_param(tl_parser *parser, tl_ast_param *param) {
   *param = (tl_ast_param){.kind = TL_AST_PARAM_REQUIRED};
   if (tl_parser_accept(parser, TL_TOKEN_ELLIPSIS)) {
     param->kind = TL_AST_PARAM_REST;
+  } else if (parser->kind == TL_TOKEN_STAR) {
+    tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                   "a parameter takes the rest of the arguments as ...name");
+    return false;
   }
   if (!tl_parse_ident(parser, &ident, "the name of a parameter"))
     return false;

@@ -504,8 +504,8 @@ static const char *misplaced_word(tl_token_kind kind) {
       return "assignment is a statement, and no part of an expression: `==` "
              "compares";
     case TL_TOKEN_ELLIPSIS:
-      return "`...` spreads an argument or stands for the other axes of an "
-             "index; a range is a..b";
+      return "`...` stands before what it spreads, f(...x), or for the other "
+             "axes of an index; a range is a..b";
     case TL_TOKEN_PIPE:
       return "`|>` needs a value on its left";
     default:
@@ -537,6 +537,11 @@ static const char *find_message(tl_parser *parser, const tl_token *token,
   if (token->kind == TL_TOKEN_DOTS && is_operand_wanted) {
     return "a range has two ends, a..b; in an index, a: and :b leave one out";
   }
+  bool is_argument =
+      last->kind == TL_TOKEN_PAREN || last->kind == TL_TOKEN_COMMA;
+  if (is_operand_wanted && is_argument &&
+      (token->kind == TL_TOKEN_STAR || token->kind == TL_TOKEN_STARS))
+    return "a list or record is spread over arguments as ...x";
   habit = misplaced_word((tl_token_kind)token->kind);
   if (habit || is_operand_wanted)
     return habit;

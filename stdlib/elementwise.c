@@ -88,6 +88,10 @@ static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+bool tl_builtin_is_clip(const tl_builtin *builtin) {
+  return builtin->call == clip;
+}
+
 // --- Nearness ---------------------------------------------------------------
 
 typedef struct nearness {

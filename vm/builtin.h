@@ -151,6 +151,7 @@ typedef struct tl_fold_call {
 bool tl_builtin_is_fold(const tl_builtin *builtin);
 // Whether it is astype: its first argument as the dtype that is its second.
 bool tl_builtin_is_cast(const tl_builtin *builtin);  // stdlib/dtype.c
+bool tl_builtin_is_clip(const tl_builtin *builtin);  // stdlib/elementwise.c
 // Whether it is a running fold of its first argument, by tl_cumulative.
 bool tl_builtin_is_scan(const tl_builtin *builtin);  // stdlib/cumulative.c
 // Whether it is roll: its first argument with a seam along some axes.

@@ -209,6 +209,24 @@ static void mask(writer *w, int depth) {
   put(w, ")");
 }
 
+// Between numbers, of a dtype now and then, arrays or nothing.
+static void clipped(writer *w, int depth) {
+  static const char *const bounds[] = {"0", "-1", "1.5", "none", "3"};
+  put(w, "clip(");
+  expression(w, depth - 1);
+  for (int i = 0; i < 2; i++) {
+    unsigned kind = next(w, 7);
+    put(w, ", ");
+    if (kind < 5)
+      put(w, "%s", bounds[kind]);
+    else if (kind == 5)
+      put(w, "%s(%u)", dtypes[next(w, DTYPES)], next(w, 4));
+    else
+      expression(w, depth - 1);
+  }
+  put(w, ")");
+}
+
 static void expression(writer *w, int depth) {
   static const char *const operators[] = {
       "+",  "-", "*",  "/",  "+", "*", "-",  "<",
@@ -233,6 +251,10 @@ static void expression(writer *w, int depth) {
   }
   if (next(w, 10) == 0) {
     mask(w, depth);
+    return;
+  }
+  if (next(w, 14) == 0) {
+    clipped(w, depth);
     return;
   }
   unsigned kind = next(w, 10);

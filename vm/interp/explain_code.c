@@ -448,7 +448,7 @@ uint32_t tl_explain_result(const tl_explainer *e, const tl_region *r) {
     tl_decode(e->p, pc, &d);
     tl_region_step kind = tl_explain_step(e, pc, &d);
     if (tl_explain_is_elementwise(&d) || kind == TL_STEP_CAST ||
-        kind == TL_STEP_HOST || kind == TL_STEP_CALL ||
+        kind == TL_STEP_CLIP || kind == TL_STEP_HOST || kind == TL_STEP_CALL ||
         kind == TL_STEP_INLINE || tl_explain_selects(r, pc, &d))
       last = pc;
   }

@@ -115,6 +115,7 @@ typedef enum tl_region_source {
   TL_FROM_ITEM,      // one item of it
   TL_FROM_AXES,      // all of it, in another order of the axes
   TL_FROM_SCALARS,   // operation [at] of the uses
+  TL_FROM_CAST,      // the use of[0] as dtype [at]
   TL_FROM_SETTLED,   // no value: of[0]'s ownership went to of[1], or not
 } tl_region_source;
 
@@ -599,6 +600,11 @@ bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
 // A pass over memory that others see must finish once it has begun: it is paid
 // for before.
 bool tl_region_pay(tl_vm *vm, int64_t size);
+
+// The value of a fact that is computed of numbers alone (region_kept.c); false
+// where it is none.
+bool tl_region_compute_scalars(const tl_region_graph *g,
+                               const tl_region_fact *f, tl_slot *out);
 
 // Whether x's ownership of an object goes to y, which shows the same one.
 static inline bool tl_region_settles(tl_slot x, tl_slot y) {

@@ -120,24 +120,33 @@ static bool take_part(tl_region_kept *k, tl_region_fact *f) {
   return true;
 }
 
+static int scalars_of(const tl_region_fact *f) {
+  return f->from == TL_FROM_CAST ? 1 : tl_ops[f->at].arity;
+}
+
+bool tl_region_compute_scalars(const tl_region_graph *g,
+                               const tl_region_fact *f, tl_slot *out) {
+  tl_slot operands[3];
+  for (int i = 0; i < scalars_of(f); i++) {
+    operands[i] = tl_borrow(g->uses[f->of[i]].value);
+  }
+  bool ok = f->from == TL_FROM_CAST
+                ? tl_cast(g->vm, &operands[0], (tl_dtype)f->at, out)
+                : tl_elementwise(g->vm, (tl_op)f->at, operands, out);
+  if (!ok || !tl_is_heap(*out))
+    return ok;
+  tl_drop(g->vm, *out);  // complex128: rare enough to go one by one
+  return false;
+}
+
 static bool take_scalars(tl_region_kept *k, const tl_region_fact *f) {
   tl_region_graph *g = &k->graph;
-  tl_op op = (tl_op)f->at;
-  int arity = tl_ops[op].arity;
-  if (!any_changed(g, f->of, arity)) {
+  tl_slot result;
+  if (!any_changed(g, f->of, scalars_of(f))) {
     g->uses[f->use].changed = false;
     return true;
   }
-  tl_slot operands[3], result;
-  for (int i = 0; i < arity; i++) {
-    operands[i] = tl_borrow(g->uses[f->of[i]].value);
-  }
-  if (!tl_elementwise(g->vm, op, operands, &result))
-    return false;
-  if (!tl_is_heap(result))
-    return take(k, f->use, result);
-  tl_drop(g->vm, result);
-  return false;
+  return tl_region_compute_scalars(g, f, &result) && take(k, f->use, result);
 }
 
 static bool settle(tl_region_graph *g, const tl_region_fact *f) {
@@ -186,6 +195,7 @@ static bool take_fact(tl_region_kept *k, tl_region_fact *f) {
     case TL_FROM_AXES:
       return take_part(k, f);
     case TL_FROM_SCALARS:
+    case TL_FROM_CAST:
       return take_scalars(k, f);
     default:
       return settle(g, f);

@@ -20,25 +20,20 @@ static bool all_scalars(const tl_region_graph *g, const tl_region_node *n) {
   return true;
 }
 
-// An operation on scalars alone is computed on the spot.
+// A node on scalars alone is computed on the spot.
 static bool compute_scalar(tl_region_reader *rd, const tl_region_node *n,
-                           uint32_t to) {
+                           int *out) {
   tl_region_graph *g = rd->g;
-  tl_slot operands[3], result;
-  for (int i = 0; i < n->arity; i++) {
-    operands[i] = tl_borrow(g->uses[-1 - n->in[i]].value);
-  }
-  if (!tl_elementwise(g->vm, n->op, operands, &result))
-    return false;
-  if (tl_is_heap(result)) {  // complex128: rare enough to go one by one
-    tl_drop(g->vm, result);
-    return false;
-  }
-  int in = tl_reader_add_use(rd, result, -1, true);
-  tl_region_fact fact = {.from = TL_FROM_SCALARS, .at = n->op};
+  bool casts = n->cast != TL_DTYPE_COUNT;
+  tl_region_fact fact = {.from = casts ? TL_FROM_CAST : TL_FROM_SCALARS,
+                         .at = casts ? (uint32_t)n->cast : (uint32_t)n->op};
   for (int i = 0; i < n->arity; i++) fact.of[i] = (int8_t)(-1 - n->in[i]);
-  tl_reader_add_fact(rd, in, fact);
-  return in < 0 && tl_reader_bind(rd, to, in, true);
+  tl_slot result;
+  if (!tl_region_compute_scalars(g, &fact, &result))
+    return false;
+  *out = tl_reader_add_use(rd, result, -1, true);
+  tl_reader_add_fact(rd, *out, fact);
+  return *out < 0;
 }
 
 // The node that computes the same already, or -1.
@@ -57,6 +52,32 @@ static int find_same(const tl_region_graph *g, const tl_region_node *n) {
   return -1;
 }
 
+// Ends the node that stands behind the last one: *in is its value, which may be
+// that of another node.
+static bool end_node(tl_region_reader *rd, int *in) {
+  tl_region_graph *g = rd->g;
+  const tl_region_node *n = &g->nodes[g->node_count];
+  if (all_scalars(g, n))
+    return compute_scalar(rd, n, in);
+  int same = find_same(g, n);
+  *in = same >= 0 ? same : g->node_count++;
+  return true;
+}
+
+static tl_region_node *begin_node(tl_region_reader *rd, tl_op op) {
+  tl_region_graph *g = rd->g;
+  if (op == TL_OP_COUNT || g->node_count == TL_REGION_NODES)
+    return NULL;
+  tl_region_node *n = &g->nodes[g->node_count];
+  n->op = op;
+  n->cast = TL_DTYPE_COUNT;
+  n->host = NULL;
+  n->is_power = op == TL_OP_POW;
+  n->arity = (int8_t)tl_ops[op].arity;
+  n->pc = rd->end;
+  return n;
+}
+
 // The literal of a K form, which stands behind the slot operand.
 static bool read_literal(tl_region_reader *rd, const tl_ins *ins,
                          const tl_decoded *d, int *in) {
@@ -69,17 +90,10 @@ static bool read_literal(tl_region_reader *rd, const tl_ins *ins,
 
 static bool read_operation(tl_region_reader *rd, uint32_t pc,
                            const tl_decoded *d) {
-  tl_region_graph *g = rd->g;
-  tl_op op = tl_region_op(d->op, d->extra);
-  if (op == TL_OP_COUNT || g->node_count == TL_REGION_NODES)
+  tl_region_node *n = begin_node(rd, tl_region_op(d->op, d->extra));
+  int in;
+  if (n == NULL)
     return false;
-  tl_region_node *n = &g->nodes[g->node_count];
-  n->op = op;
-  n->cast = TL_DTYPE_COUNT;
-  n->host = NULL;
-  n->is_power = op == TL_OP_POW;
-  n->arity = (int8_t)tl_ops[op].arity;
-  n->pc = rd->end;
   for (uint32_t i = 0; i < d->operand_count; i++) {
     if (!tl_reader_operand(rd, d, i, &n->in[i]))
       return false;
@@ -88,41 +102,61 @@ static bool read_operation(tl_region_reader *rd, uint32_t pc,
       !read_literal(rd, &rd->function->code[pc], d, &n->in[1])) {
     return false;
   }
-  uint32_t to = (uint32_t)d->result;
-  if (all_scalars(g, n))
-    return compute_scalar(rd, n, to);
-  int same = find_same(g, n);
-  return tl_reader_bind(rd, to, same >= 0 ? same : g->node_count++, false);
+  return end_node(rd, &in) &&
+         tl_reader_bind(rd, (uint32_t)d->result, in, in < 0);
 }
 
-// A dtype's call, of an array.
+// A dtype's call.
 static bool read_cast(tl_region_reader *rd, const tl_decoded *d) {
-  tl_region_graph *g = rd->g;
-  int dtype;
-  tl_region_node *n = &g->nodes[g->node_count];
-  if (g->node_count == TL_REGION_NODES || d->window_count != 3 ||
+  int dtype, in;
+  tl_region_node *n = begin_node(rd, TL_OP_POSITIVE);
+  if (n == NULL || d->window_count != 3 ||
       !tl_reader_look_up(rd, d->window, &n->in[0]) ||
       !tl_reader_look_up(rd, d->window + 1, &dtype) || dtype >= 0) {
     return false;
   }
   const tl_region_use *from = tl_reader_use(rd, n->in[0]);
   tl_slot to = tl_reader_use(rd, dtype)->value;
-  if (!tl_region_is_operand(from) ||
-      (from != NULL && !tl_region_is_array(from->items)) || !tl_is_type(to) ||
+  if (!tl_region_is_operand(from) || !tl_is_type(to) ||
       to.type->kind != TL_TYPE_DTYPE || to.type->dtype >= TL_STRING) {
     return false;
   }
   tl_reader_use(rd, dtype)->exact = true;
   tl_reader_consume(rd, d->window, n->in[0], TL_MODE_CONSUME);
-  n->op = TL_OP_POSITIVE;
-  n->is_power = false;
   n->cast = to.type->dtype;
-  n->host = NULL;
-  n->arity = 1;
-  n->pc = rd->end;
-  int same = find_same(g, n);
-  return tl_reader_bind(rd, (uint32_t)d->result,
-                        same >= 0 ? same : g->node_count++, false);
+  return end_node(rd, &in) &&
+         tl_reader_bind(rd, (uint32_t)d->result, in, in < 0);
+}
+
+// clip(x, min, max): its maximum with min, then the minimum with max.
+static bool read_clip(tl_region_reader *rd, const tl_decoded *d) {
+  static const tl_op ops[] = {TL_OP_POSITIVE, TL_OP_MAXIMUM, TL_OP_MINIMUM};
+  int in[3], bounds = 0;
+  if (d->window_count != 3)
+    return false;
+  for (uint32_t i = 0; i < 3; i++) {
+    if (!tl_reader_look_up(rd, d->window + i, &in[i]))
+      return false;
+    tl_region_use *u = tl_reader_use(rd, in[i]);
+    bool is_none = u != NULL && tl_is_none(u->value);
+    if (i == 0 ? is_none : !is_none && !tl_region_is_operand(u))
+      return false;
+    tl_reader_consume(rd, d->window + i, in[i], TL_MODE_CONSUME);
+    if (is_none)
+      u->exact = true;
+    if (is_none || i == 0)
+      continue;
+    tl_region_node *n = begin_node(rd, ops[i]);
+    if (n == NULL)
+      return false;
+    n->in[0] = in[0];
+    n->in[1] = in[i];
+    if (!end_node(rd, &in[0]))
+      return false;
+    bounds++;
+  }
+  return bounds > 0 &&
+         tl_reader_bind(rd, (uint32_t)d->result, in[0], in[0] < 0);
 }
 
 // A loop of the host's. Two of the same operands may give two results: who
@@ -130,17 +164,11 @@ static bool read_cast(tl_region_reader *rd, const tl_decoded *d) {
 static bool read_host(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   const tl_host_function *f = rd->function->constants[d->extra].pointer;
-  tl_region_node *n = &g->nodes[g->node_count];
-  if (g->node_count == TL_REGION_NODES ||
-      (int)d->window_count != f->param_count) {
+  tl_region_node *n = begin_node(rd, TL_OP_POSITIVE);
+  if (n == NULL || (int)d->window_count != f->param_count)
     return false;
-  }
-  n->op = TL_OP_POSITIVE;
-  n->cast = TL_DTYPE_COUNT;
   n->host = f;
-  n->is_power = false;
   n->arity = (int8_t)f->param_count;
-  n->pc = rd->end;
   for (uint32_t i = 0; i < d->window_count; i++) {
     if (!tl_reader_look_up(rd, d->window + i, &n->in[i]))
       return false;
@@ -242,6 +270,8 @@ static bool read_call(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   switch (tl_region_call(rd->function->constants[d->extra].pointer)) {
     case TL_STEP_CAST:
       return read_cast(rd, d);
+    case TL_STEP_CLIP:
+      return read_clip(rd, d);
     case TL_STEP_ROLL:
       return tl_reader_roll(rd, d);
     case TL_STEP_HOST:

@@ -115,6 +115,7 @@ tl_region_step tl_region_call(const tl_builtin *builtin) {
          : tl_builtin_is_norm(builtin)   ? TL_STEP_CALL
          : tl_builtin_is_intake(builtin) ? TL_STEP_CALL
          : tl_builtin_is_cast(builtin)   ? TL_STEP_CAST
+         : tl_builtin_is_clip(builtin)   ? TL_STEP_CLIP
          : tl_builtin_is_roll(builtin)   ? TL_STEP_ROLL
                                          : TL_STEP_NONE;
 }
