@@ -296,7 +296,7 @@ const tl_builtin tl_elementwise_builtins[] = {
     TL_ELEMENTWISE(X)
 #undef X
         {"clip", "x, min = none, max = none", clip,
-         TL_OF_ITEMS | TL_KEEPS | TL_STOPS | TL_ARRAYS,
+         TL_OF_ITEMS | TL_KEEPS | TL_STOPS | TL_ARRAYS | TL_BEGINS,
          TL_DOC(
              "x with items below min set to min and items above max set to max. Either\n"
              "bound may be none or an array.\n"

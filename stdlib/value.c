@@ -277,6 +277,13 @@ static bool bool_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+tl_dtype tl_builtin_converts(const tl_builtin *builtin) {
+  return builtin->call == int_     ? TL_INT64
+         : builtin->call == float_ ? TL_FLOAT64
+         : builtin->call == bool_  ? TL_BOOL
+                                   : TL_DTYPE_COUNT;
+}
+
 // A real array of the common shape for a part, its items one after another.
 static tl_array *spread_part(tl_vm *vm, const tl_array *from, tl_dtype dtype,
                              int ndim, const int64_t *shape) {
@@ -433,20 +440,22 @@ const tl_builtin tl_value_builtins[] = {
          "Takes any value and never fails.\n"
          "    same([1, 2], [1, 2])    # true\n"
          "    same(1, 1.0)    # false\n")},
-    {"int", "x", int_, TL_RETURNS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS,
+    {"int", "x", int_,
+     TL_RETURNS | TL_BEGINS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "x as int64: a float without its fraction, a string read as a whole\n"
          "number; arrays item by item. What does not fit or is no number is an\n"
          "error (kind value).\n"
          "    int(-2.7)    # -2\n"
          "    int(\"12\") + 1    # 13\n")},
-    {"float", "x", float_, TL_RETURNS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS,
+    {"float", "x", float_,
+     TL_RETURNS | TL_BEGINS | TL_OF_ITEMS | TL_KEEPS | TL_ARRAYS,
      TL_DOC(
          "x as float64; a string is read as a number. Arrays item by item.\n"
          "Text that is no number is an error (kind value), a list one of kind type.\n"
          "    float(\"1.5\")    # 1.5\n"
          "    float([1, 2])    # [1.0, 2.0]\n")},
-    {"bool", "x", bool_, TL_RETURNS | TL_OF_ITEMS,
+    {"bool", "x", bool_, TL_RETURNS | TL_BEGINS | TL_OF_ITEMS,
      TL_DOC(
          "Whether x is not 0; \"true\" and \"false\" are read. Arrays item by item.\n"
          "Other text is an error (kind value), a list one of kind type.\n"

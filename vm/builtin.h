@@ -151,6 +151,8 @@ typedef struct tl_fold_call {
 bool tl_builtin_is_fold(const tl_builtin *builtin);
 // Whether it is astype: its first argument as the dtype that is its second.
 bool tl_builtin_is_cast(const tl_builtin *builtin);  // stdlib/dtype.c
+// The dtype that int, float and bool convert to; TL_DTYPE_COUNT: another.
+tl_dtype tl_builtin_converts(const tl_builtin *builtin);  // stdlib/value.c
 bool tl_builtin_is_clip(const tl_builtin *builtin);  // stdlib/elementwise.c
 // Whether it is a running fold of its first argument, by tl_cumulative.
 bool tl_builtin_is_scan(const tl_builtin *builtin);  // stdlib/cumulative.c

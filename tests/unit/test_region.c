@@ -240,7 +240,9 @@ static void expression(writer *w, int depth) {
     return;
   }
   if (next(w, 12) == 0) {
-    put(w, "%s(", dtypes[next(w, DTYPES)]);
+    static const char *const functions[] = {"float", "bool", "int"};
+    unsigned i = next(w, DTYPES + 3);
+    put(w, "%s(", i < DTYPES ? dtypes[i] : functions[i - DTYPES]);
     expression(w, depth - 1);
     put(w, ")");
     return;

@@ -508,6 +508,15 @@ static bool is_stopped(const tl_vm *vm) {
                            vm->error.status == TALLY_ERR_LIMIT);
 }
 
+// Of what did not fit together the instructions before the first that did not:
+// (b * 255), of uint8(b * 255) where an item may be too large.
+static bool fits_before(tl_region_graph *g, uint32_t pc) {
+  uint32_t stop = g->stop;
+  tl_region_end_early(g);
+  return stop > pc && !is_stopped(g->vm) &&
+         tl_region_read_before(g, pc, stop) && tl_region_resolve(g);
+}
+
 static tl_region_status run_read(tl_region_graph *g, tl_region *where,
                                  uint32_t pc, bool together, bool keep,
                                  tl_slot *results) {
@@ -518,7 +527,9 @@ static tl_region_status run_read(tl_region_graph *g, tl_region *where,
   g->fresh = &fresh;
   bool is_read = together ? tl_region_read_together(g, pc, where->together)
                           : tl_region_read(g, pc, where->end);
-  if (!is_read || !tl_region_resolve(g))
+  bool fits =
+      is_read && (tl_region_resolve(g) || (!together && fits_before(g, pc)));
+  if (!fits)
     return is_stopped(g->vm) ? TL_REGION_FAILED : TL_REGION_DECLINED;
   int64_t size = tl_region_size(g);
   bool kept = keep && g->rows == NULL && !g->fleeting;

@@ -64,7 +64,7 @@ typedef enum tl_region_step {
   TL_STEP_VIEW,    // a slice, an item, a transpose
   TL_STEP_OPERATION,
   TL_STEP_PLACE,   // the result goes to a part of an array: the last step
-  TL_STEP_CAST,    // a call of astype
+  TL_STEP_CAST,    // a call of astype, int, float or bool
   TL_STEP_CLIP,    // a call of clip
   TL_STEP_HOST,    // a call of an elementwise function of the host's
   TL_STEP_INLINE,  // of a script function, where its joins says so; or of

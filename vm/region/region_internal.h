@@ -60,7 +60,7 @@ typedef struct tl_region_node {
   bool needed;   // for the result
   bool is_power;
   int in[3];
-  uint32_t pc;  // of the instruction after it
+  uint32_t at, pc;  // of its instruction, and of the one after it
   tl_typing typing;
   tl_c128 items[3];  // scalars, converted for this node
 } tl_region_node;
@@ -211,6 +211,7 @@ typedef struct tl_region_graph {
   int value;        // the node that is the result, or goes to the sink
   uint32_t result;  // the slot of the result
   tl_region_sink sink;
+  uint32_t stop;  // the instruction that did not fit the others; 0: none
   uint32_t skip;  // where the reading failed: no use to begin before it
   uint32_t end;   // where to go on
   // Without the sink, whose instruction is then run after the region.
@@ -288,6 +289,8 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
 // only one result is left; false where the region cannot be run as one from
 // there.
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end);
+// The instructions up to [end] alone, which is within a region.
+bool tl_region_read_before(tl_region_graph *g, uint32_t pc, uint32_t end);
 
 // The same for at least two results; the reductions among them end nothing.
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end);

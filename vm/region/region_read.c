@@ -74,6 +74,7 @@ static tl_region_node *begin_node(tl_region_reader *rd, tl_op op) {
   n->host = NULL;
   n->is_power = op == TL_OP_POW;
   n->arity = (int8_t)tl_ops[op].arity;
+  n->at = rd->at;
   n->pc = rd->end;
   return n;
 }
@@ -106,24 +107,32 @@ static bool read_operation(tl_region_reader *rd, uint32_t pc,
          tl_reader_bind(rd, (uint32_t)d->result, in, in < 0);
 }
 
-// A dtype's call.
+// The dtype that a call converts to: the function's own, or what astype is
+// asked for.
+static tl_dtype read_target(tl_region_reader *rd, const tl_decoded *d) {
+  int in;
+  tl_dtype own = tl_builtin_converts(rd->function->constants[d->extra].pointer);
+  if (own != TL_DTYPE_COUNT || d->window_count != 3 ||
+      !tl_reader_look_up(rd, d->window + 1, &in) || in >= 0)
+    return own;
+  tl_region_use *to = tl_reader_use(rd, in);
+  to->exact = true;
+  return tl_is_type(to->value) && to->value.type->kind == TL_TYPE_DTYPE
+             ? to->value.type->dtype
+             : TL_DTYPE_COUNT;
+}
+
 static bool read_cast(tl_region_reader *rd, const tl_decoded *d) {
-  int dtype, in;
   tl_region_node *n = begin_node(rd, TL_OP_POSITIVE);
-  if (n == NULL || d->window_count != 3 ||
-      !tl_reader_look_up(rd, d->window, &n->in[0]) ||
-      !tl_reader_look_up(rd, d->window + 1, &dtype) || dtype >= 0) {
+  int in;
+  if (n == NULL || !tl_reader_look_up(rd, d->window, &n->in[0]) ||
+      !tl_region_is_operand(tl_reader_use(rd, n->in[0])))
     return false;
-  }
-  const tl_region_use *from = tl_reader_use(rd, n->in[0]);
-  tl_slot to = tl_reader_use(rd, dtype)->value;
-  if (!tl_region_is_operand(from) || !tl_is_type(to) ||
-      to.type->kind != TL_TYPE_DTYPE || to.type->dtype >= TL_STRING) {
+  tl_dtype to = read_target(rd, d);
+  if (to >= TL_STRING)
     return false;
-  }
-  tl_reader_use(rd, dtype)->exact = true;
   tl_reader_consume(rd, d->window, n->in[0], TL_MODE_CONSUME);
-  n->cast = to.type->dtype;
+  n->cast = to;
   return end_node(rd, &in) &&
          tl_reader_bind(rd, (uint32_t)d->result, in, in < 0);
 }
@@ -429,6 +438,7 @@ static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
   last->result = -1;
   while (pc < end) {
     tl_decode(g->function, pc, last);
+    rd->at = pc;
     g->skip = rd->end = pc + last->words;
     if (!tl_reader_one(rd, pc, last))
       break;
@@ -466,12 +476,17 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   uint32_t to = read_to(&rd, pc, end, &last);
   if (to == end)
     return find_result(&rd, &last);
+  return g->node_count >= 2 && tl_region_read_before(g, pc, to);
+}
+
+bool tl_region_read_before(tl_region_graph *g, uint32_t pc, uint32_t end) {
+  tl_region_reader rd = {
+      .g = g, .function = g->function, .callee = -1, .last = UINT32_MAX};
+  tl_decoded last;
   uint32_t skip = g->skip;
-  if (g->node_count < 2)
-    return false;
   tl_error_clear(g->vm);
-  clear(g);  // of what was read of the instruction that does not fit
-  bool ok = read_to(&rd, pc, to, &last) == to && find_left(g);
+  clear(g);
+  bool ok = read_to(&rd, pc, end, &last) == end && find_left(g);
   g->skip = skip;
   return ok;
 }

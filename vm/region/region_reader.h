@@ -21,7 +21,8 @@ typedef struct tl_region_reader {
   uint32_t slots;
   int8_t callee;  // its number among the callees, -1: the region's own unit
   int depth;      // of calls
-  uint32_t end;   // the pc after the region's own instruction
+  uint32_t at;    // the region's own instruction
+  uint32_t end;   // the pc after it
   uint32_t last;  // the pc after the region: 0, several are read together
 } tl_region_reader;
 

@@ -112,26 +112,29 @@ static void mark_needed(tl_region_graph *g) {
   }
 }
 
+// Node [i] does not fit.
+static bool stop_at(tl_region_graph *g, int i) {
+  g->stop = g->nodes[i].at;
+  g->skip = g->nodes[i].pc;
+  return false;
+}
+
 // Every node covers the whole result: what would be computed for a row is not
 // repeated for each, but computed before.
 static bool find_shapes(tl_region_graph *g) {
-  if (!tl_region_find_rows(g)) {
-    g->skip = g->nodes[0].pc;
-    return false;
-  }
+  if (!tl_region_find_rows(g))
+    return stop_at(g, 0);
   for (int i = 0; i <= g->value; i++) {
     if (node_shape(g, &g->nodes[i]))
       continue;
-    g->skip = g->nodes[i].pc;
-    return false;
+    return stop_at(g, i);
   }
   mark_needed(g);
   for (int i = 0; i < g->value; i++) {
     if (!g->nodes[i].needed || g->nodes[i].shape == g->nodes[g->value].shape ||
         tl_region_compute_early(g, i))
       continue;
-    g->skip = g->nodes[i].pc;
-    return false;
+    return stop_at(g, i);
   }
   return true;
 }
@@ -293,6 +296,7 @@ static int add_node(tl_region_graph *g, int of, tl_op op, tl_dtype cast,
       .needed = true,
       .is_power = op == TL_OP_POW,
       .in = {of, other},
+      .at = g->nodes[of].at,
       .pc = g->nodes[of].pc};
   if (!(cast == TL_DTYPE_COUNT ? resolve_node(g, n) : resolve_cast(g, n)))
     return -1;
@@ -365,6 +369,7 @@ static bool read_calls(tl_region_graph *g) {
 }
 
 bool tl_region_resolve(tl_region_graph *g) {
+  g->stop = 0;
   if (!find_shapes(g))
     return false;
   for (int i = 0; i <= g->value; i++) {
@@ -374,8 +379,7 @@ bool tl_region_resolve(tl_region_graph *g) {
                                           : resolve_cast(g, n);
     if (ok)
       continue;
-    g->skip = n->pc;
-    return false;
+    return stop_at(g, i);
   }
   bool norm = g->sink == TL_SINK_FOLD && tl_builtin_is_norm(g->fold);
   return tl_region_check_types(g) && (norm ? end_in_norm(g) : read_calls(g));

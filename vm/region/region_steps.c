@@ -104,6 +104,10 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
   }
 }
 
+static bool is_conversion(const tl_builtin *builtin) {
+  return tl_builtin_converts(builtin) != TL_DTYPE_COUNT;
+}
+
 tl_region_step tl_region_call(const tl_builtin *builtin) {
   if ((builtin->flags & TL_HOST) != 0) {
     return ((const tl_host_function *)(const void *)builtin)->loop != NULL
@@ -115,6 +119,7 @@ tl_region_step tl_region_call(const tl_builtin *builtin) {
          : tl_builtin_is_norm(builtin)   ? TL_STEP_CALL
          : tl_builtin_is_intake(builtin) ? TL_STEP_CALL
          : tl_builtin_is_cast(builtin)   ? TL_STEP_CAST
+         : is_conversion(builtin)        ? TL_STEP_CAST
          : tl_builtin_is_clip(builtin)   ? TL_STEP_CLIP
          : tl_builtin_is_roll(builtin)   ? TL_STEP_ROLL
                                          : TL_STEP_NONE;
