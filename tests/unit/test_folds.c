@@ -1,4 +1,6 @@
 // Reductions, whole, in pieces and down columns; extremes' places; scans.
+#include <stdlib.h>
+
 #include "tests/unit/kernel_items.h"
 
 enum { LONGEST = 5000, ROOM = LONGEST * 16 };
@@ -363,6 +365,36 @@ static void wide_columns(void **state) {
   }
 }
 
+// Few columns are sums of vectors that reach into the next row, but never
+// behind the last one.
+static void few_columns(void **state) {
+  (void)state;
+  enum { MOST = 300 };
+  FOR_TABLES(table) {
+    tl_fold_outer *outer = table->fold_outer[TL_FOLD_SUM][TL_FLOAT64];
+    for (size_t nrows = 1; nrows <= MOST; nrows += nrows < 40 ? 1 : 13) {
+      for (size_t ncols = 2; ncols <= 5; ncols++) {
+        const size_t n = nrows * ncols;
+        double *x = malloc(n * sizeof *x), sums[6], alone;
+        for (size_t i = 0; i < n; i++) x[i] = random_unit();
+        const ptrdiff_t row = (ptrdiff_t)(ncols * sizeof *x);
+        const ptrdiff_t strides[] = {row, -row, 0, sizeof *x};
+        for (size_t k = 0; k < sizeof strides / sizeof *strides; k++) {
+          const double *from = k == 1 ? x + n - ncols : x;
+          sums[ncols] = 7;
+          outer(sums, from, strides[k], nrows, ncols, scratch);
+          for (size_t c = 0; c < ncols; c++) {
+            outer(&alone, from + c, strides[k], nrows, 1, scratch);
+            assert_true(alone == sums[c]);
+          }
+          assert_true(sums[ncols] == 7);
+        }
+        free(x);
+      }
+    }
+  }
+}
+
 static size_t reference_place(bool largest, tl_dtype dtype, const void *items,
                               size_t n) {
   size_t at = 0;
@@ -540,6 +572,7 @@ int main(void) {
       cmocka_unit_test(every_fold),
       cmocka_unit_test(columns),
       cmocka_unit_test(wide_columns),
+      cmocka_unit_test(few_columns),
       cmocka_unit_test(places),
       cmocka_unit_test(places_in_long_rows),
       cmocka_unit_test(scans),

@@ -426,17 +426,39 @@ __attribute__((noinline)) static bool run_tiled(runner *r, int axes) {
 
 typedef char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
 
+// Few registers may be larger, and still leave half of the nearest cache to the
+// streams: what would be some blocks is one.
+static int64_t short_register(const tl_plan *plan) {
+  enum { HALF = 16 * 1024 };
+  int64_t count = plan->register_count;
+  if (count * SHORT_BYTES <= HALF)
+    return SHORT_BYTES;
+  return count * TL_BLOCK_BYTES < HALF ? HALF / count & ~(int64_t)63
+                                       : TL_BLOCK_BYTES;
+}
+
+// Bytes of a register. Of short rows, which are moved through registers, as
+// many go together as there is room for.
+static int64_t register_bytes(const tl_plan *plan) {
+  if (plan->rows == 1 || plan->delay != NULL)
+    return TL_BLOCK_BYTES;
+  int64_t most = short_register(plan), item = (int64_t)plan->widest;
+  int64_t items = plan->shape[plan->ndim - 2] * plan->shape[plan->ndim - 1];
+  return items <= TL_BLOCK_BYTES / item ? TL_BLOCK_BYTES : most;
+}
+
 // Units [from, to) of the first axis; vm NULL: on a worker, which polls
 // nothing.
 static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
                       bool may_stop) {
   _Alignas(64) registers room;
+  const int64_t nbytes = register_bytes(plan);
   bool direct = plan->tile_count == 0 && plan->delay == NULL && !plan->several;
   for (int i = 0; i < plan->value_count; i++) {
     tl_plan_value *value = &plan->values[i];
     if (value->where < 0)
       continue;
-    value->at = room[value->where];
+    value->at = room[0] + value->where * nbytes;
     direct = false;
   }
   for (int s = 0; s < plan->stream_count; s++) {
@@ -448,9 +470,9 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
       plan->values[s].at = stream->base;
   }
   runner r = {.vm = vm, .plan = plan, .may_stop = may_stop};
-  r.block = (int64_t)((direct ? DIRECT_BYTES : TL_BLOCK_BYTES) / plan->widest);
+  r.block = (direct ? DIRECT_BYTES : nbytes) / (int64_t)plan->widest;
   // Constants are repeated over no more than a register.
-  tl_plan_steps(plan, 0, plan->once_count, TL_BLOCK_BYTES / plan->widest);
+  tl_plan_steps(plan, 0, plan->once_count, (size_t)nbytes / plan->widest);
   r.plain_rows = has_plain_rows(&r);
   bool pairs = plan->rows > 1 || plan->tile_count > 0 || r.plain_rows;
   if (!pairs)
@@ -464,17 +486,6 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
 }
 
 // --- Short runs --------------------------------------------------------------
-
-// Few registers may be larger, and still leave half of the nearest cache to the
-// streams: what would be some blocks is one.
-static int64_t short_register(const tl_plan *plan) {
-  enum { HALF = 16 * 1024 };
-  int64_t count = plan->register_count;
-  if (count * SHORT_BYTES <= HALF)
-    return SHORT_BYTES;
-  return count * TL_BLOCK_BYTES < HALF ? HALF / count & ~(int64_t)63
-                                       : TL_BLOCK_BYTES;
-}
 
 // One block of one axis: what is left is to say where the streams are.
 bool tl_plan_is_short(const tl_plan *plan) {

@@ -13,15 +13,50 @@
 
 enum { SHORT_BYTES = 512, ITEM_BYTES = 64 };
 
-// The first row, nrows times.
-static void repeat_row(char *to, size_t row, size_t nrows) {
-  const size_t all = nrows * row;
-  for (size_t done = row; done < all;) {
-    const size_t n = done < all - done ? done : all - done;
-    memcpy(to + done, to, n);
-    done += n;
-  }
+// One row nrows times: vectors of a pattern of it, each from where in a row the
+// one before it ended; four of them at a time, so that none waits for
+// another's.
+enum { PATTERN = 64 };
+TL_INLINE size_t wrap(size_t at, size_t row) {
+  return at >= row ? at - row : at;
 }
+#define REPEAT(index, size)                                                  \
+  static void repeat_##size(char *to, const char *from, ptrdiff_t a_column,  \
+                            size_t nrows, size_t ncols) {                    \
+    enum { MORE = PATTERN / size };                                          \
+    tl_word##size pattern[SHORT_BYTES / size + MORE];                        \
+    const size_t row = ncols * size, all = nrows * row;                      \
+    if (a_column == size && row % PATTERN == 0) {                            \
+      for (size_t at = 0; at < all; at += row)                               \
+        for (size_t i = 0; i < row; i += PATTERN)                            \
+          memcpy(to + at + i, from + i, PATTERN);                            \
+      return;                                                                \
+    }                                                                        \
+    if (ncols == 0)                                                          \
+      return;                                                                \
+    gather_##size(pattern, from, a_column, ncols);                           \
+    for (size_t i = 0; i < MORE; i++) pattern[ncols + i] = pattern[i];       \
+    const char *items = (const char *)pattern;                               \
+    const size_t one = (uint32_t)PATTERN % (uint32_t)row;                    \
+    const size_t two = wrap(one + one, row), three = wrap(two + one, row);   \
+    const size_t four = wrap(two + two, row);                                \
+    size_t at = 0, phase = 0;                                                \
+    for (; all - at >= 4 * PATTERN; at += 4 * PATTERN) {                     \
+      char *next = to + at;                                                  \
+      memcpy(next, items + phase, PATTERN);                                  \
+      memcpy(next + PATTERN, items + wrap(phase + one, row), PATTERN);       \
+      memcpy(next + 2 * PATTERN, items + wrap(phase + two, row), PATTERN);   \
+      memcpy(next + 3 * PATTERN, items + wrap(phase + three, row), PATTERN); \
+      phase = wrap(phase + four, row);                                       \
+    }                                                                        \
+    for (; all - at >= PATTERN; at += PATTERN) {                             \
+      memcpy(to + at, items + phase, PATTERN);                               \
+      phase = wrap(phase + one, row);                                        \
+    }                                                                        \
+    for (; at < all; at += size, phase += size)                              \
+      memcpy(to + at, items + phase, size);                                  \
+  }
+TL_MOVES(REPEAT)
 
 // Copies of rows that lie apart. The last bytes of a row are copied along with
 // those before them, in a chunk of constant size.
@@ -244,8 +279,7 @@ TL_MOVES(TURN)
     const size_t row = ncols * sizeof(T);                                    \
     if (nrows > 1 && out_row == (ptrdiff_t)row && row <= SHORT_BYTES) {      \
       if (a_row == 0) {                                                      \
-        TL_K(pack_##size)(to, from, a_column, ncols);                        \
-        repeat_row(to, row, nrows);                                          \
+        repeat_##size(to, from, a_column, nrows, ncols);                     \
         return;                                                              \
       }                                                                      \
       if (a_column == 0) {                                                   \
@@ -389,7 +423,8 @@ bool TL_K(even_bins)(int64_t *out, const tl_even_bins *bins,
     memcpy(&bin, &whole, sizeof bin);
     bin -= WHOLE_BITS;
     bin = fabs(middle - (whole - WHOLE)) < near ? bin : TL_BIN_UNSURE;
-    bin = (v >= low) & (v <= high) ? bin : TL_BIN_NONE;
+    const bool inside = (v >= low) & (v <= high);
+    bin = inside ? bin : TL_BIN_NONE;
     out[i] = bin;
     any |= bin;
   }

@@ -8,75 +8,115 @@ static const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
 
 // Sums of reals go down in strips: 8 rows by a fixed tree, then a binary
 // counter of rows, so that errors stay small and columns do not depend on how
-// many there are beside them. Two to four columns are constants: their loops
-// are no loops then.
-#define X(D, sfx, T, W)                                                       \
-  TL_INLINE void add_row_##sfx(T *into, const T *row, size_t n) {             \
-    TL_LOOP for (size_t i = 0; i < n; i++) into[i] += row[i];                 \
-  }                                                                           \
-  TL_INLINE void add_group_##sfx(T *out, const void *a, ptrdiff_t row_stride, \
-                                 size_t n) {                                  \
-    const T *r0 = a, *r1 = row_of(a, row_stride, 1);                          \
-    const T *r2 = row_of(a, row_stride, 2), *r3 = row_of(a, row_stride, 3);   \
-    const T *r4 = row_of(a, row_stride, 4), *r5 = row_of(a, row_stride, 5);   \
-    const T *r6 = row_of(a, row_stride, 6), *r7 = row_of(a, row_stride, 7);   \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                                  \
-      out[i] = ((r0[i] + r1[i]) + (r2[i] + r3[i])) +                          \
-               ((r4[i] + r5[i]) + (r6[i] + r7[i]));                           \
-    }                                                                         \
-  }                                                                           \
-  TL_INLINE void add_few_##sfx(T *out, const void *a, ptrdiff_t row_stride,   \
-                               size_t nrows, size_t n) {                      \
-    memcpy(out, a, n * sizeof(T));                                            \
-    for (size_t r = 1; r < nrows; r++)                                        \
-      add_row_##sfx(out, row_of(a, row_stride, r), n);                        \
-  }                                                                           \
-  TL_INLINE void add_strip_##sfx(T *out, const void *a, ptrdiff_t row_stride, \
-                                 size_t nrows, size_t n, T *counter) {        \
-    size_t waiting = 0, groups = 0;                                           \
-    for (size_t r = 0; r < nrows; r += TL_OUTER_GROUP) {                      \
-      T *group = counter + waiting++ * n;                                     \
-      const void *rows = row_of(a, row_stride, r);                            \
-      if (nrows - r >= TL_OUTER_GROUP) {                                      \
-        add_group_##sfx(group, rows, row_stride, n);                          \
-      } else {                                                                \
-        add_few_##sfx(group, rows, row_stride, nrows - r, n);                 \
-      }                                                                       \
-      for (size_t q = ++groups; !(q & 1); q >>= 1, waiting--)                 \
-        add_row_##sfx(counter + (waiting - 2) * n,                            \
-                      counter + (waiting - 1) * n, n);                        \
-    }                                                                         \
-    for (; waiting > 1; waiting--)                                            \
-      add_row_##sfx(counter + (waiting - 2) * n, counter + (waiting - 1) * n, \
-                    n);                                                       \
-    memcpy(out, counter, n * sizeof(T));                                      \
-  }                                                                           \
-  static void add_rows_##sfx(T *out, const T *a, ptrdiff_t row_stride,        \
-                             size_t nrows, size_t nreals, T *counter) {       \
-    if (nrows == 0) {                                                         \
-      memset(out, 0, nreals * sizeof(T));                                     \
-      return;                                                                 \
-    }                                                                         \
-    for (size_t i = 0; i < nreals; i += TL_OUTER_STRIP) {                     \
-      size_t n = nreals - i < TL_OUTER_STRIP ? nreals - i : TL_OUTER_STRIP;   \
-      switch (n) {                                                            \
-        case 2:                                                               \
-          add_strip_##sfx(out + i, a + i, row_stride, nrows, 2, counter);     \
-          break;                                                              \
-        case 3:                                                               \
-          add_strip_##sfx(out + i, a + i, row_stride, nrows, 3, counter);     \
-          break;                                                              \
-        case 4:                                                               \
-          add_strip_##sfx(out + i, a + i, row_stride, nrows, 4, counter);     \
-          break;                                                              \
-        default:                                                              \
-          add_strip_##sfx(out + i, a + i, row_stride, nrows, n, counter);     \
-      }                                                                       \
-    }                                                                         \
-  }                                                                           \
-  void TL_K(outer_sum_##sfx)(void *out, const void *a, ptrdiff_t row_stride,  \
-                             size_t nrows, size_t ncols, void *scratch) {     \
-    add_rows_##sfx(out, a, row_stride, nrows, ncols, scratch);                \
+// many there are beside them. Two columns are a constant: their loops are no
+// loops then. Three and four are a vector, whose fourth item is the next row's
+// first and does not count.
+enum { GROUPS_DEEP = 64 };  // of a binary counter of groups
+#define X(D, sfx, T, W)                                                        \
+  TL_INLINE void add_row_##sfx(T *into, const T *row, size_t n) {              \
+    TL_LOOP for (size_t i = 0; i < n; i++) into[i] += row[i];                  \
+  }                                                                            \
+  TL_INLINE void add_group_##sfx(T *out, const void *a, ptrdiff_t row_stride,  \
+                                 size_t n) {                                   \
+    const T *r0 = a, *r1 = row_of(a, row_stride, 1);                           \
+    const T *r2 = row_of(a, row_stride, 2), *r3 = row_of(a, row_stride, 3);    \
+    const T *r4 = row_of(a, row_stride, 4), *r5 = row_of(a, row_stride, 5);    \
+    const T *r6 = row_of(a, row_stride, 6), *r7 = row_of(a, row_stride, 7);    \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                   \
+      out[i] = ((r0[i] + r1[i]) + (r2[i] + r3[i])) +                           \
+               ((r4[i] + r5[i]) + (r6[i] + r7[i]));                            \
+    }                                                                          \
+  }                                                                            \
+  TL_INLINE void add_few_##sfx(T *out, const void *a, ptrdiff_t row_stride,    \
+                               size_t nrows, size_t n) {                       \
+    memcpy(out, a, n * sizeof(T));                                             \
+    for (size_t r = 1; r < nrows; r++)                                         \
+      add_row_##sfx(out, row_of(a, row_stride, r), n);                         \
+  }                                                                            \
+  TL_INLINE void add_strip_##sfx(T *out, const void *a, ptrdiff_t row_stride,  \
+                                 size_t nrows, size_t n, T *counter) {         \
+    size_t waiting = 0, groups = 0;                                            \
+    for (size_t r = 0; r < nrows; r += TL_OUTER_GROUP) {                       \
+      T *group = counter + waiting++ * n;                                      \
+      const void *rows = row_of(a, row_stride, r);                             \
+      if (nrows - r >= TL_OUTER_GROUP) {                                       \
+        add_group_##sfx(group, rows, row_stride, n);                           \
+      } else {                                                                 \
+        add_few_##sfx(group, rows, row_stride, nrows - r, n);                  \
+      }                                                                        \
+      for (size_t q = ++groups; !(q & 1); q >>= 1, waiting--)                  \
+        add_row_##sfx(counter + (waiting - 2) * n,                             \
+                      counter + (waiting - 1) * n, n);                         \
+    }                                                                          \
+    for (; waiting > 1; waiting--)                                             \
+      add_row_##sfx(counter + (waiting - 2) * n, counter + (waiting - 1) * n,  \
+                    n);                                                        \
+    memcpy(out, counter, n * sizeof(T));                                       \
+  }                                                                            \
+  typedef T four_##sfx __attribute__((vector_size(4 * sizeof(T))));            \
+  TL_INLINE void take_four_##sfx(four_##sfx *out, const T *a,                  \
+                                 ptrdiff_t row_stride, size_t row, size_t n) { \
+    const T *items = row_of(a, row_stride, row);                               \
+    if (n == 3)                                                                \
+      *out = (four_##sfx){items[0], items[1], items[2], 0};                    \
+    else                                                                       \
+      memcpy(out, items, sizeof *out);                                         \
+  }                                                                            \
+  TL_INLINE void add_fours_##sfx(four_##sfx *out, const T *a,                  \
+                                 ptrdiff_t row_stride, size_t row,             \
+                                 size_t last_n) {                              \
+    four_##sfx r[TL_OUTER_GROUP];                                              \
+    TL_SPELL_OUT for (size_t k = 0; k < 7; k++)                                \
+        take_four_##sfx(&r[k], a, row_stride, row + k, 4);                     \
+    take_four_##sfx(&r[7], a, row_stride, row + 7, last_n);                    \
+    *out = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));  \
+  }                                                                            \
+  TL_INLINE void add_four_##sfx(T *out, const T *a, ptrdiff_t row_stride,      \
+                                size_t nrows, size_t n) {                      \
+    four_##sfx counter[GROUPS_DEEP], sum, row;                                 \
+    size_t waiting = 0, groups = 0;                                            \
+    for (size_t r = 0; r < nrows; r += TL_OUTER_GROUP) {                       \
+      if (nrows - r > TL_OUTER_GROUP) {                                        \
+        add_fours_##sfx(&sum, a, row_stride, r, 4);                            \
+      } else if (nrows - r == TL_OUTER_GROUP) {                                \
+        add_fours_##sfx(&sum, a, row_stride, r, n);                            \
+      } else {                                                                 \
+        take_four_##sfx(&sum, a, row_stride, r, r + 1 < nrows ? 4 : n);        \
+        for (size_t k = r + 1; k < nrows; k++) {                               \
+          take_four_##sfx(&row, a, row_stride, k, k + 1 < nrows ? 4 : n);      \
+          sum += row;                                                          \
+        }                                                                      \
+      }                                                                        \
+      for (size_t q = ++groups; !(q & 1); q >>= 1)                             \
+        sum = counter[--waiting] + sum;                                        \
+      counter[waiting++] = sum;                                                \
+    }                                                                          \
+    for (sum = counter[--waiting]; waiting > 0;)                               \
+      sum = counter[--waiting] + sum;                                          \
+    memcpy(out, &sum, n * sizeof(T));                                          \
+  }                                                                            \
+  static void add_rows_##sfx(T *out, const T *a, ptrdiff_t row_stride,         \
+                             size_t nrows, size_t nreals, T *counter) {        \
+    if (nrows == 0) {                                                          \
+      memset(out, 0, nreals * sizeof(T));                                      \
+      return;                                                                  \
+    }                                                                          \
+    const bool ahead = row_stride >= (ptrdiff_t)sizeof(T);                     \
+    for (size_t i = 0; i < nreals; i += TL_OUTER_STRIP) {                      \
+      size_t n = nreals - i < TL_OUTER_STRIP ? nreals - i : TL_OUTER_STRIP;    \
+      if (n == 2)                                                              \
+        add_strip_##sfx(out + i, a + i, row_stride, nrows, 2, counter);        \
+      else if (n == 3 && ahead)                                                \
+        add_four_##sfx(out + i, a + i, row_stride, nrows, 3);                  \
+      else if (n == 4)                                                         \
+        add_four_##sfx(out + i, a + i, row_stride, nrows, 4);                  \
+      else                                                                     \
+        add_strip_##sfx(out + i, a + i, row_stride, nrows, n, counter);        \
+    }                                                                          \
+  }                                                                            \
+  void TL_K(outer_sum_##sfx)(void *out, const void *a, ptrdiff_t row_stride,   \
+                             size_t nrows, size_t ncols, void *scratch) {      \
+    add_rows_##sfx(out, a, row_stride, nrows, ncols, scratch);                 \
   }
 TL_FLOATS(X)
 #undef X
