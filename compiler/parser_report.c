@@ -635,6 +635,8 @@ static const char *end_message(tl_parser *parser) {
       return "an assignment is a statement of its own and has no value: "
              "write two, b = 0 and then a = b";
     case TL_TOKEN_COLON:
+      if (tl_parser_last(parser)->kind == TL_TOKEN_NUMBER)
+        return "a range is a..b, its numbers as an array are arange(a, b)";
       return "`:` begins nothing here: a block stands in braces, and a "
              "variable has no declared type";
     case TL_TOKEN_BRACE:

@@ -106,6 +106,8 @@ static const char *proposal(tl_op op, const tl_slot *slots) {
   }
   if (tl_ops[op].arity != 2)
     return "";
+  if (op == TL_OP_REMAINDER && tl_is_string(slots[0]))
+    return "; \"{x:.2f}\" formats a number in a string";
   bool lists = tl_is_list(slots[0]) || tl_is_list(slots[1]);
   if (op == TL_OP_ADD && tl_is_list(slots[0]) && tl_is_list(slots[1])) {
     return "; lists are joined by concat((a, b))";
