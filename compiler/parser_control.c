@@ -162,6 +162,11 @@ bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count) {
   }
   do {
     tl_ident ident;
+    if (parser->kind == TL_TOKEN_PAREN) {
+      tl_parser_fail(parser, tl_token_span(tl_parser_token(parser)),
+                     "`for` takes names alone: for i, p in … { a, b = p; … }");
+      return false;
+    }
     if (!tl_parse_ident(parser, &ident, "a name after `for`") ||
         !tl_parser_push(parser, &ident, sizeof ident)) {
       return false;

@@ -326,8 +326,11 @@ static bool check_directions(tl_vm *vm, tl_slot given, int64_t count) {
 
 // p, fields, descending
 static bool sort_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!struct_argument(vm, "sort_by", args[0]))
-    return false;
+  if (!tl_has_fields(args[0]))
+    return tl_arg_fail(vm, "sort_by", "p",
+                       "an array of structs (sort(xs, key: f) orders other "
+                       "things)",
+                       args[0]);
   if (tl_value_ndim(args[0]) != 1)
     return tl_arg_fail(vm, "sort_by", "p", "of one axis", args[0]);
   tl_slot one = args[1], order = tl_none();
