@@ -33,19 +33,24 @@ static tl_array *ordered(tl_vm *vm, tl_array *made, const tl_slot *like) {
 // An array of [value]s, converted to dtype.
 static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
                    const int64_t *shape, tl_slot value, tl_slot *out) {
-  tl_array *one = tl_array_zeros(vm, dtype, 0, NULL);
-  if (!one)
+  _Alignas(tl_c128) char item[sizeof(tl_c128)];
+  tl_array number = {.head = {.kind = TL_KIND_ARRAY, .dtype = (uint8_t)dtype},
+                     .data = item,
+                     .size = 1};
+  tl_array *one = &number, *a = NULL;
+  bool is_string = dtype == TL_STRING;
+  if (is_string && !(one = tl_array_zeros(vm, dtype, 0, NULL)))
     return false;
-  tl_array *a = NULL;
-  bool ok = dtype == TL_STRING ? tl_item_store(vm, one, one->data, value)
-                               : tl_scalar_convert(vm, value, dtype, one->data);
+  bool ok = is_string ? tl_item_store(vm, one, one->data, value)
+                      : tl_scalar_convert(vm, value, dtype, item);
   if (ok)
     a = taken(vm, like, dtype);
   if (ok && !a)
     a = ordered(vm, tl_array_new(vm, dtype, ndim, shape), like);
   if (a)
     ok = tl_array_fill(vm, a, one);
-  tl_drop(vm, tl_own_array(one));
+  if (is_string)
+    tl_drop(vm, tl_own_array(one));
   if (a && !ok && like != NULL)
     tl_put_back(vm, like, tl_own_array(a));
   else if (a && !ok)

@@ -390,7 +390,11 @@ static bool build(tl_vm *vm, graph *g, tl_slot value, int depth) {
 
 static void graph_dot(tl_text *text, const graph *g) {
   static const char *const styles[] = {"dotted", "dashed", "solid"};
-  tl_text_puts(text, "digraph memory {\n  rankdir=LR\n  node [shape=box]\n");
+  tl_text_puts(
+      text,
+      "digraph memory {\n  rankdir=LR\n  labelloc=b\n  label=\"dotted: "
+      "virtual, dashed: embedded, solid: immediate\"\n  node "
+      "[shape=box]\n");
   for (int i = 0; i < g->node_count; i++) {
     const node *n = &g->nodes[i];
     tl_text_printf(text, "  n%d [label=\"", i);

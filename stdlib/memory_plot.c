@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 640, SHOWN = 32, LINES = 12 };
+enum { COLUMNS = 640, SHOWN = 64, LINES = 12 };
 
 // What both forms are drawn from: the timeline cut into columns.
 typedef struct plot {
@@ -20,7 +20,7 @@ typedef struct plot {
   int group[SHOWN];  // bands born in one line have one colour
   int group_count;
   uint64_t rest[COLUMNS];   // below the bands
-  uint32_t alive[COLUMNS];  // which of them are in each column: a bit for each
+  uint64_t alive[COLUMNS];  // which of them are in each column: a bit for each
 } plot;
 
 void tl_spell_bytes(uint64_t nbytes, char out[TL_SPELLED]) {
@@ -140,7 +140,7 @@ static void find_alive(plot *p, int column) {
   for (int k = 0; k < p->shown_count; k++) {
     if (overlap(p, p->shown[k], column) <= 0)
       continue;
-    p->alive[column] |= 1u << k;
+    p->alive[column] |= UINT64_C(1) << k;
     sum += p->shown[k]->nbytes;
   }
   while (sum > p->high[column]) {
@@ -150,7 +150,7 @@ static void find_alive(plot *p, int column) {
           (least < 0 || overlap(p, p->shown[k], column) <
                             overlap(p, p->shown[least], column)))
         least = k;
-    p->alive[column] &= (uint16_t) ~(1u << least);
+    p->alive[column] &= ~(UINT64_C(1) << least);
     sum -= p->shown[least]->nbytes;
   }
 }
@@ -418,16 +418,23 @@ static void svg_marks(tl_text *text, const plot *p) {
   tl_text_puts(text, "</text>\n");
 }
 
-static void svg_legend_line(tl_text *text, const plot *p, int group, int y) {
+// The largest band of a group, and how many blocks the group has.
+static const tl_band *find_largest(const plot *p, int group, uint32_t *blocks) {
   const tl_band *largest = NULL;
-  uint32_t blocks = 0;
+  *blocks = 0;
   for (int k = 0; k < p->shown_count; k++) {
     if (p->group[k] != group)
       continue;
     if (largest == NULL || p->shown[k]->nbytes > largest->nbytes)
       largest = p->shown[k];
-    blocks += p->shown[k]->times;
+    *blocks += p->shown[k]->times;
   }
+  return largest;
+}
+
+static void svg_legend_line(tl_text *text, const plot *p, int group, int y) {
+  uint32_t blocks;
+  const tl_band *largest = find_largest(p, group, &blocks);
   char bytes[TL_SPELLED];
   tl_spell_bytes(largest->nbytes, bytes);
   tl_text_printf(text,
@@ -524,23 +531,34 @@ static int short_of(const char *text, size_t most) {
   return (int)n;
 }
 
-static void text_bands(tl_text *text, const plot *p) {
-  char bytes[TL_SPELLED];
-  for (int k = 0; k < p->shown_count; k++) {
-    const tl_band *b = p->shown[k];
-    int from, to;
-    find_columns(p, k, &from, &to);
-    if (from < 0)
-      continue;
-    tl_spell_bytes(b->nbytes, bytes);
-    tl_text_printf(text, "%8s  ", bytes);
-    fill(text, " ", from);
-    fill(text, "━", to - from);
-    tl_text_printf(text, "\n          %.20s%s%u: %.*s\n",
-                   b->file == 0 ? "" : file_of(p->t, b->file),
-                   b->file == 0 ? "" : ":", b->line,
-                   short_of(b->text, (size_t)p->columns - 26), b->text);
-  }
+static uint64_t bands_of(const plot *p, int group) {
+  uint64_t bands = 0;
+  for (int k = 0; k < p->shown_count; k++)
+    bands |= (uint64_t)(p->group[k] == group) << k;
+  return bands;
+}
+
+// Where blocks born in one line are alive, and the line.
+static void text_group(tl_text *text, const plot *p, int group) {
+  char bytes[TL_SPELLED], many[40] = "";
+  uint32_t blocks;
+  const tl_band *b = find_largest(p, group, &blocks);
+  uint64_t bands = bands_of(p, group);
+  int end = p->columns;
+  while (end > 0 && (p->alive[end - 1] & bands) == 0) end--;
+  if (end == 0)
+    return;
+  tl_spell_bytes(b->nbytes, bytes);
+  tl_text_printf(text, "%8s  ", bytes);
+  for (int i = 0; i < end; i++)
+    tl_text_puts(text, (p->alive[i] & bands) == 0 ? " " : "━");
+  if (blocks > 1)
+    snprintf(many, sizeof many, ", %u blocks", blocks);
+  int room = p->columns - 26 - (int)strlen(many);
+  tl_text_printf(text, "\n          %.20s%s%u%s: %.*s\n",
+                 b->file == 0 ? "" : file_of(p->t, b->file),
+                 b->file == 0 ? "" : ":", b->line, many,
+                 short_of(b->text, room < 0 ? 0 : (size_t)room), b->text);
 }
 
 void tl_plot_text(tl_text *text, const tl_timeline *t, int width) {
@@ -572,5 +590,6 @@ void tl_plot_text(tl_text *text, const tl_timeline *t, int width) {
     tl_text_puts(text, t->peak_text);
     tl_text_puts(text, "\n");
   }
-  text_bands(text, &p);
+  for (int group = 0; group < p.group_count; group++)
+    text_group(text, &p, group);
 }

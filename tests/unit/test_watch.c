@@ -69,6 +69,31 @@ static void the_peak_has_its_line(void **state) {
   assert_int_equal(tally_close(vm), 0);
 }
 
+static int count_of(const char *text, const char *part) {
+  int n = 0;
+  while ((text = strstr(text, part)) != NULL) n++, text++;
+  return n;
+}
+
+// Blocks born in one line are one line of the text, and all of many blocks are
+// seen in the picture: none falls out of a column where others die.
+static void many_blocks_are_one_line(void **state) {
+  (void)state;
+  tally_vm *vm = open_vm();
+  tally_watch(vm, TALLY_WATCH_MEMORY);
+  run(vm,
+      "l = ()\n"
+      "for i in 0..40 { l = append(l, ones(100000)) }\n"
+      "for i in 0..400 { l[i % 40][0] = sum(l[i % 40]) }\n"
+      "print(len(l))\n");
+  tally_value value;
+  const char *text = plot(vm, TALLY_PLOT_TEXT, &value);
+  assert_in_range(count_of(text, "append("), 1, 2);  // the peak's may be it
+  assert_has(text, "          2, 40 blocks: for i in 0..40 {");
+  tally_release(vm, value);
+  assert_int_equal(tally_close(vm), 0);
+}
+
 // Each < opens a tag that > closes; source lines are escaped.
 static void a_picture_is_well_formed(void **state) {
   (void)state;
@@ -161,6 +186,7 @@ static void watching_begins_and_ends_anywhere(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_peak_has_its_line),
+      cmocka_unit_test(many_blocks_are_one_line),
       cmocka_unit_test(a_picture_is_well_formed),
       cmocka_unit_test(a_long_run_is_coalesced),
       cmocka_unit_test(a_picture_is_named_for_its_script),
