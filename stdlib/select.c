@@ -35,18 +35,22 @@ static size_t find_bucket(const int64_t counts[DIGITS], int64_t *k) {
   return bucket;
 }
 
-// The number of low bits that keys differ in.
-static int differing_bits(const uint64_t *keys, int64_t n) {
-  uint64_t differ = 0;
-  for (int64_t i = 0; i < n; i++) differ |= keys[i] ^ keys[0];
+// The number of low bits that are not the same in all keys.
+static int width_of(uint64_t differ) {
   return differ ? 64 - __builtin_clzll(differ) : 0;
 }
 
-// The key of place k, of n > k. [left] has room for n; it may be [keys].
-static chosen select_key(const uint64_t *keys, uint64_t *left, int64_t n,
-                         int64_t k) {
+static uint64_t differing(const uint64_t *keys, int64_t n, uint64_t first) {
+  uint64_t differ = 0;
+  for (int64_t i = 0; i < n; i++) differ |= keys[i] ^ first;
+  return differ;
+}
+
+// The key of place k, of n > k keys that differ in [shift] low bits. [left] has
+// room for n; it may be [keys].
+static chosen select_bits(const uint64_t *keys, uint64_t *left, int64_t n,
+                          int64_t k, int shift) {
   int64_t place = k;
-  int shift = differing_bits(keys, n);
   for (; n > 1 && shift > 0; keys = left) {
     int bits = n < FEW ? FEW_BITS : DIGIT_BITS;
     bits = shift < bits ? shift : bits;
@@ -65,6 +69,11 @@ static chosen select_key(const uint64_t *keys, uint64_t *left, int64_t n,
     n = count;
   }
   return (chosen){.key = keys[0], .less = k - place, .same = n};
+}
+
+static chosen select_key(const uint64_t *keys, uint64_t *left, int64_t n,
+                         int64_t k) {
+  return select_bits(keys, left, n, k, width_of(differing(keys, n, keys[0])));
 }
 
 // --- Lanes -------------------------------------------------------------------
@@ -221,85 +230,298 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return false;
 }
 
+// --- partition ---------------------------------------------------------------
+//
+// A lane has its keys, those of them that are left after the first digit, and
+// the items that are the same as the one sought; greater items go where keys
+// are that are done with.
+
+// Room that is made when it is first needed, and kept for further lanes.
+typedef struct room {
+  char *bytes;
+  size_t nbytes;
+} room;
+
+static bool room_for(tl_vm *vm, const char *function, room *r, size_t nbytes) {
+  if (nbytes <= r->nbytes)
+    return true;
+  tl_free(vm, r->bytes, r->nbytes);
+  *r = (room){.bytes = tl_alloc(vm, nbytes, function)};
+  r->nbytes = r->bytes == NULL ? 0 : nbytes;
+  return r->bytes != NULL;
+}
+
+static uint64_t *words_of(const room *r) {
+  return (uint64_t *)(void *)r->bytes;
+}
+
+typedef struct parting {
+  tl_vm *vm;
+  const char *function;
+  tl_dtype dtype;
+  room items, keys, left, same;
+  room order, moved, before;  // of argpartition
+  uint64_t few[FEW];
+} parting;
+
+static parting *parting_open(tl_vm *vm, const char *function, tl_dtype dtype) {
+  parting *p = tl_alloc(vm, sizeof *p, function);
+  if (p == NULL)
+    return NULL;
+  memset(p, 0, sizeof *p - sizeof p->few);
+  p->vm = vm;
+  p->function = function;
+  p->dtype = dtype;
+  return p;
+}
+
+static void parting_close(parting *p) {
+  if (p == NULL)
+    return;
+  room *all[] = {&p->items, &p->keys,  &p->left,  &p->same,
+                 &p->order, &p->moved, &p->before};
+  for (int i = 0; i < 7; i++) tl_free(p->vm, all[i]->bytes, all[i]->nbytes);
+  tl_free(p->vm, p, sizeof *p);
+}
+
+// A lane's items side by side, where they are or copied; NULL after tl_fail.
+static char *read_items(parting *p, char *data, int64_t step, int64_t n) {
+  size_t size = tl_itemsize(p->dtype);
+  if (step == (int64_t)size)
+    return data;
+  if (!room_for(p->vm, p->function, &p->items, (size_t)n * size))
+    return NULL;
+  tl_kernels()->pack[tl_move_size(size)](p->items.bytes, data, step, (size_t)n);
+  return p->items.bytes;
+}
+
+static bool make_keys(parting *p, const char *items, int64_t n) {
+  tl_stop stop = tl_stop_of(p->vm);
+  if (!room_for(p->vm, p->function, &p->keys, (size_t)n * sizeof(uint64_t)))
+    return false;
+  tl_sort_keys(p->dtype, words_of(&p->keys), items, (size_t)n, false, true,
+               &stop);
+  return tl_poll(p->vm, (uint64_t)n >> 10);
+}
+
+// As select_key, but what is left is written elsewhere: the keys stay.
+static bool find_key(parting *p, const uint64_t *keys, int64_t n, int64_t k,
+                     chosen *out) {
+  int shift = width_of(differing(keys, n, keys[0]));
+  if (n <= FEW) {
+    *out = select_bits(keys, p->few, n, k, shift);
+    return true;
+  }
+  int64_t counts[DIGITS] = {0}, kept = 0, place = k;
+  int bits = shift < DIGIT_BITS ? shift : DIGIT_BITS;
+  uint64_t mask = ((uint64_t)1 << bits) - 1;
+  shift -= bits;
+  for (int64_t i = 0; i < n; i++) counts[keys[i] >> shift & mask]++;
+  uint64_t bucket = find_bucket(counts, &place);
+  // One more: a key is written behind those that are left.
+  if (!room_for(p->vm, p->function, &p->left,
+                (size_t)(counts[bucket] + 1) * sizeof(uint64_t)))
+    return false;
+  uint64_t *left = words_of(&p->left);
+  for (int64_t i = 0; kept < counts[bucket]; i++) {
+    uint64_t key = keys[i];
+    left[kept] = key;
+    kept += (key >> shift & mask) == bucket;
+  }
+  *out = select_bits(left, left, kept, place, shift);
+  out->less += k - place;
+  return true;
+}
+
+// Lesser items to the front, the same and greater ones behind them, each as
+// they stood.
+static inline __attribute__((always_inline)) void split_sized(
+    char *items, int64_t n, char *keys, char *equal, const chosen *at,
+    size_t size) {
+  char *less = items, *more = keys, *same = equal;
+  for (int64_t i = 0; i < n; i++) {
+    uint64_t key = ((const uint64_t *)(const void *)keys)[i];
+    // Without a branch, which would be wrong half the time.
+    size_t is_less = 0 - (size_t)(key < at->key);
+    size_t is_more = 0 - (size_t)(key > at->key);
+    size_t is_same = ~(is_less | is_more);
+    char *to =
+        (char *)(((uintptr_t)less & is_less) | ((uintptr_t)more & is_more) |
+                 ((uintptr_t)same & is_same));
+    memmove(to, items + (size_t)i * size, size);
+    less += size & is_less;
+    more += size & is_more;
+    same += size & is_same;
+  }
+  memcpy(less, equal, (size_t)(same - equal));
+  memcpy(less + (same - equal), keys, (size_t)(more - keys));
+}
+
+static void split_items(parting *p, char *items, int64_t n, const chosen *at) {
+  char *keys = p->keys.bytes, *same = p->same.bytes;
+  switch (tl_itemsize(p->dtype)) {
+    case 1:
+      split_sized(items, n, keys, same, at, 1);
+      break;
+    case 2:
+      split_sized(items, n, keys, same, at, 2);
+      break;
+    case 4:
+      split_sized(items, n, keys, same, at, 4);
+      break;
+    default:
+      split_sized(items, n, keys, same, at, 8);
+  }
+}
+
+// The places in [kth] are in order.
+static bool partition_items(parting *p, char *items, int64_t n,
+                            const int64_t *kth, int count) {
+  size_t size = tl_itemsize(p->dtype);
+  int64_t from = 0;
+  for (int i = 0; i < count; i++) {
+    chosen at;
+    if (kth[i] < from)
+      continue;
+    char *begin = items + (size_t)from * size;
+    if (!make_keys(p, begin, n - from) ||
+        !find_key(p, words_of(&p->keys), n - from, kth[i] - from, &at) ||
+        !room_for(p->vm, p->function, &p->same, (size_t)at.same * size))
+      return false;
+    split_items(p, begin, n - from, &at);
+    from += at.less + at.same;
+  }
+  return true;
+}
+
+// Of dtypes without keys.
+static bool sort_items(parting *p, char *items, int64_t n) {
+  size_t size = tl_itemsize(p->dtype), nbytes = (size_t)n * size;
+  if (!room_for(p->vm, p->function, &p->keys, (size_t)n * sizeof(int64_t)) ||
+      !room_for(p->vm, p->function, &p->same, nbytes))
+    return false;
+  int64_t *order = (int64_t *)(void *)p->keys.bytes;
+  if (!tl_argsort_items(p->vm, p->dtype, order, items, n, false))
+    return false;
+  tl_kernels()->take[tl_move_size(size)](p->same.bytes, items, (ptrdiff_t)size,
+                                         order, (size_t)n);
+  memcpy(items, p->same.bytes, nbytes);
+  return true;
+}
+
+// The array's items, where they are.
+static bool partition_values(tl_vm *vm, tl_array *a, int axis,
+                             const int64_t *kth, int count) {
+  tl_dtype dtype = tl_array_dtype(a);
+  size_t size = tl_itemsize(dtype);
+  int64_t n = tl_shape(a)[axis];
+  if (a->size == 0)
+    return true;
+  parting *p = parting_open(vm, "partition", dtype);
+  bool ok = p != NULL;
+  tl_lanes lanes;
+  tl_lanes_begin(&lanes, 1, (tl_array *[]){a}, axis);
+  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
+    char *items = read_items(p, lanes.data[0], lanes.step[0], n);
+    ok = items != NULL &&
+         (has_keys(dtype) ? partition_items(p, items, n, kth, count)
+                          : sort_items(p, items, n));
+    if (ok && items != lanes.data[0])
+      tl_kernels()->unpack[tl_move_size(size)](lanes.data[0], lanes.step[0],
+                                               items, (size_t)n);
+    ok = ok && tl_poll(vm, (uint64_t)n >> 10);
+  }
+  parting_close(p);
+  return ok;
+}
+
 // --- argpartition ------------------------------------------------------------
 
-// Puts the places order[from, n) apart at place k: those of lesser items, of
-// items equal to that one, of greater ones, each as they stood. Returns where
-// the last begin. Places that no one moved yet are not written down.
-static int64_t split_at(lane *l, int64_t from, int64_t k, bool moved) {
-  int64_t n = l->n - from, *order = l->order + from, *other = l->other;
-  if (moved) {
-    for (int64_t i = 0; i < n; i++) l->left[i] = l->keys[order[i]];
-    memcpy(other, order, (size_t)n * sizeof *order);
+// Puts the places order[from, n) apart at place k, as split_items does items;
+// *end: where those of greater ones begin. Places that no one moved yet are not
+// written down.
+static bool split_places(parting *p, int64_t *order, int64_t n, int64_t from,
+                         int64_t k, int64_t *end) {
+  const uint64_t *keys = words_of(&p->keys);
+  size_t nbytes = (size_t)(n - from) * sizeof *order;
+  const int64_t *before = NULL;
+  order += from;
+  n -= from;
+  if (from > 0) {
+    if (!room_for(p->vm, p->function, &p->moved, nbytes) ||
+        !room_for(p->vm, p->function, &p->before, nbytes))
+      return false;
+    uint64_t *moved = words_of(&p->moved);
+    for (int64_t i = 0; i < n; i++) moved[i] = keys[order[i]];
+    keys = moved;
+    memcpy(p->before.bytes, order, nbytes);
+    before = (const int64_t *)(const void *)p->before.bytes;
   }
-  chosen at = select_key(moved ? l->left : l->keys, l->left, n, k - from);
+  chosen at;
+  if (!find_key(p, keys, n, k - from, &at))
+    return false;
   int64_t less = 0, same = at.less, more = at.less + at.same;
   for (int64_t i = 0; i < n; i++) {
-    int64_t place = moved ? other[i] : i;
-    uint64_t key = l->keys[place];
     // Without a branch, which would be wrong half the time.
-    int64_t is_less = key < at.key;
-    int64_t is_more = key > at.key;
+    int64_t is_less = keys[i] < at.key;
+    int64_t is_more = keys[i] > at.key;
     order[same + ((less - same) & -is_less) + ((more - same) & -is_more)] =
-        place;
+        before == NULL ? i : before[i];
     less += is_less;
     more += is_more;
     same += 1 - is_less - is_more;
   }
-  return from + at.less + at.same;
+  *end = from + at.less + at.same;
+  return tl_poll(p->vm, (uint64_t)n >> 10);
+}
+
+// The places of the items, which [order] may lie over where they have keys.
+static bool order_items(parting *p, const char *items, int64_t n,
+                        const int64_t *kth, int count, int64_t *order) {
+  if (!has_keys(p->dtype))
+    return tl_argsort_items(p->vm, p->dtype, order, items, n, false);
+  if (!make_keys(p, items, n))
+    return false;
+  if (count == 0)
+    for (int64_t i = 0; i < n; i++) order[i] = i;
+  int64_t from = 0;
+  for (int i = 0; i < count; i++)
+    if (kth[i] >= from && !split_places(p, order, n, from, kth[i], &from))
+      return false;
+  return true;
+}
+
+// The places of x's items, of [dtype]. [out] may be x itself, lane by lane.
+static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
+                             tl_array *out, int axis, const int64_t *kth,
+                             int count) {
+  int64_t n = tl_shape(x)[axis], *order;
+  if (x->size == 0)
+    return true;
+  parting *p = parting_open(vm, "argpartition", dtype);
+  bool ok = p != NULL;
+  tl_lanes lanes;
+  tl_lanes_begin(&lanes, 2, (tl_array *[]){x, out}, axis);
+  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
+    bool dense = has_keys(dtype) && lanes.step[1] == sizeof *order;
+    const char *items = read_items(p, lanes.data[0], lanes.step[0], n);
+    ok = items != NULL && (dense || room_for(vm, p->function, &p->order,
+                                             (size_t)n * sizeof *order));
+    if (!ok)
+      break;
+    order = (int64_t *)(void *)(dense ? lanes.data[1] : p->order.bytes);
+    ok = order_items(p, items, n, kth, count, order);
+    if (ok && !dense)
+      tl_kernels()->unpack[tl_move_size(sizeof *order)](
+          lanes.data[1], lanes.step[1], order, (size_t)n);
+  }
+  parting_close(p);
+  return ok;
 }
 
 static int compare_places(const void *a, const void *b) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
-}
-
-// The places in [kth] are in order.
-static bool partition_lane(tl_vm *vm, lane *l, const int64_t *kth, int count) {
-  if (!has_keys(l->dtype))
-    return tl_argsort_items(vm, l->dtype, l->order, l->items, l->n, false);
-  if (!lane_keys(vm, l, false))
-    return false;
-  if (count == 0)
-    for (int64_t i = 0; i < l->n; i++) l->order[i] = i;
-  int64_t from = 0;
-  for (int i = 0; i < count; i++) {
-    if (kth[i] >= from)
-      from = split_at(l, from, kth[i], i > 0);
-    if (!tl_poll(vm, (uint64_t)(l->n - from) >> 10))
-      return false;
-  }
-  return true;
-}
-
-// x's items, of [dtype], in the order found: their places, or the items. [out]
-// may be x itself, lane by lane.
-static bool partition_lanes(tl_vm *vm, const char *function, tl_array *x,
-                            tl_dtype dtype, tl_array *out, int axis,
-                            const int64_t *kth, int count, bool places) {
-  lane l;
-  if (!lane_open(vm, function, dtype, tl_shape(x)[axis], &l))
-    return false;
-  bool ok = true;
-  size_t size = places ? sizeof *l.order : tl_itemsize(dtype);
-  unsigned move = tl_move_size(size);
-  tl_lanes lanes;
-  tl_lanes_begin(&lanes, 2, (tl_array *[]){x, out}, axis);
-  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    ok = lane_read(vm, &l, lanes.data[0], lanes.step[0]) &&
-         partition_lane(vm, &l, kth, count);
-    const void *items = l.order;
-    if (ok && !places) {
-      tl_kernels()->take[move](l.keys, l.items, (ptrdiff_t)size, l.order,
-                               (size_t)l.n);
-      items = l.keys;
-    }
-    if (ok)
-      tl_kernels()->unpack[move](lanes.data[1], lanes.step[1], items,
-                                 (size_t)l.n);
-  }
-  lane_close(vm, &l);
-  return ok;
 }
 
 enum { MOST_PLACES = 1024 };
@@ -338,8 +560,7 @@ static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *order = tl_array_over(vm, &args[0], TL_INT64);
   if (!order)
     return false;
-  if (!partition_lanes(vm, "argpartition", x, dtype, order, axis, kth, count,
-                       true)) {
+  if (!partition_places(vm, x, dtype, order, axis, kth, count)) {
     tl_drop(vm, tl_own_array(order));
     return false;
   }
@@ -359,8 +580,7 @@ static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *a = tl_take_dense(vm, &args[0]);
   if (!a)
     return false;
-  if (!partition_lanes(vm, "partition", a, tl_array_dtype(a), a, axis, kth,
-                       count, false)) {
+  if (!partition_values(vm, a, axis, kth, count)) {
     tl_drop(vm, tl_own_array(a));
     return false;
   }
