@@ -24,6 +24,10 @@ KERNEL_FLAGS += -ftree-vectorize -fvect-cost-model=dynamic \
 KERNEL_FLAGS_vmath_exp := -fschedule-insns -fsched-pressure
 KERNEL_FLAGS_vmath_log := -fschedule-insns -fsched-pressure
 KERNEL_FLAGS_vmath_sin := -fschedule-insns -fsched-pressure
+# AVX-512 has registers enough for other orders: 0.95 and 0.93 of the time.
+TUNED := $(call accepts,-mtune=znver3)
+KERNEL_FLAGS_vmath_log_avx512 := -fno-sched-pressure $(TUNED)
+KERNEL_FLAGS_vmath_sin_avx512 := --param sched-pressure-algorithm=2 $(TUNED)
 endif
 
 # Tiles and lanes stay in registers only if short loops are spelled out.
@@ -53,7 +57,7 @@ define kernel_rule
 $(BUILD)/vm/kernels/%.$(1).o: vm/kernels/%.c vm/kernels/kernels.mk
 	@mkdir -p $$(@D)
 	$$(COMPILE) $$(KERNEL_FLAGS) $$(KERNEL_ISA_$(1)) $$(KERNEL_FLAGS_$$*) \
-	  -DTL_ISA=$(1) -c $$< -o $$@
+	  $$(KERNEL_FLAGS_$$*_$(1)) -DTL_ISA=$(1) -c $$< -o $$@
 KERNEL_OBJS += $(KERNEL_LOOPS:%=$(BUILD)/vm/kernels/%.$(1).o)
 endef
 $(foreach isa,$(KERNEL_ISAS),$(eval $(call kernel_rule,$(isa))))
