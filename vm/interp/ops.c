@@ -16,6 +16,7 @@
 #include "vm/memory/mapping.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/ragged.h"
+#include "vm/nested/struct_equal.h"
 #include "vm/values/range.h"
 #include "vm/values/record.h"
 #include "vm/array/stack.h"
@@ -190,7 +191,8 @@ static bool contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
   }
   if (tl_is_octets(container))
     return in_octets(vm, item, container, found);
-  if (tl_is_array(container) || tl_is_form(container, TL_FORM_CATEGORY))
+  if (tl_is_array(container) || tl_is_form(container, TL_FORM_CATEGORY) ||
+      tl_has_fields(container))
     return in_array(vm, item, container, found);
   if (tl_is_form(container, TL_FORM_POINTER)) {
     tl_slot values;

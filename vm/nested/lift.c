@@ -393,6 +393,34 @@ static bool follow(tl_vm *vm, tl_slot s, tl_array *numbers, tl_slot *out) {
   return ok;
 }
 
+// The items of numbers that stand in rows, as broadcast_to makes them: in rows
+// of the same lengths. Takes numbers.
+static bool follow_rows(tl_vm *vm, tl_slot s, tl_slot numbers, tl_slot *out) {
+  tl_slot offsets, flat, found;
+  bool ok = tl_ragged_flat(vm, numbers, &offsets, &flat);
+  tl_drop(vm, numbers);
+  if (!ok)
+    return false;
+  ok = follow(vm, s, flat.array, &found);
+  tl_drop(vm, flat);
+  if (ok)
+    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &found, out);
+  tl_drop(vm, offsets);
+  return false;
+}
+
+// The same of rows below fixed dimensions. Takes numbers.
+static bool follow_grid(tl_vm *vm, tl_slot s, tl_slot numbers, tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = tl_value_ndim(numbers);
+  for (int i = 0; i < ndim; i++) shape[i] = tl_value_length(numbers, i);
+  tl_slot rows, made;
+  bool ok = tl_grid_rows(vm, numbers.nested, &rows);
+  tl_drop(vm, numbers);
+  return ok && follow_rows(vm, s, rows, &made) &&
+         tl_value_split_axis(vm, &made, ndim, shape, out);
+}
+
 int tl_lift_axis(const tl_builtin *builtin) {
   tl_param params[TL_MAX_PARAMS];
   int count = tl_params_parse(builtin->params, params);
@@ -427,6 +455,10 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   drop_args(vm, count, given);
   if (!ok)
     return false;
+  if (tl_is_form(places, TL_FORM_RAGGED))
+    return follow_rows(vm, args[0], places, out);
+  if (tl_is_form(places, TL_FORM_GRID))
+    return follow_grid(vm, args[0], places, out);
   bool one = tl_is_scalar(places);
   ok = one ? tl_stack(vm, 1, &places, &dense)
            : tl_array_contiguous(vm, &places, &dense);

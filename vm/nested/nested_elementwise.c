@@ -3,7 +3,7 @@
 //   RAGGED   over the items of all rows at once; the offsets are shared
 //   OPTION   over the values; the result is missing where an operand is, but
 //            for and, or and where, which may know their result (as in R)
-//   STRUCT   == and != alone, field by field
+//   STRUCT   == and != alone (struct_equal.h)
 #include "vm/nested/nested_elementwise.h"
 
 #include <inttypes.h>
@@ -17,6 +17,7 @@
 #include "vm/values/list.h"
 #include "vm/nested/nested_set.h"
 #include "vm/nested/ragged.h"
+#include "vm/nested/struct_equal.h"
 #include "vm/values/record.h"
 #include "vm/region/region.h"
 #include "vm/values/octets.h"
@@ -514,110 +515,6 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return false;
 }
 
-// --- Structs ----------------------------------------------------------------
-
-static bool has_fields(tl_slot s) {
-  return tl_is_form(s, TL_FORM_STRUCT) || tl_is_form(s, TL_FORM_COLUMNS);
-}
-
-// Whether a field's items, of more axes than the array, agree as a whole.
-static bool fold_axes(tl_vm *vm, tl_slot *equal, int ndim) {
-  if (!tl_is_array(*equal) || tl_ndim(equal->array) <= ndim)
-    return true;
-  uint32_t axes = 0;
-  for (int i = ndim; i < tl_ndim(equal->array); i++) axes |= UINT32_C(1) << i;
-  tl_slot all;
-  if (!tl_reduce(vm, TL_REDUCE_ALL, equal, axes, false, TL_DTYPE_COUNT, 0,
-                 &all)) {
-    return false;
-  }
-  tl_drop(vm, *equal);
-  tl_copy_slot(equal, &all);
-  return true;
-}
-
-static bool field_of(tl_vm *vm, tl_slot s, tl_string *name, tl_slot *out) {
-  if (tl_is_record(s)) {
-    *out = tl_borrow(*tl_record_get(s.record, name));
-    return true;
-  }
-  if (tl_is_list(s))
-    return tl_struct_value_field(vm, s, name, out);
-  tl_slot lent = tl_borrow(s);
-  return tl_nested_field(vm, &lent, tl_nested_find(s.nested, name), out);
-}
-
-static bool fields_agree(tl_slot a, tl_slot b) {
-  const tl_type *layout = a.nested->layout;
-  if (tl_is_list(b))
-    return tl_struct_has_fields(layout, b);
-  bool agree = tl_is_record(b)
-                   ? b.record->length == layout->field_count
-                   : has_fields(b) &&
-                         b.nested->layout->field_count == layout->field_count;
-  for (int64_t i = 0; agree && i < layout->field_count; i++) {
-    tl_string *name = layout->fields[i].name;
-    agree = tl_is_record(b) ? tl_record_find(b.record, name) >= 0
-                            : tl_nested_find(b.nested, name) >= 0;
-  }
-  return agree;
-}
-
-static bool fail_structs(tl_vm *vm, tl_op op, const tl_slot *slots) {
-  char a[TL_DESCRIBE], b[TL_DESCRIBE] = "";
-  if (tl_ops[op].arity < 2) {
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%s takes numbers, got %s: apply it to a field, as in p.x",
-                   tl_ops[op].name, tl_describe(slots[0], a, sizeof a));
-  }
-  return tl_fail(vm, TALLY_ERR_TYPE,
-                 "%s of %s and %s: structs with the same fields compare with "
-                 "== and !=; all else is done by field, as in p.x",
-                 tl_ops[op].sign[0] != 0 ? tl_ops[op].sign : tl_ops[op].name,
-                 tl_describe(slots[0], a, sizeof a),
-                 tl_describe(slots[1], b, sizeof b));
-}
-
-static bool structs_equal(tl_vm *vm, tl_op op, const tl_slot *slots,
-                          tl_slot *out) {
-  if (op != TL_OP_EQUAL && op != TL_OP_NOT_EQUAL)
-    return fail_structs(vm, op, slots);
-  int at = has_fields(slots[0]) ? 0 : 1;
-  tl_slot a = slots[at], b = slots[1 - at];
-  bool wanted = op == TL_OP_EQUAL;
-  if (!fields_agree(a, b))
-    return fail_structs(vm, op, slots);
-  const tl_type *layout = a.nested->layout;
-  tl_slot all = tl_none();
-  for (int64_t i = 0; i < layout->field_count; i++) {
-    tl_slot x = tl_none(), y = tl_none(), equal = tl_none();
-    tl_string *name = layout->fields[i].name;
-    bool ok = field_of(vm, a, name, &x) && field_of(vm, b, name, &y) &&
-              compute2(vm, TL_OP_EQUAL, x, y, &equal) &&
-              fold_axes(vm, &equal, tl_nested_ndim(a.nested));
-    tl_drop(vm, x);
-    tl_drop(vm, y);
-    if (ok && !tl_is_none(all)) {
-      ok = fold_into(vm, TL_OP_LOGICAL_AND, &all, equal);
-      tl_drop(vm, equal);
-    } else if (ok) {
-      tl_copy_slot(&all, &equal);
-    }
-    if (ok)
-      continue;
-    tl_drop(vm, all);
-    return false;
-  }
-  bool ok = true;
-  if (wanted) {
-    tl_copy_slot(out, &all);
-  } else {
-    ok = compute1(vm, TL_OP_LOGICAL_NOT, all, out);
-    tl_drop(vm, all);
-  }
-  return ok;
-}
-
 // --- Any --------------------------------------------------------------------
 
 // What a value's items are, as far as == is concerned: others than numbers are
@@ -626,7 +523,7 @@ typedef enum item_kind { NUMBERS, TEXTS, FIELDS, OTHERS } item_kind;
 
 static item_kind kind_of(tl_slot s) {
   while (tl_is_nested(s)) {
-    if (has_fields(s))
+    if (tl_has_fields(s))
       return FIELDS;
     s = s.nested->parts[1];
   }
@@ -647,7 +544,7 @@ bool tl_nested_elementwise(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
       return tl_category_elementwise(vm, op, arity, slots, out);
     ragged |= tl_is_form(slots[i], TL_FORM_RAGGED);
     grid |= tl_is_form(slots[i], TL_FORM_GRID);
-    structs |= has_fields(slots[i]);
+    structs |= tl_has_fields(slots[i]);
   }
   // Against none, a list or another kind of value == is one bool.
   if ((op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL) &&
@@ -661,6 +558,6 @@ bool tl_nested_elementwise(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   if (ragged)
     return rows_elementwise(vm, op, arity, slots, out);
   if (structs)
-    return structs_equal(vm, op, slots, out);
+    return tl_structs_elementwise(vm, op, slots, out);
   return options_elementwise(vm, op, arity, slots, out);
 }

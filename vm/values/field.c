@@ -377,13 +377,14 @@ bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
 
 // --- Nested arrays ----------------------------------------------------------
 
-// The axes of a struct array in the other order: those of its block but the
-// last; of values that may be missing, those of both parts.
-static bool transpose_part(tl_vm *vm, tl_slot part, int ndim, tl_slot *out) {
+// The axes [first, ndim) in the other order, of any part: of a block of structs
+// all but its last axis, of what has places in a target those of the places.
+static bool turn_array(tl_vm *vm, tl_slot part, int first, int ndim,
+                       tl_slot *out) {
   const tl_array *a = part.array;
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
   for (int i = 0; i < tl_ndim(a); i++) {
-    int from = i < ndim ? ndim - 1 - i : i;
+    int from = i < first || i >= ndim ? i : ndim - 1 - (i - first);
     shape[i] = tl_shape(a)[from];
     strides[i] = tl_strides(a)[from];
   }
@@ -396,24 +397,48 @@ static bool transpose_part(tl_vm *vm, tl_slot part, int ndim, tl_slot *out) {
   return true;
 }
 
-static bool transpose_nested(tl_vm *vm, const tl_nested *n, tl_slot *out) {
-  tl_slot first, second;
-  int ndim = tl_nested_ndim(n);
-  if (!transpose_part(vm, n->parts[0], ndim, &first))
-    return false;
-  if (n->count == 1) {
-    if (!tl_nested_pair(vm, tl_nested_form(n), ndim, &first, NULL, out))
-      return false;
-    out->nested->layout = n->layout;
+static bool turn(tl_vm *vm, tl_slot part, int first, int ndim, tl_slot *out) {
+  if (tl_is_array(part))
+    return turn_array(vm, part, first, ndim, out);
+  if (!tl_is_nested(part) || ndim - first < 2) {
+    *out = tl_retain(vm, tl_borrow(part));
     return true;
   }
-  if (tl_nested_form(n) != TL_FORM_OPTION) {
-    second = tl_borrow(n->parts[1]);
-  } else if (!transpose_part(vm, n->parts[1], ndim, &second)) {
-    tl_drop(vm, first);
-    return false;
+  const tl_nested *n = part.nested;
+  tl_form form = tl_nested_form(n);
+  bool all = form == TL_FORM_COLUMNS || form == TL_FORM_OPTION;
+  tl_nested *made =
+      tl_nested_new(vm, form, tl_nested_ndim(n), n->count, n->layout);
+  for (int64_t i = 0; made != NULL && i < n->count; i++) {
+    tl_slot turned = tl_borrow(n->parts[i]);
+    if ((all || i == 0) && !turn(vm, n->parts[i], first, ndim, &turned)) {
+      tl_drop(vm, tl_own_nested(made));
+      return false;
+    }
+    tl_nested_put(vm, made, i, &turned);
   }
-  return tl_nested_pair(vm, tl_nested_form(n), ndim, &first, &second, out);
+  if (made == NULL)
+    return false;
+  *out = tl_own_nested(made);
+  return true;
+}
+
+// .T and .mT
+static bool transpose_nested(tl_vm *vm, tl_slot s, bool last_two,
+                             tl_slot *out) {
+  int ndim = tl_value_ndim(s);
+  bool rows = tl_value_axes(s) > ndim;
+  if (rows && (last_two || ndim < 2)) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s has no transpose: its rows differ in length",
+                   tl_describe(s, text, sizeof text));
+  }
+  if (last_two && ndim < 2) {
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "mT exchanges the last two axes: the array has %d", ndim);
+  }
+  return turn(vm, s, last_two ? ndim - 2 : 0, ndim, out);
 }
 
 static bool nested_shape(tl_vm *vm, tl_slot s, tl_slot *out) {
@@ -437,12 +462,6 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
                    "%s has no shape: len(x) rows of lengths(x) items",
                    tl_describe(*base, text, sizeof text));
   }
-  if (form == TL_FORM_RAGGED && is_named(name, "T")) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%s has no transpose: its rows differ in length",
-                   tl_describe(*base, text, sizeof text));
-  }
   if (is_named(name, "ndim"))
     return *out = tl_weak_int(tl_nested_ndim(n)), true;
   if (is_named(name, "size"))
@@ -454,11 +473,8 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
     *out = type != NULL ? tl_type_slot(type) : tl_none();
     return type != NULL;
   }
-  if (is_named(name, "T") &&
-      (form == TL_FORM_STRUCT || form == TL_FORM_OPTION ||
-       form == TL_FORM_BYTES || tl_is_spelled(*base) || form == TL_FORM_GRID)) {
-    return transpose_nested(vm, n, out);
-  }
+  if (is_named(name, "T") || is_named(name, "mT"))
+    return transpose_nested(vm, *base, is_named(name, "mT"), out);
   if (form == TL_FORM_CATEGORY &&
       (is_named(name, "codes") || is_named(name, "categories"))) {
     *out = tl_retain(vm, tl_borrow(n->parts[is_named(name, "categories")]));

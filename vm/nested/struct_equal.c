@@ -1,0 +1,258 @@
+// == and != of structs: field by field, then all axes of a field at once.
+#include "vm/nested/struct_equal.h"
+
+#include "vm/engine/engine.h"
+#include "vm/error.h"
+#include "vm/memory/memory.h"
+#include "vm/nested/grid.h"
+#include "vm/nested/nested_elementwise.h"
+#include "vm/nested/nested_join.h"
+#include "vm/nested/nested_set.h"
+#include "vm/values/record.h"
+#include "vm/vm.h"
+
+static bool compute2(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot *out) {
+  tl_slot x[2] = {tl_borrow(a), tl_borrow(b)};
+  return tl_elementwise(vm, op, x, out);
+}
+
+// a = a op b; a is owned.
+static bool fold_into(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
+  tl_slot made;
+  if (!compute2(vm, op, *a, b, &made))
+    return false;
+  tl_drop(vm, *a);
+  tl_copy_slot(a, &made);
+  return true;
+}
+
+// --- Axes of a field --------------------------------------------------------
+
+// Whether all are true along the axes from [ndim] on, or any.
+static bool fold_plain(tl_vm *vm, tl_reduction how, tl_slot s, int ndim,
+                       tl_slot *out) {
+  uint32_t axes = 0;
+  for (int i = ndim; i < tl_ndim(s.array); i++) axes |= UINT32_C(1) << i;
+  tl_slot lent = tl_borrow(s);
+  return tl_reduce(vm, how, &lent, axes, false, TL_DTYPE_COUNT, 0, out);
+}
+
+// What is false is so whatever is missing beside it.
+static bool fold_option(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
+  tl_slot mask = s.nested->parts[0], open, all, missing;
+  if (!compute2(vm, TL_OP_LOGICAL_OR, mask, s.nested->parts[1], &open))
+    return false;
+  bool ok = fold_plain(vm, TL_REDUCE_ALL, open, ndim, &all);
+  tl_drop(vm, open);
+  if (!ok)
+    return false;
+  ok = fold_plain(vm, TL_REDUCE_ANY, mask, ndim, &missing);
+  if (ok && fold_into(vm, TL_OP_LOGICAL_AND, &missing, all)) {
+    if (ndim > 0)
+      return tl_option_of(vm, &missing, &all, out);
+    *out = missing.i != 0 ? tl_none() : all;
+    return true;
+  }
+  if (ok)
+    tl_drop(vm, missing);
+  tl_drop(vm, all);
+  return false;
+}
+
+// Whether a field's items, of more axes than the structs, agree as a whole.
+static bool fold_axes(tl_vm *vm, tl_slot *equal, int ndim) {
+  bool option = tl_is_form(*equal, TL_FORM_OPTION);
+  if ((!option && !tl_is_array(*equal)) || tl_value_ndim(*equal) <= ndim)
+    return true;
+  tl_slot all;
+  if (option ? !fold_option(vm, *equal, ndim, &all)
+             : !fold_plain(vm, TL_REDUCE_ALL, *equal, ndim, &all))
+    return false;
+  tl_drop(vm, *equal);
+  tl_copy_slot(equal, &all);
+  return true;
+}
+
+// --- Rows in a field --------------------------------------------------------
+
+static bool has_rows(tl_slot s) {
+  return tl_value_axes(s) > tl_value_ndim(s) || tl_is_form(s, TL_FORM_RAGGED);
+}
+
+// Two rows: rows of other lengths differ, and so do rows of rows.
+static bool equal_row(tl_vm *vm, tl_slot x, tl_slot y, tl_slot *out) {
+  if (tl_value_axes(x) != 1 || tl_value_axes(y) != 1 ||
+      tl_value_length(x, 0) != tl_value_length(y, 0)) {
+    *out = tl_bool(tl_same(vm, x, y));
+    return true;
+  }
+  return compute2(vm, TL_OP_EQUAL, x, y, out) && fold_axes(vm, out, 0);
+}
+
+// The rows of any structs in order, each by itself.
+static bool rows_of(tl_vm *vm, tl_slot s, tl_slot *out) {
+  if (tl_is_form(s, TL_FORM_GRID))
+    return tl_grid_rows(vm, s.nested, out);
+  *out = tl_borrow(s);
+  return true;
+}
+
+static bool equal_each(tl_vm *vm, int64_t count, tl_slot x, tl_slot y,
+                       bool one, tl_slot *answers) {
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count; i++) {
+    tl_slot a, b = tl_borrow(y);
+    ok = tl_nested_at(vm, x, i, &a);
+    if (!ok)
+      break;
+    ok = (one || tl_nested_at(vm, y, i, &b)) &&
+         equal_row(vm, a, b, &answers[i]);
+    tl_drop(vm, a);
+    if (!one)
+      tl_clear(vm, &b);
+  }
+  return ok;
+}
+
+static bool fail_shapes(tl_vm *vm, tl_slot a, tl_slot b) {
+  char left[TL_DESCRIBE], right[TL_DESCRIBE];
+  return tl_fail(vm, TALLY_ERR_SHAPE, "%s and %s do not broadcast",
+                 tl_describe(a, left, sizeof left),
+                 tl_describe(b, right, sizeof right));
+}
+
+// A field of rows; [y] is the other's field, or its value where b is one item.
+static bool equal_rows(tl_vm *vm, tl_slot a, tl_slot b, tl_slot x, tl_slot y,
+                       tl_slot *out) {
+  bool one = !tl_has_fields(b);
+  int ndim = tl_value_ndim(a);
+  int64_t shape[TL_MAX_DIMS], count = 1;
+  for (int i = 0; i < ndim; i++) {
+    shape[i] = tl_value_length(a, i);
+    count *= shape[i];
+    if (!one && (tl_value_ndim(b) != ndim || tl_value_length(b, i) != shape[i]))
+      return fail_shapes(vm, a, b);
+  }
+  tl_array *none = count == 0 ? tl_array_zeros(vm, TL_BOOL, ndim, shape) : NULL;
+  if (count == 0) {
+    *out = none != NULL ? tl_own_array(none) : tl_none();
+    return none != NULL;
+  }
+  size_t nbytes = (size_t)count * sizeof(tl_slot);
+  tl_slot *answers = tl_alloc(vm, nbytes, "a comparison"), flat, left, right;
+  if (answers == NULL)
+    return false;
+  bool ok = rows_of(vm, x, &left);
+  if (ok) {
+    ok = one ? (right = tl_borrow(y), true) : rows_of(vm, y, &right);
+    if (ok) {
+      ok = equal_each(vm, count, left, right, one, answers) &&
+           tl_stack_any(vm, count, answers, &flat);
+      tl_clear(vm, &right);
+    }
+    tl_clear(vm, &left);
+  }
+  tl_free(vm, answers, nbytes);
+  return ok && tl_value_split_axis(vm, &flat, ndim, shape, out);
+}
+
+// --- Structs ----------------------------------------------------------------
+
+static bool field_of(tl_vm *vm, tl_slot s, tl_string *name, tl_slot *out) {
+  if (tl_is_record(s)) {
+    *out = tl_borrow(*tl_record_get(s.record, name));
+    return true;
+  }
+  if (tl_is_list(s))
+    return tl_struct_value_field(vm, s, name, out);
+  tl_slot lent = tl_borrow(s);
+  return tl_nested_field(vm, &lent, tl_nested_find(s.nested, name), out);
+}
+
+static bool fields_agree(tl_slot a, tl_slot b) {
+  const tl_type *layout = a.nested->layout;
+  if (tl_is_list(b))
+    return tl_struct_has_fields(layout, b);
+  bool agree = tl_is_record(b)
+                   ? b.record->length == layout->field_count
+                   : tl_has_fields(b) &&
+                         b.nested->layout->field_count == layout->field_count;
+  for (int64_t i = 0; agree && i < layout->field_count; i++) {
+    tl_string *name = layout->fields[i].name;
+    agree = tl_is_record(b) ? tl_record_find(b.record, name) >= 0
+                            : tl_nested_find(b.nested, name) >= 0;
+  }
+  return agree;
+}
+
+static bool fail_structs(tl_vm *vm, tl_op op, const tl_slot *slots) {
+  char a[TL_DESCRIBE], b[TL_DESCRIBE] = "";
+  if (op == TL_OP_WHERE) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "takes no structs: choose by field, as in where(c, p.x, "
+                   "q.x), or set items: q[c] = p[c]");
+  }
+  if (tl_ops[op].arity < 2) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s takes numbers, got %s: apply it to a field, as in p.x",
+                   tl_ops[op].name, tl_describe(slots[0], a, sizeof a));
+  }
+  return tl_fail(vm, TALLY_ERR_TYPE,
+                 "%s of %s and %s: structs with the same fields compare with "
+                 "== and !=; all else is done by field, as in p.x",
+                 tl_ops[op].sign[0] != 0 ? tl_ops[op].sign : tl_ops[op].name,
+                 tl_describe(slots[0], a, sizeof a),
+                 tl_describe(slots[1], b, sizeof b));
+}
+
+static bool equal_field(tl_vm *vm, tl_slot a, tl_slot b, tl_string *name,
+                        int ndim, tl_slot *out) {
+  tl_slot x = tl_none(), y = tl_none();
+  bool ok = field_of(vm, a, name, &x) && field_of(vm, b, name, &y);
+  if (ok) {
+    bool rows = has_rows(x) || (has_rows(y) && tl_has_fields(b));
+    ok = rows ? equal_rows(vm, a, b, x, y, out)
+                     : compute2(vm, TL_OP_EQUAL, x, y, out) &&
+                           fold_axes(vm, out, ndim);
+  }
+  tl_drop(vm, x);
+  tl_drop(vm, y);
+  return ok;
+}
+
+bool tl_structs_elementwise(tl_vm *vm, tl_op op, const tl_slot *slots,
+                            tl_slot *out) {
+  if (op != TL_OP_EQUAL && op != TL_OP_NOT_EQUAL)
+    return fail_structs(vm, op, slots);
+  int at = tl_has_fields(slots[0]) ? 0 : 1;
+  tl_slot a = slots[at], b = slots[1 - at];
+  if (!fields_agree(a, b))
+    return fail_structs(vm, op, slots);
+  const tl_type *layout = a.nested->layout;
+  int ndim = tl_value_ndim(a);
+  if (tl_has_fields(b) && tl_value_ndim(b) > ndim)
+    ndim = tl_value_ndim(b);
+  tl_slot all = tl_none();
+  for (int64_t i = 0; i < layout->field_count; i++) {
+    tl_slot equal = tl_none();
+    bool ok = equal_field(vm, a, b, layout->fields[i].name, ndim, &equal);
+    if (ok && i > 0) {
+      ok = fold_into(vm, TL_OP_LOGICAL_AND, &all, equal);
+      tl_drop(vm, equal);
+    } else if (ok) {
+      tl_copy_slot(&all, &equal);
+    }
+    if (ok)
+      continue;
+    tl_drop(vm, all);
+    return false;
+  }
+  if (op == TL_OP_EQUAL) {
+    tl_copy_slot(out, &all);
+    return true;
+  }
+  tl_slot lent = tl_borrow(all);
+  bool ok = tl_elementwise(vm, TL_OP_LOGICAL_NOT, &lent, out);
+  tl_drop(vm, all);
+  return ok;
+}
