@@ -3,9 +3,7 @@
 #define TALLY_STDLIB_NESTED_H
 
 #include "vm/nested/nested.h"
-
-// Whether the value is an array of structs, in one block or by columns.
-bool tl_has_fields(tl_slot s);
+#include "vm/nested/struct_equal.h"
 
 // The fields of a struct array as a record; *out is owned.
 bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out);

@@ -17,10 +17,6 @@
 #include "vm/index/select.h"
 #include "vm/vm.h"
 
-bool tl_has_fields(tl_slot s) {
-  return tl_is_form(s, TL_FORM_STRUCT) || tl_is_form(s, TL_FORM_COLUMNS);
-}
-
 static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {
   return tl_has_fields(s) ||
          tl_arg_fail(vm, function, "p", "an array of structs", s);
@@ -249,9 +245,11 @@ bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
   tl_slot values = option ? key.nested->parts[1] : key, dense;
   char text[TL_DESCRIBE];
   if (!tl_is_array(values) || tl_ndim(values.array) != 1) {
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%s: %s has no order: one axis of numbers or strings has",
-                   function, tl_describe(key, text, sizeof text));
+    return tl_fail(
+        vm, TALLY_ERR_TYPE,
+        "%s: %s has no order: one axis of numbers or strings has%s", function,
+        tl_describe(key, text, sizeof text),
+        tl_has_fields(key) ? "; sort_by(p, \"x\") sorts by a field" : "");
   }
   tl_slot lent = tl_borrow(values);
   if (!tl_array_contiguous(vm, &lent, &dense))

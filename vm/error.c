@@ -100,6 +100,47 @@ bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
   return false;
 }
 
+// Another message than the pending one, of three texts. Where there is no
+// memory for that the message stays.
+static void put_message(tl_vm *vm, const char *first, const char *second,
+                        const char *third) {
+  tl_pending_error *error = &vm->error;
+  size_t nbytes = strlen(first) + strlen(second) + strlen(third) + 1;
+  char *message = tl_alloc_quiet(vm, nbytes);
+  if (message == NULL)
+    return;
+  snprintf(message, nbytes, "%s%s%s", first, second, third);
+  tl_free(vm, error->message, error->message_size);
+  error->message = message;
+  error->message_size = nbytes;
+}
+
+void tl_fail_field(tl_vm *vm, const tl_string *name) {
+  const tl_pending_error *error = &vm->error;
+  static const char mark[] = "field ";
+  if (error->message_size == 0 || error->status == TALLY_ERR_MEMORY)
+    return;
+  if (strncmp(error->message, mark, strlen(mark)) != 0) {
+    put_message(vm, "", ": ", error->message);
+  } else {
+    put_message(vm, ".", error->message + strlen(mark), "");
+  }
+  put_message(vm, mark, name->text, error->message);
+}
+
+void tl_fail_whole(tl_vm *vm, tl_slot part, tl_slot whole) {
+  tl_pending_error *error = &vm->error;
+  char what[TL_DESCRIBE], text[TL_DESCRIBE];
+  if (error->message_size == 0 || error->status != TALLY_ERR_TYPE)
+    return;
+  tl_describe(part, what, sizeof what);
+  size_t length = strlen(error->message), tail = strlen(what);
+  if (length < tail || strcmp(error->message + length - tail, what) != 0)
+    return;
+  error->message[length - tail] = '\0';
+  put_message(vm, error->message, tl_describe(whole, text, sizeof text), "");
+}
+
 // "1.5 GB" and the like; below 1 KB the exact number.
 static void write_bytes(char *buffer, size_t size, size_t nbytes) {
   static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};

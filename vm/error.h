@@ -27,6 +27,13 @@ bool tl_fail_v(tl_vm *vm, tally_status kind, const char *format, va_list args);
 bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
                  const char *expected, tl_slot s);
 
+// Puts "field NAME: " in front of the pending error, or NAME before the name of
+// a field within it.
+void tl_fail_field(tl_vm *vm, const tl_string *name);
+
+// A message that ends with what [part] is, one row, tells of all instead.
+void tl_fail_whole(tl_vm *vm, tl_slot part, tl_slot whole);
+
 // No memory: does not allocate. [what] names the thing that was to be made.
 bool tl_fail_memory(tl_vm *vm, size_t nbytes, const char *what);
 

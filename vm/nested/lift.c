@@ -438,10 +438,17 @@ static bool moves_rows(const tl_builtin *builtin, const tl_slot *args) {
   return at > 0 && tl_class(args[at]) == TL_CLASS_I64 && args[at].i == 0;
 }
 
+// Whether rows are moved one by one, or the axis is missing that says how.
+static bool wants_axis(const tl_builtin *builtin, const tl_slot *args) {
+  int at = tl_lift_axis(builtin);
+  return (builtin->flags & TL_EACH_ROW) != 0 ||
+         (at > 1 && tl_is_none(args[at]));
+}
+
 static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_RAGGED) && !moves_rows(builtin, args)) {
-    return (builtin->flags & TL_EACH_ROW) != 0
+    return wants_axis(builtin, args)
                ? tl_lift_rows(vm, builtin, count, args, out)
                : builtin->call(vm, args, out);
   }

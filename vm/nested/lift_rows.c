@@ -105,7 +105,10 @@ bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     ok = ((made & 0xff) != 0xff || tl_poll(vm, 1)) &&
          tl_value_slice(vm, x.nested->parts[1], offsets[rows > 0 ? made : 0],
                         offsets[end], &given[0]);
-    ok = ok && tl_lift_call(vm, builtin, count, given, &results[made]);
+    if (ok && !tl_lift_call(vm, builtin, count, given, &results[made])) {
+      tl_fail_whole(vm, given[0], x);
+      ok = false;
+    }
     for (uint32_t i = 0; i < count; i++) {
       tl_clear(vm, &given[i]);
       given[i] = (int)i == at ? axis : tl_borrow(args[i]);

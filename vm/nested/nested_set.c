@@ -159,6 +159,8 @@ static bool store_column(tl_vm *vm, tl_way w, tl_nested *n, int64_t i,
   tl_slot lent = tl_borrow(field);
   bool ok = tl_part_update(vm, w, &n->parts[i], &lent);
   tl_drop(vm, field);
+  if (!ok)
+    tl_fail_field(vm, n->layout->fields[i].name);
   return ok;
 }
 

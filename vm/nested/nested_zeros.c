@@ -4,6 +4,7 @@
 #include "vm/values/category.h"
 #include "vm/error.h"
 #include "vm/nested/grid.h"
+#include "vm/nested/text_items.h"
 #include "vm/types/layout.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/string_item.h"
@@ -27,6 +28,19 @@ static bool fail_zeros(const maker *m) {
           "%s: %s cannot be made from its type alone: numbers, strings, "
           "structs, ?T of numbers and strings, categories, pointers and rows "
           "(not of pointers) can, below a fixed dimension",
+          m->function, text->text);
+  tl_drop(m->vm, tl_own_string(text));
+  return false;
+}
+
+// Text of a fixed size lies in structs that are plain bytes.
+static bool fail_text(const maker *m) {
+  tl_string *text = tl_type_text(m->vm, m->whole);
+  if (text == NULL)
+    return false;
+  tl_fail(m->vm, TALLY_ERR_TYPE,
+          "%s: %s: fixed_string[n] and char are fields of structs that have "
+          "no string, ?T, bytes or rows beside them; write string",
           m->function, text->text);
   tl_drop(m->vm, tl_own_string(text));
   return false;
@@ -154,6 +168,8 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
       *out = tl_result(m->vm, a);
     return a != NULL && !tl_is_unset(*out);
   }
+  if (tl_type_is_text(type))
+    return fail_text(m);
   if (ndim == 0)
     return fail_zeros(m);
   switch (type->kind) {

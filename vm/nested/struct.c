@@ -321,7 +321,7 @@ static bool fill_fields(tl_vm *vm, tl_slot bytes, const tl_type *layout,
                              layout->fields[i].type, field);
     tl_drop(vm, field);
     if (!ok)
-      return false;
+      return tl_fail_field(vm, layout->fields[i].name), false;
   }
   return true;
 }

@@ -97,16 +97,16 @@ static bool rows_of(tl_vm *vm, tl_slot s, tl_slot *out) {
   return true;
 }
 
-static bool equal_each(tl_vm *vm, int64_t count, tl_slot x, tl_slot y,
-                       bool one, tl_slot *answers) {
+static bool equal_each(tl_vm *vm, int64_t count, tl_slot x, tl_slot y, bool one,
+                       tl_slot *answers) {
   bool ok = true;
   for (int64_t i = 0; ok && i < count; i++) {
     tl_slot a, b = tl_borrow(y);
     ok = tl_nested_at(vm, x, i, &a);
     if (!ok)
       break;
-    ok = (one || tl_nested_at(vm, y, i, &b)) &&
-         equal_row(vm, a, b, &answers[i]);
+    ok =
+        (one || tl_nested_at(vm, y, i, &b)) && equal_row(vm, a, b, &answers[i]);
     tl_drop(vm, a);
     if (!one)
       tl_clear(vm, &b);
@@ -211,9 +211,9 @@ static bool equal_field(tl_vm *vm, tl_slot a, tl_slot b, tl_string *name,
   bool ok = field_of(vm, a, name, &x) && field_of(vm, b, name, &y);
   if (ok) {
     bool rows = has_rows(x) || (has_rows(y) && tl_has_fields(b));
-    ok = rows ? equal_rows(vm, a, b, x, y, out)
-                     : compute2(vm, TL_OP_EQUAL, x, y, out) &&
-                           fold_axes(vm, out, ndim);
+    ok = rows
+             ? equal_rows(vm, a, b, x, y, out)
+             : compute2(vm, TL_OP_EQUAL, x, y, out) && fold_axes(vm, out, ndim);
   }
   tl_drop(vm, x);
   tl_drop(vm, y);

@@ -124,6 +124,21 @@ static bool match_ellipsis(matching *m, tl_string *name, int first, int last) {
 static bool match_value(matching *m, const tl_type *pattern);
 static bool match_type(matching *m, const tl_type *pattern, tl_type *type);
 
+// The reason why a field does not match: what it has, or what is in that.
+static bool tell_field(matching *m, const tl_string *name,
+                       const tl_type *type) {
+  char within[sizeof m->reason];
+  memcpy(within, m->reason, sizeof within);
+  tl_string *text = within[0] == '\0' ? tl_type_text(m->vm, type) : NULL;
+  m->failed |= within[0] == '\0' && text == NULL;
+  snprintf(m->reason, sizeof m->reason, "field %.*s%s%.100s",
+           tl_clip(name->text, name->length, 40), name->text,
+           text != NULL ? " is " : ": ", text != NULL ? text->text : within);
+  if (text != NULL)
+    tl_drop(m->vm, tl_own_string(text));
+  return false;
+}
+
 // Structs of the same fields, tuples of as many, ?T, pointer[T]: what is in
 // them matches.
 static bool match_within(matching *m, const tl_type *pattern, tl_type *type) {
@@ -131,9 +146,12 @@ static bool match_within(matching *m, const tl_type *pattern, tl_type *type) {
     return match_type(m, pattern->of, type->of);
   bool same = pattern->field_count == type->field_count;
   for (int64_t i = 0; same && i < pattern->field_count; i++) {
-    same = tl_string_equal(pattern->fields[i].name, type->fields[i].name) &&
-           match_type(m, pattern->fields[i].type, type->fields[i].type);
+    same = tl_string_equal(pattern->fields[i].name, type->fields[i].name);
+    if (same && !match_type(m, pattern->fields[i].type, type->fields[i].type))
+      return tell_field(m, type->fields[i].name, type->fields[i].type);
   }
+  if (!same)
+    snprintf(m->reason, sizeof m->reason, "the fields are others");
   return same;
 }
 
@@ -151,6 +169,7 @@ static bool match_type(matching *m, const tl_type *pattern, tl_type *type) {
   inner.item = type;
   bool ok = match_value(&inner, pattern);
   m->failed |= inner.failed;
+  memcpy(m->reason, inner.reason, sizeof m->reason);
   return ok;
 }
 

@@ -376,10 +376,11 @@ static tl_type *expect_close(parser *p, tl_type *type) {
 static bool read_number(parser *p, int64_t *out) {
   *out = 0;
   bool any = false;
+  size_t begin = p->at;
   while (p->at < p->nbytes && is_digit(p->text[p->at])) {
     int64_t digit = p->text[p->at] - '0';
     if (*out > (INT64_MAX - digit) / 10)
-      return fail_expected(p, "a number below 2**63") != NULL;
+      return p->at = begin, fail_expected(p, "a number below 2**63") != NULL;
     *out = *out * 10 + digit;
     p->at++;
     any = true;
