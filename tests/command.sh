@@ -138,6 +138,9 @@ expect 0 'may: .*one pass with `y . x`.*no array of its own' 'explain: a region'
 expect 0 'ran: fused once; fresh once' 'explain: what a run did'
 expect 0 'fresh: x is used later, in line 6' 'explain: who keeps an operand'
 expect 0 'ran: copied once, 72128 bytes: z holds it, too' 'explain: an update that copies'
+text 'x = ones(9000)\nx = x * 2 + x * 3 - x / 4 * x - x\nprint(x[0])\n'
+run explain "$dir/script.tly"
+expect 0 'one pass with (`[^`]*`, ){3}`[^`]*` and 2 more; no' 'explain: of many, some are named'
 text 'p = (x: ones(9000), v: ones(9000))\nfor t in 0..5 {\n  p.v = p.v - p.x * 0.1 / p.x\n}\nq = p\nq.v[0] = 9.0\nprint(p.x[1], q.v[0])\n'
 run explain "$dir/script.tly"
 expect 0 'an array in q is shared with .v of a record .p in the script.' 'explain: an update within a record'

@@ -423,6 +423,24 @@ static void put_other(const tl_explainer *e, const tl_explained *o,
     tl_text_printf(e->out, " (line %" PRIu32 ")", line);
 }
 
+// Of so many others the first are named: more say no more, and each names all
+// the others.
+enum { NAMED = 3 };
+
+static void put_listed(const tl_explainer *e, const tl_explained *o,
+                       const char *words, int before, uint32_t pc) {
+  if (before > NAMED)
+    return;
+  tl_text_puts(e->out, before == 0 ? words : ", ");
+  put_other(e, o, pc);
+}
+
+static void end_listed(const tl_explainer *e, int count) {
+  if (count > NAMED + 1)
+    tl_text_printf(e->out, " and %d more", count - NAMED - 1);
+  tl_text_puts(e->out, count == 0 ? "" : "; ");
+}
+
 // "in one pass with `a * b` (line 3)" for the others of the region.
 static void put_region(const tl_explainer *e, const tl_explained *o) {
   int count = 0;
@@ -433,10 +451,9 @@ static void put_region(const tl_explainer *e, const tl_explained *o) {
         tl_explain_joins(e, pc, &d) || tl_explain_selects(o->region, pc, &d);
     if (pc == o->pc || !joins || tl_explain_says_where(e, o->region, pc, &d))
       continue;
-    tl_text_puts(e->out, count++ == 0 ? "in one pass with " : ", ");
-    put_other(e, o, pc);
+    put_listed(e, o, "in one pass with ", count++, pc);
   }
-  tl_text_puts(e->out, count == 0 ? "" : "; ");
+  end_listed(e, count);
 }
 
 // The call or selection that takes in what the region computes, else the last
@@ -479,10 +496,9 @@ static void put_together(const tl_explainer *e, const tl_explained *o) {
     const tl_region *r = &e->p->regions[i];
     if (r == o->region || r->together != o->region->together)
       continue;
-    tl_text_puts(e->out, count++ == 0 ? "together with " : ", ");
-    put_other(e, o, last_computed(e, r));
+    put_listed(e, o, "together with ", count++, last_computed(e, r));
   }
-  tl_text_puts(e->out, count == 0 ? "" : "; ");
+  end_listed(e, count);
 }
 
 void tl_explain_code(const tl_explainer *e, const tl_explained *o) {
