@@ -1,5 +1,6 @@
-// What the files of the ownership analysis share. The algorithm and its rules,
-// named here (a) to (e) and by number, are in ownership.md.
+// What the files of the ownership analysis share. docs/how-values-live.md tells
+// the algorithm ("How the compiler finds the last use"): its steps, which are
+// named here by number, and its rules (a) to (e).
 //
 //   liveness.c    which slots are live where; the order of the blocks
 //   settle.c      the current states; settling, owning, deaths, error edges

@@ -87,7 +87,7 @@ static void rely(tl_flow *flow, const tl_state *state) {
   }
 }
 
-// Rule 1: whatever a module variable lends and something still needs is owned
+// Step 1: whatever a module variable lends and something still needs is owned
 // before the variable may change.
 static void own_what_globals_lend(tl_flow *flow, const tl_cfg_ins *ins,
                                   const uint64_t *err) {
@@ -155,7 +155,7 @@ static tl_mode param_mode(const tl_flow *flow, const tl_cfg_ins *ins,
   return (tl_mode)callee->param_modes[position];
 }
 
-// (b) An operand that stands at several positions: may the last be consumed?
+// Rule (b): may the last of an operand's several positions be consumed?
 static bool may_consume_one(const tl_flow *flow, const tl_cfg_ins *ins,
                             int32_t slot) {
   int role = -1;
@@ -193,8 +193,8 @@ static int32_t find_lent(tl_flow *flow, const tl_cfg_ins *ins) {
   return count;
 }
 
-// (c) Another operand borrows from [slot], and nobody settles it because it
-// ends here too. [risk] NULL: also where somebody would.
+// Rule (c): another operand borrows from [slot], and nobody settles it because
+// it ends here too. [risk] NULL: also where somebody would.
 static bool lends_to_operand(const tl_flow *flow, const tl_cfg_ins *ins,
                              int32_t slot, int role, const uint64_t *risk,
                              int32_t lent_count) {
@@ -222,6 +222,7 @@ static bool lends_items(const tl_flow *flow, int32_t slot) {
   return false;
 }
 
+// Step 2: whether operand [i] may be consumed, by the rules (a) to (e).
 static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
                          const uint64_t *err, bool risky, int32_t lent_count) {
   int32_t x = flow->operands[i];
@@ -234,20 +235,20 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
   if (role == TL_ROLE_DRAIN)
     return true;
   if (role == TL_ROLE_NONE || role == TL_ROLE_CALLEE || only_looks(ins->op))
-    return false;
+    return false;  // (e)
   if (x != ins->result && tl_bit(flow->after, x))
     return false;
   if (x == ins->result && is_update(ins->op))
     return false;
   if (risky && err != NULL && tl_bit(err, x) && !(i == 0 && keeps(flow, ins)))
-    return false;
+    return false;  // (a)
   if (flow->uses[x] > 1 && !may_consume_one(flow, ins, x))
-    return false;
+    return false;  // (b)
   if (lends_to_operand(flow, ins, x, role, flow->risk, lent_count))
-    return false;
+    return false;  // (c)
   if (role == TL_ROLE_CONTAINER && lends_items(flow, x))
     return false;
-  return role != TL_ROLE_ARG ||
+  return role != TL_ROLE_ARG ||  // (d)
          ((!tl_state_in(state, TL_HELD) || tl_bit(flow->taken, x)) &&
           param_mode(flow, ins, i) == TL_MODE_EITHER);
 }
@@ -279,7 +280,7 @@ static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
   return count;
 }
 
-// Rule 3: settles what borrows from the candidates.
+// Step 3: settles what borrows from the candidates.
 static void settle_candidates(tl_flow *flow, const tl_cfg_ins *ins,
                               int32_t count) {
   size_t nbytes = (size_t)flow->function->words * sizeof(uint64_t);
@@ -303,7 +304,7 @@ static void settle_candidates(tl_flow *flow, const tl_cfg_ins *ins,
   }
 }
 
-// Rules 4 and 5, and the further places of an argument given twice.
+// Steps 4 and 5, and the further places of an argument given twice.
 static void decide_modes(tl_flow *flow, const tl_cfg_ins *ins, int32_t count,
                          int32_t lent_count) {
   for (int32_t k = 0; k < count; k++) {
