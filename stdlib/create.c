@@ -5,6 +5,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "stdlib/nested.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
@@ -154,6 +155,10 @@ static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
+  if (tl_has_fields(args[0]) && tl_is_none(args[1])) {
+    tl_type *type = tl_type_of(vm, args[0]);
+    return type != NULL && tl_zeros_of_type(vm, "zeros_like", type, out);
+  }
   if (!tl_arg_array(vm, "zeros_like", &args[0]))
     return false;
   const tl_array *x = args[0].array;
@@ -605,7 +610,7 @@ const tl_builtin tl_create_builtins[] = {
          "    full(3, 7)    # [7, 7, 7]\n")},
     {"zeros_like", "x, dtype: none", zeros_like,
      TL_OF_ITEMS | TL_OF_BYTES | TL_KEEPS | TL_ARRAYS,
-     TL_DOC("Zeros in the shape and dtype of x.\n"
+     TL_DOC("Zeros in the shape and dtype of x; of structs, in all fields.\n"
             "Values other than arrays and numbers are an error (kind type).\n"
             "    zeros_like([1, 2])    # [0, 0]\n")},
     {"ones_like", "x, dtype: none", ones_like,

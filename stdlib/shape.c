@@ -1,5 +1,6 @@
 // Changing the shape of arrays: views where the items can stay where they are.
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -542,20 +543,6 @@ static bool broadcast_parts(tl_vm *vm, tl_arrays *parts, tl_list **list) {
   return ok;
 }
 
-static bool broadcast_arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_arrays parts;
-  if (!tl_arg_arrays(vm, "broadcast_arrays", args[0], &parts))
-    return false;
-  tl_list *list = tl_list_new(vm, parts.count);
-  bool ok = list && broadcast_parts(vm, &parts, &list);
-  tl_arrays_close(vm, &parts);
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
-}
-
 static bool list_of_ints(tl_vm *vm, int count, const int64_t *values,
                          tl_slot *out) {
   tl_list *list = tl_list_new(vm, count);
@@ -570,6 +557,85 @@ static bool list_of_ints(tl_vm *vm, int count, const int64_t *values,
   }
   *out = tl_own_list(list);
   return true;
+}
+
+// Broadcasts the axes of [s] into the shape so far.
+static bool widen(tl_vm *vm, tl_slot s, int *ndim, int64_t *shape) {
+  int count = tl_value_ndim(s), more = count > *ndim ? count - *ndim : 0;
+  memmove(shape + more, shape, sizeof *shape * (size_t)*ndim);
+  for (int k = 0; k < more; k++) shape[k] = 1;
+  *ndim += more;
+  for (int k = 0; k < count; k++) {
+    int64_t own = tl_value_length(s, k), *have = &shape[*ndim - count + k];
+    if (*have == 1)
+      *have = own;
+    if (own != 1 && own != *have) {
+      char what[TL_DESCRIBE];
+      return tl_fail(vm, TALLY_ERR_SHAPE,
+                     "broadcast_arrays: %s does not broadcast with the arrays "
+                     "before it: axis %d is %" PRId64 " against %" PRId64,
+                     tl_describe(s, what, sizeof what), k, own, *have);
+    }
+  }
+  return true;
+}
+
+// Whether one is more than plain items, and all have a shape.
+static bool has_nested(tl_slot list) {
+  bool any = false, all = tl_is_list(list);
+  for (int64_t i = 0; all && i < list.list->length; i++) {
+    tl_slot s = list.list->items[i];
+    any |= tl_is_nested(s);
+    all = (tl_is_nested(s) || tl_is_array(s) || tl_is_number(s)) &&
+          !tl_is_form(s, TL_FORM_RAGGED) && !tl_is_form(s, TL_FORM_GRID);
+  }
+  return any && all;
+}
+
+static bool broadcast_nested(tl_vm *vm, const tl_list *values, tl_slot *out) {
+  const tl_builtin *spread = tl_builtin_find(NULL, "broadcast_to", 12);
+  int ndim = 0;
+  int64_t shape[TL_MAX_DIMS];
+  for (int64_t i = 0; i < values->length; i++)
+    if (!widen(vm, values->items[i], &ndim, shape))
+      return false;
+  tl_slot to;
+  if (!list_of_ints(vm, ndim, shape, &to))
+    return false;
+  tl_list *list = tl_list_new(vm, values->length);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < values->length; i++) {
+    tl_slot given[2] = {tl_borrow(values->items[i]), tl_borrow(to)}, item;
+    ok = tl_is_nested(given[0]) ? tl_lift(vm, spread, 2, given, &item)
+                                : broadcast_to(vm, given, &item);
+    tl_clear(vm, &given[0]);
+    if (ok && !tl_list_push(vm, &list, &item)) {
+      tl_drop(vm, item);
+      ok = false;
+    }
+  }
+  tl_drop(vm, to);
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list != NULL)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
+static bool broadcast_arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (has_nested(args[0]))
+    return broadcast_nested(vm, args[0].list, out);
+  tl_arrays parts;
+  if (!tl_arg_arrays(vm, "broadcast_arrays", args[0], &parts))
+    return false;
+  tl_list *list = tl_list_new(vm, parts.count);
+  bool ok = list && broadcast_parts(vm, &parts, &list);
+  tl_arrays_close(vm, &parts);
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
 }
 
 static bool broadcast_shapes(tl_vm *vm, tl_slot *args, tl_slot *out) {
