@@ -361,6 +361,52 @@ static void powers(void **state) {
   check(TL_OP_POW, NULL, powl);
 }
 
+static void set_exponent(int i, double exponent) {
+  y[i] = exponent;
+  yf[i] = (float)exponent;
+}
+
+// Whole and half exponents: blocks of one, and each among others, as an item's
+// bits depend on its own alone.
+static void easy_powers(void **state) {
+  (void)state;
+  static const double exponents[] = {-32, -2.5, -2, -1,  -0.5, 0,  0.5,
+                                     1,   1.5,  2,  2.5, 3,    32, 32.5};
+  for (size_t k = 0; k < sizeof exponents / sizeof *exponents; k++) {
+    fill_arguments(-30, 30);
+    for (int i = 0; i < COUNT; i++) set_exponent(i, exponents[k]);
+    check(TL_OP_POW, NULL, powl);
+  }
+  for (int round = 0; round < 2; round++) {
+    fill_arguments(round == 0 ? -2 : 0, 4);
+    for (int i = 0; i < COUNT; i++) {
+      const int kind = (int)(random_bits() % 8);
+      set_exponent(i, kind == 0   ? random_unit() * 9 - 4
+                      : kind == 1 ? (double)(random_bits() % 41) - 20
+                                  : 0.5 * (double)(random_bits() % 13) - 3);
+    }
+    check(TL_OP_POW, NULL, powl);
+    const tl_kernel_table *tables[3];
+    const int count = kernel_tables(tables);
+    for (int t = 0; t < count; t++) {
+      enum { SOME = 2000 };
+      double together[SOME], alone;
+      tables[t]->binary[TL_OP_POW][TL_FLOAT64](together, x, y, SOME);
+      for (int i = 0; i < SOME; i++) {
+        tables[t]->binary[TL_OP_POW][TL_FLOAT64](&alone, x + i, y + i, 1);
+        assert_memory_equal(&alone, &together[i], sizeof alone);
+      }
+    }
+  }
+  // Up to both ends of the range, where the C library takes over.
+  for (int i = 0; i < COUNT; i++) {
+    x[i] = ldexp(random_unit() + 0.5, (int)(random_bits() % 2000) - 1000);
+    xf[i] = (float)ldexp(random_unit() + 0.5, (int)(random_bits() % 250) - 125);
+    set_exponent(i, (double)(random_bits() % 9) - 4);
+  }
+  check(TL_OP_POW, NULL, powl);
+}
+
 // Floored division against fmod, in blocks that take the fast way: quotients
 // of all sizes, next to whole numbers and on them.
 static void divisions(void **state) {
@@ -431,6 +477,7 @@ int main(void) {
       cmocka_unit_test(angles),
       cmocka_unit_test(roots),
       cmocka_unit_test(powers),
+      cmocka_unit_test(easy_powers),
       cmocka_unit_test(divisions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
 KERNEL_LOOPS := table arith pair question integer invariant divide compare round vmath vmath_exp \
-                vmath_log vmath_sin vmath_angles vmath_hyperbolic vmath_roots vmath_short complex complex_abs cast move mask reduce \
+                vmath_log vmath_sin vmath_angles vmath_hyperbolic vmath_roots vmath_powers vmath_short complex complex_abs cast move mask reduce \
                 extreme extreme_outer outer search gemm gemv gemv_complex \
                 decimal rotate spans convolve
 # Compiled once.

@@ -122,6 +122,39 @@ TL_INLINE vec multiply_add(vec a, vec b, vec c) {
 #endif
 }
 
+// What rounding took from p = a b, exactly, unless it leaves the normal numbers
+// (Dekker, by halves of 26 bits, where nothing is fused).
+TL_INLINE vec lost_of_product(vec a, vec b, vec p) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return (vec)_mm512_fmsub_pd((__m512d)a, (__m512d)b, (__m512d)p);
+#elif defined(__AVX2__) && defined(__FMA__)
+  return (vec)_mm256_fmsub_pd((__m256d)a, (__m256d)b, (__m256d)p);
+#elif defined(__FP_FAST_FMA)
+  for (int i = 0; i < LANES; i++) p[i] = __builtin_fma(a[i], b[i], -p[i]);
+  return p;
+#else
+  const uint64_t round = UINT64_C(1) << 26, low_half = (UINT64_C(1) << 27) - 1;
+  const vec a_high = (vec)(((vec_bits)a + round) & ~low_half);
+  const vec b_high = (vec)(((vec_bits)b + round) & ~low_half);
+  const vec a_low = a - a_high, b_low = b - b_high;
+  return (((a_high * b_high - p) + a_high * b_low) + a_low * b_high) +
+         a_low * b_low;
+#endif
+}
+
+TL_INLINE vec vec_root(vec x) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return (vec)_mm512_sqrt_pd((__m512d)x);
+#elif defined(__AVX2__)
+  return (vec)_mm256_sqrt_pd((__m256d)x);
+#elif defined(__SSE2__)
+  return (vec)_mm_sqrt_pd((__m128d)x);
+#else
+  for (int i = 0; i < LANES; i++) x[i] = __builtin_sqrt(x[i]);
+  return x;
+#endif
+}
+
 // 1 - 2 s s where the mask is, rounded once; s elsewhere. |s| is below 1/2.
 TL_INLINE vec cosine_where(vec_mask mask, vec s) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)

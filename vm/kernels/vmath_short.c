@@ -267,44 +267,16 @@ TL_INLINE double pow_short(double x, double y) {
 static void pow_shorts(float *to, const float *x, const float *y, size_t n){
     SHORT_LOOP(pow_short((double)x[i], (double)y[i]))}
 
-// x ** 0.5 is the root, with a plus before zero and infinity.
-TL_INLINE float half_power_short(float x) {
-  return x == -INFINITY ? INFINITY : __builtin_sqrtf(x + 0);
-}
-
-static void half_shorts(float *to, const float *x,
-                        size_t n){SHORT_LOOP(half_power_short(x[i]))}
-
 TL_INLINE bool has_logarithm(float x, float y) {
   return x > 0 && x < INFINITY && y < INFINITY && y > -INFINITY;
 }
 
-// [to] is no operand.
-static void pow_short_block(float *to, const float *x, const float *y,
-                            size_t n) {
-  size_t odd = 0, halves = 0;
-  for (size_t i = 0; i < n; i++) {
-    odd += !has_logarithm(x[i], y[i]);
-    halves += y[i] == 0.5f;
-  }
-  if (halves == n) {
-    short_each(half_shorts, to, x, n);
-    return;
-  }
+void TL_K(other_powers_float32)(float *to, const float *x, const float *y,
+                               size_t n) {
+  size_t odd = 0;
   short_each_of_two(pow_shorts, to, x, y, n);
-  for (size_t i = 0; odd + halves > 0 && i < n; i++)
-    if (y[i] == 0.5f)
-      to[i] = half_power_short(x[i]);
-    else if (!has_logarithm(x[i], y[i]))
+  for (size_t i = 0; i < n; i++) odd += !has_logarithm(x[i], y[i]);
+  for (size_t i = 0; odd > 0 && i < n; i++)
+    if (!has_logarithm(x[i], y[i]))
       to[i] = (float)pow((double)x[i], (double)y[i]);
-}
-
-void TL_K(pow_float32)(void *out, const void *a, const void *b, size_t n) {
-  float *to = out, result[SHORT_BLOCK];
-  for (size_t at = 0; at < n; at += SHORT_BLOCK) {
-    const size_t count = n - at < SHORT_BLOCK ? n - at : SHORT_BLOCK;
-    pow_short_block(result, (const float *)a + at, (const float *)b + at,
-                    count);
-    memcpy(to + at, result, count * sizeof *to);
-  }
 }
