@@ -77,8 +77,25 @@ static void what_is_read_somebody_owns(void **state) {
   assert_string_equal(audit(vm, &s), "");
   // The owner's bit is set, but the code says that it was consumed.
   s.owners = 0;
-  assert_non_null(strstr(audit(vm, &s), "slot 1 is read, but nobody owns"));
+  assert_non_null(strstr(audit(vm, &s), "slot 0 is read, but nobody owns"));
   tl_drop(vm, s.slots[0]);
+  close_scene(&s, vm);
+}
+
+// Its bit is an old one, so it does not speak for what was there.
+static void what_was_consumed_is_not_read_again(void **state) {
+  tl_vm *vm = *state;
+  scene s;
+  open_scene(&s, vm);
+  s.slots[1] = text_slot(vm, "consumed");
+  assert_non_null(strstr(audit(vm, &s), "slot 1 is read, but nobody owns"));
+  s.owners = 1 << 1;
+  assert_string_equal(audit(vm, &s), "");
+  // It went on to another slot, which keeps it alive.
+  s.slots[2] = s.slots[1];
+  s.owners = 1 << 2;
+  assert_string_equal(audit(vm, &s), "");
+  tl_drop(vm, s.slots[2]);
   close_scene(&s, vm);
 }
 
@@ -135,6 +152,7 @@ static void counts_are_what_owns(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       FIXTURE_TEST(what_is_read_somebody_owns),
+      FIXTURE_TEST(what_was_consumed_is_not_read_again),
       FIXTURE_TEST(a_borrow_is_read_while_its_lender_lives),
       FIXTURE_TEST(items_that_are_lent_somebody_owns),
       FIXTURE_TEST(counts_are_what_owns),

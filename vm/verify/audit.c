@@ -152,6 +152,12 @@ static void look_into(audit *a, tl_object *object) {
 
 // --- Roots ------------------------------------------------------------------
 
+// Whether a slot may own before the instruction at [pc], as the verifier says.
+static bool owns_at(const tl_prototype *p, uint32_t pc, uint32_t slot) {
+  const uint64_t *set = p->owners_at + (size_t)pc * ((p->slot_count + 63) / 64);
+  return (set[slot / 64] >> (slot & 63) & 1) != 0;
+}
+
 // What the frame owns before the instruction at [pc]; a call under way has
 // given its window to the callee.
 static void count_frame(audit *a, const tl_frame *frame, uint32_t pc,
@@ -159,13 +165,12 @@ static void count_frame(audit *a, const tl_frame *frame, uint32_t pc,
   const tl_prototype *p = frame->function;
   if (p->owners_at == NULL)
     return;
-  const uint64_t *set = p->owners_at + (size_t)pc * ((p->slot_count + 63) / 64);
   tl_decoded ins = {0};
   if (calling)
     tl_decode(p, pc, &ins);
   for (uint32_t y = 0; y < p->slot_count; y++) {
     bool given = y >= ins.window && y < ins.window + ins.window_count;
-    if ((set[y / 64] >> (y & 63) & 1) != 0 && !given)
+    if (owns_at(p, pc, y) && !given)
       count_slot(a, frame->base[y]);
   }
 }
@@ -269,6 +274,8 @@ static void check_read(tl_vm *vm, const tl_ins *pc, const audit *a) {
     uint32_t slot = i < ins.operand_count ? ins.operands[i]
                                           : ins.window + i - ins.operand_count;
     tl_slot read = vm->frame->base[slot];
+    if (!owns_at(p, (uint32_t)(pc - p->code), slot))
+      read.tag &= ~TL_OWNED;  // it was consumed: its bit is an old one
     reading r = {.audit = a};
     look_at(vm, &read, TL_CAUSE_ITEM, &r);
     if (!r.finds_dead && tl_is_heap(read) && tl_is_counted(read))
