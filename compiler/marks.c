@@ -276,6 +276,7 @@ static bool check_choice(tl_builder *b, const tl_prototype *p, uint32_t pc,
   tl_text why;
   tl_text_open(&why, b->vm);
   tl_spell_choice(&why, p, pc, d->operands[0]);
+  tl_text_putc(&why, '\0');
   if (why.failed)
     b->failed = true;
   else
