@@ -15,7 +15,9 @@ static bool is_extreme(tl_reduction reduction) {
 
 static bool check_rows(tl_vm *vm, const tl_reduce_call *call, const int64_t *at,
                        int64_t rows) {
-  for (int64_t i = 0; is_extreme(call->reduction) && i < rows; i++) {
+  if (!is_extreme(call->reduction))
+    return true;
+  for (int64_t i = 0; i < rows; i++) {
     if (at[i] == at[i + 1]) {
       return tl_fail(vm, TALLY_ERR_VALUE,
                      "%s: x has no items to choose from: row %" PRId64
@@ -44,8 +46,8 @@ bool tl_reduce_fold_of(tl_reduction reduction, tl_fold *out) {
   return false;
 }
 
-static bool sum_rows(tl_vm *vm, tl_sum_spans *kernel, const tl_array *items,
-                     const int64_t *at, int64_t rows, tl_array *to) {
+static bool fold_spans(tl_vm *vm, tl_fold_spans *kernel, const tl_array *items,
+                       const int64_t *at, int64_t rows, tl_array *to) {
   enum { ROWS = 1 << 14 };
   size_t step = tl_itemsize(tl_array_dtype(to));
   for (int64_t i = 0; i < rows; i += ROWS) {
@@ -62,8 +64,9 @@ static bool fold_rows(tl_vm *vm, tl_fold fold, const tl_array *items,
                       const int64_t *at, int64_t rows, tl_array *to) {
   tl_dtype dtype = tl_array_dtype(items);
   const tl_kernel_table *kernels = tl_kernels();
-  if (fold == TL_FOLD_SUM && kernels->sum_spans[dtype] != NULL)
-    return sum_rows(vm, kernels->sum_spans[dtype], items, at, rows, to);
+  tl_fold_spans *spans = kernels->fold_spans[fold][dtype];
+  if (spans != NULL)
+    return fold_spans(vm, spans, items, at, rows, to);
   size_t size = tl_itemsize(dtype), step = tl_itemsize(tl_array_dtype(to));
   for (int64_t i = 0; i < rows; i++) {
     tl_fold_state state;
@@ -78,9 +81,17 @@ static bool fold_rows(tl_vm *vm, tl_fold fold, const tl_array *items,
 }
 
 // Where the best item of each row is, of dense items.
-static bool search_rows(tl_vm *vm, tl_arg_fold *find, const tl_array *items,
-                        const int64_t *at, int64_t rows, int64_t *to) {
-  size_t size = tl_itemsize(tl_array_dtype(items));
+static bool search_rows(tl_vm *vm, bool largest, const tl_array *items,
+                        const int64_t *at, int64_t rows, tl_array *out) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_dtype dtype = tl_array_dtype(items);
+  tl_fold_spans *spans =
+      largest ? kernels->argmax_spans[dtype] : kernels->argmin_spans[dtype];
+  if (spans != NULL)
+    return fold_spans(vm, spans, items, at, rows, out);
+  tl_arg_fold *find = largest ? kernels->argmax[dtype] : kernels->argmin[dtype];
+  int64_t *to = tl_offsets_data(out);
+  size_t size = tl_itemsize(dtype);
   for (int64_t i = 0; i < rows; i++) {
     to[i] = (int64_t)find(items->data + (size_t)at[i] * size,
                           (size_t)(at[i + 1] - at[i]));
@@ -101,15 +112,14 @@ static bool dense_items(tl_vm *vm, tl_slot items, tl_dtype dtype,
   return cast != NULL;
 }
 
-// argmin and argmax; [find] is that of the items' dtype.
-static bool places_of_rows(tl_vm *vm, tl_arg_fold *find, tl_slot items,
+// argmin and argmax.
+static bool places_of_rows(tl_vm *vm, bool largest, tl_slot items,
                            const int64_t *at, int64_t rows, tl_slot *out) {
   tl_slot dense;
   if (!dense_items(vm, items, tl_array_dtype(items.array), &dense))
     return false;
   tl_array *to = tl_positions_new(vm, rows);
-  bool ok = to != NULL &&
-            search_rows(vm, find, dense.array, at, rows, tl_offsets_data(to));
+  bool ok = to != NULL && search_rows(vm, largest, dense.array, at, rows, to);
   tl_drop(vm, dense);
   if (ok)
     *out = tl_own_array(to);
@@ -203,14 +213,10 @@ bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
   if (!check_rows(vm, call, at, rows))
     return false;
   if (tl_ndim(items.array) == 1 && from < TL_STRING &&
-      tl_reduces_to_place(call->reduction)) {
-    const tl_kernel_table *kernels = tl_kernels();
-    tl_arg_fold *find = call->reduction == TL_REDUCE_ARGMAX
-                            ? kernels->argmax[from]
-                            : kernels->argmin[from];
-    if (find != NULL)
-      return places_of_rows(vm, find, items, at, rows, out);
-  }
+      tl_reduces_to_place(call->reduction) &&
+      tl_kernels()->argmax[from] != NULL)
+    return places_of_rows(vm, call->reduction == TL_REDUCE_ARGMAX, items, at,
+                          rows, out);
   bool varies =
       call->reduction == TL_REDUCE_VAR || call->reduction == TL_REDUCE_STD;
   tl_dtype real = tl_dtype_is_integer(from) ? TL_FLOAT64 : from;

@@ -138,42 +138,6 @@ static void sums_of_short_rows(void **state) {
   }
 }
 
-// So have rows of different lengths, whatever part of the items is at hand and
-// wherever what may be read ends.
-static void sums_of_spans(void **state) {
-  (void)state;
-  enum { ROWS = 60, LONG = 1100, MOST = ROWS * LONG };
-  const size_t longest[] = {1, 8, 16, 24, 31, 33, 40, LONG};
-  static item items[MOST], sums[ROWS];
-  const tl_dtype dtypes[] = {TL_FLOAT32, TL_FLOAT64};
-  FOR_TABLES(table) {
-    for (int turn = 0; turn < 200; turn++) {
-      const tl_dtype dtype = dtypes[turn % 2];
-      const size_t size = tl_itemsize(dtype);
-      const size_t nrows = random_bits() % (ROWS + 1);
-      int64_t at[ROWS + 1] = {(int64_t)(random_bits() % 100)};
-      const int64_t first = at[0] - (int64_t)(random_bits() % 2);
-      for (size_t i = 0; i < nrows; i++) {
-        const size_t most = longest[random_bits() % (1 + (unsigned)turn % 8)];
-        at[i + 1] = at[i] + (int64_t)(random_bits() % (most + 1));
-      }
-      const size_t count = (size_t)(at[nrows] - first);
-      fill_reals(items, dtype, count, random_bits() % 80);
-      char *held = malloc(count * size + 1);  // sanitizers see its end
-      assert_non_null(held);
-      memcpy(held, items, count * size);
-      table->sum_spans[dtype](sums, held, first, at[nrows], at, nrows);
-      for (size_t r = 0; r < nrows; r++) {
-        const item alone = fold_all(table, TL_FOLD_SUM, dtype,
-                                    held + (size_t)(at[r] - first) * size,
-                                    (size_t)(at[r + 1] - at[r]));
-        assert_memory_equal((char *)sums + r * size, &alone, size);
-      }
-      free(held);
-    }
-  }
-}
-
 static bool is_true(tl_dtype dtype, item x) {
   tl_c128 z = complex_of(dtype, x);
   return z.re != 0 || z.im != 0;
@@ -568,7 +532,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_have_their_order),
       cmocka_unit_test(sums_of_short_rows),
-      cmocka_unit_test(sums_of_spans),
       cmocka_unit_test(every_fold),
       cmocka_unit_test(columns),
       cmocka_unit_test(wide_columns),

@@ -86,9 +86,10 @@ typedef void tl_fold_merge(tl_fold_state *state, const tl_fold_state *next);
 // the other: out[i] has the bits that row i alone gives.
 enum { TL_SHORT_ROW = 16 };
 typedef void tl_sum_rows(void *out, const void *a, size_t nrows, size_t n);
-// Sums of rows of any lengths: row i is items [at[i], at[i + 1]) of an array of
-// which a holds, and may be read, those from [first] on and below [end].
-typedef void tl_sum_spans(void *out, const void *a, int64_t first, int64_t end,
+// Reductions of rows of any lengths, for extremes and their places none empty:
+// row i is items [at[i], at[i + 1]) of an array of which a holds, and may be
+// read, those from [first] on and below [end].
+typedef void tl_fold_spans(void *out, const void *a, int64_t first, int64_t end,
                           const int64_t *at, size_t nrows);
 
 // out[i] = 0 + a[i] b[0] + a[i - 1] b[1] + ... + a[i - m + 1] b[m - 1], in this
@@ -289,7 +290,9 @@ typedef struct tl_kernel_table {
   tl_fold_end *fold_end[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_fold_merge *fold_merge[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_sum_rows *sum_rows[TL_KERNEL_DTYPES];    // float32, float64; else NULL
-  tl_sum_spans *sum_spans[TL_KERNEL_DTYPES];  // the same
+  tl_fold_spans *fold_spans[TL_FOLD_KINDS][TL_KERNEL_DTYPES];  // NULL: none
+  tl_fold_spans *argmin_spans[TL_KERNEL_DTYPES];  // to int64; NULL: none
+  tl_fold_spans *argmax_spans[TL_KERNEL_DTYPES];
   tl_fold_outer *fold_outer[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_arg_fold *argmin[TL_KERNEL_DTYPES];
   tl_arg_fold *argmax[TL_KERNEL_DTYPES];

@@ -5,7 +5,7 @@
 # Compiled once for each instruction set, with TL_ISA defined as its name.
 KERNEL_LOOPS := table arith pair question integer invariant divide compare round vmath vmath_exp \
                 vmath_log vmath_sin vmath_angles vmath_hyperbolic vmath_roots vmath_powers vmath_short complex complex_abs cast move mask reduce \
-                extreme extreme_outer outer search gemm gemv gemv_complex \
+                extreme extreme_outer extreme_spans outer search gemm gemv gemv_complex \
                 decimal rotate spans convolve
 # Compiled once.
 KERNEL_PLAIN := isa scratch erf_table rare complex_rare sort_keys radix sort argsort merge
@@ -36,6 +36,7 @@ KERNEL_FLAGS_gemm := $(SPELLED_OUT) -ffp-contract=fast
 KERNEL_FLAGS_reduce := $(SPELLED_OUT)
 KERNEL_FLAGS_spans := $(SPELLED_OUT)
 KERNEL_FLAGS_extreme := $(SPELLED_OUT)
+KERNEL_FLAGS_extreme_spans := $(SPELLED_OUT)
 KERNEL_FLAGS_convolve := $(SPELLED_OUT)
 KERNEL_FLAGS_gemv := $(SPELLED_OUT)
 KERNEL_FLAGS_gemv_complex := $(SPELLED_OUT)

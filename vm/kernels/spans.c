@@ -1,195 +1,160 @@
-// Sums of rows of different lengths that lie one behind the other, with the
-// bits that each row alone gives. Rows of up to as many items as a fold has
-// lanes are summed eight side by side, and no branch depends on the length of
-// one: what is not the row's is 0, which changes no sum.
-#include "vm/kernels/fold.h"
-#include "vm/kernels/list.h"
+// Sums and products of rows of different lengths, and how many of their items
+// are true, with the bits that each row alone gives.
+#include "vm/kernels/spans.h"
 
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
-    defined(__BMI2__)
-#include <immintrin.h>
-#define MASKED_LOADS 1
-#else
-#define MASKED_LOADS 0
-#endif
+_Static_assert(SPAN_QUARTERS == 4, "lanes join by halves: (0 + 2) + (1 + 3)");
 
-#if TL_SHUFFLES && !TL_SMALL
-#define SIDE_BY_SIDE
-#endif
+// --- Sums and products ------------------------------------------------------
 
-// EIGHT: rows side by side, and the items of a vector. A vector is a quarter
-// of the lanes.
-enum { LANES = TL_FOLD_LANES, EIGHT = 8, QUARTERS = LANES / EIGHT };
-_Static_assert(QUARTERS == 4, "lanes join by halves: (0 + 2) + (1 + 3)");
+// A row behind whose items nothing may be read.
+#define ROW_ALONE(name, sfx, T, op, START)                          \
+  static void name##_row_##sfx(T *out, const T *row, size_t n) {    \
+    T x[SPAN_LANES];                                                \
+    if (n > SPAN_LANES) {                                           \
+      tl_fold_state state;                                          \
+      tl_fold_begin(&state);                                        \
+      TL_K(feed_##name##_##sfx)(&state, row, n);                    \
+      TL_K(end_##name##_##sfx)(&state, out);                        \
+      return;                                                       \
+    }                                                               \
+    for (size_t i = 0; i < SPAN_LANES; i++) x[i] = START;           \
+    memcpy(x, row, n * sizeof(T));                                  \
+    for (size_t half = SPAN_LANES / 2; half > 0; half /= 2)         \
+      for (size_t i = 0; i < half; i++) x[i] = x[i] op x[i + half]; \
+    *out = x[0] op START;                                           \
+  }
 
+#ifdef SPANS_TOGETHER
+// Eight vectors of eight lanes are joined as each alone would be: halves of two
+// rows at a time, fourths of four, items of all. START makes a sum of -0.0
+// alone 0.0, as the lanes that begin with it do.
+#define HALVES(op, x, y)                     \
+  (SPAN_PICK(x, y, 0, 1, 2, 3, 8, 9, 10, 11) \
+       op SPAN_PICK(x, y, 4, 5, 6, 7, 12, 13, 14, 15))
+#define FOURTHS(op, x, y)                    \
+  (SPAN_PICK(x, y, 0, 1, 4, 5, 8, 9, 12, 13) \
+       op SPAN_PICK(x, y, 2, 3, 6, 7, 10, 11, 14, 15))
+#define SINGLES(op, x, y)                     \
+  (SPAN_PICK(x, y, 0, 8, 2, 10, 4, 12, 6, 14) \
+       op SPAN_PICK(x, y, 1, 9, 3, 11, 5, 13, 7, 15))
 typedef double float64_eight __attribute__((vector_size(64)));
 typedef float float32_eight __attribute__((vector_size(32)));
-
-#define PICK(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
-
-// The items of quarter q of a row of n, and zeros behind them. Vectors go by
-// address: not every instruction set has registers for them.
-#if MASKED_LOADS
-// Nothing is read behind the row.
-#define QUARTER(sfx, T, load)                                              \
-  TL_INLINE void sfx##_quarter(sfx##_eight *out, const T *row, uint32_t n, \
-                               int q) {                                    \
-    const uint32_t items = _bzhi_u32(UINT32_MAX, n) >> (q * EIGHT);        \
-    *out = (sfx##_eight)load((__mmask8)items, row + q * EIGHT);            \
-  }
-QUARTER(float32, float, _mm256_maskz_loadu_ps)
-QUARTER(float64, double, _mm512_maskz_loadu_pd)
-#else
-#define ONES -1, -1, -1, -1, -1, -1, -1, -1
-#define QUARTER(sfx, T, Bits)                                              \
-  typedef Bits sfx##_bits __attribute__((vector_size(sizeof(T) * EIGHT))); \
-  static const Bits sfx##_masks[2 * LANES] = {ONES, ONES, ONES, ONES};     \
-  TL_INLINE void sfx##_quarter(sfx##_eight *out, const T *row, uint32_t n, \
-                               int q) {                                    \
-    sfx##_bits mask, items;                                                \
-    memcpy(&mask, sfx##_masks + LANES - n + q * EIGHT, sizeof mask);       \
-    memcpy(&items, row + q * EIGHT, sizeof items);                         \
-    *out = (sfx##_eight)(items & mask);                                    \
-  }
-QUARTER(float32, float, int32_t)
-QUARTER(float64, double, int64_t)
-#endif
-
-#define ROW_SUMS(sfx, T)                                                      \
+typedef uint64_t uint64_eight __attribute__((vector_size(64)));
+SPAN_ITEMS(float32_items, float, float32_eight, int32_t, __m256,
+           _mm256_mask_loadu_ps)
+SPAN_ITEMS(float64_items, double, float64_eight, int64_t, __m512d,
+           _mm512_mask_loadu_pd)
+SPAN_ITEMS(uint64_items, uint64_t, uint64_eight, int64_t, __m512i,
+           _mm512_mask_loadu_epi64)
+#define LANES_OF_EIGHT(name, sfx, T, op, START)                               \
   /* The lanes of a row of up to so many quarters, joined to eight. */        \
-  TL_INLINE void sfx##_lanes(sfx##_eight *out, const T *row, uint32_t n,      \
-                             int quarters) {                                  \
+  TL_INLINE void name##_lanes_##sfx(sfx##_eight *out, const T *row,           \
+                                    uint32_t n, int quarters) {               \
     sfx##_eight a, b, c, d;                                                   \
-    sfx##_quarter(&a, row, n, 0);                                             \
+    sfx##_items(&a, row, n, 0, START);                                        \
     if (quarters > 1)                                                         \
-      sfx##_quarter(&b, row, n, 1);                                           \
+      sfx##_items(&b, row, n, SPAN_ROWS, START);                              \
     if (quarters > 2) {                                                       \
-      sfx##_quarter(&c, row, n, 2);                                           \
-      a += c;                                                                 \
+      sfx##_items(&c, row, n, 2 * SPAN_ROWS, START);                          \
+      a = a op c;                                                             \
     }                                                                         \
     if (quarters > 3) {                                                       \
-      sfx##_quarter(&d, row, n, 3);                                           \
-      b += d;                                                                 \
+      sfx##_items(&d, row, n, 3 * SPAN_ROWS, START);                          \
+      b = b op d;                                                             \
     }                                                                         \
     if (quarters > 1)                                                         \
-      a += b;                                                                 \
+      a = a op b;                                                             \
     *out = a;                                                                 \
   }                                                                           \
-  static T sfx##_of_long(const T *row, size_t n) {                            \
-    tl_fold_state state;                                                      \
-    T sum;                                                                    \
-    tl_fold_begin(&state);                                                    \
-    TL_K(feed_sum_##sfx)(&state, row, n);                                     \
-    TL_K(end_sum_##sfx)(&state, &sum);                                        \
-    return sum;                                                               \
+  TL_INLINE void name##_of_quarters_##sfx(T *out, const T *items,             \
+                                          int64_t first, const int64_t *at,   \
+                                          const uint32_t *n, int quarters) {  \
+    sfx##_eight x[SPAN_ROWS], even, odd;                                      \
+    TL_SPELL_OUT                                                              \
+    for (int i = 0; i < SPAN_ROWS; i++)                                       \
+      name##_lanes_##sfx(&x[i], items + (at[i] - first), n[i], quarters);     \
+    even = FOURTHS(op, HALVES(op, x[0], x[2]), HALVES(op, x[4], x[6]));       \
+    odd = FOURTHS(op, HALVES(op, x[1], x[3]), HALVES(op, x[5], x[7]));        \
+    even = SINGLES(op, even, odd) op START;                                   \
+    memcpy(out, &even, sizeof even);                                          \
   }                                                                           \
-  /* A row behind whose items nothing may be read. */                         \
-  static T sfx##_of_row(const T *row, size_t n) {                             \
-    T lanes[LANES] = {0}, x[EIGHT];                                           \
-    sfx##_eight all;                                                          \
-    if (n > LANES)                                                            \
-      return sfx##_of_long(row, n);                                           \
-    memcpy(lanes, row, n * sizeof(T));                                        \
-    sfx##_lanes(&all, lanes, LANES, QUARTERS);                                \
-    memcpy(x, &all, sizeof x);                                                \
-    x[0] = ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); \
-    return x[0] + 0;                                                          \
+  TL_INLINE bool name##_of_eight_##sfx(T *out, const T *items, int64_t first, \
+                                       const int64_t *at,                     \
+                                       const span_group *r) {                 \
+    if (r->quarters == 1)                                                     \
+      name##_of_quarters_##sfx(out, items, first, at, r->n, 1);               \
+    else if (r->quarters == 2)                                                \
+      name##_of_quarters_##sfx(out, items, first, at, r->n, 2);               \
+    else if (r->quarters == 3)                                                \
+      name##_of_quarters_##sfx(out, items, first, at, r->n, 3);               \
+    else                                                                      \
+      name##_of_quarters_##sfx(out, items, first, at, r->n, SPAN_QUARTERS);   \
+    return true;                                                              \
   }
-ROW_SUMS(float32, float)
-ROW_SUMS(float64, double)
-
-#ifdef SIDE_BY_SIDE
-// Eight vectors of eight lanes are joined as each alone would be: halves of two
-// rows at a time, fourths of four, items of all. Adding 0 makes a sum of -0.0
-// alone 0.0, as the lanes that begin at 0 do.
-#define HALVES(x, y)                      \
-  (PICK(x, y, 0, 1, 2, 3, 8, 9, 10, 11) + \
-   PICK(x, y, 4, 5, 6, 7, 12, 13, 14, 15))
-#define FOURTHS(x, y)                     \
-  (PICK(x, y, 0, 1, 4, 5, 8, 9, 12, 13) + \
-   PICK(x, y, 2, 3, 6, 7, 10, 11, 14, 15))
-#define SINGLES(x, y)                      \
-  (PICK(x, y, 0, 8, 2, 10, 4, 12, 6, 14) + \
-   PICK(x, y, 1, 9, 3, 11, 5, 13, 7, 15))
-#define EIGHT_ROWS(sfx, T)                                                     \
-  TL_INLINE void sfx##_of_eight(T *sums, const T *items, int64_t first,        \
-                                const int64_t *at, const uint32_t *n,          \
-                                int quarters) {                                \
-    sfx##_eight x[EIGHT], even, odd;                                           \
-    TL_SPELL_OUT                                                               \
-    for (int i = 0; i < EIGHT; i++)                                            \
-      sfx##_lanes(&x[i], items + (at[i] - first), n[i], quarters);             \
-    even = FOURTHS(HALVES(x[0], x[2]), HALVES(x[4], x[6]));                    \
-    odd = FOURTHS(HALVES(x[1], x[3]), HALVES(x[5], x[7]));                     \
-    even = SINGLES(even, odd) + 0;                                             \
-    memcpy(sums, &even, sizeof even);                                          \
-  }                                                                            \
-  /* False: what lies behind the last row may not be read. */                  \
-  static bool sfx##_group(T *sums, const T *items, int64_t first, int64_t end, \
-                          const int64_t *at) {                                 \
-    uint32_t n[EIGHT];                                                         \
-    int64_t most = 0;                                                          \
-    for (int i = 0; i < EIGHT; i++) {                                          \
-      const int64_t length = at[i + 1] - at[i];                                \
-      most = length > most ? length : most;                                    \
-      n[i] = length > LANES ? 0 : (uint32_t)length;                            \
-    }                                                                          \
-    const int quarters = most <= EIGHT       ? 1                               \
-                         : most <= 2 * EIGHT ? 2                               \
-                         : most <= 3 * EIGHT ? 3                               \
-                                             : QUARTERS;                       \
-    if (!MASKED_LOADS && at[EIGHT - 1] + (int64_t)quarters * EIGHT > end)      \
-      return false;                                                            \
-    if (quarters == 1)                                                         \
-      sfx##_of_eight(sums, items, first, at, n, 1);                            \
-    else if (quarters == 2)                                                    \
-      sfx##_of_eight(sums, items, first, at, n, 2);                            \
-    else if (quarters == 3)                                                    \
-      sfx##_of_eight(sums, items, first, at, n, 3);                            \
-    else                                                                       \
-      sfx##_of_eight(sums, items, first, at, n, QUARTERS);                     \
-    for (int i = 0; most > LANES && i < EIGHT; i++) {                          \
-      if (at[i + 1] - at[i] > LANES)                                           \
-        sums[i] = sfx##_of_long(items + (at[i] - first),                       \
-                                (size_t)(at[i + 1] - at[i]));                  \
-    }                                                                          \
-    return true;                                                               \
-  }
-EIGHT_ROWS(float32, float)
-EIGHT_ROWS(float64, double)
-#define GROUP(sfx) sfx##_group
 #else
-#define GROUP(sfx) no_group
-static bool no_group(void *sums, const void *items, int64_t first, int64_t end,
-                     const int64_t *at) {
-  (void)sums, (void)items, (void)first, (void)end, (void)at;
-  return false;
-}
+#define LANES_OF_EIGHT(name, sfx, T, op, START)
 #endif
 
-#define X(D, sfx, T, W)                                                        \
-  /* Up to eight rows; those that lack are empty ones. */                      \
-  static void sfx##_some(T *sums, const T *items, int64_t first, int64_t end,  \
-                         const int64_t *at, size_t nrows) {                    \
-    int64_t places[EIGHT + 1];                                                 \
-    T found[EIGHT];                                                            \
-    for (size_t i = 0; i <= EIGHT; i++) places[i] = at[i < nrows ? i : nrows]; \
-    if (GROUP(sfx)(found, items, first, end, places)) {                        \
-      memcpy(sums, found, nrows * sizeof(T));                                  \
-      return;                                                                  \
-    }                                                                          \
-    for (size_t i = 0; i < nrows; i++)                                         \
-      sums[i] =                                                                \
-          sfx##_of_row(items + (at[i] - first), (size_t)(at[i + 1] - at[i]));  \
-  }                                                                            \
-  void TL_K(sum_spans_##sfx)(void *out, const void *a, int64_t first,          \
-                             int64_t end, const int64_t *at, size_t nrows) {   \
-    T *sums = out;                                                             \
-    for (size_t i = 0; i < nrows; i += EIGHT) {                                \
-      if (i + EIGHT > nrows || !GROUP(sfx)(sums + i, a, first, end, at + i))   \
-        sfx##_some(sums + i, a, first, end, at + i,                            \
-                   nrows - i < EIGHT ? nrows - i : EIGHT);                     \
-    }                                                                          \
+#define JOINED(name, sfx, T, op, START)                         \
+  ROW_ALONE(name, sfx, T, op, START)                            \
+  LANES_OF_EIGHT(name, sfx, T, op, START)                       \
+  SPANS_KERNEL(name##_spans_##sfx, T, T, name##_of_eight_##sfx, \
+               name##_row_##sfx)
+JOINED(sum, float32, float, +, 0)
+JOINED(sum, float64, double, +, 0)
+JOINED(prod, float32, float, *, 1)
+JOINED(prod, float64, double, *, 1)
+
+// Sums of integers have the same bits in any order.
+static void sum_row_uint64(uint64_t *out, const uint64_t *row, size_t n) {
+  *out = 0;
+  for (size_t i = 0; i < n; i++) *out += row[i];
+}
+LANES_OF_EIGHT(sum, uint64, uint64_t, +, 0)
+SPANS_KERNEL(sum_spans_uint64, uint64_t, uint64_t, sum_of_eight_uint64,
+             sum_row_uint64)
+
+// --- Bools ------------------------------------------------------------------
+
+typedef uint64_t words __attribute__((vector_size(SPAN_LANES)));
+
+// How many bytes are 1 in a row of up to SPAN_LANES, of which the others are 0.
+// So many behind its first may be read.
+TL_INLINE uint64_t ones_among(const uint8_t *row, size_t n) {
+  static const uint8_t masks[2 * SPAN_LANES] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                                1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                                1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  words items, mask;
+  memcpy(&items, row, sizeof items);
+  memcpy(&mask, masks + SPAN_LANES - n, sizeof mask);
+  items &= mask;
+  const uint64_t sums = items[0] + items[1] + items[2] + items[3];
+  return (sums * UINT64_C(0x0101010101010101)) >> 56;
+}
+
+static uint64_t ones_in(const uint8_t *row, size_t n) {
+  tl_fold_state state;
+  uint64_t count;
+  tl_fold_begin(&state);
+  TL_K(feed_count_uint8)(&state, row, n);
+  TL_K(end_total)(&state, &count);
+  return count;
+}
+
+#define OF_BOOLS(name, R, result)                                        \
+  void TL_K(name##_spans_uint8)(void *to, const void *a, int64_t first,  \
+                                int64_t end, const int64_t *at,          \
+                                size_t nrows) {                          \
+    R *out = to;                                                         \
+    for (size_t i = 0; i < nrows; i++) {                                 \
+      const uint8_t *row = (const uint8_t *)a + (at[i] - first);         \
+      const size_t n = (size_t)(at[i + 1] - at[i]);                      \
+      const uint64_t ones = n <= SPAN_LANES && at[i] + SPAN_LANES <= end \
+                                ? ones_among(row, n)                     \
+                                : ones_in(row, n);                       \
+      out[i] = (R)(result);                                              \
+    }                                                                    \
   }
-TL_FLOATS(X)
-#undef X
+OF_BOOLS(any, uint8_t, ones > 0)
+OF_BOOLS(all, uint8_t, ones == n)
+OF_BOOLS(count, uint64_t, ones)

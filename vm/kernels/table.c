@@ -159,8 +159,14 @@ const tl_kernel_table TABLE(TL_ISA) = {
 #define X(D, sfx, T, W) [TL_##D] = TL_K(sum_rows_##sfx),
     .sum_rows = {TL_FLOATS(X)},
 #undef X
-#define X(D, sfx, T, W) [TL_##D] = TL_K(sum_spans_##sfx),
-    .sum_spans = {TL_FLOATS(X)},
+#define X(FOLD, DTYPE, function) [TL_FOLD_##FOLD][TL_##DTYPE] = function,
+    .fold_spans = {TL_SPANS(X)},
+#undef X
+#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmin_spans_##sfx),
+    .argmin_spans = {TL_PLACE_SPANS(X)},
+#undef X
+#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmax_spans_##sfx),
+    .argmax_spans = {TL_PLACE_SPANS(X)},
 #undef X
     .fold_outer = {TL_ROWS(OUTER)},
     .scan = {TL_ROWS(SCAN)},

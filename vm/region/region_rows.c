@@ -148,7 +148,7 @@ tl_region_status tl_region_rows_apply(tl_vm *vm, tl_op op, int arity,
 typedef struct feeder {
   tl_fold_feed *feed;
   tl_fold_end *end;
-  tl_sum_spans *sums;  // of whole rows; NULL: they are fed one by one
+  tl_fold_spans *spans;  // of whole rows; NULL: they are fed one by one
   size_t in, out;      // item sizes
   const int64_t *at;   // the offsets
   int64_t row, item;   // next
@@ -156,7 +156,7 @@ typedef struct feeder {
   tl_fold_state state;
 } feeder;
 
-// The sums of the rows that lie wholly in a block of items [first, end).
+// Reduces the rows that lie wholly in a block of items [first, end).
 static bool feed_spans(feeder *f, const char *items, int64_t first,
                        int64_t end) {
   const int64_t *at = f->at + f->row;
@@ -165,7 +165,7 @@ static bool feed_spans(feeder *f, const char *items, int64_t first,
   while (at[count] < end && at[count + 1] <= end) count++;
   if (count == 0)
     return false;
-  f->sums(f->to, items, first, end, at, count);
+  f->spans(f->to, items, first, end, at, count);
   f->to += count * f->out;
   f->row += (int64_t)count;
   f->item = at[count];
@@ -177,7 +177,7 @@ static void feed_rows(void *context, const void *const *blocks, size_t n) {
   const char *items = blocks[0];
   int64_t first = f->item, end = first + (int64_t)n;
   while (f->item < end) {
-    if (f->sums != NULL && f->state.count == 0 && f->item == f->at[f->row] &&
+    if (f->spans != NULL && f->state.count == 0 && f->item == f->at[f->row] &&
         feed_spans(f, items, first, end)) {
       continue;
     }
@@ -228,7 +228,7 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
   feeder f;  // large: not cleared
   f.feed = kernels->fold_feed[fold][dtype];
   f.end = kernels->fold_end[fold][dtype];
-  f.sums = fold == TL_FOLD_SUM ? kernels->sum_spans[dtype] : NULL;
+  f.spans = kernels->fold_spans[fold][dtype];
   f.in = tl_itemsize(dtype);
   f.out = tl_itemsize(made);
   f.at = at;

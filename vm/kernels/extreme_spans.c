@@ -1,0 +1,180 @@
+// Smallest and largest items of rows of different lengths, and where they are,
+// with the bits that each row alone gives. As many rows as a register has items
+// are compared side by side: neighbours meet first, then pairs of them, so that
+// the first of equals stays as where items meet one by one. Eight rows among
+// which there is a NaN are left to the kernels of one.
+#include "vm/kernels/extreme.h"
+#include "vm/kernels/spans.h"
+
+#ifdef SPANS_TOGETHER
+// WIDE, SHORT: the items of a register of 8 and 4 bytes, no more than eight.
+#if SPAN_MASKS
+#define WIDE 8
+#define SHORT 8
+#elif defined(__AVX2__)
+#define WIDE 4
+#define SHORT 8
+#else
+#define WIDE 2
+#define SHORT 4
+#endif
+typedef double float64_some __attribute__((vector_size(WIDE * 8)));
+typedef int64_t int64_some __attribute__((vector_size(WIDE * 8)));
+typedef int64_t float64_mask __attribute__((vector_size(WIDE * 8)));
+typedef int64_t int64_mask __attribute__((vector_size(WIDE * 8)));
+typedef float float32_some __attribute__((vector_size(SHORT * 4)));
+typedef int32_t float32_mask __attribute__((vector_size(SHORT * 4)));
+
+SPAN_ITEMS(float32_items, float, float32_some, int32_t, __m256,
+           _mm256_mask_loadu_ps)
+SPAN_ITEMS(float64_items, double, float64_some, int64_t, __m512d,
+           _mm512_mask_loadu_pd)
+SPAN_ITEMS(int64_items, int64_t, int64_some, int64_t, __m512i,
+           _mm512_mask_loadu_epi64)
+
+// JOIN_n: how vectors x[0] to x[n - 1] of n items meet, by STEP(…, i, k, left,
+// right): x[i] becomes what stays of items of x[i] and x[k], the left ones and
+// those on their right. Last, x[0] has the rows' results in their order.
+#define LEFT_2(x, y) SPAN_PICK(x, y, 0, 2)
+#define RIGHT_2(x, y) SPAN_PICK(x, y, 1, 3)
+#define JOIN_2(STEP, sfx, beats) STEP(sfx, beats, 0, 1, LEFT_2, RIGHT_2)
+
+#define LEFT_4(x, y) SPAN_PICK(x, y, 0, 4, 2, 6)
+#define RIGHT_4(x, y) SPAN_PICK(x, y, 1, 5, 3, 7)
+#define LEFT_PAIRS_4(x, y) SPAN_PICK(x, y, 0, 1, 4, 5)
+#define RIGHT_PAIRS_4(x, y) SPAN_PICK(x, y, 2, 3, 6, 7)
+#define JOIN_4(STEP, sfx, beats)          \
+  STEP(sfx, beats, 0, 1, LEFT_4, RIGHT_4) \
+  STEP(sfx, beats, 2, 3, LEFT_4, RIGHT_4) \
+  STEP(sfx, beats, 0, 2, LEFT_PAIRS_4, RIGHT_PAIRS_4)
+
+#define LEFT_8(x, y) SPAN_PICK(x, y, 0, 8, 2, 10, 4, 12, 6, 14)
+#define RIGHT_8(x, y) SPAN_PICK(x, y, 1, 9, 3, 11, 5, 13, 7, 15)
+#define LEFT_PAIRS_8(x, y) SPAN_PICK(x, y, 0, 1, 8, 9, 4, 5, 12, 13)
+#define RIGHT_PAIRS_8(x, y) SPAN_PICK(x, y, 2, 3, 10, 11, 6, 7, 14, 15)
+#define LEFT_FOURS_8(x, y) SPAN_PICK(x, y, 0, 1, 2, 3, 8, 9, 10, 11)
+#define RIGHT_FOURS_8(x, y) SPAN_PICK(x, y, 4, 5, 6, 7, 12, 13, 14, 15)
+#define JOIN_8(STEP, sfx, beats)                      \
+  STEP(sfx, beats, 0, 1, LEFT_8, RIGHT_8)             \
+  STEP(sfx, beats, 2, 3, LEFT_8, RIGHT_8)             \
+  STEP(sfx, beats, 4, 5, LEFT_8, RIGHT_8)             \
+  STEP(sfx, beats, 6, 7, LEFT_8, RIGHT_8)             \
+  STEP(sfx, beats, 0, 2, LEFT_PAIRS_8, RIGHT_PAIRS_8) \
+  STEP(sfx, beats, 4, 6, LEFT_PAIRS_8, RIGHT_PAIRS_8) \
+  STEP(sfx, beats, 0, 4, LEFT_FOURS_8, RIGHT_FOURS_8)
+
+#define CHOOSE(type, mask, moves, x, y) \
+  (type)(((mask)(x) & (moves)) | ((mask)(y) & ~(moves)))
+
+// What stays of x and of y, which comes after it, in x; `at` says where it is.
+#define MEET(sfx, beats, x, y)                       \
+  {                                                  \
+    const sfx##_mask moves = y beats x;              \
+    x = CHOOSE(sfx##_some, sfx##_mask, moves, y, x); \
+  }
+#define MEET_PLACE(sfx, beats, x, at, y, place)            \
+  {                                                        \
+    const sfx##_mask moves = y beats x;                    \
+    x = CHOOSE(sfx##_some, sfx##_mask, moves, y, x);       \
+    at = CHOOSE(sfx##_mask, sfx##_mask, moves, place, at); \
+  }
+
+#define STEP(sfx, beats, i, k, LEFT, RIGHT)                        \
+  {                                                                \
+    sfx##_some left = LEFT(x[i], x[k]), right = RIGHT(x[i], x[k]); \
+    MEET(sfx, beats, left, right)                                  \
+    x[i] = left;                                                   \
+  }
+#define STEP_PLACE(sfx, beats, i, k, LEFT, RIGHT)                  \
+  {                                                                \
+    sfx##_some left = LEFT(x[i], x[k]), right = RIGHT(x[i], x[k]); \
+    sfx##_mask here = LEFT(place[i], place[k]);                    \
+    const sfx##_mask there = RIGHT(place[i], place[k]);            \
+    MEET_PLACE(sfx, beats, left, here, right, there)               \
+    x[i] = left;                                                   \
+    place[i] = here;                                               \
+  }
+
+#define HAS_NONE(sfx)                                                          \
+  TL_INLINE bool sfx##_has_none(const sfx##_mask *found) {                     \
+    int64_t words[sizeof *found / 8], any = 0;                                 \
+    memcpy(words, found, sizeof words);                                        \
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) any |= words[i]; \
+    return any == 0;                                                           \
+  }
+HAS_NONE(float32)
+HAS_NONE(float64)
+HAS_NONE(int64)
+
+// As many rows as W, from the i-th on. False: there is a NaN.
+#define SOME_ROWS(name, sfx, T, W, beats, FILL)                               \
+  TL_INLINE void name##_load_##sfx(                                           \
+      sfx##_some *x, sfx##_mask *nan, const T *items, int64_t first,          \
+      const int64_t *at, const uint32_t *n, int from) {                       \
+    TL_SPELL_OUT                                                              \
+    for (int i = 0; i < W; i++) {                                             \
+      sfx##_items(&x[i], items + (at[i] - first), n[i], from, FILL);          \
+      *nan |= x[i] != x[i];                                                   \
+    }                                                                         \
+  }                                                                           \
+  static bool name##_of_eight_##sfx(T *out, const T *items, int64_t first,    \
+                                    const int64_t *at, const span_group *r) { \
+    sfx##_mask nan = {0};                                                     \
+    for (int i = 0; i < SPAN_ROWS; i += W) {                                  \
+      sfx##_some x[W], best = FILL - (sfx##_some){0};                         \
+      for (int from = 0; from < r->quarters * SPAN_ROWS; from += W) {         \
+        name##_load_##sfx(x, &nan, items, first, at + i, r->n + i, from);     \
+        JOIN_##W(STEP, sfx, beats) MEET(sfx, beats, best, x[0])               \
+      }                                                                       \
+      memcpy(out + i, &best, sizeof best);                                    \
+    }                                                                         \
+    return sfx##_has_none(&nan);                                              \
+  }                                                                           \
+  static bool arg##name##_of_eight_##sfx(int64_t *out, const T *items,        \
+                                         int64_t first, const int64_t *at,    \
+                                         const span_group *r) {               \
+    sfx##_mask nan = {0};                                                     \
+    for (int i = 0; i < SPAN_ROWS; i += W) {                                  \
+      sfx##_some x[W], best = FILL - (sfx##_some){0};                         \
+      sfx##_mask place[W], found = {0};                                       \
+      for (int from = 0; from < r->quarters * SPAN_ROWS; from += W) {         \
+        name##_load_##sfx(x, &nan, items, first, at + i, r->n + i, from);     \
+        for (int k = 0; k < W; k++) place[k] = (sfx##_mask)IOTA_##W + from;   \
+        JOIN_##W(STEP_PLACE, sfx, beats)                                      \
+            MEET_PLACE(sfx, beats, best, found, x[0], place[0])               \
+      }                                                                       \
+      for (int k = 0; k < W; k++) out[i + k] = found[k];                      \
+    }                                                                         \
+    return sfx##_has_none(&nan);                                              \
+  }
+#define IOTA_2 \
+  { 0, 1 }
+#define IOTA_4 \
+  { 0, 1, 2, 3 }
+#define IOTA_8 \
+  { 0, 1, 2, 3, 4, 5, 6, 7 }
+#else
+#define SOME_ROWS(name, sfx, T, W, beats, FILL)
+#endif
+
+#define EXTREME_SPANS(name, sfx, T, size, W, beats, FILL)                   \
+  SOME_ROWS(name, sfx, T, W, beats, FILL)                                   \
+  static void name##_row_##sfx(T *out, const T *row, size_t n) {            \
+    tl_fold_state state;                                                    \
+    tl_fold_begin(&state);                                                  \
+    TL_K(feed_##name##_##sfx)(&state, row, n);                              \
+    TL_K(end_item_##size)(&state, out);                                     \
+  }                                                                         \
+  static void arg##name##_row_##sfx(int64_t *out, const T *row, size_t n) { \
+    *out = (int64_t)TL_K(arg##name##_##sfx)(row, n);                        \
+  }                                                                         \
+  SPANS_KERNEL(name##_spans_##sfx, T, T, name##_of_eight_##sfx,             \
+               name##_row_##sfx)                                            \
+  SPANS_KERNEL(arg##name##_spans_##sfx, T, int64_t,                         \
+               arg##name##_of_eight_##sfx, arg##name##_row_##sfx)
+EXTREME_SPANS(min, float32, float, 4, SHORT, <, INFINITY)
+EXTREME_SPANS(max, float32, float, 4, SHORT, >, -INFINITY)
+EXTREME_SPANS(min, float64, double, 8, WIDE, <, (double)INFINITY)
+EXTREME_SPANS(max, float64, double, 8, WIDE, >, -(double)INFINITY)
+EXTREME_SPANS(min, int64, int64_t, 8, WIDE, <, INT64_MAX)
+EXTREME_SPANS(max, int64, int64_t, 8, WIDE, >, INT64_MIN)
