@@ -28,16 +28,26 @@ bool tl_fail_ragged_rows(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
 
 // --- Row by row -------------------------------------------------------------
 
-// The items of x as one dense array that is the caller's to write.
+// The items of x; both are owned.
+static bool plain_items(tl_vm *vm, const char *function, tl_slot x,
+                        tl_slot *offsets, tl_slot *items) {
+  if (!tl_ragged_flat(vm, x, offsets, items))
+    return false;
+  if (tl_is_array(*items) && tl_ndim(items->array) == 1)
+    return true;
+  tl_arg_fail(vm, function, "x", "of rows of plain items", x);
+  tl_drop(vm, *items);
+  tl_drop(vm, *offsets);
+  return false;
+}
+
+// The same as one dense array that is the caller's to write.
 static bool own_items(tl_vm *vm, const char *function, tl_slot x,
                       tl_slot *offsets, tl_array **items) {
   tl_slot flat;
-  if (!tl_ragged_flat(vm, x, offsets, &flat))
+  if (!plain_items(vm, function, x, offsets, &flat))
     return false;
-  bool plain = tl_is_array(flat) && tl_ndim(flat.array) == 1;
-  if (!plain)
-    tl_arg_fail(vm, function, "x", "of rows of plain items", x);
-  *items = plain ? tl_array_copy(vm, flat.array) : NULL;
+  *items = tl_array_copy(vm, flat.array);
   tl_drop(vm, flat);
   if (*items == NULL)
     tl_drop(vm, *offsets);
@@ -223,72 +233,82 @@ bool tl_ragged_flip(tl_vm *vm, tl_slot x, tl_slot *out) {
   return false;
 }
 
-// Rows of a dtype that has a scan, all within one array: [items], which it
-// takes, or one of the result's dtype.
-static bool cumulate_within(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
-                            tl_array *items, tl_slot *offsets, tl_slot *out) {
-  tl_slot made = tl_own_array(items);
-  if (tl_array_dtype(items) != dtype) {
-    tl_array *cast = tl_array_cast(vm, items, dtype);
-    tl_drop(vm, made);
-    if (cast == NULL) {
-      tl_drop(vm, *offsets);
-      return false;
-    }
-    made = tl_own_array(cast);
+// Rows of a dtype that has a scan, all within one array: read where they are,
+// or cast first and written over.
+static tl_array *cumulate_within(tl_vm *vm, tl_reduction reduction,
+                                 tl_dtype dtype, const tl_array *items,
+                                 const int64_t *at, int64_t rows) {
+  bool is_plain = tl_array_dtype(items) == dtype && tl_is_contiguous(items);
+  tl_array *to = is_plain ? tl_array_new(vm, dtype, 1, &items->size)
+                          : tl_array_cast(vm, items, dtype);
+  if (to == NULL ||
+      tl_cumulative_rows(vm, reduction, is_plain ? items : to, at, rows, to))
+    return to;
+  tl_drop(vm, tl_own_array(to));
+  return NULL;
+}
+
+// Each row's running fold goes to its place in *to, which the first one makes.
+static bool cumulate_row(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
+                         const tl_array *items, tl_slot row, int64_t at,
+                         tl_array **to) {
+  tl_slot sums;
+  if (!tl_cumulative(vm, reduction, &row, 0, false, dtype, &sums))
+    return false;
+  const tl_array *made = sums.array;
+  if (*to == NULL)
+    *to = tl_array_new(vm, tl_array_dtype(made), 1, &items->size);
+  if (*to != NULL) {
+    size_t size = tl_itemsize(tl_array_dtype(made));
+    memcpy((*to)->data + (size_t)at * size, made->data,
+           (size_t)made->size * size);
   }
-  if (tl_cumulative_rows(vm, reduction, made.array,
-                         tl_offsets_data(offsets->array),
-                         offsets->array->size - 1))
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, offsets, &made, out);
-  tl_drop(vm, made);
-  tl_drop(vm, *offsets);
-  return false;
+  tl_drop(vm, sums);
+  return *to != NULL;
+}
+
+static tl_array *cumulate_each(tl_vm *vm, tl_reduction reduction,
+                               tl_dtype dtype, tl_slot items, const int64_t *at,
+                               int64_t rows) {
+  tl_array *to = NULL;
+  bool ok = true;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    tl_slot row;
+    ok = tl_value_slice(vm, items, at[i], at[i + 1], &row);
+    if (ok) {
+      ok = cumulate_row(vm, reduction, dtype, items.array, row, at[i], &to);
+      tl_drop(vm, row);
+    }
+    ok = ok && ((i & 0xfff) != 0xfff || tl_poll(vm, 16));
+  }
+  if (ok && to == NULL)
+    to = tl_array_copy(vm, items.array);
+  if (ok || to == NULL)
+    return to;
+  tl_drop(vm, tl_own_array(to));
+  return NULL;
 }
 
 bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
                           tl_slot x, tl_dtype dtype, tl_slot *out) {
-  tl_slot offsets, whole, made = tl_none();
-  tl_array *items, *to = NULL;
-  if (!own_items(vm, name, x, &offsets, &items))
+  tl_slot offsets, items;
+  if (!plain_items(vm, name, x, &offsets, &items))
     return false;
-  tl_dtype scanned =
-      tl_cumulative_dtype(reduction, tl_array_dtype(items), dtype);
-  if (scanned != TL_DTYPE_COUNT)
-    return cumulate_within(vm, reduction, scanned, items, &offsets, out);
-  whole = tl_own_array(items);
   const int64_t *at = tl_offsets_data(offsets.array);
-  bool ok = true;
-  for (int64_t i = 0; ok && i < offsets.array->size - 1; i++) {
-    tl_slot row, sums;
-    ok = tl_value_slice(vm, whole, at[i], at[i + 1], &row);
-    if (ok) {
-      ok = tl_cumulative(vm, reduction, &row, 0, false, dtype, &sums);
-      tl_drop(vm, row);
-    }
-    if (ok && to == NULL) {
-      to = tl_array_new(vm, tl_array_dtype(sums.array), 1, &items->size);
-      ok = to != NULL;
-      if (!ok)
-        tl_drop(vm, sums);
-    }
-    if (ok) {
-      size_t size = tl_itemsize(tl_array_dtype(to));
-      memcpy(to->data + (size_t)at[i] * size, sums.array->data,
-             (size_t)(at[i + 1] - at[i]) * size);
-      tl_drop(vm, sums);
-    }
-    ok = ok && ((i & 0xfff) != 0xfff || tl_poll(vm, 16));
+  int64_t rows = offsets.array->size - 1;
+  tl_dtype scanned =
+      tl_cumulative_dtype(reduction, tl_array_dtype(items.array), dtype);
+  tl_array *to =
+      scanned != TL_DTYPE_COUNT
+          ? cumulate_within(vm, reduction, scanned, items.array, at, rows)
+          : cumulate_each(vm, reduction, dtype, items, at, rows);
+  tl_drop(vm, items);
+  if (to == NULL) {
+    tl_drop(vm, offsets);
+    return false;
   }
-  if (to == NULL)
-    made = whole;
-  else
-    tl_drop(vm, whole), made = tl_own_array(to);
-  if (ok)
-    return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
-  tl_drop(vm, made);
-  tl_drop(vm, offsets);
-  return false;
+  tl_slot made = tl_own_array(to);
+  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &made, out);
 }
 
 // --- Repeating --------------------------------------------------------------

@@ -80,8 +80,8 @@ bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
 tl_dtype tl_cumulative_dtype(tl_reduction reduction, tl_dtype from,
                              tl_dtype dtype);
 // The same of each of the rows [at] 0 to [rows] of a dense vector of the dtype
-// that tl_cumulative_dtype says, in place.
-bool tl_cumulative_rows(tl_vm *vm, tl_reduction reduction, tl_array *items,
-                        const int64_t *at, int64_t rows);
+// that tl_cumulative_dtype says, into another or into x itself.
+bool tl_cumulative_rows(tl_vm *vm, tl_reduction reduction, const tl_array *x,
+                        const int64_t *at, int64_t rows, tl_array *to);
 
 #endif

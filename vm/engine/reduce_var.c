@@ -221,7 +221,8 @@ static void vary_some(tl_dtype dtype, const char *items, const int64_t *at,
   int64_t from[SPANS + 1];
   for (int64_t i = 0; i <= rows; i++) from[i] = at[i] - at[0];
   items += (size_t)at[0] * size;
-  kernels->fold_spans[TL_FOLD_SUM][dtype](out, items, 0, from[rows], from, (size_t)rows);
+  kernels->fold_spans[TL_FOLD_SUM][dtype](out, items, 0, from[rows], from,
+                                          (size_t)rows);
   for (int64_t i = 0; i < rows; i++) {
     int64_t n = from[i + 1] - from[i];
     size_t begin = (size_t)from[i] * size;
@@ -229,7 +230,8 @@ static void vary_some(tl_dtype dtype, const char *items, const int64_t *at,
     kernels->square_deviation[dtype](squares + begin, items + begin,
                                      out + (size_t)i * size, (size_t)n);
   }
-  kernels->fold_spans[TL_FOLD_SUM][dtype](out, squares, 0, from[rows], from, (size_t)rows);
+  kernels->fold_spans[TL_FOLD_SUM][dtype](out, squares, 0, from[rows], from,
+                                          (size_t)rows);
   for (int64_t i = 0; i < rows; i++, out += size) {
     double divisor = tl_reduce_divisor(from[i + 1] - from[i], correction);
     tl_reduce_end_squares(dtype, out, 1, divisor, root);

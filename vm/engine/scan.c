@@ -67,12 +67,13 @@ static bool scan_lanes(scan *s) {
   tl_scan *kernel = tl_kernels()->scan[s->fold][s->dtype];
   size_t itemsize = tl_itemsize(s->dtype);
   bool seeded = s->fold == TL_FOLD_SUM || s->fold == TL_FOLD_PROD;
+  tl_c128 first, carry;
+  identity(s, &first);
   for (int64_t i = 0; i < s->outer; i++) {
     const char *from = s->from + (size_t)(i * s->length) * itemsize;
     char *to = s->to + i * s->to_outer;
-    tl_c128 carry;
     if (seeded) {
-      identity(s, &carry);
+      carry = first;
     } else if (s->length > 0) {
       memcpy(&carry, from, itemsize);
     }
@@ -302,15 +303,24 @@ bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
   return ok;
 }
 
-bool tl_cumulative_rows(tl_vm *vm, tl_reduction reduction, tl_array *items,
-                        const int64_t *at, int64_t rows) {
-  scan s = {.vm = vm, .dtype = tl_array_dtype(items), .outer = 1};
+bool tl_cumulative_rows(tl_vm *vm, tl_reduction reduction, const tl_array *x,
+                        const int64_t *at, int64_t rows, tl_array *to) {
+  scan s = {.vm = vm, .dtype = tl_array_dtype(x), .may_stop = true};
   s.fold = tl_reduction_fold(reduction);
+  bool seeded = s.fold == TL_FOLD_SUM || s.fold == TL_FOLD_PROD;
+  tl_scan *kernel = tl_kernels()->scan[s.fold][s.dtype];
+  size_t itemsize = tl_itemsize(s.dtype);
+  tl_c128 first, carry;
+  identity(&s, &first);
   for (int64_t i = 0; i < rows; i++) {
-    s.to = items->data + (size_t)at[i] * tl_itemsize(s.dtype);
-    s.from = s.to;
-    s.length = at[i + 1] - at[i];
-    if (!scan_lanes(&s))
+    const char *from = x->data + (size_t)at[i] * itemsize;
+    int64_t n = at[i + 1] - at[i];
+    if (seeded)
+      carry = first;
+    else if (n > 0)
+      memcpy(&carry, from, itemsize);
+    kernel(to->data + (size_t)at[i] * itemsize, from, &carry, (size_t)n);
+    if (!poll(&s, n + 1))
       return false;
   }
   return true;
