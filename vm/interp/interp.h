@@ -74,6 +74,8 @@ bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
 // Reads operands by their modes; what they still own afterwards is dropped.
 bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                   unsigned modes);
+// Whether the container has an item that equals it; asks what `in` may ask.
+bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found);
 bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
               bool *found);
 bool tl_do_range(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
