@@ -161,6 +161,22 @@ tl_kernel2 *tl_fold_join(tl_fold fold, tl_dtype dtype) {
   }
 }
 
+// Sums of columns whose items lie side by side, as those of a transposed matrix
+// do: one column after the other.
+static bool has_upright_columns(const tl_split *split, size_t itemsize) {
+  return split->reduced == 1 && split->reduced_strides[0] == (int64_t)itemsize;
+}
+
+static bool sum_column(const tl_reducer *r, tl_vm *vm, int64_t *unpolled,
+                       const void *context, const tl_lane *lane, void *out) {
+  _Alignas(64) double counter[64];  // as many as a count has bits
+  const int64_t length = lane->shape[0];
+  (void)context;
+  tl_kernels()->fold_outer[TL_FOLD_SUM][r->dtype](
+      out, lane->base, lane->strides[0], (size_t)length, 1, counter);
+  return tl_lane_poll(vm, unpolled, length);
+}
+
 // In the order that lanes and columns are given in.
 static bool fold_in_order(tl_reducer *r, tl_fold fold) {
   const tl_split *split = &r->split;
@@ -170,6 +186,9 @@ static bool fold_in_order(tl_reducer *r, tl_fold fold) {
     return tl_reduce_upright(r);
   if (!columns)
     return fold_lanes(r, fold);
+  if (fold == TL_FOLD_SUM && tl_dtype_is_real(r->dtype) &&
+      r->from == r->dtype && has_upright_columns(split, tl_itemsize(r->from)))
+    return tl_reduce_lanes(r, sum_column, NULL);
   tl_strip strip = {fold_strip, strip_scratch, &fold,
                     tl_fold_join(fold, r->dtype)};
   return tl_reduce_strips(r, &strip);

@@ -332,7 +332,8 @@ TL_INLINE uint64_t some_byte(wide_bytes x) {
       items += block;                                                      \
       n -= block;                                                          \
     }                                                                      \
-    for (size_t i = 0; i < n; i++) state->lanes.u64 |= (uint64_t)(test);   \
+    for (size_t i = 0; i < n && !state->lanes.u64; i++)                    \
+      state->lanes.u64 = (uint64_t)(test);                                 \
   }
 SEEN_BYTES(any_uint8, x, items[i] != 0)
 SEEN_BYTES(all_uint8, (wide_bytes)(x == 0), items[i] == 0)
