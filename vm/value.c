@@ -123,6 +123,9 @@ tl_slot tl_retain(tl_vm *vm, tl_slot s) {
   vm->stats.rc_inc++;
   vm->stats.refs_immediate++;
   s.tag |= TL_OWNED;
+  // What has two owners borrows nothing.
+  if ((s.object->flags & TL_LENT) != 0)
+    tl_keep_items(vm, s.object);
   return s;
 }
 

@@ -18,37 +18,59 @@ tl_slot tl_lend(tl_vm *vm, tl_object *container, tl_slot *item,
   return *item;
 }
 
-void tl_each_lent(tl_vm *vm, tl_object *container, tl_visit_lent *visit,
-                  void *context) {
-  if ((container->flags & TL_LENT) == 0)
-    return;
-  if (container->kind == TL_KIND_LIST) {
-    tl_list *list = (tl_list *)container;
-    for (int64_t i = 0; i < list->length; i++)
-      if (!tl_is_owned(list->items[i]))
-        visit(vm, &list->items[i], TL_CAUSE_ITEM, context);
-  } else if (container->kind == TL_KIND_RECORD) {
-    tl_record *record = (tl_record *)container;
-    for (int64_t i = 0; i < record->length; i++)
-      if (!tl_is_owned(record->fields[i].value))
-        visit(vm, &record->fields[i].value, TL_CAUSE_FIELD, context);
-  } else if (container->kind == TL_KIND_CLOSURE) {
-    tl_closure *closure = (tl_closure *)container;
-    for (uint32_t i = 0; i < closure->capture_count; i++)
-      if (!tl_is_owned(closure->captures[i]))
-        visit(vm, &closure->captures[i], TL_CAUSE_CAPTURE, context);
+// The item at [i], counted from the container's start; NULL: there is none.
+static tl_slot *item_at(tl_object *container, int64_t i, tl_cause *cause) {
+  switch (container->kind) {
+    case TL_KIND_LIST: {
+      tl_list *list = (tl_list *)container;
+      *cause = TL_CAUSE_ITEM;
+      return i < list->length ? &list->items[i] : NULL;
+    }
+    case TL_KIND_RECORD: {
+      tl_record *record = (tl_record *)container;
+      *cause = TL_CAUSE_FIELD;
+      return i < record->length ? &record->fields[i].value : NULL;
+    }
+    case TL_KIND_CLOSURE: {
+      tl_closure *closure = (tl_closure *)container;
+      *cause = TL_CAUSE_CAPTURE;
+      return i < closure->capture_count ? &closure->captures[i] : NULL;
+    }
+    default:
+      return NULL;
   }
 }
 
-static void keep(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
-  (void)context;
-  *item = tl_escape(vm, item, cause);
+static bool is_lent(const tl_slot *item) {
+  return tl_is_counted(*item) && (item->object->flags & TL_LENT) != 0;
+}
+
+void tl_each_lent(tl_vm *vm, tl_object *container, tl_visit_lent *visit,
+                  void *context) {
+  tl_slot *item;
+  tl_cause cause;
+  if ((container->flags & TL_LENT) == 0)
+    return;
+  for (int64_t i = 0; (item = item_at(container, i, &cause)) != NULL; i++) {
+    if (!tl_is_owned(*item))
+      visit(vm, item, cause, context);
+    else if (is_lent(item))
+      tl_each_lent(vm, item->object, visit, context);
+  }
 }
 
 void tl_keep_items(tl_vm *vm, tl_object *container) {
-  tl_each_lent(vm, container, keep, NULL);
+  tl_slot *item;
+  tl_cause cause;
+  if ((container->flags & TL_LENT) == 0)
+    return;
   // A list that grows is looked through once at most.
-  if ((container->flags & TL_LENT) != 0)
-    container->flags =
-        (uint8_t)((container->flags & ~(unsigned)TL_LENT) | TL_KEEPING);
+  container->flags =
+      (uint8_t)((container->flags & ~(unsigned)TL_LENT) | TL_KEEPING);
+  for (int64_t i = 0; (item = item_at(container, i, &cause)) != NULL; i++) {
+    if (!tl_is_owned(*item))
+      *item = tl_escape(vm, item, cause);
+    else if (is_lent(item))
+      tl_keep_items(vm, item->object);
+  }
 }

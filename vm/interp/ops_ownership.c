@@ -71,8 +71,9 @@ void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
 
 // Whether y is an item of x, which ends, or of what only x has: y becomes its
 // owner, without a count. Of many items the last are not looked at. A container
-// within x whose item is gone only borrows that from now on; x itself is marked
-// so that others who borrow that item do not take it for one that is lent to x.
+// within x whose item is gone only borrows that from now on, and so do those
+// that it is in: others may take them out of x. x itself is marked so that others
+// who borrow that item do not take it for one that is lent to x.
 static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
   if (x->object->count != 1)
     return false;
@@ -81,14 +82,15 @@ static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
     tl_slot *item = item_at(x, i);
     if (!tl_is_owned(*item))
       continue;
-    if (item->pointer == y->pointer) {
+    bool is_y = item->pointer == y->pointer;
+    if (is_y) {
       item->tag &= ~TL_OWNED;
       y->tag |= TL_OWNED;
+    }
+    if (is_y || inherit_within(item, y, left)) {
       x->object->flags |= TL_LENT | TL_KEEPING;
       return true;
     }
-    if (inherit_within(item, y, left))
-      return true;
   }
   return false;
 }
