@@ -527,6 +527,17 @@ static const char *stranded_bracket(tl_parser *parser, const tl_token *token) {
   return NULL;
 }
 
+// Whether an `=` follows in this line.
+static bool is_target(const tl_token *token) {
+  for (const tl_token *t = token; t->kind != TL_TOKEN_END; t++) {
+    if (t->kind == TL_TOKEN_ASSIGN)
+      return true;
+    if (t != token && t->flags & TL_TOKEN_AFTER_NEWLINE)
+      break;
+  }
+  return false;
+}
+
 static const char *find_message(tl_parser *parser, const tl_token *token,
                                 bool is_operand_wanted) {
   const tl_token *last = tl_parser_last(parser);
@@ -541,7 +552,10 @@ static const char *find_message(tl_parser *parser, const tl_token *token,
       last->kind == TL_TOKEN_PAREN || last->kind == TL_TOKEN_COMMA;
   if (is_operand_wanted && is_argument &&
       (token->kind == TL_TOKEN_STAR || token->kind == TL_TOKEN_STARS))
-    return "a list or record is spread over arguments as ...x";
+    return is_target(token)
+               ? "on the left of = there are as many names as values: the "
+                 "others are x[1:]"
+               : "a list or record is spread over arguments as ...x";
   habit = misplaced_word((tl_token_kind)token->kind);
   if (habit || is_operand_wanted)
     return habit;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "compiler/ast_walk.h"
-#include "compiler/habits.h"
+#include "vm/text/habits.h"
 #include "compiler/scope.h"
 #include "vm/embedded.h"
 #include "vm/api/host.h"

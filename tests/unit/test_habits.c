@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/habits.h"
+#include "vm/text/habits.h"
 #include "tests/unit/host.h"
 
 // [code], in a form, at the end of a program that has all it may need.

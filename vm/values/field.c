@@ -10,6 +10,7 @@
 #include "vm/values/range.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
+#include "vm/text/habits.h"
 #include "vm/text/suggest.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
@@ -41,6 +42,43 @@ static void list_fields(const tl_record *record, char *buffer, size_t size) {
   }
 }
 
+// How a method's place is taken: "mean(x)", "reshape(x, …)".
+static const char *spell_call(const tl_builtin *builtin, char *out,
+                              size_t size) {
+  tl_param params[TL_MAX_PARAMS];
+  bool wants_more = tl_params_parse(builtin->params, params) > 1 &&
+                    params[1].kind == TL_PARAM_REQUIRED;
+  snprintf(out, size, "%s(x%s)", builtin->name, wants_more ? ", …" : "");
+  return out;
+}
+
+// Methods are functions here: what to say of one that somebody expects, or
+// NULL.
+static const char *spell_method(tl_vm *vm, const tl_string *name, char *out,
+                                size_t size) {
+  static const char *const modules[] = {"strings", "linalg", "stats"};
+  char call[100];
+  const tl_builtin *method =
+      tl_function_find(vm, NULL, name->text, name->length);
+  if (method != NULL) {
+    snprintf(out, size, "write %s", spell_call(method, call, sizeof call));
+    return out;
+  }
+  if (is_named(name, "length"))
+    return "write len(x)";
+  const char *habit = tl_name_habit(NULL, name->text, out, size);
+  for (size_t i = 0; habit == NULL && i < sizeof modules / sizeof *modules;
+       i++) {
+    method = tl_builtin_find(modules[i], name->text, name->length);
+    if (method == NULL)
+      continue;
+    snprintf(out, size, "write %s.%s, and import %s first", modules[i],
+             spell_call(method, call, sizeof call), modules[i]);
+    return out;
+  }
+  return habit;
+}
+
 static bool fail_record(tl_vm *vm, const tl_record *record,
                         const tl_string *name) {
   char fields[200], hint[160];
@@ -51,12 +89,19 @@ static bool fail_record(tl_vm *vm, const tl_record *record,
     tl_suggest_offer(&near, key->text, key->length);
   }
   list_fields(record, fields, sizeof fields);
+  const char *near_one = tl_suggest_text(&near, hint, sizeof hint);
+  const char *method =
+      near_one[0] == '\0' ? spell_method(vm, name, hint, sizeof hint) : NULL;
+  const char *point = method != NULL ? "; " : "";
+  method = method != NULL ? method : near_one;
   if (record->length == 0) {
     return tl_fail(vm, TALLY_ERR_INDEX,
-                   "no field \"%s\" in record, which is empty", name->text);
+                   "no field \"%s\" in record, which is empty%s%s", name->text,
+                   point, method);
   }
-  return tl_fail(vm, TALLY_ERR_INDEX, "no field \"%s\" in record; fields: %s%s",
-                 name->text, fields, tl_suggest_text(&near, hint, sizeof hint));
+  return tl_fail(vm, TALLY_ERR_INDEX,
+                 "no field \"%s\" in record; fields: %s%s%s", name->text,
+                 fields, point, method);
 }
 
 static bool has_attributes(tl_slot s) {
@@ -81,16 +126,6 @@ static const char *plural_of(tl_slot s) {
   return NULL;
 }
 
-// How a method's place is taken: "mean(x)", "reshape(x, …)".
-static const char *spell_call(const tl_builtin *builtin, char *out,
-                              size_t size) {
-  tl_param params[TL_MAX_PARAMS];
-  bool wants_more = tl_params_parse(builtin->params, params) > 1 &&
-                    params[1].kind == TL_PARAM_REQUIRED;
-  snprintf(out, size, "%s(x%s)", builtin->name, wants_more ? ", …" : "");
-  return out;
-}
-
 static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
   char text[TL_DESCRIBE], hint[160];
   const char *plural = plural_of(s);
@@ -98,16 +133,10 @@ static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
     return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s",
                    tl_describe(s, text, sizeof text), name->text);
   }
-  // Methods are functions here.
-  if (is_named(name, "length")) {
-    return tl_fail(vm, TALLY_ERR_NAME, "%s have no field length: write len(x)",
-                   plural);
-  }
-  const tl_builtin *method =
-      tl_function_find(vm, NULL, name->text, name->length);
+  const char *method = spell_method(vm, name, hint, sizeof hint);
   if (method != NULL) {
-    return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s: write %s", plural,
-                   name->text, spell_call(method, hint, sizeof hint));
+    return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s: %s", plural,
+                   name->text, method);
   }
   tl_suggestion near;
   tl_suggest_begin(&near, name->text, name->length);
@@ -123,11 +152,10 @@ static bool fail_nested(tl_vm *vm, tl_slot s, const tl_string *name) {
   char text[TL_DESCRIBE], hint[160];
   const tl_type *layout = s.nested->layout;
   tl_suggestion near;
-  const tl_builtin *method = tl_builtin_find(NULL, name->text, name->length);
+  const char *method = spell_method(vm, name, hint, sizeof hint);
   if (method != NULL) {
-    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s: write %s",
-                   tl_describe(s, text, sizeof text), name->text,
-                   spell_call(method, hint, sizeof hint));
+    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s: %s",
+                   tl_describe(s, text, sizeof text), name->text, method);
   }
   tl_suggest_begin(&near, name->text, name->length);
   for (int i = 0; i < ATTRIBUTES; i++)

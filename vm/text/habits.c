@@ -1,5 +1,5 @@
 // Names from other languages and libraries: see habits.h.
-#include "compiler/habits.h"
+#include "vm/text/habits.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -53,6 +53,9 @@ static const habit habits[] = {
     {"exit", "a script ends with its text, the prompt with Ctrl-D"},
     {"quit", "a script ends with its text, the prompt with Ctrl-D"},
     {"dir", "at the prompt Tab lists names; `tally doc` has all"},
+    {"items", "a loop takes both: for key, value in x { … }"},
+    {"get", "a field that may lack: if \"a\" in x { x.a } else { 0 }"},
+    {"fill", "all items are set by x[...] = 0"},
     {"self", "there are no methods: a function takes all that it reads"},
     {"this", "there are no methods: a function takes all that it reads"},
 };
@@ -94,6 +97,8 @@ const tl_habit_code tl_habit_codes[] = {
     {"double", "float64(x)"},
     {"dstack", "stack((x, y), axis: 2)"},
     {"ediff1d", "diff(x)"},
+    {"endswith", "ends_with(s, \"a\")"},
+    {"extend", "concat((x, y))"},
     {"extract", "x[x > 0]"},
     {"fabs", "abs(x)"},
     {"fix", "trunc(x)"},
@@ -117,6 +122,7 @@ const tl_habit_code tl_habit_codes[] = {
     {"invert", "~n"},
     {"isneginf", "x == -inf"},
     {"isposinf", "x == inf"},
+    {"item", "float(x[0])"},
     {"left_shift", "n << 1"},
     {"length", "len(x)"},
     {"load", "io.read_npy(path)"},
@@ -128,6 +134,7 @@ const tl_habit_code tl_habit_codes[] = {
     {"open", "io.open(path)"},
     {"product", "prod(x)"},
     {"promote_types", "result_type(x, y)"},
+    {"push", "append(x, 1)"},
     {"rad2deg", "degrees(x)"},
     {"ravel", "flatten(x)"},
     {"reduce", "fold(x, f)"},
@@ -144,7 +151,10 @@ const tl_habit_code tl_habit_codes[] = {
     {"single", "float32(x)"},
     {"sometrue", "any(x)"},
     {"sorted", "sort(x)"},
+    {"splitlines", "strings.lines(s)"},
+    {"startswith", "starts_with(s, \"a\")"},
     {"swapaxes", "moveaxis(x, 0, 1)"},
+    {"tolist", "(v for v in x)"},
     {"transpose", "x.T"},
     {"trapz", "trapezoid(y, x: x)"},
     {"tri", "tril(ones((n, n)))"},

@@ -1,6 +1,6 @@
 // Names from other languages and libraries, for messages about unknown names.
-#ifndef TALLY_COMPILER_HABITS_H
-#define TALLY_COMPILER_HABITS_H
+#ifndef TALLY_VM_TEXT_HABITS_H
+#define TALLY_VM_TEXT_HABITS_H
 
 #include <stddef.h>
 
