@@ -124,12 +124,12 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   $(addprefix stdlib/,arguments categorical compress create csv_table \
   csv_types csv_window cumulative dense_complex dtype elementwise functional \
   generator image_png inflate io_csv io_csv_write io_image io_map io_npy \
-  io_open io_text join lapack library linalg linalg_factor linalg_products linalg_sign \
+  io_open io_text join lapack library linalg linalg_factor linalg_products linalg_sign nth \
   linear list list_sort memory_graph memory_held memory_plot missing \
   module_binary module_json module_memory module_os module_regex \
   module_strings nan nested_apply nested_reduce npy_header \
   npy_struct operators places pointers ragged ragged_join ragged_pairs \
-  random random_orders record reduce search shape sort sort_parts \
+  random random_orders record reduce search select shape sort sort_parts \
   stacking string_case structs system value)
 
 # Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.

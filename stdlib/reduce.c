@@ -6,10 +6,12 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
+#include "stdlib/nth.h"
 #include "stdlib/ragged.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/engine/lane.h"
+#include "vm/kernels/sort.h"
 #include "vm/poll.h"
 #include "vm/nested/nested_join.h"
 #include "vm/vm.h"
@@ -249,6 +251,7 @@ typedef struct quantiles {
   tl_dtype from, dtype;  // the array's; float32 or float64
   int64_t count;         // of quantiles
   const double *at;      // from 0 to 1
+  bool dense;            // lanes need not be copied
   char *lane;            // one lane's items
   size_t lane_size;
   char *scratch;
@@ -271,6 +274,19 @@ static double real_at(tl_dtype dtype, const char *items, int64_t index) {
              : ((const double *)(const void *)items)[index];
 }
 
+// The place of a quantile, no further than the items go.
+static double place_within(const quantiles *q, double at) {
+  int64_t n = q->split.length;
+  double place = place_of(q->method, at, n);
+  return place < 0 ? 0 : place > (double)(n - 1) ? (double)(n - 1) : place;
+}
+
+static double between(double low, double high, double t) {
+  if (low == high)
+    return low;
+  return t < 0.5 ? low + (high - low) * t : high - (high - low) * (1 - t);
+}
+
 // The quantile of the sorted items, between the two around its place.
 static double interpolate(const quantiles *q, double at) {
   int64_t n = q->split.length;
@@ -279,17 +295,40 @@ static double interpolate(const quantiles *q, double at) {
   double last = real_at(q->dtype, q->lane, n - 1);
   if (isnan(last))
     return last;
-  double place = place_of(q->method, at, n), whole;
-  place = place < 0 ? 0 : place > (double)(n - 1) ? (double)(n - 1) : place;
-  whole = floor(place);
+  double place = place_within(q, at), whole = floor(place);
   int64_t index = (int64_t)whole;
   double low = real_at(q->dtype, q->lane, index);
   if (index + 1 >= n || place == whole)
     return low;
-  double high = real_at(q->dtype, q->lane, index + 1), t = place - whole;
-  if (low == high)
-    return low;
-  return t < 0.5 ? low + (high - low) * t : high - (high - low) * (1 - t);
+  return between(low, real_at(q->dtype, q->lane, index + 1), place - whole);
+}
+
+static double real_of_key(tl_dtype dtype, uint64_t key) {
+  tl_c128 item = {0, 0};
+  double value;
+  tl_sort_from_wide(dtype, &item, &key, 1, false, NULL);
+  if (dtype == TL_FLOAT64)
+    return item.re;
+  tl_kernels()->cast[dtype][TL_FLOAT64](&value, &item, 1);
+  return value;
+}
+
+// The quantile of items that are in no order.
+static bool select_quantile(const quantiles *q, const tl_ranks *r, double at,
+                            double *out) {
+  double place = place_within(q, at), whole = floor(place);
+  int64_t index = (int64_t)whole;
+  tl_nth nth;
+  if (!tl_nth_find(r, index, &nth))
+    return false;
+  double low = *out = nth.nan ? (double)NAN : real_of_key(r->dtype, nth.key);
+  if (nth.nan || index + 1 >= r->n || place == whole ||
+      index + 1 < nth.less + nth.same)
+    return true;
+  if (nth.next == UINT64_MAX && !tl_nth_above(r, nth.key, &nth.next))
+    return false;
+  *out = between(low, real_of_key(r->dtype, nth.next), place - whole);
+  return true;
 }
 
 static void store_real(tl_dtype dtype, char *items, int64_t index,
@@ -301,33 +340,91 @@ static void store_real(tl_dtype dtype, char *items, int64_t index,
   }
 }
 
+// Long lanes are not sorted for a few quantiles.
+static bool selects(const quantiles *q) {
+  enum { LONG = 512, FEW = 4 };
+  return q->split.length >= LONG && q->count <= FEW;
+}
+
+// Whether each lane's items stand side by side in the array.
+static bool lanes_are_dense(const tl_split *split) {
+  int64_t step = (int64_t)tl_itemsize(tl_array_dtype(split->array));
+  for (int k = split->reduced - 1; k >= 0; k--) {
+    if (split->reduced_shape[k] != 1 && split->reduced_strides[k] != step)
+      return false;
+    step *= split->reduced_shape[k];
+  }
+  return true;
+}
+
+// A lane's items side by side, as the dtype that they are worked on in; NULL:
+// it was stopped.
+static const char *read_lane(quantiles *q, const char *at, tl_dtype dtype,
+                             int64_t *unpolled) {
+  const tl_split *split = &q->split;
+  if (q->dense)
+    return at;
+  tl_lane lane = {
+      at,      split->reduced, split->reduced_shape, split->reduced_strides,
+      q->from, dtype};
+  collector c = {q->lane, tl_itemsize(dtype)};
+  bool ok =
+      split->length == 0 || tl_lane_walk(q->vm, &lane, unpolled, collect, &c);
+  return ok ? q->lane : NULL;
+}
+
+static bool lane_quantiles(quantiles *q, const char *items, char *out,
+                           int64_t result) {
+  size_t n = (size_t)q->split.length;
+  tl_stop stop = tl_stop_of(q->vm);
+  bool selected = selects(q);
+  const tl_ranks r = {.vm = q->vm,
+                      .function = q->name,
+                      .dtype = q->from,
+                      .wants_next = true,
+                      .items = items,
+                      .n = q->split.length};
+  if (!selected && !tl_sort(q->dtype, q->lane, n, false, q->scratch, &stop))
+    return false;
+  for (int64_t k = 0; k < q->count; k++) {
+    double value;
+    if (!selected)
+      value = interpolate(q, q->at[k]);
+    else if (!select_quantile(q, &r, q->at[k], &value))
+      return false;
+    store_real(q->dtype, out, k * q->split.count + result, value);
+  }
+  return true;
+}
+
 static bool compute_quantiles(quantiles *q, char *out) {
   const tl_split *split = &q->split;
+  tl_dtype dtype = selects(q) ? q->from : q->dtype;
   int64_t unpolled = 0, result = 0;
-  size_t n = (size_t)split->length;
   tl_counter counter;
   tl_counter_begin(&counter, split->kept, split->kept_shape,
                    split->kept_strides, split->array->data);
   for (; !counter.done; tl_counter_next(&counter), result++) {
-    tl_lane lane = {counter.at,
-                    split->reduced,
-                    split->reduced_shape,
-                    split->reduced_strides,
-                    q->from,
-                    q->dtype};
-    collector c = {q->lane, tl_itemsize(q->dtype)};
-    if (n > 0 && !tl_lane_walk(q->vm, &lane, &unpolled, collect, &c)) {
+    const char *items = read_lane(q, counter.at, dtype, &unpolled);
+    if (items == NULL || !lane_quantiles(q, items, out, result))
       return false;
-    }
-    tl_stop stop = tl_stop_of(q->vm);
-    if (!tl_sort(q->dtype, q->lane, n, false, q->scratch, &stop))
-      return false;
-    for (int64_t k = 0; k < q->count; k++) {
-      store_real(q->dtype, out, k * split->count + result,
-                 interpolate(q, q->at[k]));
-    }
   }
   return true;
+}
+
+// Room for a lane, and for sorting it where it is sorted.
+static bool open_lane(quantiles *q) {
+  size_t n = (size_t)q->split.length, sorting = 0, items;
+  tl_split_as_stored(&q->split);
+  q->dense = selects(q) && lanes_are_dense(&q->split);
+  items = (n * tl_itemsize(selects(q) ? q->from : q->dtype) + 127) / 64 * 64;
+  if (!selects(q))
+    sorting = tl_sort_scratch(q->dtype, n) + 64;
+  q->lane_size = q->dense ? 0 : items + sorting;
+  q->lane = q->dense ? NULL : tl_alloc(q->vm, q->lane_size, q->name);
+  if (q->lane != NULL)
+    q->scratch = q->lane + items;
+  return q->dense || q->lane != NULL;
 }
 
 static tl_array *quantile_result(const quantiles *q, uint32_t axes,
@@ -382,16 +479,12 @@ static bool run_quantiles(tl_vm *vm, const asked *w, tl_slot *x, tl_slot axis,
   }
   q.dtype = q.from == TL_FLOAT32 ? TL_FLOAT32 : TL_FLOAT64;
   tl_split_axes(x->array, axes, &q.split);
-  size_t n = (size_t)q.split.length;
-  size_t items = (n * tl_itemsize(q.dtype) + 127) / 64 * 64;
-  q.lane_size = items + tl_sort_scratch(q.dtype, n) + 64;
-  q.lane = tl_alloc(vm, q.lane_size, name);
-  if (q.lane == NULL)
+  if (!open_lane(&q))
     return false;
-  q.scratch = q.lane + items;
   tl_array *result = quantile_result(&q, axes, keepdims, has_axis);
   bool ok = result != NULL && compute_quantiles(&q, result->data);
-  tl_free(vm, q.lane, q.lane_size);
+  if (q.lane != NULL)
+    tl_free(vm, q.lane, q.lane_size);
   if (!ok) {
     if (result != NULL)
       tl_drop(vm, tl_own_array(result));

@@ -1,9 +1,8 @@
 // Parts of an order: the k greatest or least items along an axis, and what
 // comes before and behind a place, without sorting the rest.
 //
-// Items become keys of 64 bits. The key of a place in their order is found
-// digit by digit, from the highest on, among those that are left (radix
-// selection), and one more pass tells who comes before it and who behind.
+// The key of a place in their order is found first (nth.h), and one more pass
+// tells who comes before it and who behind.
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,170 +11,158 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/missing_order.h"
+#include "stdlib/nth.h"
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
-// --- Selection ---------------------------------------------------------------
-
-// Of few keys, short digits: their counts are cleared and searched each time.
-enum { FEW = 4096, FEW_BITS = 8, DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
-
-// A place's key, and how many keys are less and how many the same.
-typedef struct chosen {
-  uint64_t key;
-  int64_t less, same;
-} chosen;
-
-// The bucket that place [k] is in, of so many; *k becomes the place in it.
-static size_t find_bucket(const int64_t counts[DIGITS], int64_t *k) {
-  size_t bucket = 0;
-  for (; *k >= counts[bucket]; bucket++) *k -= counts[bucket];
-  return bucket;
-}
-
-// The number of low bits that are not the same in all keys.
-static int width_of(uint64_t differ) {
-  return differ ? 64 - __builtin_clzll(differ) : 0;
-}
-
-static uint64_t differing(const uint64_t *keys, int64_t n, uint64_t first) {
-  uint64_t differ = 0;
-  for (int64_t i = 0; i < n; i++) differ |= keys[i] ^ first;
-  return differ;
-}
-
-// The key of place k, of n > k keys that differ in [shift] low bits. [left] has
-// room for n; it may be [keys].
-static chosen select_bits(const uint64_t *keys, uint64_t *left, int64_t n,
-                          int64_t k, int shift) {
-  int64_t place = k;
-  for (; n > 1 && shift > 0; keys = left) {
-    int bits = n < FEW ? FEW_BITS : DIGIT_BITS;
-    bits = shift < bits ? shift : bits;
-    uint64_t mask = ((uint64_t)1 << bits) - 1;
-    shift -= bits;
-    int64_t counts[DIGITS];
-    memset(counts, 0, sizeof *counts << bits);
-    for (int64_t i = 0; i < n; i++) counts[keys[i] >> shift & mask]++;
-    size_t bucket = find_bucket(counts, &place);
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++) {
-      uint64_t key = keys[i];
-      left[count] = key;
-      count += (key >> shift & mask) == bucket;
-    }
-    n = count;
-  }
-  return (chosen){.key = keys[0], .less = k - place, .same = n};
-}
-
-static chosen select_key(const uint64_t *keys, uint64_t *left, int64_t n,
-                         int64_t k) {
-  return select_bits(keys, left, n, k, width_of(differing(keys, n, keys[0])));
-}
-
-// --- Lanes -------------------------------------------------------------------
-
-// Room for the work on a lane of n items.
-typedef struct lane {
-  tl_dtype dtype;
-  int64_t n;
-  char *items;
-  uint64_t *keys, *left;
-  int64_t *order, *other;
-  size_t nbytes;
-} lane;
-
-static bool lane_open(tl_vm *vm, const char *function, tl_dtype dtype,
-                      int64_t n, lane *out) {
-  // One more: selection writes a key behind those that are left.
-  size_t words = ((size_t)n + 8) / 8 * 8, itemsize = tl_itemsize(dtype);
-  *out = (lane){.dtype = dtype, .n = n};
-  if (tl_mul_overflows(words, 4 * sizeof *out->keys + itemsize, &out->nbytes))
-    return tl_fail_memory(vm, SIZE_MAX, function);
-  out->keys = tl_alloc(vm, out->nbytes, function);
-  if (!out->keys)
-    return false;
-  out->left = out->keys + words;
-  out->order = (int64_t *)(out->left + words);
-  out->other = out->order + words;
-  out->items = (char *)(out->other + words);
-  return true;
-}
-
-static void lane_close(tl_vm *vm, lane *l) {
-  tl_free(vm, l->keys, l->nbytes);
-}
-
-static bool lane_read(tl_vm *vm, lane *l, const char *data, int64_t step) {
-  size_t itemsize = tl_itemsize(l->dtype);
-  tl_kernels()->pack[tl_move_size(itemsize)](l->items, data, step,
-                                             (size_t)l->n);
-  return tl_poll(vm, (uint64_t)l->n >> 10);
-}
-
-static bool lane_keys(tl_vm *vm, lane *l, bool descending) {
-  tl_stop stop = tl_stop_of(vm);
-  tl_sort_keys(l->dtype, l->keys, l->items, (size_t)l->n, descending, true,
-               &stop);
-  return tl_poll(vm, 0);
-}
-
 static bool has_keys(tl_dtype dtype) {
   return dtype != TL_STRING && !tl_dtype_is_complex(dtype);
 }
 
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+// Room that is made when it is first needed, and kept for further lanes.
+typedef struct room {
+  char *bytes;
+  size_t nbytes;
+} room;
+
+static bool room_for(tl_vm *vm, const char *function, room *r, size_t nbytes) {
+  if (nbytes <= r->nbytes)
+    return true;
+  tl_free(vm, r->bytes, r->nbytes);
+  *r = (room){.bytes = tl_alloc(vm, nbytes, function)};
+  r->nbytes = r->bytes == NULL ? 0 : nbytes;
+  return r->bytes != NULL;
+}
+
+static uint64_t *words_of(const room *r) {
+  return (uint64_t *)(void *)r->bytes;
+}
+
 // --- topk --------------------------------------------------------------------
 
-// The places of the k first in order, k > 0; equal ones as they stand.
-static bool first_places(tl_vm *vm, lane *l, int64_t k, bool descending) {
-  if (!lane_keys(vm, l, descending))
+// The k first items of a lane, in order, and their places.
+typedef struct firsts {
+  tl_ranks ranks;  // items: the lane's, side by side
+  int64_t k;
+  room items;  // a copy of the lane, where it is not dense
+  room words;  // of the k: places, their order, items
+  int64_t *places, *order;
+  char *taken;
+} firsts;
+
+static bool firsts_open(firsts *f) {
+  const size_t k = (size_t)f->k, size = tl_itemsize(f->ranks.dtype);
+  // One more place: it is written before it is known to be one.
+  if (!room_for(f->ranks.vm, "topk", &f->words,
+                (2 * k + 1) * sizeof(int64_t) + k * size))
     return false;
-  chosen last = select_key(l->keys, l->left, l->n, k - 1);
-  int64_t count = 0, same = k - last.less;
-  for (int64_t i = 0; count < k; i++) {
-    uint64_t key = l->keys[i];
-    bool is_same = key == last.key && same > 0;
-    l->other[count] = i;
-    count += key < last.key || is_same;
-    same -= is_same;
-  }
-  // The keys are done with, and at least as long as the items.
-  size_t itemsize = tl_itemsize(l->dtype);
-  char *firsts = (char *)l->keys;
-  int64_t *order = (int64_t *)l->left;
-  for (int64_t i = 0; i < k; i++)
-    memcpy(firsts + (size_t)i * itemsize,
-           l->items + (size_t)l->other[i] * itemsize, itemsize);
-  if (!tl_argsort_items(vm, l->dtype, order, firsts, k, descending))
-    return false;
-  for (int64_t i = 0; i < k; i++) l->order[i] = l->other[order[i]];
+  f->order = (int64_t *)(void *)f->words.bytes;
+  f->places = f->order + k;
+  f->taken = (char *)(f->places + k + 1);
   return true;
+}
+
+static void firsts_close(firsts *f) {
+  tl_free(f->ranks.vm, f->items.bytes, f->items.nbytes);
+  tl_free(f->ranks.vm, f->words.bytes, f->words.nbytes);
+}
+
+static bool firsts_read(firsts *f, char *data, int64_t step) {
+  const size_t size = tl_itemsize(f->ranks.dtype), n = (size_t)f->ranks.n;
+  f->ranks.items = data;
+  if (step == (int64_t)size)
+    return true;
+  if (!room_for(f->ranks.vm, "topk", &f->items, n * size))
+    return false;
+  tl_kernels()->pack[tl_move_size(size)](f->items.bytes, data, step, n);
+  f->ranks.items = f->items.bytes;
+  return tl_poll(f->ranks.vm, (uint64_t)n >> 10);
+}
+
+// Whether none of m floats from number i on comes as early as the last one.
+// Others are not looked at.
+static bool has_none(const tl_ranks *r, int64_t i, int64_t m, tl_c128 last) {
+#define X(W)                                              \
+  const W *items = (const W *)(const void *)r->items + i; \
+  int64_t j = 0;                                          \
+  W at;                                                   \
+  memcpy(&at, &last, sizeof at);                          \
+  if (r->descending)                                      \
+    while (j < m && items[j] < at) j++;                   \
+  else                                                    \
+    while (j < m && items[j] > at) j++;                   \
+  return j == m;
+  if (r->dtype == TL_FLOAT64) {
+    X(double)
+  }
+  if (r->dtype == TL_FLOAT32) {
+    X(float)
+  }
+#undef X
+  return false;
+}
+
+// Which they are; equal ones as they stand.
+static bool firsts_find(firsts *f) {
+  uint64_t buffer[TL_NTH_CHUNK];
+  const tl_ranks *r = &f->ranks;
+  tl_nth last;
+  if (!tl_nth_find(r, f->k - 1, &last))
+    return false;
+  int64_t count = 0, same = f->k - last.less;
+  tl_c128 item = {0, 0};
+  tl_sort_from_wide(r->dtype, &item, &last.key, 1, r->descending, NULL);
+  for (int64_t i = 0; count < f->k; i += TL_NTH_CHUNK) {
+    const int64_t m = least(TL_NTH_CHUNK, r->n - i);
+    if (r->n > m && has_none(r, i, m, item))
+      continue;
+    const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
+    for (int64_t j = 0; j < m && count < f->k; j++) {
+      bool is_same = keys[j] == last.key && same > 0;
+      f->places[count] = i + j;
+      count += keys[j] < last.key || is_same;
+      same -= is_same;
+    }
+  }
+  const size_t size = tl_itemsize(r->dtype);
+  for (int64_t i = 0; i < f->k; i++)
+    memcpy(f->taken + (size_t)i * size, r->items + (size_t)f->places[i] * size,
+           size);
+  return tl_argsort_items(r->vm, r->dtype, f->order, f->taken, f->k,
+                          r->descending);
 }
 
 static bool take_lanes(tl_vm *vm, tl_array *x, tl_array *values,
                        tl_array *places, int axis, bool largest) {
-  int64_t k = tl_shape(values)[axis];
-  tl_dtype dtype = tl_array_dtype(x);
-  size_t itemsize = tl_itemsize(dtype);
-  lane l;
-  if (!lane_open(vm, "topk", dtype, tl_shape(x)[axis], &l))
-    return false;
-  bool ok = true;
+  const tl_dtype dtype = tl_array_dtype(x);
+  const size_t size = tl_itemsize(dtype);
+  firsts f = {.ranks = {.vm = vm,
+                        .function = "topk",
+                        .dtype = dtype,
+                        .descending = largest,
+                        .same_zero = true,
+                        .n = tl_shape(x)[axis]},
+              .k = tl_shape(values)[axis]};
+  bool ok = firsts_open(&f);
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 3, (tl_array *[]){x, values, places}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    ok = lane_read(vm, &l, lanes.data[0], lanes.step[0]) &&
-         first_places(vm, &l, k, largest);
-    for (int64_t i = 0; ok && i < k; i++) {
-      memcpy(lanes.data[1] + i * lanes.step[1],
-             l.items + (size_t)l.order[i] * itemsize, itemsize);
-      memcpy(lanes.data[2] + i * lanes.step[2], &l.order[i], sizeof *l.order);
+    ok = firsts_read(&f, lanes.data[0], lanes.step[0]) && firsts_find(&f);
+    for (int64_t i = 0; ok && i < f.k; i++) {
+      int64_t at = f.order[i];
+      memcpy(lanes.data[1] + i * lanes.step[1], f.taken + (size_t)at * size,
+             size);
+      memcpy(lanes.data[2] + i * lanes.step[2], &f.places[at],
+             sizeof *f.places);
     }
   }
-  lane_close(vm, &l);
+  firsts_close(&f);
   return ok;
 }
 
@@ -232,55 +219,31 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- partition ---------------------------------------------------------------
 //
-// A lane has its keys, those of them that are left after the first digit, and
-// the items that are the same as the one sought; greater items go where keys
-// are that are done with.
-
-// Room that is made when it is first needed, and kept for further lanes.
-typedef struct room {
-  char *bytes;
-  size_t nbytes;
-} room;
-
-static bool room_for(tl_vm *vm, const char *function, room *r, size_t nbytes) {
-  if (nbytes <= r->nbytes)
-    return true;
-  tl_free(vm, r->bytes, r->nbytes);
-  *r = (room){.bytes = tl_alloc(vm, nbytes, function)};
-  r->nbytes = r->bytes == NULL ? 0 : nbytes;
-  return r->bytes != NULL;
-}
-
-static uint64_t *words_of(const room *r) {
-  return (uint64_t *)(void *)r->bytes;
-}
+// Two of three kinds of items, those that are less, the same and greater, keep
+// to their end of the lane; the others are put aside meanwhile.
 
 typedef struct parting {
   tl_vm *vm;
   const char *function;
   tl_dtype dtype;
-  room items, keys, left, same;
-  room order, moved, before;  // of argpartition
-  uint64_t few[FEW];
+  room items, aside;
+  room keys, order, moved, before;  // of argpartition
 } parting;
 
 static parting *parting_open(tl_vm *vm, const char *function, tl_dtype dtype) {
   parting *p = tl_alloc(vm, sizeof *p, function);
   if (p == NULL)
     return NULL;
-  memset(p, 0, sizeof *p - sizeof p->few);
-  p->vm = vm;
-  p->function = function;
-  p->dtype = dtype;
+  *p = (parting){.vm = vm, .function = function, .dtype = dtype};
   return p;
 }
 
 static void parting_close(parting *p) {
   if (p == NULL)
     return;
-  room *all[] = {&p->items, &p->keys,  &p->left,  &p->same,
+  room *all[] = {&p->items, &p->aside, &p->keys,
                  &p->order, &p->moved, &p->before};
-  for (int i = 0; i < 7; i++) tl_free(p->vm, all[i]->bytes, all[i]->nbytes);
+  for (int i = 0; i < 6; i++) tl_free(p->vm, all[i]->bytes, all[i]->nbytes);
   tl_free(p->vm, p, sizeof *p);
 }
 
@@ -304,92 +267,137 @@ static bool make_keys(parting *p, const char *items, int64_t n) {
   return tl_poll(p->vm, (uint64_t)n >> 10);
 }
 
-// As select_key, but what is left is written elsewhere: the keys stay.
-static bool find_key(parting *p, const uint64_t *keys, int64_t n, int64_t k,
-                     chosen *out) {
-  int shift = width_of(differing(keys, n, keys[0]));
-  if (n <= FEW) {
-    *out = select_bits(keys, p->few, n, k, shift);
-    return true;
+typedef struct cut {
+  char *items, *aside;
+  int64_t n;
+  tl_nth at;
+  tl_c128 item;   // the one sought
+  uint64_t turn;  // makes words of integers that are in order without a sign
+} cut;
+
+// One of three pointers, without a branch, which would be wrong half the time.
+static inline char *pick(char *a, char *b, char *c, size_t is_a, size_t is_b) {
+  size_t is_c = ~(is_a | is_b);
+  return (char *)(((uintptr_t)a & is_a) | ((uintptr_t)b & is_b) |
+                  ((uintptr_t)c & is_c));
+}
+
+// X(suffix, word, key of a word)
+#define CUT_WORDS(X)                       \
+  X(word1, uint8_t, (uint8_t)(w ^ turn))   \
+  X(word2, uint16_t, (uint16_t)(w ^ turn)) \
+  X(word4, uint32_t, (uint32_t)(w ^ turn)) \
+  X(word8, uint64_t, w ^ turn)             \
+  X(float32, float, w)                     \
+  X(float64, double, w)
+
+// forward: lesser items go to the front as they come; the same and greater ones
+// aside, and then behind them. backward: from the last item on, greater ones go
+// to the end, the others aside and then before them. NaN is neither less nor
+// the same, unless it is sought: then it is the same, and nothing is greater.
+#define CUTS(sfx, W, key_of)                                                   \
+  static inline W key_of_##sfx(W w, uint64_t turn) {                           \
+    (void)turn;                                                                \
+    return key_of;                                                             \
+  }                                                                            \
+  static void forward_##sfx(const cut *c) {                                    \
+    W at;                                                                      \
+    memcpy(&at, &c->item, sizeof at);                                          \
+    at = key_of_##sfx(at, c->turn);                                            \
+    char *less = c->items, *same = c->aside;                                   \
+    char *more = same + (size_t)c->at.same * sizeof(W);                        \
+    const bool last = at != at;                                                \
+    for (int64_t i = 0; i < c->n; i++) {                                       \
+      W w;                                                                     \
+      memcpy(&w, c->items + (size_t)i * sizeof w, sizeof w);                   \
+      const W key = key_of_##sfx(w, c->turn);                                  \
+      const size_t is_less = 0 - (size_t)(last ? key == key : key < at);       \
+      const size_t is_same = 0 - (size_t)(last ? key != key : key == at);      \
+      memcpy(pick(less, same, more, is_less, is_same), &w, sizeof w);          \
+      less += sizeof(W) & is_less;                                             \
+      same += sizeof(W) & is_same;                                             \
+      more += sizeof(W) & ~(is_less | is_same);                                \
+    }                                                                          \
+    memcpy(less, c->aside, (size_t)(more - c->aside));                         \
+  }                                                                            \
+  static void backward_##sfx(const cut *c) {                                   \
+    W at;                                                                      \
+    memcpy(&at, &c->item, sizeof at);                                          \
+    at = key_of_##sfx(at, c->turn);                                            \
+    const size_t rest = (size_t)(c->at.less + c->at.same) * sizeof(W);         \
+    char *less = c->aside + (size_t)c->at.less * sizeof(W);                    \
+    char *same = c->aside + rest, *more = c->items + (size_t)c->n * sizeof(W); \
+    const bool last = at != at;                                                \
+    for (int64_t i = c->n - 1; i >= 0; i--) {                                  \
+      W w;                                                                     \
+      memcpy(&w, c->items + (size_t)i * sizeof w, sizeof w);                   \
+      const W key = key_of_##sfx(w, c->turn);                                  \
+      const size_t is_less = 0 - (size_t)(last ? key == key : key < at);       \
+      const size_t is_same = 0 - (size_t)(last ? key != key : key == at);      \
+      less -= sizeof(W) & is_less;                                             \
+      same -= sizeof(W) & is_same;                                             \
+      more -= sizeof(W) & ~(is_less | is_same);                                \
+      memcpy(pick(less, same, more, is_less, is_same), &w, sizeof w);          \
+    }                                                                          \
+    memcpy(c->items, c->aside, rest);                                          \
   }
-  int64_t counts[DIGITS] = {0}, kept = 0, place = k;
-  int bits = shift < DIGIT_BITS ? shift : DIGIT_BITS;
-  uint64_t mask = ((uint64_t)1 << bits) - 1;
-  shift -= bits;
-  for (int64_t i = 0; i < n; i++) counts[keys[i] >> shift & mask]++;
-  uint64_t bucket = find_bucket(counts, &place);
-  // One more: a key is written behind those that are left.
-  if (!room_for(p->vm, p->function, &p->left,
-                (size_t)(counts[bucket] + 1) * sizeof(uint64_t)))
-    return false;
-  uint64_t *left = words_of(&p->left);
-  for (int64_t i = 0; kept < counts[bucket]; i++) {
-    uint64_t key = keys[i];
-    left[kept] = key;
-    kept += (key >> shift & mask) == bucket;
-  }
-  *out = select_bits(left, left, kept, place, shift);
-  out->less += k - place;
-  return true;
+CUT_WORDS(CUTS)
+
+// The items put aside, of n.
+static int64_t aside_of(const tl_nth *at, int64_t n) {
+  return at->less > n / 2 ? n - at->less : at->less + at->same;
+}
+
+typedef void cut_items_fn(const cut *c);
+
+// How the items of a dtype are cut; [1]: backward.
+static cut_items_fn *const *cuts_of(tl_dtype dtype) {
+#define X(sfx, W, key_of) {forward_##sfx, backward_##sfx},
+  static cut_items_fn *const cuts[][2] = {CUT_WORDS(X)};
+#undef X
+  return dtype == TL_FLOAT32   ? cuts[4]
+         : dtype == TL_FLOAT64 ? cuts[5]
+                               : cuts[tl_move_size(tl_itemsize(dtype))];
 }
 
 // Lesser items to the front, the same and greater ones behind them, each as
 // they stood.
-static inline __attribute__((always_inline)) void split_sized(
-    char *items, int64_t n, char *keys, char *equal, const chosen *at,
-    size_t size) {
-  char *less = items, *more = keys, *same = equal;
-  for (int64_t i = 0; i < n; i++) {
-    uint64_t key = ((const uint64_t *)(const void *)keys)[i];
-    // Without a branch, which would be wrong half the time.
-    size_t is_less = 0 - (size_t)(key < at->key);
-    size_t is_more = 0 - (size_t)(key > at->key);
-    size_t is_same = ~(is_less | is_more);
-    char *to =
-        (char *)(((uintptr_t)less & is_less) | ((uintptr_t)more & is_more) |
-                 ((uintptr_t)same & is_same));
-    memmove(to, items + (size_t)i * size, size);
-    less += size & is_less;
-    more += size & is_more;
-    same += size & is_same;
-  }
-  memcpy(less, equal, (size_t)(same - equal));
-  memcpy(less + (same - equal), keys, (size_t)(more - keys));
-}
-
-static void split_items(parting *p, char *items, int64_t n, const chosen *at) {
-  char *keys = p->keys.bytes, *same = p->same.bytes;
-  switch (tl_itemsize(p->dtype)) {
-    case 1:
-      split_sized(items, n, keys, same, at, 1);
-      break;
-    case 2:
-      split_sized(items, n, keys, same, at, 2);
-      break;
-    case 4:
-      split_sized(items, n, keys, same, at, 4);
-      break;
-    default:
-      split_sized(items, n, keys, same, at, 8);
-  }
+static bool cut_items(parting *p, char *items, int64_t n, int64_t k,
+                      int64_t *end) {
+  const size_t size = tl_itemsize(p->dtype);
+  const bool is_signed = tl_dtypes[p->dtype].kind == 'I';
+  const tl_ranks ranks = {.vm = p->vm,
+                          .function = p->function,
+                          .dtype = p->dtype,
+                          .same_zero = true,
+                          .items = items,
+                          .n = n};
+  cut c = {.items = items,
+           .n = n,
+           .turn = is_signed ? (uint64_t)1 << (8 * size - 1) : 0};
+  if (!tl_nth_find(&ranks, k, &c.at) ||
+      !room_for(p->vm, p->function, &p->aside,
+                (size_t)aside_of(&c.at, n) * size))
+    return false;
+  tl_sort_from_wide(p->dtype, &c.item, &c.at.key, 1, false, NULL);
+  c.aside = p->aside.bytes;
+  cuts_of(p->dtype)[c.at.less <= n / 2](&c);
+  *end = c.at.less + c.at.same;
+  return tl_poll(p->vm, (uint64_t)n >> 10);
 }
 
 // The places in [kth] are in order.
 static bool partition_items(parting *p, char *items, int64_t n,
                             const int64_t *kth, int count) {
   size_t size = tl_itemsize(p->dtype);
-  int64_t from = 0;
+  int64_t from = 0, end;
   for (int i = 0; i < count; i++) {
-    chosen at;
     if (kth[i] < from)
       continue;
-    char *begin = items + (size_t)from * size;
-    if (!make_keys(p, begin, n - from) ||
-        !find_key(p, words_of(&p->keys), n - from, kth[i] - from, &at) ||
-        !room_for(p->vm, p->function, &p->same, (size_t)at.same * size))
+    if (!cut_items(p, items + (size_t)from * size, n - from, kth[i] - from,
+                   &end))
       return false;
-    split_items(p, begin, n - from, &at);
-    from += at.less + at.same;
+    from += end;
   }
   return true;
 }
@@ -398,14 +406,14 @@ static bool partition_items(parting *p, char *items, int64_t n,
 static bool sort_items(parting *p, char *items, int64_t n) {
   size_t size = tl_itemsize(p->dtype), nbytes = (size_t)n * size;
   if (!room_for(p->vm, p->function, &p->keys, (size_t)n * sizeof(int64_t)) ||
-      !room_for(p->vm, p->function, &p->same, nbytes))
+      !room_for(p->vm, p->function, &p->aside, nbytes))
     return false;
   int64_t *order = (int64_t *)(void *)p->keys.bytes;
   if (!tl_argsort_items(p->vm, p->dtype, order, items, n, false))
     return false;
-  tl_kernels()->take[tl_move_size(size)](p->same.bytes, items, (ptrdiff_t)size,
+  tl_kernels()->take[tl_move_size(size)](p->aside.bytes, items, (ptrdiff_t)size,
                                          order, (size_t)n);
-  memcpy(items, p->same.bytes, nbytes);
+  memcpy(items, p->aside.bytes, nbytes);
   return true;
 }
 
@@ -418,7 +426,9 @@ static bool partition_values(tl_vm *vm, tl_array *a, int axis,
   if (a->size == 0)
     return true;
   parting *p = parting_open(vm, "partition", dtype);
-  bool ok = p != NULL;
+  bool ok =
+      p != NULL && (n > TL_NTH_FREE ||
+                    room_for(vm, p->function, &p->aside, (size_t)n * size));
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 1, (tl_array *[]){a}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
@@ -457,8 +467,13 @@ static bool split_places(parting *p, int64_t *order, int64_t n, int64_t from,
     memcpy(p->before.bytes, order, nbytes);
     before = (const int64_t *)(const void *)p->before.bytes;
   }
-  chosen at;
-  if (!find_key(p, keys, n, k - from, &at))
+  const tl_ranks ranks = {.vm = p->vm,
+                          .function = p->function,
+                          .dtype = TL_UINT64,
+                          .items = (const char *)keys,
+                          .n = n};
+  tl_nth at;
+  if (!tl_nth_find(&ranks, k - from, &at))
     return false;
   int64_t less = 0, same = at.less, more = at.less + at.same;
   for (int64_t i = 0; i < n; i++) {
@@ -519,6 +534,14 @@ static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
   return ok;
 }
 
+// Whether there may be no memory when items have been moved.
+static bool fails_late(const tl_array *x, int axis, int count) {
+  const int64_t n = tl_shape(x)[axis];
+  if (count < 2 && n == x->size)
+    return false;
+  return !has_keys(tl_array_dtype(x)) || n > TL_NTH_FREE;
+}
+
 static int compare_places(const void *a, const void *b) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
@@ -577,11 +600,14 @@ static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (!partition_arguments(vm, "partition", args, &axis, &count, kth))
     return false;
-  tl_array *a = tl_take_dense(vm, &args[0]);
+  const tl_array *x = args[0].array;
+  tl_array *a = vm->keeping && fails_late(x, axis, count)
+                    ? tl_array_copy(vm, x)
+                    : tl_take_dense(vm, &args[0]);
   if (!a)
     return false;
   if (!partition_values(vm, a, axis, kth, count)) {
-    tl_drop(vm, tl_own_array(a));
+    tl_put_back(vm, &args[0], tl_own_array(a));
     return false;
   }
   *out = tl_own_array(a);
@@ -608,7 +634,7 @@ const tl_builtin tl_select_builtins[] = {
          "an index error.\n"
          "    argpartition([3, 1, 2], 1)    # [1, 2, 0]\n")},
     {"partition", "x, kth, axis: -1", partition,
-     TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES,
+     TL_EACH_ROW | TL_OF_ROWS | TL_OF_BYTES | TL_KEEPS | TL_STOPS | TL_ARRAYS,
      TL_DOC(
          "x with, along an axis, the item that is number kth in order (or several) in\n"
          "its place: lesser ones before, greater ones behind it, as they stood. Out of\n"

@@ -1,0 +1,446 @@
+// Among many items, some of them tell between which two keys the one sought
+// most likely lies (Floyd and Rivest, 1975): one pass counts the lesser keys
+// and writes down those between. Where it does not lie there, or too many do,
+// it is found digit by digit, from the highest on (radix selection): as long as
+// many keys may still be it, all items are gone through for each digit. So are
+// the keys that are written down in the end.
+#include "stdlib/nth.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "vm/kernels/sort.h"
+#include "vm/poll.h"
+#include "vm/vm.h"
+
+// Of few keys, short digits: their counts are cleared and searched each time.
+enum {
+  FEW = 2048,
+  FEW_BITS = 8,
+  DIGIT_BITS = 11,
+  DIGITS = 1 << DIGIT_BITS,
+  PART = TL_NTH_FREE / FEW,  // of the keys, at most, is written down
+  PIECE = 1 << 17,           // items between two polls
+};
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static bool is_float(tl_dtype dtype) {
+  return dtype == TL_FLOAT32 || dtype == TL_FLOAT64;
+}
+
+// Whether that of the greatest key is one.
+static bool is_nan(tl_dtype dtype, uint64_t key) {
+  return key == (dtype == TL_FLOAT32 ? UINT32_MAX : UINT64_MAX) &&
+         is_float(dtype);
+}
+
+const uint64_t *tl_nth_keys(const tl_ranks *r, int64_t i, int64_t m,
+                            uint64_t buffer[TL_NTH_CHUNK]) {
+  const char *items = r->items + (size_t)i * tl_itemsize(r->dtype);
+  if (r->dtype == TL_UINT64 && !r->descending)
+    return (const uint64_t *)(const void *)items;
+  tl_sort_keys(r->dtype, buffer, items, (size_t)m, r->descending, r->same_zero,
+               NULL);
+  return buffer;
+}
+
+static bool goes_on(const tl_ranks *r, int64_t i) {
+  return i % PIECE != 0 || tl_poll(r->vm, PIECE >> 10);
+}
+
+// The bits above [shift] low ones.
+static uint64_t above(uint64_t key, int shift) {
+  return shift < 64 ? key >> shift : 0;
+}
+
+// The number of low bits that may differ.
+static int width_of(uint64_t differ) {
+  return differ ? 64 - __builtin_clzll(differ) : 0;
+}
+
+// That of the low bits that are not the same in all keys.
+static bool find_width(const tl_ranks *r, int *width, uint64_t *first,
+                       uint64_t *greatest) {
+  uint64_t buffer[TL_NTH_CHUNK], differ = 0, most = 0;
+  for (int64_t i = 0; i < r->n; i += TL_NTH_CHUNK) {
+    int64_t m = least(TL_NTH_CHUNK, r->n - i);
+    const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
+    if (i == 0)
+      *first = keys[0];
+    for (int64_t j = 0; j < m; j++) {
+      differ |= keys[j] ^ *first;
+      most = keys[j] > most ? keys[j] : most;
+    }
+    if (!goes_on(r, i))
+      return false;
+  }
+  *width = width_of(differ);
+  *greatest = most;
+  return true;
+}
+
+// What is known of the key sought: its bits above [shift], that [left] keys
+// have them, and its place among these.
+typedef struct search {
+  uint64_t high;
+  int shift;
+  int64_t left, place;
+  bool wants_next;
+  uint64_t next;  // the least key above it that was seen; all ones: none was
+} search;
+
+// The bucket that the place is in; the place becomes that in it.
+static size_t find_bucket(const int64_t *counts, int64_t *place) {
+  size_t bucket = 0;
+  for (; *place >= counts[bucket]; bucket++) *place -= counts[bucket];
+  return bucket;
+}
+
+static int digit_bits(const search *s, int most) {
+  return s->shift < most ? s->shift : most;
+}
+
+static void narrow(search *s, const int64_t *counts, int bits) {
+  size_t bucket = find_bucket(counts, &s->place);
+  s->high = s->high << bits | bucket;
+  s->shift -= bits;
+  s->left = counts[bucket];
+}
+
+// One digit more, by going through all items.
+static bool next_digit(const tl_ranks *r, search *s) {
+  int64_t counts[DIGITS] = {0};
+  uint64_t buffer[TL_NTH_CHUNK];
+  int bits = digit_bits(s, DIGIT_BITS), shift = s->shift - bits;
+  uint64_t mask = ((uint64_t)1 << bits) - 1;
+  for (int64_t i = 0; i < r->n; i += TL_NTH_CHUNK) {
+    int64_t m = least(TL_NTH_CHUNK, r->n - i);
+    const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
+    if (s->left == r->n)
+      for (int64_t j = 0; j < m; j++) counts[keys[j] >> shift & mask]++;
+    else
+      for (int64_t j = 0; j < m; j++)
+        counts[keys[j] >> shift & mask] += above(keys[j], s->shift) == s->high;
+    if (!goes_on(r, i))
+      return false;
+  }
+  narrow(s, counts, bits);
+  return true;
+}
+
+// Writes down what is left, with room for one more.
+static bool collect(const tl_ranks *r, const search *s, uint64_t *to) {
+  uint64_t buffer[TL_NTH_CHUNK];
+  int64_t count = 0;
+  for (int64_t i = 0; count < s->left; i += TL_NTH_CHUNK) {
+    int64_t m = least(TL_NTH_CHUNK, r->n - i);
+    const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
+    for (int64_t j = 0; j < m && count < s->left; j++) {
+      to[count] = keys[j];
+      count += above(keys[j], s->shift) == s->high;
+    }
+    if (!goes_on(r, i))
+      return false;
+  }
+  return true;
+}
+
+// What is just above the digit that was found; those of a lower digit are less
+// than those of a higher one.
+static void see_next(const uint64_t *keys, int64_t n, search *s,
+                     uint64_t mask) {
+  uint64_t next = UINT64_MAX;
+  for (int64_t i = 0; i < n; i++) {
+    bool over = (keys[i] >> s->shift & mask) > (s->high & mask);
+    uint64_t key = over ? keys[i] : UINT64_MAX;
+    next = key < next ? key : next;
+  }
+  s->next = next == UINT64_MAX ? s->next : next;
+}
+
+static void search_written(uint64_t *keys, search *s) {
+  while (s->shift > 0 && s->left > 1) {
+    int64_t counts[DIGITS], count = 0;
+    int bits = digit_bits(s, s->left < FEW ? FEW_BITS : DIGIT_BITS);
+    uint64_t mask = ((uint64_t)1 << bits) - 1;
+    int64_t n = s->left;
+    int shift = s->shift - bits;
+    memset(counts, 0, sizeof *counts << bits);
+    for (int64_t i = 0; i < n; i++) counts[keys[i] >> shift & mask]++;
+    narrow(s, counts, bits);
+    if (s->wants_next)
+      see_next(keys, n, s, mask);
+    for (int64_t i = 0; i < n; i++) {
+      uint64_t key = keys[i];
+      keys[count] = key;
+      count += (key >> shift & mask) == (s->high & mask);
+    }
+  }
+  if (s->shift > 0)
+    s->high = keys[0];
+  s->shift = 0;
+}
+
+// Of keys of which nothing is known.
+static void search_all(uint64_t *keys, search *s) {
+  uint64_t differ = 0;
+  for (int64_t i = 0; i < s->left; i++) differ |= keys[i] ^ keys[0];
+  s->shift = width_of(differ);
+  s->high = above(keys[0], s->shift);
+  search_written(keys, s);
+}
+
+static tl_nth found_at(const search *s, int64_t k, bool nan) {
+  return (tl_nth){s->high, s->next, nan, k - s->place, s->left};
+}
+
+// --- Between two keys
+// ---------------------------------------------------------
+
+// Two keys, between which some number of keys are written down.
+typedef struct range {
+  uint64_t from, to;
+  double low, high;  // the same of floats, ascending
+  uint64_t *keys;
+  int64_t count, most;
+  int64_t less;  // items before it
+  bool nan;      // there is NaN
+} range;
+
+static uint64_t key_of_place(const uint64_t *keys, int64_t k) {
+  uint64_t copy[FEW];
+  search s = {.shift = 64, .left = FEW, .place = k, .next = UINT64_MAX};
+  search_written(memcpy(copy, keys, sizeof copy), &s);
+  return s.high;
+}
+
+// Where the key of place k most likely is; one key alone, where too many others
+// are near.
+static void guess(const tl_ranks *r, int64_t k, range *out) {
+  uint64_t keys[FEW], one[TL_NTH_CHUNK];
+  const int64_t step = r->n / FEW;
+  for (int64_t i = 0; i < FEW; i++) {
+    // Not at equal distances, at which items may be alike.
+    int64_t at = i * step + (int64_t)((uint64_t)i * 40503 % (uint64_t)step);
+    keys[i] = tl_nth_keys(r, at, 1, one)[0];
+  }
+  // How far such a sample is off, three and a half times.
+  double share = (double)k / (double)r->n;
+  int64_t off = (int64_t)(3.5 * sqrt(FEW * share * (1 - share))) + 3;
+  int64_t place = (int64_t)(share * FEW), count = 0;
+  out->from = place < off ? 0 : key_of_place(keys, place - off);
+  out->to = place + off >= FEW ? UINT64_MAX : key_of_place(keys, place + off);
+  for (int i = 0; i < FEW; i++)
+    count += keys[i] >= out->from && keys[i] <= out->to;
+  if (count >= FEW / PART - FEW / 64)
+    out->from = out->to = key_of_place(keys, place);
+}
+
+// Counts the lesser items of a chunk and writes down the keys of those in the
+// range. Floats are compared as they are: few need keys.
+typedef void take_chunk(const tl_ranks *r, range *g, int64_t i, int64_t m);
+
+static void take_keys(const tl_ranks *r, range *g, int64_t i, int64_t m) {
+  uint64_t buffer[TL_NTH_CHUNK];
+  const uint64_t from = g->from, wide = g->to - from;
+  const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
+  int64_t count = g->count;
+  for (int64_t j = 0; j < m; j++) g->less += keys[j] < from;
+  for (int64_t j = 0; j < m; j++) {
+    g->keys[count] = keys[j];
+    count += keys[j] - from <= wide;
+  }
+  g->count = count;
+}
+
+// M: an integer of W's size, in which a comparison of vectors ends: all ones
+// where it holds. The compiler makes no vectors of such loops by itself.
+#define TAKE_FLOATS(W, M)                                                   \
+  typedef W W##_vector __attribute__((vector_size(16)));                    \
+  typedef M W##_mask __attribute__((vector_size(16)));                      \
+  static void take_##W(const tl_ranks *r, range *g, int64_t i, int64_t m) { \
+    enum { LANES = 16 / sizeof(W) };                                        \
+    const W *items = (const W *)(const void *)r->items + i;                 \
+    const W low = (W)g->low, high = (W)g->high;                             \
+    W taken[TL_NTH_CHUNK + 1];                                              \
+    M within[TL_NTH_CHUNK];                                                 \
+    W##_mask lanes[2] = {{0}, {0}};                                         \
+    int64_t count = 0, below = 0, nan = 0, j = 0;                           \
+    for (; j + LANES <= m; j += LANES) {                                    \
+      W##_vector x;                                                         \
+      memcpy(&x, items + j, sizeof x);                                      \
+      W##_mask in = (x >= low) & (x <= high);                               \
+      lanes[0] -= x < low;                                                  \
+      lanes[1] -= x != x;                                                   \
+      memcpy(within + j, &in, sizeof in);                                   \
+    }                                                                       \
+    for (int k = 0; k < LANES; k++) {                                       \
+      below += lanes[0][k];                                                 \
+      nan += lanes[1][k];                                                   \
+    }                                                                       \
+    for (; j < m; j++) {                                                    \
+      below += items[j] < low;                                              \
+      nan += items[j] != items[j];                                          \
+      within[j] = -(M)(items[j] >= low && items[j] <= high);                \
+    }                                                                       \
+    for (j = 0; j < m; j++) {                                               \
+      taken[count] = items[j];                                              \
+      count -= within[j];                                                   \
+    }                                                                       \
+    tl_sort_keys(r->dtype, g->keys + g->count, taken, (size_t)count,        \
+                 r->descending, r->same_zero, NULL);                        \
+    g->less += r->descending ? m - below - nan - count : below;             \
+    g->nan |= nan > 0;                                                      \
+    g->count += count;                                                      \
+  }
+TAKE_FLOATS(float, int32_t)
+TAKE_FLOATS(double, int64_t)
+
+static double float_of(const tl_ranks *r, uint64_t key) {
+  tl_c128 item = {0, 0};
+  float narrow;
+  tl_sort_from_wide(r->dtype, &item, &key, 1, r->descending, NULL);
+  memcpy(&narrow, &item, sizeof narrow);
+  return r->dtype == TL_FLOAT32 ? (double)narrow : item.re;
+}
+
+static take_chunk *open_range(const tl_ranks *r, range *g) {
+  if (!is_float(r->dtype))
+    return take_keys;
+  const double end = r->descending ? -(double)INFINITY : (double)INFINITY;
+  const double first = g->from == 0 ? -end : float_of(r, g->from);
+  const double last = g->to == UINT64_MAX ? end : float_of(r, g->to);
+  g->low = r->descending ? last : first;
+  g->high = r->descending ? first : last;
+  return r->dtype == TL_FLOAT32 ? take_float : take_double;
+}
+
+// *found: false where the key is not in the range, or too many are.
+static bool search_range(const tl_ranks *r, int64_t k, range *g, tl_nth *out,
+                         bool *found) {
+  take_chunk *take = open_range(r, g);
+  int64_t same = 0;
+  *found = false;
+  for (int64_t i = 0; i < r->n; i += TL_NTH_CHUNK) {
+    take(r, g, i, least(TL_NTH_CHUNK, r->n - i));
+    if (g->from == g->to) {  // what is written down is known
+      same += g->count;
+      g->count = 0;
+    }
+    if (g->count > g->most)
+      return true;
+    if (!goes_on(r, i))
+      return false;
+  }
+  if (g->from == g->to) {
+    *found = k >= g->less && k - g->less < same;
+    *out = (tl_nth){g->from, UINT64_MAX, g->nan, g->less, same};
+    return true;
+  }
+  search s = {.left = g->count,
+              .place = k - g->less,
+              .wants_next = r->wants_next,
+              .next = UINT64_MAX};
+  if (s.place < 0 || s.place >= g->count)
+    return true;
+  search_all(g->keys, &s);
+  *out = found_at(&s, k, g->nan);
+  *found = true;
+  return true;
+}
+
+static bool find_in_range(const tl_ranks *r, int64_t k, tl_nth *out,
+                          bool *found) {
+  range g = {.most = r->n / PART};
+  *found = false;
+  if (r->n <= TL_NTH_FREE || tl_itemsize(r->dtype) < 4)
+    return true;
+  guess(r, k, &g);
+  // What one chunk more may write, and one key behind those that count.
+  size_t nbytes = ((size_t)g.most + TL_NTH_CHUNK + 1) * sizeof *g.keys;
+  g.keys = tl_alloc(r->vm, nbytes, r->function);
+  bool ok = g.keys != NULL && search_range(r, k, &g, out, found);
+  if (g.keys != NULL)
+    tl_free(r->vm, g.keys, nbytes);
+  return ok;
+}
+
+// --- Digit by digit
+// ------------------------------------------------------------
+
+static bool find_by_digits(const tl_ranks *r, int64_t k, tl_nth *out) {
+  uint64_t few[FEW + 1], *keys = few, first = 0, most = 0;
+  size_t nbytes = 0;
+  search s = {.shift = (int)tl_itemsize(r->dtype) * 8,
+              .left = r->n,
+              .place = k,
+              .next = UINT64_MAX};
+  if (s.shift > 16 && !find_width(r, &s.shift, &first, &most))
+    return false;
+  s.high = above(first, s.shift);
+  while (s.shift > 0 && (s.left == r->n || s.left > r->n / PART))
+    if (!next_digit(r, &s))
+      return false;
+  if (s.shift > 0) {
+    if (s.left > FEW) {
+      nbytes = ((size_t)s.left + 1) * sizeof *keys;
+      keys = tl_alloc(r->vm, nbytes, r->function);
+    }
+    bool ok = keys != NULL && collect(r, &s, keys);
+    if (ok)
+      search_written(keys, &s);
+    if (nbytes > 0 && keys != NULL)
+      tl_free(r->vm, keys, nbytes);
+    if (!ok)
+      return false;
+  }
+  *out = found_at(&s, k, is_nan(r->dtype, most));
+  // Seen was only what was written down.
+  out->next = UINT64_MAX;
+  return true;
+}
+
+// All keys are written down at once.
+static void find_among_few(const tl_ranks *r, int64_t k, tl_nth *out) {
+  uint64_t keys[FEW + 1], most = 0;
+  search s = {.left = r->n,
+              .place = k,
+              .wants_next = r->wants_next,
+              .next = UINT64_MAX};
+  keys[0] = 0;
+  tl_sort_keys(r->dtype, keys, r->items, (size_t)r->n, r->descending,
+               r->same_zero, NULL);
+  for (int64_t i = 0; r->wants_next && i < r->n; i++)
+    most = keys[i] > most ? keys[i] : most;
+  search_all(keys, &s);
+  *out = found_at(&s, k, is_nan(r->dtype, most));
+}
+
+bool tl_nth_find(const tl_ranks *r, int64_t k, tl_nth *out) {
+  bool found;
+  if (r->n <= FEW) {
+    find_among_few(r, k, out);
+    return true;
+  }
+  return find_in_range(r, k, out, &found) &&
+         (found || find_by_digits(r, k, out));
+}
+
+bool tl_nth_above(const tl_ranks *r, uint64_t key, uint64_t *out) {
+  uint64_t buffer[TL_NTH_CHUNK], found = UINT64_MAX;
+  for (int64_t i = 0; i < r->n; i += TL_NTH_CHUNK) {
+    int64_t m = least(TL_NTH_CHUNK, r->n - i);
+    const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
+    for (int64_t j = 0; j < m; j++) {
+      uint64_t other = keys[j] > key ? keys[j] : UINT64_MAX;
+      found = other < found ? other : found;
+    }
+    if (!goes_on(r, i))
+      return false;
+  }
+  *out = found;
+  return true;
+}
