@@ -242,6 +242,44 @@ def logarithm(prefix, base, bits):
     define_terms(f'{prefix}_table', table)
 
 
+# The same of powers: 32 intervals.
+POWER_FIRST = 0x3fefaaaa00000000
+
+
+def power_log_tail(x):
+    if abs(x) < mpf(10) ** -25:
+        return mpf(1) / 3 - x / 4
+    return (log(1 + x) - x + x * x / 2) / x ** 3
+
+
+def powers():
+    """log2 x to 2^-66 of itself: a reciprocal so short that its product with x
+    is exact in two parts, and the logarithm's table in two parts."""
+    ends = [mpf(struct.unpack('<d', struct.pack('<Q', POWER_FIRST + (i << 47)))[0])
+            for i in range(33)]
+    close = [mpf(1)] + [round_to(2 / (ends[j] + ends[j + 1]), 11)
+                        for j in range(1, 32)]
+    bound = max(abs(close[j] * m - 1) for j in range(32)
+                for m in (ends[j], ends[j + 1]))
+    print(f'#define POWER_FIRST 0x{POWER_FIRST:x}u')
+    scale = 1 / log(mpf(2))
+    print(f'#define POWER_SCALE {hexadecimal(scale)}')
+    print(f'#define POWER_SCALE_LOST {hexadecimal(scale - mpf(float(scale)))}')
+    what = f'|r| < {float(bound):.4f}'
+    print(f'\n// (log(1 + r) - r + r^2 / 2) / r^3 for {what}')
+    define_terms('power_terms', polynomial(power_log_tail, -bound, bound, 7))
+    print(f'\n// (log2(1 + r) - r log2(e)) / r^2 for {what}; float32')
+    define_terms('power_terms_short', [
+        t * scale for t in polynomial(log_tail, -bound, bound, 4)])
+    print('\n// c for each interval of m, where c m is next to 1.')
+    define_terms('power_close', close)
+    exact = [-log(c) * scale - mpf(j) / 32 for j, c in enumerate(close)]
+    table = [round_to(value, 42) for value in exact]
+    print('\n// -log2 c - j / 32, and what 42 bits leave of it.')
+    define_terms('power_table', table)
+    define_terms('power_table_lost', [a - b for a, b in zip(exact, table)])
+
+
 def sines():
     """1/6 - z/120 ...: sin b = b - b z (these), for z = b^2."""
     quarter = pi / 4 * mpf('1.0001')
@@ -277,6 +315,8 @@ def tables():
     exponentials()
     print()
     logarithms()
+    print()
+    powers()
     print()
     sines()
     print()

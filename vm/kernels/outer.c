@@ -162,7 +162,9 @@ TL_FLOATS(X)
     const bool ahead = row_stride >= (ptrdiff_t)sizeof(T);                     \
     for (size_t i = 0; i < nreals; i += TL_OUTER_STRIP) {                      \
       size_t n = nreals - i < TL_OUTER_STRIP ? nreals - i : TL_OUTER_STRIP;    \
-      if (!TL_SMALL && n == 1 && row_stride == (ptrdiff_t)sizeof(T))           \
+      if (TL_SMALL)                                                            \
+        add_strip_##sfx(out + i, a + i, row_stride, nrows, n, counter);        \
+      else if (n == 1 && row_stride == (ptrdiff_t)sizeof(T))                   \
         add_run_##sfx(out + i, a + i, nrows, counter);                         \
       else if (n == 2)                                                         \
         add_strip_##sfx(out + i, a + i, row_stride, nrows, 2, counter);        \

@@ -204,6 +204,23 @@ TL_INLINE vec look_up(const double *table, vec_bits index) {
 #endif
 }
 
+// table[index mod 32] of each lane.
+TL_INLINE vec look_up_32(const double *table, vec_bits index) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  const __mmask8 upper =
+      _mm512_test_epi64_mask((__m512i)index, _mm512_set1_epi64(16));
+  return choose_where(upper, look_up(table + 16, index), look_up(table, index));
+#else
+  index &= 31;
+#ifdef __AVX2__
+  return (vec){table[index[0]], table[index[1]], table[index[2]],
+               table[index[3]]};
+#else
+  return (vec){table[index[0]], table[index[1]]};
+#endif
+#endif
+}
+
 // Keeps in *farthest the largest |k| that it was called with, lane by lane; NaN
 // is passed over.
 TL_INLINE void note_distance(vec k, vec *farthest) {
@@ -261,15 +278,18 @@ enum { STEP = TOGETHER * LANES, BEYOND = 16 * LANES };
   /* Fewer than a turn has, or up to BEYOND items with some beyond. */         \
   static __attribute__((noinline)) void name##_few_##sfx(T *to, const T *from, \
                                                          size_t n) {           \
-    size_t i = 0;                                                              \
-    for (; n - i >= LANES; i += LANES)                                         \
-      store_##sfx(to + i, anywhere(load_##sfx(from + i)));                     \
-    if (i == n)                                                                \
-      return;                                                                  \
     T rest[LANES] = {0};                                                       \
-    for (size_t j = 0; i + j < n; j++) rest[j] = from[i + j];                  \
-    store_##sfx(rest, anywhere(load_##sfx(rest)));                             \
-    for (size_t j = 0; i + j < n; j++) to[i + j] = rest[j];                    \
+    for (size_t i = 0; i < n; i += LANES) {                                    \
+      const size_t left = n - i < LANES ? n - i : LANES;                       \
+      const T *x = from + i;                                                   \
+      T *put = to + i;                                                         \
+      if (left < LANES) {                                                      \
+        for (size_t j = 0; j < left; j++) rest[j] = x[j];                      \
+        x = put = rest;                                                        \
+      }                                                                        \
+      store_##sfx(put, anywhere(load_##sfx(x)));                               \
+      for (size_t j = 0; put == rest && j < left; j++) to[i + j] = rest[j];    \
+    }                                                                          \
   }                                                                            \
   void TL_K(name##_##sfx)(void *out, const void *a, size_t n) {                \
     T *to = out;                                                               \

@@ -187,11 +187,6 @@ TL_INLINE double log1p_anywhere(double x) {
 // For erf: at i / 128 its value, what rounding took from it, and its slope.
 extern const double tl_erf_table[769][3];
 
-// x ** y but for the whole and half y of vmath_powers.c, of up to VMATH_BLOCK
-// items, where [to] is no operand (vmath_short.c).
-void TL_K(other_powers_float32)(float *to, const float *x, const float *y,
-                               size_t n);
-
 // ---- loops ------------------------------------------------------------------
 
 // Formulas are long, so each stands once, in a loop over whole vectors of

@@ -7,80 +7,83 @@
 #include "vm/kernels/vmath_parts.h"
 
 #include "vm/kernels/vector.h"
+#include "vm/kernels/vmath_tables.h"
+#include "vm/kernels/vmath_steps.h"
 
 // ---- any exponent -----------------------------------------------------------
 
-// float64 needs the logarithm to more than 64 bits: log2 x = t1 + t2, with t1
-// short, so that its product with the first half of y is exact. The method and
-// coefficients are fdlibm's (e_pow.c), with x between 1 and 2 brought next to
-// 1, 1.5 or 2 by masks.
-TL_INLINE two_parts log2_parts(double x) {
-  const uint64_t bits = bits_of(x), above = bits - 0x3ff0000000000000u;
-  const double exponent =
-      from_bits(((above + 0x8000000000000000u) >> 52) | 0x4330000000000000u) -
-      (0x1p52 + 2048);
-  const double m =
-      from_bits((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u);
-  const uint64_t past_first = all_if(m >= 0x1.3988e1409212ep0);   // sqrt 1.5
-  const uint64_t past_second = all_if(m >= 0x1.bb67ae8584caap0);  // sqrt 3
-  const uint64_t middle = past_first & ~past_second;
-  const double ax = choose_bits(past_second, 0.5 * m, m);
-  const double n = choose_bits(past_second, exponent + 1, exponent);
-  const double base = choose_bits(middle, 1.5, 1);
-  const double base_high = choose_bits(middle, 5.84962487220764160156e-01, 0);
-  const double base_low = choose_bits(middle, 1.35003920212974897128e-08, 0);
+typedef struct pairs {
+  vec high, low;
+} pairs;
 
-  const double u = ax - base, v = 1 / (ax + base), s = u * v;
-  const double s_high = first_half(s), sum_high = first_half(ax + base);
-  const double sum_low = ax - (sum_high - base);
-  const double s_low = v * ((u - s_high * sum_high) - s_high * sum_low);
-  const double z = s * s;
-  double r = 2.06975017800338417784e-01;
-  r = r * z + 2.30660745775561754067e-01;
-  r = r * z + 2.72728123808534006489e-01;
-  r = r * z + 3.33333329818377432918e-01;
-  r = r * z + 4.28571428578550184252e-01;
-  r = r * z + 5.99999999999994648725e-01;
-  r = z * z * r + s_low * (s_high + s);
-  const double square = s_high * s_high;
-  const double three = first_half(3.0 + square + r);
-  const double three_low = r - ((three - 3.0) - square);
-  const double p = s_high * three, q = s_low * three + three_low * s;
-  const double p_high = first_half(p + q), p_low = q - (p_high - p);
-  const double l_high = 9.61796700954437255859e-01 * p_high;
-  const double l_low = -7.02846165095275826516e-09 * p_high +
-                       p_low * 9.61796693925975554329e-01 + base_low;
-  const double high = first_half(((l_high + l_low) + base_high) + n);
-  return (two_parts){high, l_low - (((high - n) - base_high) - l_high)};
+// x = 2^K m, where K is in steps of 1/32 and c m = 1 + r is next to 1.
+typedef struct near_one {
+  vec K;
+  vec_bits at;
+  vec r, rest;  // of two parts
+} near_one;
+
+TL_INLINE near_one bring_near(vec x) {
+  const uint64_t bias = UINT64_C(1024) << 52;  // nothing is negative
+  const vec_bits above = (vec_bits)x + (bias - POWER_FIRST), at = above >> 47;
+  const vec K = (vec)(at | 0x4330000000000000u) - (0x1p52 + 32 * 1024);
+  const vec m = (vec)((above & 0x000fffffffffffffu) + POWER_FIRST);
+  // 32 bits of m, and the others: both have exact products with c.
+  const vec c = look_up_32(power_close, at);
+  const vec m_high = (vec)((vec_bits)m & ~(uint64_t)0x1fffff);
+  const vec high = multiply_add(m_high, c, all_of(-1)), low = (m - m_high) * c;
+  const vec r = high + low;
+  return (near_one){K, at, r, (high - r) + low};
 }
 
-// 2^(high + low), where the sum is between -1080 and 1030; infinity elsewhere.
-TL_INLINE double exp2_parts(double high, double low) {
-  const double sum = high + low;
-  const double inside = sum < -1080 ? -1080 : sum > 1030 ? 1030 : sum;
-  const double shifted = inside + WHOLE, k = shifted - WHOLE;
-  const double rest = high - k, t = first_half(low + rest);
-  const double u = t * 6.93147182464599609375e-01;
-  const double v = (low - (t - rest)) * 6.93147180559945286227e-01 +
-                   t * -1.90465429995776804525e-09;
-  const double z = u + v, lost = v - (z - u), square = z * z;
-  double p = 4.13813679705723846039e-08;
-  p = p * square + -1.65339022054652515390e-06;
-  p = p * square + 6.61375632143793436117e-05;
-  p = p * square + -2.77777777770155933842e-03;
-  p = p * square + 1.66666666666666019037e-01;
-  const double c = z - square * p;
-  const double r = (z * c) / (c - 2) - (lost + z * lost);
-  const double half = k * 0.5 + WHOLE;
-  const double other = (k - (half - WHOLE)) + WHOLE;
-  const double power = (1 - (r - z)) * power_of_2(half) * power_of_2(other);
-  return choose_bits(all_if(sum == inside), power, INFINITY);
+// log2 x, to 2^-65 of itself: log(1 + r) = r - r^2/2 in two parts + ..., times
+// log2 e. Of the sum with the table's the larger part, if any, is the table's.
+TL_INLINE pairs log2_pair(vec x) {
+  const near_one v = bring_near(x);
+  const vec r = v.r, z = r * r, half = 0.5 * z;
+  const double *t = power_terms;
+  const vec terms = ((t[0] + r * t[1]) + z * (t[2] + r * t[3])) +
+                    (z * z) * ((t[4] + r * t[5]) + z * (t[6] + r * t[7]));
+  const vec w = r - half;
+  const vec lost = ((r - w) - half) +
+                   ((v.rest - v.rest * r) - 0.5 * lost_of_product(r, r, z));
+  const vec w_low = lost + (r * z) * terms;
+  const vec scale = all_of(POWER_SCALE), p = w * scale;
+  const vec p_low = lost_of_product(w, scale, p) +
+                    (w * POWER_SCALE_LOST + w_low * POWER_SCALE);
+  const vec most = v.K * 0.03125 + look_up_32(power_table, v.at);
+  const vec first = most + p;
+  const vec rest =
+      ((most - first) + p) + (p_low + look_up_32(power_table_lost, v.at));
+  const vec high = first + rest;
+  return (pairs){high, (first - high) + rest};
 }
 
-TL_INLINE double power_double(double x, double y) {
-  const two_parts log = log2_parts(x);
-  const double y_high = first_half(y);
-  return exp2_parts(y_high * log.high, (y - y_high) * log.high + y * log.low);
+// 2^(y log2 x); infinity where that is not normal.
+TL_INLINE vec other_power(vec x, vec y) {
+  const pairs log = log2_pair(x);
+  const vec high = y * log.high;
+  const vec low = lost_of_product(y, log.high, high) + y * log.low;
+  steps s = take_steps_of_2(high);
+  s.r += low * STEPS_LN2;
+  const vec power_of = power(s.k);
+  const vec result = power_of + power_of * rest_float64(s);
+  const vec size = (vec)((vec_bits)high & ~VEC_SIGN);
+  return choose_where(is_less(size, 1021), result, all_of((double)INFINITY));
+}
+
+// Of float32: log2 x to 2^-36 of itself.
+TL_INLINE vec other_power_short(vec x, vec y) {
+  const near_one v = bring_near(x);
+  const vec r = v.r, z = r * r;
+  const double *t = power_terms_short;
+  const vec terms = (t[0] + r * t[1]) + z * ((t[2] + r * t[3]) + z * t[4]);
+  const vec most = v.K * 0.03125 + look_up_32(power_table, v.at);
+  const vec log = most + (r * POWER_SCALE + z * terms);
+  const vec product = at_most(y * log, 200);
+  const steps s = take_steps_of_2(-at_most(-product, 200));
+  const vec power_of = power(s.k);
+  return power_of + power_of * rest_float32(s);
 }
 
 // Not what is no logarithm's business, nor what becomes subnormal or infinite.
@@ -89,34 +92,68 @@ TL_INLINE bool power_holds(double x, double y, double result) {
          result >= 0x1p-1021 && result < INFINITY;
 }
 
-static void powers_double(double *to, const double *x, const double *y,
-                          size_t n) {
-  VMATH_LOOP(power_double(x[i], y[i]))
+// Float32 can only be too large or small for itself.
+TL_INLINE bool power_holds_short(float x, float y) {
+  return x > 0 && x < INFINITY && y < INFINITY && y > -INFINITY;
 }
 
-static void other_powers_float64(double *to, const double *x, const double *y,
-                                 size_t n) {
-  uint64_t odd = 0;
-  vmath_each_of_two(powers_double, to, x, y, n);
-  for (size_t i = 0; i < n; i++) odd |= !power_holds(x[i], y[i], to[i]);
-  for (size_t i = 0; odd != 0 && i < n; i++)
-    if (!power_holds(x[i], y[i], to[i]))
-      to[i] = pow(x[i], y[i]);
-}
+// Some vectors at a time, as in vector.h: how many items.
+enum { POWERS_TOGETHER = 4 };
+#define EACH_POWER TL_SPELL_OUT for (size_t v = 0; v < POWERS_TOGETHER; v++)
+#define OTHER_POWERS(sfx, T, Bits, formula, holds, libm)                    \
+  static __attribute__((noinline))                                          \
+  size_t turn_powers_##sfx(T *to, const T *x, const T *y, size_t n) {       \
+    enum { TURN = POWERS_TOGETHER * LANES };                                \
+    size_t i = 0;                                                           \
+    for (; !TL_SMALL && n - i >= TURN; i += TURN) {                         \
+      vec result[POWERS_TOGETHER];                                          \
+      EACH_POWER result[v] = formula(load_##sfx(x + i + v * LANES),         \
+                                     load_##sfx(y + i + v * LANES));        \
+      EACH_POWER store_##sfx(to + i + v * LANES, result[v]);                \
+    }                                                                       \
+    return i;                                                               \
+  }                                                                         \
+  static void other_powers_##sfx(T *to, const T *x, const T *y, size_t n) { \
+    T rest[2][LANES] = {{0}};                                               \
+    for (size_t i = turn_powers_##sfx(to, x, y, n); i < n; i += LANES) {    \
+      const T *base = x + i, *exponent = y + i;                             \
+      T *put = to + i;                                                      \
+      if (n - i < LANES) {                                                  \
+        memcpy(rest[0], base, (n - i) * sizeof *x);                         \
+        memcpy(rest[1], exponent, (n - i) * sizeof *y);                     \
+        base = put = rest[0];                                               \
+        exponent = rest[1];                                                 \
+      }                                                                     \
+      store_##sfx(put, formula(load_##sfx(base), load_##sfx(exponent)));    \
+      if (put == rest[0])                                                   \
+        memcpy(to + i, rest[0], (n - i) * sizeof *to);                      \
+    }                                                                       \
+    Bits odd = 0;                                                           \
+    for (size_t i = 0; i < n; i++) odd |= !holds;                           \
+    for (size_t i = 0; odd != 0 && i < n; i++)                              \
+      if (!holds)                                                           \
+        to[i] = libm;                                                       \
+  }
+OTHER_POWERS(float64, double, uint64_t, other_power,
+             power_holds(x[i], y[i], to[i]), pow(x[i], y[i]))
+OTHER_POWERS(float32, float, uint32_t, other_power_short,
+             power_holds_short(x[i], y[i]),
+             (float)pow((double)x[i], (double)y[i]))
 
 // ---- whole and half exponents -----------------------------------------------
 
 // Twice the exponent is whole and no larger than this.
 enum { EASY_TWICE = 64, EASY_EXPONENTS = 2 * EASY_TWICE + 1 };
 
-TL_INLINE bool is_easy(double y) {
+TL_INLINE bool is_easy_float64(double y) {
   const double twice = y + y, whole = (twice + WHOLE) - WHOLE;
   return magnitude(twice) <= EASY_TWICE && twice == whole;
 }
 
-typedef struct pairs {
-  vec high, low;
-} pairs;
+TL_INLINE bool is_easy_float32(float y) {
+  const float twice = y + y, whole = (twice + 0x1.8p23f) - 0x1.8p23f;
+  return __builtin_fabsf(twice) <= EASY_TWICE && twice == whole;
+}
 
 TL_INLINE pairs pairs_times(pairs a, pairs b) {
   const vec p = a.high * b.high;
@@ -223,7 +260,7 @@ static void settle_float32(float *to, const float *x, float y, size_t n) {
 // easy_block: all to the power [y], which is easy. easy_items: items with easy
 // exponents among others, those of one exponent at a time. The kernel's target
 // may be an operand.
-#define POWERS(sfx, T)                                                       \
+#define POWERS(sfx, T, Bits)                                                 \
   static void easy_block_##sfx(T *to, const T *x, T y, size_t n) {           \
     const int twice = (int)(y + y);                                          \
     if (twice == 1) {                                                        \
@@ -251,7 +288,7 @@ static void settle_float32(float *to, const float *x, float y, size_t n) {
     T powers[VMATH_BLOCK];                                                   \
     for (size_t i = 0; i < n; i++) {                                         \
       const T exponent = y[i];                                               \
-      if (!is_easy((double)exponent) ||                                      \
+      if (!is_easy_##sfx(exponent) ||                                        \
           done[(int)(exponent + exponent) + EASY_TWICE])                     \
         continue;                                                            \
       done[(int)(exponent + exponent) + EASY_TWICE] = true;                  \
@@ -261,16 +298,19 @@ static void settle_float32(float *to, const float *x, float y, size_t n) {
     }                                                                        \
   }                                                                          \
   static void pow_block_##sfx(T *to, const T *x, const T *y, size_t n) {     \
-    size_t same = 0, easy = 0;                                               \
-    for (size_t i = 0; i < n; i++) same += y[i] == y[0];                     \
-    if (same == n && is_easy((double)y[0])) {                                \
+    Bits others = 0, easy = 0, hard = 0;                                     \
+    for (size_t i = 0; i < n; i++) {                                         \
+      others |= y[i] != y[0];                                                \
+      easy |= is_easy_##sfx(y[i]);                                           \
+      hard |= !is_easy_##sfx(y[i]);                                          \
+    }                                                                        \
+    if (others == 0 && easy != 0) {                                          \
       easy_block_##sfx(to, x, y[0], n);                                      \
       return;                                                                \
     }                                                                        \
-    for (size_t i = 0; i < n; i++) easy += is_easy((double)y[i]);            \
-    if (easy < n)                                                            \
+    if (hard != 0)                                                           \
       other_powers_##sfx(to, x, y, n);                                       \
-    if (easy > 0)                                                            \
+    if (easy != 0)                                                           \
       easy_items_##sfx(to, x, y, n);                                         \
   }                                                                          \
   void TL_K(pow_##sfx)(void *out, const void *a, const void *b, size_t n) {  \
@@ -283,6 +323,5 @@ static void settle_float32(float *to, const float *x, float y, size_t n) {
     }                                                                        \
   }
 
-#define other_powers_float32 TL_K(other_powers_float32)
-POWERS(float64, double)
-POWERS(float32, float)
+POWERS(float64, double, uint64_t)
+POWERS(float32, float, uint32_t)

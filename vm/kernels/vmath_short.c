@@ -1,5 +1,5 @@
-// tan, atan, atan2, asin, acos, the hyperbolic functions but tanh, cbrt, hypot
-// and pow of float32 as loops that vectorise: see vmath_parts.h.
+// tan, atan, atan2, asin, acos, the hyperbolic functions but tanh, cbrt and hypot
+// of float32 as loops that vectorise: see vmath_parts.h.
 //
 // They compute in double, which has 29 bits more than the result: short
 // polynomials do, nothing is kept in two parts, and what is not finite mostly
@@ -254,29 +254,3 @@ TL_INLINE double hypot_short(double x, double y) {
 
 SHORT_UNARY(cbrt, cbrt_short)
 SHORT_BINARY(hypot, hypot_short)
-
-// ---- powers -----------------------------------------------------------------
-
-// Of what has a logarithm; float32 overflows and vanishes before 150.
-TL_INLINE double pow_short(double x, double y) {
-  const double product = y * log_short(x);
-  const double above = product < -150 ? -150 : product;
-  return exp_short(cut_short(above, 150));
-}
-
-static void pow_shorts(float *to, const float *x, const float *y, size_t n){
-    SHORT_LOOP(pow_short((double)x[i], (double)y[i]))}
-
-TL_INLINE bool has_logarithm(float x, float y) {
-  return x > 0 && x < INFINITY && y < INFINITY && y > -INFINITY;
-}
-
-void TL_K(other_powers_float32)(float *to, const float *x, const float *y,
-                               size_t n) {
-  size_t odd = 0;
-  short_each_of_two(pow_shorts, to, x, y, n);
-  for (size_t i = 0; i < n; i++) odd += !has_logarithm(x[i], y[i]);
-  for (size_t i = 0; odd > 0 && i < n; i++)
-    if (!has_logarithm(x[i], y[i]))
-      to[i] = (float)pow((double)x[i], (double)y[i]);
-}

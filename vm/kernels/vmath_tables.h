@@ -186,6 +186,108 @@ static const double log10_table[16] = {
     0x1.5ed3a58da0000p-9,
 };
 
+#define POWER_FIRST 0x3fefaaaa00000000u
+#define POWER_SCALE 0x1.71547652b82fep+0
+#define POWER_SCALE_LOST 0x1.777d0ffda0d24p-56
+
+// (log(1 + r) - r + r^2 / 2) / r^3 for |r| < 0.0152
+static const double power_terms[8] = {
+    0x1.5555555555555p-2,  -0x1.0000000000000p-2, 0x1.999999999c1adp-3,
+    -0x1.5555555557a12p-3, 0x1.24924851ecd22p-3,  -0x1.fffffe7dd0319p-4,
+    0x1.c748bb1dbc905p-4,  -0x1.99c2323257f64p-4,
+};
+
+// (log2(1 + r) - r log2(e)) / r^2 for |r| < 0.0152; float32
+static const double power_terms_short[5] = {
+    -0x1.71547652b82fep-1, 0x1.ec709d87f0744p-2,  -0x1.7154761e7e47bp-2,
+    0x1.278674c28ad4cp-2,  -0x1.ec8c1147272afp-3,
+};
+
+// c for each interval of m, where c m is next to 1.
+static const double power_close[32] = {
+    0x1.0000000000000p+0, 0x1.f300000000000p-1, 0x1.e440000000000p-1,
+    0x1.d640000000000p-1, 0x1.c940000000000p-1, 0x1.bcc0000000000p-1,
+    0x1.b100000000000p-1, 0x1.a600000000000p-1, 0x1.9b40000000000p-1,
+    0x1.9140000000000p-1, 0x1.87c0000000000p-1, 0x1.7e80000000000p-1,
+    0x1.75c0000000000p-1, 0x1.6d80000000000p-1, 0x1.6580000000000p-1,
+    0x1.5dc0000000000p-1, 0x1.5680000000000p-1, 0x1.4f80000000000p-1,
+    0x1.48c0000000000p-1, 0x1.4240000000000p-1, 0x1.3c00000000000p-1,
+    0x1.3600000000000p-1, 0x1.3040000000000p-1, 0x1.2ac0000000000p-1,
+    0x1.2580000000000p-1, 0x1.2040000000000p-1, 0x1.1b40000000000p-1,
+    0x1.1680000000000p-1, 0x1.11c0000000000p-1, 0x1.0d40000000000p-1,
+    0x1.0900000000000p-1, 0x1.04c0000000000p-1,
+};
+
+// -log2 c - j / 32, and what 42 bits leave of it.
+static const double power_table[32] = {
+    0x0.0p+0,
+    0x1.7fa5bba080000p-8,
+    0x1.25237c8440000p-6,
+    0x1.da93a64df0000p-6,
+    0x1.389ca9bbf8000p-5,
+    0x1.8032c2d128000p-5,
+    0x1.bca2ab35c8000p-5,
+    0x1.ecc164ea90000p-5,
+    0x1.0edc5f19c8000p-4,
+    0x1.2053ccd27c000p-4,
+    0x1.2deb193760000p-4,
+    0x1.3b1f3620ac000p-4,
+    0x1.43df257dd8000p-4,
+    0x1.47c5928550000p-4,
+    0x1.4a8caddc3c000p-4,
+    0x1.4c0fcc11f4000p-4,
+    0x1.47d7d62854000p-4,
+    0x1.41de32534c000p-4,
+    0x1.39f8686978000p-4,
+    0x1.2ffa71bb5c000p-4,
+    0x1.23b6cc56cc000p-4,
+    0x1.14fe935b84000p-4,
+    0x1.03a19cb99c000p-4,
+    0x1.dedd394ee8000p-5,
+    0x1.b0669e1bc0000p-5,
+    0x1.85b83c8810000p-5,
+    0x1.54861bc880000p-5,
+    0x1.1c65bdb500000p-5,
+    0x1.cf6b3d9c70000p-6,
+    0x1.573409c440000p-6,
+    0x1.9e900f2da0000p-7,
+    0x1.35c279ccc0000p-8,
+};
+static const double power_table_lost[32] = {
+    0x0.0p+0,
+    0x1.ee54781c547e6p-44,
+    0x1.dc514c44ab245p-44,
+    0x1.aa080733e445cp-44,
+    -0x1.63eec5978b1cfp-44,
+    -0x1.70d7245536ebdp-45,
+    0x1.18906313e79cfp-46,
+    0x1.c20d74c0211bfp-44,
+    0x1.7936c0fd3a2f1p-45,
+    -0x1.bd3e81a76e714p-44,
+    -0x1.8cd4c3c24b943p-48,
+    0x1.1ae4acee67d8dp-44,
+    -0x1.37a4d5c891abfp-45,
+    -0x1.d990d1e0f6657p-44,
+    -0x1.cc65b96825ec6p-44,
+    0x1.ec870a4904986p-46,
+    0x1.e7958691ddab5p-44,
+    -0x1.39eec34ce3ce3p-44,
+    -0x1.b3f093855941dp-44,
+    0x1.b0bb7b04b7bcap-48,
+    0x1.0993376649b50p-45,
+    -0x1.c14a31ce1b7e3p-48,
+    0x1.4338ec0bc91a5p-44,
+    0x1.33be97f5736b9p-45,
+    -0x1.10f7ac89c6f2dp-45,
+    -0x1.528b4cc852afbp-44,
+    0x1.49c8158632db0p-45,
+    0x1.e742a6951096dp-44,
+    -0x1.83328d20817acp-45,
+    0x1.4751c6715a2b3p-44,
+    0x1.735cfaf8e2578p-44,
+    0x1.e884b105bcb28p-44,
+};
+
 #define TWO_OVER_PI 0x1.45f306dc9c883p-1
 #define HALF_PI_1 0x1.921fb54440000p+0
 #define HALF_PI_2 0x1.68c234c4c0000p-39

@@ -1,0 +1,41 @@
+// e^x and 2^x in steps of a sixteenth: see vmath_exp.c. Files include vector.h
+// and vmath_tables.h before it; there is no guard, as it speaks of vectors.
+
+typedef struct steps {
+  vec whole;
+  vec_bits k;  // the same, in the low bits
+  vec r;
+} steps;
+
+TL_INLINE steps take_steps(vec x) {
+  const vec shifted = x * EXP_STEPS + VEC_WHOLE, k = shifted - VEC_WHOLE;
+  const vec most = multiply_add(k, all_of(-EXP_STEP_1), x);
+  return (steps){k, (vec_bits)shifted,
+                 multiply_add(k, all_of(-EXP_STEP_2), most)};
+}
+
+// e^r - 1, and what the table lost.
+TL_INLINE vec rest_float64(steps s) {
+  const vec r = s.r, z = r * r;
+  const vec low = exp_terms[0] + r * exp_terms[1];
+  const vec high = (exp_terms[2] + r * exp_terms[3]) + z * exp_terms[4];
+  return r + (look_up(exp_table_lost, s.k) + z * (low + z * high));
+}
+
+TL_INLINE vec rest_float32(steps s) {
+  const vec r = s.r, z = r * r;
+  const vec high = exp_terms_short[1] + r * exp_terms_short[2];
+  return r + z * (exp_terms_short[0] + r * high);
+}
+
+// 2^(k/16): the table lacks its part of the exponent, which k brings.
+TL_INLINE vec power(vec_bits k) {
+  return (vec)((vec_bits)look_up(exp_table, k) + (k << 48));
+}
+
+// 2^x is e^(x ln 2), where what is left of x is exact.
+#define STEPS_LN2 0.69314718055994530942
+TL_INLINE steps take_steps_of_2(vec x) {
+  const vec shifted = x * 16 + VEC_WHOLE, k = shifted - VEC_WHOLE;
+  return (steps){k, (vec_bits)shifted, (x - k * 0.0625) * STEPS_LN2};
+}
