@@ -268,7 +268,7 @@ static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
                           T *z) {
   reflections r = {.products.vm = vm};
   T *q = new_matrix(vm, n, n);
-  bool ok = q && (n < 2 || open_reflections(vm, n - 1, n - 1, &r));
+  bool ok = q && (n < 2 || open_reflections(vm, n - 1, n - 1, n - 1, &r));
   for (int64_t i = 0; ok && i < n * n; i++) q[i] = i % (n + 1) == 0 ? 1 : 0;
   ok = ok && (n < 2 || form_product(&r, a + n, n, n - 1, n - 1, tau, q + n + 1,
                                     n, n - 1));

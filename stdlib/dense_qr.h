@@ -42,26 +42,32 @@ static void apply_reflection(T *a, int64_t a_row, int64_t m, int64_t n,
 // triangle of the block, and V^H times what it is applied to.
 typedef struct reflections {
   room products;
-  int64_t m, n;
+  int64_t m, n, block;
   T *v, *adjoint, *triangle, *w;
 } reflections;
 
-static bool open_reflections(tl_vm *vm, int64_t m, int64_t n, reflections *r) {
-  *r = (reflections){.m = m, .n = n, .products.vm = vm};
-  r->v = new_matrix(vm, m, BLOCK);
-  r->adjoint = new_matrix(vm, BLOCK, m);
-  r->triangle = new_matrix(vm, BLOCK, BLOCK);
-  r->w = new_matrix(vm, BLOCK, n);
+// [count]: of how many reflections there are blocks; 0: they are applied one by
+// one, which needs w alone.
+static bool open_reflections(tl_vm *vm, int64_t m, int64_t n, int64_t count,
+                             reflections *r) {
+  const int64_t block = count < BLOCK ? count : BLOCK;
+  *r = (reflections){.m = m, .n = n, .block = block, .products.vm = vm};
+  r->w = new_matrix(vm, block + 1, n);
+  if (block == 0)
+    return r->w != NULL;
+  r->v = new_matrix(vm, m, block);
+  r->adjoint = new_matrix(vm, block, m);
+  r->triangle = new_matrix(vm, block, block);
   return r->v && r->adjoint && r->triangle && r->w &&
          open_room(vm, n, m, &r->products);
 }
 
 static void close_reflections(reflections *r) {
   tl_vm *vm = r->products.vm;
-  drop_matrix(vm, r->v, r->m, BLOCK);
-  drop_matrix(vm, r->adjoint, BLOCK, r->m);
-  drop_matrix(vm, r->triangle, BLOCK, BLOCK);
-  drop_matrix(vm, r->w, BLOCK, r->n);
+  drop_matrix(vm, r->v, r->m, r->block);
+  drop_matrix(vm, r->adjoint, r->block, r->m);
+  drop_matrix(vm, r->triangle, r->block, r->block);
+  drop_matrix(vm, r->w, r->block + 1, r->n);
   close_room(&r->products);
 }
 
@@ -163,8 +169,10 @@ static tl_dense_result qr(tl_vm *vm, void *matrix, int64_t m, int64_t n,
   int64_t wide = n > p ? n : p;
   T *tau = new_matrix(vm, 1, n);
   reflections work = {.products.vm = vm};
+  // R of few columns is made without blocks.
+  const int64_t count = q == NULL && n <= m && n <= BLOCK ? 0 : m < n ? m : n;
   bool ok =
-      tau && open_reflections(vm, m, wide, &work) &&
+      tau && open_reflections(vm, m, wide, count, &work) &&
       reduce_to_triangle(&work, a, m, n, tau) &&
       (q == NULL || form_product(&work, a, n, m, m < n ? m : n, tau, q, p, p));
   for (int64_t i = 0; ok && i < p; i++)

@@ -129,7 +129,7 @@ static bool complete_rows(tl_vm *vm, T *v, int64_t known, int64_t q,
   T *columns = new_matrix(vm, n, known), *full = new_matrix(vm, n, q);
   T *tau = new_matrix(vm, 1, known);
   reflections r = {.products.vm = vm};
-  bool ok = columns && full && tau && open_reflections(vm, n, q, &r);
+  bool ok = columns && full && tau && open_reflections(vm, n, q, known, &r);
   for (int64_t i = 0; ok && i < n; i++)
     for (int64_t k = 0; k < known; k++)
       columns[i * known + k] = CONJ(v[k * n + i]);
