@@ -91,6 +91,23 @@ static void put_refusal(const tl_explainer *e, const tl_explained *o,
   tl_text_printf(e->out, " %s", words->text);
 }
 
+// The range among its operands, if there is one: UINT32_MAX else.
+static uint32_t range_of(const tl_explainer *e, const tl_explained *o) {
+  tl_decoded d;
+  uint32_t from;
+  for (uint32_t i = 0; i < o->d.operand_count + o->d.window_count; i++) {
+    uint32_t slot = i < o->d.operand_count
+                        ? (uint32_t)o->d.operands[i]
+                        : o->d.window + i - o->d.operand_count;
+    if (!tl_explain_definition(e, o->pc, slot, &from))
+      continue;
+    tl_decode(e->p, from, &d);
+    if (d.op == TL_BC_RANGE)
+      return slot;
+  }
+  return UINT32_MAX;
+}
+
 void tl_explain_ran(const tl_explainer *e, const tl_explained *o) {
   tl_observed s = tl_explain_observe(e, o);
   bool first = true, inner = o->region != NULL && s.fused > 0 &&
@@ -108,7 +125,9 @@ void tl_explain_ran(const tl_explainer *e, const tl_explained *o) {
       put_times(e->out, o->note->turns);
     }
   }
-  if (s.inplace > 0 && !inner) {
+  // A range is counted out, and the result may lie in that: one new array.
+  uint32_t range = s.fresh == s.inplace ? range_of(e, o) : UINT32_MAX;
+  if (s.inplace > 0 && !inner && range == UINT32_MAX) {
     tl_text_puts(e->out, first ? "in place" : "; in place");
     put_taken(e, &s);
     tl_text_puts(e->out, " ");
@@ -126,6 +145,12 @@ void tl_explain_ran(const tl_explainer *e, const tl_explained *o) {
     tl_text_printf(e->out, ", %" PRIu64 " bytes", s.nbytes);
     first = false;
     const char *sep = ": ";
+    if (range != UINT32_MAX) {
+      tl_text_puts(e->out, sep);
+      tl_explain_operand(e, o->pc, range);
+      tl_text_puts(e->out, " counted out");
+      sep = ", ";
+    }
     for (int i = 0; i < TL_REFUSAL_COUNT; i++) {
       if (s.refused[i] == 0)
         continue;
