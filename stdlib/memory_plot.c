@@ -101,6 +101,11 @@ static void find_groups(plot *p) {
   }
 }
 
+// Smaller blocks have no bands.
+static uint64_t least_band(const tl_timeline *t) {
+  return t->peak / 200;
+}
+
 // The bands that show most, and at least a column long.
 static void choose_bands(plot *p) {
   const tl_timeline *t = p->t;
@@ -109,7 +114,7 @@ static void choose_bands(plot *p) {
   for (uint32_t i = 0; i < t->band_count; i++) {
     const tl_band *b = &t->bands[i];
     if (b->line > 0 && b->died - b->born >= p->end / p->columns &&
-        b->nbytes >= t->peak / 200)
+        b->nbytes >= least_band(t))
       all[count++] = b;
   }
   qsort(all, (size_t)count, sizeof *all, by_area);
@@ -414,6 +419,8 @@ static void svg_marks(tl_text *text, const plot *p) {
                  ": <tspan font-family=\"monospace\" font-weight=\"400\">");
     svg_source(text, t->peak_text, room < MOST ? (size_t)room : MOST);
     tl_text_puts(text, "</tspan>");
+  } else {
+    tl_text_puts(text, ", while code is compiled");
   }
   tl_text_puts(text, "</text>\n");
 }
@@ -461,13 +468,16 @@ static void svg_legend_line(tl_text *text, const plot *p, int group, int y) {
 // What the colours stand for, the youngest line first.
 static void svg_legend(tl_text *text, const plot *p) {
   int y = TOP + 4;
+  char least[TL_SPELLED];
+  tl_spell_bytes(least_band(p->t), least);
   for (int group = p->group_count - 1; group >= 0; group--, y += 33)
     svg_legend_line(text, p, group, y);
   tl_text_printf(text,
                  "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" "
                  "fill=\"#d0d0d0\"/><text x=\"%d\" y=\"%d\">everything "
-                 "else</text>\n",
-                 LEGEND, y - 10, LEGEND + 18, y);
+                 "else</text><text x=\"%d\" y=\"%d\" font-size=\"11\" "
+                 "fill=\"#555\">code, and blocks below %s</text>\n",
+                 LEGEND, y - 10, LEGEND + 18, y, LEGEND + 18, y + 14, least);
 }
 
 void tl_plot_svg(tl_text *text, const tl_timeline *t) {
@@ -554,11 +564,16 @@ static void text_group(tl_text *text, const plot *p, int group) {
     tl_text_puts(text, (p->alive[i] & bands) == 0 ? " " : "━");
   if (blocks > 1)
     snprintf(many, sizeof many, ", %u blocks", blocks);
-  int room = p->columns - 26 - (int)strlen(many);
-  tl_text_printf(text, "\n          %.20s%s%u%s: %.*s\n",
-                 b->file == 0 ? "" : file_of(p->t, b->file),
-                 b->file == 0 ? "" : ":", b->line, many,
-                 short_of(b->text, room < 0 ? 0 : (size_t)room), b->text);
+  char place[80];
+  int taken =
+      snprintf(place, sizeof place,
+               "%.20s%s%u%s: ", b->file == 0 ? "" : file_of(p->t, b->file),
+               b->file == 0 ? "" : ":", b->line, many);
+  size_t room = p->columns - taken < 8 ? 8 : (size_t)(p->columns - taken);
+  int whole = (int)strlen(b->text), shown = short_of(b->text, room);
+  tl_text_printf(text, "\n          %s%.*s%s\n", place,
+                 shown < whole ? short_of(b->text, room - 1) : whole, b->text,
+                 shown < whole ? "…" : "");
 }
 
 void tl_plot_text(tl_text *text, const tl_timeline *t, int width) {
@@ -589,6 +604,8 @@ void tl_plot_text(tl_text *text, const tl_timeline *t, int width) {
                    t->peak_line);
     tl_text_puts(text, t->peak_text);
     tl_text_puts(text, "\n");
+  } else {
+    tl_text_puts(text, "peak while code is compiled\n");
   }
   for (int group = 0; group < p.group_count; group++)
     text_group(text, &p, group);

@@ -45,6 +45,19 @@ static void assert_has(const char *text, const char *part) {
     fail_msg("no '%s' in:\n%s", part, text);
 }
 
+static void a_peak_without_a_line_is_of_code(void **state) {
+  (void)state;
+  tally_vm *vm = open_vm();
+  assert_int_equal(tally_watch(vm, TALLY_WATCH_MEMORY), TALLY_OK);
+  run(vm, "x = 1\n");
+  tally_value text, picture;
+  assert_has(plot(vm, TALLY_PLOT_TEXT, &text), "peak while code is compiled");
+  assert_has(plot(vm, TALLY_PLOT_SVG, &picture), ", while code is compiled<");
+  tally_release(vm, text);
+  tally_release(vm, picture);
+  assert_int_equal(tally_close(vm), 0);
+}
+
 static void the_peak_has_its_line(void **state) {
   (void)state;
   tally_vm *vm = open_vm();
@@ -60,6 +73,7 @@ static void the_peak_has_its_line(void **state) {
   assert_has(shown, "━");
   assert_has(shown, "1: x = ones(1000000)\n");
   shown = plot(vm, TALLY_PLOT_SVG, &picture);
+  assert_has(shown, "code, and blocks below ");
   assert_has(shown, "<svg xmlns=");
   assert_has(shown, ", line 2: ");
   assert_has(shown, ">line 1: 8.00 MB<");
@@ -186,6 +200,7 @@ static void watching_begins_and_ends_anywhere(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_peak_has_its_line),
+      cmocka_unit_test(a_peak_without_a_line_is_of_code),
       cmocka_unit_test(many_blocks_are_one_line),
       cmocka_unit_test(a_picture_is_well_formed),
       cmocka_unit_test(a_long_run_is_coalesced),
