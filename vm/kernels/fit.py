@@ -96,7 +96,6 @@ def polynomials():
         mpf('0.0625') ** 2 * mpf('1.1'), 4))
     odd('atan', atan, mpf('0.4375') ** 2, 11)
     odd('asin', asin, mpf('0.25'), 13)
-    odd('sinh', sinh, mpf(1), 7)
     odd('asinh', asinh, mpf('0.25'), 11)
     odd('atanh', atanh, mpf('0.25'), 13)
     print('\n// (cos r - 1 + z / 2) / z^2 for z = r^2')

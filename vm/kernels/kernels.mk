@@ -25,6 +25,7 @@ KERNEL_FLAGS_vmath_exp := -fschedule-insns -fsched-pressure
 KERNEL_FLAGS_vmath_log := -fschedule-insns -fsched-pressure
 KERNEL_FLAGS_vmath_sin := -fschedule-insns -fsched-pressure
 KERNEL_FLAGS_vmath_powers := -fschedule-insns
+KERNEL_FLAGS_vmath_hyperbolic := -fschedule-insns -fsched-pressure
 # AVX-512 has registers enough for other orders: 0.95 and 0.93 of the time.
 TUNED := $(call accepts,-mtune=znver3)
 KERNEL_FLAGS_vmath_log_avx512 := -fno-sched-pressure $(TUNED)

@@ -96,19 +96,6 @@ TL_INLINE double asin_rest(double x) {
   return p;
 }
 
-// (sinh(s) / s - 1) / z for z = s^2
-TL_INLINE double sinh_rest(double x) {
-  double p = 0x1.99f09fd512cfbp-49;
-  p = p * x + 0x1.ae777bd0e83ddp-41;
-  p = p * x + 0x1.612467cd33b6dp-33;
-  p = p * x + 0x1.ae64567929d60p-26;
-  p = p * x + 0x1.71de3a556f972p-19;
-  p = p * x + 0x1.a01a01a01a001p-13;
-  p = p * x + 0x1.1111111111111p-7;
-  p = p * x + 0x1.5555555555555p-3;
-  return p;
-}
-
 // (asinh(s) / s - 1) / z for z = s^2
 TL_INLINE double asinh_rest(double x) {
   double p = 0x1.ee317972beab6p-10;

@@ -30,24 +30,6 @@ TL_INLINE vec exp_inside_float32(vec x, vec *farthest) {
   return power_of_float32(take_steps(x), farthest);
 }
 
-// NaN stays NaN.
-TL_INLINE vec clamp(vec x, double low, double high) {
-  x = vec_choose((vec_bits)(x < low), all_of(low), x);
-  return vec_choose((vec_bits)(x > high), all_of(high), x);
-}
-
-// For every k: 2^n in two factors, as it or the result may be no normal number.
-TL_INLINE vec power_anywhere(steps s) {
-  const vec_bits fraction = s.k & 15;
-  const vec y = power(fraction);
-  // 2^11 more than it is, so as to be positive; in halves, 1024 more.
-  const vec_bits n = (s.k - fraction - (VEC_WHOLE_BITS - (1 << 15))) >> 4;
-  const vec_bits half = n >> 1, other = n - half;
-  const vec scale = (vec)((half - 1) << 52);
-  const vec other_scale = (vec)((other - 1) << 52);
-  return (y + y * rest_float64(s)) * scale * other_scale;
-}
-
 TL_INLINE vec exp_anywhere(vec x) {
   return power_anywhere(take_steps(clamp(x, -746, 710)));
 }

@@ -1,54 +1,80 @@
-// sinh, cosh and the inverses of the hyperbolic functions as loops that
-// vectorise: see vmath_parts.h. At most 1 ulp from the truth. For float32 see
-// vmath_short.c.
+// sinh and cosh over vectors, from the steps of exp (vmath_exp.c), and the
+// inverses of the hyperbolic functions as loops that vectorise: see
+// vmath_parts.h. At most 1 ulp from the truth. For float32 see vmath_short.c.
 #include "vm/kernels/vmath_parts.h"
+
+#include "vm/kernels/vector.h"
+#include "vm/kernels/vmath_tables.h"
+#include "vm/kernels/vmath_steps.h"
 
 // ---- from exponentials ------------------------------------------------------
 
-// e^a = 2^k E and e^-a = 2^k e, in parts; from k = 30 on, e is nothing.
+// e^a = up + up_rest and e^-a = down + down_rest, where the first ones are
+// powers of 2 in steps of a sixteenth, and so a = k ln(2) / 16 + r: e^r and
+// e^-r are the sum and the difference of cosh r and sinh r.
 typedef struct both_ways {
-  two_parts E, e;
-  double k;
+  vec up, up_rest, down, down_rest;
 } both_ways;
 
-TL_INLINE both_ways exponentials_of(double a) {
-  const reduced v = reduce_exp(a > 711 ? 711 : a);
-  const double k = v.shifted - WHOLE, near = k < 30 ? k : 30;
-  const two_parts p = exp_parts(v);
-  const double sum = p.high + p.low;
-  const two_parts E = {sum, (p.high - sum) + p.low};
-  const double q = 1 / E.high;
-  const two_parts back = product_of(q, E.high);
-  const double rest = (1 - back.high) - back.low;
-  const double scale = power_of_2(WHOLE - 2 * near);
-  return (both_ways){E, {scale * q, scale * (q * (rest - q * E.low))}, k};
+TL_INLINE both_ways exponentials_of(vec a, vec *farthest) {
+  const steps s = take_steps(a);
+  note_distance(s.whole, farthest);
+  const vec_bits back = 0 - s.k;
+  const vec r = s.r, z = r * r;
+  const vec even = z * (0.5 + z * (1.0 / 24 + z * (1.0 / 720)));
+  const vec odd = r + (r * z) * (1.0 / 6 + z * (1.0 / 120 + z * (1.0 / 5040)));
+  const vec up = power(s.k), down = power(back);
+  return (both_ways){up, up * ((odd + even) + look_up(exp_table_lost, s.k)),
+                     down,
+                     down * ((even - odd) + look_up(exp_table_lost, back))};
 }
 
-// 2^(k - 1), which alone may be too large, times y.
-TL_INLINE double scaled_by_half(double y, double k) {
-  const double half = (k - 1) * 0.5 + WHOLE;
-  const double other = (k - 1) - (half - WHOLE) + WHOLE;
-  return y * power_of_2(half) * power_of_2(other);
+// e^a / 2, of which e^-a is no part.
+TL_INLINE vec half_of_far(vec a) {
+  steps s = take_steps(clamp(a, 0, 711));
+  s.k -= 16;
+  return power_anywhere(s);
 }
 
-TL_INLINE double sinh_anywhere(double x) {
-  const double a = magnitude(x), z = a * a;
-  const both_ways b = exponentials_of(a);
-  const double small = a + a * (z * sinh_rest(z));
-  const double sum = b.E.high - b.e.high, lost = (b.E.high - sum) - b.e.high;
-  const double large = scaled_by_half(sum + (lost + (b.E.low - b.e.low)), b.k);
-  const double y = with_sign(choose_bits(all_if(a < 1), small, large), x);
-  return x != x ? x : y;
+// Of as many steps no power overflows, and beyond e^-a is long nothing.
+enum { LIMIT = 1 << 13 };
+
+TL_INLINE vec sinh_inside(vec x, vec *farthest) {
+  const vec a = (vec)((vec_bits)x & ~VEC_SIGN), z = a * a;
+  const both_ways b = exponentials_of(a, farthest);
+  const vec sum = b.up - b.down, lost = (b.up - sum) - b.down;
+  const vec large = 0.5 * (sum + (lost + (b.up_rest - b.down_rest)));
+  const vec terms =
+      (1.0 / 6 + z * (1.0 / 120)) +
+      (z * z) * (1.0 / 5040 + z * (1.0 / 362880 + z * (1.0 / 39916800)));
+  const vec y = choose_where(is_less(a, 0.25), a + a * (z * terms), large);
+  return (vec)((vec_bits)y | ((vec_bits)x & VEC_SIGN));
 }
 
-TL_INLINE double cosh_anywhere(double x) {
-  const both_ways b = exponentials_of(magnitude(x));
-  const double sum = b.E.high + b.e.high, lost = (b.E.high - sum) + b.e.high;
-  return scaled_by_half(sum + (lost + (b.E.low + b.e.low)), b.k);
+TL_INLINE vec sinh_anywhere(vec x) {
+  vec farthest = {0};
+  const vec near = sinh_inside(x, &farthest);
+  const vec far = half_of_far((vec)((vec_bits)x & ~VEC_SIGN));
+  return choose_where(is_less(farthest, LIMIT), near,
+                      (vec)((vec_bits)far | ((vec_bits)x & VEC_SIGN)));
 }
 
-VMATH_UNARY_DOUBLE(sinh, sinh_anywhere)
-VMATH_UNARY_DOUBLE(cosh, cosh_anywhere)
+TL_INLINE vec cosh_inside(vec x, vec *farthest) {
+  const vec a = (vec)((vec_bits)x & ~VEC_SIGN);
+  const both_ways b = exponentials_of(a, farthest);
+  const vec sum = b.up + b.down, lost = (b.up - sum) + b.down;
+  return 0.5 * (sum + (lost + (b.up_rest + b.down_rest)));
+}
+
+TL_INLINE vec cosh_anywhere(vec x) {
+  vec farthest = {0};
+  const vec near = cosh_inside(x, &farthest);
+  return choose_where(is_less(farthest, LIMIT), near,
+                      half_of_far((vec)((vec_bits)x & ~VEC_SIGN)));
+}
+
+VECTOR_UNARY(sinh, float64, double, sinh_inside, sinh_anywhere, LIMIT - 1)
+VECTOR_UNARY(cosh, float64, double, cosh_inside, cosh_anywhere, LIMIT - 1)
 
 // ---- from logarithms --------------------------------------------------------
 
