@@ -17,9 +17,10 @@
 // A slot whose set would pass this is owned at its definitions instead.
 enum { TL_LENDER_LIMIT = 10 };
 
-// A mode of the analysis alone: the argument is given twice, so this place
-// gets a count of its own.
-enum { TL_MODE_RETAIN = 4 };
+// Modes of the analysis alone: the operand is given twice, so this place gets a
+// count of its own; or only if the operand's slot owns, for else who lends that
+// lends this, too.
+enum { TL_MODE_RETAIN = 4, TL_MODE_SHARE = 5 };
 
 // A function, with what the passes find out about it.
 typedef struct tl_owned_function {

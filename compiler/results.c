@@ -59,18 +59,18 @@ static tl_state item_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     return slice_state(flow, (tl_relation)portion);
   tl_state state = tl_state_new(TL_EITHER);
   if (flow->modes[0] == TL_MODE_BORROW) {
-    tl_state_derive(&state, from, (uint32_t)x, TL_PART);
     tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
-    tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
+    tl_state_strip(&state, TL_TO_ITEMS);  // what is loaded is no slice
+    tl_state_derive(&state, from, (uint32_t)x, TL_PART);
     return state;
   }
-  if (flow->modes[0] == TL_MODE_CONSUME && !tl_state_in(from, TL_LENDS))
+  tl_state_derive_lenders(&state, from, TL_HELD);
+  if (ins->op != TL_BC_INDEX)
+    tl_state_strip(&state, TL_TO_ITEMS);
+  if (flow->modes[0] == TL_MODE_CONSUME && !tl_state_in(from, TL_TO_ITEMS))
     state.kind = TL_OWNS;
   else
     tl_state_derive_lenders(&state, from, TL_PART);
-  tl_state_derive_lenders(&state, from, TL_HELD);
-  if (ins->op != TL_BC_INDEX)
-    tl_state_strip(&state, 1u << TL_LENDS);
   return state;
 }
 
@@ -78,14 +78,13 @@ static tl_state next_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t x = flow->operands[0];
   const tl_state *from = tl_state_of(flow, x);
   tl_state state = tl_state_new(TL_EITHER);
-  tl_state_derive(&state, from, (uint32_t)x, TL_PART);
   // An item of a list is no view of it.
   if (ins->op != TL_BC_NEXT || ins->extra != TL_NEXT_OF_LIST)
     tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
+  tl_state_strip(&state, TL_TO_ITEMS);
+  tl_state_derive(&state, from, (uint32_t)x, TL_PART);
   if (ins->op == TL_BC_NEXT && ins->extra == TL_NEXT_PAIR)
     tl_state_derive(&state, from, (uint32_t)x, TL_LENDS);
-  else
-    tl_state_strip(&state, 1u << TL_LENDS);
   return state;
 }
 
@@ -129,16 +128,16 @@ static tl_state container_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   tl_state state = tl_state_new(TL_OWNS);
   for (int32_t i = 0; i < ins->operand_count; i++) {
     int32_t x = flow->operands[i];
-    tl_state from = *tl_state_of(flow, x);
+    const tl_state *from = tl_state_of(flow, x);
     if (tl_opcode_role(ins->op, i) != TL_ROLE_STORE) {
-      tl_state_derive_items(&state, &from);
+      tl_state_derive_items(&state, from);
       continue;
     }
-    tl_state_strip(&from, 1u << TL_LENDS);  // what is stored keeps its items
-    if (flow->modes[i] == TL_MODE_BORROW)
-      tl_state_derive(&state, &from, (uint32_t)x, TL_LENDS);
-    else if (flow->modes[i] == TL_MODE_EITHER)
-      tl_state_derive_lenders(&state, &from, TL_LENDS);
+    if (flow->modes[i] == TL_MODE_RETAIN)
+      continue;  // it keeps its items itself
+    if (flow->modes[i] == TL_MODE_BORROW && from->kind != TL_BORROWS)
+      tl_state_add(&state, tl_lender_of((uint32_t)x, TL_LENDS));
+    tl_state_derive_stored(&state, from);
   }
   return state;
 }
@@ -166,6 +165,29 @@ static tl_state library_state(const tl_flow *flow, unsigned lends) {
   return state;
 }
 
+// Adds what the result borrows from argument [i], to which it stands in
+// [relation], as far as that is not simply the result's own.
+static void add_argument(const tl_flow *flow, int32_t i, tl_relation relation,
+                         tl_state *state, bool *owned, bool *borrowed) {
+  int32_t x = flow->operands[i];
+  const tl_state *from = tl_state_of(flow, x);
+  bool passed = flow->modes[i] != TL_MODE_BORROW;
+  bool whole = (1u << relation & TL_OF_WHOLE) != 0;
+  *owned |= passed && whole;
+  // An item of what was given may be lent to that.
+  bool lent = relation == TL_PART && tl_state_in(from, TL_TO_ITEMS);
+  if (passed &&
+      (flow->modes[i] == TL_MODE_RETAIN || (from->kind == TL_OWNS && !lent)))
+    return;
+  *borrowed |= whole;
+  if (passed)
+    tl_state_derive_lenders(state, from, relation);
+  else
+    tl_state_derive(state, from, (uint32_t)x, relation);
+  if (relation == TL_LENDS)  // it may be in what comes back, too
+    tl_state_derive_inner(state, from);
+}
+
 // What the callee's summary says about the result, in terms of the arguments.
 static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   const tl_owned_function *callee = tl_callee_of(flow, ins);
@@ -174,36 +196,26 @@ static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   bool owned = callee->result.kind != TL_BORROWS, borrowed = false;
   tl_state state = tl_state_new(TL_OWNS);
   for (int k = 0; k < callee->result.count; k++) {
-    uint32_t who = tl_lender_who(callee->result.lenders[k]);
-    tl_relation relation = tl_lender_relation(callee->result.lenders[k]);
-    bool whole = tl_is_whole(relation);
+    tl_lender lender = callee->result.lenders[k];
+    uint32_t who = tl_lender_who(lender);
     if (!tl_who_is_caller(who)) {
-      tl_state_add(&state, callee->result.lenders[k]);
-      borrowed |= whole;
+      tl_state_add(&state, lender);
+      borrowed |= (lender & TL_OF_WHOLE) != 0;
       continue;
     }
     int32_t i = (int32_t)(who - TL_WHO_CALLER);
-    if (i >= ins->operand_count)
-      continue;
-    int32_t x = flow->operands[i];
-    const tl_state *from = tl_state_of(flow, x);
-    bool passed = flow->modes[i] != TL_MODE_BORROW;
-    owned |= passed && whole;
-    // An item of what was given may be lent to that.
-    bool lent = relation == TL_PART && tl_state_in(from, TL_LENDS);
-    if (passed &&
-        (flow->modes[i] == TL_MODE_RETAIN || (from->kind == TL_OWNS && !lent)))
-      continue;
-    borrowed |= whole;
-    if (passed)
-      tl_state_derive_lenders(&state, from, relation);
-    else
-      tl_state_derive(&state, from, (uint32_t)x, relation);
+    for (tl_relation r = TL_SAME; i < ins->operand_count && r <= TL_INNER; r++)
+      if ((lender >> r & 1) != 0)
+        add_argument(flow, i, r, &state, &owned, &borrowed);
   }
   // What was given may come back, or some of it.
-  for (int32_t i = 0; i < ins->operand_count; i++)
-    if (flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER)
-      tl_state_derive_items(&state, tl_state_of(flow, flow->operands[i]));
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    if (flow->modes[i] != TL_MODE_CONSUME && flow->modes[i] != TL_MODE_EITHER)
+      continue;
+    const tl_state *from = tl_state_of(flow, flow->operands[i]);
+    tl_state_derive_items(&state, from);
+    tl_state_derive_inner(&state, from);
+  }
   state.kind = owned && borrowed ? TL_EITHER : borrowed ? TL_BORROWS : TL_OWNS;
   return state;
 }

@@ -7,7 +7,7 @@
 static const tl_state immortal = {
     .kind = TL_BORROWS,
     .count = 1,
-    .lenders = {TL_WHO_IMMORTAL << 2 | TL_PART},
+    .lenders = {TL_WHO_IMMORTAL << 5 | 1u << TL_PART},
 };
 
 const tl_state *tl_state_of(const tl_flow *flow, int32_t slot) {
@@ -150,9 +150,10 @@ static bool takes_over(const tl_flow *flow, int32_t x, int32_t y) {
   bool same = false;
   for (int i = 0; i < state->count; i++) {
     tl_lender lender = state->lenders[i];
-    if (lender == tl_lender_of((uint32_t)x, TL_SAME))
+    unsigned whole = lender & TL_OF_WHOLE;
+    if (whole == 1u << TL_SAME && tl_lender_who(lender) == (uint32_t)x)
       same = true;
-    else if (tl_is_whole(tl_lender_relation(lender)))
+    else if (whole != 0)
       return false;
   }
   return same;
@@ -183,8 +184,7 @@ static void pass_hold(tl_flow *flow, int32_t x, int32_t y) {
     tl_state_add(&keepers, tl_lender_of((uint32_t)y, TL_PART));
   for (int i = 0; i < state->count; i++) {
     uint32_t who = tl_lender_who(state->lenders[i]);
-    if (tl_is_whole(tl_lender_relation(state->lenders[i])) &&
-        who != (uint32_t)x)
+    if ((state->lenders[i] & TL_OF_WHOLE) != 0 && who != (uint32_t)x)
       tl_state_add(&keepers, tl_lender_of(who, TL_PART));
   }
   lost->kind = TL_EITHER;
@@ -206,6 +206,8 @@ static void pass_hold(tl_flow *flow, int32_t x, int32_t y) {
         tl_state_add(&flow->now[z], tl_lender_of(who, TL_HELD));
       if ((relations & 1u << TL_LENDS) != 0)
         tl_state_add(&flow->now[z], tl_lender_of(who, TL_LENDS));
+      if ((relations & 1u << TL_INNER) != 0)
+        tl_state_add(&flow->now[z], tl_lender_of(who, TL_INNER));
     }
     check_size(flow, z);
   }
@@ -227,16 +229,13 @@ static void settle_hold(tl_flow *flow, int32_t x, int32_t y,
     pass_hold(flow, x, y);
 }
 
-// The container in [y] gets counts of the items that it borrows: from [x], if
-// that [leaves].
+// The container in [y] gets counts of the items that it borrows from [x], which
+// may [leave] then.
 static void settle_items(tl_flow *flow, int32_t x, int32_t y, bool leaves) {
-  if (leaves) {
-    tl_put(flow, TL_BC_LEAVE, -1, x, y, TL_MODE_BORROW);
-    tl_state_remove(&flow->now[y], (uint32_t)x, 1u << TL_HELD);
-  } else {
-    tl_put(flow, TL_BC_KEEPALL, -1, y, -1, TL_MODE_BORROW);
-  }
-  tl_state_strip(&flow->now[y], 1u << TL_LENDS);
+  int op = leaves ? TL_BC_LEAVE : TL_BC_KEEPOF;
+  tl_put(flow, op, -1, x, y, TL_MODE_BORROW);
+  tl_state_remove(&flow->now[y], (uint32_t)x,
+                  leaves ? 1u << TL_HELD | TL_TO_ITEMS : TL_TO_ITEMS);
 }
 
 static void owns_unless_lent(tl_state *state) {
@@ -298,10 +297,10 @@ static bool settle_one(tl_flow *flow, int32_t x, int32_t y,
                        const tl_cfg_ins *update) {
   unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
   bool inherits =
-      flow->leaves && (relations & (1u << TL_PART | 1u << TL_LENDS)) != 0;
+      flow->leaves && (relations & (1u << TL_PART | TL_TO_ITEMS)) != 0;
   if ((relations & 1u << TL_HELD) != 0 && !inherits)
     settle_hold(flow, x, y, update);
-  if ((relations & 1u << TL_LENDS) != 0)
+  if ((relations & TL_TO_ITEMS) != 0)
     settle_items(flow, x, y, flow->leaves && (relations & 1u << TL_PART) == 0);
   if ((relations & 1u << TL_PART) != 0) {
     if (y != flow->heir)
@@ -324,7 +323,7 @@ static int32_t find_item(const tl_flow *flow, int32_t x) {
   TL_EACH_BIT(y, flow->borrowers, flow->function->words) {
     unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
     if (y != x && flow->uses[y] == 0 && tl_bit(flow->after, y) &&
-        (relations & ~(1u << TL_HELD | 1u << TL_LENDS)) == 1u << TL_PART)
+        (relations & ~(1u << TL_HELD | TL_TO_ITEMS)) == 1u << TL_PART)
       found = y;
   }
   return found;
@@ -353,9 +352,9 @@ void tl_settle(tl_flow *flow, int32_t x, const uint64_t *live,
 // nothing but a view's block to it. Only what owns for certain is left as it is
 // by LEAVE.
 static bool inherits_many(const tl_flow *flow, int32_t x, int32_t y) {
-  return flow->now[y].kind == TL_OWNS &&
-         (tl_state_relations(&flow->now[y], (uint32_t)x) & ~(1u << TL_HELD)) ==
-             1u << TL_LENDS;
+  unsigned relations = tl_state_relations(&flow->now[y], (uint32_t)x);
+  return flow->now[y].kind == TL_OWNS && (relations & TL_TO_ITEMS) != 0 &&
+         (relations & ~(1u << TL_HELD | TL_TO_ITEMS)) == 0;
 }
 
 // The borrower that may take its item out of [x] where that ends, or better its
@@ -391,7 +390,7 @@ static bool settle_aliases(tl_flow *flow, int32_t x, const uint64_t *live) {
 
 // Whether the container in [y] borrows [x] or its items.
 static bool lends_to(const tl_flow *flow, int32_t x, int32_t y) {
-  return tl_state_has(&flow->now[y], tl_lender_of((uint32_t)x, TL_LENDS));
+  return (tl_state_relations(&flow->now[y], (uint32_t)x) & TL_TO_ITEMS) != 0;
 }
 
 // Settles the borrowers of [x], which ends; they may inherit, the last of them

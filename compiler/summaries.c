@@ -264,19 +264,21 @@ bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
       .may_borrow = f->result.kind == TL_BORROWS || f->result.kind == TL_EITHER,
       .rebinds_any = f->rebinds_any,
   };
-  out->lenders =
-      TL_ARENA_ARRAY(arena, tl_result_lender, (size_t)f->result.count);
+  out->lenders = TL_ARENA_ARRAY(arena, tl_result_lender,
+                                (size_t)f->result.count * (TL_INNER + 1));
   out->rebind_count = count_rebound(program, f);
   out->rebinds = TL_ARENA_ARRAY(arena, uint32_t, out->rebind_count);
   if (arena->failed)
     return false;
   for (int i = 0; i < f->result.count; i++) {
     uint32_t who = tl_lender_who(f->result.lenders[i]);
-    out->lenders[out->lender_count++] = (tl_result_lender){
-        .param = tl_who_is_caller(who) ? (uint16_t)(who - TL_WHO_CALLER)
-                                       : UINT16_MAX,
-        .relation = (uint8_t)tl_lender_relation(f->result.lenders[i]),
-    };
+    for (tl_relation r = TL_SAME; r <= TL_INNER; r++)
+      if ((f->result.lenders[i] >> r & 1) != 0)
+        out->lenders[out->lender_count++] = (tl_result_lender){
+            .param = tl_who_is_caller(who) ? (uint16_t)(who - TL_WHO_CALLER)
+                                           : UINT16_MAX,
+            .relation = (uint8_t)r,
+        };
   }
   uint32_t at = 0;
   if (f->rebinds != NULL)

@@ -249,7 +249,7 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
   if (role == TL_ROLE_CONTAINER && lends_items(flow, x))
     return false;
   return role != TL_ROLE_ARG ||  // (d)
-         ((!tl_state_in(state, TL_HELD) || tl_bit(flow->taken, x)) &&
+         ((!tl_state_in(state, 1u << TL_HELD) || tl_bit(flow->taken, x)) &&
           param_mode(flow, ins, i) == TL_MODE_EITHER);
 }
 
@@ -273,7 +273,7 @@ static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
       continue;
     // What was taken is a view only where nothing could be taken.
     if (tl_opcode_role(ins->op, i) == TL_ROLE_ARG &&
-        tl_state_in(&flow->now[x], TL_HELD))
+        tl_state_in(&flow->now[x], 1u << TL_HELD))
       tl_own(flow, x);
     flow->candidates[count++] = i;
   }
@@ -334,6 +334,24 @@ static bool is_gone(const tl_flow *flow, const tl_cfg_ins *ins, int32_t slot) {
   return false;
 }
 
+// The container in [slot] gets counts of the items that it borrows.
+static void keep_items(tl_flow *flow, int32_t slot) {
+  tl_put(flow, TL_BC_KEEPALL, -1, slot, -1, TL_MODE_BORROW);
+  tl_state_strip(&flow->now[slot], TL_TO_ITEMS);
+}
+
+// Whether somebody who ends here lends in one of these relations.
+static bool is_lent_by_gone(const tl_flow *flow, const tl_cfg_ins *ins,
+                            const tl_state *state, unsigned relations) {
+  for (int k = 0; k < state->count; k++) {
+    uint32_t who = tl_lender_who(state->lenders[k]);
+    if ((state->lenders[k] & relations) != 0 && tl_who_is_slot(who) &&
+        is_gone(flow, ins, (int32_t)who))
+      return true;
+  }
+  return false;
+}
+
 // A container that is made borrows what it does not take over, unless a lender
 // of that ends here: then it gets a count of its own.
 static void count_lent_by_gone(tl_flow *flow, const tl_cfg_ins *ins) {
@@ -341,23 +359,23 @@ static void count_lent_by_gone(tl_flow *flow, const tl_cfg_ins *ins) {
     return;
   for (int32_t i = 0; i < ins->operand_count; i++) {
     int32_t x = flow->operands[i];
-    if (tl_opcode_role(ins->op, i) != TL_ROLE_STORE ||
-        flow->modes[i] == TL_MODE_CONSUME)
+    if (tl_opcode_role(ins->op, i) != TL_ROLE_STORE)
       continue;
     const tl_state *state = tl_state_of(flow, x);
-    bool gone = flow->modes[i] == TL_MODE_BORROW && is_gone(flow, ins, x);
-    for (int k = 0; k < state->count && !gone; k++) {
-      uint32_t who = tl_lender_who(state->lenders[k]);
-      gone = tl_is_whole(tl_lender_relation(state->lenders[k])) &&
-             tl_who_is_slot(who) && is_gone(flow, ins, (int32_t)who);
-    }
-    if (!gone)
+    if (is_lent_by_gone(flow, ins, state, TL_TO_ITEMS))
+      keep_items(flow, x);
+    if (flow->modes[i] == TL_MODE_CONSUME)
+      continue;
+    bool twice = flow->modes[i] == TL_MODE_BORROW && is_gone(flow, ins, x);
+    bool gone = is_lent_by_gone(flow, ins, state, TL_OF_WHOLE);
+    if (!gone && !twice)
       continue;
     if (flow->modes[i] == TL_MODE_EITHER) {
       tl_own(flow, x);
       flow->modes[i] = TL_MODE_CONSUME;
     } else {
-      flow->modes[i] = TL_MODE_RETAIN;
+      flow->modes[i] =
+          !gone && state->kind == TL_EITHER ? TL_MODE_SHARE : TL_MODE_RETAIN;
     }
   }
 }
@@ -459,14 +477,19 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
   for (int32_t i = 0; i < n; i++) {
     decided.operands[i] = flow->operands[i];
     decided.modes[i] = flow->modes[i];
-    if (flow->modes[i] != TL_MODE_RETAIN)
+    bool shares = flow->modes[i] == TL_MODE_SHARE;
+    if (flow->modes[i] != TL_MODE_RETAIN && !shares)
       continue;
     if (flow->operands[i] == window_slot(ins, i))
       decided.window = -1;  // it stays there
     tl_put(flow, TL_BC_COPY, first + i, flow->operands[i], -1, TL_MODE_BORROW);
-    tl_put(flow, TL_BC_OWN, -1, first + i, -1, TL_MODE_BORROW);
+    if (shares)
+      tl_put(flow, TL_BC_KEEP, -1, flow->operands[i], first + i,
+             TL_MODE_BORROW);
+    else
+      tl_put(flow, TL_BC_OWN, -1, first + i, -1, TL_MODE_BORROW);
     decided.operands[i] = first + i;
-    decided.modes[i] = TL_MODE_CONSUME;
+    decided.modes[i] = shares ? TL_MODE_EITHER : TL_MODE_CONSUME;
   }
   // What moved aside may live across a call: the window goes above it.
   if (tl_bit_next(flow->present, flow->function->words,
@@ -494,10 +517,8 @@ static void own_if_pinned(tl_flow *flow, const tl_cfg_ins *ins) {
 
 // What is new may be a container that borrows: it does not stay one.
 static void keep_lent(tl_flow *flow, int32_t slot) {
-  if (!tl_state_in(&flow->now[slot], TL_LENDS))
-    return;
-  tl_put(flow, TL_BC_KEEPALL, -1, slot, -1, TL_MODE_BORROW);
-  tl_state_strip(&flow->now[slot], 1u << TL_LENDS);
+  if (tl_state_in(&flow->now[slot], TL_TO_ITEMS))
+    keep_items(flow, slot);
 }
 
 static void define(tl_flow *flow, const tl_cfg_ins *ins) {

@@ -316,11 +316,21 @@ static inline void tl_put_back(tl_vm *vm, tl_slot *s, tl_slot taken) {
 // lent, and the container remembers that (TL_LENT). Returns the heap slot.
 tl_slot tl_lend(tl_vm *vm, tl_object *container, tl_slot *item, tl_cause cause);
 
-// Visits the items of [container] that it may borrow.
-typedef void tl_visit_lent(tl_vm *vm, tl_slot *item, tl_cause cause,
+// Visits the items of [container] that it may borrow, and then what those may
+// borrow unless the visitor returns false.
+typedef bool tl_visit_lent(tl_vm *vm, tl_slot *item, tl_cause cause,
                            void *context);
 void tl_each_lent(tl_vm *vm, tl_object *container, tl_visit_lent *visit,
                   void *context);
+
+// Whether the container has few items, also within those that borrow, too: then
+// it may go on borrowing where it is stored, and where a lender ends. All
+// others keep what they borrow then, so that nobody looks at many items again
+// and again.
+bool tl_lends_few(tl_object *container);
+
+// Some items are borrowed no longer: where none is, the container forgets that.
+void tl_note_kept(tl_object *container);
 
 // Gives the container a count of each item that it borrows.
 void tl_keep_items(tl_vm *vm, tl_object *container);

@@ -41,7 +41,8 @@ static uint32_t below(chance *c, uint32_t n) {
 static bool owns_or_drops(int op) {
   return op == TL_BC_DROP || op == TL_BC_SETTLE || op == TL_BC_KEEP ||
          op == TL_BC_LEAVE || op == TL_BC_INHERIT || op == TL_BC_HOLD ||
-         op == TL_BC_DETACH || op == TL_BC_OWN || op == TL_BC_KEEPALL;
+         op == TL_BC_DETACH || op == TL_BC_OWN || op == TL_BC_KEEPALL ||
+         op == TL_BC_KEEPOF;
 }
 
 // The pc of an instruction that [wanted] picks, UINT32_MAX: there is none.

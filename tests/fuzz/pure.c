@@ -5,9 +5,9 @@
 //   pure COUNT [FIRST]    COUNT scripts, those of seeds FIRST, FIRST + 1 …
 //   pure --print SEED     the script of a seed
 //
-// Each script has two of them: of variables of the module, and of a function's
-// own. Those that failed are printed; the last line is the sum, and the
-// exit status 1 if any did.
+// Each script has four of them: of variables of the module, of a function's
+// own, of its parameters, and of what a closure has captured. Those that failed
+// are printed; the last line is the sum, and the exit status 1 if any did.
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -66,6 +66,19 @@ static const char *const arrays[] = {
     "$R.{a, b}.b",
     "$L[[0, 1]][0]",
     "{ t# = X; for k#, v# in $R.{a, b} { t# = t# * v# + len(k#) }; t# }",
+    "Q[I]",
+    "((X, Y), $S)[0][I]",
+    "(((Y, X), $S), $R)[0][0][1]",
+    "(a: $L, b: $S).a[I]",
+    "(a: (b: $R, c: $S), d: $L).a.b.b",
+    "($L, $R)[1].a",
+    "{ t# = $L; u# = (t#, $R); u#[0][0] + t#[1] }",
+    "{ t#, u# = ($L, $R); t#[0] + u#.b }",
+    "{ t# = X; for k#, v# in (a: $L, b: (X, Y)) { t# = t# + v#[0] }; t# }",
+    "(v# for k#, v# in (a: X, b: Y))[1]",
+    "first_of(first_of(($L, $R)))",
+    "pair_of(Q, $R)[0][1]",
+    "(try { ($L, P) } catch e { (Q, P) })[0][I]",
 };
 static const char *const lists[] = {
     "Q",
@@ -78,6 +91,13 @@ static const char *const lists[] = {
     "same_of($L)",
     "$L[:]",
     "$L[[1, 0]]",
+    "($L, P)[0]",
+    "(a: $L, b: S).a",
+    "(v# for v# in (X, Y))",
+    "(v# for k#, v# in (a: P.a, b: Y))",
+    "(v# for l# in (Q, (X, Y)) for v# in l#)",
+    "{ t# = $L; u# = (t#, X); u#[0] }",
+    "((v#, Y) for v# in $L)[I]",
 };
 static const char *const records[] = {
     "P",
@@ -86,6 +106,9 @@ static const char *const records[] = {
     "(a: P.b, b: P.a, s: P.s)",
     "same_of($R)",
     "$R.{a, b, s}",
+    "(Q, $R)[1]",
+    "(a: $R, b: S).a",
+    "{ t# = $R; u# = (Q, t#); u#[1] }",
 };
 static const char *const strings[] = {
     "S",
@@ -106,6 +129,8 @@ static const char *const strings[] = {
     "same_of($S)",
     "fold($T, (+))",
     "fold($T, (v, w) => v + w)",
+    "(S, ($T, W))[1][0][I]",
+    "(k# for k#, v# in (a: X, b: Y))[I]",
 };
 static const char *const texts[] = {
     "V",
@@ -114,6 +139,8 @@ static const char *const texts[] = {
     "(W, W)",
     "(v + \"!\" for v in $T)",
     "each($T, v => v + S)",
+    "($T, Q)[0]",
+    "(v# for k#, v# in (a: S, b: W))",
 };
 static const char *const numbers[] = {
     "3.5",
@@ -132,6 +159,11 @@ static const char *const numbers[] = {
     "{ t# = 0; for k#, v# in $R { t# += len(k#) + len(v#) }; t# }",
     "fold(each($L, sum), (+))",
     "each($L, sum)[0]",
+    "Q[I][I]",
+    "len(($L, ($R, X)))",
+    "len([v# for v# in (X, Y)])",
+    "{ t# = 0.0; for p# in (Q, (X, Y)) { t# += sum(p#[0]) }; t# }",
+    "sum(((X, Y), $L) |> first_of |> first_of)",
 };
 static const char *const bools[] = {
     "true",       "X[0] < Y[0]",   "S == W",        "len(S) > 3",   "($N > $N)",
@@ -202,7 +234,8 @@ static const char variables[] =
     "W = S + \" and more of it\"\n"
     "P = (a: X * 2.0, b: Y, s: S)\n"
     "Q = (X + 3.0, Y)\n"
-    "V = (W, S)\n";
+    "V = (W, S)\n"
+    "I = 1\n";
 static const char functions[] =
     "import memory\n"
     "fn same_of(x) = x\n"
@@ -210,18 +243,20 @@ static const char functions[] =
     "fn first_of(l) = l[0]\n"
     "fn pair_of(x, y) = (x, y)\n"
     "fn twice(x) = x * 2.0\n"
-    "fn reads() = (X, Y, S, W, P, Q, V)\n"
+    "fn reads() = (X, Y, S, W, P, Q, V, I)\n"
     "fn report(text) {\n"
     "  s = memory.stats()\n"
     "  if s.rc_inc + s.rc_dec != 0 { print(s.rc_inc, s.rc_dec, text) }\n"
     "}\n";
 
-static void write_statement(writer *w) {
+static const char names[] = "X, Y, S, W, P, Q, V, I";
+
+static void write_statement(writer *w, int depth) {
   static writer value;
   value.seed = w->seed;
   value.length = 0;
   value.names = 0;
-  write_value(&value, kinds[below(&value, KINDS)].mark, DEPTH);
+  write_value(&value, kinds[below(&value, KINDS)].mark, depth);
   w->seed = value.seed;
   say(w, "memory.reset()\nz = same(");
   say(w, value.text);
@@ -236,11 +271,26 @@ static void write_script(writer *w, uint64_t seed) {
   say(w, functions);
   say(w, variables);
   say(w, "fn of_module() {\n");
-  write_statement(w);
+  write_statement(w, DEPTH);
   say(w, "}\nfn of_function() {\n");
   say(w, variables);
-  write_statement(w);
-  say(w, "(X, Y, S, W, P, Q, V)\n}\nof_module()\nz = len(of_function())\n");
+  write_statement(w, DEPTH);
+  say(w, "(X, Y, S, W, P, Q, V, I)\n}\nfn of_parameters(");
+  say(w, names);
+  say(w, ") {\n");
+  // Each is lent twice, by its slot and by the caller: many together would be
+  // more lenders than are followed.
+  write_statement(w, DEPTH - 1);
+  say(w, "(X, Y, S, W, P, Q, V, I)\n}\nfn of_captures(");
+  say(w, names);
+  say(w, ") {\nf = () => {\n");
+  write_statement(w, DEPTH);
+  say(w, "0\n}\nf() + len((X, Y, S, W, P, Q, V, I))\n}\n");
+  say(w, "of_module()\nz = len(of_function())\nz = len(of_parameters(");
+  say(w, names);
+  say(w, "))\nz = of_captures(");
+  say(w, names);
+  say(w, ")\n");
 }
 
 // --- Running ----------------------------------------------------------------

@@ -408,6 +408,30 @@ static void left_items_outlive_their_lender(void **state) {
   accept(*state, &p);
 }
 
+// A list within a list borrows t0.
+#define NESTED(...)                                      \
+  OPEN(TAKE(0), ins(TL_BC_MOVB, 2, 0, 0, 0), LIST(1, 1), \
+       ins(TL_BC_MOV, 5, 1, 0, B), LIST(4, 1), __VA_ARGS__)
+
+static void items_within_an_item_end_with_their_lender(void **state) {
+  NESTED(ins(TL_BC_DROP, 0, 0, 0, A), RETURN(4));
+  owns(&p, 2, 6, 0);
+  refuse(*state, &p, "t4 is read but its lender has ended");
+}
+
+static void an_item_is_lent_what_is_in_it(void **state) {
+  NESTED(ins(TL_BC_LOADI, 3, 0, 0, 0), ins(TL_BC_GETEL, 1, 4, 3, A),
+         ins(TL_BC_DROP, 0, 0, 0, A), ins(TL_BC_RET, 1, 0, 0, EITHER_A));
+  owns(&p, 2, 6, 0);
+  refuse(*state, &p, "t1 is ");
+}
+
+static void items_kept_within_an_item_outlive_their_lender(void **state) {
+  NESTED(ins(TL_BC_KEEPOF, 0, 4, 0, 0), ins(TL_BC_DROP, 0, 0, 0, A), RETURN(4));
+  owns(&p, 2, 7, 0);
+  accept(*state, &p);
+}
+
 static void what_lends_to_a_list_is_not_stored_in_it(void **state) {
   OPEN(TAKE(0), ins(TL_BC_MOVB, 2, 0, 0, 0), ins(TL_BC_MOV, 3, 0, 0, B),
        LIST(1, 2), RETURN(1));
@@ -696,6 +720,9 @@ int main(void) {
       FIXTURE_TEST(lent_items_end_with_their_lender),
       FIXTURE_TEST(kept_items_outlive_their_lender),
       FIXTURE_TEST(left_items_outlive_their_lender),
+      FIXTURE_TEST(items_within_an_item_end_with_their_lender),
+      FIXTURE_TEST(an_item_is_lent_what_is_in_it),
+      FIXTURE_TEST(items_kept_within_an_item_outlive_their_lender),
       FIXTURE_TEST(what_lends_to_a_list_is_not_stored_in_it),
       FIXTURE_TEST(what_else_the_left_lent_has_ended),
       FIXTURE_TEST(two_items_outlive_their_list),

@@ -162,6 +162,10 @@ dispatch:
       tl_do_keepall(vm, RA);
       NEXT;
     }
+    OP(KEEPOF) {
+      tl_do_keepof(vm, RA, RB);
+      NEXT;
+    }
 
     // --- operators
     ARITH(ADD, +, TL_OP_ADD)

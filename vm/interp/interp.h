@@ -139,6 +139,7 @@ void tl_do_hold(tl_vm *vm, tl_slot *y, tl_slot *x);
 bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x);
 void tl_do_own(tl_vm *vm, tl_slot *x);
 void tl_do_keepall(tl_vm *vm, tl_slot *x);
+void tl_do_keepof(tl_vm *vm, tl_slot *x, tl_slot *y);
 
 // --- Calls of whatever is called (call.c) -----------------------------------
 

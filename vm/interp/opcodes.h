@@ -103,6 +103,8 @@ typedef enum tl_format {
   OP(OWN, NONE, NONE, NONE, NONE, NONE, NEVER, A)                              \
   OP(KEEPALL, NONE, NONE, NONE, NONE, NONE, NEVER,                             \
      A) /* items that a borrows */                                             \
+  OP(KEEPOF, NONE, NONE, NONE, NONE, NONE, NEVER,                              \
+     AA) /* items of a that b borrows */                                       \
   /* --- operators; extra of ELEM1, ELEM3 is the tl_op */                      \
   OP(ADD, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \
   OP(SUB, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                             \

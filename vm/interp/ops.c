@@ -157,7 +157,8 @@ bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
 // store may copy a view out and let its block go, which others here may borrow.
 static void hold_all(tl_vm *vm, uint32_t count, const tl_slot *slots) {
   for (uint32_t i = 0; count > 1 && i < count; i++)
-    tl_hold(vm, slots[i], TL_CAUSE_VIEW);
+    if (tl_is_array(slots[i]))
+      tl_hold(vm, slots[i], TL_CAUSE_VIEW);
 }
 
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
@@ -177,7 +178,8 @@ bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
 // only borrows stays lent.
 static bool set_lent(tl_vm *vm, tl_record **record, tl_string *key,
                      tl_slot *value) {
-  if (tl_is_owned(*value) || !tl_is_counted(*value))
+  bool whole = !tl_is_counted(*value) || (value->object->flags & TL_LENT) == 0;
+  if (whole && (tl_is_owned(*value) || !tl_is_counted(*value)))
     return tl_record_set(vm, record, key, value);
   tl_slot nothing = tl_none();
   if (!tl_record_set(vm, record, key, &nothing))
@@ -221,8 +223,6 @@ bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
 bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
   tl_slot value = read(item, modes);
   tl_slot target = read(list, modes >> 4);
-  if (tl_is_owned(value))  // it may borrow parts of the list
-    tl_keep_items(vm, value.object);
   // What the list borrows already it goes on borrowing.
   tl_list *unique = target.list;
   bool in_place = tl_is_owned(target) && target.object->count == 1;
@@ -318,7 +318,7 @@ static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
   if (!tl_index_get(vm, &base, &step, parts, &result) ||
       (asked && !tl_promise_takes(vm, of, result)))
     return false;
-  if (tl_is_list(result) && tl_is_owned(result))
+  if (tl_is_list(result) && tl_is_owned(result) && !tl_is_scalar(parts[0]))
     tl_keep_items(vm, &result.list->head);  // a range took more than an item
   for (uint16_t i = 0; i < count; i++) tl_drop(vm, parts[i]);
   tl_drop(vm, base);

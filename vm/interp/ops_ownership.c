@@ -43,25 +43,32 @@ static bool has_items(tl_slot s) {
            tl_array_dtype(s.array) < TL_STRING);
 }
 
-// Whether y may be x, or owned by x or what is in it. It is not where x has few
-// items, none of which has any, and y is none of them or lent to x by others,
+// Whether y may be owned by what is in x. What is lent to x is lent by others,
 // who lend it to y, too.
-static bool may_keep(const tl_slot *x, const tl_slot *y) {
-  enum { FEW = 4 };
-  int64_t count = item_count(x);
-  if (!(tl_is_list(*x) || tl_is_record(*x)) || count > FEW ||
-      x->pointer == y->pointer)
-    return true;
+static bool may_keep_within(const tl_slot *x, const tl_slot *y, int *left) {
+  if (!(tl_is_list(*x) || tl_is_record(*x)))
+    return has_items(*x);
   bool lends = (x->object->flags & (TL_LENT | TL_KEEPING)) == TL_LENT;
-  bool found = false;
+  int64_t count = item_count(x);
   for (int64_t i = 0; i < count; i++) {
-    tl_slot item = *item_at(x, i);
-    bool is_y = tl_is_heap(item) && item.pointer == y->pointer;
-    if (is_y && (tl_is_owned(item) || !lends))
+    const tl_slot *item = item_at(x, i);
+    if (--*left < 0 ||
+        (tl_is_record(*x) && y->pointer == x->record->fields[i].key))
       return true;
-    found |= !is_y && has_items(item);
+    if (!tl_is_heap(*item) || (lends && !tl_is_owned(*item)))
+      continue;
+    if (item->pointer == y->pointer || may_keep_within(item, y, left))
+      return true;
   }
-  return found;
+  return false;
+}
+
+// Whether y may be x, or owned by x or what is in it: where x has few items in
+// all, that is known.
+static bool may_keep(const tl_slot *x, const tl_slot *y) {
+  enum { FEW = 16 };
+  int left = FEW;
+  return x->pointer == y->pointer || may_keep_within(x, y, &left);
 }
 
 void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
@@ -72,8 +79,8 @@ void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
 // Whether y is an item of x, which ends, or of what only x has: y becomes its
 // owner, without a count. Of many items the last are not looked at. A container
 // within x whose item is gone only borrows that from now on, and so do those
-// that it is in: others may take them out of x. x itself is marked so that others
-// who borrow that item do not take it for one that is lent to x.
+// that it is in: others may take them out of x. x itself is marked so that
+// others who borrow that item do not take it for one that is lent to x.
 static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
   if (x->object->count != 1)
     return false;
@@ -101,41 +108,60 @@ static bool inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
   if (!inherit_within(x, y, &left))
     return false;
   // What others have taken out of it before.
-  if (tl_is_counted(*y) && !tl_is_array(*y))
+  const unsigned given = TL_LENT | TL_KEEPING;
+  if (tl_is_counted(*y) && (y->object->flags & given) == given)
     tl_keep_items(vm, y->object);
   return true;
 }
 
 // x itself is what the container borrows: that becomes its owner.
-static void inherit_whole(tl_vm *vm, tl_slot *item, tl_cause cause,
+static bool inherit_whole(tl_vm *vm, tl_slot *item, tl_cause cause,
                           void *context) {
   tl_slot *x = context;
   (void)vm;
   (void)cause;
-  if (!tl_is_owned(*x) || !tl_is_heap(*item) || item->pointer != x->pointer)
-    return;
-  item->tag |= TL_OWNED;
-  x->tag &= ~TL_OWNED;
+  if (tl_is_owned(*x) && tl_is_heap(*item) && item->pointer == x->pointer) {
+    item->tag |= TL_OWNED;
+    x->tag &= ~TL_OWNED;
+  }
+  return true;
 }
 
 // The container borrows an item of x.
-static void inherit_item(tl_vm *vm, tl_slot *item, tl_cause cause,
+static bool inherit_item(tl_vm *vm, tl_slot *item, tl_cause cause,
                          void *context) {
   (void)cause;
   if (tl_is_counted(*item))
     inherit(vm, context, item);
+  return true;
 }
 
-// What the container in y borrows from x, which ends, becomes its own. Items
-// are taken out of x only if that goes.
+// What may go with x, or with an item that has just taken it over.
+static bool keep_item(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
+  const tl_slot *x = context;
+  if (tl_is_counted(*item) && may_keep(x, item))
+    *item = tl_escape(vm, item, cause);
+  return true;
+}
+
+static void keep_items_of(tl_vm *vm, tl_slot *x, tl_slot *y) {
+  if (tl_lends_few(y->object)) {
+    tl_each_lent(vm, y->object, keep_item, x);
+    tl_note_kept(y->object);
+  } else {
+    tl_keep_items(vm, y->object);
+  }
+}
+
+// What the container in y borrows from x, which ends, becomes its own; what
+// others lend it goes on borrowing. Items are taken out of x only if that goes.
 static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
-  if (!tl_is_counted(*y))
+  if (!tl_is_counted(*y) || !tl_is_owned(*x))
     return;
-  if (tl_is_owned(*x))
-    tl_each_lent(vm, y->object, inherit_whole, x);
+  tl_each_lent(vm, y->object, inherit_whole, x);
   if (tl_is_owned(*x))
     tl_each_lent(vm, y->object, inherit_item, x);
-  tl_keep_items(vm, y->object);
+  keep_items_of(vm, x, y);
 }
 
 void tl_do_inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
@@ -208,6 +234,11 @@ bool tl_do_detach(tl_vm *vm, tl_slot *y, tl_slot *x) {
 void tl_do_keepall(tl_vm *vm, tl_slot *x) {
   if (tl_is_counted(*x))
     tl_keep_items(vm, x->object);
+}
+
+void tl_do_keepof(tl_vm *vm, tl_slot *x, tl_slot *y) {
+  if (tl_is_owned(*x) && tl_is_counted(*y) && (y->object->flags & TL_LENT) != 0)
+    keep_items_of(vm, x, y);
 }
 
 void tl_do_own(tl_vm *vm, tl_slot *x) {

@@ -80,6 +80,7 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
     case TL_BC_LEAVE:
     case TL_BC_OWN:
     case TL_BC_KEEPALL:
+    case TL_BC_KEEPOF:
       return TL_STEP_HOLD;
     case TL_BC_SETTLE:
       return TL_STEP_SETTLE;

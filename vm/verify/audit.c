@@ -241,7 +241,7 @@ typedef struct reading {
   bool finds_dead;
 } reading;
 
-static void look_at(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
+static bool look_at(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
   reading *r = context;
   (void)vm;
   (void)cause;
@@ -250,17 +250,18 @@ static void look_at(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
   if (!tl_is_heap(*item) || tl_is_owned(*item) || kind == TL_KIND_BUILTIN ||
       kind == TL_KIND_FUNCTION || kind == TL_KIND_TYPE ||
       kind == TL_KIND_MODULE)
-    return;
+    return true;
   bool owned =
       r->audit->capacity > 0 && find(r->audit, item->object)->object != NULL;
-  r->finds_dead |=
-      !owned && (tl_is_counted(*item) || item->object->kind != kind);
+  bool dead = !owned && (tl_is_counted(*item) || item->object->kind != kind);
+  r->finds_dead |= dead;
+  return !dead;
 }
 
 static bool only_settles(int op) {
   return op == TL_BC_DROP || op == TL_BC_SETTLE || op == TL_BC_KEEP ||
          op == TL_BC_INHERIT || op == TL_BC_LEAVE || op == TL_BC_HOLD ||
-         op == TL_BC_DETACH;
+         op == TL_BC_DETACH || op == TL_BC_KEEPOF;
 }
 
 // What an instruction reads somebody owns, and what that borrows.

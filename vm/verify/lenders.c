@@ -5,9 +5,12 @@
 
 void tl_state_add(tl_state *state, tl_lender lender) {
   int at = 0;
-  while (at < state->count && state->lenders[at] < lender) at++;
-  if (at < state->count && state->lenders[at] == lender)
+  uint32_t who = tl_lender_who(lender);
+  while (at < state->count && tl_lender_who(state->lenders[at]) < who) at++;
+  if (at < state->count && tl_lender_who(state->lenders[at]) == who) {
+    state->lenders[at] |= lender;
     return;
+  }
   if (state->count == TL_MAX_LENDERS) {
     state->full = true;
     return;
@@ -18,58 +21,53 @@ void tl_state_add(tl_state *state, tl_lender lender) {
   state->count++;
 }
 
-bool tl_state_has(const tl_state *state, tl_lender lender) {
-  for (int i = 0; i < state->count; i++)
-    if (state->lenders[i] == lender)
-      return true;
-  return false;
+// The same in several relations, or none.
+static void add_all(tl_state *state, uint32_t who, unsigned relations) {
+  if (relations != 0)
+    tl_state_add(state, who << 5 | relations);
 }
 
-bool tl_state_in(const tl_state *state, tl_relation relation) {
+bool tl_state_in(const tl_state *state, unsigned relations) {
   for (int i = 0; i < state->count; i++)
-    if (tl_lender_relation(state->lenders[i]) == relation)
+    if ((state->lenders[i] & relations) != 0)
       return true;
   return false;
 }
 
 unsigned tl_state_relations(const tl_state *state, uint32_t who) {
-  unsigned relations = 0;
   for (int i = 0; i < state->count; i++)
     if (tl_lender_who(state->lenders[i]) == who)
-      relations |= 1u << tl_lender_relation(state->lenders[i]);
-  return relations;
+      return tl_lender_relations(state->lenders[i]);
+  return 0;
 }
 
 bool tl_state_lent_by(const tl_state *state, uint32_t who) {
   return tl_state_relations(state, who) != 0;
 }
 
-void tl_state_remove(tl_state *state, uint32_t who, unsigned relations) {
+static void keep_some(tl_state *state, uint32_t who, bool any,
+                      unsigned relations) {
   int kept = 0;
   for (int i = 0; i < state->count; i++) {
     tl_lender lender = state->lenders[i];
-    if (tl_lender_who(lender) != who ||
-        (relations >> tl_lender_relation(lender) & 1) == 0)
+    if (any || tl_lender_who(lender) == who)
+      lender &= ~(relations & 31);
+    if (tl_lender_relations(lender) != 0)
       state->lenders[kept++] = lender;
   }
   state->count = (uint8_t)kept;
+}
+
+void tl_state_remove(tl_state *state, uint32_t who, unsigned relations) {
+  keep_some(state, who, false, relations);
 }
 
 void tl_state_strip(tl_state *state, unsigned relations) {
-  int kept = 0;
-  for (int i = 0; i < state->count; i++) {
-    tl_lender lender = state->lenders[i];
-    if ((relations >> tl_lender_relation(lender) & 1) == 0)
-      state->lenders[kept++] = lender;
-  }
-  state->count = (uint8_t)kept;
+  keep_some(state, 0, true, relations);
 }
 
 void tl_state_share(tl_state *state, uint32_t from, uint32_t to) {
-  unsigned relations = tl_state_relations(state, from);
-  for (unsigned r = 0; relations >> r != 0; r++)
-    if ((relations >> r & 1) != 0)
-      tl_state_add(state, tl_lender_of(to, (tl_relation)r));
+  add_all(state, to, tl_state_relations(state, from));
 }
 
 bool tl_state_rename(tl_state *state, uint32_t from, uint32_t to) {
@@ -77,17 +75,8 @@ bool tl_state_rename(tl_state *state, uint32_t from, uint32_t to) {
   if (relations == 0)
     return false;
   tl_state_remove(state, from, relations);
-  for (unsigned r = 0; relations >> r != 0; r++)
-    if ((relations >> r & 1) != 0)
-      tl_state_add(state, tl_lender_of(to, (tl_relation)r));
+  add_all(state, to, relations);
   return true;
-}
-
-bool tl_state_needs_lender(const tl_state *state) {
-  for (int i = 0; i < state->count; i++)
-    if (tl_is_whole(tl_lender_relation(state->lenders[i])))
-      return true;
-  return false;
 }
 
 bool tl_state_equal(const tl_state *a, const tl_state *b) {
@@ -115,37 +104,70 @@ bool tl_state_join(tl_state *state, const tl_state *other) {
   return !tl_state_equal(&before, state);
 }
 
-// The relation of y to l, where y stands in [outer] to x, and x in [inner] to
-// l; -1: l means nothing to y (items own their holds). An item of what l lends
-// to may be l's.
-static int compose(tl_relation outer, tl_relation inner) {
+// The relations of y to l, where y stands in [outer] to x, and x in [inner] to
+// l; none: l means nothing to y (items own their holds). An item of what l
+// lends to may be l's, or a container that l lends to.
+static unsigned compose_one(tl_relation outer, tl_relation inner) {
+  enum { PART = 1u << TL_PART, HELD = 1u << TL_HELD, LENDS = 1u << TL_LENDS };
+  enum { INNER = 1u << TL_INNER };
+  if (inner == TL_INNER)
+    return outer == TL_PART    ? PART | LENDS | INNER
+           : outer == TL_LENDS ? LENDS | INNER
+                               : INNER;
+  if (outer == TL_INNER)
+    return inner == TL_HELD ? 0 : INNER;
   if (inner == TL_LENDS)
-    return outer == TL_PART ? TL_PART : TL_LENDS;
+    return outer == TL_PART ? PART : LENDS;
   if (outer == TL_HELD)
-    return TL_HELD;
+    return HELD;
   if (inner == TL_HELD)
-    return outer == TL_SAME ? TL_HELD : -1;
+    return outer == TL_SAME ? HELD : 0;
   if (outer == TL_LENDS)
-    return TL_LENDS;
-  return outer == TL_PART || inner == TL_PART ? TL_PART : TL_SAME;
+    return LENDS;
+  return outer == TL_PART || inner == TL_PART ? PART : 1u << TL_SAME;
+}
+
+// The same for all that x stands in.
+static unsigned compose(tl_relation outer, unsigned inner) {
+  unsigned composed = 0;
+  for (tl_relation r = TL_SAME; r <= TL_INNER; r++)
+    if ((inner >> r & 1) != 0)
+      composed |= compose_one(outer, r);
+  return composed;
 }
 
 void tl_state_derive_lenders(tl_state *out, const tl_state *from,
                              tl_relation relation) {
   for (int i = 0; i < from->count; i++) {
-    int composed = compose(relation, tl_lender_relation(from->lenders[i]));
-    if (composed >= 0)
-      tl_state_add(out, tl_lender_of(tl_lender_who(from->lenders[i]),
-                                     (tl_relation)composed));
+    tl_lender lender = from->lenders[i];
+    add_all(out, tl_lender_who(lender),
+            compose(relation, tl_lender_relations(lender)));
   }
   out->full |= from->full;
 }
 
 void tl_state_derive_items(tl_state *out, const tl_state *from) {
   for (int i = 0; i < from->count; i++)
-    if (tl_lender_relation(from->lenders[i]) == TL_LENDS)
-      tl_state_add(out, from->lenders[i]);
+    add_all(out, tl_lender_who(from->lenders[i]),
+            from->lenders[i] & TL_TO_ITEMS);
   out->full |= from->full;
+}
+
+void tl_state_derive_inner(tl_state *out, const tl_state *from) {
+  for (int i = 0; i < from->count; i++)
+    if ((from->lenders[i] & TL_TO_ITEMS) != 0)
+      add_all(out, tl_lender_who(from->lenders[i]), 1u << TL_INNER);
+  out->full |= from->full;
+}
+
+void tl_state_derive_stored(tl_state *out, const tl_state *from) {
+  tl_state_derive_inner(out, from);
+  for (int i = 0; i < from->count; i++) {
+    uint32_t who = tl_lender_who(from->lenders[i]);
+    if ((from->lenders[i] & TL_OF_WHOLE) != 0)
+      add_all(out, who,
+              1u << TL_LENDS | (tl_who_is_caller(who) ? 1u << TL_INNER : 0));
+  }
 }
 
 void tl_state_derive(tl_state *out, const tl_state *from, uint32_t who,

@@ -2,7 +2,7 @@
 // and the verifier checks.
 //
 // A slot owns (its OWNED bit is set), borrows (it is not), or either. While it
-// borrows, one of its lenders owns: each lender is a (who, relation) pair.
+// borrows, one of its lenders owns: each lender is somebody in some relations.
 #ifndef TALLY_VM_LENDERS_H
 #define TALLY_VM_LENDERS_H
 
@@ -14,18 +14,20 @@ typedef enum tl_relation {
   TL_PART,   // an item inside it
   TL_HELD,   // the block of the slot's view is kept by it
   TL_LENDS,  // items of the slot's list, record or closure are kept by it
+  TL_INNER,  // the same of a container within that
 } tl_relation;
 
 // Slots are their own numbers; other lenders start at these.
 #define TL_WHO_CALLER UINT32_C(0x01000000)  // + the argument's index
 #define TL_WHO_GLOBAL UINT32_C(0x02000000)  // + the module variable's index
-#define TL_WHO_SELF UINT32_C(0x10000000)    // the running closure
-#define TL_WHO_IMMORTAL UINT32_C(0x10000001)
+#define TL_WHO_SELF UINT32_C(0x07000000)    // the running closure
+#define TL_WHO_IMMORTAL UINT32_C(0x07000001)
 
-// Whether the slot itself, and not what hangs on it, may be borrowed.
-static inline bool tl_is_whole(tl_relation relation) {
-  return relation == TL_SAME || relation == TL_PART;
-}
+// The relations of who lends to what is in a container.
+#define TL_TO_ITEMS (1u << TL_LENDS | 1u << TL_INNER)
+
+// Those in which the slot itself, and not what hangs on it, may be borrowed.
+#define TL_OF_WHOLE (1u << TL_SAME | 1u << TL_PART)
 
 static inline bool tl_who_is_slot(uint32_t who) {
   return who < TL_WHO_CALLER;
@@ -37,16 +39,16 @@ static inline bool tl_who_is_global(uint32_t who) {
   return who >= TL_WHO_GLOBAL && who < TL_WHO_SELF;
 }
 
-typedef uint32_t tl_lender;  // who * 4 + relation
+typedef uint32_t tl_lender;  // who * 32 + a bit for each relation
 
 static inline tl_lender tl_lender_of(uint32_t who, tl_relation relation) {
-  return who << 2 | (uint32_t)relation;
+  return who << 5 | 1u << relation;
 }
 static inline uint32_t tl_lender_who(tl_lender lender) {
-  return lender >> 2;
+  return lender >> 5;
 }
-static inline tl_relation tl_lender_relation(tl_lender lender) {
-  return (tl_relation)(lender & 3);
+static inline unsigned tl_lender_relations(tl_lender lender) {
+  return lender & 31;
 }
 
 typedef enum tl_ownership_kind {
@@ -65,7 +67,7 @@ typedef struct tl_state {
   bool invalid;   // for the verifier: a lender has ended
   uint32_t open;  // for the verifier: the path (+ 1) whose item was taken
                   // out and has not come back; 0: none
-  tl_lender lenders[TL_MAX_LENDERS];  // sorted
+  tl_lender lenders[TL_MAX_LENDERS];  // sorted, one for each who
 } tl_state;
 
 // A state without lenders, and one with a single lender.
@@ -74,15 +76,15 @@ static inline tl_state tl_state_new(tl_ownership_kind kind) {
 }
 static inline tl_state tl_state_lent(tl_ownership_kind kind, uint32_t who,
                                      tl_relation relation) {
-  return (tl_state){
-      .kind = (uint8_t)kind, .count = 1, .lenders = {who << 2 | relation}};
+  return (tl_state){.kind = (uint8_t)kind,
+                    .count = 1,
+                    .lenders = {tl_lender_of(who, relation)}};
 }
 
 void tl_state_add(tl_state *state, tl_lender lender);
-bool tl_state_has(const tl_state *state, tl_lender lender);
 
-// Whether something lends in this relation.
-bool tl_state_in(const tl_state *state, tl_relation relation);
+// Whether something lends in one of these relations.
+bool tl_state_in(const tl_state *state, unsigned relations);
 
 // Whether [who] lends anything to the slot.
 bool tl_state_lent_by(const tl_state *state, uint32_t who);
@@ -90,23 +92,32 @@ bool tl_state_lent_by(const tl_state *state, uint32_t who);
 // The relations in which [who] lends: bit 1 << relation for each.
 unsigned tl_state_relations(const tl_state *state, uint32_t who);
 
-// Takes the lenders away that stand for [who] and a relation in [relations].
+// [who] lends no longer in a relation of [relations].
 void tl_state_remove(tl_state *state, uint32_t who, unsigned relations);
 
-// Takes every lender away whose relation is in [relations].
+// Nobody lends any longer in a relation of [relations].
 void tl_state_strip(tl_state *state, unsigned relations);
 
 // [from] is called [to] from now on. False: it was not there.
 bool tl_state_rename(tl_state *state, uint32_t from, uint32_t to);
 
-// Adds a lender [to] wherever [from] lends, in the same relation.
+// Adds a lender [to] where [from] lends, in the same relations.
 void tl_state_share(tl_state *state, uint32_t from, uint32_t to);
 
 // Adds to [out] what lends items to the container in state [from].
 void tl_state_derive_items(tl_state *out, const tl_state *from);
 
+// The same for a container that may have that one in it.
+void tl_state_derive_inner(tl_state *out, const tl_state *from);
+
+// Adds to [out], a container, the lenders of what it stores without owning, and
+// of what is in that. Nobody knows what an argument has in it.
+void tl_state_derive_stored(tl_state *out, const tl_state *from);
+
 // Whether a same or part lender is there: then the slot may borrow.
-bool tl_state_needs_lender(const tl_state *state);
+static inline bool tl_state_needs_lender(const tl_state *state) {
+  return tl_state_in(state, TL_OF_WHOLE);
+}
 
 bool tl_state_equal(const tl_state *a, const tl_state *b);
 

@@ -63,7 +63,7 @@ static bool check_consumed(tl_checker *c, uint32_t i) {
     return tl_refuse(c, x, TL_RULE_CONSUMED_UNOWNED);
   if (role == TL_ROLE_CALLEE || c->ins.op == TL_BC_RAISE)
     return tl_refuse(c, x, TL_RULE_CONSUMED_KEPT);
-  if (role == TL_ROLE_ARG && tl_state_in(state, TL_HELD))
+  if (role == TL_ROLE_ARG && tl_state_in(state, 1u << TL_HELD))
     return tl_refuse(c, x, TL_RULE_GIVEN_LENT_BLOCK);
   if (borrows_argument(c, i))
     return tl_refuse(c, x, TL_RULE_GIVEN_TO_BORROWER);
@@ -343,22 +343,21 @@ static tl_state item_state(const tl_checker *c) {
   bool drains = operand_role(c, 0) == TL_ROLE_DRAIN;
   bool of_list = c->ins.op == TL_BC_NEXT && c->ins.extra == TL_NEXT_OF_LIST;
   if (drains || !consumes(c->ins.modes[0])) {
-    tl_state_derive(&state, from, x, TL_PART);
     if (!of_list)
       tl_state_derive(&state, from, x, TL_HELD);
+    tl_state_strip(&state, TL_TO_ITEMS);  // what is loaded is no slice
+    tl_state_derive(&state, from, x, TL_PART);
     if (c->ins.op == TL_BC_NEXT && c->ins.extra == TL_NEXT_PAIR)
       tl_state_derive(&state, from, x, TL_LENDS);
-    else
-      tl_state_strip(&state, 1u << TL_LENDS);  // an item has its items itself
     return state;
   }
-  if (from->kind == TL_OWNS && !tl_state_in(from, TL_LENDS))
+  tl_state_derive_lenders(&state, from, TL_HELD);
+  if (c->ins.op != TL_BC_INDEX)  // the others make no list that borrows
+    tl_state_strip(&state, TL_TO_ITEMS);
+  if (from->kind == TL_OWNS && !tl_state_in(from, TL_TO_ITEMS))
     state.kind = TL_OWNS;
   else
     tl_state_derive_lenders(&state, from, TL_PART);
-  tl_state_derive_lenders(&state, from, TL_HELD);
-  if (c->ins.op != TL_BC_INDEX)  // the others make no list that borrows
-    tl_state_strip(&state, 1u << TL_LENDS);
   return state;
 }
 
@@ -389,7 +388,7 @@ static tl_state call_state(const tl_checker *c) {
   bool owned = s->may_own, borrowed = false;
   for (uint16_t k = 0; k < s->lender_count; k++) {
     tl_relation relation = (tl_relation)s->lenders[k].relation;
-    bool whole = tl_is_whole(relation);
+    bool whole = (1u << relation & TL_OF_WHOLE) != 0;
     uint32_t i = s->lenders[k].param;
     if (i == UINT16_MAX || i >= c->ins.window_count) {
       tl_state_add(&state, tl_lender_of(TL_WHO_IMMORTAL, relation));
@@ -401,16 +400,22 @@ static tl_state call_state(const tl_checker *c) {
     owned |= owns(from) && whole;
     // An item of what was given may be lent to that.
     if (from->kind == TL_OWNS &&
-        (relation != TL_PART || !tl_state_in(from, TL_LENDS)))
+        (relation != TL_PART || !tl_state_in(from, TL_TO_ITEMS)))
       continue;
     borrowed |= whole;
     // The window's own slot is no lender: it is gone after the call.
     tl_state_derive_lenders(&state, from, relation);
+    if (relation == TL_LENDS)  // it may be in what comes back, too
+      tl_state_derive_inner(&state, from);
   }
   // What was given may come back, or some of it.
-  for (uint32_t i = 0; i < c->ins.window_count; i++)
-    if (owns(&c->now[c->ins.window + i]))
-      tl_state_derive_items(&state, &c->now[c->ins.window + i]);
+  for (uint32_t i = 0; i < c->ins.window_count; i++) {
+    const tl_state *from = &c->now[c->ins.window + i];
+    if (!owns(from))
+      continue;
+    tl_state_derive_items(&state, from);
+    tl_state_derive_inner(&state, from);
+  }
   state.kind = owned && borrowed ? TL_EITHER : borrowed ? TL_BORROWS : TL_OWNS;
   return state;
 }
@@ -456,17 +461,15 @@ static tl_state container_state(const tl_checker *c) {
   tl_state state = tl_state_new(TL_OWNS);
   for (uint32_t i = 0; i < operand_count(c); i++) {
     uint32_t x = operand_slot(c, i);
-    tl_state from = c->now[x];
+    const tl_state *from = &c->now[x];
     if (operand_role(c, i) != TL_ROLE_STORE) {
-      tl_state_derive_items(&state, &from);
+      tl_state_derive_items(&state, from);
       continue;
     }
-    tl_state_strip(&from, 1u << TL_LENDS);  // what is stored keeps its items
     // The window's own slot is no lender: it is gone afterwards.
-    if (!in_window(c, i) && !is_consumed(c, i))
-      tl_state_derive(&state, &from, x, TL_LENDS);
-    else if (from.kind != TL_OWNS)
-      tl_state_derive_lenders(&state, &from, TL_LENDS);
+    if (!in_window(c, i) && !is_consumed(c, i) && from->kind != TL_BORROWS)
+      tl_state_add(&state, tl_lender_of(x, TL_LENDS));
+    tl_state_derive_stored(&state, from);
   }
   return state;
 }
@@ -596,11 +599,11 @@ static bool summary_tells(const tl_summary *s, tl_lender lender) {
     param = (uint16_t)(who - TL_WHO_CALLER);
   else if (who != TL_WHO_IMMORTAL)
     return false;
+  unsigned told = 0;
   for (uint16_t i = 0; i < s->lender_count; i++)
-    if (s->lenders[i].param == param &&
-        s->lenders[i].relation == tl_lender_relation(lender))
-      return true;
-  return false;
+    if (s->lenders[i].param == param)
+      told |= 1u << (s->lenders[i].relation & 31);
+  return (tl_lender_relations(lender) & ~told) == 0;
 }
 
 static bool check_return(tl_checker *c) {
@@ -639,7 +642,7 @@ static bool check_parting(tl_checker *c) {
     case TL_BC_LEAVE:
       c->parting = -1;
       return (s[0] == x &&
-              !tl_state_has(&c->now[s[1]], tl_lender_of(x, TL_LENDS))) ||
+              (tl_state_relations(&c->now[s[1]], x) & TL_TO_ITEMS) == 0) ||
              tl_refuse(c, x, TL_RULE_PARTING);
     case TL_BC_DROP:
       c->parting = -1;
@@ -663,6 +666,7 @@ bool tl_check_ins(tl_checker *c) {
     case TL_BC_HOLD:
     case TL_BC_OWN:
     case TL_BC_KEEPALL:
+    case TL_BC_KEEPOF:
       return tl_check_ownership(c);
     case TL_BC_DETACH:
       if (tl_sees_error(c)) {

@@ -118,11 +118,11 @@ static void own_unless_lent(tl_state *state) {
 // may be all the same, with a count of its own on either side.
 static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   tl_state *from = &c->now[x], *to = &c->now[y];
-  tl_lender alias = tl_lender_of(x, TL_SAME);
-  if (!tl_state_has(to, alias) && (!owns(from) || to->kind == TL_OWNS))
+  bool is_alias = (tl_state_relations(to, x) & 1u << TL_SAME) != 0;
+  if (!is_alias && (!owns(from) || to->kind == TL_OWNS))
     return;
   tl_state bare = *to;
-  tl_state_strip(&bare, 1u << TL_HELD | 1u << TL_LENDS);
+  tl_state_strip(&bare, 1u << TL_HELD | TL_TO_ITEMS);
   // That a view in x has lost its block's lender matters to its readers alone.
   bool certain = to->kind == TL_BORROWS && from->kind == TL_OWNS &&
                  bare.count == 1 && tl_state_relations(to, x) == 1u << TL_SAME;
@@ -162,7 +162,7 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
     tl_state_add(&keepers, tl_lender_of(y, TL_PART));
   for (int i = 0; i < view->count; i++) {
     uint32_t who = tl_lender_who(view->lenders[i]);
-    if (tl_is_whole(tl_lender_relation(view->lenders[i])) && who != x)
+    if ((view->lenders[i] & TL_OF_WHOLE) != 0 && who != x)
       tl_state_add(&keepers, tl_lender_of(who, TL_PART));
   }
   from->kind = TL_EITHER;
@@ -185,6 +185,8 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
         tl_state_add(&c->now[z], tl_lender_of(who, TL_HELD));
       if ((relations & 1u << TL_LENDS) != 0)
         tl_state_add(&c->now[z], tl_lender_of(who, TL_LENDS));
+      if ((relations & 1u << TL_INNER) != 0)
+        tl_state_add(&c->now[z], tl_lender_of(who, TL_INNER));
     }
     distrust_full(&c->now[z]);
   }
@@ -214,7 +216,7 @@ bool tl_check_ownership(tl_checker *c) {
   if (c->ins.op == TL_BC_KEEPALL) {
     if (!tl_check_alive(c, x))
       return false;
-    tl_state_strip(&c->now[x], 1u << TL_LENDS);
+    tl_state_strip(&c->now[x], TL_TO_ITEMS);
     return true;
   }
   bool views = c->ins.op == TL_BC_HOLD || c->ins.op == TL_BC_DETACH;
@@ -227,14 +229,15 @@ bool tl_check_ownership(tl_checker *c) {
     return false;
   if (c->ins.op == TL_BC_SETTLE) {
     check_settle(c, lender, borrower);
+  } else if (c->ins.op == TL_BC_KEEPOF) {
+    tl_state_remove(&c->now[borrower], lender, TL_TO_ITEMS);
   } else if (c->ins.op == TL_BC_KEEP || c->ins.op == TL_BC_INHERIT ||
              c->ins.op == TL_BC_LEAVE) {
     tl_check_kept(c, lender, borrower);
     if (c->ins.op == TL_BC_INHERIT)
       c->parting = (int64_t)lender;
     if (c->ins.op == TL_BC_LEAVE) {
-      tl_state_remove(&c->now[borrower], lender, 1u << TL_HELD);
-      tl_state_strip(&c->now[borrower], 1u << TL_LENDS);
+      tl_state_remove(&c->now[borrower], lender, 1u << TL_HELD | TL_TO_ITEMS);
       return check_drop(c, lender, TL_MODE_EITHER);
     }
   } else if (c->ins.op == TL_BC_HOLD) {
