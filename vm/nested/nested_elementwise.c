@@ -192,6 +192,20 @@ static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
   return fail_rows(vm, model, s, -1);
 }
 
+// Whether an operand is one value for all, in one axis or two of length one.
+static bool is_one(tl_slot s) {
+  return tl_is_array(s) && tl_ndim(s.array) > 0 && tl_ndim(s.array) <= 2 &&
+         s.array->size == 1;
+}
+
+static bool operand_items(tl_vm *vm, tl_slot *operand, tl_slot model,
+                          borrowed *out) {
+  if (!is_one(*operand))
+    return row_items(vm, operand, model, out);
+  *out = (borrowed){tl_borrow(*operand), NULL};
+  return tl_ndim(operand->array) == 1 || drop_axis(vm, *operand, &out->value);
+}
+
 bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out) {
   borrowed items;
   tl_slot lent = tl_borrow(s);
@@ -239,7 +253,7 @@ static bool rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   tl_nested *made = tl_nested_new(vm, TL_FORM_RAGGED, 1, 2, NULL);
   bool ok = made != NULL;
   while (ok && opened < arity) {
-    ok = row_items(vm, &slots[opened], model, &items[opened]);
+    ok = operand_items(vm, &slots[opened], model, &items[opened]);
     values[opened] = ok ? items[opened].value : tl_none();
     opened += ok;
   }
