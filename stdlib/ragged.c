@@ -344,7 +344,14 @@ static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_none(args[2]))
     return with_gaps(vm, &mask, &values, out);
   tl_slot parts[3] = {mask, tl_borrow(args[2]), values};
-  ok = tl_elementwise(vm, TL_OP_WHERE, parts, out);
+  bool of_texts =
+      tl_is_array(values) && tl_array_dtype(values.array) == TL_STRING;
+  bool fits = !tl_is_array(values) || tl_is_string(args[2]) == of_texts;
+  ok = fits ? tl_elementwise(vm, TL_OP_WHERE, parts, out)
+            : tl_arg_fail(vm, "pad_rows", "fill",
+                          of_texts ? "a string, as the items are"
+                                   : "a number, as the items are",
+                          args[2]);
   tl_clear(vm, &parts[0]);
   tl_clear(vm, &parts[2]);
   return ok;
