@@ -123,19 +123,23 @@ static void load(void) {
 
 // --- Memory -----------------------------------------------------------------
 
-// What one call needs besides its arguments, given back together.
+// What one call needs besides its arguments, given back together. OpenBLAS's
+// products of complex matrices and vectors (0.3.21, AVX-512) read the item that
+// would follow a vector's last one, for a row that is one row of the matrix
+// further on: so much room is behind every block.
 typedef struct workspace {
   tl_vm *vm;
+  size_t room;
   int count;
   bool failed;
   struct {
     void *data;
     size_t nbytes;
-  } blocks[6];
+  } blocks[8];
 } workspace;
 
 static void *need(workspace *w, int64_t items, size_t size) {
-  size_t nbytes = (size_t)(items > 0 ? items : 1) * size;
+  size_t nbytes = (size_t)(items > 0 ? items : 1) * size + w->room;
   void *data = w->failed ? NULL : tl_alloc(w->vm, nbytes, "LAPACK");
   if (!data) {
     w->failed = true;
@@ -162,11 +166,29 @@ static int wanted(const functions *f, const void *work) {
   return size < INT_MAX - 64 ? (int)size + 1 : INT_MAX;
 }
 
+// For matrices with rows of up to n items.
 static bool begin(tl_vm *vm, workspace *w, int64_t n) {
-  *w = (workspace){.vm = vm};
+  *w = (workspace){.vm = vm, .room = (size_t)(n + 1) * sizeof(tl_c128)};
   if (!tl_poll(vm, (uint64_t)(n * n) / 1024 + 1))
     w->failed = true;
   return !w->failed;
+}
+
+// A complex matrix where there is room behind it; others as they are.
+static void *roomy(workspace *w, const functions *f, void *a, int64_t items) {
+  if (!f->is_complex || a == NULL)
+    return a;
+  void *copy = need(w, items, f->size);
+  if (copy)
+    memcpy(copy, a, (size_t)items * f->size);
+  return copy;
+}
+
+// What was computed in such a copy.
+static void settle(const workspace *w, const functions *f, void *to,
+                   const void *from, int64_t items) {
+  if (!w->failed && to != NULL && from != to)
+    memcpy(to, from, (size_t)items * f->size);
 }
 
 // --- Equations --------------------------------------------------------------
@@ -359,7 +381,10 @@ static tl_dense_result qr(const functions *f, tl_vm *vm, void *a, int64_t m,
   int rows = (int)n, columns = (int)m, out = (int)p, info = 0, lwork = -1;
   int count = rows < columns ? rows : columns;
   double query[2], query2[2];
-  begin(vm, &w, n);
+  begin(vm, &w, n > m ? n : m);
+  a = roomy(&w, f, a, m * n);
+  void *made = q;
+  q = roomy(&w, f, q, m * p);
   void *tau = need(&w, count, f->size), *work = NULL;
   if (tau) {
     f->gelqf(&rows, &columns, a, &rows, tau, query, &lwork, &info);
@@ -388,6 +413,7 @@ static tl_dense_result qr(const functions *f, tl_vm *vm, void *a, int64_t m,
     }
     if (q)
       f->orglq(&out, &columns, &count, q, &out, tau, work, &lwork, &info);
+    settle(&w, f, made, q, m * p);
   }
   return done(&w, info, TL_DENSE_ENDLESS);
 }
@@ -405,7 +431,10 @@ static tl_dense_result svd(const functions *f, tl_vm *vm, void *a, int64_t m,
   int ldvt = u ? (full ? columns : less) : none, ldu = u ? rows : none;
   const char *job = !u ? "N" : full ? "A" : "S";
   double query[2];
-  begin(vm, &w, n);
+  begin(vm, &w, more);
+  a = roomy(&w, f, a, m * n);
+  void *left = roomy(&w, f, u, m * ldvt);
+  void *right = roomy(&w, f, vh, (int64_t)(full ? rows : less) * n);
   int *iwork = need(&w, 8 * (int64_t)less, sizeof *iwork);
   void *rwork = NULL, *work = NULL;
   if (f->is_complex)
@@ -416,16 +445,18 @@ static tl_dense_result svd(const functions *f, tl_vm *vm, void *a, int64_t m,
   for (int step = 0; step < 2 && !w.failed; step++) {
     void *to = step == 0 ? (void *)query : work;
     if (f->is_complex)
-      f->gesdd_complex(job, &rows, &columns, a, &rows, s, vh, &ldu, u, &ldvt,
-                       to, &lwork, rwork, iwork, &info, 1);
+      f->gesdd_complex(job, &rows, &columns, a, &rows, s, right, &ldu, left,
+                       &ldvt, to, &lwork, rwork, iwork, &info, 1);
     else
-      f->gesdd_real(job, &rows, &columns, a, &rows, s, vh, &ldu, u, &ldvt, to,
-                    &lwork, iwork, &info, 1);
+      f->gesdd_real(job, &rows, &columns, a, &rows, s, right, &ldu, left, &ldvt,
+                    to, &lwork, iwork, &info, 1);
     if (step == 0) {
       lwork = wanted(f, query);
       work = need(&w, lwork, f->size);
     }
   }
+  settle(&w, f, u, left, m * ldvt);
+  settle(&w, f, vh, right, (int64_t)(full ? rows : less) * n);
   return done(&w, info, TL_DENSE_ENDLESS);
 }
 
@@ -441,6 +472,7 @@ static tl_dense_result eigh(const functions *f, tl_vm *vm, void *a, int64_t n,
   void *work = query, *rwork = rquery;
   int *iwork = &iquery;
   begin(vm, &w, n);
+  a = roomy(&w, f, a, n * n);
   for (int step = 0; step < 2 && !w.failed; step++) {
     if (f->is_complex)
       f->heevd(job, "U", &size, a, &size, values, work, &lwork, rwork, &lrwork,
@@ -522,6 +554,7 @@ static tl_dense_result eig_complex(const functions *f, tl_vm *vm, void *a,
   const char *job = v ? "V" : "N";
   double query[2];
   begin(vm, &w, n);
+  a = roomy(&w, f, a, n * n);
   void *rwork = need(&w, 2 * n, f->real_size);
   void *left = need(&w, v ? n * n : 1, f->size), *work = query;
   for (int step = 0; step < 2 && !w.failed; step++) {
