@@ -66,6 +66,12 @@ static void spread_places(const tl_array *missing, const int64_t *at,
     place[i] = place_among(missing, at[i], at[i + 1], place[i]);
 }
 
+// any is true where one item is, and all is false where one is not, whatever
+// those are that are missing.
+static bool is_decided(tl_reduction reduction) {
+  return reduction == TL_REDUCE_ANY || reduction == TL_REDUCE_ALL;
+}
+
 static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
                                  tl_slot items, const tl_array *offsets,
                                  tl_slot *out) {
@@ -89,10 +95,23 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
   tl_slot mask, values;
   if (!tl_reduce_each_row(vm, &any, items.nested->parts[0], at, rows, &mask))
     return false;
-  if (!tl_reduce_each_row(vm, call, items.nested->parts[1], at, rows,
-                          &values)) {
+  bool decided = is_decided(call->reduction), ok;
+  if (decided) {
+    tl_reduce_call known = *call;
+    known.skip = true;
+    ok = reduce_optional_rows(vm, &known, items, offsets, &values);
+  } else {
+    ok = tl_reduce_each_row(vm, call, items.nested->parts[1], at, rows,
+                            &values);
+  }
+  if (!ok) {
     tl_drop(vm, mask);
     return false;
+  }
+  const bool sure = call->reduction == TL_REDUCE_ANY;
+  for (int64_t i = 0; decided && i < rows; i++) {
+    if ((values.array->data[i] != 0) == sure)
+      mask.array->data[i] = 0;
   }
   return tl_option_of(vm, &mask, &values, out);
 }
@@ -345,12 +364,6 @@ static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
 static uint32_t all_axes(const tl_array *a) {
   int ndim = tl_ndim(a);
   return ndim == 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
-}
-
-// any is true where one item is, and all is false where one is not, whatever
-// those are that are missing.
-static bool is_decided(tl_reduction reduction) {
-  return reduction == TL_REDUCE_ANY || reduction == TL_REDUCE_ALL;
 }
 
 static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
