@@ -80,33 +80,80 @@ bool tl_is_mark(int32_t point) {
   return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
 }
 
-// utf8proc maps one code point to one; these become two.
+// The case of a letter that has one.
+static bool is_cased(int32_t point) {
+  if (point < 128)
+    return is_small((unsigned char)(point | 32));
+  utf8proc_category_t category = utf8proc_category(point);
+  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LT;
+}
+
+// utf8proc maps one code point to one. Those of which Unicode's SpecialCasing
+// makes several, as ß and ﬁ, are capitals of what full case folding gives; an
+// iota behind a title's first letter is written below it.
+static bool add_several(tl_text *text, int32_t point, bool title) {
+  utf8proc_int32_t folded[4];
+  int class = 0;
+  utf8proc_category_t category = utf8proc_category(point);
+  if (category == UTF8PROC_CATEGORY_LU ||
+      (title && (category == UTF8PROC_CATEGORY_LT ||
+                 (point != 0xdf && utf8proc_totitle(point) != point))))
+    return false;
+  utf8proc_ssize_t n = utf8proc_decompose_char(point, folded, 4,
+                                               UTF8PROC_CASEFOLD, &class);
+  if (n < 2 || n > 4)
+    return false;
+  bool begun = false;
+  for (int i = 0; i < n; i++) {
+    int32_t upper = utf8proc_toupper(folded[i]);
+    if (title && begun)
+      upper = folded[i] == 0x3b9 ? 0x345 : folded[i];
+    begun |= upper != folded[i];
+    tl_text_point(text, upper);
+  }
+  return true;
+}
+
 static void add_upper(tl_text *text, int32_t point, bool title) {
   if (point < 128)
     tl_text_putc(text, (char)(point ^ is_small((unsigned char)point) << 5));
-  else if (point == 0xdf)
-    tl_text_puts(text, title ? "Ss" : "SS");
-  else
+  else if (!add_several(text, point, title))
     tl_text_point(text,
                   title ? utf8proc_totitle(point) : utf8proc_toupper(point));
 }
 
-// Whether no letter and no mark stands at byte [at].
-static bool is_outside(const tl_string *s, size_t at) {
-  int32_t next = ' ';
-  if (at < s->length)
-    tl_text_decode(s->text + at, s->length - at, &next);
-  return !tl_is_letter(next) && !tl_is_mark(next);
+// What may stand between the letters of a word without ending it.
+static bool is_between(int32_t point) {
+  if (point < 128)
+    return point == '\'' || point == '.' || point == ':' || point == '^' ||
+           point == '`';
+  utf8proc_category_t category = utf8proc_category(point);
+  return tl_is_mark(point) || category == UTF8PROC_CATEGORY_LM ||
+         category == UTF8PROC_CATEGORY_SK || category == UTF8PROC_CATEGORY_CF ||
+         point == 0xb7 || point == 0x2018 || point == 0x2019;
 }
 
-// A sigma at the end of a word, which ends at byte [end], has a form of its
-// own.
-static void add_lower(tl_text *text, int32_t point, bool in_word,
+// Whether no letter of the word follows at byte [at].
+static bool is_last(const tl_string *s, size_t at) {
+  int32_t next = ' ';
+  do {
+    if (at >= s->length)
+      return true;
+    at += tl_text_decode(s->text + at, s->length - at, &next);
+  } while (is_between(next));
+  return !is_cased(next);
+}
+
+// A sigma that is the last letter of several has a form of its own, and a
+// capital I keeps its dot.
+static void add_lower(tl_text *text, int32_t point, bool after_letter,
                       const tl_string *s, size_t end) {
   if (point < 128)
     tl_text_putc(text, (char)(point ^ is_capital((unsigned char)point) << 5));
-  else if (point == 0x3a3 && in_word && is_outside(s, end))
+  else if (point == 0x3a3 && after_letter && is_last(s, end))
     tl_text_point(text, 0x3c2);
+  else if (point == 0x130)
+    tl_text_puts(text, "i\xcc\x87");
   else
     tl_text_point(text, utf8proc_tolower(point));
 }
@@ -120,17 +167,18 @@ bool tl_change_case(tl_vm *vm, const char *function, tl_slot s, tl_case to,
     return change_bytes(vm, string, to, out);
   tl_text text;
   tl_text_open(&text, vm);
-  bool in_word = false;
+  bool in_word = false, after_letter = false;
   for (size_t at = 0; at < string->length;) {
     int32_t point;
     at += tl_text_decode(string->text + at, string->length - at, &point);
     if (to == TL_UPPER || (to == TL_TITLE && !in_word))
       add_upper(&text, point, to == TL_TITLE);
     else
-      add_lower(&text, point, in_word, string, at);
+      add_lower(&text, point, after_letter, string, at);
     // An apostrophe does not end a word: Don't.
     bool joins = tl_is_mark(point) || point == '\'' || point == 0x2019;
     in_word = tl_is_letter(point) || (in_word && joins);
+    after_letter = is_cased(point) || (after_letter && is_between(point));
   }
   return tl_text_give(&text, out);
 }

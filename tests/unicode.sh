@@ -1,6 +1,6 @@
 #!/bin/sh
-# The Unicode consortium's own tests of normal forms and grapheme clusters,
-# where this machine has them (Debian's package unicode-data). They are of one
+# The Unicode consortium's own tests of normal forms and grapheme clusters, and
+# its tables of letters' cases, where this machine has them (Debian's package unicode-data). They are of one
 # version of Unicode, and utf8proc must know that or a later one.
 #
 #   tests/unicode.sh build/release/tally
@@ -14,7 +14,7 @@ plain=$(mktemp)
 trap 'rm -f "$plain"' EXIT
 
 run() {
-  out=$("$tally" "$1" "$2" 2>&1)
+  out=$("$tally" "$@" 2>&1)
   last=$(echo "$out" | tail -1)
   echo "$out" | sed '$d'
   case $last in
@@ -40,6 +40,11 @@ if [ -f "$data/auxiliary/GraphemeBreakTest.txt" ]; then
   run tests/unicode/graphemes.tly "$data/auxiliary/GraphemeBreakTest.txt"
 else
   echo "tests/unicode.sh: no GraphemeBreakTest.txt in $data: not tested"
+fi
+if [ -f "$data/UnicodeData.txt" ] && [ -f "$data/SpecialCasing.txt" ]; then
+  run tests/unicode/casing.tly "$data/UnicodeData.txt" "$data/SpecialCasing.txt"
+else
+  echo "tests/unicode.sh: no UnicodeData.txt and SpecialCasing.txt in $data: not tested"
 fi
 
 echo "$passed passed, $failed failed"
