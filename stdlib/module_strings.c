@@ -272,9 +272,9 @@ const tl_builtin tl_strings_module[] = {
          "    strings.strip_marks(\"café Ångström\")    # cafe Angstrom\n")},
     {"upper", "s", upper, TL_OF_TEXT,
      TL_DOC(
-         "s, or each string of an array, in capital letters, as Unicode's SpecialCasing\n"
-         "has them for no language of its own (ß is SS, ﬁ FI); missing ones stay missing.\n"
-         "What is no string is a type error.\n"
+         "s, or each string of an array, in capital letters, by Unicode's SpecialCasing\n"
+         "for no language of its own (ß is SS, ﬁ FI); missing ones stay missing. What\n"
+         "is no string is a type error.\n"
          "    strings.upper(\"größe\")    # GRÖSSE\n")},
     {"lower", "s", lower, TL_OF_TEXT,
      TL_DOC(

@@ -230,7 +230,7 @@ static void numbers_are_read(void **state) {
 
 static void the_strings_module_knows_unicode(void **state) {
   tl_vm *vm = *state;
-  gives(vm, "strings.upper", args1(text_slot(vm, "größe ﬁ")), "\"GRÖSSE ﬁ\"");
+  gives(vm, "strings.upper", args1(text_slot(vm, "größe ﬁ")), "\"GRÖSSE FI\"");
   gives(vm, "strings.lower", args1(text_slot(vm, "ΑΣ ΣΑ")), "\"ας σα\"");
   gives(vm, "strings.title", args1(text_slot(vm, "don't panic")),
         "\"Don't Panic\"");
