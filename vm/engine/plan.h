@@ -70,7 +70,8 @@ typedef void tl_plan_sink(void *context, const void *const *items, size_t n);
 
 // How a sink takes parts of the items from several threads.
 typedef struct tl_plan_split {
-  int64_t items;  // a part begins at a multiple of so many items
+  int64_t items;  // a part begins at a multiple of so many items, and a block
+                  // where it has room for them
   bool exactly;   // and has so many, the last one perhaps less
   // The context of the sink for the part that begins at item [first]; [local]
   // has TL_SINK_BYTES for each result and once more, for the time of the part.

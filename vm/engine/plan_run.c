@@ -437,12 +437,20 @@ static int64_t short_register(const tl_plan *plan) {
                                        : TL_BLOCK_BYTES;
 }
 
-// Bytes of a register. Of short rows, which are moved through registers, as
-// many go together as there is room for.
+// The items that a sink takes together.
+static int64_t unit_of(const tl_plan *plan) {
+  return plan->sink != NULL && plan->split != NULL ? plan->split->items : 1;
+}
+
+// Bytes of a register. Of short rows, which are moved through registers or go
+// to a sink, as many go together as there is room for.
 static int64_t register_bytes(const tl_plan *plan) {
+  int64_t most = short_register(plan), item = (int64_t)plan->widest;
+  if (plan->rows == 1 && plan->delay == NULL && plan->tile_count == 0 &&
+      unit_of(plan) > 1 && unit_of(plan) <= most / item)
+    return most;
   if (plan->rows == 1 || plan->delay != NULL)
     return TL_BLOCK_BYTES;
-  int64_t most = short_register(plan), item = (int64_t)plan->widest;
   int64_t items = plan->shape[plan->ndim - 2] * plan->shape[plan->ndim - 1];
   return items <= TL_BLOCK_BYTES / item ? TL_BLOCK_BYTES : most;
 }
@@ -477,6 +485,8 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   bool pairs = plan->rows > 1 || plan->tile_count > 0 || r.plain_rows;
   if (!pairs)
     r.block = block_of_row(plan, r.block);
+  if (!pairs && unit_of(plan) <= r.block)
+    r.block -= r.block % unit_of(plan);
   int64_t units = plan->shape[0];
   plan->shape[0] = to - from;
   int axes = plan->ndim - (pairs ? 2 : 1);

@@ -66,14 +66,18 @@ static bool fold_parts(tl_reducer *r, tl_fold fold, const tl_parts *parts) {
   return true;
 }
 
+static void sum_dense(const tl_reducer *r, const void *context,
+                      const char *items, int64_t n, int64_t readable,
+                      char *out) {
+  (void)context;
+  (void)readable;
+  tl_kernels()->sum_rows[r->dtype](out, items, (size_t)n,
+                                   (size_t)r->split.length);
+}
+
 static void sum_rows(const tl_reducer *r, const void *context, int64_t from,
                      int64_t n) {
-  size_t itemsize = tl_itemsize(r->dtype), length = (size_t)r->split.length;
-  (void)context;
-  tl_kernels()->sum_rows[r->dtype](
-      r->out + (size_t)from * itemsize,
-      r->split.array->data + (size_t)from * length * itemsize, (size_t)n,
-      length);
+  tl_reduce_dense(r, sum_dense, context, from, n);
 }
 
 // A product of floats in the order of a lane (vm/kernels/reduce.c): halves of
@@ -109,13 +113,44 @@ static void fold_rows(const tl_reducer *r, const void *context, int64_t from,
   tl_reduce_turned(r, fold_tile, context, from, n);
 }
 
+// Many rows at a time where a kernel does so, else one by one.
+static void fold_even(const tl_reducer *r, const void *context,
+                      const char *items, int64_t n, int64_t readable,
+                      char *out) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const tl_fold fold = *(const tl_fold *)context;
+  const size_t length = (size_t)r->split.length, step = tl_itemsize(r->result);
+  tl_fold_spans *spans = kernels->fold_spans[fold][r->dtype];
+  if (spans != NULL) {
+    tl_reduce_even(spans, items, r->split.length, n, readable,
+                   tl_itemsize(r->dtype), out, step);
+    return;
+  }
+  tl_fold_feed *feed = kernels->fold_feed[fold][r->dtype];
+  tl_fold_end *end = kernels->fold_end[fold][r->dtype];
+  for (int64_t i = 0; i < n; i++, out += step) {
+    tl_fold_state state;  // large: not cleared
+    tl_fold_begin(&state);
+    feed(&state, items, length);
+    end(&state, out);
+    items += length * tl_itemsize(r->dtype);
+  }
+}
+
+static void fold_even_rows(const tl_reducer *r, const void *context,
+                           int64_t from, int64_t n) {
+  tl_reduce_dense(r, fold_even, context, from, n);
+}
+
 static bool fold_lanes(tl_reducer *r, tl_fold fold) {
-  if (fold == TL_FOLD_SUM && tl_kernels()->sum_rows[r->dtype] != NULL &&
-      tl_reduce_has_short_rows(r))
+  const tl_kernel_table *kernels = tl_kernels();
+  if (fold == TL_FOLD_SUM && kernels->sum_rows[r->dtype] != NULL &&
+      tl_reduce_has_rows(r, 1, TL_SHORT_ROW))
     return tl_reduce_rows(r, sum_rows, NULL);
-  if (!tl_dtype_is_complex(r->dtype) && r->split.count >= TL_SIDE_BY_SIDE &&
-      tl_reduce_has_short_rows(r))
+  if (tl_reduce_has_rows(r, TL_SIDE_BY_SIDE, TL_SHORT_ROW))
     return tl_reduce_rows(r, fold_rows, &fold);
+  if (tl_reduce_has_rows(r, TL_SIDE_BY_SIDE, TL_FOLD_LEAF))
+    return tl_reduce_rows(r, fold_even_rows, &fold);
   tl_parts parts;
   if (tl_reduce_in_parts(r, &parts))
     return fold_parts(r, fold, &parts);

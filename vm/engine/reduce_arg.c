@@ -102,6 +102,21 @@ static void search_rows(const tl_reducer *r, const void *context, int64_t from,
   tl_reduce_turned(r, search_tile, context, from, n);
 }
 
+static void search_even(const tl_reducer *r, const void *context,
+                        const char *items, int64_t n, int64_t readable,
+                        char *out) {
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_reduce_even(*(const bool *)context ? kernels->argmax_spans[r->dtype]
+                                        : kernels->argmin_spans[r->dtype],
+                 items, r->split.length, n, readable, tl_itemsize(r->dtype),
+                 out, sizeof(int64_t));
+}
+
+static void search_even_rows(const tl_reducer *r, const void *context,
+                             int64_t from, int64_t n) {
+  tl_reduce_dense(r, search_even, context, from, n);
+}
+
 // Columns whose items lie side by side are searched as lanes are.
 static bool has_columns(const tl_reducer *r) {
   const tl_split *split = &r->split;
@@ -111,13 +126,15 @@ static bool has_columns(const tl_reducer *r) {
 }
 
 bool tl_reduce_arg(tl_reducer *r, bool largest) {
-  const tl_split *split = &r->split;
   if (has_columns(r)) {
     tl_strip strip = {search_strip, strip_scratch, &largest, NULL};
     return tl_reduce_strips(r, &strip);
   }
-  if (split->count >= TL_SIDE_BY_SIDE && tl_reduce_has_short_rows(r))
+  if (tl_reduce_has_rows(r, TL_SIDE_BY_SIDE, TL_SHORT_ROW))
     return tl_reduce_rows(r, search_rows, &largest);
+  if (tl_kernels()->argmax_spans[r->dtype] != NULL &&
+      tl_reduce_has_rows(r, TL_SIDE_BY_SIDE, TL_FOLD_LEAF))
+    return tl_reduce_rows(r, search_even_rows, &largest);
   tl_parts parts;
   if (tl_reduce_in_parts(r, &parts))
     return search_parts(r, largest, &parts);

@@ -52,22 +52,36 @@ void tl_arg_feed(tl_arg_search *s, const void *items, size_t n);
 // Folds every lane. Sums and products of outer axes go down strips of columns.
 bool tl_reduce_fold(tl_reducer *r, tl_fold fold);
 
-// Whether the last axis is folded of an array whose rows are short and lie one
-// behind the other: then many of them are folded at once.
-bool tl_reduce_has_short_rows(const tl_reducer *r);
+// --- Rows, many at a time (reduce_rows.c)
+
+// Whether there are at least so many results, each of so many items at most
+// along one axis, not complex, which kernels of rows may fold.
+bool tl_reduce_has_rows(const tl_reducer *r, int64_t least, int64_t most);
+enum { TL_SIDE_BY_SIDE = 8 };  // rows, at least, for kernels of several to pay
 // Folds the rows [from, from + n).
 typedef void tl_rows_fold(const tl_reducer *r, const void *context,
                           int64_t from, int64_t n);
 bool tl_reduce_rows(tl_reducer *r, tl_rows_fold *fold, const void *context);
+// Gives these rows one behind the other and as r->dtype, all or some at a time;
+// their results belong at [out]. Items of [readable] rows are memory.
+typedef void tl_dense_fold(const tl_reducer *r, const void *context,
+                           const char *items, int64_t n, int64_t readable,
+                           char *out);
+void tl_reduce_dense(const tl_reducer *r, tl_dense_fold *fold,
+                     const void *context, int64_t from, int64_t n);
 // Turns these rows over, some at a time, so that they stand side by side as the
-// columns of a tile, which [fold] may write over; their results belong at
-// [out]. Items have at most 8 bytes.
+// columns of a tile of r->dtype, which [fold] may write over; their results
+// belong at [out]. They have at most TL_SHORT_ROW items.
 enum { TL_TURNED_ROWS = 128 };
 typedef void tl_tile_fold(const tl_reducer *r, const void *context, char *out,
                           char *tile, size_t rows);
 void tl_reduce_turned(const tl_reducer *r, tl_tile_fold *fold,
                       const void *context, int64_t from, int64_t n);
-enum { TL_SIDE_BY_SIDE = 8 };  // rows, at least, for that to pay
+// [n] rows of one length that lie one behind the other, by a kernel of rows of
+// any lengths; itemsize is that of the items, step the results'.
+void tl_reduce_even(tl_fold_spans *spans, const char *items, int64_t length,
+                    int64_t n, int64_t readable, size_t itemsize, char *out,
+                    size_t step);
 
 // Sums of floats whose lanes lie side by side (reduce_upright.c).
 bool tl_reduce_is_upright(const tl_reducer *r);

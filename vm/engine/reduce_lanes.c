@@ -1,5 +1,5 @@
-// Reductions lane by lane: one result after the other, many short rows at once,
-// or one long lane in parts; on several threads where that pays. The results
+// Reductions lane by lane: one result after the other, or one long lane in
+// parts; on several threads where that pays. The results
 // have the bits of one thread: parts of a lane are whole subtrees of the tree
 // that folds it.
 #include "vm/poll.h"
@@ -9,7 +9,6 @@
 enum {
   SPREAD_ITEMS = 256 * 1024,  // below, one thread does it all
   PART_ITEMS = 16 * 1024,
-  PART_ROWS = 4096,
 };
 
 bool tl_reduce_may_spread(const tl_reducer *r) {
@@ -60,60 +59,6 @@ bool tl_reduce_feed_parts(tl_reducer *r, const tl_parts *parts,
   part_spread s = {r, parts, piece, contexts, size};
   return tl_pool_spread(r->vm, parts->count, feed_part, &s,
                         (uint64_t)parts->length / 1024);
-}
-
-// --- Short rows -------------------------------------------------------------
-
-bool tl_reduce_has_short_rows(const tl_reducer *r) {
-  const tl_split *split = &r->split;
-  const tl_array *a = split->array;
-  return r->from == r->dtype && split->reduced == 1 && split->length > 0 &&
-         split->length <= TL_SHORT_ROW && tl_is_contiguous(a) &&
-         split->length == tl_shape(a)[tl_ndim(a) - 1] &&
-         split->reduced_strides[0] == (int64_t)tl_itemsize(r->from);
-}
-
-void tl_reduce_turned(const tl_reducer *r, tl_tile_fold *fold,
-                      const void *context, int64_t from, int64_t n) {
-  _Alignas(64) char tile[TL_TURNED_ROWS * TL_SHORT_ROW * sizeof(uint64_t)];
-  size_t itemsize = tl_itemsize(r->dtype), length = (size_t)r->split.length;
-  const char *items = r->split.array->data + (size_t)from * length * itemsize;
-  char *out = r->out + (size_t)from * tl_itemsize(r->result);
-  for (size_t left = (size_t)n, rows; left > 0; left -= rows) {
-    rows = left < TL_TURNED_ROWS ? left : TL_TURNED_ROWS;
-    tl_kernels()->pack_tile[tl_move_size(itemsize)](
-        tile, (ptrdiff_t)(rows * itemsize), items, (ptrdiff_t)itemsize,
-        (ptrdiff_t)(length * itemsize), length, rows);
-    fold(r, context, out, tile, rows);
-    items += rows * length * itemsize;
-    out += rows * tl_itemsize(r->result);
-  }
-}
-
-typedef struct row_spread {
-  const tl_reducer *r;
-  tl_rows_fold *fold;
-  const void *context;
-} row_spread;
-
-static void fold_rows(void *context, int64_t part) {
-  const row_spread *s = context;
-  int64_t from = part * PART_ROWS, left = s->r->split.count - from;
-  s->fold(s->r, s->context, from, left < PART_ROWS ? left : PART_ROWS);
-}
-
-bool tl_reduce_rows(tl_reducer *r, tl_rows_fold *fold, const void *context) {
-  row_spread s = {r, fold, context};
-  int64_t parts = (r->split.count + PART_ROWS - 1) / PART_ROWS;
-  uint64_t cost = (uint64_t)(PART_ROWS * r->split.length) / 1024;
-  if (parts > 1 && tl_reduce_may_spread(r))
-    return tl_pool_spread(r->vm, parts, fold_rows, &s, cost);
-  for (int64_t i = 0; i < parts; i++) {
-    fold_rows(&s, i);
-    if (!tl_poll(r->vm, cost))
-      return false;
-  }
-  return true;
 }
 
 // --- Many lanes -------------------------------------------------------------

@@ -75,7 +75,7 @@ double tl_reduce_divisor(int64_t length, double correction) {
 }
 
 typedef struct variance {
-  double divisor;
+  double divisor, correction;
   bool root;
 } variance;
 
@@ -138,8 +138,9 @@ static bool one_lane_in_parts(tl_reducer *r, const variance *v,
 // --- Short rows -------------------------------------------------------------
 
 // The squares of some rows take the rows' form and are summed as they are.
-static void vary_rows(const tl_reducer *r, const void *context, int64_t from,
-                      int64_t n) {
+static void vary_dense(const tl_reducer *r, const void *context,
+                       const char *items, int64_t n, int64_t readable,
+                       char *out) {
   enum { ROWS = 64 };
   _Alignas(64) char squares[ROWS * TL_SHORT_ROW * sizeof(double)];
   _Alignas(64) char means[ROWS * sizeof(double)];
@@ -147,8 +148,7 @@ static void vary_rows(const tl_reducer *r, const void *context, int64_t from,
   const variance *v = context;
   const size_t itemsize = tl_itemsize(r->dtype);
   const size_t length = (size_t)r->split.length, row = length * itemsize;
-  const char *items = r->split.array->data + (size_t)from * row;
-  char *out = r->out + (size_t)from * itemsize;
+  (void)readable;
   for (size_t left = (size_t)n, rows; left > 0; left -= rows) {
     rows = left < ROWS ? left : ROWS;
     kernels->sum_rows[r->dtype](means, items, rows, length);
@@ -161,6 +161,11 @@ static void vary_rows(const tl_reducer *r, const void *context, int64_t from,
     items += rows * row;
     out += rows * itemsize;
   }
+}
+
+static void vary_rows(const tl_reducer *r, const void *context, int64_t from,
+                      int64_t n) {
+  tl_reduce_dense(r, vary_dense, context, from, n);
 }
 
 // --- Columns ----------------------------------------------------------------
@@ -190,21 +195,6 @@ static void one_strip(const tl_reducer *r, const void *context, void *out,
   kernels->outer_squares[r->dtype](out, means, a, row_stride, nrows, ncols,
                                    counter);
   tl_reduce_end_squares(r->result, out, (int64_t)ncols, v->divisor, v->root);
-}
-
-bool tl_reduce_variance(tl_reducer *r, double correction, bool root) {
-  const tl_split *split = &r->split;
-  variance v = {tl_reduce_divisor(split->length, correction), root};
-  if (split->outer && split->kept > 0 && split->length > 0) {
-    tl_strip strip = {one_strip, strip_scratch, &v, NULL};
-    return tl_reduce_strips(r, &strip);
-  }
-  if (tl_kernels()->sum_rows[r->dtype] != NULL && tl_reduce_has_short_rows(r))
-    return tl_reduce_rows(r, vary_rows, &v);
-  tl_parts parts;
-  if (tl_reduce_in_parts(r, &parts))
-    return one_lane_in_parts(r, &v, &parts);
-  return tl_reduce_lanes(r, one_lane, &v);
 }
 
 // --- Rows of different lengths ----------------------------------------------
@@ -277,11 +267,54 @@ bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
     } else {
       count = 1;
       int64_t n = at[i + 1] - at[i];
-      variance v = {tl_reduce_divisor(n, correction), root};
+      variance v = {tl_reduce_divisor(n, correction), correction, root};
       vary_one(dtype, items->data + (size_t)at[i] * size, n, &v, out);
     }
     if (!tl_poll(vm, (uint64_t)(at[i + count] - at[i]) / 512 + 1))
       return false;
   }
   return true;
+}
+
+// --- The whole ----------------------------------------------------------------
+
+static void vary_even(const tl_reducer *r, const void *context,
+                      const char *items, int64_t n, int64_t readable,
+                      char *out) {
+  const variance *v = context;
+  const int64_t length = r->split.length, most = SPAN_ITEMS / length;
+  const size_t itemsize = tl_itemsize(r->dtype);
+  int64_t at[SPANS + 1];
+  (void)readable;
+  for (int64_t i = 0; i <= most; i++) at[i] = i * length;
+  for (int64_t rows; n > 0; n -= rows) {
+    rows = n < most ? n : most;
+    vary_some(r->dtype, items, at, rows, v->correction, v->root, out);
+    items += (size_t)(rows * length) * itemsize;
+    out += (size_t)rows * itemsize;
+  }
+}
+
+static void vary_even_rows(const tl_reducer *r, const void *context,
+                           int64_t from, int64_t n) {
+  tl_reduce_dense(r, vary_even, context, from, n);
+}
+
+bool tl_reduce_variance(tl_reducer *r, double correction, bool root) {
+  const tl_split *split = &r->split;
+  variance v = {tl_reduce_divisor(split->length, correction), correction, root};
+  if (split->outer && split->kept > 0 && split->length > 0) {
+    tl_strip strip = {one_strip, strip_scratch, &v, NULL};
+    return tl_reduce_strips(r, &strip);
+  }
+  if (tl_kernels()->sum_rows[r->dtype] != NULL &&
+      tl_reduce_has_rows(r, 1, TL_SHORT_ROW))
+    return tl_reduce_rows(r, vary_rows, &v);
+  if (tl_var_rows_fit(r->dtype) &&
+      tl_reduce_has_rows(r, TL_SIDE_BY_SIDE, SPAN_ITEMS / TL_SIDE_BY_SIDE))
+    return tl_reduce_rows(r, vary_even_rows, &v);
+  tl_parts parts;
+  if (tl_reduce_in_parts(r, &parts))
+    return one_lane_in_parts(r, &v, &parts);
+  return tl_reduce_lanes(r, one_lane, &v);
 }

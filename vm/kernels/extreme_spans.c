@@ -1,8 +1,9 @@
 // Smallest and largest items of rows of different lengths, and where they are,
 // with the bits that each row alone gives. As many rows as a register has items
 // are compared side by side: neighbours meet first, then pairs of them, so that
-// the first of equals stays as where items meet one by one. Eight rows among
-// which there is a NaN are left to the kernels of one.
+// the first of equals stays as where items meet one by one. Lanes of longer
+// rows meet by halves, as those of one row alone, and then what is behind them.
+// Eight rows among which there is a NaN are left to the kernels of one.
 #include "vm/kernels/extreme.h"
 #include "vm/kernels/spans.h"
 
@@ -63,6 +64,23 @@ SPAN_ITEMS(int64_items, int64_t, int64_some, int64_t, __m512i,
   STEP(sfx, beats, 4, 6, LEFT_PAIRS_8, RIGHT_PAIRS_8) \
   STEP(sfx, beats, 0, 4, LEFT_FOURS_8, RIGHT_FOURS_8)
 
+// The same where halves meet first, then fourths.
+#define JOIN_HALVES_2(STEP, sfx, beats) JOIN_2(STEP, sfx, beats)
+#define JOIN_HALVES_4(STEP, sfx, beats)               \
+  STEP(sfx, beats, 0, 2, LEFT_PAIRS_4, RIGHT_PAIRS_4) \
+  STEP(sfx, beats, 1, 3, LEFT_PAIRS_4, RIGHT_PAIRS_4) \
+  STEP(sfx, beats, 0, 1, LEFT_4, RIGHT_4)
+#define LEFT_TWOS_8(x, y) SPAN_PICK(x, y, 0, 1, 4, 5, 8, 9, 12, 13)
+#define RIGHT_TWOS_8(x, y) SPAN_PICK(x, y, 2, 3, 6, 7, 10, 11, 14, 15)
+#define JOIN_HALVES_8(STEP, sfx, beats)               \
+  STEP(sfx, beats, 0, 2, LEFT_FOURS_8, RIGHT_FOURS_8) \
+  STEP(sfx, beats, 4, 6, LEFT_FOURS_8, RIGHT_FOURS_8) \
+  STEP(sfx, beats, 1, 3, LEFT_FOURS_8, RIGHT_FOURS_8) \
+  STEP(sfx, beats, 5, 7, LEFT_FOURS_8, RIGHT_FOURS_8) \
+  STEP(sfx, beats, 0, 4, LEFT_TWOS_8, RIGHT_TWOS_8)   \
+  STEP(sfx, beats, 1, 5, LEFT_TWOS_8, RIGHT_TWOS_8)   \
+  STEP(sfx, beats, 0, 1, LEFT_8, RIGHT_8)
+
 #define CHOOSE(type, mask, moves, x, y) \
   (type)(((mask)(x) & (moves)) | ((mask)(y) & ~(moves)))
 
@@ -106,8 +124,71 @@ HAS_NONE(float32)
 HAS_NONE(float64)
 HAS_NONE(int64)
 
+// Whether one of so many items is equal to one, and which is the first.
+#if SPAN_MASKS
+enum { AT_ONCE = SPAN_ROWS };
+#define EQUALS(sfx, T, test)                                     \
+  TL_INLINE unsigned sfx##_any_equal(const T *items, T one) {    \
+    sfx##_some x;                                                \
+    memcpy(&x, items, sizeof x);                                 \
+    const sfx##_mask equal = x == one;                           \
+    return test;                                                 \
+  }                                                              \
+  TL_INLINE int sfx##_first_equal(const T *items, T one) {       \
+    return __builtin_ctz(sfx##_any_equal(items, one));           \
+  }
+EQUALS(float32, float,
+       _mm256_test_epi32_mask((__m256i)equal, (__m256i)equal))
+EQUALS(float64, double,
+       _mm512_test_epi64_mask((__m512i)equal, (__m512i)equal))
+EQUALS(int64, int64_t,
+       _mm512_test_epi64_mask((__m512i)equal, (__m512i)equal))
+#else
+enum { AT_ONCE = SPAN_LANES };
+#define EQUALS(sfx, T)                                          \
+  TL_INLINE bool sfx##_any_equal(const T *items, T one) {       \
+    sfx##_mask equal = {0};                                     \
+    for (size_t k = 0; k < SPAN_LANES; k += sizeof equal / sizeof one) { \
+      sfx##_some x;                                             \
+      memcpy(&x, items + k, sizeof x);                          \
+      equal |= x == one;                                        \
+    }                                                           \
+    return !sfx##_has_none(&equal);                             \
+  }                                                             \
+  TL_INLINE int sfx##_first_equal(const T *items, T one) {      \
+    int k = 0;                                                  \
+    while (items[k] != one) k++;                                \
+    return k;                                                   \
+  }
+EQUALS(float32, float)
+EQUALS(float64, double)
+EQUALS(int64, int64_t)
+#endif
+
 // As many rows as W, from the i-th on. False: there is a NaN.
 #define SOME_ROWS(name, sfx, T, W, beats, FILL)                               \
+  /* The lanes of whole turns of a row, of at least one. */                   \
+  TL_INLINE void name##_lanes_##sfx(sfx##_some *out, sfx##_mask *nan,         \
+                                    const T *row, uint32_t turns) {           \
+    enum { N = SPAN_LANES / W };                                              \
+    sfx##_some x[N], y;                                                       \
+    sfx##_mask none = {0};                                                    \
+    memcpy(x, row, sizeof x);                                                 \
+    for (int k = 0; k < N; k++) none |= x[k] != x[k];                         \
+    for (; turns > 1; turns--) {                                              \
+      row += SPAN_LANES;                                                      \
+      TL_SPELL_OUT                                                            \
+      for (int k = 0; k < N; k++) {                                           \
+        memcpy(&y, row + k * W, sizeof y);                                    \
+        none |= y != y;                                                       \
+        MEET(sfx, beats, x[k], y)                                             \
+      }                                                                       \
+    }                                                                         \
+    for (int half = N / 2; half > 0; half /= 2)                               \
+      for (int k = 0; k < half; k++) MEET(sfx, beats, x[k], x[k + half])      \
+    *nan |= none;                                                             \
+    *out = x[0];                                                              \
+  }                                                                           \
   TL_INLINE void name##_load_##sfx(                                           \
       sfx##_some *x, sfx##_mask *nan, const T *items, int64_t first,          \
       const int64_t *at, const uint32_t *n, int from) {                       \
@@ -117,10 +198,39 @@ HAS_NONE(int64)
       *nan |= x[i] != x[i];                                                   \
     }                                                                         \
   }                                                                           \
+  /* Some of them have more than SPAN_LANES items. */                         \
+  static void name##_of_long_##sfx(T *out, sfx##_mask *nan, const T *items,   \
+                                   int64_t first, const int64_t *at,          \
+                                   const uint32_t *n) {                       \
+    sfx##_some x[W], best;                                                    \
+    int64_t rest[W];                                                          \
+    uint32_t left[W];                                                         \
+    int most = 0;                                                             \
+    for (int i = 0; i < W; i++) {                                             \
+      const T *row = items + (at[i] - first);                                 \
+      const uint32_t turns = n[i] / SPAN_LANES;                               \
+      x[i] = FILL - (sfx##_some){0};                                          \
+      if (turns > 0)                                                          \
+        name##_lanes_##sfx(&x[i], nan, row, turns);                           \
+      rest[i] = at[i] + turns * SPAN_LANES;                                   \
+      left[i] = n[i] % SPAN_LANES;                                            \
+      most = (int)left[i] > most ? (int)left[i] : most;                       \
+    }                                                                         \
+    JOIN_HALVES_##W(STEP, sfx, beats) best = x[0];                            \
+    for (int from = 0; from < most; from += W) {                              \
+      name##_load_##sfx(x, nan, items, first, rest, left, from);              \
+      JOIN_##W(STEP, sfx, beats) MEET(sfx, beats, best, x[0])                 \
+    }                                                                         \
+    memcpy(out, &best, sizeof best);                                          \
+  }                                                                           \
   static bool name##_of_eight_##sfx(T *out, const T *items, int64_t first,    \
                                     const int64_t *at, const span_group *r) { \
     sfx##_mask nan = {0};                                                     \
     for (int i = 0; i < SPAN_ROWS; i += W) {                                  \
+      if (r->most > SPAN_LANES) {                                             \
+        name##_of_long_##sfx(out + i, &nan, items, first, at + i, r->n + i);  \
+        continue;                                                             \
+      }                                                                       \
       sfx##_some x[W], best = FILL - (sfx##_some){0};                         \
       for (int from = 0; from < r->quarters * SPAN_ROWS; from += W) {         \
         name##_load_##sfx(x, &nan, items, first, at + i, r->n + i, from);     \
@@ -130,11 +240,33 @@ HAS_NONE(int64)
     }                                                                         \
     return sfx##_has_none(&nan);                                              \
   }                                                                           \
+  /* The place of the first item that is equal: there is one. */              \
+  TL_INLINE int64_t name##_place_##sfx(T best, const T *row, uint32_t n) {    \
+    const T *at = row;                                                        \
+    for (const T *end = row + n / AT_ONCE * AT_ONCE; at < end; at += AT_ONCE) \
+      if (sfx##_any_equal(at, best))                                          \
+        return at - row + sfx##_first_equal(at, best);                        \
+    while (*at != best) at++;                                                 \
+    return at - row;                                                          \
+  }                                                                           \
   static bool arg##name##_of_eight_##sfx(int64_t *out, const T *items,        \
                                          int64_t first, const int64_t *at,    \
                                          const span_group *r) {               \
     sfx##_mask nan = {0};                                                     \
     for (int i = 0; i < SPAN_ROWS; i += W) {                                  \
+      if (r->most > SPAN_LANES) {                                             \
+        T best[W];                                                         \
+        name##_of_long_##sfx(best, &nan, items, first, at + i, r->n + i);  \
+        if (!sfx##_has_none(&nan))                                            \
+          return false;                                                       \
+        for (int k = i; k < i + W; k++)                                       \
+          out[k] = r->n[k] == 0                                               \
+                       ? 0                                                    \
+                       : name##_place_##sfx(best[k - i],                      \
+                                            items + (at[k] - first),          \
+                                            r->n[k]);                         \
+        continue;                                                             \
+      }                                                                       \
       sfx##_some x[W], best = FILL - (sfx##_some){0};                         \
       sfx##_mask place[W], found = {0};                                       \
       for (int from = 0; from < r->quarters * SPAN_ROWS; from += W) {         \

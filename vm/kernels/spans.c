@@ -7,21 +7,24 @@ _Static_assert(SPAN_QUARTERS == 4, "lanes join by halves: (0 + 2) + (1 + 3)");
 // --- Sums and products ------------------------------------------------------
 
 // A row behind whose items nothing may be read.
-#define ROW_ALONE(name, sfx, T, op, START)                          \
-  static void name##_row_##sfx(T *out, const T *row, size_t n) {    \
-    T x[SPAN_LANES];                                                \
-    if (n > SPAN_LANES) {                                           \
-      tl_fold_state state;                                          \
-      tl_fold_begin(&state);                                        \
-      TL_K(feed_##name##_##sfx)(&state, row, n);                    \
-      TL_K(end_##name##_##sfx)(&state, out);                        \
-      return;                                                       \
-    }                                                               \
-    for (size_t i = 0; i < SPAN_LANES; i++) x[i] = START;           \
-    memcpy(x, row, n * sizeof(T));                                  \
-    for (size_t half = SPAN_LANES / 2; half > 0; half /= 2)         \
-      for (size_t i = 0; i < half; i++) x[i] = x[i] op x[i + half]; \
-    *out = x[0] op START;                                           \
+#define ROW_ALONE(name, sfx, T, op, START)                                 \
+  static void name##_row_##sfx(T *out, const T *row, size_t n) {           \
+    T x[SPAN_LANES], last[SPAN_LANES];                                     \
+    if (n > SPAN_LONG) {                                                   \
+      tl_fold_state state;                                                 \
+      tl_fold_begin(&state);                                               \
+      TL_K(feed_##name##_##sfx)(&state, row, n);                           \
+      TL_K(end_##name##_##sfx)(&state, out);                               \
+      return;                                                              \
+    }                                                                      \
+    for (size_t i = 0; i < SPAN_LANES; i++) x[i] = last[i] = START;        \
+    for (; n > SPAN_LANES; n -= SPAN_LANES, row += SPAN_LANES)             \
+      for (size_t i = 0; i < SPAN_LANES; i++) x[i] = x[i] op row[i];       \
+    memcpy(last, row, n * sizeof(T));                                      \
+    for (size_t i = 0; i < SPAN_LANES; i++) x[i] = x[i] op last[i];        \
+    for (size_t half = SPAN_LANES / 2; half > 0; half /= 2)                \
+      for (size_t i = 0; i < half; i++) x[i] = x[i] op x[i + half];        \
+    *out = x[0] op START;                                                  \
   }
 
 #ifdef SPANS_TOGETHER
@@ -66,22 +69,50 @@ SPAN_ITEMS(uint64_items, uint64_t, uint64_eight, int64_t, __m512i,
       a = a op b;                                                             \
     *out = a;                                                                 \
   }                                                                           \
-  TL_INLINE void name##_of_quarters_##sfx(T *out, const T *items,             \
-                                          int64_t first, const int64_t *at,   \
-                                          const uint32_t *n, int quarters) {  \
-    sfx##_eight x[SPAN_ROWS], even, odd;                                      \
+  /* Of any row up to SPAN_LONG. */                                           \
+  TL_INLINE void name##_long_##sfx(sfx##_eight *out, const T *row,            \
+                                   uint32_t n) {                              \
+    T lanes[SPAN_LANES];                                                      \
+    sfx##_eight x[SPAN_QUARTERS], y;                                          \
+    for (int k = 0; k < SPAN_LANES; k++) lanes[k] = START;                    \
+    for (; n >= SPAN_LANES; n -= SPAN_LANES, row += SPAN_LANES)               \
+      for (int k = 0; k < SPAN_LANES; k++) lanes[k] = lanes[k] op row[k];     \
+    memcpy(x, lanes, sizeof lanes);                                           \
     TL_SPELL_OUT                                                              \
-    for (int i = 0; i < SPAN_ROWS; i++)                                       \
-      name##_lanes_##sfx(&x[i], items + (at[i] - first), n[i], quarters);     \
+    for (int k = 0; k < SPAN_QUARTERS; k++) {                                 \
+      sfx##_items(&y, row, n, k *SPAN_ROWS, START);                           \
+      x[k] = x[k] op y;                                                       \
+    }                                                                         \
+    *out = (x[0] op x[2])op(x[1] op x[3]);                                    \
+  }                                                                           \
+  TL_INLINE void name##_join_##sfx(T *out, const sfx##_eight *x) {            \
+    sfx##_eight even, odd;                                                    \
     even = FOURTHS(op, HALVES(op, x[0], x[2]), HALVES(op, x[4], x[6]));       \
     odd = FOURTHS(op, HALVES(op, x[1], x[3]), HALVES(op, x[5], x[7]));        \
     even = SINGLES(op, even, odd) op START;                                   \
     memcpy(out, &even, sizeof even);                                          \
   }                                                                           \
+  TL_INLINE void name##_of_quarters_##sfx(T *out, const T *items,             \
+                                          int64_t first, const int64_t *at,   \
+                                          const uint32_t *n, int quarters) {  \
+    sfx##_eight x[SPAN_ROWS];                                                 \
+    TL_SPELL_OUT                                                              \
+    for (int i = 0; i < SPAN_ROWS; i++)                                       \
+      name##_lanes_##sfx(&x[i], items + (at[i] - first), n[i], quarters);     \
+    name##_join_##sfx(out, x);                                                \
+  }                                                                           \
   TL_INLINE bool name##_of_eight_##sfx(T *out, const T *items, int64_t first, \
                                        const int64_t *at,                     \
                                        const span_group *r) {                 \
-    if (r->quarters == 1)                                                     \
+    if (r->most > SPAN_LANES) {                                               \
+      sfx##_eight x[SPAN_ROWS];                                               \
+      for (int i = 0; i < SPAN_ROWS; i++) {                                   \
+        x[i] = START - (sfx##_eight){0};                                      \
+        if (r->n[i] > 0)                                                      \
+          name##_long_##sfx(&x[i], items + (at[i] - first), r->n[i]);         \
+      }                                                                       \
+      name##_join_##sfx(out, x);                                              \
+    } else if (r->quarters == 1)                                              \
       name##_of_quarters_##sfx(out, items, first, at, r->n, 1);               \
     else if (r->quarters == 2)                                                \
       name##_of_quarters_##sfx(out, items, first, at, r->n, 2);               \

@@ -1,7 +1,8 @@
-// Rows of different lengths that lie one behind the other, eight at a time:
-// eight vectors of eight items, for which no branch depends on the length of
-// one row, as what is not a row's is an item that changes nothing. A row has up
-// to SPAN_LANES items, in quarters of eight; longer ones are reduced alone.
+// Rows of different lengths that lie one behind the other, eight at a time. Up
+// to SPAN_LANES items each, in quarters of eight, are eight vectors of eight
+// items, for which no branch depends on the length of one row, as what is not a
+// row's is an item that changes nothing. Rows of up to SPAN_LONG go lane by lane
+// first, and longer ones are reduced alone.
 #ifndef TALLY_VM_KERNELS_SPANS_H
 #define TALLY_VM_KERNELS_SPANS_H
 
@@ -23,12 +24,13 @@
 // SPAN_ROWS: rows side by side, and the items of a vector.
 enum {
   SPAN_LANES = TL_FOLD_LANES,
+  SPAN_LONG = TL_FOLD_LEAF,
   SPAN_ROWS = 8,
   SPAN_QUARTERS = SPAN_LANES / SPAN_ROWS
 };
 
 typedef struct span_group {
-  uint32_t n[SPAN_ROWS];  // items; 0 where they are more than SPAN_LANES
+  uint32_t n[SPAN_ROWS];  // items; 0 where they are more than SPAN_LONG
   int64_t most;           // in a row
   int quarters;           // that may have items, at least 1
 } span_group;
@@ -40,14 +42,16 @@ TL_INLINE bool spans_measure(span_group *r, const int64_t *at, int64_t end) {
   for (int i = 0; i < SPAN_ROWS; i++) {
     const int64_t length = at[i + 1] - at[i];
     r->most = length > r->most ? length : r->most;
-    r->n[i] = length > SPAN_LANES ? 0 : (uint32_t)length;
+    r->n[i] = length > SPAN_LONG ? 0 : (uint32_t)length;
   }
   r->quarters = r->most <= SPAN_ROWS       ? 1
                 : r->most <= 2 * SPAN_ROWS ? 2
                 : r->most <= 3 * SPAN_ROWS ? 3
                                            : SPAN_QUARTERS;
-  return SPAN_MASKS ||
-         at[SPAN_ROWS - 1] + (int64_t)r->quarters * SPAN_ROWS <= end;
+  const int64_t read = r->most > SPAN_LANES
+                           ? at[SPAN_ROWS] + SPAN_LANES
+                           : at[SPAN_ROWS - 1] + r->quarters * SPAN_ROWS;
+  return SPAN_MASKS || read <= end;
 }
 
 #define SPAN_PICK(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
@@ -89,8 +93,8 @@ TL_INLINE bool spans_measure(span_group *r, const int64_t *at, int64_t end) {
     span_group r;                                                             \
     if (!spans_measure(&r, at, end) || !of_eight(out, items, first, at, &r))  \
       return false;                                                           \
-    for (int i = 0; r.most > SPAN_LANES && i < SPAN_ROWS; i++) {              \
-      if (at[i + 1] - at[i] > SPAN_LANES)                                     \
+    for (int i = 0; r.most > SPAN_LONG && i < SPAN_ROWS; i++) {               \
+      if (at[i + 1] - at[i] > SPAN_LONG)                                      \
         alone(out + i, items + (at[i] - first), (size_t)(at[i + 1] - at[i])); \
     }                                                                         \
     return true;                                                              \
@@ -111,7 +115,7 @@ TL_INLINE bool spans_measure(span_group *r, const int64_t *at, int64_t end) {
     R found[SPAN_ROWS];                                                     \
     for (size_t i = 0; i <= SPAN_ROWS; i++)                                 \
       places[i] = at[i < nrows ? i : nrows];                                \
-    if (kernel##_group(found, items, first, end, places)) {                 \
+    if (nrows > 2 && kernel##_group(found, items, first, end, places)) {    \
       memcpy(out, found, nrows * sizeof(R));                                \
       return;                                                               \
     }                                                                       \

@@ -2,7 +2,11 @@
 // region_lanes.h.
 #include "vm/region/region_lanes.h"
 
+#include <string.h>
+
 #include "vm/vm.h"
+
+enum { SQUARES = 256 };  // items at a time
 
 // Items of one result, or the squares of their deviations.
 static void feed_items(tl_lane_feeder *f, const char *items, size_t n) {
@@ -10,27 +14,72 @@ static void feed_items(tl_lane_feeder *f, const char *items, size_t n) {
     f->feed(&f->state, items, n);
     return;
   }
-  enum { BLOCK = 256 };
-  _Alignas(64) char squares[BLOCK * sizeof(double)];
-  for (size_t at = 0; at < n; at += BLOCK) {
-    size_t count = n - at < BLOCK ? n - at : BLOCK;
+  _Alignas(64) char squares[SQUARES * sizeof(double)];
+  for (size_t at = 0; at < n; at += SQUARES) {
+    size_t count = n - at < SQUARES ? n - at : SQUARES;
     f->squares(squares, items + at * f->in, f->mean, count);
     f->feed(&f->state, squares, count);
+  }
+}
+
+// Whole results from so many items of each, one behind the other.
+static void fold_rows(tl_lane_feeder *f, const char *items, size_t count) {
+  if (f->rows != NULL)
+    f->rows(f->to, items, count, (size_t)f->length);
+  else
+    tl_reduce_even(f->spans, items, f->length, (int64_t)count, (int64_t)count,
+                   f->in, f->to, f->out);
+  f->to += count * f->out;
+}
+
+static void fold_squares(tl_lane_feeder *f, const char *items, size_t count) {
+  _Alignas(64) char squares[SQUARES * sizeof(double)];
+  const size_t length = (size_t)f->length, row = length * f->in;
+  const size_t most = SQUARES / length;
+  for (size_t rows; count > 0; count -= rows, items += rows * row) {
+    rows = count < most ? count : most;
+    for (size_t i = 0; i < rows; i++, f->mean += f->in)
+      f->squares(squares + i * row, items + i * row, f->mean, length);
+    fold_rows(f, squares, rows);
+  }
+}
+
+// Rows of which a block has several: those that lie in it, and what is cut by
+// its ends when it has come together.
+static void feed_rows(tl_lane_feeder *f, const char *at, size_t n) {
+  const size_t length = (size_t)f->length;
+  while (n > 0) {
+    size_t missing = (size_t)f->left, take = n < missing ? n : missing;
+    const char *rows = at;
+    if (missing == length && n >= length) {
+      take = n - n % length;
+    } else {
+      memcpy(f->cut + (length - missing) * f->in, at, take * f->in);
+      rows = f->cut;
+    }
+    at += take * f->in;
+    n -= take;
+    if (take < missing) {
+      f->left -= (int64_t)take;
+      return;
+    }
+    f->left = f->length;
+    const size_t count = rows == f->cut ? 1 : take / length;
+    if (f->mean != NULL)
+      fold_squares(f, rows, count);
+    else
+      fold_rows(f, rows, count);
   }
 }
 
 static void feed(void *context, const void *const *blocks, size_t n) {
   tl_lane_feeder *f = context;
   const char *at = blocks[0];
+  if (f->rows != NULL || f->spans != NULL) {
+    feed_rows(f, at, n);
+    return;
+  }
   while (n > 0) {
-    if (f->rows != NULL && f->left == f->length && (int64_t)n >= f->length) {
-      size_t length = (size_t)f->length, nrows = n / length;
-      f->rows(f->to, at, nrows, length);
-      f->to += nrows * f->out;
-      at += nrows * length * f->in;
-      n -= nrows * length;
-      continue;
-    }
     size_t take = (int64_t)n < f->left ? n : (size_t)f->left;
     feed_items(f, at, take);
     at += take * f->in;
@@ -70,6 +119,7 @@ static void *begin_results(void *context, int64_t first, void *local) {
   own->feed = main->feed;
   own->end = main->end;
   own->rows = main->rows;
+  own->spans = main->spans;
   own->in = main->in;
   own->out = main->out;
   own->length = own->left = main->length;
@@ -109,6 +159,7 @@ static void open_parts(tl_laned *lanes, tl_lane_feeder *parts, int64_t items) {
   for (size_t i = 0; i < lanes->part_count; i++) {
     parts[i].feed = all->feed;
     parts[i].rows = NULL;
+    parts[i].spans = NULL;
     parts[i].in = all->in;
     parts[i].mean = all->mean;
     parts[i].squares = all->squares;
@@ -151,9 +202,11 @@ static void open_feeder(tl_laned *lanes, const tl_reducer *r,
   f->out = tl_itemsize(tl_fold_result(fold, lanes->dtype));
   f->mean = f->means = means;
   f->squares = kernels->square_deviation[r->dtype];
-  bool short_rows = fold == TL_FOLD_SUM && lanes->count > 1 &&
-                    lanes->length <= TL_SHORT_ROW && means == NULL;
-  f->rows = short_rows ? kernels->sum_rows[r->dtype] : NULL;
+  const bool some = lanes->count > 1 && lanes->length <= SQUARES &&
+                    (size_t)lanes->length * f->in <= sizeof f->cut;
+  const bool sums = fold == TL_FOLD_SUM && lanes->length <= TL_SHORT_ROW;
+  f->rows = some && sums ? kernels->sum_rows[lanes->dtype] : NULL;
+  f->spans = some ? kernels->fold_spans[fold][lanes->dtype] : NULL;
   f->length = f->left = lanes->length;
   if (lanes->count == 1)
     f->left = lanes->length + 1;  // ended in tl_laned_close

@@ -11,7 +11,10 @@
 typedef struct tl_lane_feeder {
   tl_fold_feed *feed;
   tl_fold_end *end;
-  tl_sum_rows *rows;             // for sums of a few items each, else NULL
+  // Kernels of several results whose items are few: of sums, of others; NULL:
+  // none, items are fed as they come.
+  tl_sum_rows *rows;
+  tl_fold_spans *spans;
   size_t in, out;                // item sizes
   int64_t length, left;          // items of this result to come
   char *to, *from;               // where results go, and the first one
@@ -21,7 +24,10 @@ typedef struct tl_lane_feeder {
   // deviations from it are squared; else NULL.
   const char *mean, *means;
   tl_kernel2 *squares;
-  tl_fold_state state;
+  union {
+    tl_fold_state state;
+    char cut[1792];  // items of a result to come, for kernels
+  };
 } tl_lane_feeder;
 
 // Looks for places instead.
