@@ -47,25 +47,59 @@ void TL_K(cast_complex128_complex64)(void *out, const void *a, size_t n) {
 #define END(F, HIGH) ((F)((HIGH) / 2 + 1) * 2)
 
 // NaN fails both comparisons and gives 0.
-#define X(FROM, TO, from, to, F, T, LOW, HIGH)               \
-  CAST(from, to, F, T,                                       \
-       x >= (F)(LOW) ? (x < END(F, HIGH) ? (T)x : (T)(HIGH)) \
-                     : (x < (F)(LOW) ? (T)(LOW) : (T)0))
-TL_CHECKS_FLOAT(X)
+#define CHOSEN(F, V, LOW, HIGH)                          \
+  (x >= (F)(LOW) ? (x < END(F, HIGH) ? (V)x : (V)(HIGH)) \
+                 : (x < (F)(LOW) ? (V)(LOW) : (V)0))
+// Items of 8 and 16 bits are chosen as floats, in vectors as wide as those that
+// are compared, and cut to size a block later.
+enum { CAST_BLOCK = 64 };
+#define CAST_NARROW(from, to, F, T, LOW, HIGH)                             \
+  TL_INLINE void narrow_##from##_##to(T *out, const F *items, size_t n) {  \
+    F chosen[CAST_BLOCK];                                                  \
+    for (size_t i = 0; i < n; i++) {                                       \
+      const F x = items[i];                                                \
+      chosen[i] = CHOSEN(F, F, LOW, HIGH);                                 \
+    }                                                                      \
+    __asm__("" : "+m"(chosen)); /* else compilers choose among integers */ \
+    for (size_t i = 0; i < n; i++) out[i] = (T)(int32_t)chosen[i];         \
+  }                                                                        \
+  void TL_K(cast_##from##_##to)(void *out, const void *a, size_t n) {      \
+    T *to_items = out;                                                     \
+    const F *items = a;                                                    \
+    size_t i = 0;                                                          \
+    for (; n - i >= CAST_BLOCK; i += CAST_BLOCK)                           \
+      narrow_##from##_##to(to_items + i, items + i, CAST_BLOCK);           \
+    narrow_##from##_##to(to_items + i, items + i, n - i);                  \
+  }
+#define X(FROM, TO, from, to, F, T, LOW, HIGH) \
+  CAST_NARROW(from, to, F, T, LOW, HIGH)
+TL_FLOAT_TO_NARROW(X, FLOAT32, float32, float)
+TL_FLOAT_TO_NARROW(X, FLOAT64, float64, double)
+#undef X
+#define X(FROM, TO, from, to, F, T, LOW, HIGH) \
+  CAST(from, to, F, T, CHOSEN(F, T, LOW, HIGH))
+TL_FLOAT_TO_WIDE(X, FLOAT32, float32, float)
+TL_FLOAT_TO_WIDE(X, FLOAT64, float64, double)
 #undef X
 
 // As in questions (integer.c): in blocks, to vectorise and still stop early.
 enum { CHECK_BLOCK = 1024 };
+
+// What was found so far is as wide as an item, as the comparisons are.
+typedef uint8_t found_int8, found_uint8;
+typedef uint16_t found_int16, found_uint16;
+typedef uint32_t found_int32, found_uint32, found_float32;
+typedef uint64_t found_int64, found_uint64, found_float64;
 
 #define CHECK(from, to, T, bad_test)                        \
   bool TL_K(check_##from##_##to)(const void *a, size_t n) { \
     const T *items = a;                                     \
     while (n > 0) {                                         \
       size_t block = n < CHECK_BLOCK ? n : CHECK_BLOCK;     \
-      unsigned char bad = 0;                                \
+      found_##from bad = 0;                                 \
       for (size_t i = 0; i < block; i++) {                  \
         const T x = items[i];                               \
-        bad = (unsigned char)(bad | (bad_test));            \
+        bad |= (found_##from)(bad_test);                    \
       }                                                     \
       if (bad)                                              \
         return false;                                       \
@@ -87,9 +121,10 @@ TL_CHECKS_UNSIGNED(X)
 #undef X
 // LOW - 1 itself does not fit; where a double cannot tell it from LOW, LOW
 // does.
-#define X(FROM, TO, from, to, F, T, LOW, HIGH)                              \
-  CHECK(from, to, F,                                                        \
-        !(((double)x >= (double)(LOW)) | ((double)x > (double)(LOW)-1.0)) | \
-            !((double)x < END(double, HIGH)))
+#define FITS(x, T, LOW)                          \
+  (sizeof(T) < 8 ? (double)x > (double)(LOW)-1.0 \
+                 : ((double)x >= (double)(LOW)) | ((double)x > (double)(LOW)-1.0))
+#define X(FROM, TO, from, to, F, T, LOW, HIGH) \
+  CHECK(from, to, F, !FITS(x, T, LOW) | !((double)x < END(double, HIGH)))
 TL_CHECKS_FLOAT(X)
 #undef X

@@ -101,15 +101,19 @@
   X(UINT64, UINT32, uint64, uint32, uint64_t, uint32_t, UINT32_MAX)
 
 // X(TO, to, to type, smallest value, largest value): floats to integers.
-#define TL_FLOAT_TARGETS(X, FROM, from, F)                      \
+#define TL_FLOAT_TO_NARROW(X, FROM, from, F)                    \
   X(FROM, INT8, from, int8, F, int8_t, INT8_MIN, INT8_MAX)      \
   X(FROM, INT16, from, int16, F, int16_t, INT16_MIN, INT16_MAX) \
+  X(FROM, UINT8, from, uint8, F, uint8_t, 0, UINT8_MAX)         \
+  X(FROM, UINT16, from, uint16, F, uint16_t, 0, UINT16_MAX)
+#define TL_FLOAT_TO_WIDE(X, FROM, from, F)                      \
   X(FROM, INT32, from, int32, F, int32_t, INT32_MIN, INT32_MAX) \
   X(FROM, INT64, from, int64, F, int64_t, INT64_MIN, INT64_MAX) \
-  X(FROM, UINT8, from, uint8, F, uint8_t, 0, UINT8_MAX)         \
-  X(FROM, UINT16, from, uint16, F, uint16_t, 0, UINT16_MAX)     \
   X(FROM, UINT32, from, uint32, F, uint32_t, 0, UINT32_MAX)     \
   X(FROM, UINT64, from, uint64, F, uint64_t, 0, UINT64_MAX)
+#define TL_FLOAT_TARGETS(X, FROM, from, F) \
+  TL_FLOAT_TO_NARROW(X, FROM, from, F)     \
+  TL_FLOAT_TO_WIDE(X, FROM, from, F)
 #define TL_CHECKS_FLOAT(X)                     \
   TL_FLOAT_TARGETS(X, FLOAT32, float32, float) \
   TL_FLOAT_TARGETS(X, FLOAT64, float64, double)
