@@ -443,6 +443,27 @@ static void places_in_long_rows(void **state) {
   }
 }
 
+// Infinities of both signs add up to a NaN, which is none of the items.
+static void infinities(void **state) {
+  (void)state;
+  enum { N = 300 };
+  double x[N], most, least;
+  FOR_TABLES(table) {
+    for (size_t n = 2; n <= N; n += 7) {
+      for (size_t i = 0; i < N; i++) x[i] = (double)i;
+      x[n - 1] = INFINITY;
+      x[n / 3] = -INFINITY;
+      most = fold_all(table, TL_FOLD_MAX, TL_FLOAT64, x, n).f64;
+      least = fold_all(table, TL_FOLD_MIN, TL_FLOAT64, x, n).f64;
+      assert_true(most == INFINITY && least == -INFINITY);
+      x[n / 2] = NAN;
+      most = fold_all(table, TL_FOLD_MAX, TL_FLOAT64, x, n).f64;
+      least = fold_all(table, TL_FOLD_MIN, TL_FLOAT64, x, n).f64;
+      assert_true(isnan(most) && isnan(least));
+    }
+  }
+}
+
 static void scans(void **state) {
   (void)state;
   static unsigned char out[200 * 16];
@@ -538,6 +559,7 @@ int main(void) {
       cmocka_unit_test(few_columns),
       cmocka_unit_test(places),
       cmocka_unit_test(places_in_long_rows),
+      cmocka_unit_test(infinities),
       cmocka_unit_test(scans),
       cmocka_unit_test(deviations),
       cmocka_unit_test(deviations_of_columns),
