@@ -273,6 +273,24 @@ static bool one_product(task *t) {
   return is_worth_halving(t) ? symmetric_product(t) : all_blocks(t);
 }
 
+// Many small products, each of which is one call.
+enum { SMALL_WORK = 4096, SMALL_AT_ONCE = 64 };
+
+static bool is_small(const task *t) {
+  return !t->blas && t->m > 1 && t->n > 1 && t->m * t->n * t->k <= SMALL_WORK;
+}
+
+static bool small_product(task *t, int64_t done) {
+  const int64_t size = (int64_t)tl_itemsize(t->dtype);
+  if (!t->scratch && !make_scratch(t))
+    return false;
+  tl_kernels()->gemm[t->dtype](t->out, t->n * size, t->a, t->a_row,
+                               t->a_column, t->b, t->b_row, t->b_column,
+                               (size_t)t->m, (size_t)t->n, (size_t)t->k,
+                               t->scratch);
+  return done % SMALL_AT_ONCE != 0 || tl_poll(t->vm, SMALL_AT_ONCE / 4);
+}
+
 bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
                      const int64_t *shape, const tl_matrices *a,
                      const tl_matrices *b, int64_t m, int64_t n, int64_t k) {
@@ -300,7 +318,7 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
   const int64_t step = m * n * (int64_t)tl_itemsize(dtype);
   bool ok = true;
   for (int64_t done = 0; ok && done < count; done++, t.out += step) {
-    ok = one_product(&t);
+    ok = is_small(&t) ? small_product(&t, done) : one_product(&t);
     for (int i = ndim - 1; i >= 0; i--) {
       t.a += a->strides[i];
       t.b += b->strides[i];

@@ -14,14 +14,42 @@ enum { VECTOR = 32, TALL = 4, ACROSS = 3 };
 enum { VECTOR = 16, TALL = 4, ACROSS = 2 };
 #endif
 
-// So many multiplications are a small product.
-enum { SMALL = 128 };
+// So many multiplications are a small product, and more of them where b's rows
+// are read as they lie.
+enum { SMALL = 128, SMALL_ROWS = 16 * 16 * 16, TURNED = 256 };
 
 enum { BLOCK_K = TL_GEMM_K, BLOCK_M = TL_GEMM_M, BLOCK_N = TL_GEMM_N };
 
 static size_t smaller(size_t a, size_t b) {
   return a < b ? a : b;
 }
+
+// The product with N columns of a matrix, row by row.
+#define COLUMNS_OF(sfx, T, N, SUM)                                           \
+  static void columns_##sfx##_##N(T *c, size_t c_row, const T *a,            \
+                                  ptrdiff_t a_row, ptrdiff_t a_column,       \
+                                  const T *b, ptrdiff_t b_row, size_t m,     \
+                                  size_t k) {                                \
+    for (size_t i = 0; i < m; i++, c += c_row, a += a_row) {                 \
+      const T *x = a, *y = b;                                                \
+      SUM(sfx, T, N)                                                         \
+    }                                                                        \
+  }
+#define EACH_TERM for (size_t p = 0; p < k; p++, x += a_column, y += b_row)
+#define SUM_OF_VECTORS(sfx, T, N)                         \
+  some_##sfx##_##N sum = {0};                             \
+  EACH_TERM sum += *x * *(const some_##sfx##_##N *)y;     \
+  *(some_##sfx##_##N *)c = sum;
+#define SUM_OF_ITEMS(sfx, T, N)                                        \
+  T sum[N] = {0};                                                      \
+  EACH_TERM TL_SPELL_OUT for (int j = 0; j < N; j++) sum[j] += *x * y[j]; \
+  for (int j = 0; j < N; j++) c[j] = sum[j];
+#define COLUMNS_OF_VECTORS(sfx, T, N)                                       \
+  typedef T some_##sfx##_##N __attribute__((vector_size(N * sizeof(T)),     \
+                                            aligned(sizeof(T)), may_alias)); \
+  COLUMNS_OF(sfx, T, N, SUM_OF_VECTORS)
+#define COLUMNS_OF_ITEMS(sfx, T, N) COLUMNS_OF(sfx, T, N, SUM_OF_ITEMS)
+#define COLUMN_OF(sfx, T) COLUMNS_OF(sfx, T, 1, SUM_OF_ITEMS)
 
 // Loops over a tile are short and known: spelled out in full, the tile stays in
 // registers.
@@ -108,6 +136,25 @@ static size_t smaller(size_t a, size_t b) {
       }                                                                        \
     }                                                                          \
   }                                                                            \
+  COLUMN_OF(sfx, T)                                                            \
+  COLUMNS_OF_VECTORS(sfx, T, 2)                                                \
+  COLUMNS_OF_ITEMS(sfx, T, 3)                                                  \
+  COLUMNS_OF_VECTORS(sfx, T, 4)                                                \
+  COLUMNS_OF_VECTORS(sfx, T, 8)                                                \
+  /* As many columns at a time as are left: the sums are those of a tile. */   \
+  static void columns_##sfx(T *c, size_t c_row, const T *a, ptrdiff_t a_row,   \
+                            ptrdiff_t a_column, const T *b, ptrdiff_t b_row,   \
+                            size_t m, size_t n, size_t k) {                    \
+    for (size_t some; n > 0; n -= some, c += some, b += some) {                \
+      some = n >= 8 ? 8 : n >= 4 ? 4 : n;                                      \
+      (some == 8   ? columns_##sfx##_8                                         \
+       : some == 4 ? columns_##sfx##_4                                         \
+       : some == 3 ? columns_##sfx##_3                                         \
+       : some == 2 ? columns_##sfx##_2                                         \
+                   : columns_##sfx##_1)(c, c_row, a, a_row, a_column, b,       \
+                                        b_row, m, k);                          \
+    }                                                                          \
+  }                                                                            \
   /* Small products are done before their operands would be packed. */         \
   static void small_##sfx(T *c, size_t c_row, const T *a, ptrdiff_t a_row,     \
                           ptrdiff_t a_column, const T *b, ptrdiff_t b_row,     \
@@ -131,6 +178,21 @@ static size_t smaller(size_t a, size_t b) {
     T *columns = rows + tl_gemm_rows(m, k);                                    \
     const size_t c_step = (size_t)(c_row / size);                              \
     a_row /= size, a_column /= size, b_row /= size, b_column /= size;          \
+    if (m * n * k <= SMALL_ROWS && k <= BLOCK_K && b_column == 1) {            \
+      columns_##sfx(c, c_step, a_, a_row, a_column, b_, b_row, m, n, k);       \
+      return;                                                                  \
+    }                                                                          \
+    if (m * n * k <= SMALL_ROWS && n * k <= TURNED) {                          \
+      const T *b = b_;                                                         \
+      T turned[TURNED];                                                        \
+      for (size_t p = 0; p < k; p++)                                           \
+        for (size_t j = 0; j < n; j++)                                         \
+          turned[p * n + j] =                                                  \
+              b[(ptrdiff_t)p * b_row + (ptrdiff_t)j * b_column];               \
+      columns_##sfx(c, c_step, a_, a_row, a_column, turned, (ptrdiff_t)n, m,   \
+                    n, k);                                                     \
+      return;                                                                  \
+    }                                                                          \
     if (m * n * k <= SMALL) {                                                  \
       small_##sfx(c, c_step, a_, a_row, a_column, b_, b_row, b_column, m, n,   \
                   k);                                                          \
