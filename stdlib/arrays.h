@@ -24,7 +24,8 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
 // The positions where x is not zero: an int64 array for each axis, in a list.
 bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out);
 
-// Sorts n items of any dtype in place, or writes their order; stable.
+// Sorts n items of any dtype in place, or writes their order, which may go over
+// items of 8 bytes; stable.
 bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
                    bool descending);
 bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,

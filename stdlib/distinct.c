@@ -7,6 +7,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/distinct_integers.h"
 #include "stdlib/distinct_strings.h"
+#include "vm/kernels/ask.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
@@ -33,15 +34,6 @@ static bool find_counts(tl_vm *vm, tl_distinct *d, const int64_t *start,
     return false;
   for (int64_t i = 0; i < runs; i++)
     items_of(d->counts)[i] = (i + 1 < runs ? start[i + 1] : n) - start[i];
-  return true;
-}
-
-static bool take_values(tl_vm *vm, tl_distinct *d, tl_array *sorted,
-                        const int64_t *start, int64_t runs) {
-  tl_slot values;
-  if (!tl_take_axis(vm, sorted, start, runs, 0, &values))
-    return false;
-  d->values = values.array;
   return true;
 }
 
@@ -114,37 +106,110 @@ static bool by_values(tl_vm *vm, tl_slot *items, bool counts, tl_distinct *d) {
   return ok;
 }
 
+// Marks the first position of each run of equal items in order, by turning it
+// over, and writes its item to [firsts] unless that is NULL. Returns how many
+// there are.
+static int64_t mark_firsts(const tl_array *flat, int64_t *order, char *firsts) {
+  enum { ITEMS = 512 };
+  _Alignas(64) char items[(ITEMS + 1) * sizeof(tl_c128)];
+  int64_t start[ITEMS + 1], runs = 0, last = 0;
+  tl_dtype dtype = tl_array_dtype(flat);
+  size_t itemsize = tl_itemsize(dtype);
+  tl_gather *take = tl_kernels()->take[tl_move_size(itemsize)];
+  for (int64_t at = 0; at < flat->size; at += ITEMS) {
+    // The item before tells whether the first one is new.
+    int64_t before = at > 0;
+    int64_t n = flat->size - at < ITEMS ? flat->size - at : ITEMS;
+    take(items, flat->data, (ptrdiff_t)itemsize, &last, (size_t)before);
+    take(items + (size_t)before * itemsize, flat->data, (ptrdiff_t)itemsize,
+         order + at, (size_t)n);
+    last = order[at + n - 1];
+    int64_t found = tl_run_positions(dtype, start, items, n + before);
+    for (int64_t i = before; i < found; i++) {
+      int64_t *first = &order[at + start[i] - before];
+      *first = ~*first;
+    }
+    found -= before;
+    if (firsts)
+      take(firsts + (size_t)runs * itemsize, items, (ptrdiff_t)itemsize,
+           start + before, (size_t)found);
+    runs += found;
+  }
+  return runs;
+}
+
+// Writes each item's run, and leaves the runs' first positions at the front of
+// the order, which is not read again there.
+static void number_runs(int64_t *order, int64_t n, int64_t *inverse,
+                        int64_t *counts) {
+  enum { AHEAD = 32 };
+  int64_t run = -1;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t place = order[i], next = order[i + AHEAD < n ? i + AHEAD : i];
+    tl_ask(&inverse[next < 0 ? ~next : next], 0);
+    if (place < 0) {
+      place = ~place;
+      order[++run] = place;
+      if (counts)
+        counts[run] = 0;
+    }
+    inverse[place] = run;
+    if (counts)
+      counts[run]++;
+  }
+}
+
 // With positions: a stable argsort puts the first of equal items first.
-static bool by_order(tl_vm *vm, tl_array *flat, const tl_array *x,
+static bool by_order(tl_vm *vm, tl_array *flat, const tl_array *x, bool counts,
                      tl_distinct *d) {
   int64_t n = flat->size, runs = 0;
-  tl_slot sorted = tl_none();
-  tl_array *order = ints(vm, n), *start = ints(vm, n);
-  bool ok = order && start &&
-            tl_argsort_items(vm, tl_array_dtype(flat), items_of(order),
-                             flat->data, n, false) &&
-            tl_take_axis(vm, flat, items_of(order), n, 0, &sorted);
+  tl_dtype dtype = tl_array_dtype(flat);
+  tl_array *order = ints(vm, n);
+  tl_slot values = tl_none(), firsts = order ? tl_own_array(order) : values;
+  bool ok = order &&
+            tl_argsort_items(vm, dtype, items_of(order), flat->data, n, false);
+  if (ok && dtype != TL_STRING) {
+    d->values = tl_array_new(vm, dtype, 1, &n);
+    ok = d->values != NULL;
+  }
   if (ok) {
-    runs = tl_run_positions(tl_array_dtype(flat), items_of(start),
-                            sorted.array->data, n);
-    d->indices = ints(vm, runs);
+    runs =
+        mark_firsts(flat, items_of(order), d->values ? d->values->data : NULL);
+    if (d->values) {
+      values = tl_own_array(d->values);
+      tl_array_cut(vm, &values, runs);
+      d->values = values.array;
+    }
     d->inverse = tl_array_new(vm, TL_INT64, tl_ndim(x), tl_shape(x));
-    ok = d->indices && d->inverse &&
-         take_values(vm, d, sorted.array, items_of(start), runs) &&
-         find_counts(vm, d, items_of(start), runs, n);
+    d->counts = d->inverse && counts ? ints(vm, runs) : NULL;
+    ok = d->inverse && (d->counts || !counts);
   }
-  for (int64_t i = 0; ok && i < runs; i++) {
-    int64_t end = i + 1 < runs ? items_of(start)[i + 1] : n;
-    items_of(d->indices)[i] = items_of(order)[items_of(start)[i]];
-    for (int64_t k = items_of(start)[i]; k < end; k++)
-      items_of(d->inverse)[items_of(order)[k]] = i;
+  if (ok) {
+    number_runs(items_of(order), n, items_of(d->inverse),
+                counts ? items_of(d->counts) : NULL);
+    if (dtype == TL_STRING) {
+      ok = tl_take_axis(vm, flat, items_of(order), runs, 0, &values);
+      d->values = ok ? values.array : NULL;
+    }
   }
-  tl_drop(vm, sorted);
-  if (order)
-    tl_drop(vm, tl_own_array(order));
-  if (start)
-    tl_drop(vm, tl_own_array(start));
+  if (ok && counts) {
+    tl_array_cut(vm, &firsts, runs);
+    d->indices = firsts.array;
+    return true;
+  }
+  tl_drop(vm, firsts);
   return ok;
+}
+
+static bool with_positions(tl_vm *vm, tl_array *flat, const tl_array *x,
+                           bool counts, tl_distinct *d) {
+  if (flat->size > 0 && tl_integers_counted(tl_array_dtype(flat))) {
+    if (!tl_integers_placed(vm, flat, x, counts, d))
+      return false;
+    if (d->values)
+      return true;
+  }
+  return by_order(vm, flat, x, counts, d);
 }
 
 bool tl_distinct_find(tl_vm *vm, const char *function, tl_slot *x,
@@ -158,7 +223,7 @@ bool tl_distinct_find(tl_vm *vm, const char *function, tl_slot *x,
     return false;
   bool ok = tl_reshape(vm, &dense, 1, &size, &flat);
   if (ok) {
-    ok = positions ? by_order(vm, flat.array, x->array, d)
+    ok = positions ? with_positions(vm, flat.array, x->array, counts, d)
                    : by_values(vm, &flat, counts, d);
     tl_drop(vm, flat);
   }
@@ -172,7 +237,7 @@ bool tl_distinct_inverse(tl_vm *vm, const char *function, tl_array *x,
                          tl_array **values, tl_array **inverse) {
   tl_distinct d;
   tl_slot s = {.tag = tl_array_tag(x), .array = x};
-  if (!tl_distinct_find(vm, function, &s, true, true, &d))
+  if (!tl_distinct_find(vm, function, &s, true, false, &d))
     return false;
   *values = d.values;
   *inverse = d.inverse;

@@ -4,8 +4,7 @@
 
 #include "vm/array/array.h"
 
-// All that can be asked about them. Counts and positions are NULL where nobody
-// asked.
+// All that can be asked about them; what nobody asked for is NULL.
 typedef struct tl_distinct {
   tl_array *values;
   tl_array *indices;  // where each value occurs first
@@ -14,7 +13,8 @@ typedef struct tl_distinct {
 } tl_distinct;
 
 // Finds them in an array, or what can be one; [function] is for the error where
-// it cannot. Takes what *x owns, where no positions are asked for.
+// it cannot. [positions] asks for the inverse, with [counts] for the indices
+// too. Takes what *x owns, where no positions are asked for.
 bool tl_distinct_find(tl_vm *vm, const char *function, tl_slot *x,
                       bool positions, bool counts, tl_distinct *d);
 // Drops the parts that nobody took.

@@ -172,6 +172,55 @@ bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
   return ok || !fits;
 }
 
+// Puts each number's place among those that were seen in its count's stead.
+static void rank_seen(const table *t) {
+  int64_t *count = (int64_t *)(void *)t->seen->data, rank = 0;
+  for (int64_t i = 0; i < t->seen->size; i++)
+    if (count[i] != 0)
+      count[i] = rank++;
+}
+
+static bool place_items(const table *t, const tl_array *flat, int64_t *out) {
+  const int64_t *rank = (const int64_t *)(const void *)t->seen->data;
+  for (int64_t at = 0; at < flat->size; at += BLOCK) {
+    int64_t wide[BLOCK];
+    size_t n;
+    const int64_t *items = block_at(flat, at, wide, &n);
+    if (!tl_poll(t->vm, BLOCK / 1024))
+      return false;
+    for (size_t i = 0; i < n; i++)
+      out[(size_t)at + i] = rank[items[i] - t->low];
+  }
+  return true;
+}
+
+bool tl_integers_placed(tl_vm *vm, const tl_array *flat, const tl_array *x,
+                        bool all, tl_distinct *d) {
+  table t = {vm, NULL, 0, flat->size, true};
+  bool fits = true;
+  bool ok = enter(&t, flat, &fits);
+  int64_t found = ok ? count_seen(&t) : 0;
+  if (ok) {
+    d->values = tl_array_new(vm, tl_array_dtype(flat), 1, &found);
+    d->inverse = tl_array_new(vm, TL_INT64, tl_ndim(x), tl_shape(x));
+    d->counts = all ? tl_array_new(vm, TL_INT64, 1, &found) : NULL;
+    d->indices = all ? tl_array_new(vm, TL_INT64, 1, &found) : NULL;
+    ok = d->values && d->inverse && (!all || (d->counts && d->indices));
+  }
+  if (ok) {
+    int64_t *inverse = (int64_t *)(void *)d->inverse->data;
+    leave(&t, d->values, d->counts);
+    rank_seen(&t);
+    ok = place_items(&t, flat, inverse);
+    // From the last to the first, which stays.
+    for (int64_t i = flat->size; ok && all && i-- > 0;)
+      ((int64_t *)(void *)d->indices->data)[inverse[i]] = i;
+  }
+  if (t.seen != NULL)
+    tl_drop(vm, tl_own_array(t.seen));
+  return ok || !fits;
+}
+
 // Which of a block of queries were seen.
 static void look_up(const table *t, const int64_t *queries, size_t n,
                     uint8_t *found) {

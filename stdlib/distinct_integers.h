@@ -2,7 +2,7 @@
 #ifndef TALLY_STDLIB_DISTINCT_INTEGERS_H
 #define TALLY_STDLIB_DISTINCT_INTEGERS_H
 
-#include "vm/array/array.h"
+#include "stdlib/distinct.h"
 
 // Whether this is for them: bools, and integers other than uint64.
 bool tl_integers_counted(tl_dtype dtype);
@@ -14,6 +14,12 @@ bool tl_integers_counted(tl_dtype dtype);
 // are then as they were. May take what *items owns.
 bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
                           tl_array **counts);
+
+// The same with each item's place among the values, in x's shape, and with
+// [all] where each occurs first and how often. [d] stays empty, with true,
+// where their range is too wide.
+bool tl_integers_placed(tl_vm *vm, const tl_array *flat, const tl_array *x,
+                        bool all, tl_distinct *d);
 
 // Whether each query is among the items, of which there is one at least; both
 // as above and of one dtype. *fits becomes false, with true, where the items'

@@ -1,7 +1,6 @@
 // Runs of equal items, and values gathered by keys.
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
@@ -15,22 +14,22 @@
 // A flag for each item: whether it differs from the one before. What is
 // missing differs from what is there, and is like what is missing.
 static tl_array *flag_changes(tl_vm *vm, tl_slot items) {
+  enum { ITEMS = 512 };
   bool option = tl_is_form(items, TL_FORM_OPTION);
   tl_slot lent = tl_borrow(option ? items.nested->parts[1] : items), dense;
   if (!tl_array_contiguous(vm, &lent, &dense))
     return NULL;
-  int64_t n = dense.array->size;
-  tl_array *begins = tl_positions_new(vm, n + 1);
-  tl_array *flags = begins != NULL ? tl_array_zeros(vm, TL_BOOL, 1, &n) : NULL;
-  if (flags != NULL) {
-    const int64_t *at = tl_offsets_data(begins);
-    int64_t runs =
-        tl_run_positions(tl_array_dtype(dense.array), tl_offsets_data(begins),
-                         dense.array->data, n);
-    for (int64_t i = 0; i < runs; i++) flags->data[at[i]] = 1;
+  int64_t n = dense.array->size, at[ITEMS + 1];
+  tl_dtype dtype = tl_array_dtype(dense.array);
+  tl_array *flags = tl_array_zeros(vm, TL_BOOL, 1, &n);
+  for (int64_t i = 0; flags != NULL && i < n; i += ITEMS) {
+    // The item before tells whether the first one is new.
+    int64_t before = i > 0, count = n - i < ITEMS ? n - i : ITEMS;
+    const char *from =
+        dense.array->data + (size_t)(i - before) * tl_itemsize(dtype);
+    int64_t runs = tl_run_positions(dtype, at, from, count + before);
+    for (int64_t k = before; k < runs; k++) flags->data[i + at[k] - before] = 1;
   }
-  if (begins != NULL)
-    tl_drop(vm, tl_own_array(begins));
   tl_drop(vm, dense);
   if (!option || flags == NULL)
     return flags;
@@ -116,7 +115,63 @@ static bool put_field(tl_vm *vm, tl_record **record, const char *name,
   return ok;
 }
 
-// The keys in order, each once, and the values of each as a row.
+// Where the groups of keys in this order begin and end, and the first position
+// of each. Both are owned.
+static bool find_groups(tl_vm *vm, tl_slot keys, tl_array *order,
+                        tl_array **offsets, tl_array **firsts) {
+  tl_slot sorted;
+  if (!tl_value_take(vm, keys, order, &sorted))
+    return false;
+  tl_array *flags = flag_changes(vm, sorted);
+  tl_drop(vm, sorted);
+  if (flags == NULL)
+    return false;
+  int64_t n = flags->size, runs = n > 0;
+  for (int64_t i = 1; i < n; i++) runs += flags->data[i] != 0;
+  *offsets = tl_offsets_new(vm, runs);
+  *firsts = *offsets != NULL ? tl_positions_new(vm, runs) : NULL;
+  bool ok = *firsts != NULL;
+  int64_t run = 0;
+  for (int64_t i = 0; ok && i < n; i++) {
+    if (i > 0 && flags->data[i] == 0)
+      continue;
+    tl_offsets_data(*offsets)[run] = i;
+    tl_offsets_data(*firsts)[run++] = tl_offsets_data(order)[i];
+  }
+  if (ok)
+    tl_offsets_data(*offsets)[runs] = n;
+  else if (*offsets != NULL)
+    tl_drop(vm, tl_own_array(*offsets));
+  tl_drop(vm, tl_own_array(flags));
+  return ok;
+}
+
+// The keys in order, each once, and the values of each as rows.
+static bool take_groups(tl_vm *vm, tl_slot *args, tl_slot *keys,
+                        tl_slot *rows) {
+  tl_array *order, *offsets, *firsts;
+  tl_slot values;
+  if (!tl_order_of(vm, "group_by", args[0], false, &order))
+    return false;
+  bool ok = find_groups(vm, args[0], order, &offsets, &firsts);
+  if (ok) {
+    ok = tl_value_take(vm, args[0], firsts, keys);
+    tl_drop(vm, tl_own_array(firsts));
+    if (ok && !tl_value_take(vm, args[1], order, &values)) {
+      tl_drop(vm, *keys);
+      ok = false;
+    }
+    if (!ok)
+      tl_drop(vm, tl_own_array(offsets));
+  }
+  tl_drop(vm, tl_own_array(order));
+  if (ok && !tl_ragged_new(vm, offsets, &values, rows)) {
+    tl_drop(vm, *keys);
+    ok = false;
+  }
+  return ok;
+}
+
 static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_form(args[0], TL_FORM_OPTION) &&
       !tl_arg_array_or_string(vm, "group_by", &args[0]))
@@ -132,58 +187,16 @@ static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
         "group_by: %" PRId64 " keys for %" PRId64 " values", n,
         tl_value_ndim(args[1]) == 0 ? 1 : tl_value_length(args[1], 0));
   }
-  tl_array *order, *begins = NULL, *offsets = NULL;
-  tl_slot sorted = tl_none(), values = tl_none(), keys = tl_none(), rows;
-  if (!tl_order_of(vm, "group_by", args[0], false, &order))
+  tl_slot keys, rows;
+  if (!take_groups(vm, args, &keys, &rows))
     return false;
-  bool ok = tl_value_take(vm, args[0], order, &sorted) &&
-            tl_value_take(vm, args[1], order, &values) &&
-            (begins = tl_positions_new(vm, n + 1)) != NULL;
-  int64_t runs = 0;
-  tl_array *flags = ok ? flag_changes(vm, sorted) : NULL;
-  ok = flags != NULL;
-  if (ok) {
-    for (int64_t i = 0; i < n; i++) {
-      if (i == 0 || flags->data[i] != 0)
-        tl_offsets_data(begins)[runs++] = i;
-    }
-    tl_drop(vm, tl_own_array(flags));
-    offsets = tl_offsets_new(vm, runs);
-    ok = offsets != NULL;
-  }
-  for (int64_t i = 0; ok && i < runs; i++)
-    tl_offsets_data(offsets)[i + 1] =
-        i + 1 < runs ? tl_offsets_data(begins)[i + 1] : n;
-  if (ok) {
-    tl_array *firsts = tl_positions_new(vm, runs);
-    ok = firsts != NULL;
-    if (ok) {
-      memcpy(firsts->data, begins->data, (size_t)runs * sizeof(int64_t));
-      ok = tl_value_take(vm, sorted, firsts, &keys);
-      tl_drop(vm, tl_own_array(firsts));
-    }
-  }
-  tl_drop(vm, tl_own_array(order));
-  tl_clear(vm, &sorted);
-  if (begins != NULL)
-    tl_drop(vm, tl_own_array(begins));
-  if (!ok) {
-    tl_clear(vm, &values);
-    if (offsets != NULL)
-      tl_drop(vm, tl_own_array(offsets));
-    return false;
-  }
-  if (!tl_ragged_new(vm, offsets, &values, &rows)) {
-    tl_clear(vm, &keys);
-    return false;
-  }
   tl_record *record = tl_record_new(vm, 2);
   if (record == NULL) {
     tl_drop(vm, keys);
     tl_drop(vm, rows);
     return false;
   }
-  ok = put_field(vm, &record, "keys", &keys);
+  bool ok = put_field(vm, &record, "keys", &keys);
   ok = put_field(vm, &record, "values", &rows) && ok;
   if (ok)
     *out = tl_own_record(record);

@@ -127,7 +127,7 @@ static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_coded_call(vm, "unique_inverse", unique_inverse, false,
                          TL_ANSWER_RECORD, args, out);
   }
-  return tl_distinct_find(vm, "unique_inverse", &args[0], true, true, &d) &&
+  return tl_distinct_find(vm, "unique_inverse", &args[0], true, false, &d) &&
          distinct_record(
              vm, &d, (const char *[]){"values", NULL, "inverse_indices", NULL},
              out);

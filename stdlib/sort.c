@@ -58,9 +58,10 @@ bool tl_argsort_items(tl_vm *vm, tl_dtype dtype, int64_t *out,
                       const void *items, int64_t n, bool descending) {
   if (dtype == TL_STRING)
     return tl_argsort_strings(vm, out, items, n, descending);
-  if (tl_sorts_in_parts(vm, dtype, items, n))
+  const bool over = items == (const void *)out;
+  if (!over && tl_sorts_in_parts(vm, dtype, items, n))
     return tl_argsort_parts(vm, dtype, out, items, n, descending);
-  size_t nbytes = tl_argsort_scratch(dtype, (size_t)n);
+  size_t nbytes = tl_argsort_scratch(dtype, (size_t)n, over);
   if (nbytes < 64)
     nbytes = 64;  // aligned to as much
   if (!tl_poll(vm, (uint64_t)n >> 10))
@@ -337,15 +338,17 @@ static bool pack_lane(tl_vm *vm, char *to, const char *from, int64_t step,
 }
 
 // [dtype] is that of a's items; [order] may be a itself, lane by lane. Lanes
-// whose items do not stand side by side, or are written over, are copied out.
+// whose items do not stand side by side, or are written over where threads
+// share the work, are copied out.
 static bool argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a,
                           tl_dtype dtype, int axis, bool descending) {
   int64_t n = tl_shape(a)[axis];
   size_t itemsize = tl_itemsize(dtype);
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){a, order}, axis);
-  const bool copies =
-      order->data == a->data || lanes.step[0] != (int64_t)itemsize;
+  const bool copies = lanes.step[0] != (int64_t)itemsize ||
+                      (order->data == a->data &&
+                       tl_sorts_in_parts(vm, dtype, lanes.data[0], n));
   const bool apart = lanes.step[1] != (int64_t)sizeof(int64_t);
   // The order first, then the items, aligned for any dtype.
   size_t front = apart ? ((size_t)n * sizeof(int64_t) + 15) / 16 * 16 : 0;

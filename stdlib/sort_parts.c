@@ -273,7 +273,7 @@ bool tl_argsort_parts(tl_vm *vm, tl_dtype dtype, int64_t *out,
              .order = out,
              .n = n};
   size_t nbytes, words = whole_lines((size_t)n * sizeof(uint64_t));
-  size_t each = tl_argsort_scratch(dtype, longest_part(vm, n));
+  size_t each = tl_argsort_scratch(dtype, longest_part(vm, n), false);
   // Keys are merged, too, but in the last round.
   size_t merging = (part_count(vm) > 2 ? 3 : 2) * words;
   if (!open_parts(&p, each, merging, &nbytes, "argsort"))

@@ -130,7 +130,7 @@ bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
   const size_t words = count * (merged ? 1 : 2) * sizeof(uint64_t);
   const size_t head = (words + 64) / 64 * 64;  // scratch begins on a line
   const size_t nbytes =
-      head + (merged ? 0 : tl_argsort_scratch(TL_UINT64, count));
+      head + (merged ? 0 : tl_argsort_scratch(TL_UINT64, count, false));
   char *room = tl_alloc(vm, nbytes, "argsort");
   if (!room)
     return false;

@@ -81,7 +81,7 @@ static void fill_kind(tl_dtype dtype, size_t n, int kind) {
 static void check_argsort(tl_dtype dtype, size_t n, bool descending, int kind) {
   static bool seen[LONGEST];
   memset(seen, 0, sizeof seen);
-  assert_true(tl_argsort_scratch(dtype, n) <= sizeof scratch);
+  assert_true(tl_argsort_scratch(dtype, n, false) <= sizeof scratch);
   tl_argsort(dtype, order, a, n, descending, scratch, NULL);
   for (size_t i = 0; i < n; i++) {
     assert_in_range(order[i], 0, n - 1);
@@ -95,6 +95,13 @@ static void check_argsort(tl_dtype dtype, size_t n, bool descending, int kind) {
       fail_msg("argsort of %zu %s, kind %d, at %zu", n, tl_dtypes[dtype].name,
                kind, i);
   }
+  if (tl_itemsize(dtype) != sizeof(int64_t) || n == 0)
+    return;
+  static _Alignas(64) int64_t over[LONGEST];
+  assert_true(tl_argsort_scratch(dtype, n, true) <= sizeof scratch);
+  memcpy(over, a, n * sizeof *over);
+  tl_argsort(dtype, over, over, n, descending, scratch, NULL);
+  assert_memory_equal(over, order, n * sizeof *over);
 }
 
 static void check_sort(tl_dtype dtype, size_t n, bool descending, int kind) {
@@ -159,7 +166,7 @@ static void stops_where_asked(void **state) {
   (void)state;
   enum { LONG = 300000 };
   static const tl_dtype dtypes[] = {TL_FLOAT64, TL_INT32, TL_COMPLEX64};
-  size_t nbytes = 64 + tl_argsort_scratch(TL_COMPLEX64, LONG) +
+  size_t nbytes = 64 + tl_argsort_scratch(TL_COMPLEX64, LONG, false) +
                   tl_sort_scratch(TL_COMPLEX64, LONG);
   char *items = malloc(LONG * 16), *room = aligned_alloc(64, nbytes / 64 * 64);
   char *first = malloc(LONG * 16);
@@ -228,7 +235,9 @@ static void new_pages_come_a_few_at_a_time(void **state) {
   enum { LONG = 600000, PIECE = (1 << 17) * 8 / PAGE };
   static const tl_dtype dtypes[] = {TL_FLOAT64, TL_INT64, TL_UINT16};
   pages p = {
-      {{NULL, LONG * 8}, {NULL, tl_argsort_scratch(TL_INT64, LONG)}}, 0, 0};
+      {{NULL, LONG * 8}, {NULL, tl_argsort_scratch(TL_INT64, LONG, false)}},
+      0,
+      0};
   char *items = malloc(LONG * 8);
   for (int b = 0; b < 2; b++)
     p.blocks[b].bytes =

@@ -349,15 +349,16 @@ typedef struct tl_stop {
 // Sorts n items in place, or writes the order (the positions of the items from
 // first to last). Stable, ascending or descending, NaN last in both; complex by
 // real part, then imaginary. tl_sort gives NaNs one payload and puts -0.0
-// before 0.0 (descending: after); tl_argsort takes these as equal. [scratch]
-// has tl_sort_scratch() or tl_argsort_scratch() bytes, aligned to 64. False
-// where [stop] (may be NULL) said so; the items or positions are lost then.
+// before 0.0 (descending: after); tl_argsort takes these as equal. The order
+// may go [over] items of 8 bytes. [scratch] has tl_sort_scratch() or
+// tl_argsort_scratch() bytes, aligned to 64. False where [stop] (may be NULL)
+// said so; the items or positions are lost then.
 bool tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch,
              tl_stop *stop);
 bool tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
                 bool descending, void *scratch, tl_stop *stop);
 size_t tl_sort_scratch(tl_dtype dtype, size_t n);
-size_t tl_argsort_scratch(tl_dtype dtype, size_t n);
+size_t tl_argsort_scratch(tl_dtype dtype, size_t n, bool over);
 
 // The position where each run of equal items begins; returns how many runs.
 // NaNs differ from one another. [out] has room for n. The items at these

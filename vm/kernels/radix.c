@@ -64,11 +64,13 @@ enum { CACHED = 1 << 19, LINE = 64 };
     }                                                                      \
     return (U *)a;                                                         \
   }
+// Their loops take a tenth longer where they lie across lines of code.
+#define LINED __attribute__((aligned(64)))
 #define DIGIT(key, at) ((size_t)((key) >> (at)) & (TL_DIGITS - 1))
 RADIX_SORT(static, short1, uint8_t, tl_word1)
 RADIX_SORT(static, short2, uint16_t, tl_word2)
-RADIX_SORT(, tl_radix_sort4, uint32_t, tl_word4)
-RADIX_SORT(, tl_radix_sort8, uint64_t, tl_word8)
+RADIX_SORT(LINED, tl_radix_sort4, uint32_t, tl_word4)
+RADIX_SORT(LINED, tl_radix_sort8, uint64_t, tl_word8)
 
 uint8_t *tl_radix_sort1(uint8_t *a, uint8_t *b, size_t n,
                         tl_radix_counts *counts, tl_stop *stop) {

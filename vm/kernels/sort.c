@@ -128,7 +128,7 @@ size_t tl_sort_scratch(tl_dtype dtype, size_t n) {
   if (n < 2)
     return 0;
   if (tl_dtype_is_complex(dtype))
-    return tl_argsort_scratch(dtype, n) + whole_lines(n * sizeof(int64_t)) +
+    return tl_argsort_scratch(dtype, n, false) + whole_lines(n * sizeof(int64_t)) +
            whole_lines(n * tl_itemsize(dtype));
   if (n < TL_SMALL_SORT)
     return 2 * n * sizeof(uint64_t);
