@@ -118,8 +118,8 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   $(addprefix vm/region/,region_calls region_match region_plan region_read \
   region_resolve region_several region_values region_views) \
   $(addprefix vm/,array/stack engine/blas engine/matmul_stack \
-  engine/scan error index/index_set index/path io values/category \
-  values/octets values/same \
+  engine/reduce_upright engine/scan error index/index_set index/path io \
+  values/category values/octets values/same \
   verify/audit verify/lenders) \
   $(addprefix stdlib/,arguments categorical compress create csv_table \
   csv_types csv_window cumulative dense_complex dtype elementwise functional \

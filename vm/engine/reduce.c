@@ -217,8 +217,8 @@ static bool fold_in_order(tl_reducer *r, tl_fold fold) {
   const tl_split *split = &r->split;
   bool columns = split->kept > 0 && (split->outer || split->reduced == 0) &&
                  split->length > 0;
-  if (!columns && fold == TL_FOLD_SUM && tl_reduce_is_upright(r))
-    return tl_reduce_upright(r);
+  if (!columns && tl_reduce_is_upright(r, fold))
+    return tl_reduce_upright(r, fold);
   if (!columns)
     return fold_lanes(r, fold);
   if (fold == TL_FOLD_SUM && tl_dtype_is_real(r->dtype) &&

@@ -83,9 +83,9 @@ void tl_reduce_even(tl_fold_spans *spans, const char *items, int64_t length,
                     int64_t n, int64_t readable, size_t itemsize, char *out,
                     size_t step);
 
-// Sums of floats whose lanes lie side by side (reduce_upright.c).
-bool tl_reduce_is_upright(const tl_reducer *r);
-bool tl_reduce_upright(tl_reducer *r);
+// Sums and real products whose lanes lie side by side (reduce_upright.c).
+bool tl_reduce_is_upright(const tl_reducer *r, tl_fold fold);
+bool tl_reduce_upright(tl_reducer *r, tl_fold fold);
 
 // Whether it is long enough for several threads, and there are some.
 bool tl_reduce_may_spread(const tl_reducer *r);

@@ -1,6 +1,7 @@
-// Sums of lanes that lie side by side in memory, as the rows of a transposed
-// matrix do: in the order of a lane's own sum (vm/kernels/reduce.c), but with
-// an item of each of many lanes at a time, so that memory is read in order.
+// Sums and products of lanes that lie side by side in memory, as the rows of a
+// transposed matrix do: in the order of a lane's own fold
+// (vm/kernels/reduce.c), but with an item of each of many lanes at a time, so
+// that memory is read in order.
 #include <string.h>
 
 #include "vm/engine/reduce_internal.h"
@@ -15,33 +16,36 @@ enum {
   LINE_BYTES = 64,
 };
 
-bool tl_reduce_is_upright(const tl_reducer *r) {
+bool tl_reduce_is_upright(const tl_reducer *r, tl_fold fold) {
   const tl_split *s = &r->split;
-  if (s->kept == 0 || s->reduced == 0 || s->length == 0 ||
-      s->kept_shape[s->kept - 1] < LEAST_LANES)
+  const bool is_product = fold == TL_FOLD_PROD && tl_dtype_is_real(r->dtype);
+  if ((fold != TL_FOLD_SUM && !is_product) || s->kept == 0 || s->reduced == 0 ||
+      s->length == 0 || s->kept_shape[s->kept - 1] < LEAST_LANES)
     return false;
   return s->kept_strides[s->kept - 1] == (int64_t)tl_itemsize(r->from) &&
          s->reduced_strides[s->reduced - 1] != (int64_t)tl_itemsize(r->from);
 }
 
-// The sums of [width] lanes under way, each a row of as many items.
+// The folds of [width] lanes under way, each a row of as many items.
 typedef struct upright {
-  tl_kernel2 *add;
-  tl_kernel1 *cast;  // NULL: none
+  tl_kernel2 *join;
+  tl_kernel1 *fill;
+  _Alignas(16) char unit[sizeof(tl_c128)];  // changes nothing
+  tl_kernel1 *cast;                         // NULL: none
   size_t width, nbytes;
   uint64_t count;  // items of each lane
   char *lanes;     // TL_FOLD_LANES rows, then one for what is cast
   char *partial;   // finished leaves and nodes that wait: bits of their count
 } upright;
 
-static void add_row(const upright *u, char *to, const char *from) {
-  u->add(to, to, from, u->width);
+static void join_row(const upright *u, char *to, const char *from) {
+  u->join(to, to, from, u->width);
 }
 
 static char *fold_lanes(const upright *u) {
   for (size_t half = TL_FOLD_LANES / 2; half > 0; half /= 2) {
     for (size_t k = 0; k < half; k++)
-      add_row(u, u->lanes + k * u->nbytes, u->lanes + (k + half) * u->nbytes);
+      join_row(u, u->lanes + k * u->nbytes, u->lanes + (k + half) * u->nbytes);
   }
   return u->lanes;
 }
@@ -52,39 +56,39 @@ static size_t waiting(uint64_t leaves) {
 }
 
 // A node joins those of its size before it, which are in front of it in the
-// sum: theirs are the rows that are added to.
+// fold: theirs are the rows that it goes to.
 static void push_leaf(const upright *u) {
   uint64_t leaves = u->count / TL_FOLD_LEAF - 1;
   size_t at = waiting(leaves);
   memcpy(u->partial + at * u->nbytes, fold_lanes(u), u->nbytes);
   for (; leaves & 1; leaves >>= 1, at--)
-    add_row(u, u->partial + (at - 1) * u->nbytes, u->partial + at * u->nbytes);
+    join_row(u, u->partial + (at - 1) * u->nbytes, u->partial + at * u->nbytes);
 }
 
 static void feed_row(upright *u, const char *row) {
   size_t used = u->count % TL_FOLD_LEAF;
   if (used == 0)
-    memset(u->lanes, 0, TL_FOLD_LANES * u->nbytes);
+    u->fill(u->lanes, u->unit, TL_FOLD_LANES * u->width);
   if (u->cast != NULL) {
     char *to = u->lanes + TL_FOLD_LANES * u->nbytes;
     u->cast(to, row, u->width);
     row = to;
   }
-  add_row(u, u->lanes + used % TL_FOLD_LANES * u->nbytes, row);
+  join_row(u, u->lanes + used % TL_FOLD_LANES * u->nbytes, row);
   u->count++;
   if (used + 1 == TL_FOLD_LEAF)
     push_leaf(u);
 }
 
-static void end_sums(upright *u, char *out) {
+static void end_folds(upright *u, char *out) {
   size_t at = waiting(u->count / TL_FOLD_LEAF);
   if (u->count % TL_FOLD_LEAF != 0) {
     memcpy(u->partial + at * u->nbytes, fold_lanes(u), u->nbytes);
     at++;
   }
   for (; at > 1; at--)
-    add_row(u, u->partial + (at - 2) * u->nbytes,
-            u->partial + (at - 1) * u->nbytes);
+    join_row(u, u->partial + (at - 2) * u->nbytes,
+             u->partial + (at - 1) * u->nbytes);
   memcpy(out, u->partial, u->nbytes);
 }
 
@@ -94,8 +98,9 @@ static void ask_for_row(const upright *u, uintptr_t row) {
     tl_ask((const void *)row, at);
 }
 
-// The sums of [width] lanes from [base] on.
-static bool sum_strip(tl_reducer *r, upright *u, const char *base, char *out) {
+// The folds of [width] lanes from [base] on.
+static bool fold_upright(tl_reducer *r, upright *u, const char *base,
+                         char *out) {
   const tl_split *s = &r->split;
   u->count = 0;
   tl_counter counter;
@@ -109,24 +114,29 @@ static bool sum_strip(tl_reducer *r, upright *u, const char *base, char *out) {
     if (!tl_lane_poll(r->vm, &r->unpolled, (int64_t)u->width))
       return false;
   }
-  end_sums(u, out);
+  end_folds(u, out);
   return true;
 }
 
-bool tl_reduce_upright(tl_reducer *r) {
+bool tl_reduce_upright(tl_reducer *r, tl_fold fold) {
   const tl_split *s = &r->split;
   int last = s->kept - 1;
   size_t itemsize = tl_itemsize(r->dtype), most = STRIP_BYTES / itemsize;
   size_t nbytes = (TL_FOLD_LANES + 1 + LEVELS) * (size_t)STRIP_BYTES;
-  char *block = tl_alloc(r->vm, nbytes, "sums side by side");
+  char *block = tl_alloc(r->vm, nbytes, "folds side by side");
   if (block == NULL)
     return false;
-  upright u = {.add = tl_kernels()->binary[TL_OP_ADD][r->dtype],
-               .cast = r->from == r->dtype
-                           ? NULL
-                           : tl_kernels()->cast[r->from][r->dtype],
-               .lanes = block,
-               .partial = block + (TL_FOLD_LANES + 1) * (size_t)STRIP_BYTES};
+  const tl_kernel_table *kernels = tl_kernels();
+  const bool is_product = fold == TL_FOLD_PROD;
+  upright u = {
+      .join =
+          kernels->binary[is_product ? TL_OP_MULTIPLY : TL_OP_ADD][r->dtype],
+      .fill = kernels->fill[tl_move_size(itemsize)],
+      .cast = r->from == r->dtype ? NULL : kernels->cast[r->from][r->dtype],
+      .lanes = block,
+      .partial = block + (TL_FOLD_LANES + 1) * (size_t)STRIP_BYTES};
+  if (is_product)
+    kernels->cast[TL_BOOL][r->dtype](u.unit, &is_product, 1);
   bool ok = true;
   char *out = r->out;
   tl_counter counter;
@@ -138,7 +148,7 @@ bool tl_reduce_upright(tl_reducer *r) {
          at += u.width * tl_itemsize(r->from)) {
       u.width = left < most ? left : most;
       u.nbytes = u.width * itemsize;
-      ok = sum_strip(r, &u, at, out);
+      ok = fold_upright(r, &u, at, out);
       out += u.nbytes;
       left -= u.width;
     }
