@@ -3,6 +3,13 @@
 // lanes fold by halves, leaves are added in their order.
 #include "vm/kernels/gemv.h"
 
+#if defined(__AVX512F__) && defined(__BMI2__)
+#include <immintrin.h>
+#define GEMV_MASKS 1
+#else
+#define GEMV_MASKS 0
+#endif
+
 #if defined(__AVX512F__)
 enum { VECTOR = 64 };
 #elif defined(__AVX2__)
@@ -22,14 +29,54 @@ enum { FEW = 8 };
   ((four_##sfx){ITEM(T, at), ITEM(T, (at) + (step)), \
                 ITEM(T, (at) + 2 * (step)), ITEM(T, (at) + 3 * (step))})
 
+// What is left behind whole turns, less than one: `left` items, into the vectors
+// of which they reach a part. 0 changes no lane, as none is -0.0. Returns how
+// many are left then.
+#if GEMV_MASKS
+#define REST(sfx, T, load)                                                     \
+  TL_INLINE size_t rest_##sfx(vector_##sfx *held, const T *a, const T *x,      \
+                              size_t left) {                                   \
+    const uint64_t items = _bzhi_u64(UINT64_MAX, (unsigned)left);              \
+    enum { PER = VECTOR / sizeof(T), ALL = (1 << PER) - 1 };                   \
+    TL_SPELL_OUT for (int v = 0; v < VECTORS; v++) {                           \
+      const unsigned some = (unsigned)(items >> v * PER) & ALL;                \
+      held[v] += (vector_##sfx)load(some, a + v * PER) *                       \
+                 (vector_##sfx)load(some, x + v * PER);                        \
+    }                                                                          \
+    return 0;                                                                  \
+  }
+#define LOAD_float32(some, at) _mm512_maskz_loadu_ps((__mmask16)(some), at)
+#define LOAD_float64(some, at) _mm512_maskz_loadu_pd((__mmask8)(some), at)
+#else
+#define REST(sfx, T, load)                                                     \
+  TL_INLINE size_t rest_##sfx(vector_##sfx *held, const T *a, const T *x,      \
+                              size_t left) {                                   \
+    enum { PER = VECTOR / sizeof(T) };                                         \
+    TL_SPELL_OUT for (int v = 0; v < VECTORS; v++) {                           \
+      if (left < (size_t)(v + 1) * PER)                                        \
+        return left - (size_t)v * PER;                                         \
+      held[v] += *(const vector_##sfx *)(a + v * PER) *                        \
+                 *(const vector_##sfx *)(x + v * PER);                         \
+    }                                                                          \
+    return 0;                                                                  \
+  }
+#endif
+
 #define REAL_LEAF(sfx, T)                                                    \
   typedef T vector_##sfx                                                     \
       __attribute__((vector_size(VECTOR), aligned(sizeof(T)), may_alias));   \
   enum { LANES_##sfx = LANE_BYTES / sizeof(T) };                             \
+  REST(sfx, T, LOAD_##sfx)                                                   \
   typedef T four_##sfx __attribute__((vector_size(4 * sizeof(T))));          \
   /* The sum of the lanes of [n] products. */                                \
   TL_INLINE T folded_##sfx(T *lanes, size_t n) {                             \
     size_t half = LANES_##sfx / 2;                                           \
+    if (n > LANES_##sfx / 2) { /* constants are vectors */                   \
+      TL_SPELL_OUT for (size_t all = LANES_##sfx / 2; all > 0; all /= 2)     \
+        for (size_t lane = 0; lane < all; lane++)                            \
+          lanes[lane] += lanes[lane + all];                                  \
+      return lanes[0];                                                       \
+    }                                                                        \
     while (half > 1 && half >= n) half /= 2; /* the others are 0 */          \
     for (; half > 0; half /= 2)                                              \
       for (size_t lane = 0; lane < half; lane++)                             \
@@ -53,9 +100,11 @@ enum { FEW = 8 };
       const vector_##sfx *q = (const vector_##sfx *)(x + i);                 \
       TL_SPELL_OUT for (int v = 0; v < VECTORS; v++) held[v] += p[v] * q[v]; \
     }                                                                        \
+    const size_t left = n - i, past = left - rest_##sfx(held, a + i, x + i,  \
+                                                        left);               \
     T lanes[LANES_##sfx];                                                    \
     memcpy(lanes, held, sizeof lanes);                                       \
-    for (size_t lane = 0; i + lane < n; lane++)                              \
+    for (size_t lane = past; lane < left; lane++)                            \
       lanes[lane] += a[i + lane] * x[i + lane];                              \
     return folded_##sfx(lanes, n);                                           \
   }                                                                          \

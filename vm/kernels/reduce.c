@@ -60,6 +60,11 @@ TL_FLOATS(X)
   /* Lanes that [count] items have not reached change nothing. */             \
   static void fold_lanes_##name(R *lanes, uint64_t count) {                   \
     size_t half = LANES / 2;                                                  \
+    if (count > LANES / 2) { /* constants are vectors */                      \
+      TL_SPELL_OUT for (size_t all = LANES / 2; all > 0; all /= 2)            \
+        combine(lanes, lanes + all * PARTS, all *PARTS);                      \
+      return;                                                                 \
+    }                                                                         \
     while (half > 1 && half >= count) half /= 2;                              \
     for (; half > 0; half /= 2)                                               \
       combine(lanes, lanes + half * PARTS, half * PARTS);                     \
@@ -85,8 +90,7 @@ TL_FLOATS(X)
     reset_##name(lanes);                                                      \
     for (size_t i = 0; i < LEAF; i += LANES)                                  \
       combine(lanes, items + i * PARTS, LANES * PARTS);                       \
-    for (size_t half = LANES / 2; half > 0; half /= 2)                        \
-      combine(lanes, lanes + half * PARTS, half * PARTS);                     \
+    fold_lanes_##name(lanes, LEAF);                                           \
     push_##name(state->partial, state->count / LEAF, 0, lanes);               \
     state->count += LEAF;                                                     \
   }                                                                           \
