@@ -608,6 +608,8 @@ static bool check_rows(tl_vm *vm, int arity, const tl_slot *slots,
 // of one axis their numbers, for a plain array itself. *out is owned or lent.
 static bool fixed_axes(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
   *out = tl_borrow(s);
+  if (tl_is_form(s, TL_FORM_OPTION))
+    return fixed_axes(vm, s.nested->parts[0], ndim, out);
   if (tl_is_form(s, TL_FORM_GRID)) {
     *out = tl_borrow(s.nested->parts[0]);
   } else if (tl_is_form(s, TL_FORM_RAGGED)) {
@@ -666,6 +668,17 @@ static bool open_operand(tl_vm *vm, tl_slot s, tl_slot fixed, int ndim,
     bool ok = rows_at(vm, at.array, rows, out);
     tl_drop(vm, at);
     return ok;
+  }
+  if (tl_is_form(s, TL_FORM_OPTION)) {
+    tl_slot mask, values;
+    if (!open_operand(vm, s.nested->parts[0], fixed, ndim, shape, &mask))
+      return false;
+    if (open_operand(vm, s.nested->parts[1], fixed, ndim, shape, &values)) {
+      return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(mask), &mask,
+                            &values, out);
+    }
+    tl_drop(vm, mask);
+    return false;
   }
   if (!tl_is_array(s))
     return fail_shapes(vm, s, fixed);

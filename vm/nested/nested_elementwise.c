@@ -128,8 +128,23 @@ static bool spread(tl_vm *vm, tl_slot per_row, const tl_nested *model,
   return ok;
 }
 
+// Whether these are values in a block, which may be missing.
+static bool is_plain(tl_slot s) {
+  return tl_is_array(s) ||
+         (tl_is_form(s, TL_FORM_OPTION) && tl_is_array(s.nested->parts[1]));
+}
+
 // A column is a value per row without its axis of one.
 static bool drop_axis(tl_vm *vm, tl_slot s, tl_slot *out) {
+  tl_slot mask, values;
+  if (tl_is_nested(s)) {
+    if (!drop_axis(vm, s.nested->parts[0], &mask))
+      return false;
+    if (drop_axis(vm, s.nested->parts[1], &values))
+      return tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, out);
+    tl_drop(vm, mask);
+    return false;
+  }
   const tl_array *a = s.array;
   tl_slot base = tl_borrow(s);
   tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), a->data, 1,
@@ -166,10 +181,10 @@ static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
   if (ndim == 0)
     return true;  // one value for all
   int64_t rows = tl_ragged_rows(m), length = tl_value_length(s, 0);
-  bool plain = tl_is_array(s);
   if (length == rows && ndim == 1)
     return spread(vm, s, m, &out->value);
-  if (plain && ndim == 2 && length == rows && tl_shape(s.array)[1] == 1) {
+  if (is_plain(s) && ndim == 2 && length == rows &&
+      tl_value_length(s, 1) == 1) {
     tl_slot column;
     if (!drop_axis(vm, s, &column))
       return false;
@@ -194,8 +209,9 @@ static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
 
 // Whether an operand is one value for all, in one axis or two of length one.
 static bool is_one(tl_slot s) {
-  return tl_is_array(s) && tl_ndim(s.array) > 0 && tl_ndim(s.array) <= 2 &&
-         s.array->size == 1;
+  int ndim = is_plain(s) ? tl_value_ndim(s) : 0;
+  return (ndim == 1 || ndim == 2) && tl_value_length(s, 0) == 1 &&
+         tl_value_length(s, ndim - 1) == 1;
 }
 
 static bool operand_items(tl_vm *vm, tl_slot *operand, tl_slot model,
@@ -203,7 +219,8 @@ static bool operand_items(tl_vm *vm, tl_slot *operand, tl_slot model,
   if (!is_one(*operand))
     return row_items(vm, operand, model, out);
   *out = (borrowed){tl_borrow(*operand), NULL};
-  return tl_ndim(operand->array) == 1 || drop_axis(vm, *operand, &out->value);
+  return tl_value_ndim(*operand) == 1 ||
+         drop_axis(vm, *operand, &out->value);
 }
 
 bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out) {
@@ -546,6 +563,18 @@ static item_kind kind_of(tl_slot s) {
   return tl_is_array(s) || tl_is_scalar(s) ? NUMBERS : OTHERS;
 }
 
+// A record or list beside structs, in rows too, stands for one of them.
+static bool never_equal(tl_slot a, tl_slot b) {
+  item_kind x = kind_of(a), y = kind_of(b);
+  if (x == FIELDS || y == FIELDS) {
+    tl_slot other = x == FIELDS ? b : a;
+    return tl_is_none(other) ||
+           (x != y && !tl_is_record(other) && !tl_is_list(other) &&
+            !tl_has_fields(a) && !tl_has_fields(b));
+  }
+  return x != y;
+}
+
 bool tl_nested_elementwise(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   int arity = tl_ops[op].arity;
   bool ragged = false, structs = false, grid = false;
@@ -562,8 +591,7 @@ bool tl_nested_elementwise(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   }
   // Against none, a list or another kind of value == is one bool.
   if ((op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL) &&
-      (structs ? tl_is_none(slots[0]) || tl_is_none(slots[1])
-               : kind_of(slots[0]) != kind_of(slots[1]))) {
+      never_equal(slots[0], slots[1])) {
     *out = tl_bool(op == TL_OP_NOT_EQUAL);
     return true;
   }

@@ -361,12 +361,17 @@ bool tl_struct_fill(tl_vm *vm, tl_slot bytes, int64_t offset,
 
 // --- Fields of an array -----------------------------------------------------
 
+// Whether the fields are those of the second part.
+static bool holds_structs(tl_form form) {
+  return form == TL_FORM_RAGGED || form == TL_FORM_GRID ||
+         form == TL_FORM_POINTER;
+}
+
 bool tl_nested_field(tl_vm *vm, tl_slot *base, int64_t i, tl_slot *out) {
   const tl_nested *n = base->nested;
   bool ok = true;
   tl_form form = tl_nested_form(n);
-  if (form == TL_FORM_RAGGED || form == TL_FORM_GRID ||
-      form == TL_FORM_POINTER) {
+  if (holds_structs(form)) {
     tl_slot first = tl_borrow(n->parts[0]), lent = tl_borrow(n->parts[1]);
     tl_slot field;
     return tl_nested_field(vm, &lent, i, &field) &&
@@ -389,7 +394,14 @@ bool tl_nested_field(tl_vm *vm, tl_slot *base, int64_t i, tl_slot *out) {
 bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
                       tl_string *const *names, tl_slot *out) {
   const tl_nested *n = base.nested;
-  bool is_block = tl_nested_form(n) == TL_FORM_STRUCT;
+  tl_form form = tl_nested_form(n);
+  if (holds_structs(form)) {
+    tl_slot first = tl_borrow(n->parts[0]), fields;
+    return tl_nested_select(vm, tl_borrow(n->parts[1]), count, names,
+                            &fields) &&
+           tl_nested_pair(vm, form, tl_nested_ndim(n), &first, &fields, out);
+  }
+  bool is_block = form == TL_FORM_STRUCT;
   size_t nbytes = (count + 1) * sizeof(int64_t);
   int64_t *fields = tl_alloc(vm, nbytes, "a selection of fields");
   if (fields == NULL)
@@ -415,7 +427,7 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
   }
   tl_nested *made =
       layout == NULL ? NULL
-                     : tl_nested_new(vm, tl_nested_form(n), tl_nested_ndim(n),
+                     : tl_nested_new(vm, form, tl_nested_ndim(n),
                                      is_block ? 1 : (int64_t)count, layout);
   for (int64_t i = 0; made != NULL && i < made->count; i++) {
     tl_slot part = tl_borrow(n->parts[is_block ? 0 : fields[i]]);
