@@ -68,6 +68,20 @@ static void file_that_shrinks(void **state) {
   remove(m.path);
 }
 
+// Zeros in its place may be what a function refuses: that is not the cause.
+static void refused_where_it_is_gone(void **state) {
+  host *h = *state;
+  mapped m;
+  map(h, &m, "100_000", "r");
+  cut(&m, 4096 * 8);
+  check_value(h, "fn f() { try { interp([1.0], m, m) } catch e { e.kind } }\nf()",
+              "io");
+  CHECK_ERROR(h, tally_eval(h->vm, "x = interp([1.0], m, m)", NULL),
+              TALLY_ERR_IO, m.path);
+  run_ok(h, "m = none");
+  remove(m.path);
+}
+
 static void shrinks_under_a_copy(void **state) {
   host *h = *state;
   mapped m;
@@ -180,6 +194,7 @@ static void without_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       HOST_TEST(file_that_shrinks),
+      HOST_TEST(refused_where_it_is_gone),
       HOST_TEST(shrinks_under_a_copy),
       HOST_TEST(shrinks_at_the_end),
       HOST_TEST(other_signals),

@@ -153,6 +153,11 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
                     uint32_t pc) {
   if (vm->error.placed)
     return;
+  // What failed may have read zeros where a file is gone: that is the cause.
+  if ((vm->interrupted & TL_FILE_LOST) != 0 && !vm->error.is_final) {
+    tl_error_clear(vm);
+    tl_poll(vm, 0);
+  }
   if (tl_is_library(function->unit)) {
     vm->error.left[0] = 0;
     tl_error_of_function(vm, function, base);
