@@ -113,7 +113,7 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   $(addprefix vm/memory/,mapping reach reclaim references timeline) \
   $(addprefix vm/interp/,decode disassemble explain explain_code \
   explain_apart explain_ran interp_counting module named_errors notes \
-  promise refusal) \
+  promise refusal unwind) \
   $(addprefix vm/text/,display format format_spec habits suggest) \
   $(addprefix vm/region/,region_calls region_match region_plan region_read \
   region_resolve region_several region_values region_views) \
@@ -121,16 +121,17 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   engine/reduce_upright engine/scan error index/index_set index/path io \
   values/category values/octets values/pointer values/same \
   verify/audit verify/lenders) \
-  $(addprefix stdlib/,arguments categorical compress create csv_table \
+  $(addprefix stdlib/,arguments asarray categorical compress create csv_table \
   csv_types csv_window cumulative date dense_complex distinct dtype \
-  elementwise functional generator groups image_png inflate io_csv \
+  elementwise fft_library functional generator groups image_png inflate io_csv \
   io_csv_write io_image io_map io_npy io_open io_text join lapack library \
   linalg linalg_factor linalg_products linalg_sign nth linear list list_sort \
   memory_graph memory_held memory_plot missing missing_order module_binary \
   module_json module_memory module_os module_regex module_strings nan \
   nested_apply nested_reduce npy_header npy_struct operators places pointers \
   ragged ragged_join ragged_pairs random random_orders record reduce search \
-  select shape sort sort_parts stacking string_case structs system value)
+  select shape shared_library sort sort_parts stacking string_case structs \
+  system value)
 
 # Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.
 OWN_FLAGS_vm/interp/interp.c := $(INTERP_FLAGS)
