@@ -1,7 +1,7 @@
 #!/bin/sh
 # The cases of counting once more with --no-reuse: tests/counting/X.plain is
 # what X.tly prints then. And R6: no script needs more memory at its peak with
-# reuse than without.
+# reuse than without, the code of each page and the examples among them.
 #
 #   tests/counting.sh build/release/tally
 #
@@ -35,8 +35,17 @@ peak() {
 
 case $tally in /*) ;; *) tally=$PWD/$tally ;; esac
 here=$PWD
-for path in tests/lang/*.tly tests/lib/*.tly examples/*.tly; do
-  script=$here/$path
+
+# Each block of Tally in a page is a script of its own: PAGE.LINE.tly.
+for page in README.md docs/*.md; do
+  name=$(basename "$page" .md)
+  awk -v to="$dir/$name" '/^```/ { file = ""; if ($1 == "```tally") {
+    file = to "." NR ".tly"; printf "" >file; next } }
+    file != "" { print >file }' "$page"
+done
+
+for path in tests/lang/*.tly tests/lib/*.tly examples/*.tly "$dir"/*.tly; do
+  case $path in /*) script=$path ;; *) script=$here/$path ;; esac
   reused=$(peak)
   plain=$(peak --no-reuse)
   if [ -n "$reused" ] && [ -n "$plain" ] && [ "$reused" -le "$plain" ]; then
