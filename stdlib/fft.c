@@ -31,33 +31,55 @@ typedef struct transform {
   tl_fft fft;      // of n; halved, of n / 2
   bool halved;     // a real transform of even length, at half the work
   tl_c128 *roots;  // then exp(-2πi k / n) for k up to n / 2
-  tl_c128 *a, *b;  // buffers
+  bool reals;      // the items are float64 where complex ones are wanted
+  bool shares;     // the lane of the result is one of the buffers
+  tl_c128 *a, *b;  // buffers: loaded is a
+  tl_c128 *own[2];
 } transform;
 
+static size_t buffer_size(const transform *t) {
+  // One more: a half has that many.
+  return (size_t)(t->fft.size + 1) * sizeof *t->a;
+}
+
 static void close_transform(tl_vm *vm, transform *t) {
-  size_t nbytes = (size_t)(t->fft.size + 1) * sizeof *t->a;
-  if (t->a)
-    tl_free(vm, t->a, nbytes);
-  if (t->b)
-    tl_free(vm, t->b, nbytes);
+  for (int i = 0; i < 2; i++)
+    if (t->own[i])
+      tl_free(vm, t->own[i], buffer_size(t));
   if (t->roots)
     tl_free(vm, t->roots, (size_t)(t->n / 2 + 1) * sizeof *t->roots);
   tl_fft_close(vm, &t->fft);
 }
 
-static bool open_transform(tl_vm *vm, transform *t) {
+// [side_by_side]: so lie the items of the result's lanes.
+static bool open_transform(tl_vm *vm, transform *t, bool side_by_side) {
   t->halved = t->kind != COMPLEX && t->n % 2 == 0;
   if (!tl_fft_open(vm, t->halved ? t->n / 2 : t->n, &t->fft))
     return false;
-  // One more: a half has that many.
-  size_t nbytes = (size_t)(t->fft.size + 1) * sizeof *t->a;
-  t->a = tl_alloc(vm, nbytes, "a Fourier transform");
-  t->b = t->a ? tl_alloc(vm, nbytes, "a Fourier transform") : NULL;
-  bool ok =
-      t->b && (!t->halved || tl_fft_roots(vm, t->n, t->n / 2 + 1, &t->roots));
+  // A short buffer is nothing, and lies in the first cache at full lines.
+  enum { LONG = 4096 };
+  bool fits = t->fft.size >= LONG && (t->halved || t->kind == COMPLEX);
+  t->shares =
+      side_by_side && fits && t->fft.size == (t->halved ? t->n / 2 : t->n);
+  bool ok = true;
+  for (int i = 0; ok && i < (t->shares ? 1 : 2); i++) {
+    t->own[i] = tl_alloc(vm, buffer_size(t), "a Fourier transform");
+    ok = t->own[i] != NULL;
+  }
+  t->a = t->own[0];
+  t->b = t->own[1];
+  ok = ok && (!t->halved || tl_fft_roots(vm, t->n, t->n / 2 + 1, &t->roots));
   if (!ok)
     close_transform(vm, t);
   return ok;
+}
+
+// The result of the passes is to be in the transform's own buffer, so that the
+// lane can be written from it.
+static void share(transform *t, char *lane) {
+  bool leaves = tl_fft_ends_in_second(&t->fft);
+  t->a = leaves ? (tl_c128 *)(void *)lane : t->own[0];
+  t->b = leaves ? t->own[0] : (tl_c128 *)(void *)lane;
 }
 
 static tl_c128 load(const char *at) {
@@ -87,7 +109,8 @@ static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
                         char *out, int64_t out_step) {
   tl_c128 *a = t->a;
   for (int64_t k = 0; k < t->given; k++) {
-    tl_c128 c = load(x + k * step);
+    const char *at = x + k * step;
+    tl_c128 c = t->reals ? (tl_c128){load_real(at), 0} : load(at);
     a[k] = t->inverse ? (tl_c128){c.im, c.re} : c;
   }
   memset(a + t->given, 0, (size_t)(t->n - t->given) * sizeof *a);
@@ -194,6 +217,8 @@ static bool run_lanes(tl_vm *vm, transform *t, tl_array *x, tl_array *to,
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
     const char *from = lanes.data[1];
     char *out = lanes.data[0];
+    if (t->shares)
+      share(t, out);
     if (t->kind == COMPLEX)
       ok = run_complex(vm, t, from, lanes.step[1], out, lanes.step[0]);
     else if (t->kind == TO_HALF)
@@ -209,7 +234,8 @@ static bool run_lanes(tl_vm *vm, transform *t, tl_array *x, tl_array *to,
   return ok;
 }
 
-// Replaces the array in *x, float64 for TO_HALF and complex128 else.
+// Replaces the array in *x: float64 for TO_HALF, complex128 for FROM_HALF,
+// either for COMPLEX.
 static bool along_axis(tl_vm *vm, transform *t, tl_slot *x, int axis) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_ndim(x->array);
@@ -220,8 +246,9 @@ static bool along_axis(tl_vm *vm, transform *t, tl_slot *x, int axis) {
   tl_array *to = tl_array_new(
       vm, t->kind == FROM_HALF ? TL_FLOAT64 : TL_COMPLEX128, ndim, shape);
   bool ok = to != NULL;
+  t->reals = tl_array_dtype(x->array) == TL_FLOAT64;
   if (ok && to->size > 0) {
-    ok = open_transform(vm, t);
+    ok = open_transform(vm, t, axis == ndim - 1);
     if (ok) {
       ok = run_lanes(vm, t, x->array, to, axis);
       close_transform(vm, t);
@@ -280,8 +307,10 @@ static bool read_items(tl_vm *vm, const recipe *r, tl_slot *x, tl_slot *items,
     *result = narrow ? TL_FLOAT32 : TL_FLOAT64;
   else
     *result = narrow ? TL_COMPLEX64 : TL_COMPLEX128;
-  return tl_as_contiguous(
-      vm, r->name, *x, r->kind == TO_HALF ? TL_FLOAT64 : TL_COMPLEX128, items);
+  bool reals =
+      r->kind == TO_HALF || (r->kind == COMPLEX && !tl_dtype_is_complex(from));
+  return tl_as_contiguous(vm, r->name, *x, reals ? TL_FLOAT64 : TL_COMPLEX128,
+                          items);
 }
 
 // [what] is the argument that says the length.

@@ -464,6 +464,10 @@ void tl_fft_close(tl_vm *vm, tl_fft *fft) {
   *fft = (tl_fft){0};
 }
 
+bool tl_fft_ends_in_second(const tl_fft *fft) {
+  return fft->foreign || fft->count % 2 == 1;
+}
+
 tl_c128 *tl_fft_run(tl_vm *vm, const tl_fft *fft, tl_c128 *a, tl_c128 *b) {
   if (fft->foreign) {
     tl_fftw_run(fft->foreign, a, b);

@@ -27,6 +27,7 @@ void tl_fft_close(tl_vm *vm, tl_fft *fft);
 // Transforms a[0 .. n), forward and unscaled. Both buffers are overwritten and
 // one of them holds the result, which is returned; NULL where the VM was
 // stopped. (The inverse is this with re and im exchanged before and after.)
+bool tl_fft_ends_in_second(const tl_fft *fft);  // where the result is: in b
 tl_c128 *tl_fft_run(tl_vm *vm, const tl_fft *fft, tl_c128 *a, tl_c128 *b);
 
 // exp(-2πi k / n) for k from 0 on and below count, 1 to n.
