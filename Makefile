@@ -118,7 +118,7 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   $(addprefix vm/region/,region_calls region_match region_plan region_read \
   region_resolve region_several region_values region_views) \
   $(addprefix vm/,array/stack engine/blas engine/matmul_stack \
-  engine/reduce_upright engine/scan error index/index_set index/path io \
+  engine/matmul engine/reduce_upright engine/scan error index/index_set index/path io \
   values/category values/octets values/pointer values/same \
   verify/audit verify/lenders) \
   $(addprefix stdlib/,arguments asarray categorical compress create csv_table \
@@ -129,7 +129,7 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   memory_graph memory_held memory_plot missing missing_order module_binary \
   module_json module_memory module_os module_regex module_strings nan \
   nested_apply nested_reduce npy_header npy_struct operators places pointers \
-  ragged ragged_join ragged_pairs random random_orders record reduce search \
+  ragged ragged_join ragged_pairs random random_orders record reduce search set \
   select shape shared_library sort sort_parts stacking string_case structs \
   system value)
 
