@@ -108,27 +108,36 @@ static void add_operands(tl_text *out, const tl_unit *unit,
   tl_text_puts(out, error->right);
 }
 
-enum { EXCERPT_WIDTH = 76 };
+// As a compilation's errors are cut (compiler/diagnostics.c).
+enum { BEFORE_CARET = 90, AFTER_CARET = 60 };
 
-// The source line with a caret; a long line is cut around the caret.
+static bool goes_on(char byte) {
+  return (byte & 0xc0) == 0x80;
+}
+
+// The source line with a caret; a long line is cut around the caret, between
+// characters.
 static void write_excerpt(tl_vm *vm, const tl_unit *unit,
                           const tl_place_entry *place, position where) {
   size_t begin = where.begin, end = where.end;
-  while (place->at - begin > EXCERPT_WIDTH) begin += EXCERPT_WIDTH / 2;
-  while (begin > where.begin && (unit->text[begin] & 0xc0) == 0x80) begin--;
-  if (end - begin > EXCERPT_WIDTH) {
-    end = begin + EXCERPT_WIDTH;
-    while (end > begin && (unit->text[end] & 0xc0) == 0x80) end--;
-  }
-  int indent = tl_display_width(unit->text + begin, place->at - begin);
+  if (place->at - begin > BEFORE_CARET)
+    begin = place->at - BEFORE_CARET;
+  if (end - place->at > AFTER_CARET)
+    end = place->at + AFTER_CARET;
+  while (begin < place->at && goes_on(unit->text[begin])) begin++;
+  while (end > place->at && end < where.end && goes_on(unit->text[end])) end--;
+  const bool ahead = begin > where.begin;
+  int indent = tl_display_width(unit->text + begin, place->at - begin) + ahead;
   tl_text text;
   tl_text_open(&text, vm);
-  tl_text_printf(&text, "%5d | ", where.line);
+  tl_text_printf(&text, "%5d | %s", where.line, ahead ? "…" : "");
   for (size_t i = begin; i < end; i++) {
-    char c = unit->text[i];
-    tl_text_putc(&text, c == '\t' || c == '\r' ? ' ' : c);
+    // A tab would move the caret's column, and others the terminal.
+    unsigned char c = (unsigned char)unit->text[i];
+    tl_text_putc(&text, c < 0x20 || c == 0x7f ? ' ' : (char)c);
   }
-  tl_text_printf(&text, "\n      | %*s^", indent, "");
+  tl_text_printf(&text, "%s\n      | %*s^", end < where.end ? "…" : "", indent,
+                 "");
   if (vm->error.left[0] != 0)
     add_operands(&text, unit, place, &vm->error);
   if (!text.failed) {
