@@ -373,6 +373,34 @@ static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Repeating --------------------------------------------------------------
 
+// An array of this shape from the items of x as a view of [pieces] axes has
+// them, some of stride 0.
+static bool spread(tl_vm *vm, tl_array *x, int ndim, const int64_t *shape,
+                   int pieces, const int64_t *split, const int64_t *from,
+                   tl_slot *out) {
+  int64_t strides[TL_MAX_DIMS];
+  tl_array *a = tl_array_new(vm, tl_array_dtype(x), ndim, shape);
+  if (!a)
+    return false;
+  if (a->size == 0) {
+    *out = tl_result(vm, a);
+    return !tl_is_unset(*out);
+  }
+  tl_shape_strides(pieces, split, tl_itemsize(tl_array_dtype(x)), strides);
+  tl_slot base = {.tag = tl_array_tag(x), .array = x}, view;
+  bool ok = tl_view(vm, &base, x->data, pieces, split, from, &view);
+  if (ok) {
+    ok = tl_assign_part(vm, a, a->data, pieces, split, strides, view.array);
+    tl_drop(vm, view);
+  }
+  if (!ok) {
+    tl_drop(vm, tl_own_array(a));
+    return false;
+  }
+  *out = tl_result(vm, a);
+  return !tl_is_unset(*out);
+}
+
 static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count;
   int64_t times[TL_MAX_DIMS];
@@ -389,7 +417,7 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // Every axis becomes two, the repetitions and the items, of which those of
   // length 1 are left out: then one broadcast copy does it.
   int64_t shape[TL_MAX_DIMS], split[2 * TL_MAX_DIMS];
-  int64_t strides[2 * TL_MAX_DIMS], from[2 * TL_MAX_DIMS];
+  int64_t from[2 * TL_MAX_DIMS];
   int pieces = 0;
   for (int k = 0; k < ndim; k++) {
     int own = k - (ndim - tl_ndim(x)), given = k - (ndim - count);
@@ -409,26 +437,28 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (pieces > TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "tile: more than %d axes and repetitions", TL_MAX_DIMS);
-  tl_array *a = tl_array_new(vm, tl_array_dtype(x), ndim, shape);
-  if (!a)
-    return false;
-  if (a->size == 0) {
-    *out = tl_result(vm, a);
-    return !tl_is_unset(*out);
+  return spread(vm, x, ndim, shape, pieces, split, from, out);
+}
+
+// Every item along the axis equally often. False without tl_fail: x has too many
+// axes for that.
+static bool repeat_evenly(tl_vm *vm, tl_array *x, int64_t times, int axis,
+                          tl_slot *out) {
+  const int ndim = tl_ndim(x);
+  int pieces = 0;
+  int64_t shape[TL_MAX_DIMS], split[TL_MAX_DIMS + 1], from[TL_MAX_DIMS + 1];
+  for (int k = 0; k < ndim; k++) {
+    shape[k] = split[pieces] = tl_shape(x)[k];
+    from[pieces++] = tl_strides(x)[k];
+    if (k != axis)
+      continue;
+    split[pieces] = times;
+    from[pieces++] = 0;
+    if (__builtin_mul_overflow(shape[k], times, &shape[k]))
+      return tl_fail(vm, TALLY_ERR_SHAPE, "repeat: too many items");
   }
-  tl_shape_strides(pieces, split, tl_itemsize(tl_array_dtype(x)), strides);
-  tl_slot base = {.tag = tl_array_tag(x), .array = x}, spread;
-  bool ok = tl_view(vm, &base, x->data, pieces, split, from, &spread);
-  if (ok) {
-    ok = tl_assign_part(vm, a, a->data, pieces, split, strides, spread.array);
-    tl_drop(vm, spread);
-  }
-  if (!ok) {
-    tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  *out = tl_result(vm, a);
-  return !tl_is_unset(*out);
+  return pieces <= TL_MAX_DIMS &&
+         spread(vm, x, ndim, shape, pieces, split, from, out);
 }
 
 // Writes, for each item along the axis, its position as often as it repeats.
@@ -490,6 +520,13 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (!tl_arg_axis(vm, "repeat", args[2], tl_ndim(args[0].array), 0, &axis))
     return false;
+  if (tl_is_scalar(args[1]) && tl_dtype_of(args[1]) == TL_INT64 &&
+      args[1].i >= 0) {
+    if (repeat_evenly(vm, args[0].array, args[1].i, axis, out))
+      return true;
+    if (vm->error.status != TALLY_OK)
+      return false;
+  }
   tl_array *index = repeat_index(vm, args[1], tl_shape(args[0].array)[axis]);
   if (!index)
     return false;

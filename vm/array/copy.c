@@ -213,6 +213,45 @@ static bool copy_by_tiles(mover *m, tl_walk *walk, size_t itemsize) {
   return true;
 }
 
+// Rows of a few bytes: many of them at a time.
+static bool has_short_rows(const tl_walk *walk, size_t itemsize) {
+  enum { SHORT_BYTES = 512 };
+  return walk->ndim > 0 && walk->step[0] == (int64_t)itemsize &&
+         walk->length * (int64_t)itemsize <= SHORT_BYTES;
+}
+
+// Some rows at a time, of the longer of the last two axes; for each of them the
+// items of the other one.
+static bool copy_short_rows(mover *m, tl_walk *walk, size_t itemsize) {
+  enum { ROWS = 512 };
+  tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
+  int axis = --walk->ndim, other = axis;
+  int64_t others = 1;
+  if (axis > 0) {
+    other = --walk->ndim;
+    if (walk->shape[other] > walk->shape[axis])
+      axis = other, other = axis + 1;
+    others = walk->shape[other];
+  }
+  const int64_t *to = walk->strides[0], *from = walk->strides[1];
+  const int64_t rows = walk->shape[axis];
+  for (; !walk->done; tl_walk_next(walk)) {
+    for (int64_t i = 0, n; i < rows; i += n) {
+      n = rows - i < ROWS ? rows - i : ROWS;
+      for (int64_t k = 0; k < others; k++) {
+        if (!may_move(m, n * walk->length))
+          return false;
+        pack(walk->data[0] + i * to[axis] + k * to[other],
+             (ptrdiff_t)to[axis],
+             walk->data[1] + i * from[axis] + k * from[other],
+             (ptrdiff_t)from[axis], (ptrdiff_t)walk->step[1], (size_t)n,
+             (size_t)walk->length);
+      }
+    }
+  }
+  return true;
+}
+
 // Begins a walk over two arrays in the order in which the first one lies in
 // memory.
 static void walk_in_order(tl_walk *walk, const tl_array *to, char *const *data,
@@ -238,8 +277,9 @@ static bool move_items(mover *m, tl_array *to, const tl_array *from,
   size_t itemsize = tl_itemsize(tl_array_dtype(to));
   walk_in_order(&walk, to, (char *[]){to->data, from->data}, tl_strides(to),
                 from_strides);
-  return wants_tiles(&walk, itemsize) ? copy_by_tiles(m, &walk, itemsize)
-                                      : copy_runs(m, &walk, itemsize);
+  return wants_tiles(&walk, itemsize)      ? copy_by_tiles(m, &walk, itemsize)
+         : has_short_rows(&walk, itemsize) ? copy_short_rows(m, &walk, itemsize)
+                                           : copy_runs(m, &walk, itemsize);
 }
 
 // --- Strings ----------------------------------------------------------------

@@ -178,11 +178,12 @@ static size_t smaller(size_t a, size_t b) {
     T *columns = rows + tl_gemm_rows(m, k);                                    \
     const size_t c_step = (size_t)(c_row / size);                              \
     a_row /= size, a_column /= size, b_row /= size, b_column /= size;          \
-    if (m * n * k <= SMALL_ROWS && k <= BLOCK_K && b_column == 1) {            \
+    if (!TL_SMALL && m * n * k <= SMALL_ROWS && k <= BLOCK_K &&                \
+        b_column == 1) {                                                       \
       columns_##sfx(c, c_step, a_, a_row, a_column, b_, b_row, m, n, k);       \
       return;                                                                  \
     }                                                                          \
-    if (m * n * k <= SMALL_ROWS && n * k <= TURNED) {                          \
+    if (!TL_SMALL && m * n * k <= SMALL_ROWS && n * k <= TURNED) {             \
       const T *b = b_;                                                         \
       T turned[TURNED];                                                        \
       for (size_t p = 0; p < k; p++)                                           \

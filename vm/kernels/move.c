@@ -60,14 +60,14 @@ TL_MOVES(REPEAT)
 
 // Copies of rows that lie apart. The last bytes of a row are copied along with
 // those before them, in a chunk of constant size.
-#define COPY_ROWS(chunk)                                         \
-  for (size_t r = 0; r < nrows; r++, to += row, from += a_row) { \
-    for (size_t i = 0; i + chunk < row; i += chunk)              \
-      memcpy(to + i, from + i, chunk);                           \
-    memcpy(to + row - chunk, from + row - chunk, chunk);         \
+#define COPY_ROWS(chunk)                                             \
+  for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row) { \
+    for (size_t i = 0; i + chunk < row; i += chunk)                  \
+      memcpy(to + i, from + i, chunk);                               \
+    memcpy(to + row - chunk, from + row - chunk, chunk);             \
   }
-static void copy_rows(char *to, const char *from, ptrdiff_t a_row, size_t nrows,
-                      size_t row) {
+static void copy_rows(char *to, ptrdiff_t out_row, const char *from,
+                      ptrdiff_t a_row, size_t nrows, size_t row) {
   if (row >= 32) {
     COPY_ROWS(32)
   } else if (row >= 16) {
@@ -286,10 +286,10 @@ TL_MOVES(TURN)
         stretch_##size(to, from, a_row, nrows, ncols);                       \
         return;                                                              \
       }                                                                      \
-      if (a_column == (ptrdiff_t)sizeof(T)) {                                \
-        copy_rows(to, from, a_row, nrows, row);                              \
-        return;                                                              \
-      }                                                                      \
+    }                                                                        \
+    if (row - 1 < SHORT_BYTES && a_column == (ptrdiff_t)sizeof(T)) {         \
+      copy_rows(to, out_row, from, a_row, nrows, row);                       \
+      return;                                                                \
     }                                                                        \
     if (a_row != (ptrdiff_t)sizeof(T) || a_column == (ptrdiff_t)sizeof(T)) { \
       for (size_t r = 0; r < nrows; r++, to += out_row, from += a_row)       \
