@@ -116,7 +116,7 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   promise refusal unwind) \
   $(addprefix vm/text/,display format format_spec habits suggest) \
   $(addprefix vm/region/,region_calls region_match region_plan region_read \
-  region_resolve region_several region_values region_views) \
+  region_resolve region_several region_values region_views region_write) \
   $(addprefix vm/,array/stack engine/blas engine/matmul_stack \
   engine/matmul engine/reduce_upright engine/scan error index/index_set index/path io \
   values/category values/octets values/pointer values/same \

@@ -331,10 +331,8 @@ static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
       operations += 1 + known;
       others += known;
     }
-    if (kind == TL_STEP_ROLL)
-      return least[0];  // read anew each time
-    others +=
-        kind == TL_STEP_VIEW || kind == TL_STEP_CALL || kind == TL_STEP_PLACE;
+    others += kind == TL_STEP_VIEW || kind == TL_STEP_ROLL ||
+              kind == TL_STEP_CALL || kind == TL_STEP_PLACE;
     pc += d.words;
   }
   if (others > 0)

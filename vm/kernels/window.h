@@ -7,6 +7,10 @@
 
 #include "vm/kernels/loop.h"
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 // Which of the three places is added last.
 typedef enum window { WINDOW_NONE, LAST_LEFT, LAST_MIDDLE, LAST_RIGHT } window;
 
@@ -41,33 +45,69 @@ TL_INLINE window find_window(uintptr_t a, uintptr_t b, uintptr_t c,
 #define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 
 #if defined(__AVX512BW__)
-#define BEFORE_float32(x, y) SHUFFLE(x, y, SHIFT_BEFORE_16)
-#define AFTER_float32(x, y) SHUFFLE(x, y, SHIFT_AFTER_16)
-#define BEFORE_float64(x, y) SHUFFLE(x, y, SHIFT_BEFORE_8)
-#define AFTER_float64(x, y) SHUFFLE(x, y, SHIFT_AFTER_8)
+#define BEFORE_32(x, y) SHUFFLE(x, y, SHIFT_BEFORE_16)
+#define AFTER_32(x, y) SHUFFLE(x, y, SHIFT_AFTER_16)
+#define BEFORE_64(x, y) SHUFFLE(x, y, SHIFT_BEFORE_8)
+#define AFTER_64(x, y) SHUFFLE(x, y, SHIFT_AFTER_8)
 #elif defined(__AVX2__)
-#define BEFORE_float32(x, y) SHUFFLE(x, y, SHIFT_BEFORE_8)
-#define AFTER_float32(x, y) SHUFFLE(x, y, SHIFT_AFTER_8)
-#define BEFORE_float64(x, y) SHUFFLE(x, y, SHIFT_BEFORE_4)
-#define AFTER_float64(x, y) SHUFFLE(x, y, SHIFT_AFTER_4)
+#define BEFORE_32(x, y) SHUFFLE(x, y, SHIFT_BEFORE_8)
+#define AFTER_32(x, y) SHUFFLE(x, y, SHIFT_AFTER_8)
+#define BEFORE_64(x, y) SHUFFLE(x, y, SHIFT_BEFORE_4)
+#define AFTER_64(x, y) SHUFFLE(x, y, SHIFT_AFTER_4)
 #else
-#define BEFORE_float32(x, y) SHUFFLE(x, y, SHIFT_BEFORE_4)
-#define AFTER_float32(x, y) SHUFFLE(x, y, SHIFT_AFTER_4)
-#define BEFORE_float64(x, y) SHUFFLE(x, y, SHIFT_BEFORE_2)
-#define AFTER_float64(x, y) SHUFFLE(x, y, SHIFT_AFTER_2)
+#define BEFORE_32(x, y) SHUFFLE(x, y, SHIFT_BEFORE_4)
+#define AFTER_32(x, y) SHUFFLE(x, y, SHIFT_AFTER_4)
+#define BEFORE_64(x, y) SHUFFLE(x, y, SHIFT_BEFORE_2)
+#define AFTER_64(x, y) SHUFFLE(x, y, SHIFT_AFTER_2)
 #endif
+#define BEFORE_float32 BEFORE_32
+#define AFTER_float32 AFTER_32
+#define BEFORE_float64 BEFORE_64
+#define AFTER_float64 AFTER_64
+#define BEFORE_int32 BEFORE_32
+#define AFTER_int32 AFTER_32
+#define BEFORE_int64 BEFORE_64
+#define AFTER_int64 AFTER_64
 
-#define ALL_OF(sfx, x) ((x) - (sfx##_window){0})
-#define WINDOW_VECTOR(sfx, T)                                 \
-  typedef T sfx##_window                                      \
+// Sums of integers wrap, as those of U do.
+#define ALL_OF(sfx, x) ((sfx##_item)(x) - (sfx##_window){0})
+#define WINDOW_VECTOR(sfx, T, U)                              \
+  typedef U sfx##_item;                                       \
+  typedef U sfx##_window                                      \
       __attribute__((vector_size(sizeof(T) * TL_LANES(T))));  \
   TL_INLINE sfx##_window load_##sfx##_window(const T *from) { \
     sfx##_window x;                                           \
     memcpy(&x, from, sizeof x);                               \
     return x;                                                 \
   }
-WINDOW_VECTOR(float32, float)
-WINDOW_VECTOR(float64, double)
+WINDOW_VECTOR(float32, float, float)
+WINDOW_VECTOR(float64, double, double)
+WINDOW_VECTOR(int32, int32_t, uint32_t)
+WINDOW_VECTOR(int64, int64_t, uint64_t)
+
+#ifdef __AVX2__
+// Bytes are shifted within 16 of them, the 16 before or after beside them.
+WINDOW_VECTOR(uint8, uint8_t, uint8_t)
+#ifdef __AVX512BW__
+TL_INLINE uint8_window BEFORE_uint8(uint8_window x, uint8_window y) {
+  const __m512i past = _mm512_alignr_epi64((__m512i)y, (__m512i)x, 6);
+  return (uint8_window)_mm512_alignr_epi8((__m512i)y, past, 15);
+}
+TL_INLINE uint8_window AFTER_uint8(uint8_window x, uint8_window y) {
+  const __m512i next = _mm512_alignr_epi64((__m512i)y, (__m512i)x, 2);
+  return (uint8_window)_mm512_alignr_epi8(next, (__m512i)x, 1);
+}
+#else
+TL_INLINE uint8_window BEFORE_uint8(uint8_window x, uint8_window y) {
+  const __m256i past = _mm256_permute2x128_si256((__m256i)x, (__m256i)y, 0x21);
+  return (uint8_window)_mm256_alignr_epi8((__m256i)y, past, 15);
+}
+TL_INLINE uint8_window AFTER_uint8(uint8_window x, uint8_window y) {
+  const __m256i next = _mm256_permute2x128_si256((__m256i)x, (__m256i)y, 0x21);
+  return (uint8_window)_mm256_alignr_epi8(next, (__m256i)x, 1);
+}
+#endif
+#endif
 
 // The items before [i] of to[i] = result, where u is the sum and w the item of
 // d or the one of it (V or S); the places begin at [left]. What is read lies
@@ -124,19 +164,32 @@ WINDOW_VECTOR(float64, double)
   WINDOW_SUM(ADD_V_window_##sfx, sfx, T, V, u + w)      \
   WINDOW_SUM(ADD_S_window_##sfx, sfx, T, S, u + w)      \
   WINDOW_SUM(SUBTRACT_V_window_##sfx, sfx, T, V, u - w) \
-  WINDOW_SUM(FROM_V_window_##sfx, sfx, T, V, w - u)     \
-  WINDOW_SUM(MULTIPLY_V_window_##sfx, sfx, T, V, u *w)  \
+  WINDOW_SUM(FROM_V_window_##sfx, sfx, T, V, w - u)
+#define WINDOW_PRODUCTS(sfx, T)                        \
+  WINDOW_SUM(MULTIPLY_V_window_##sfx, sfx, T, V, u *w) \
   WINDOW_SUM(MULTIPLY_S_window_##sfx, sfx, T, S, u *w)
 WINDOW_SUMS(float32, float)
+WINDOW_PRODUCTS(float32, float)
 WINDOW_SUMS(float64, double)
+WINDOW_PRODUCTS(float64, double)
+WINDOW_SUM(NOTHING_window_int32, int32, int32_t, N, u)
+WINDOW_SUM(NOTHING_window_int64, int64, int64_t, N, u)
 #define WINDOW_float32(THIRD, ...) THIRD##_window_float32(__VA_ARGS__)
 #define WINDOW_float64(THIRD, ...) THIRD##_window_float64(__VA_ARGS__)
+#define WINDOW_int32(THIRD, ...) THIRD##_window_int32(__VA_ARGS__)
+#define WINDOW_int64(THIRD, ...) THIRD##_window_int64(__VA_ARGS__)
+#ifdef __AVX2__
+WINDOW_SUMS(uint8, uint8_t)
+#define WINDOW_uint8(THIRD, ...) THIRD##_window_uint8(__VA_ARGS__)
+#endif
 #else
 #define WINDOW_float32(...) 0
 #define WINDOW_float64(...) 0
-#endif
-#define WINDOW_uint8(...) 0
 #define WINDOW_int32(...) 0
 #define WINDOW_int64(...) 0
+#endif
+#ifndef WINDOW_uint8
+#define WINDOW_uint8(...) 0
+#endif
 
 #endif

@@ -113,7 +113,7 @@ typedef enum tl_region_source {
   TL_FROM_LENT,      // the use of[0] once more
   TL_FROM_VIEW,      // a part of the use of[0]: index [at]
   TL_FROM_ITEM,      // one item of it
-  TL_FROM_AXES,      // all of it, in another order of the axes
+  TL_FROM_AXES,      // all of it, its axes in another order, or rolled
   TL_FROM_SCALARS,   // operation [at] of the uses
   TL_FROM_CAST,      // the use of[0] as dtype [at]
   TL_FROM_SETTLED,   // no value: of[0]'s ownership went to of[1], or not
@@ -253,6 +253,7 @@ typedef struct tl_region_graph {
   int64_t (*seams)[TL_MAX_DIMS];
 
   struct tl_region_planned *kept;   // an earlier run's plan; NULL: none
+  struct tl_region_boxes *boxes;    // likewise, of boxes between seams
   struct tl_region_planned *fresh;  // memory for one
 } tl_region_graph;
 
@@ -356,6 +357,12 @@ typedef struct tl_region_kernel {
 void tl_region_match(const tl_region_graph *g, const tl_region_singles *singles,
                      tl_region_kernel *kernels);
 
+// What a stream shows: the scalar that is a node's operand; node -1: a use; the
+// output: both -1, of several results the operand -1 - the target's number.
+typedef struct tl_region_origin {
+  int8_t node, operand;
+} tl_region_origin;
+
 // A plan, and where its streams' data come from.
 typedef struct tl_region_planned {
   tl_plan plan;
@@ -369,11 +376,7 @@ typedef struct tl_region_planned {
     bool is_array, last;
     int64_t strides[TL_MAX_DIMS];  // of an array
   } targets[TL_REGION_RESULTS];
-  // Of each stream: the node whose operand, a scalar, it is, or the use.
-  struct {
-    int8_t node, operand;  // node -1: a use; the output: both -1, of several
-                           // results the operand -1 - the target's number
-  } streams[TL_PLAN_STREAMS];
+  tl_region_origin streams[TL_PLAN_STREAMS];
   tl_plan_room *room;  // for making it
 } tl_region_planned;
 
@@ -550,6 +553,9 @@ tl_region_status tl_region_scan_into(tl_region_graph *g, tl_array *to,
 
 // Whether an operand that is read has a seam.
 bool tl_region_has_seam(const tl_region_graph *g);
+// Forgets the plans of a kept graph's boxes.
+typedef struct tl_region_boxes tl_region_boxes;
+void tl_region_drop_boxes(tl_region_graph *g);
 
 // The shift of a rolled operand along each axis of it.
 static inline const int64_t *tl_region_shift(const tl_region_graph *g,

@@ -339,6 +339,7 @@ static void copy_graph(cutter *c, const tl_region_graph *g, int view_words,
   CUT(facts, g->fact_count);
   CUT(indices, g->index_count);
   CUT(shapes, g->shape_count);
+  CUT(seams, g->seam_count);
 #undef CUT
   to->views = cut(c, NULL, view_words + place_words(g), sizeof *g->views);
   to->bindings = cut(c, NULL, g->binding_count, sizeof *g->bindings);
@@ -366,6 +367,7 @@ static void unlink_kept(tl_vm *vm, tl_region_kept *k) {
 
 void tl_region_drop_kept(tl_vm *vm, tl_region_kept *k) {
   unlink_kept(vm, k);
+  tl_region_drop_boxes(&k->graph);
   tl_spare_free(vm, k, k->nbytes);
 }
 

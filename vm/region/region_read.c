@@ -429,6 +429,7 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
   g->together = false;
   g->view_room = TL_REGION_VIEW_WORDS;
   g->kept = g->fresh = NULL;
+  g->boxes = NULL;
 }
 
 // The instructions to [end], or how far it comes; *last is the last one.

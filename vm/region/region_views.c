@@ -255,10 +255,9 @@ bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
 
 // --- Rolled views -----------------------------------------------------------
 
-// The same array rolled by the same shift is one use.
-static int add_rolled(tl_region_reader *rd, const tl_region_use *from,
-                      const int64_t *shift) {
-  tl_region_graph *g = rd->g;
+// The use that is this array rolled by this shift already, 0: none.
+static int find_rolled(const tl_region_graph *g, const tl_region_use *from,
+                       const int64_t *shift) {
   const tl_array *a = from->value.array;
   size_t nbytes = (size_t)tl_ndim(a) * sizeof *shift;
   for (int i = 0; i < g->use_count; i++) {
@@ -268,6 +267,13 @@ static int add_rolled(tl_region_reader *rd, const tl_region_use *from,
       return -1 - i;
     }
   }
+  return 0;
+}
+
+static int make_rolled(tl_region_reader *rd, const tl_region_use *from,
+                       const int64_t *shift) {
+  tl_region_graph *g = rd->g;
+  const tl_array *a = from->value.array;
   if (g->seam_count == TL_REGION_SEAMS)
     return 0;
   tl_array *view = tl_region_view(g, a, tl_array_dtype(a), a->data, tl_ndim(a),
@@ -278,8 +284,20 @@ static int add_rolled(tl_region_reader *rd, const tl_region_use *from,
   int in = tl_reader_add_use(rd, value, from->root, false);
   if (in >= 0)
     return 0;
-  memcpy(g->seams[g->seam_count], shift, nbytes);
+  memcpy(g->seams[g->seam_count], shift, (size_t)tl_ndim(a) * sizeof *shift);
   tl_reader_use(rd, in)->seam = (int8_t)++g->seam_count;
+  return in;
+}
+
+// Use [-1 - of], which is [from], rolled.
+static int add_rolled(tl_region_reader *rd, int of, const tl_region_use *from,
+                      const int64_t *shift) {
+  int in = find_rolled(rd->g, from, shift);
+  tl_region_fact fact = {
+      .from = TL_FROM_AXES, .of = {(int8_t)(-1 - of)}, .again = in < 0};
+  if (in == 0)
+    in = make_rolled(rd, from, shift);
+  tl_reader_add_fact(rd, in, fact);
   return in;
 }
 
@@ -303,8 +321,7 @@ bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
                (tl_shape(a)[i] == 0 ? 1 : tl_shape(a)[i]);
   }
   tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
-  in = add_rolled(rd, &from, shift);
-  rd->g->fleeting = true;
+  in = add_rolled(rd, in, &from, shift);
   return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, false);
 }
 

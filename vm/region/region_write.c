@@ -3,6 +3,7 @@
 // strides are plain.
 #include <string.h>
 
+#include "vm/memory/memory.h"
 #include "vm/region/region_internal.h"
 
 bool tl_region_has_seam(const tl_region_graph *g) {
@@ -61,21 +62,55 @@ static bool find_cuts(const tl_region_graph *g, const tl_region_box *box,
   return true;
 }
 
-// Plans of the first boxes, made when it is asked whether they can be.
-enum { PREPARED = 9, PREPARED_BYTES = 16 * 1024 };
-typedef struct prepared {
-  int count;
+// A box's plan, and where its streams lie: in an operand, at so many bytes, or
+// in a node's scalar; the output likewise in the result.
+typedef struct box_plan {
+  tl_plan plan;
+  int64_t at[TL_PLAN_STREAMS];
+  tl_region_origin from[TL_PLAN_STREAMS];
+} box_plan;
+
+// The plans of all boxes, made before one of them runs, and kept with the graph
+// for the runs that write as this one does.
+enum { BOXES = 9, BOXES_BYTES = 16 * 1024 };
+struct tl_region_boxes {
   size_t nbytes;
-  tl_plan plans[PREPARED];
-  _Alignas(64) char memory[PREPARED_BYTES];
+  int count;
+  tl_dtype dtype;
+  int64_t strides[TL_MAX_DIMS];
+  box_plan plans[BOXES];
+};
+
+// While they are made.
+typedef struct prepared {
+  tl_region_boxes boxes;
+  size_t nbytes;  // of memory
+  _Alignas(64) char memory[BOXES_BYTES];
 } prepared;
 
-static void keep_plan(prepared *p, const tl_plan *plan) {
-  size_t nbytes = (tl_plan_nbytes(plan) + 63) / 64 * 64;
-  if (p->count == PREPARED || nbytes > PREPARED_BYTES - p->nbytes)
-    return;
-  tl_plan_copy(&p->plans[p->count++], p->memory + p->nbytes, plan);
-  p->nbytes += nbytes;
+static void note_streams(const tl_region_graph *g, const char *out,
+                         const tl_region_planned *planned, box_plan *b) {
+  for (int s = 0; s < planned->plan.stream_count; s++) {
+    int node = planned->streams[s].node, use = planned->streams[s].operand;
+    b->from[s] = planned->streams[s];
+    b->at[s] = node >= 0 ? 0
+                         : planned->plan.streams[s].base -
+                               (use >= 0 ? g->uses[use].items.array->data : out);
+  }
+}
+
+static void point_streams(tl_region_graph *g, char *out, box_plan *b) {
+  for (int s = 0; s < b->plan.stream_count; s++) {
+    int node = b->from[s].node, operand = b->from[s].operand;
+    b->plan.streams[s].base =
+        node >= 0 ? (char *)&g->nodes[node].items[operand]
+                  : b->at[s] + (operand >= 0 ? g->uses[operand].items.array->data
+                                             : out);
+  }
+}
+
+static size_t plan_nbytes(const tl_plan *plan) {
+  return (tl_plan_nbytes(plan) + 63) / 64 * 64;
 }
 
 typedef struct writing {
@@ -87,6 +122,17 @@ typedef struct writing {
   prepared *plans;  // NULL: none are kept
 } writing;
 
+static void keep_plan(const writing *w, const tl_region_planned *planned) {
+  prepared *p = w->plans;
+  size_t nbytes = plan_nbytes(&planned->plan);
+  if (p->boxes.count == BOXES || nbytes > BOXES_BYTES - p->nbytes)
+    return;
+  box_plan *b = &p->boxes.plans[p->boxes.count++];
+  note_streams(w->g, w->to, planned, b);
+  tl_plan_copy(&b->plan, p->memory + p->nbytes, &planned->plan);
+  p->nbytes += nbytes;
+}
+
 static tl_region_status run_plan(const writing *w, tl_plan *plan) {
   return tl_plan_run(w->g->vm, plan, w->may_stop) ? TL_REGION_DONE
                                                   : TL_REGION_FAILED;
@@ -96,27 +142,28 @@ static tl_region_status run_plan(const writing *w, tl_plan *plan) {
 static tl_region_status write_box(const writing *w, const tl_region_box *box,
                                   int at, char *to, bool run) {
   tl_region_planned *planned = w->g->fresh;
-  if (run && w->plans != NULL && at < w->plans->count)
-    return run_plan(w, &w->plans->plans[at]);
+  if (run && w->plans != NULL && at < w->plans->boxes.count)
+    return run_plan(w, &w->plans->boxes.plans[at].plan);
   planned->is_ready = false;
   if (!tl_region_plan(w->g, planned, box, to, w->dtype, w->strides))
     return TL_REGION_DECLINED;
   if (run)
     return run_plan(w, &planned->plan);
-  if (at == w->plans->count)
-    keep_plan(w->plans, &planned->plan);
+  if (at == w->plans->boxes.count)
+    keep_plan(w, planned);
   return TL_REGION_DONE;
 }
 
+// *count: how many boxes there are.
 static tl_region_status write_boxes(const writing *w, const tl_region_box *box,
-                                    const cuts *c, bool run) {
+                                    const cuts *c, bool run, int *count) {
   int part[TL_MAX_DIMS] = {0};
   int64_t from[TL_MAX_DIMS] = {0}, shape[TL_MAX_DIMS];
   int ndim = w->g->shapes[w->g->nodes[w->g->value].shape].ndim;
   if (box->from != NULL)
     memcpy(from, box->from, (size_t)ndim * sizeof *from);
   tl_region_box piece = {box->ndim, shape, box->axes, from};
-  for (int number = 0;; number++) {
+  for (*count = 0;; (*count)++) {
     char *to = w->to;
     for (int i = 0; i < box->ndim; i++) {
       int axis = box->axes == NULL ? i : box->axes[i];
@@ -125,14 +172,16 @@ static tl_region_status write_boxes(const writing *w, const tl_region_box *box,
       shape[i] = c->at[i][part[i] + 1] - at;
       to += at * w->strides[i];
     }
-    tl_region_status status = write_box(w, &piece, number, to, run);
+    tl_region_status status = write_box(w, &piece, *count, to, run);
     if (status != TL_REGION_DONE)
       return status;
     int i = box->ndim - 1;
     while (i >= 0 && ++part[i] == c->count[i]) part[i--] = 0;
     if (i < 0)
-      return TL_REGION_DONE;
+      break;
   }
+  ++*count;
+  return TL_REGION_DONE;
 }
 
 tl_region_status tl_region_run_box(tl_region_graph *g, const tl_region_box *box,
@@ -140,8 +189,77 @@ tl_region_status tl_region_run_box(tl_region_graph *g, const tl_region_box *box,
                                    const int64_t *strides) {
   writing w = {g, to, strides, dtype, true, NULL};
   cuts c;  // large: not cleared
-  return find_cuts(g, box, &c) ? write_boxes(&w, box, &c, true)
+  int count;
+  return find_cuts(g, box, &c) ? write_boxes(&w, box, &c, true, &count)
                                : TL_REGION_DECLINED;
+}
+
+// Keeps the plans of [count] boxes if these are all, and the graph is kept.
+static void keep_boxes(const writing *w, int ndim, int count) {
+  tl_region_graph *g = w->g;
+  const tl_region_boxes *made = &w->plans->boxes;
+  if (g->kept == NULL || made->count < count)
+    return;
+  size_t header = sizeof *made - (size_t)(BOXES - count) * sizeof(box_plan);
+  header = (header + 63) / 64 * 64;
+  tl_region_boxes *b = tl_spare_alloc(g->vm, header + w->plans->nbytes);
+  if (b == NULL)
+    return;
+  tl_region_drop_boxes(g);
+  char *memory = (char *)b + header;
+  b->nbytes = header + w->plans->nbytes;
+  b->count = count;
+  b->dtype = w->dtype;
+  memcpy(b->strides, w->strides, (size_t)ndim * sizeof *b->strides);
+  for (int i = 0; i < count; i++) {
+    b->plans[i] = made->plans[i];
+    tl_plan_copy(&b->plans[i].plan, memory, &made->plans[i].plan);
+    memory += plan_nbytes(&made->plans[i].plan);
+  }
+  g->boxes = b;
+}
+
+void tl_region_drop_boxes(tl_region_graph *g) {
+  if (g->boxes != NULL)
+    tl_spare_free(g->vm, g->boxes, g->boxes->nbytes);
+  g->boxes = NULL;
+}
+
+// The boxes of an earlier run, where they are written as this one's.
+static bool has_boxes(const writing *w, int ndim) {
+  const tl_region_boxes *b = w->g->boxes;
+  return b != NULL && b->dtype == w->dtype &&
+         memcmp(b->strides, w->strides, (size_t)ndim * sizeof *b->strides) == 0;
+}
+
+static tl_region_status run_kept_boxes(const writing *w) {
+  tl_region_boxes *b = w->g->boxes;
+  tl_region_status status = TL_REGION_DONE;
+  for (int i = 0; i < b->count && status == TL_REGION_DONE; i++) {
+    point_streams(w->g, w->to, &b->plans[i]);
+    status = run_plan(w, &b->plans[i].plan);
+  }
+  return status;
+}
+
+// Apart, so that other runs do not need its stack.
+__attribute__((noinline)) static tl_region_status run_new_boxes(
+    writing *w, const tl_array *to) {
+  prepared plans;  // large, as the cuts: not cleared
+  plans.boxes.count = 0;
+  plans.nbytes = 0;
+  w->plans = &plans;
+  tl_region_box box = {tl_ndim(to), tl_shape(to), NULL, NULL};
+  cuts c;
+  int count;
+  if (!find_cuts(w->g, &box, &c))
+    return TL_REGION_DECLINED;
+  // No box is written where a later one would need too large a plan.
+  tl_region_status status = write_boxes(w, &box, &c, false, &count);
+  if (status != TL_REGION_DONE)
+    return status;
+  keep_boxes(w, box.ndim, count);
+  return write_boxes(w, &box, &c, true, &count);
 }
 
 static tl_region_status write_whole(tl_region_graph *g, const tl_array *to,
@@ -158,15 +276,6 @@ tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
                                     tl_dtype dtype, bool may_stop) {
   if (!tl_region_has_seam(g))
     return write_whole(g, to, dtype, may_stop);
-  prepared plans;  // large, as the cuts: not cleared
-  plans.count = 0;
-  plans.nbytes = 0;
-  writing w = {g, to->data, tl_strides(to), dtype, may_stop, &plans};
-  tl_region_box box = {tl_ndim(to), tl_shape(to), NULL, NULL};
-  cuts c;
-  if (!find_cuts(g, &box, &c))
-    return TL_REGION_DECLINED;
-  // No box is written where a later one would need too large a plan.
-  tl_region_status status = write_boxes(&w, &box, &c, false);
-  return status == TL_REGION_DONE ? write_boxes(&w, &box, &c, true) : status;
+  writing w = {g, to->data, tl_strides(to), dtype, may_stop, NULL};
+  return has_boxes(&w, tl_ndim(to)) ? run_kept_boxes(&w) : run_new_boxes(&w, to);
 }
