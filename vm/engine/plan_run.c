@@ -13,8 +13,10 @@ enum { SHORT_BYTES = 8 * 1024 };
 // items too: the lines of a block stay in the nearest cache.
 enum { COLUMN_BYTES = 24 * 1024, COLUMN_ITEMS = 32 };
 
-static void call_host(const tl_plan_step *step, const tl_plan_value *values,
-                      char *out, size_t n) {
+// Apart, so that other steps do not need its stack.
+__attribute__((noinline)) static void call_host(const tl_plan_step *step,
+                                                const tl_plan_value *values,
+                                                char *out, size_t n) {
   const int8_t operands[TALLY_MAX_LOOP_INPUTS] = {step->a, step->b, step->c};
   const void *inputs[TALLY_MAX_LOOP_INPUTS];
   ptrdiff_t steps[TALLY_MAX_LOOP_INPUTS];
@@ -26,8 +28,8 @@ static void call_host(const tl_plan_step *step, const tl_plan_value *values,
   step->host->loop(step->host->context, n, inputs, steps, out);
 }
 
-static void call_step(const tl_plan_step *step, tl_plan_value *values,
-                      size_t n) {
+static inline __attribute__((always_inline)) void call_step(
+    const tl_plan_step *step, tl_plan_value *values, size_t n) {
   char *out = values[step->out].at;
   if (step->single)
     n = 1;
