@@ -36,9 +36,14 @@ static bool any_item(const tl_operand *x, tl_check *check) {
   return false;
 }
 
+static bool is_empty(const tl_operand *x) {
+  return x->array != NULL && x->array->size == 0;
+}
+
 bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
                        const tl_typing *typing) {
-  if (!tl_dtype_is_integer(typing->computed))
+  // Of what has no items none is divided by another.
+  if (!tl_dtype_is_integer(typing->computed) || is_empty(&x[0]))
     return true;
   const tl_kernel_table *kernels = tl_kernels();
   switch (op) {
