@@ -317,9 +317,9 @@ static void all_scaled_in(tl_dtype dtype, size_t n) {
 
 // How many of the thirds there are after two sums.
 static int triple_thirds_of(tl_dtype dtype) {
-  return dtype == TL_UINT8                          ? 4
+  return dtype == TL_UINT8                        ? 4
          : dtype == TL_INT32 || dtype == TL_INT64 ? 0
-                                                    : TL_TRIPLE_THIRD_COUNT;
+                                                  : TL_TRIPLE_THIRD_COUNT;
 }
 
 static tl_kernel4 *triple_of(const tl_pair_table *table, tl_dtype dtype,

@@ -139,8 +139,28 @@ static void merge_axes(tl_plan *plan) {
   plan->ndim = last + 1;
 }
 
-// Below this length of the inner axis, several rows go through a block.
+// Whether several rows go through a block: those of few items, unless that
+// copies so many streams, which one by one are used in place, that it is slower.
 enum { SHORT_ROW = 64 };
+static bool has_short_rows(const tl_plan *plan) {
+  static const int16_t least[] = {512, 512, 512, 320, 240};  // bytes
+  int inner = plan->ndim - 1, copied = 0;
+  if (plan->ndim < 2 || plan->shape[inner] >= SHORT_ROW)
+    return false;
+  int64_t nbytes = INT64_MAX;
+  for (int s = 0; s < plan->stream_count; s++) {
+    const int64_t *strides = plan->streams[s].strides;
+    if (strides[inner] == 0)
+      continue;
+    if (strides[inner] != plan->values[s].itemsize)
+      return true;  // it is copied row by row as well
+    int64_t row = strides[inner] * plan->shape[inner];
+    copied += strides[inner - 1] != row;
+    if (row < nbytes)
+      nbytes = row;
+  }
+  return nbytes < least[copied < 4 ? copied : 4];
+}
 
 static bool is_unit(const tl_plan *plan, int s) {
   const int64_t *strides = plan->streams[s].strides;
@@ -225,7 +245,7 @@ void tl_plan_arrange(tl_plan *plan, int output) {
       plan->streams[s].strides[0] = plan->values[s].itemsize;
     }
   }
-  if (plan->ndim > 1 && plan->shape[plan->ndim - 1] < SHORT_ROW) {
+  if (has_short_rows(plan)) {
     plan->rows = plan->shape[plan->ndim - 2];  // at most; see tl_plan_run
   }
   for (int s = 0; s < plan->stream_count; s++) {

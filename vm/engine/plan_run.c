@@ -225,7 +225,13 @@ static int64_t first_block(const runner *r) {
   if (plan->output < 0 || plan->streams[plan->output].packed)
     return r->block;
   uintptr_t past = (uintptr_t)plan->streams[plan->output].data % LINE_BYTES;
-  return r->block - (int64_t)past / plan->values[plan->output].itemsize;
+  int64_t itemsize = plan->values[plan->output].itemsize;
+  if (past == 0 || r->block * itemsize <= SHORT_BYTES)
+    return r->block - (int64_t)past / itemsize;
+  // Of a large block not the whole one should lie across lines.
+  return plan->shape[plan->ndim - 1] * itemsize < SHORT_BYTES
+             ? r->block
+             : (int64_t)(2 * LINE_BYTES - past) / itemsize;
 }
 
 // One row in parts, with streams in place: they only move on.

@@ -93,9 +93,10 @@ static void note_streams(const tl_region_graph *g, const char *out,
   for (int s = 0; s < planned->plan.stream_count; s++) {
     int node = planned->streams[s].node, use = planned->streams[s].operand;
     b->from[s] = planned->streams[s];
-    b->at[s] = node >= 0 ? 0
-                         : planned->plan.streams[s].base -
-                               (use >= 0 ? g->uses[use].items.array->data : out);
+    b->at[s] = node >= 0
+                   ? 0
+                   : planned->plan.streams[s].base -
+                         (use >= 0 ? g->uses[use].items.array->data : out);
   }
 }
 
@@ -103,9 +104,10 @@ static void point_streams(tl_region_graph *g, char *out, box_plan *b) {
   for (int s = 0; s < b->plan.stream_count; s++) {
     int node = b->from[s].node, operand = b->from[s].operand;
     b->plan.streams[s].base =
-        node >= 0 ? (char *)&g->nodes[node].items[operand]
-                  : b->at[s] + (operand >= 0 ? g->uses[operand].items.array->data
-                                             : out);
+        node >= 0
+            ? (char *)&g->nodes[node].items[operand]
+            : b->at[s] +
+                  (operand >= 0 ? g->uses[operand].items.array->data : out);
   }
 }
 
@@ -277,5 +279,6 @@ tl_region_status tl_region_run_into(tl_region_graph *g, tl_array *to,
   if (!tl_region_has_seam(g))
     return write_whole(g, to, dtype, may_stop);
   writing w = {g, to->data, tl_strides(to), dtype, may_stop, NULL};
-  return has_boxes(&w, tl_ndim(to)) ? run_kept_boxes(&w) : run_new_boxes(&w, to);
+  return has_boxes(&w, tl_ndim(to)) ? run_kept_boxes(&w)
+                                    : run_new_boxes(&w, to);
 }
