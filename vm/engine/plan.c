@@ -140,7 +140,8 @@ static void merge_axes(tl_plan *plan) {
 }
 
 // Whether several rows go through a block: those of few items, unless that
-// copies so many streams, which one by one are used in place, that it is slower.
+// copies so many streams, which one by one are used in place, that it is
+// slower.
 enum { SHORT_ROW = 64 };
 static bool has_short_rows(const tl_plan *plan) {
   static const int16_t least[] = {512, 512, 512, 320, 240};  // bytes
