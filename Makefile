@@ -117,8 +117,9 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   $(addprefix vm/text/,display format format_spec habits suggest) \
   $(addprefix vm/region/,region_calls region_match region_plan region_read \
   region_resolve region_several region_values region_views region_write) \
-  $(addprefix vm/,array/stack engine/blas engine/matmul_stack \
-  engine/matmul engine/reduce_upright engine/scan error index/index_set index/path io \
+  $(addprefix vm/,array/stack engine/blas engine/host_loop engine/matmul_stack \
+  engine/matmul engine/plan_delay engine/reduce_upright engine/scan error \
+  index/index_set index/path io \
   values/category values/octets values/pointer values/same \
   verify/audit verify/lenders) \
   $(addprefix stdlib/,arguments asarray categorical compress create csv_table \
@@ -129,8 +130,8 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   memory_graph memory_held memory_plot missing missing_order module_binary \
   module_json module_memory module_os module_regex module_strings nan \
   nested_apply nested_reduce npy_header npy_struct operators places pointers \
-  ragged ragged_join ragged_pairs random random_orders record reduce search set \
-  select shape shared_library sort sort_parts stacking string_case structs \
+  ragged ragged_join ragged_pairs ragged_rows random random_orders record reduce \
+  search set select shape shared_library sort sort_parts stacking string_case structs \
   system value)
 
 # Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.

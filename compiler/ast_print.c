@@ -390,8 +390,10 @@ static void put_expression(tl_printer *printer, const tl_ast *ast) {
       break;
     case TL_AST_SELECT:
       put_child(printer, ast->select.object);
-      put_text(printer, " ");
-      put_idents(printer, ast->select.fields, ast->select.count);
+      for (uint32_t i = 0; i < ast->select.count; i++) {
+        put_text(printer, " ");
+        put_key(printer, ast->select.fields[i].name);
+      }
       break;
     case TL_AST_UNARY:
     case TL_AST_NOT:

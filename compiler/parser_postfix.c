@@ -240,6 +240,17 @@ static bool parse_word(tl_parser *parser, tl_ident *out) {
   return out->name != NULL;
 }
 
+// A field's name, or any in quotes, as a record's key: p.{x, "a b"}.
+static bool parse_selected(tl_parser *parser, tl_ident *out) {
+  if (parser->kind != TL_TOKEN_STRING)
+    return parse_word(parser, out);
+  uint32_t nbytes;
+  out->span = tl_token_span(tl_parser_token(parser));
+  const char *text = tl_parse_string_text(parser, &nbytes);
+  out->name = text ? tl_names_get(parser->names, text, nbytes) : NULL;
+  return out->name != NULL;
+}
+
 static bool parse_words(tl_parser *parser, tl_ast_select *select,
                         uint32_t opening) {
   size_t mark = parser->scratch_used;
@@ -248,7 +259,7 @@ static bool parse_words(tl_parser *parser, tl_ast_select *select,
     if (parser->kind == TL_TOKEN_BRACE_END && parser->scratch_used > mark) {
       break;
     }
-    if (!parse_word(parser, &word) ||
+    if (!parse_selected(parser, &word) ||
         !tl_parser_push(parser, &word, sizeof word)) {
       return false;
     }

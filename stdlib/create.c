@@ -6,10 +6,12 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/nested.h"
+#include "stdlib/ragged.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
+#include "vm/nested/struct_equal.h"
 #include "vm/values/string_item.h"
 #include "vm/values/octets.h"
 #include "vm/vm.h"
@@ -145,6 +147,10 @@ static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype own = TL_FLOAT64, dtype;
   if (tl_is_octets(args[1]) || asks_bytes(args[2]))
     return full_of_bytes(vm, args, out);
+  if (tl_is_record(args[1]) && tl_is_none(args[2])) {
+    return tl_arg_shape(vm, "full", "shape", args[0], &ndim, shape) &&
+           tl_value_repeat(vm, args[1], ndim, shape, out);
+  }
   return tl_arg_shape(vm, "full", "shape", args[0], &ndim, shape) &&
          value_dtype(vm, "full", args[1], &own) &&
          tl_arg_dtype(vm, "full", args[2], own, &dtype) &&
@@ -182,8 +188,16 @@ static bool ones_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
                  out);
 }
 
+// Structs as x has them, of the shape of x.
+static bool full_of_structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot choice[3] = {tl_bool(false), tl_borrow(args[0]), tl_borrow(args[1])};
+  return tl_elementwise(vm, TL_OP_WHERE, choice, out);
+}
+
 static bool full_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype own, dtype;
+  if (tl_has_fields(args[0]) && tl_is_record(args[1]) && tl_is_none(args[2]))
+    return full_of_structs(vm, args, out);
   if (!tl_arg_array(vm, "full_like", &args[0]))
     return false;
   const tl_array *x = args[0].array;
@@ -604,7 +618,7 @@ const tl_builtin tl_create_builtins[] = {
          "    empty(2)    # [0.0, 0.0]\n")},
     {"full", "shape, fill_value, dtype: none", full, TL_PURE,
      TL_DOC(
-         "An array that holds one value everywhere.\n"
+         "An array that holds one value everywhere: of a record, an array of structs.\n"
          "The dtype is that of the value unless one is given. A negative length is\n"
          "an error (kind value).\n"
          "    full(3, 7)    # [7, 7, 7]\n")},

@@ -10,6 +10,7 @@
 #include "vm/engine/engine.h"
 #include "vm/nested/grid.h"
 #include "vm/nested/nested_elementwise.h"
+#include "vm/nested/struct_equal.h"
 #include "vm/vm.h"
 
 // An array of two axes or more is taken as rows: the slot then owns them.
@@ -187,25 +188,89 @@ static bool take_or_gap(tl_vm *vm, const char *function, tl_slot content,
   tl_slot values = content;
   if (tl_is_form(content, TL_FORM_OPTION))
     values = content.nested->parts[1];
-  if (!tl_is_array(values) || tl_ndim(values.array) != 1) {
+  if (!tl_has_fields(values) &&
+      (!tl_is_array(values) || tl_ndim(values.array) != 1)) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s: rows of plain items have places to be missing, not "
                    "rows of %s",
                    function, tl_describe(content, text, sizeof text));
   }
-  if (values.array->size > 0)
+  if (tl_value_length(values, 0) > 0)
     return tl_value_take(vm, content, places, out);
-  tl_array *zeros = tl_array_zeros(vm, tl_array_dtype(values.array),
-                                   tl_ndim(places), tl_shape(places));
-  if (zeros != NULL)
-    *out = tl_own_array(zeros);
-  return zeros != NULL;
+  // All places are 0.
+  tl_type one = {.kind = TL_TYPE_FIXED, .size = 1};
+  one.of = tl_type_below(vm, values, 1);
+  tl_type *type = one.of != NULL ? tl_type_intern(vm, &one) : NULL;
+  tl_slot zero;
+  if (type == NULL || !tl_zeros_of_type(vm, function, type, &zero))
+    return false;
+  bool ok = tl_value_take(vm, zero, places, out);
+  tl_drop(vm, zero);
+  return ok;
+}
+
+static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out);
+
+// A struct as a whole is not missing: its fields are.
+static bool fields_with_gaps(tl_vm *vm, tl_slot gaps, tl_slot structs,
+                             tl_slot *out) {
+  const tl_type *layout = structs.nested->layout;
+  int64_t made = 0, count = layout->field_count;
+  size_t nbytes = (size_t)count * (sizeof(tl_slot) + sizeof(tl_string *));
+  tl_slot *columns = tl_alloc(vm, nbytes, "fields");
+  if (columns == NULL)
+    return false;
+  tl_string **names = (tl_string **)(columns + count);
+  bool ok = true;
+  for (; ok && made < count; made += ok) {
+    tl_slot lent = tl_borrow(structs), column = tl_none();
+    tl_slot mask = tl_retain(vm, tl_borrow(gaps));
+    names[made] = layout->fields[made].name;
+    ok = tl_nested_field(vm, &lent, made, &column);
+    if (ok && (tl_is_form(column, TL_FORM_RAGGED) ||
+               tl_value_ndim(column) != tl_value_ndim(gaps))) {
+      ok = tl_fail(vm, TALLY_ERR_TYPE,
+                   "field %s has axes of its own, and no row of them can be "
+                   "missing",
+                   names[made]->text);
+    }
+    if (!ok) {
+      tl_clear(vm, &column);
+      tl_clear(vm, &mask);
+      break;
+    }
+    ok = with_gaps(vm, &mask, &column, &columns[made]);
+  }
+  ok = ok && (layout->kind == TL_TYPE_TUPLE
+                  ? tl_tuples_of_columns(vm, count, columns, out)
+                  : tl_struct_of_columns(vm, count, names, columns, out));
+  while (made > 0) tl_clear(vm, &columns[--made]);
+  tl_free(vm, columns, nbytes);
+  return ok;
 }
 
 // The values, missing where [gaps] is true or where they were. Takes both on
 // every path.
 static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out) {
+  if (tl_has_fields(*values)) {
+    int ndim = tl_value_ndim(*values);
+    const int64_t *shape = tl_shape(gaps->array);
+    tl_slot mask, items, made;
+    bool ok = tl_value_flatten(vm, *gaps, &mask);
+    if (ok) {
+      ok = tl_value_flatten(vm, *values, &items);
+      if (ok) {
+        ok = fields_with_gaps(vm, mask, items, &made) &&
+             tl_value_split_axis(vm, &made, ndim, shape, out);
+        tl_clear(vm, &items);
+      }
+      tl_clear(vm, &mask);
+    }
+    tl_clear(vm, gaps);
+    tl_clear(vm, values);
+    return ok;
+  }
   if (!tl_is_form(*values, TL_FORM_OPTION)) {
     return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(*values), gaps,
                           values, out);

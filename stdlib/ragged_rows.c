@@ -313,6 +313,20 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
 
 // --- Repeating --------------------------------------------------------------
 
+bool tl_value_repeat(tl_vm *vm, tl_slot value, int ndim, const int64_t *shape,
+                     tl_slot *out) {
+  tl_slot one;
+  tl_array *places = tl_array_zeros(vm, TL_INT64, ndim, shape);
+  bool ok = places != NULL && tl_stack_any(vm, 1, &value, &one);
+  if (ok) {
+    ok = tl_value_take(vm, one, places, out);
+    tl_drop(vm, one);
+  }
+  if (places != NULL)
+    tl_drop(vm, tl_own_array(places));
+  return ok;
+}
+
 static bool fail_size(tl_vm *vm, const char *function) {
   return tl_fail(vm, TALLY_ERR_SHAPE, "%s: too many items", function);
 }
@@ -385,17 +399,9 @@ bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {
   tl_drop(vm, items);
   bool ok = tl_ragged_spread(vm, x, model, &spread);
   if (ok && tl_value_ndim(spread) == 0) {
-    // One value for all.
-    tl_slot one;
-    tl_array *places = tl_array_zeros(vm, TL_INT64, 1, &length);
-    ok = places != NULL && tl_stack_any(vm, 1, &spread, &one);
-    tl_clear(vm, &spread);
-    if (ok) {
-      ok = tl_value_take(vm, one, places, &spread);
-      tl_drop(vm, one);
-    }
-    if (places != NULL)
-      tl_drop(vm, tl_own_array(places));
+    tl_slot one = spread;
+    ok = tl_value_repeat(vm, one, 1, &length, &spread);
+    tl_clear(vm, &one);
   }
   if (ok)
     return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &spread, out);

@@ -10,6 +10,7 @@
 #include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/ragged.h"
+#include "vm/nested/struct_equal.h"
 #include "vm/values/range.h"
 #include "vm/values/record.h"
 #include "vm/array/stack.h"
@@ -32,13 +33,28 @@ static void close_slots(tl_vm *vm, tl_slot *slots, int64_t count) {
 
 // --- Joining ----------------------------------------------------------------
 
+// Why two values are not joined; what they are, where nothing else says it.
+static const char *why_apart(tl_slot a, tl_slot b) {
+  bool rows = tl_is_form(a, TL_FORM_RAGGED) || tl_is_form(b, TL_FORM_RAGGED);
+  if (rows && (tl_value_ndim(a) < 2 || tl_value_ndim(b) < 2) &&
+      tl_is_form(a, TL_FORM_RAGGED) != tl_is_form(b, TL_FORM_RAGGED))
+    return "rows are joined with rows: [v] is one row of the items of v";
+  if (!tl_has_fields(a) || !tl_has_fields(b))
+    return "their items differ in type or shape";
+  const tl_type *x = a.nested->layout;
+  bool same = x->field_count == b.nested->layout->field_count;
+  for (int64_t i = 0; same && i < x->field_count; i++)
+    same = tl_nested_find(b.nested, x->fields[i].name) >= 0;
+  return same ? "their fields come in another order: p.{y, x} orders them"
+              : "they have other fields";
+}
+
 static bool fail_join(tl_vm *vm, const tl_slot *items, int64_t i) {
   char a[TL_DESCRIBE], b[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_TYPE,
-                 "%s and %s cannot be joined: their items differ in type or "
-                 "shape",
+  return tl_fail(vm, TALLY_ERR_TYPE, "%s and %s cannot be joined: %s",
                  tl_describe(items[0], a, sizeof a),
-                 tl_describe(items[i], b, sizeof b));
+                 tl_describe(items[i], b, sizeof b),
+                 why_apart(items[0], items[i]));
 }
 
 static bool join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
@@ -162,11 +178,13 @@ static bool join_mixed(tl_vm *vm, int64_t count, const tl_slot *items,
   if (all == NULL)
     return false;
   bool ok = true;
+  int64_t model = 0;  // the first that is ragged
+  while (!tl_is_form(items[model], TL_FORM_RAGGED)) model++;
   for (int64_t i = 0; ok && i < count; i++) {
     if (tl_is_form(items[i], TL_FORM_RAGGED))
       all[i] = tl_borrow(items[i]);
     else if (tl_value_ndim(items[i]) < 2)
-      ok = fail_join(vm, items, i);
+      ok = fail_join(vm, items, i > 0 ? i : model);
     else
       ok = tl_ragged_of_regular(vm, items[i], &all[i]);
   }

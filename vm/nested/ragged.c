@@ -198,6 +198,14 @@ static bool take_rows(tl_vm *vm, const tl_nested *n, const tl_array *places,
 static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
                         tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(n);
+  if (item.kind == TL_ITEM_VALUE && tl_is_array(parts[0]) &&
+      tl_dtype_of(parts[0]) == TL_BOOL && tl_ndim(parts[0].array) > 1) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_INDEX,
+                   "a mask of rows has one bool for each row, or rows of bools "
+                   "as from_regular(mask) gives them: got %s",
+                   tl_describe(parts[0], text, sizeof text));
+  }
   tl_range all = {.stop = rows, .step = 1, .length = rows};
   tl_array *numbers = tl_range_to_array(vm, &all);
   if (numbers == NULL)

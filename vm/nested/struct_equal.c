@@ -187,11 +187,6 @@ static bool fields_agree(tl_slot a, tl_slot b) {
 
 static bool fail_structs(tl_vm *vm, tl_op op, const tl_slot *slots) {
   char a[TL_DESCRIBE], b[TL_DESCRIBE] = "";
-  if (op == TL_OP_WHERE) {
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "takes no structs: choose by field, as in where(c, p.x, "
-                   "q.x), or set items: q[c] = p[c]");
-  }
   if (tl_ops[op].arity < 2) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s takes numbers, got %s: apply it to a field, as in p.x",
@@ -222,6 +217,8 @@ static bool equal_field(tl_vm *vm, tl_slot a, tl_slot b, tl_string *name,
 
 bool tl_structs_elementwise(tl_vm *vm, tl_op op, const tl_slot *slots,
                             tl_slot *out) {
+  if (op == TL_OP_WHERE)
+    return tl_structs_where(vm, slots, out);
   if (op != TL_OP_EQUAL && op != TL_OP_NOT_EQUAL)
     return fail_structs(vm, op, slots);
   int at = tl_has_fields(slots[0]) ? 0 : 1;

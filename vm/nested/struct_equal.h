@@ -1,4 +1,4 @@
-// Structs in elementwise operations: == and != of whole items.
+// Structs in elementwise operations: == and != of whole items, and where.
 #ifndef TALLY_VM_STRUCT_EQUAL_H
 #define TALLY_VM_STRUCT_EQUAL_H
 
@@ -15,5 +15,9 @@ static inline bool tl_has_fields(tl_slot s) {
 // operand may be one item, a record or a list. Other operations fail.
 bool tl_structs_elementwise(tl_vm *vm, tl_op op, const tl_slot *slots,
                             tl_slot *out);
+
+// where(c, a, b) of whole structs, in the type of the first of the two that is
+// an array; the other one may be an item, a record.
+bool tl_structs_where(tl_vm *vm, const tl_slot *slots, tl_slot *out);
 
 #endif
