@@ -108,7 +108,8 @@ static void test_errors(void **state) {
               "expected the end of the type, got \"}\" at column 9 of the type "
               "`float64 }`");
   check_wrong(vm, "{x: int8, x: int8}",
-              "the struct type has two fields named x");
+              "the struct type has a second field x at column 11 of the type "
+              "`{x: int8, x: int8}`");
   check_wrong(
       vm, "{x int8}",
       "expected \":\" after a field's name, got \"int8\" at column 4 of "
@@ -117,9 +118,11 @@ static void test_errors(void **state) {
               "expected \" after a field's name, but the type `{\"x` ends "
               "there");
   check_wrong(vm, "A... * B... * int8",
-              "a type has at most one \"...\" among its dimensions");
+              "a type has at most one \"...\" among its dimensions at column 2 "
+              "of the type `A... * B... * int8`");
   check_wrong(vm, "?3 * int8",
-              "\"?\" stands before an item's type, as in 3 * ?float64");
+              "\"?\" stands before an item's type, as in 3 * ?float64: none at "
+              "column 2 of the type `?3 * int8`");
   assert_null(tl_type_parse(vm, "99999999999999999999 * int8", 27));
   failure(vm, TALLY_ERR_TYPE);
 }

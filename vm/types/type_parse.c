@@ -108,6 +108,13 @@ static void *fail_expected(parser *p, const char *expected) {
   return NULL;
 }
 
+// "…x at column 12 of the type `{x: int8, x: int8}`"
+static void *fail_at(parser *p, size_t at, const char *what, const char *name) {
+  tl_fail(p->vm, TALLY_ERR_TYPE, "%s%s at column %d of the type `%.*s`", what,
+          name, column(p, at), tl_clip(p->text, p->nbytes, 80), p->text);
+  return NULL;
+}
+
 static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
   char hint[160];
   tl_suggestion near;
@@ -223,12 +230,12 @@ static tl_string *parse_field_name(parser *p) {
   return tl_string_new(p->vm, name, n);
 }
 
-static bool is_new_field(parser *p, const tl_type *model,
+static bool is_new_field(parser *p, size_t at, const tl_type *model,
                          const tl_string *name) {
   for (int64_t i = 0; i < model->field_count; i++) {
     if (tl_string_equal(model->fields[i].name, name)) {
-      return tl_fail(p->vm, TALLY_ERR_TYPE,
-                     "the struct type has two fields named %s", name->text);
+      return fail_at(p, at, "the struct type has a second field ",
+                     name->text) != NULL;
     }
   }
   if (model->field_count == TL_TYPE_FIELDS) {
@@ -255,11 +262,13 @@ static bool make_room(parser *p, tl_type *model, size_t *capacity) {
 }
 
 static bool parse_field(parser *p, tl_type *model, size_t *capacity) {
+  peek(p);
+  size_t begin = p->at;
   tl_string *name = parse_field_name(p);
   if (name == NULL)
     return false;
   tl_type *type = NULL;
-  if (is_new_field(p, model, name) && make_room(p, model, capacity)) {
+  if (is_new_field(p, begin, model, name) && make_room(p, model, capacity)) {
     if (accept(p, ":"))
       type = parse_type(p);
     else
@@ -393,7 +402,9 @@ static tl_type *parse_fixed_string(parser *p) {
   if (!accept(p, "["))
     return fail_expected(p, "\"[\" and the number of bytes");
   peek(p);
+  size_t begin = p->at;
   if (!read_number(p, &model.size) || model.size == 0) {
+    p->at = begin;
     return tl_failed(p->vm) ? NULL
                             : fail_expected(p, "a number of bytes above 0");
   }
@@ -413,15 +424,14 @@ static bool parse_category(parser *p, tl_type *model, size_t *capacity) {
   char quote = peek(p);
   if (quote != '"' && quote != '\'')
     return fail_expected(p, "a category in quotes") != NULL;
-  p->at++;
+  size_t begin = p->at++;
   tl_string *name = parse_quoted(p, quote, "the quote after a category");
   if (name == NULL)
     return false;
   bool ok = true;
   for (int64_t i = 0; ok && i < model->field_count; i++) {
     if (tl_string_equal(model->fields[i].name, name))
-      ok = tl_fail(p->vm, TALLY_ERR_TYPE, "the category \"%s\" is there twice",
-                   name->text);
+      ok = fail_at(p, begin, "the same category again: ", name->text) != NULL;
   }
   ok = ok && add_member(p, model, capacity, name, model->of);
   if (!ok)
@@ -494,8 +504,10 @@ static int64_t read_power(parser *p) {
   if (!accept(p, "**"))
     return 1;
   peek(p);
+  size_t begin = p->at;
   if (read_number(p, &times) && times > 0 && times <= TL_TYPE_DEPTH)
     return times;
+  p->at = begin;
   if (!tl_failed(p->vm))
     fail_expected(p, "how often the dimension stands, from 1 on");
   return 0;
@@ -504,6 +516,7 @@ static int64_t read_power(parser *p) {
 // What follows a dimension: "* type".
 static tl_type *parse_over(parser *p, tl_type model, const char *name,
                            size_t nbytes) {
+  size_t begin = p->at;
   int64_t times = read_power(p);
   if (times == 0)
     return NULL;
@@ -513,9 +526,8 @@ static tl_type *parse_over(parser *p, tl_type model, const char *name,
   if (model.of == NULL)
     return NULL;
   if (model.kind == TL_TYPE_ELLIPSIS && (has_ellipsis(model.of) || times > 1)) {
-    tl_fail(p->vm, TALLY_ERR_TYPE,
-            "a type has at most one \"...\" among its dimensions");
-    return NULL;
+    return fail_at(p, begin - 3, "a type has at most one \"...\" among its dimensions",
+                   "");
   }
   tl_type *type = model.of;
   for (; times > 0 && type != NULL; times--) {
@@ -558,22 +570,21 @@ static tl_type *parse_named(parser *p) {
 }
 
 static tl_type *parse_option(parser *p) {
+  size_t begin = p->at;
   tl_type model = {.kind = TL_TYPE_OPTION, .of = parse_type(p)};
   if (model.of == NULL)
     return NULL;
   if (tl_type_is_dimension(model.of) || model.of->kind == TL_TYPE_OPTION) {
-    tl_fail(p->vm, TALLY_ERR_TYPE,
-            "\"?\" stands before an item's type, as in 3 * ?float64");
-    return NULL;
+    return fail_at(p, begin,
+                   "\"?\" stands before an item's type, as in 3 * ?float64: ",
+                   "none");
   }
   return tl_type_intern(p->vm, &model);
 }
 
 static tl_type *parse_type(parser *p) {
   if (p->depth == TL_TYPE_DEPTH) {
-    tl_fail(p->vm, TALLY_ERR_TYPE, "the type is nested more than %d deep",
-            TL_TYPE_DEPTH);
-    return NULL;
+    return fail_at(p, p->at, "the type is nested too deep", "");
   }
   p->depth++;
   char c = peek(p);
