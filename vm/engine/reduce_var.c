@@ -222,9 +222,14 @@ static void vary_some(tl_dtype dtype, const char *items, const int64_t *at,
   }
   kernels->fold_spans[TL_FOLD_SUM][dtype](out, squares, 0, from[rows], from,
                                           (size_t)rows);
+  // Most are float64: no call for each row.
+  double *means = (double *)out;
   for (int64_t i = 0; i < rows; i++, out += size) {
     double divisor = tl_reduce_divisor(from[i + 1] - from[i], correction);
-    tl_reduce_end_squares(dtype, out, 1, divisor, root);
+    if (dtype != TL_FLOAT64)
+      tl_reduce_end_squares(dtype, out, 1, divisor, root);
+    else
+      means[i] = root ? sqrt(means[i] / divisor) : means[i] / divisor;
   }
 }
 
