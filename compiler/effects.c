@@ -136,5 +136,5 @@ void tl_refuse_useless(tl_lower *l, const tl_ast *ast) {
               "the value of %.*s is not used: assign it to a name, or print "
               "it with print(%.*s)",
               is_short ? length : 15, is_short ? text : "this expression",
-              is_short ? length : 1, is_short ? text : "…");
+              is_short ? length : (int)strlen("…"), is_short ? text : "…");
 }

@@ -1,6 +1,7 @@
 // NumPy's .npy files, read and written. npy_header.h has what stands before the
 // items.
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,9 +63,9 @@ static bool store_string(tl_reader *reader, tl_array *a, int64_t index,
     uint32_t c = points[i];
     if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
       return tl_fail(reader->vm, TALLY_ERR_VALUE,
-                     "read_npy: \"%s\" has a "
-                     "string with an invalid code point",
-                     reader->path);
+                     "read_npy: \"%s\" has an invalid code point in item "
+                     "%" PRId64 ", character %" PRId64,
+                     reader->path, index, i);
     nbytes += put_utf8(text + nbytes, c);
   }
   return tl_string_item_set(reader->vm, &tl_string_items(a)[index], text,

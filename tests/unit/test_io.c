@@ -393,7 +393,7 @@ static void npy_hostile(void **state) {
   put_npy(1, HEADER("<U0", "False", "(1000000000000,)"), items, 0);
   expect_npy_error(vm, "empty strings");
   put_npy(1, HEADER("<U1", "False", "(1,)"), "\0\0\x11\0", 4);
-  expect_npy_error(vm, "invalid code point");
+  expect_npy_error(vm, "invalid code point in item 0, character 0");
   put_npy(1, HEADER("<O8", "False", "(1,)"), items, 8);
   expect_npy_error(vm, "which Tally does not have");
   put_npy(1, HEADER("<f3", "False", "(1,)"), items, 8);

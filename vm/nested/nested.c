@@ -292,8 +292,10 @@ static void describe_begin(line *l, const tl_type *type, int64_t i) {
   add(l, i > 0 ? ", " : tuple ? "(" : "{");
   if (tuple)
     return;
+  bool word = tl_type_is_word(type->fields[i].name);
+  add(l, word ? "" : "\"");
   add(l, type->fields[i].name->text);
-  add(l, ": ");
+  add(l, word ? ": " : "\": ");
 }
 
 static void describe_end(line *l, const tl_type *type) {

@@ -269,7 +269,7 @@ bool tl_dtype_argument(tl_vm *vm, const char *function, tl_slot s,
 
 // --- Text -------------------------------------------------------------------
 
-static bool is_plain_name(const tl_string *name) {
+bool tl_type_is_word(const tl_string *name) {
   if (name->length == 0)
     return false;
   for (size_t i = 0; i < name->length; i++) {
@@ -297,7 +297,7 @@ static void add_quoted(tl_text *text, const tl_string *name) {
 }
 
 static void add_name(tl_text *text, const tl_string *name) {
-  if (is_plain_name(name))
+  if (tl_type_is_word(name))
     tl_text_add(text, name->text, name->length);
   else
     add_quoted(text, name);

@@ -65,6 +65,9 @@ tl_type *tl_type_of(tl_vm *vm, tl_slot value);  // typeof(x)
 tl_slot tl_type_slot(tl_type *type);            // borrowed: types are immortal
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type);
 
+// Whether a field's name stands in a type without quotes.
+bool tl_type_is_word(const tl_string *name);
+
 // Structs, and tuples, which are structs whose fields are "0", "1", …
 static inline bool tl_type_has_fields(const tl_type *type) {
   return type->kind == TL_TYPE_STRUCT || type->kind == TL_TYPE_TUPLE;
