@@ -56,7 +56,7 @@ MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly)
 DOCS      := $(patsubst %.c,$(BUILD)/%.docs,$(shell grep -l TL_DOC stdlib/*.c))
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
-FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files pure)
+FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants files pure starved)
 HOSTS     := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) \
              $(patsubst %.cpp,$(BUILD)/%_cpp,$(wildcard examples/*.cpp))
 
@@ -233,8 +233,9 @@ audit:
 	$(SUBMAKE) BUILD=build/audit CFLAGS='$(AUDIT_CFLAGS)' tests
 	@CC='$(CC)' CFLAGS='$(AUDIT_CFLAGS)' tests/run build/audit
 
-## fuzz      PROGRAMS random programs (200000), mutants of a tenth of them, and
-##           as many damaged files of each format
+## fuzz      PROGRAMS random programs (200000), mutants of a tenth of them,
+##           as many damaged files of each format, and all scripts with up to
+##           a 500th of them of their allocations refused
 PROGRAMS ?= 200000
 FIRST ?= 1
 fuzz:
@@ -243,6 +244,8 @@ fuzz:
 	build/audit/tests/fuzz/mutants $$(($(PROGRAMS) / 10)) $(FIRST)
 	build/audit/tests/fuzz/files $$(($(PROGRAMS) / 10)) $(FIRST)
 	build/audit/tests/fuzz/pure $(PROGRAMS) $(FIRST)
+	build/audit/tests/fuzz/starved $$(($(PROGRAMS) / 500)) $(FIRST) \
+	  tests/counting/*.tly tests/lang/*.tly tests/lib/*.tly examples/*.tly
 
 ## docs      the reference of all built-in functions; pages in build/docs
 docs: programs

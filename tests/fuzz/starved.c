@@ -1,0 +1,235 @@
+// Runs scripts once for each of their allocations, which fails, and asks that
+// each run ends as it would have, or with an error, holds nothing afterwards
+// and leaves the VM usable (E5).
+//
+//   starved POINTS FIRST FILE ...   of a part with more allocations than POINTS
+//                                   as many of them, spread evenly; which ones
+//                                   is FIRST's to say
+//
+// Files are cut into parts at lines that begin with "### ", as golden tests
+// are, and run in a folder of their own, in a child: where it dies, the part
+// and the allocation are reported, and the next part is taken. In a build with
+// TALLY_AUDIT every count is recounted all the while. The last line is the sum,
+// of runs, and the exit status 1 if anything failed.
+#define _DEFAULT_SOURCE 1  // for anonymous mappings and mkdtemp
+#define _DARWIN_C_SOURCE 1
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tally.h"
+
+typedef struct memory {
+  int64_t bytes;  // allocated and not given back
+  uint64_t requests, fail_at;
+} memory;
+
+static void *resize(void *context, void *block, size_t old_size,
+                    size_t new_size) {
+  memory *m = context;
+  if (new_size == 0) {
+    m->bytes -= (int64_t)old_size;
+    free(block);
+    return NULL;
+  }
+  if (++m->requests == m->fail_at)
+    return NULL;
+  void *moved = realloc(block, new_size);
+  if (moved != NULL)
+    m->bytes += (int64_t)new_size - (int64_t)old_size;
+  return moved;
+}
+
+static int write_nothing(void *context, const char *text, size_t nbytes) {
+  (void)context, (void)text, (void)nbytes;
+  return 0;
+}
+
+// A part of a script, and what is shared about it with the parent.
+typedef struct part {
+  const char *path, *source;
+  size_t nbytes;
+  int line;
+} part;
+
+typedef struct progress {
+  uint64_t at;  // the allocation that fails; 0: none
+  uint64_t next, passed, failed;
+} progress;
+
+static bool report(const part *p, uint64_t at, const char *what,
+                   const char *more) {
+  printf("FAILED: %s:%d, without its allocation %llu: %s%s\n", p->path, p->line,
+         (unsigned long long)at, what, more);
+  return false;
+}
+
+// Runs the part without its allocation number [at], of those after the VM has
+// opened; *count: how many it has made.
+static bool perform(const part *p, uint64_t at, uint64_t *count) {
+  memory m = {0};
+  tally_options options = tally_default_options();
+  options.resize = resize;
+  options.write = write_nothing;
+  options.context = &m;
+  options.time_limit = 60;
+  options.threads = 1;
+  options.no_blas = 1;  // which allocates for itself
+  tally_vm *vm = NULL;
+  if (tally_open(&options, &vm) != TALLY_OK)
+    return report(p, at, "the VM did not open", "");
+  uint64_t before = m.requests;
+  m.fail_at = at == 0 ? 0 : before + at;
+  tally_status status =
+      tally_run_source(vm, p->path, p->source, p->nbytes, 0, NULL);
+  *count = m.requests - before;
+  m.fail_at = 0;
+  char message[1024] = "";
+  bool ok = true;
+  if (status == TALLY_ERR_HOST) {
+    snprintf(message, sizeof message, "%s", tally_error(vm)->report);
+    ok = report(p, at, "ended with ", message);
+  }
+  if (tally_eval(vm, "assert(sum(arange(100) * 2) == 9900)", NULL) != TALLY_OK)
+    ok = report(p, at, "the VM is not usable: ", tally_error(vm)->report);
+  size_t held = tally_close(vm);
+  if (held != 0 || m.bytes != 0) {
+    snprintf(message, sizeof message, "%lld bytes and %zu values",
+             (long long)m.bytes, held);
+    ok = report(p, at, "left behind ", message);
+  }
+  return ok;
+}
+
+// Number [i] of at most [points] of [count] allocations, from 1 on.
+static uint64_t choose(uint64_t i, uint64_t points, uint64_t count,
+                       uint64_t first) {
+  if (count <= points)
+    return i + 1;
+  uint64_t step = count / points;
+  uint64_t x = (first + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ i * 0x2545f491;
+  return 1 + i * step + (x >> 20) % step;
+}
+
+static void work(const part *p, progress *shared, uint64_t points,
+                 uint64_t first) {
+  uint64_t count = 0, unused;
+  if (!perform(p, 0, &count)) {
+    shared->failed++;
+    return;
+  }
+  uint64_t runs = count < points ? count : points;
+  while (shared->next < runs) {
+    shared->at = choose(shared->next++, points, count, first);
+    if (perform(p, shared->at, &unused))
+      shared->passed++;
+    else
+      shared->failed++;
+    fflush(stdout);
+  }
+  shared->next = UINT64_MAX;
+}
+
+static bool run_part(const part *p, progress *shared, uint64_t points,
+                     uint64_t first) {
+  shared->next = shared->at = 0;
+  for (;;) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+      work(p, shared, points, first);
+      fflush(stdout);
+      _exit(0);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) < 0)
+      return false;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      return true;
+    char how[32];
+    snprintf(how, sizeof how, "(status %d)", status);
+    report(p, shared->at, "the process died ", how);
+    shared->failed++;
+    if (shared->at == 0)  // without a failure, too: that is another test's
+      return true;
+  }
+}
+
+static char *read_file(const char *path, size_t *nbytes) {
+  FILE *from = fopen(path, "rb");
+  if (from == NULL || fseek(from, 0, SEEK_END) != 0) {
+    fprintf(stderr, "starved: %s cannot be read\n", path);
+    exit(2);
+  }
+  long size = ftell(from);
+  rewind(from);
+  char *text = malloc((size_t)size + 1);
+  if (text == NULL || fread(text, 1, (size_t)size, from) != (size_t)size)
+    exit(2);
+  fclose(from);
+  text[size] = '\0';
+  *nbytes = (size_t)size;
+  return text;
+}
+
+static bool run_file(const char *path, progress *shared, uint64_t points,
+                     uint64_t first) {
+  size_t nbytes;
+  char *text = read_file(path, &nbytes);
+  part p = {path, text, 0, 1};
+  int line = 1;
+  bool ok = true;
+  for (char *at = text; ok && at <= text + nbytes;) {
+    char *end = strchr(at, '\n');
+    end = end == NULL ? text + nbytes : end + 1;
+    bool is_last = *end == '\0';
+    if (strncmp(at, "### ", 4) == 0 || is_last) {
+      p.nbytes = (size_t)((is_last ? end : at) - p.source);
+      ok = run_part(&p, shared, points, first);
+      p.source = end;
+      p.line = line + 1;
+    }
+    if (is_last)
+      break;
+    at = end;
+    line++;
+  }
+  free(text);
+  return ok;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 4) {
+    fputs("usage: starved POINTS FIRST FILE ...\n", stderr);
+    return 2;
+  }
+  char here[4096], folder[] = "/tmp/tally-starved-XXXXXX";
+  progress *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED || getcwd(here, sizeof here) == NULL ||
+      mkdtemp(folder) == NULL || setenv("TMPDIR", folder, 1) != 0) {
+    return 2;
+  }
+  uint64_t points = strtoull(argv[1], NULL, 10);
+  uint64_t first = strtoull(argv[2], NULL, 10);
+  for (int i = 3; i < argc; i++) {
+    char path[8192];
+    snprintf(path, sizeof path, "%s%s%s", argv[i][0] == '/' ? "" : here,
+             argv[i][0] == '/' ? "" : "/", argv[i]);
+    if (chdir(folder) != 0 || !run_file(path, shared, points, first))
+      return 2;
+  }
+  char clear[64];
+  snprintf(clear, sizeof clear, "rm -rf %s", folder);
+  if (chdir(here) != 0 || system(clear) != 0)
+    return 2;
+  printf("%llu passed, %llu failed\n", (unsigned long long)shared->passed,
+         (unsigned long long)shared->failed);
+  return shared->failed == 0 ? 0 : 1;
+}
