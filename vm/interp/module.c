@@ -191,6 +191,7 @@ tl_module *tl_module_new(tl_vm *vm, const char *name, const char *path) {
   module->path = path == NULL ? NULL : immortal_string(vm, path);
   if (module->name == NULL || (path != NULL && module->path == NULL)) {
     free_string(vm, module->name);
+    free_string(vm, module->path);
     tl_free(vm, module, sizeof *module);
     return NULL;
   }
