@@ -115,10 +115,10 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   explain_apart explain_ran interp_counting module named_errors notes \
   promise refusal unwind) \
   $(addprefix vm/text/,display format format_spec habits suggest) \
-  $(addprefix vm/region/,region_calls region_match region_plan region_read \
-  region_resolve region_several region_values region_views region_write) \
+  $(addprefix vm/region/,region_callees region_calls region_match region_plan region_read \
+  region_resolve region_several region_turns region_values region_views region_write) \
   $(addprefix vm/,array/stack engine/blas engine/host_loop engine/matmul_stack \
-  engine/matmul engine/plan_delay engine/reduce_upright engine/scan error \
+  engine/matmul engine/reduce_upright engine/scan error \
   index/index_set index/path io \
   values/category values/octets values/pointer values/same \
   verify/audit verify/lenders) \

@@ -7,17 +7,6 @@
 
 enum { DELAY_BYTES = 1024 * 1024 };  // at most that wait
 
-// Bytes from the first item to the end of the last one of [nrows] rows.
-static int64_t extent(const tl_plan *plan, size_t nrows, size_t ncols) {
-  const int64_t *strides = plan->streams[plan->output].strides;
-  int inner = plan->ndim - 1;
-  int64_t bytes = ((int64_t)ncols - 1) * strides[inner] +
-                  plan->values[plan->output].itemsize;
-  if (nrows > 1)
-    bytes += ((int64_t)nrows - 1) * strides[inner - 1];
-  return bytes;
-}
-
 static bool is_rising(const tl_plan *plan) {
   const int64_t *strides = plan->streams[plan->output].strides;
   int64_t end = plan->values[plan->output].itemsize;
@@ -78,7 +67,7 @@ void tl_plan_store(const tl_plan *plan, char *to, const char *from,
   }
 }
 
-static void store_first(const tl_plan *plan, tl_plan_delay *delay) {
+void tl_delay_store(const tl_plan *plan, tl_plan_delay *delay) {
   const tl_waiting *w = &delay->waiting[delay->first];
   tl_plan_store(plan, w->to, delay->slots + delay->first * TL_BLOCK_BYTES,
                 w->nrows, w->ncols);
@@ -86,28 +75,7 @@ static void store_first(const tl_plan *plan, tl_plan_delay *delay) {
   delay->count--;
 }
 
-static int64_t next_slot(const tl_plan_delay *delay) {
-  int64_t slot = delay->first + delay->count;
-  return slot < delay->capacity ? slot : slot - delay->capacity;
-}
-
-char *tl_delay_begin(const tl_plan *plan, tl_plan_delay *delay, char *to) {
-  while (delay->count > 0) {
-    if (delay->waiting[delay->first].end > to - delay->behind)
-      break;
-    store_first(plan, delay);
-  }
-  return delay->slots + next_slot(delay) * TL_BLOCK_BYTES;
-}
-
-void tl_delay_end(const tl_plan *plan, tl_plan_delay *delay, char *to,
-                  size_t nrows, size_t ncols) {
-  delay->waiting[next_slot(delay)] =
-      (tl_waiting){to, to + extent(plan, nrows, ncols), nrows, ncols};
-  delay->count++;
-}
-
 void tl_delay_close(tl_vm *vm, const tl_plan *plan, tl_plan_delay *delay) {
-  while (delay->count > 0) store_first(plan, delay);
+  while (delay->count > 0) tl_delay_store(plan, delay);
   tl_free(vm, delay->block, delay->nbytes);
 }

@@ -30,13 +30,37 @@ bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind);
 // Makes the ring; false after tl_fail.
 bool tl_delay_open(tl_vm *vm, tl_plan_delay *delay);
 
+// Stores the block that has waited longest.
+void tl_delay_store(const tl_plan *plan, tl_plan_delay *delay);
+
+static inline int64_t tl_delay_next(const tl_plan_delay *delay) {
+  int64_t slot = delay->first + delay->count;
+  return slot < delay->capacity ? slot : slot - delay->capacity;
+}
+
 // Memory for the block of the output whose first item belongs at [to]; stores
 // what no block from here on reads.
-char *tl_delay_begin(const tl_plan *plan, tl_plan_delay *delay, char *to);
+static inline char *tl_delay_begin(const tl_plan *plan, tl_plan_delay *delay,
+                                   const char *to) {
+  while (delay->count > 0 &&
+         delay->waiting[delay->first].end <= to - delay->behind)
+    tl_delay_store(plan, delay);
+  return delay->slots + tl_delay_next(delay) * TL_BLOCK_BYTES;
+}
 
 // That block is computed.
-void tl_delay_end(const tl_plan *plan, tl_plan_delay *delay, char *to,
-                  size_t nrows, size_t ncols);
+static inline void tl_delay_end(const tl_plan *plan, tl_plan_delay *delay,
+                                char *to, size_t nrows, size_t ncols) {
+  const int64_t *strides = plan->streams[plan->output].strides;
+  int inner = plan->ndim - 1;
+  int64_t bytes = ((int64_t)ncols - 1) * strides[inner] +
+                  plan->values[plan->output].itemsize;
+  if (nrows > 1)
+    bytes += ((int64_t)nrows - 1) * strides[inner - 1];
+  delay->waiting[tl_delay_next(delay)] =
+      (tl_waiting){to, to + bytes, nrows, ncols};
+  delay->count++;
+}
 
 // Stores the rest.
 void tl_delay_close(tl_vm *vm, const tl_plan *plan, tl_plan_delay *delay);
