@@ -173,6 +173,9 @@ static void search(pass *p) {
 }
 
 bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
+  // Without memory for a constant the code that names it is no code.
+  if (b->failed)
+    return false;
   pass p = {.b = b,
             .f = f,
             .scope = scope,

@@ -221,7 +221,7 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
             tl_ndim(places));
   }
   tl_list *made = ok ? tl_list_new(vm, places->size) : NULL;
-  bool gives = tl_is_unique(*base);
+  bool gives = tl_is_owned(*base) && base->object->count == 1;
   for (int64_t i = 0; made != NULL && i < places->size; i++) {
     tl_slot *item = &base->list->items[at[i]], borrowed = tl_borrow(*item);
     // What base borrows the choice may borrow, too.
