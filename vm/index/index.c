@@ -223,14 +223,22 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
   tl_list *made = ok ? tl_list_new(vm, places->size) : NULL;
   bool gives = tl_is_owned(*base) && base->object->count == 1;
   for (int64_t i = 0; made != NULL && i < places->size; i++) {
-    tl_slot *item = &base->list->items[at[i]], borrowed = tl_borrow(*item);
+    tl_slot *item = &base->list->items[at[i]];
+    // Of an item that has been given already its place is left.
+    bool given = tl_is_unset(*item);
+    tl_slot borrowed = tl_borrow(given ? made->items[item->i] : *item);
     // What base borrows the choice may borrow, too.
-    bool stays = !tl_is_owned(*base) ||
-                 ((base->object->flags & TL_LENT) != 0 && !tl_is_owned(*item));
-    if (lends && stays)
+    bool stays = !tl_is_owned(*base) || ((base->object->flags & TL_LENT) != 0 &&
+                                         !given && !tl_is_owned(*item));
+    if (gives && tl_is_owned(*item)) {
+      made->items[i] = tl_escape(vm, item, TL_CAUSE_ITEM);
+      *item = tl_unset();
+      item->i = i;
+    } else if (lends && stays) {
       made->items[i] = tl_lend(vm, &made->head, &borrowed, TL_CAUSE_ITEM);
-    else  // of an item that is chosen twice the first has its count
-      made->items[i] = tl_escape(vm, gives ? item : &borrowed, TL_CAUSE_ITEM);
+    } else {
+      made->items[i] = tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
+    }
     made->length = i + 1;
   }
   tl_drop(vm, tl_own_array(places));
