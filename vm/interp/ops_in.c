@@ -83,9 +83,10 @@ static bool in_present(tl_vm *vm, tl_slot item, tl_slot option, bool *found) {
   known[0] = equal;
   bool ok = tl_elementwise(vm, TL_OP_GREATER, known, &hits);
   tl_clear(vm, &known[0]);
-  ok = ok && in_array(vm, tl_bool(true), hits, found);
-  if (ok)
-    tl_drop(vm, hits);
+  if (!ok)
+    return false;
+  ok = in_array(vm, tl_bool(true), hits, found);
+  tl_drop(vm, hits);
   return ok;
 }
 
