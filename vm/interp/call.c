@@ -589,9 +589,12 @@ static bool call_any(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   return true;
 }
 
-bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
-                uint32_t count, tl_slot *window, bool *pushed, tl_slot *out) {
-  bool held = vm->has_promises && tl_promise_holds(vm, count, window);
+// Where a program makes promises.
+__attribute__((noinline)) static bool call_held(tl_vm *vm, tl_slot callee,
+                                                const tl_call_shape *shape,
+                                                uint32_t count, tl_slot *window,
+                                                bool *pushed, tl_slot *out) {
+  bool held = tl_promise_holds(vm, count, window);
   if (!call_any(vm, callee, shape, count, window, pushed, out))
     return false;
   if (!held)
@@ -601,6 +604,13 @@ bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   if (tl_is_library(vm->frame->function->unit))
     vm->frame->flags |= TL_FRAME_HELD;
   return true;
+}
+
+bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
+                uint32_t count, tl_slot *window, bool *pushed, tl_slot *out) {
+  return vm->has_promises
+             ? call_held(vm, callee, shape, count, window, pushed, out)
+             : call_any(vm, callee, shape, count, window, pushed, out);
 }
 
 tl_slot *tl_call_window(tl_vm *vm, uint32_t count) {
