@@ -130,14 +130,17 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
   int indent = tl_display_width(unit->text + begin, place->at - begin) + ahead;
   tl_text text;
   tl_text_open(&text, vm);
-  tl_text_printf(&text, "%5d | %s", where.line, ahead ? "…" : "");
+  tl_text_printf(&text, "%5d | ", where.line);
+  if (ahead)
+    tl_text_puts(&text, "…");
   for (size_t i = begin; i < end; i++) {
     // A tab would move the caret's column, and others the terminal.
     unsigned char c = (unsigned char)unit->text[i];
     tl_text_putc(&text, c < 0x20 || c == 0x7f ? ' ' : (char)c);
   }
-  tl_text_printf(&text, "%s\n      | %*s^", end < where.end ? "…" : "", indent,
-                 "");
+  if (end < where.end)
+    tl_text_puts(&text, "…");
+  tl_text_printf(&text, "\n      | %*s^", indent, "");
   if (vm->error.left[0] != 0)
     add_operands(&text, unit, place, &vm->error);
   if (!text.failed) {
