@@ -181,13 +181,6 @@ const char *tl_builtin_module(const tl_builtin *builtin) {
   return NULL;
 }
 
-bool tl_module_exists(const char *module, size_t nbytes) {
-  for (const tl_family *family = tl_library; family->rows; family++)
-    if (family->module && same_name(family->module, module, nbytes))
-      return true;
-  return false;
-}
-
 // --- Modules in Tally -------------------------------------------------------
 
 const struct tl_embedded *tl_embedded_find(const char *module) {

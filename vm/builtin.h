@@ -133,7 +133,6 @@ const tl_builtin *tl_builtin_find(const char *module, const char *name,
                                   size_t nbytes);
 // The module that it is of; NULL for what is there without an import.
 const char *tl_builtin_module(const tl_builtin *builtin);
-bool tl_module_exists(const char *module, size_t nbytes);
 
 // --- In regions (region.h) ---------------------------------------------------
 

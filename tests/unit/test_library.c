@@ -138,9 +138,6 @@ static void finding(void **state) {
   assert_null(tl_builtin_find(NULL, "", 0));
   assert_non_null(tl_builtin_find("io", "read_csv", 8));
   assert_null(tl_builtin_find("io", "zeros", 5));
-  assert_true(tl_module_exists("io", 2));
-  assert_false(tl_module_exists("i", 1));
-  assert_false(tl_module_exists("ioo", 3));
 }
 
 static void defaults(void **state) {

@@ -33,7 +33,6 @@ char tl_blas_letter(tl_dtype dtype) {
 // One library may lie in two files: products in the first, LAPACK in either.
 static struct {
   void *files[2];
-  char name[256];
   void (*set_threads)(int);
   void *gemm[4], *syrk[4];  // s, d, c, z
   int threads;  // set last; the library has one number for the process
@@ -66,10 +65,8 @@ static bool take(const char *file, const char *lapack, bool trusted) {
   if (lapack)
     loaded.files[1] = tl_dl_open(lapack);
   if (tl_dl_find(loaded.files[0], "dgemm_") &&
-      (trusted || is_tuned(loaded.files[0]))) {
-    snprintf(loaded.name, sizeof loaded.name, "%s", file);
+      (trusted || is_tuned(loaded.files[0])))
     return true;
-  }
   for (int i = 0; i < 2; i++) {
     if (loaded.files[i])
       tl_dl_close(loaded.files[i]);
@@ -137,10 +134,6 @@ void *tl_blas_function(char letter, const char *name) {
   char symbol[40];
   snprintf(symbol, sizeof symbol, "%c%s_", letter, name);
   return find(symbol);
-}
-
-const char *tl_blas_name(void) {
-  return loaded.name;
 }
 
 // --- Products ---------------------------------------------------------------

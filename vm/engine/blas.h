@@ -28,9 +28,6 @@ void *tl_blas_function(char letter, const char *name);
 // sizes alone: the same script gives the same bits each time.
 enum { TL_BLAS_LEAST = 64 * 64 * 64 };
 
-// The name of the file that is loaded; "" if none is.
-const char *tl_blas_name(void);
-
 // c = a @ b, c with c_row from row to row and items side by side; m by k times
 // k by n items, strides in bytes. Only where tl_blas_ready; any thread may
 // call. False: no loaded library takes such a product, nothing is done.

@@ -20,11 +20,6 @@ bool tl_elementwise(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
 // those of the operands do. Else they are in row-major order.
 bool tl_elementwise_kept(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
 
-// The scalar case alone: both operands unboxed scalars. Used by the VM's slow
-// paths and by constant folding.
-bool tl_elementwise_scalar(tl_vm *vm, tl_op op, const tl_slot *operands,
-                           tl_slot *out);
-
 // a[...] = op(a, value) in place where that is safe, for `x[i] += v` on views:
 // [target] is a writable array view of the block, value broadcasts to it.
 bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,

@@ -52,25 +52,3 @@ bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *x,
   *out = result;
   return true;
 }
-
-bool tl_elementwise_scalar(tl_vm *vm, tl_op op, const tl_slot *operands,
-                           tl_slot *out) {
-  tl_operand x[TL_MAX_OPERANDS];
-  tl_slot slots[TL_MAX_OPERANDS];
-  tl_typing typing;
-  for (int i = 0; i < tl_ops[op].arity; i++) {
-    bool is_number;
-    tl_copy_slot(&slots[i], &operands[i]);
-    slots[i].tag &= ~TL_OWNED;
-    if (!tl_operand_open(vm, &slots[i], &x[i], &is_number))
-      return false;
-    if (!is_number || x[i].array != NULL) {
-      if (is_number)
-        tl_operand_close(vm, &x[i]);
-      return tl_elementwise(vm, op, slots, out);
-    }
-  }
-  if (!tl_operands_resolve(vm, op, x, slots, &typing))
-    return false;
-  return tl_scalar_compute(vm, op, x, &typing, out);
-}

@@ -312,16 +312,6 @@ static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
   return false;
 }
 
-bool tl_bind_arguments(tl_vm *vm, tl_slot function, const tl_call_shape *shape,
-                       uint32_t count, tl_slot *args, tl_slot *out) {
-  params p;
-  if (!describe(vm, function, &p)) {
-    for (uint32_t i = 0; i < count; i++) tl_drop(vm, args[i]);
-    return false;
-  }
-  return bind(vm, &p, shape, count, args, 0, out);
-}
-
 // --- Calling ----------------------------------------------------------------
 
 // Makes a result independent of the arguments.

@@ -290,12 +290,6 @@ enum {
 // Runs a unit's own code. *out is owned.
 bool tl_run_unit(tl_vm *vm, tl_unit *unit, tl_slot *out);
 
-// Binds a call's arguments to parameters: [shape] NULL means all positional.
-// Takes what args own, on failure too. out gets one slot for each parameter,
-// unset where a default applies, a list for the rest parameter.
-bool tl_bind_arguments(tl_vm *vm, tl_slot function, const tl_call_shape *shape,
-                       uint32_t count, tl_slot *args, tl_slot *out);
-
 // --- Reading bytecode -------------------------------------------------------
 
 // An instruction taken apart: what the listing, the verifier and the auditor

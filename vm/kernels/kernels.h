@@ -283,8 +283,6 @@ typedef struct tl_kernel_table {
   unsigned (*decimals)(double *values, int64_t *integers, const char *text,
                        const uint16_t *begin, size_t step, size_t behind,
                        size_t n);
-  // Copies past the caches; both ends aligned to 64 bytes, out not overlapping.
-  void (*stream_copy)(void *out, const void *a, size_t nbytes);
 
   tl_fold_feed *fold_feed[TL_FOLD_KINDS][TL_KERNEL_DTYPES];
   tl_fold_end *fold_end[TL_FOLD_KINDS][TL_KERNEL_DTYPES];

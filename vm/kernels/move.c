@@ -439,19 +439,3 @@ void TL_K(bincount_weighted)(double *out, const int64_t *index,
                              const double *weight, size_t n) {
   for (size_t i = 0; i < n; i++) out[index[i]] += weight[i];
 }
-
-void TL_K(stream_copy)(void *out, const void *a, size_t nbytes) {
-#if defined(__x86_64__)
-  char *to = out;
-  const char *from = a;
-  for (; nbytes >= 64; nbytes -= 64, to += 64, from += 64)
-    for (int part = 0; part < 64; part += 16)
-      _mm_stream_si128(
-          (__m128i *)(void *)(to + part),
-          _mm_load_si128((const __m128i *)(const void *)(from + part)));
-  memcpy(to, from, nbytes);
-  _mm_sfence();
-#else
-  memcpy(out, a, nbytes);
-#endif
-}

@@ -41,6 +41,5 @@ bool TL_K(even_bins)(int64_t *out, const tl_even_bins *bins,
 void TL_K(bincount)(int64_t *out, const int64_t *index, size_t n);
 void TL_K(bincount_weighted)(double *out, const int64_t *index,
                              const double *weight, size_t n);
-void TL_K(stream_copy)(void *out, const void *a, size_t nbytes);
 
 #endif

@@ -152,7 +152,6 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .bincount_weighted = TL_K(bincount_weighted),
     .text_places = TL_K(text_places),
     .decimals = TL_K(decimals),
-    .stream_copy = TL_K(stream_copy),
     .fold_feed = {TL_FOLDS(FEED)},
     .fold_end = {TL_FOLDS(END)},
     .fold_merge = {TL_FOLDS(MERGE)},
