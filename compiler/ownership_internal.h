@@ -15,7 +15,7 @@
 #include "vm/verify/lenders.h"
 
 // A slot whose set would pass this is owned at its definitions instead.
-enum { TL_LENDER_LIMIT = 10 };
+enum { TL_LENDER_LIMIT = 16 };
 
 // Modes of the analysis alone: the operand is given twice, so this place gets a
 // count of its own; or only if the operand's slot owns, for else who lends that

@@ -485,7 +485,7 @@ static void too_many_lenders_prove_nothing(void **state) {
     if (limit == TL_MAX_LENDERS)
       accept(*state, &p);
     else
-      refuse(*state, &p, "(MOVB): t15 is read but its lender has ended");
+      refuse(*state, &p, "(MOVB): t21 is read but its lender has ended");
   }
 }
 
@@ -523,7 +523,7 @@ static void too_many_lenders_are_owned_at_once(void **state) {
     if (!late)
       accept(*state, &p);
     else
-      refuse(*state, &p, "(OWN): t15 is read but its lender has ended");
+      refuse(*state, &p, "(OWN): t21 is read but its lender has ended");
   }
 }
 

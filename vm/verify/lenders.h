@@ -58,7 +58,7 @@ typedef enum tl_ownership_kind {
   TL_EITHER,
 } tl_ownership_kind;
 
-enum { TL_MAX_LENDERS = 14 };
+enum { TL_MAX_LENDERS = 20 };
 
 typedef struct tl_state {
   uint8_t kind;  // tl_ownership_kind
@@ -72,13 +72,19 @@ typedef struct tl_state {
 
 // A state without lenders, and one with a single lender.
 static inline tl_state tl_state_new(tl_ownership_kind kind) {
-  return (tl_state){.kind = (uint8_t)kind};
+  tl_state state;  // large: what is beyond the count is not written
+  state.kind = (uint8_t)kind;
+  state.count = 0;
+  state.full = state.invalid = false;
+  state.open = 0;
+  return state;
 }
 static inline tl_state tl_state_lent(tl_ownership_kind kind, uint32_t who,
                                      tl_relation relation) {
-  return (tl_state){.kind = (uint8_t)kind,
-                    .count = 1,
-                    .lenders = {tl_lender_of(who, relation)}};
+  tl_state state = tl_state_new(kind);
+  state.count = 1;
+  state.lenders[0] = tl_lender_of(who, relation);
+  return state;
 }
 
 void tl_state_add(tl_state *state, tl_lender lender);
