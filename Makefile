@@ -131,7 +131,7 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   module_json module_memory module_os module_regex module_strings nan \
   nested_apply nested_reduce npy_header npy_struct operators places pointers \
   ragged ragged_join ragged_pairs ragged_rows random random_orders record reduce \
-  search set select shape shared_library sort sort_parts stacking string_case structs \
+  search set select shape shared_library sort sort_parts stacking string_case struct_order structs \
   system value)
 
 # Flags that one source has beyond those of all, as OWN_FLAGS_its/path.c.

@@ -93,11 +93,15 @@ static bool zeros(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   tl_slot texts;
   if (tl_is_type(args[0]))
-    return tl_zeros_of_type(vm, "zeros", args[0].type, out);
+    return tl_zeros_of_type(vm, "zeros", args[0].type, 0, NULL, out);
   if (asks_bytes(args[1])) {
     return tl_arg_shape(vm, "zeros", "shape", args[0], &ndim, shape) &&
            zeros_of(vm, NULL, TL_STRING, ndim, shape, &texts) &&
            tl_octets_close(vm, &texts, out);
+  }
+  if (tl_is_type(args[1]) && args[1].type->kind != TL_TYPE_DTYPE) {
+    return tl_arg_shape(vm, "zeros", "shape", args[0], &ndim, shape) &&
+           tl_zeros_of_type(vm, "zeros", args[1].type, ndim, shape, out);
   }
   return tl_arg_shape(vm, "zeros", "shape", args[0], &ndim, shape) &&
          tl_arg_dtype(vm, "zeros", args[1], TL_FLOAT64, &dtype) &&
@@ -151,6 +155,11 @@ static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_arg_shape(vm, "full", "shape", args[0], &ndim, shape) &&
            tl_value_repeat(vm, args[1], ndim, shape, out);
   }
+  if (tl_is_record(args[1]))
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "full: no dtype goes with a record, whose values have their "
+                   "own: (x: float32(1)); or zeros(shape, dtype: …), then "
+                   "p[:] = (x: 1)");
   return tl_arg_shape(vm, "full", "shape", args[0], &ndim, shape) &&
          value_dtype(vm, "full", args[1], &own) &&
          tl_arg_dtype(vm, "full", args[2], own, &dtype) &&
@@ -163,7 +172,8 @@ static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   if (tl_has_fields(args[0]) && tl_is_none(args[1])) {
     tl_type *type = tl_type_of(vm, args[0]);
-    return type != NULL && tl_zeros_of_type(vm, "zeros_like", type, out);
+    return type != NULL &&
+           tl_zeros_of_type(vm, "zeros_like", type, 0, NULL, out);
   }
   if (!tl_arg_array(vm, "zeros_like", &args[0]))
     return false;
@@ -599,7 +609,8 @@ static bool meshgrid(tl_vm *vm, tl_slot *args, tl_slot *out) {
 const tl_builtin tl_create_builtins[] = {
     {"zeros", "shape, dtype: none", zeros, TL_PURE,
      TL_DOC(
-         "An array of zeros, float64 unless dtype says otherwise.\n"
+         "An array of zeros, float64 unless dtype says otherwise; of structs,\n"
+         "values that may be missing, categories … where it says so.\n"
          "A negative length is an error (kind value), what is no dtype another\n"
          "(type).\n"
          "    zeros((2, 2))    # [[0.0, 0.0], [0.0, 0.0]]\n"

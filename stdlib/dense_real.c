@@ -244,8 +244,9 @@ static tl_dense_result real_vectors(tl_vm *vm, const schur *s, const tl_c128 *w,
   return result;
 }
 
-static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
-                           void *vectors) {
+// Runs where LAPACK is missing, and takes twice as long: made for size.
+__attribute__((cold)) static tl_dense_result eig(tl_vm *vm, void *a, int64_t n,
+                                                 void *values, void *vectors) {
   tl_c128 *w = values, *v = vectors;
   double *work = new_matrix(vm, 4, n), *z = v ? new_matrix(vm, n, n) : NULL;
   tl_dense_result result = TL_DENSE_STOPPED;

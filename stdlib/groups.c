@@ -5,6 +5,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/missing_order.h"
 #include "stdlib/nested.h"
 #include "stdlib/ragged.h"
 #include "vm/nested/ragged.h"
@@ -172,7 +173,36 @@ static bool take_groups(tl_vm *vm, tl_slot *args, tl_slot *keys,
   return ok;
 }
 
+static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out);
+
+// By structs: their codes stand for them.
+static bool group_by_structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_coded coded;
+  tl_slot p = args[0], keys;
+  if (!tl_struct_codes(vm, "group_by", p, &coded))
+    return false;
+  args[0] = coded.codes;
+  coded.codes = tl_none();
+  bool ok = group_by(vm, args, out);
+  tl_clear(vm, &args[0]);
+  args[0] = p;
+  if (ok) {
+    // Each code occurs: the keys are all values in order.
+    tl_record *record = out->record;
+    keys = coded.values;
+    coded.values = tl_none();
+    ok = put_field(vm, &record, "keys", &keys);
+    *out = tl_own_record(record);
+    if (!ok)
+      tl_clear(vm, out);
+  }
+  tl_coded_close(vm, &coded);
+  return ok;
+}
+
 static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_has_fields(args[0]))
+    return group_by_structs(vm, args, out);
   if (!tl_is_form(args[0], TL_FORM_OPTION) &&
       !tl_arg_array_or_string(vm, "group_by", &args[0]))
     return false;
@@ -220,6 +250,7 @@ const tl_builtin tl_group_builtins[] = {
      TL_DOC(
          "The keys in order, each once, and the values of each as a row, in the\n"
          "order they had: a record of keys and values. A missing key is the last.\n"
+         "Keys may be structs, in the order of their fields in turn.\n"
          "Keys of another length are an error (kind shape).\n"
          "    group_by([\"b\", \"a\", \"b\"], [1, 2, 3]).values    # [[2], [1, 3]]\n")},
     {NULL, NULL, NULL, 0, NULL},

@@ -1,4 +1,4 @@
-// Orders of values that may be missing: what is missing comes last.
+// Orders of values that may be missing, which come last then, and of structs.
 //
 // The values become numbers, their places among the distinct ones in order, and
 // the functions of plain arrays do the rest.
@@ -63,6 +63,13 @@ bool tl_missing_codes(tl_vm *vm, const char *function, tl_slot x, bool first,
   return false;
 }
 
+bool tl_codes_of(tl_vm *vm, const char *function, tl_slot x, bool first,
+                 tl_coded *out) {
+  return tl_is_form(x, TL_FORM_OPTION)
+             ? tl_missing_codes(vm, function, x, first, out)
+             : tl_struct_codes(vm, function, x, out);
+}
+
 void tl_coded_close(tl_vm *vm, tl_coded *coded) {
   tl_drop(vm, coded->values);
   tl_clear(vm, &coded->codes);
@@ -101,7 +108,7 @@ bool tl_coded_call(tl_vm *vm, const char *function, tl_builtin_fn *call,
                    bool first, tl_answer answer, tl_slot *args, tl_slot *out) {
   tl_coded coded;
   tl_slot x = args[0], made;
-  if (!tl_missing_codes(vm, function, x, first, &coded))
+  if (!tl_codes_of(vm, function, x, first, &coded))
     return false;
   args[0] = coded.codes;
   coded.codes = tl_none();

@@ -1,9 +1,10 @@
-// Functions of order for values that may be missing.
+// Functions of order for values that may be missing, and for structs.
 #ifndef TALLY_STDLIB_MISSING_ORDER_H
 #define TALLY_STDLIB_MISSING_ORDER_H
 
 #include "vm/builtin.h"
 #include "vm/nested/nested.h"
+#include "vm/nested/struct_equal.h"
 
 // Values as their places among the distinct ones.
 typedef struct tl_coded {
@@ -16,6 +17,14 @@ typedef struct tl_coded {
 // or with [first] -1.
 bool tl_missing_codes(tl_vm *vm, const char *function, tl_slot x, bool first,
                       tl_coded *out);
+// Of an axis of structs, in the order of their fields in turn (struct_order.c).
+bool tl_struct_codes(tl_vm *vm, const char *function, tl_slot p, tl_coded *out);
+// Of either.
+bool tl_codes_of(tl_vm *vm, const char *function, tl_slot x, bool first,
+                 tl_coded *out);
+static inline bool tl_needs_codes(tl_slot x) {
+  return tl_is_form(x, TL_FORM_OPTION) || tl_has_fields(x);
+}
 void tl_coded_close(tl_vm *vm, tl_coded *coded);
 // The values that an int64 array of codes stands for. *out is owned.
 bool tl_coded_values(tl_vm *vm, const tl_coded *coded, tl_slot codes,
@@ -30,7 +39,7 @@ typedef enum tl_answer {
   TL_ANSWER_RECORD,  // a record with items in its field "values"
 } tl_answer;
 
-// The call of args[0], of TL_FORM_OPTION, by its codes.
+// The call of args[0], which needs codes, by them.
 bool tl_coded_call(tl_vm *vm, const char *function, tl_builtin_fn *call,
                    bool first, tl_answer answer, tl_slot *args, tl_slot *out);
 

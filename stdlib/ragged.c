@@ -203,7 +203,7 @@ static bool take_or_gap(tl_vm *vm, const char *function, tl_slot content,
   one.of = tl_type_below(vm, values, 1);
   tl_type *type = one.of != NULL ? tl_type_intern(vm, &one) : NULL;
   tl_slot zero;
-  if (type == NULL || !tl_zeros_of_type(vm, function, type, &zero))
+  if (type == NULL || !tl_zeros_of_type(vm, function, type, 0, NULL, &zero))
     return false;
   bool ok = tl_value_take(vm, zero, places, out);
   tl_drop(vm, zero);

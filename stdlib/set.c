@@ -78,9 +78,20 @@ static bool append_missing(tl_vm *vm, tl_array *values, tl_slot *out) {
   return ok;
 }
 
+static bool distinct_structs(tl_vm *vm, tl_slot p, tl_slot *out) {
+  tl_coded coded;
+  if (!tl_struct_codes(vm, "unique", p, &coded))
+    return false;
+  tl_drop(vm, coded.codes);
+  *out = coded.values;
+  return true;
+}
+
 static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_distinct d;
   int64_t missing;
+  if (tl_has_fields(args[0]))
+    return distinct_structs(vm, args[0], out);
   if (!plain_items(vm, &args[0], &missing) ||
       !tl_distinct_find(vm, "unique", &args[0], false, false, &d))
     return false;
@@ -93,6 +104,9 @@ static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool unique_counts(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_distinct d;
   int64_t missing;
+  if (tl_has_fields(args[0]))
+    return tl_coded_call(vm, "unique_counts", unique_counts, false,
+                         TL_ANSWER_RECORD, args, out);
   if (!plain_items(vm, &args[0], &missing) ||
       !tl_distinct_find(vm, "unique_counts", &args[0], false, true, &d))
     return false;
@@ -123,7 +137,7 @@ static bool unique_counts(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_distinct d;
-  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+  if (tl_needs_codes(args[0])) {
     return tl_coded_call(vm, "unique_inverse", unique_inverse, false,
                          TL_ANSWER_RECORD, args, out);
   }
@@ -135,7 +149,7 @@ static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 static bool unique_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_distinct d;
-  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+  if (tl_needs_codes(args[0])) {
     return tl_coded_call(vm, "unique_all", unique_all, false, TL_ANSWER_RECORD,
                          args, out);
   }
@@ -189,6 +203,50 @@ static bool search_members(tl_vm *vm, const tl_array *queries, tl_array *items,
   return ok;
 }
 
+// Whether the first items of [codes], as many as [found] has, are among the
+// others; all are below [count].
+static bool codes_among(tl_vm *vm, const tl_array *codes, int64_t count,
+                        tl_array *found) {
+  const int64_t *code = (const int64_t *)(void *)codes->data;
+  tl_array *is = tl_array_zeros(vm, TL_BOOL, 1, &count);
+  for (int64_t i = found->size; is && i < codes->size; i++)
+    is->data[code[i]] = 1;
+  for (int64_t i = 0; is && i < found->size; i++)
+    found->data[i] = is->data[code[i]];
+  if (is)
+    tl_drop(vm, tl_own_array(is));
+  return is != NULL;
+}
+
+// Complex numbers, which the search does not take: both as places among the
+// distinct items of both.
+static bool complex_among(tl_vm *vm, const tl_array *queries,
+                          const tl_array *items, tl_array *found) {
+  tl_dtype dtype = tl_array_dtype(queries);
+  int64_t n = queries->size + items->size;
+  size_t nbytes = (size_t)queries->size * tl_itemsize(dtype);
+  tl_array *all = tl_array_new(vm, dtype, 1, &n), *values, *codes;
+  if (!all)
+    return false;
+  memcpy(all->data, queries->data, nbytes);
+  memcpy(all->data + nbytes, items->data,
+         (size_t)items->size * tl_itemsize(dtype));
+  bool ok = tl_distinct_inverse(vm, "isin", all, &values, &codes);
+  tl_drop(vm, tl_own_array(all));
+  if (!ok)
+    return false;
+  ok = codes_among(vm, codes, values->size, found);
+  tl_drop(vm, tl_own_array(codes));
+  tl_drop(vm, tl_own_array(values));
+  return ok;
+}
+
+// The answer, or where [invert] is true the other one.
+static tl_slot turned(tl_vm *vm, tl_array *found, bool invert) {
+  for (int64_t i = 0; invert && i < found->size; i++) found->data[i] ^= 1;
+  return tl_result(vm, found);
+}
+
 static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *items,
                          bool invert, tl_slot *out) {
   bool fits = items->size > 0 && tl_integers_counted(tl_array_dtype(items));
@@ -197,22 +255,55 @@ static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *items,
   if (!found)
     return false;
   uint8_t *is = (uint8_t *)found->data;
-  if ((fits && !tl_integers_among(vm, queries, items, is, &fits)) ||
-      (!fits && !search_members(vm, queries, items, is))) {
+  bool ok = !fits || tl_integers_among(vm, queries, items, is, &fits);
+  if (ok && tl_dtype_is_complex(tl_array_dtype(items)))
+    ok = complex_among(vm, queries, items, found);
+  else if (ok && !fits)
+    ok = search_members(vm, queries, items, is);
+  if (ok)
+    *out = turned(vm, found, invert);
+  else
     tl_drop(vm, tl_own_array(found));
-    return false;
+  return ok;
+}
+
+static bool isin_structs(tl_vm *vm, tl_slot *args, bool invert, tl_slot *out) {
+  tl_slot all;
+  tl_coded coded;
+  for (int i = 0; i < 2; i++) {
+    if (!tl_has_fields(args[i]) || tl_value_ndim(args[i]) != 1)
+      return tl_arg_fail(vm, "isin", i == 0 ? "x1" : "x2",
+                         "an axis of structs beside structs", args[i]);
   }
-  for (int64_t i = 0; invert && i < found->size; i++) is[i] ^= 1;
-  *out = tl_result(vm, found);
-  return true;
+  if (!tl_value_concat(vm, 2, args, &all))
+    return false;
+  bool ok = tl_struct_codes(vm, "isin", all, &coded);
+  tl_drop(vm, all);
+  if (!ok)
+    return false;
+  int64_t n = tl_value_length(args[0], 0);
+  tl_array *found = tl_array_new(vm, TL_BOOL, 1, &n);
+  ok = found && codes_among(vm, coded.codes.array,
+                            tl_value_length(coded.values, 0), found);
+  tl_coded_close(vm, &coded);
+  if (ok)
+    *out = turned(vm, found, invert);
+  else if (found)
+    tl_drop(vm, tl_own_array(found));
+  return ok;
 }
 
 static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool invert;
   tl_dtype dtype;
-  tl_slot weak[2] = {args[0], args[1]};
+  int64_t missing;
   if (!tl_arg_bool(vm, "isin", "invert", args[2], &invert))
     return false;
+  if (tl_has_fields(args[0]) || tl_has_fields(args[1]))
+    return isin_structs(vm, args, invert, out);
+  if (!plain_items(vm, &args[1], &missing))
+    return false;
+  tl_slot weak[2] = {args[0], args[1]};
   for (int i = 0; i < 2; i++) {
     if (!tl_arg_array_or_string(vm, "isin", &args[i]))
       return false;
@@ -221,8 +312,6 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (!tl_promote_slots(vm, "isin", weak[0], weak[1], &dtype))
     return false;
-  if (tl_dtype_is_complex(dtype))
-    return tl_arg_fail(vm, "isin", "x1", "real", args[0]);
   tl_slot queries;
   if (!tl_as_contiguous(vm, "isin", args[0], dtype, &queries))
     return false;
@@ -242,7 +331,7 @@ const tl_builtin tl_set_builtins[] = {
     {"unique", "x", unique_values, TL_OF_BYTES,
      TL_DOC(
          "The distinct items of x, sorted; the same as unique_values. NaNs differ\n"
-         "from one another.\n"
+         "from one another. Structs are in the order of their fields in turn.\n"
          "Any dtype, which stays; counts and indices are int64. Lists and values\n"
          "without items are an error (kind type).\n"
          "    unique([3, 1, 3])    # [1, 3]\n")},
@@ -275,7 +364,8 @@ const tl_builtin tl_set_builtins[] = {
     {"isin", "x1, x2, invert: false", isin, TL_OF_ITEMS | TL_OF_BYTES,
      TL_DOC(
          "Whether each item of x1 is among the items of x2; or is not, where\n"
-         "invert is true.\n"
+         "invert is true. What is missing in x2 is left out; where x1 is missing,\n"
+         "so is the answer. Structs are compared as a whole.\n"
          "Any dtypes that promote; gives bools. Strings with numbers are an error\n"
          "(kind type).\n"
          "    isin([1, 2, 3], [3, 1])    # [true, false, true]\n")},

@@ -83,11 +83,11 @@ bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
 // An array of structs with all bytes 0.
 bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
                      tl_slot *out);
-// Zeros of a type below fixed dimensions: numbers, strings, structs of any
-// fields, ?T (all missing), categories (the first), rows (without items). Fails
-// (kind type) for others.
-bool tl_zeros_of_type(tl_vm *vm, const char *function, tl_type *type,
-                      tl_slot *out);
+// Zeros of a type below fixed dimensions, [ndim] of a shape and its own:
+// numbers, strings, structs of any fields, ?T (all missing), categories (the
+// first), rows (without items). Fails (kind type) for others.
+bool tl_zeros_of_type(tl_vm *vm, const char *function, tl_type *type, int ndim,
+                      const int64_t *shape, tl_slot *out);
 
 // A copy of all that the array shows, and of no more.
 bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out);

@@ -194,8 +194,8 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
   }
 }
 
-bool tl_zeros_of_type(tl_vm *vm, const char *function, tl_type *type,
-                      tl_slot *out) {
+bool tl_zeros_of_type(tl_vm *vm, const char *function, tl_type *type, int ndim,
+                      const int64_t *shape, tl_slot *out) {
   maker m = {vm, function, type};
-  return zeros(&m, type, 0, NULL, out);
+  return zeros(&m, type, ndim, shape, out);
 }

@@ -114,7 +114,7 @@ static bool store_column(tl_vm *vm, tl_nested *made, int64_t k,
 static bool zero_items(tl_vm *vm, tl_type *item, int64_t count, tl_slot *out) {
   tl_type model = {.kind = TL_TYPE_FIXED, .size = count, .of = item};
   tl_type *whole = tl_type_intern(vm, &model);
-  return whole != NULL && tl_zeros_of_type(vm, "a type", whole, out);
+  return whole != NULL && tl_zeros_of_type(vm, "a type", whole, 0, NULL, out);
 }
 
 // Whether item i by itself can have its field k.
