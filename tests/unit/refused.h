@@ -335,6 +335,16 @@ static inline const char *refused_text(const char *text) {
 }
 #define tally_documentation(...) refused_text(tally_documentation(__VA_ARGS__))
 
+// A report for which there is no memory says that alone.
+static inline const tally_error_info *refused_error(
+    const tally_error_info *error) {
+  refused.caught = refused.caught ||
+                   (refused.refused &&
+                    strcmp(error->report, "memory error: no memory") == 0);
+  return error;
+}
+#define tally_error(vm) refused_error(tally_error(vm))
+
 // --- Assertions, which a caught refusal may make untrue ----------------------
 
 static inline void refused_expects(bool holds) {
@@ -379,7 +389,10 @@ __attribute__((format(printf, 3, 4))) static inline void refused_fail(
 #define assert_string_equal(a, b) refused_string_equal(a, b, __FILE__, __LINE__)
 #undef assert_true
 #define assert_true(c) refused_true((c) ? true : false, #c, __FILE__, __LINE__)
+#undef assert_non_null
 #undef assert_false
+#define assert_non_null(p) \
+  refused_true((p) != NULL ? true : false, #p, __FILE__, __LINE__)
 #define assert_false(c) \
   refused_true((c) ? false : true, "!(" #c ")", __FILE__, __LINE__)
 #undef fail_msg
