@@ -14,7 +14,7 @@
 
 #include "vm/vm.h"
 
-enum { ID = 16, PATH = 96, MOST = 80, CALL = 24, TEXT = 160 };
+enum { ID = 16, PATH = 96, MOST = 100, CALL = 24, TEXT = 160 };
 
 // Where an id is asserted.
 typedef enum home {
