@@ -164,9 +164,7 @@ void tl_explain_ran(const tl_explainer *e, const tl_explained *o) {
     tl_text_puts(e->out, o->region->is_part ? "together: " : "fused: ");
     first = false;
     if (s.largest < TL_REGION_LARGE)
-      tl_text_printf(e->out,
-                     "operations of fewer than %d items are run one by one "
-                     "until they come again often",
+      tl_text_printf(e->out, "fewer than %d items, and not often enough",
                      TL_REGION_LARGE);
     else if (o->region->is_part)
       tl_text_puts(e->out,
