@@ -313,8 +313,12 @@ static int add_node(graph *g, tl_slot value, int level) {
   snprintf(n->label, sizeof n->label, "%.100s",
            tl_describe(value, type, sizeof type));
   tl_spell_bytes(value.object->nbytes, bytes);
-  snprintf(n->note, sizeof n->note, "%s, count %" PRIu32, bytes,
-           value.object->count);
+  // P10: what more refer to than a count holds is never freed.
+  if (value.object->count == UINT32_MAX)
+    snprintf(n->note, sizeof n->note, "%s, count full: never freed", bytes);
+  else
+    snprintf(n->note, sizeof n->note, "%s, count %" PRIu32, bytes,
+             value.object->count);
   return g->node_count++;
 }
 

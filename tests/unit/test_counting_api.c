@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "vm/api/api.h"
 #include "vm/array/array.h"
 #include "vm/vm.h"
 
@@ -222,6 +223,25 @@ static void p10_full_count(void **state) {
   tl_drop(vm, slot);
 }
 
+// What is kept for good for that reason is told of where one looks for it.
+static void p10_is_reported(void **state) {
+  host *h = *state;
+  tally_value x, graph;
+  tl_slot slot;
+  const char *text;
+  run_ok(h, "import memory\nx = zeros(10) + 1.0");
+  assert_int_equal(tally_get_global(h->vm, "x", &x), TALLY_OK);
+  assert_true(tl_handle_get(h->vm, x, &slot));
+  uint32_t before = slot.object->count;
+  slot.object->count = UINT32_MAX;
+  graph = eval(h, "memory.graph(x, form: \"text\")");
+  slot.object->count = before;
+  assert_int_equal(tally_to_string(h->vm, graph, &text, NULL), TALLY_OK);
+  assert_non_null(strstr(text, ", count full: never freed\n"));
+  tally_release(h->vm, graph);
+  tally_release(h->vm, x);
+}
+
 // --- An allocation that fails, each in turn ---------------------------------
 
 static const char *const programs[] = {
@@ -285,6 +305,8 @@ int main(void) {
       HOST_TEST(refused_code_is_compiled_again),
       HOST_TEST(p9_host_handle),
       HOST_TEST(p10_full_count),
+      cmocka_unit_test_setup_teardown(p10_is_reported, host_set_up,
+                                      host_tear_down),
       cmocka_unit_test(e5_each_allocation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
