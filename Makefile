@@ -129,7 +129,7 @@ COLD := $(filter-out $(HOT),$(patsubst %.c,%,$(wildcard compiler/*.c \
   linalg linalg_factor linalg_products linalg_sign nth linear list list_sort \
   memory_graph memory_held memory_plot missing missing_order module_binary \
   module_json module_memory module_os module_regex module_strings nan \
-  nested_apply nested_reduce npy_header npy_struct operators places pointers \
+  nested_apply nested_reduce npy_header npy_struct npy_texts operators places pointers \
   ragged ragged_join ragged_pairs ragged_rows random random_orders record reduce \
   search set select shape shared_library sort sort_parts stacking string_case struct_order structs \
   system value)

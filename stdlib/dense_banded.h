@@ -3,8 +3,11 @@
 
 // a holds n rows of a band: item (i, j) of the matrix, i - l <= j <= i + l + u,
 // at a[i * width + j - i + l], width being 2 l + u + 1; b has n rows of m.
-static tl_dense_result banded(tl_vm *vm, void *matrix, int64_t n, int64_t l,
-                              int64_t u, void *right, int64_t m) {
+// For size: LAPACK has it, too.
+__attribute__((cold)) static tl_dense_result banded(tl_vm *vm, void *matrix,
+                                                    int64_t n, int64_t l,
+                                                    int64_t u, void *right,
+                                                    int64_t m) {
   T *a = matrix, *b = right;
   const int64_t width = 2 * l + u + 1;
 #define AT(i, j) a[(i)*width + (j) - (i) + l]

@@ -25,6 +25,8 @@ static bool can_map(const tl_reader *reader, const tl_npy *from,
     return refuse(reader, from->letter == 'U'
                               ? "has strings, which are not mapped"
                               : "has bytes, which are not mapped");
+  if (structs && from->texts.any)
+    return refuse(reader, "has strings among its fields, which are not mapped");
   // Kernels rely on bools being 0 or 1, and a file may hold any byte at any
   // time.
   if (structs ? tl_npy_has_bools(from->layout) : from->dtype == TL_BOOL)

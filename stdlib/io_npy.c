@@ -11,6 +11,7 @@
 #include "stdlib/compress.h"
 #include "stdlib/npy_header.h"
 #include "stdlib/npy_struct.h"
+#include "stdlib/npy_texts.h"
 #include "vm/io.h"
 #include "vm/nested/nested.h"
 #include "vm/values/category.h"
@@ -34,42 +35,12 @@ static bool read_numbers(tl_reader *reader, const tl_npy *from, tl_array *a) {
   return true;
 }
 
-static size_t put_utf8(char *out, uint32_t c) {
-  if (c < 0x80) {
-    out[0] = (char)c;
-    return 1;
-  }
-  size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-  for (size_t i = n; i-- > 1; c >>= 6) out[i] = (char)(0x80 | (c & 0x3f));
-  out[0] = (char)((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | c);
-  return n;
-}
-
 // One of S, which ends where only zeros follow, or of V, which is kept whole.
 static bool store_bytes(tl_reader *reader, tl_array *a, int64_t index,
                         const char *bytes, const tl_npy *from) {
   size_t n = (size_t)from->width;
   while (from->letter == 'S' && n > 0 && bytes[n - 1] == 0) n--;
   return tl_string_item_set(reader->vm, &tl_string_items(a)[index], bytes, n);
-}
-
-// One string of UTF-32 without the zeros at its end. [text] takes 4 bytes for
-// each code point.
-static bool store_string(tl_reader *reader, tl_array *a, int64_t index,
-                         const uint32_t *points, int64_t width, char *text) {
-  size_t nbytes = 0;
-  while (width > 0 && points[width - 1] == 0) width--;
-  for (int64_t i = 0; i < width; i++) {
-    uint32_t c = points[i];
-    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-      return tl_fail(reader->vm, TALLY_ERR_VALUE,
-                     "read_npy: \"%s\" has an invalid code point in item "
-                     "%" PRId64 ", character %" PRId64,
-                     reader->path, index, i);
-    nbytes += put_utf8(text + nbytes, c);
-  }
-  return tl_string_item_set(reader->vm, &tl_string_items(a)[index], text,
-                            nbytes);
 }
 
 static bool read_strings(tl_reader *reader, const tl_npy *from, tl_array *a) {
@@ -85,8 +56,8 @@ static bool read_strings(tl_reader *reader, const tl_npy *from, tl_array *a) {
     if (ok && from->letter == 'U' && from->swapped)
       tl_npy_swap_bytes((char *)points, 4, width);
     ok = ok && (from->letter == 'U'
-                    ? store_string(reader, a, i, points, from->width,
-                                   (char *)(points + width))
+                    ? tl_npy_store_text(reader, a, i, points, from->width,
+                                        (char *)(points + width))
                     : store_bytes(reader, a, i, (char *)points, from));
   }
   tl_free(reader->vm, points, nbytes);
@@ -96,11 +67,15 @@ static bool read_strings(tl_reader *reader, const tl_npy *from, tl_array *a) {
 // Structs, laid out as in the file.
 static bool read_structs(tl_reader *reader, const tl_npy *from, tl_slot *out) {
   tl_vm *vm = reader->vm;
-  if (from->ndim == 0 || (from->fortran && from->ndim > 1)) {
+  const char *lacks = from->ndim == 0 ? "no axis"
+                      : from->texts.any && from->ndim > 1
+                          ? "several axes and strings"
+                      : from->fortran && from->ndim > 1 ? "Fortran's order"
+                                                        : NULL;
+  if (lacks != NULL) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "read_npy: \"%s\" has structs of %s, which are not read",
-                   reader->path,
-                   from->ndim == 0 ? "no axis" : "Fortran's order");
+                   reader->path, lacks);
   }
   if (!tl_struct_zeros(vm, from->layout, from->ndim, from->shape, out))
     return false;
@@ -113,7 +88,12 @@ static bool read_structs(tl_reader *reader, const tl_npy *from, tl_slot *out) {
   int64_t step = from->layout->itemsize;
   for (int64_t i = 0; !settled && i < block->size; i += step)
     tl_npy_settle(block->data + i, from->layout, from->swapped);
-  return true;
+  if (!from->texts.any)
+    return true;
+  tl_slot raw = *out;
+  bool ok = tl_npy_open_texts(reader, from, raw, out);
+  tl_drop(vm, raw);
+  return ok;
 }
 
 static bool read_array(tl_reader *reader, tl_slot *out) {
@@ -216,23 +196,6 @@ static bool decode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Writing ----------------------------------------------------------------
 
-static uint32_t next_point(const char *text, size_t *at) {
-  const unsigned char *s = (const unsigned char *)text + *at;
-  size_t n = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-  uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
-  for (size_t i = 1; i < n; i++) c = c << 6 | (s[i] & 0x3f);
-  *at += n;
-  return c;
-}
-
-static int64_t count_points(const tl_string_item *item) {
-  const char *text = tl_string_item_text(item);
-  size_t nbytes = tl_string_item_length(item);
-  int64_t count = 0;
-  for (size_t at = 0; at < nbytes; count++) next_point(text, &at);
-  return count;
-}
-
 // Calls [each] on all items in row-major order, until it gives false.
 typedef bool item_visitor(void *context, const char *item);
 static bool visit_items(const tl_array *a, item_visitor *each, void *context) {
@@ -294,7 +257,7 @@ static bool fits_bytes(const output *o) {
 
 static bool measure_string(void *context, const char *item) {
   output *o = context;
-  int64_t n = count_points(tl_string_item_at(item));
+  int64_t n = tl_npy_count_points(tl_string_item_at(item));
   if (n > o->width)
     o->width = n;
   return true;
@@ -307,7 +270,7 @@ static bool write_string(void *context, const char *item) {
   bool ok = true;
   size_t at = 0;
   for (int64_t i = 0; ok && i < o->width; i++) {
-    uint32_t c = at < nbytes ? next_point(text, &at) : 0;
+    uint32_t c = at < nbytes ? tl_npy_next_point(text, &at) : 0;
     ok = tl_writer_write(&o->file, &c, sizeof c);
   }
   return ok;
@@ -396,13 +359,21 @@ static bool write_array(output *o) {
 // the caller drops.
 static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
                         output *out, tl_slot *descr) {
+  tl_npy_texts texts = {.any = false};
   *descr = tl_none();
   *out = (output){.vm = vm, .least = INT64_MAX};
-  tl_slot texts = tl_octets_inside(*s);
-  if (tl_is_octets(*s) && tl_is_array(texts)) {
-    out->a = texts.array;
+  tl_slot octets = tl_octets_inside(*s);
+  if (tl_is_octets(*s) && tl_is_array(octets)) {
+    out->a = octets.array;
     out->octets = true;
     return true;
+  }
+  if (tl_is_form(*s, TL_FORM_COLUMNS)) {
+    tl_slot raw;
+    if (!tl_npy_close_texts(vm, function, *s, &texts, &raw))
+      return false;
+    tl_clear(vm, s);
+    *s = raw;
   }
   if (!tl_is_form(*s, TL_FORM_STRUCT)) {
     if (!tl_arg_array(vm, function, s))
@@ -412,7 +383,7 @@ static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
   }
   tl_text fields;
   tl_text_open(&fields, vm);
-  if (!tl_npy_write_fields(vm, &fields, s->nested->layout)) {
+  if (!tl_npy_write_fields(vm, &fields, s->nested->layout, &texts)) {
     tl_text_close(&fields);
     return false;
   }
@@ -475,14 +446,16 @@ const tl_builtin tl_io_npy_module[] = {
      TL_DOC(
          "The array in a file of NumPy's format .npy (versions 1 to 3, any byte\n"
          "order; a file in Fortran's order gives a transposed view). A structured\n"
-         "dtype gives a struct array in the layout of the file, S and V give bytes.\n"
+         "dtype gives a struct array in the layout of the file (with fields of U, of\n"
+         "columns), U gives strings, S and V give bytes.\n"
          "A file that cannot be read is an error (kind io), a damaged one another\n"
          "(value).\n"
          "    io.read_npy(\"weights.npy\")\n")},
     {"write_npy", "path, x", write_npy, TL_FILES | TL_EFFECT,
      TL_DOC(
          "Writes an array to a file of NumPy's format .npy, which is replaced when\n"
-         "all of it is written. A struct array of numbers is written in its layout.\n"
+         "all of it is written. A struct array of numbers is written in its layout,\n"
+         "strings as U of the longest one's length, also among fields.\n"
          "A file that cannot be written is an error (kind io), what is no array of\n"
          "numbers, bools, strings or bytes another (type).\n"
          "    io.write_npy(\"weights.npy\", zeros((3, 4)))\n")},

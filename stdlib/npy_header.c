@@ -107,7 +107,7 @@ static bool read_descr(header *h, tl_npy *out) {
   if (accept(h, '[')) {
     out->dtype = TL_UINT8;
     out->layout = tl_npy_read_fields(h->vm, h->what, h->path, &h->at, h->end,
-                                     &out->swapped);
+                                     &out->swapped, &out->texts);
     return out->layout != NULL;
   }
   if (!read_string(h, text, sizeof text) || strlen(text) < 3)

@@ -6,6 +6,7 @@
 #ifndef TALLY_STDLIB_NPY_HEADER_H
 #define TALLY_STDLIB_NPY_HEADER_H
 
+#include "stdlib/npy_struct.h"
 #include "vm/array/array.h"
 #include "vm/io.h"
 #include "vm/types/type.h"
@@ -16,8 +17,9 @@ extern const char tl_npy_magic[6];
 
 typedef struct tl_npy {
   tl_dtype dtype;
-  tl_type *layout;  // of structs; NULL: items of dtype
-  bool swapped;     // the other byte order than this machine's
+  tl_type *layout;     // of structs; NULL: items of dtype
+  tl_npy_texts texts;  // among its fields
+  bool swapped;        // the other byte order than this machine's
   bool fortran;
   int64_t width;  // of strings: code points; of bytes: bytes
   char letter;    // of strings: U; of bytes: S, V

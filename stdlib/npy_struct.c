@@ -10,13 +10,20 @@
 #include "vm/types/layout.h"
 #include "vm/memory/memory.h"
 
-enum { MOST_FIELDS = 1000, MOST_NAME = 200, MOST_DEPTH = 20, MOST_DIMS = 8 };
+enum {
+  MOST_FIELDS = TL_NPY_FIELDS,
+  MOST_NAME = 200,
+  MOST_DEPTH = 20,
+  MOST_DIMS = 8
+};
 
 typedef struct parser {
   tl_vm *vm;
   const char *function, *path;
   const char *at, *end;
   int depth;
+  bool is_text;  // the last item is of U, with more than one code point
+  tl_npy_texts *texts;
   bool swapped, straight;  // whether fields of that byte order were met
 } parser;
 
@@ -80,8 +87,15 @@ static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
   bool big = order == '>' || (order == '=' && is_big_endian());
   if (order != '|' && (size > 1 || *text == 'U'))
     *(big != is_big_endian() ? &p->swapped : &p->straight) = true;
-  if (*text == 'U' && size == 1)
-    return tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_CHAR});
+  tl_type *one = *text == 'U' && size > 0
+                     ? tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_CHAR})
+                     : NULL;
+  p->is_text = one != NULL && size > 1;
+  if (p->is_text)
+    one = tl_type_intern(
+        p->vm, &(tl_type){.kind = TL_TYPE_FIXED, .size = size, .of = one});
+  if (*text == 'U' && size > 0)
+    return one;
   const char *letter = strchr(letters, *text);
   for (int d = 0; letter && d < TL_STRING; d++) {
     if (tl_dtypes[d].kind == kinds[letter - letters] &&
@@ -160,6 +174,18 @@ static bool is_new(parser *p, const tl_type_field *fields, int64_t count) {
   return true;
 }
 
+// Texts are read in the outermost struct, one for each item of it.
+static bool field_is_text(const parser *p, const tl_type_field *field) {
+  return p->depth == 1 && field->type->of->kind == TL_TYPE_CHAR;
+}
+
+static bool fail_text(parser *p) {
+  return tl_fail(p->vm, TALLY_ERR_TYPE,
+                 "%s: \"%s\" has a field of type U with a shape, or within "
+                 "another field, which Tally does not have",
+                 p->function, p->path);
+}
+
 static tl_type *read_fields(parser *p) {
   tl_vm *vm = p->vm;
   size_t nbytes = MOST_FIELDS * (sizeof(tl_type_field) + sizeof(int64_t));
@@ -177,6 +203,13 @@ static tl_type *read_fields(parser *p) {
     ok = ok && read_field(p, &fields[count], &padding);
     if (!ok)
       break;
+    if (p->is_text) {
+      if (field_is_text(p, &fields[count]))
+        tl_npy_set_text(p->texts, count);
+      else
+        ok = fail_text(p);
+      p->is_text = false;
+    }
     accept(p, ',');
     if (padding >= 0) {
       ok = !__builtin_add_overflow(size, padding, &size) ||
@@ -186,7 +219,7 @@ static tl_type *read_fields(parser *p) {
     offsets[count] = size;
     int64_t more = tl_type_size(fields[count].type);
     count++;  // its name is ours from here on
-    ok = is_new(p, fields, count - 1) &&
+    ok = ok && is_new(p, fields, count - 1) &&
          (!__builtin_add_overflow(size, more, &size) ||
           fail(p, "a size that is too large") != NULL);
   }
@@ -204,9 +237,14 @@ static tl_type *read_fields(parser *p) {
 }
 
 tl_type *tl_npy_read_fields(tl_vm *vm, const char *function, const char *path,
-                            const char **at, const char *end, bool *swapped) {
-  parser p = {
-      .vm = vm, .function = function, .path = path, .at = *at, .end = end};
+                            const char **at, const char *end, bool *swapped,
+                            tl_npy_texts *texts) {
+  parser p = {.vm = vm,
+              .function = function,
+              .path = path,
+              .at = *at,
+              .end = end,
+              .texts = texts};
   tl_type *layout = read_fields(&p);
   *at = p.at;
   *swapped = p.swapped;
@@ -286,7 +324,9 @@ static void add_dtype(tl_text *text, tl_dtype dtype) {
                  tl_itemsize(dtype));
 }
 
-bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout) {
+bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout,
+                         const tl_npy_texts *texts) {
+  const char order = is_big_endian() ? '>' : '<';
   int64_t end = 0;
   tl_text_putc(text, '[');
   for (int64_t i = 0; i < layout->field_count; i++) {
@@ -301,14 +341,18 @@ bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout) {
     add_padding(text, layout->offsets[i] - end);
     end = layout->offsets[i] + tl_type_size(item);
     add_name(text, field->name);
+    if (texts != NULL && tl_npy_is_text(texts, i)) {
+      tl_text_printf(text, "'%cU%lld'), ", order, (long long)item->size);
+      continue;
+    }
     while (item->kind == TL_TYPE_FIXED) item = item->of;
     if (tl_type_has_fields(item)) {
-      if (!tl_npy_write_fields(vm, text, item))
+      if (!tl_npy_write_fields(vm, text, item, NULL))
         return false;
     } else if (item->kind == TL_TYPE_FIXED_STRING) {
       tl_text_printf(text, "'|S%lld'", (long long)item->size);
     } else if (item->kind == TL_TYPE_CHAR) {
-      tl_text_puts(text, is_big_endian() ? "'>U1'" : "'<U1'");
+      tl_text_printf(text, "'%cU1'", order);
     } else {
       add_dtype(text, item->dtype);
     }

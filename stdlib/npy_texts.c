@@ -1,0 +1,239 @@
+// Strings of .npy files, by themselves and as fields of structs: see
+// npy_texts.h.
+#include "stdlib/npy_texts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "stdlib/arguments.h"
+#include "vm/nested/nested.h"
+#include "vm/types/layout.h"
+#include "vm/vm.h"
+
+// --- One string -------------------------------------------------------------
+
+static size_t put_utf8(char *out, uint32_t c) {
+  if (c < 0x80) {
+    out[0] = (char)c;
+    return 1;
+  }
+  size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  for (size_t i = n; i-- > 1; c >>= 6) out[i] = (char)(0x80 | (c & 0x3f));
+  out[0] = (char)((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | c);
+  return n;
+}
+
+bool tl_npy_store_text(tl_reader *reader, tl_array *a, int64_t index,
+                       const uint32_t *points, int64_t width, char *text) {
+  size_t nbytes = 0;
+  while (width > 0 && points[width - 1] == 0) width--;
+  for (int64_t i = 0; i < width; i++) {
+    uint32_t c = points[i];
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+      return tl_fail(reader->vm, TALLY_ERR_VALUE,
+                     "read_npy: \"%s\" has an invalid code point in item "
+                     "%" PRId64 ", character %" PRId64,
+                     reader->path, index, i);
+    nbytes += put_utf8(text + nbytes, c);
+  }
+  return tl_string_item_set(reader->vm, &tl_string_items(a)[index], text,
+                            nbytes);
+}
+
+uint32_t tl_npy_next_point(const char *text, size_t *at) {
+  const unsigned char *s = (const unsigned char *)text + *at;
+  size_t n = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+  uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+  for (size_t i = 1; i < n; i++) c = c << 6 | (s[i] & 0x3f);
+  *at += n;
+  return c;
+}
+
+int64_t tl_npy_count_points(const tl_string_item *item) {
+  const char *text = tl_string_item_text(item);
+  size_t nbytes = tl_string_item_length(item);
+  int64_t count = 0;
+  for (size_t at = 0; at < nbytes; count++) tl_npy_next_point(text, &at);
+  return count;
+}
+
+// --- Fields of structs ------------------------------------------------------
+
+// Room for the names and columns of a struct.
+typedef struct table {
+  tl_vm *vm;
+  int64_t count;  // of columns so far
+  size_t nbytes;
+  tl_slot *columns;
+  tl_string **names;
+} table;
+
+static bool open_table(tl_vm *vm, int64_t fields, table *t) {
+  size_t each = sizeof *t->columns + sizeof *t->names;
+  *t = (table){.vm = vm, .nbytes = (size_t)fields * each};
+  t->columns = tl_alloc(vm, t->nbytes, "fields");
+  if (t->columns == NULL)
+    return false;
+  t->names = (tl_string **)(void *)(t->columns + fields);
+  return true;
+}
+
+static void close_table(table *t) {
+  while (t->count > 0) tl_drop(t->vm, t->columns[--t->count]);
+  tl_free(t->vm, t->columns, t->nbytes);
+}
+
+// Field i of each struct, w code points, as strings.
+static bool read_column(tl_reader *reader, const tl_npy *from, tl_slot p,
+                        int64_t i, tl_slot *out) {
+  tl_vm *vm = reader->vm;
+  const tl_type *layout = from->layout;
+  const int64_t n = from->shape[0], width = layout->fields[i].type->size;
+  const char *at = p.nested->parts[0].array->data + layout->offsets[i];
+  size_t nbytes = 8 * (size_t)width;
+  uint32_t *points = tl_alloc(vm, nbytes, "a string");
+  tl_array *a = points != NULL ? tl_array_new(vm, TL_STRING, 1, &n) : NULL;
+  bool ok = a != NULL;
+  for (int64_t k = 0; ok && k < n; k++, at += layout->itemsize) {
+    memcpy(points, at, 4 * (size_t)width);
+    ok = tl_npy_store_text(reader, a, k, points, width,
+                           (char *)(points + width));
+  }
+  if (points != NULL)
+    tl_free(vm, points, nbytes);
+  if (ok)
+    *out = tl_own_array(a);
+  else if (a != NULL)
+    tl_drop(vm, tl_own_array(a));
+  return ok;
+}
+
+// A copy, so that nothing keeps the file's block.
+static bool copy_column(tl_vm *vm, tl_slot p, int64_t i, tl_slot *out) {
+  tl_slot lent = tl_borrow(p), field;
+  if (!tl_nested_field(vm, &lent, i, &field))
+    return false;
+  bool ok;
+  if (tl_is_array(field)) {
+    tl_array *a = tl_array_copy(vm, field.array);
+    ok = a != NULL;
+    *out = ok ? tl_own_array(a) : tl_none();
+  } else {
+    ok = tl_nested_copy(vm, field, out);
+  }
+  tl_drop(vm, field);
+  return ok;
+}
+
+bool tl_npy_open_texts(tl_reader *reader, const tl_npy *from, tl_slot p,
+                       tl_slot *out) {
+  const tl_type *layout = from->layout;
+  table t;
+  if (!open_table(reader->vm, layout->field_count, &t))
+    return false;
+  bool ok = true;
+  for (int64_t i = 0; ok && i < layout->field_count; i++) {
+    t.names[i] = layout->fields[i].name;
+    ok = tl_npy_is_text(&from->texts, i)
+             ? read_column(reader, from, p, i, &t.columns[i])
+             : copy_column(reader->vm, p, i, &t.columns[i]);
+    t.count += ok;
+  }
+  ok = ok && tl_struct_of_columns(reader->vm, t.count, t.names, t.columns, out);
+  close_table(&t);
+  return ok;
+}
+
+static const tl_string_item *item_of(const tl_array *a, int64_t i) {
+  return tl_string_item_at(a->data + i * tl_strides(a)[0]);
+}
+
+static bool is_text(tl_slot column) {
+  return tl_is_array(column) && tl_array_dtype(column.array) == TL_STRING &&
+         tl_ndim(column.array) == 1;
+}
+
+// The type that a field has in the file.
+static tl_type *file_type(tl_vm *vm, const char *function, tl_slot column,
+                          const tl_string *name) {
+  bool numbers =
+      tl_is_array(column) && tl_array_dtype(column.array) != TL_STRING;
+  if (numbers || tl_is_form(column, TL_FORM_STRUCT))
+    return tl_type_below(vm, column, 1);
+  if (!is_text(column)) {
+    char what[TL_DESCRIBE];
+    tl_fail(vm, TALLY_ERR_TYPE,
+            "%s: the field %s is %s, which a .npy file does not have: numbers, "
+            "bools, a string, structs of them",
+            function, name->text, tl_describe(column, what, sizeof what));
+    return NULL;
+  }
+  const tl_array *a = column.array;
+  int64_t width = 1;  // NumPy has no strings of width 0
+  for (int64_t i = 0; i < a->size; i++) {
+    int64_t n = tl_npy_count_points(item_of(a, i));
+    width = n > width ? n : width;
+  }
+  tl_type *one = tl_type_intern(vm, &(tl_type){.kind = TL_TYPE_CHAR});
+  tl_type model = {.kind = TL_TYPE_FIXED, .size = width, .of = one};
+  return one != NULL ? tl_type_intern(vm, &model) : NULL;
+}
+
+static tl_type *file_layout(tl_vm *vm, const char *function, tl_slot p,
+                            tl_npy_texts *texts) {
+  const tl_type *layout = p.nested->layout;
+  size_t nbytes = (size_t)layout->field_count * sizeof(tl_type_field);
+  tl_type_field *fields = tl_alloc(vm, nbytes, "fields");
+  bool ok = fields != NULL;
+  for (int64_t i = 0; ok && i < layout->field_count; i++) {
+    tl_slot column = p.nested->parts[i];
+    fields[i] = (tl_type_field){.name = layout->fields[i].name};
+    fields[i].type = file_type(vm, function, column, fields[i].name);
+    ok = fields[i].type != NULL;
+    if (is_text(column))
+      tl_npy_set_text(texts, i);
+  }
+  tl_type model = {.kind = TL_TYPE_STRUCT,
+                   .field_count = layout->field_count,
+                   .fields = fields};
+  tl_type *type = ok ? tl_type_intern(vm, &model) : NULL;
+  if (fields != NULL)
+    tl_free(vm, fields, nbytes);
+  return type != NULL ? tl_layout_of(vm, type, false) : NULL;
+}
+
+static void write_column(const tl_array *a, char *to, int64_t step) {
+  for (int64_t i = 0; i < a->size; i++, to += step) {
+    const tl_string_item *item = item_of(a, i);
+    const char *text = tl_string_item_text(item);
+    size_t nbytes = tl_string_item_length(item);
+    char *next = to;
+    for (size_t at = 0; at < nbytes; next += sizeof(uint32_t)) {
+      uint32_t point = tl_npy_next_point(text, &at);
+      memcpy(next, &point, sizeof point);
+    }
+  }
+}
+
+bool tl_npy_close_texts(tl_vm *vm, const char *function, tl_slot p,
+                        tl_npy_texts *texts, tl_slot *out) {
+  if (tl_value_ndim(p) != 1 || p.nested->layout->kind != TL_TYPE_STRUCT ||
+      p.nested->count > TL_NPY_FIELDS)
+    return tl_arg_fail(vm, function, "x", "an axis of structs with names", p);
+  int64_t n = tl_value_length(p, 0);
+  tl_type *layout = file_layout(vm, function, p, texts);
+  if (layout == NULL || !tl_struct_zeros(vm, layout, 1, &n, out))
+    return false;
+  for (int64_t i = 0; i < layout->field_count; i++) {
+    tl_slot column = p.nested->parts[i], block = out->nested->parts[0];
+    if (tl_npy_is_text(texts, i))
+      write_column(column.array, block.array->data + layout->offsets[i],
+                   layout->itemsize);
+    else if (!tl_struct_fill(vm, block, layout->offsets[i],
+                             layout->fields[i].type, column)) {
+      tl_clear(vm, out);
+      return false;
+    }
+  }
+  return true;
+}
