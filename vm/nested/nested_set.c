@@ -16,6 +16,7 @@
 #include "vm/index/select.h"
 #include "vm/values/pointer.h"
 #include "vm/values/octets.h"
+#include "vm/api/watch.h"
 #include "vm/vm.h"
 
 // The name of a field that a step gives: .x or ["x"]; NULL: an index.
@@ -118,6 +119,10 @@ static bool set_struct(tl_vm *vm, tl_way w, tl_nested *n, tl_slot value) {
   bool in_place =
       (block->tag & mine) == mine && tl_is_unique(*block) && !vm->no_reuse;
   if (!in_place) {
+    if (!vm->no_reuse)
+      tl_refused(vm,
+                 tl_is_unique(*block) ? TL_REFUSED_EXTERNAL : TL_REFUSED_SHARED,
+                 *block);
     tl_array *copy = tl_array_copy(vm, block->array);
     if (copy == NULL)
       return false;
