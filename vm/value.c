@@ -200,6 +200,12 @@ static tl_slot copy_out(tl_vm *vm, tl_slot s) {
   return copy;
 }
 
+void tl_let_go(tl_vm *vm, tl_slot *s) {
+  if (tl_is_array(*s) ? tl_is_view(s->array) && hoards(*s)
+                      : tl_is_nested(*s) && nest_hoards(*s))
+    *s = copy_out(vm, *s);
+}
+
 tl_slot tl_escape(tl_vm *vm, tl_slot *s, tl_cause cause) {
   tl_slot out = *s;
   if (tl_is_owned(out)) {

@@ -290,6 +290,10 @@ typedef enum tl_cause {
 } tl_cause;
 tl_slot tl_escape(tl_vm *vm, tl_slot *s, tl_cause cause);
 
+// What has the owning slot alone: a view of little of a large block that nothing
+// else keeps any longer is copied out, where there is memory for that.
+void tl_let_go(tl_vm *vm, tl_slot *s);
+
 // Takes the value out of an argument: owned if it was, else retained.
 static inline tl_slot tl_take(tl_vm *vm, tl_slot *s) {
   return tl_escape(vm, s, TL_CAUSE_CALL);

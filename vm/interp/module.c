@@ -317,10 +317,14 @@ void tl_module_assign(tl_vm *vm, tl_module *module, uint32_t index,
   tl_copy_slot(g, &value);
   if (!tl_is_owned(old))
     return;
-  if (is_relied_on(vm, module, index, by_code))
+  if (is_relied_on(vm, module, index, by_code)) {
     let_wait(vm, old);
-  else
-    tl_drop(vm, old);
+    return;
+  }
+  tl_drop(vm, old);
+  // x = x[:9]: the old x no longer keeps the block.
+  if (tl_is_owned(*g))
+    tl_let_go(vm, g);
 }
 
 tl_slot tl_module_take(tl_vm *vm, tl_module *module, uint32_t index) {
