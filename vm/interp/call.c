@@ -455,6 +455,22 @@ static bool drop_all(tl_vm *vm, uint32_t count, tl_slot *args) {
   return false;
 }
 
+// 3 * float32(x) is a mistake for float32(x).
+static bool fail_conversion(tl_vm *vm, tl_type *type) {
+  const tl_type *item = type;
+  while (item->kind == TL_TYPE_FIXED) item = item->of;
+  tl_string *text = tl_type_text(vm, type);
+  if (text != NULL) {
+    tl_fail(vm, TALLY_ERR_TYPE,
+            "only the type of items converts, such as %s(x): got %s",
+            item->kind == TL_TYPE_DTYPE ? tl_dtypes[item->dtype].name
+                                        : "float32",
+            text->text);
+    tl_drop(vm, tl_own_string(text));
+  }
+  return false;
+}
+
 // Types are callable: float32(x) converts.
 static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
                       tl_slot *out) {
@@ -470,14 +486,7 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
   } else if (type->kind == TL_TYPE_BYTES) {
     ok = tl_octets_of(vm, args[0], out);
   } else if (type->kind != TL_TYPE_DTYPE) {
-    tl_string *text = tl_type_text(vm, type);
-    ok = text != NULL &&
-         tl_fail(vm, TALLY_ERR_TYPE,
-                 "only the type of items converts, such as float32(x): "
-                 "got %s",
-                 text->text);
-    if (text != NULL)
-      tl_drop(vm, tl_own_string(text));
+    ok = fail_conversion(vm, type);
   } else if (tl_is_nested(args[0])) {
     const tl_builtin *astype = tl_builtin_find(NULL, "astype", 6);
     tl_slot inner[] = {args[0], tl_type_slot(type), tl_bool(true)};
